@@ -1,0 +1,50 @@
+// The closed set of error codes a caller can meet, with the HTTP status and whether trying again can help.
+// Everything that answers a person or a program uses one of these; docs/errors.md has a section for each.
+
+export const errorCodes = {
+  VALIDATION: { status: 422, retryable: false },
+  UNAUTHENTICATED: { status: 401, retryable: false },
+  FORBIDDEN: { status: 403, retryable: false },
+  NOT_FOUND: { status: 404, retryable: false },
+  CONFLICT: { status: 409, retryable: false },
+  NAME_TAKEN: { status: 409, retryable: false },
+  IDEMPOTENCY_MISMATCH: { status: 409, retryable: false },
+  LIMIT_EXCEEDED: { status: 429, retryable: true },
+  TOO_LARGE: { status: 413, retryable: false },
+  TOO_BUSY: { status: 429, retryable: true },
+  UNAVAILABLE: { status: 503, retryable: true },
+  NOT_YET: { status: 503, retryable: true },
+  TIMEOUT: { status: 504, retryable: true },
+  INTERNAL: { status: 500, retryable: false },
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** A problem as plain data: it crosses workflow answers, HTTP bodies and the SDK unchanged. */
+export interface Problem {
+  code: ErrorCode;
+  /** What happened and why, in a sentence for people. */
+  message: string;
+  /** The input field at fault, as a dotted path, when there is one. */
+  field?: string;
+  /** What to do about it. */
+  hint?: string;
+}
+
+/** Thrown by services; the API's error handler turns it into the one error body. */
+export class RopewalkError extends Error {
+  readonly problem: Problem;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(problem: Problem, options: { cause?: unknown; retryAfterMs?: number } = {}) {
+    super(problem.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'RopewalkError';
+    this.problem = problem;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** For the default branch of a switch over a union: the compiler proves that it is never reached. */
+export function assertNever(value: never): never {
+  throw new Error(`unexpected value ${JSON.stringify(value)}`);
+}

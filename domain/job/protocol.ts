@@ -1,0 +1,47 @@
+// What a job's agents trade with their job: results for leases. One item per agent and request; the API merges items
+// of many agents into one update. schema/agent.ts holds the same shapes for the wire.
+
+/** The end of one attempt, repeated by the agent until it is acknowledged. */
+export interface TaskResult {
+  lease: number;
+  task: number;
+  attempt: number;
+  exitCode: number | null;
+  signal: string | null;
+  startedAtMs: number;
+  endedAtMs: number;
+  /** Set when the agent could not run or had to end the command itself. */
+  reason: string | null;
+}
+
+export interface ExchangeItem {
+  instance: string;
+  /** Unique per new claim, reused when the same claim is repeated. */
+  claimId: string;
+  /** Leases wanted now; 0 asks for nothing. */
+  want: number;
+  /** Leases whose commands run: this renews them. */
+  running: number[];
+  results: TaskResult[];
+}
+
+export interface Grant {
+  lease: number;
+  task: number;
+  taskId: number;
+  attempt: number;
+}
+
+export interface ExchangeAnswer {
+  grants: Grant[];
+  /** Leases whose results the agent may forget: recorded, repeated or stale. */
+  acknowledged: number[];
+  /** Leases the agent must stop working on: they have ended. */
+  drop: number[];
+  /** No more work here, ever. */
+  stop: { code: string; text: string } | null;
+  /** When to ask again if nothing was granted. */
+  retryAfterMs: number;
+  /** Renew running leases at least this often. */
+  renewWithinMs: number;
+}

@@ -1,0 +1,111 @@
+// The state of one job, as its workflow holds it and carries it across continue-as-new: plain, compact JSON.
+// Only the functions of this folder change it. Nothing here knows of Temporal, HTTP or the clock: `nowMs` is passed in.
+import type { Reason } from '../reason.ts';
+
+export type TaskState = 'pending' | 'assigned' | 'running' | 'done' | 'error' | 'cancelled';
+export type JobStatus = 'pending' | 'running' | 'done' | 'error' | 'cancelled';
+
+/** What the workflow needs to know of the job's specification; the rest stays in the object store. */
+export interface JobSettings {
+  name: string;
+  /** The command line as people typed it, for views; never run from here. */
+  command: string;
+  taskCount: number;
+  /** Task ids in array syntax, e.g. `2,4-6,8-10` or `0-9`; the nth id belongs to index n. */
+  array: string;
+  /** Instances the job's cluster is asked for. */
+  instances: number;
+  leaseMs: number;
+  /** Extra attempts for a task whose command exits other than 0. */
+  retries: number;
+  /** From the first started task; null means no limit. */
+  jobTimeoutMs: number | null;
+  provider: string;
+  providerQueue: string;
+  /** vCPU a single instance counts for in the workspace's limits. */
+  instanceVcpus: number;
+}
+
+/** One running right to run one task. `lease` is the fencing number: it only grows within a job. */
+export interface Lease {
+  lease: number;
+  task: number;
+  attempt: number;
+  instance: string;
+  claimId: string;
+  grantedAtMs: number;
+  /** Last time its agent was heard saying that it holds this lease. */
+  heardAtMs: number;
+  deadlineMs: number;
+  running: boolean;
+  /** Periods of silence already forgiven because the instance exists. */
+  extensions: number;
+}
+
+/** A task's final record: written once, in the order in which tasks end. */
+export interface TaskRecord {
+  task: number;
+  state: 'done' | 'error' | 'cancelled';
+  attempt: number;
+  exitCode: number | null;
+  signal: string | null;
+  instance: string | null;
+  startedAtMs: number | null;
+  endedAtMs: number;
+  /** Set unless the exit code says it all. */
+  reason: string | null;
+}
+
+/** What is remembered of an instance: its last claim, so that a repeated claim gets the same grant. */
+export interface JobInstance {
+  lastClaimId: string;
+  lastSeenMs: number;
+  /** Told lost by the cluster: it gets no more work. */
+  lost: boolean;
+}
+
+export interface JobCounters {
+  done: number;
+  error: number;
+  cancelled: number;
+  /** Results refused because their lease had ended. */
+  stale: number;
+  /** Repeated results, acknowledged and ignored. */
+  repeated: number;
+  /** Attempts whose instance was lost. */
+  lost: number;
+  /** Attempts that failed and were tried again. */
+  retried: number;
+}
+
+export interface JobState {
+  v: 1;
+  number: number;
+  workspace: string;
+  settings: JobSettings;
+  submittedAtMs: number;
+  startedAtMs: number | null;
+  endedAtMs: number | null;
+  /** `null` while tasks are open; the outcome once, and for ever, afterwards. */
+  outcome: { status: 'done' | 'error' | 'cancelled'; reason: Reason } | null;
+  cancelRequested: Reason | null;
+  /** One small number per task index: 0 open, 1 done, 2 error, 3 cancelled. */
+  ended: number[];
+  /** Indices never leased yet start here and run up to taskCount. */
+  nextFresh: number;
+  /** Indices that wait for another attempt, oldest first. */
+  requeued: number[];
+  nextLease: number;
+  leases: Lease[];
+  /** Attempts begun, for tasks with more than none: index -> count. */
+  attempts: Record<string, number>;
+  /** Attempts lost with their instance: index -> count. */
+  losses: Record<string, number>;
+  instances: Record<string, JobInstance>;
+  counters: JobCounters;
+  /** Records not yet in the archive. */
+  page: TaskRecord[];
+  pagesWritten: number;
+  /** The newest error texts, for the view. */
+  recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
+}

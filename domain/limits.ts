@@ -1,0 +1,80 @@
+// Every bound of the system, with its unit and its reason. Nothing loops, queues, buffers or waits without one.
+
+/** Longest time an answer of ours may be awaited before the caller gets TIMEOUT. */
+export const updateDeadlineMs = 10_000;
+
+/** A killed Temporal worker stalls a workflow task this long (measured: 11 s with the default, 2.9 s with 2 s). */
+export const workflowTaskTimeoutMs = 2_000;
+
+/** Numbers a workspace leases from the deployment at a time. */
+export const numberBlockSize = 1_000;
+
+/** Tasks in one job. A larger array wants shards, which come later. */
+export const maxTasks = 20_000;
+
+/** Instances of one job or cluster unless the user says otherwise (seed 004: "up to 1,000 VMs"). */
+export const defaultMaxWorkers = 1_000;
+
+/** Items and bytes in one group-committed update: a 2.5 MB argument fails the workflow task and stalls everyone. */
+export const maxFlushItems = 500;
+export const maxFlushBytes = 256 * 1024;
+
+/** Items waiting for a flush in one API process, per workflow, before callers get TOO_BUSY. */
+export const maxFlushQueue = 5_000;
+
+/** How long a group commit waits for company: it grows with task time between these. */
+export const minFlushWindowMs = 25;
+export const maxFlushWindowMs = 2_000;
+
+/** A lease not renewed for this long is suspected. Agents renew at a third of it. */
+export const defaultLeaseMs = 90_000;
+export const minLeaseMs = 1_000;
+
+/** How many times a silent but existing instance gets another lease period before its task moves on. */
+export const maxLeaseExtensions = 2;
+
+/** A task whose attempts keep losing their instance stops after this many losses: it may be killing them. */
+export const maxLostAttempts = 3;
+
+/** Retries of a failing task that a user may ask for. */
+export const maxRetries = 10;
+
+/** Task records per archive page, and how many the job's state may hold before a page must be written. */
+export const taskPageSize = 1_000;
+
+/** An idle agent asks again this often while its job still has tasks out elsewhere. */
+export const idleClaimMs = 2_000;
+
+/** An idempotency key is remembered this long (design: 24 h). */
+export const idempotencyTtlMs = 24 * 3_600_000;
+export const maxIdempotencyKeys = 20_000;
+
+/** An instance that has not registered this long after its launch is terminated and replaced. */
+export const registerTimeoutMs = 120_000;
+
+/** Instances launched in place of failed ones, per slot, before the slot is given up with its reason. */
+export const maxSlotGenerations = 5;
+
+/** Back-off after a failed launch, doubling between these. */
+export const minLaunchBackoffMs = 2_000;
+export const maxLaunchBackoffMs = 60_000;
+
+/** When more than this share of at least `massLossMinimum` instances look lost at once, alarm instead of replacing. */
+export const massLossShare = 0.45;
+export const massLossMinimum = 3;
+
+/** An instance that exists but stays silent this many inspections in a row, while our own link works, is lost. */
+export const maxSilentInspections = 3;
+
+/** Bytes of a request body, and of a job's bundle of scripts and files. */
+export const maxBodyBytes = 16 * 1024 * 1024;
+
+/** Events kept in a view; older ones are in the archive. */
+export const maxEventsKept = 50;
+
+/** Instance tokens live this long and are renewed in answers when half of it has passed. */
+export const instanceTokenTtlMs = 2 * 3_600_000;
+export const launchTokenTtlMs = 24 * 3_600_000;
+
+/** Children started at once by a workspace. */
+export const startBatchSize = 50;

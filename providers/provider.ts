@@ -1,0 +1,98 @@
+// What a cloud is to the rest of the house. Each provider passes providers/contract.ts; each method below is a promise
+// that the suite checks. Ids, tags and tokens come from the caller; a provider keeps no state that a crash could lose.
+import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
+
+export type Market = 'on-demand' | 'spot';
+
+export interface Offer {
+  /** Instance type, e.g. `m6i.xlarge`; `local` for this machine. */
+  type: string;
+  zone: string;
+  market: Market;
+  vcpus: number;
+  memoryBytes: number;
+  /** US dollars; 0 on this machine. */
+  pricePerHour: number;
+}
+
+export interface OfferQuery {
+  region?: string;
+}
+
+/** Who an instance belongs to. All three are in its tags, set by the call that creates it. */
+export interface Owner {
+  deploymentId: string;
+  workspace: string;
+  cluster: number;
+}
+
+export interface LaunchRequest {
+  owner: Owner;
+  clusterName: string;
+  /** The same token always means the same instances, also from another process, also after a crash. */
+  token: string;
+  /** One entry per instance wanted. */
+  slots: { slot: number; generation: number; role: InstanceRole }[];
+  /** Where agents find the API, and the credential with which they register: a secret. */
+  apiUrl: string;
+  launchToken: string;
+}
+
+export interface LaunchedInstance {
+  id: string;
+  slot: number;
+  offer: string;
+  zone: string;
+}
+
+export interface LaunchOutcome {
+  launched: LaunchedInstance[];
+  /** Partial success is normal: launched.length plus the failures' counts is what was asked. */
+  failures: LaunchFailure[];
+}
+
+export type ObservedState = 'starting' | 'running' | 'stopping' | 'gone';
+
+export interface ObservedInstance {
+  id: string;
+  state: ObservedState;
+  owner: Owner;
+  launchedAtMs: number;
+}
+
+export interface LogQuery {
+  owner: Pick<Owner, 'workspace' | 'cluster'>;
+  /** Array ids of tasks; all when absent. */
+  tasks?: number[];
+  instance?: string;
+  sinceMs?: number;
+  /** Keep going as lines appear, until the signal aborts. */
+  follow?: boolean;
+  signal?: AbortSignal;
+}
+
+export interface LogLine {
+  atMs: number;
+  instance: string;
+  /** Array id of the task that printed it, or null for the agent's own lines. */
+  task: number | null;
+  attempt: number | null;
+  stream: 'stdout' | 'stderr' | 'agent';
+  text: string;
+}
+
+export interface Provider {
+  readonly name: string;
+  /** What can be launched, with prices. Pure reading. */
+  offers(query: OfferQuery): Promise<Offer[]>;
+  /** Idempotent by token. Rejects only when nothing is known of the outcome; the caller then repeats the same token. */
+  launch(request: LaunchRequest): Promise<LaunchOutcome>;
+  /** Every instance tagged with this owner that is not gone, and those of `ids` with their true state. */
+  describe(owner: Owner, ids: string[]): Promise<ObservedInstance[]>;
+  /** Idempotent, tolerates unknown ids. Resolves when every instance of `ids`, with all it started, is gone. */
+  terminate(owner: Owner, ids: string[], signal: AbortSignal): Promise<void>;
+  /** Lines in time order per instance. */
+  logs(query: LogQuery): AsyncIterable<LogLine>;
+}
+
+export type { FailureScope, LaunchFailure };

@@ -1,0 +1,29 @@
+// A job's specification as it lies in the object store: written by the API before admission, read by the job's first
+// activity. It holds no secret: command words, environment and files lie sealed in the bundle.
+import { z } from 'zod';
+
+const count = z.number().int().min(0);
+
+export const jobSpec = z.object({
+  v: z.literal(1),
+  workspace: z.string(),
+  admissionId: z.string(),
+  user: z.string(),
+  bundleRef: z.string(),
+  createdAt: z.iso.datetime(),
+  settings: z.object({
+    /** Filled with the admitted name by the job itself. */
+    name: z.string(),
+    command: z.string(),
+    taskCount: count,
+    array: z.string(),
+    instances: count,
+    leaseMs: count,
+    retries: count,
+    jobTimeoutMs: count.nullable(),
+    provider: z.string(),
+    providerQueue: z.string(),
+    instanceVcpus: count,
+  }),
+});
+export type JobSpec = z.infer<typeof jobSpec>;

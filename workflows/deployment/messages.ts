@@ -1,0 +1,31 @@
+// The deployment workflow: one per Temporal namespace, for ever.
+export const deploymentType = 'deployment';
+export const deploymentId = 'deployment';
+
+export const deploymentMessages = {
+  createWorkspace: 'deployment.createWorkspace',
+  leaseNumbers: 'deployment.leaseNumbers',
+  view: 'deployment.view',
+} as const;
+
+export interface CreateWorkspaceItem {
+  slug: string;
+}
+export interface CreateWorkspaceAnswer {
+  slug: string;
+  existing: boolean;
+}
+export interface LeaseNumbersItem {
+  slug: string;
+  /** `{slug}/{leaseSeq}`: the same operation gets the same block, also after continue-as-new. */
+  opId: string;
+}
+export interface LeaseNumbersAnswer {
+  from: number;
+  to: number;
+}
+export interface DeploymentView {
+  deploymentId: string;
+  workspaces: string[];
+  nextNumber: number;
+}
