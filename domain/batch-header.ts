@@ -1,0 +1,71 @@
+// The comments at the top of a script that say how to run it: `# ROPEWALK ntasks 10`, or `# COILED ntasks 10`.
+// This file only reads; what an option means, and whether it exists, is domain/job/settings.ts.
+
+export interface HeaderOption {
+  /** Lower case with dashes, aliases resolved: `n_tasks` and `--n-tasks` are `ntasks`, `-N` is `max-workers`. */
+  name: string;
+  /** As written, without surrounding quotes; empty for an option without a value. */
+  value: string;
+  /** Counted from 1. */
+  line: number;
+}
+
+export interface HeaderProblem {
+  line: number;
+  message: string;
+}
+
+export interface BatchHeader {
+  /** In the order of the script. An option may be there more than once. */
+  options: HeaderOption[];
+  /** Lines that look like a header but were not read as one. */
+  problems: HeaderProblem[];
+}
+
+/** Header lines further down are not read: there they are more likely data than instructions. */
+export const maxHeaderLine = 100;
+
+/** Reads the header of a script. Never throws: any text is a script. */
+export function parseBatchHeader(text: string): BatchHeader {
+  const options: HeaderOption[] = [];
+  const problems: HeaderProblem[] = [];
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  for (const [index, content] of lines.entries()) {
+    const header = headerLine.exec(content);
+    if (header === null) continue;
+    const line = index + 1;
+    const option = optionText.exec((header[2] ?? '').trim());
+    if (line > maxHeaderLine) {
+      problems.push({ line, message: `${header[1]} lines after line ${maxHeaderLine} are not read; move it up` });
+    } else if (option === null) {
+      problems.push({ line, message: `this ${header[1]} line names no option, so it was not read` });
+    } else {
+      options.push({ name: canonicalName(option[1] ?? ''), value: unquote(option[2] ?? ''), line });
+    }
+  }
+  return { options, problems };
+}
+
+// The marker is upper case on purpose: "# Coiled is what we used before" is prose. The comment must be the whole line.
+const headerLine = /^\s*(?:#+|\/\/)\s*(ROPEWALK|COILED)(?![A-Za-z0-9_])[ \t]*:?(.*)$/;
+const optionText = /^(-[A-Za-z]|(?:--)?[A-Za-z][A-Za-z0-9_-]*)(?:\s*=\s*(?=\S)|\s+|=?$)(.*)$/;
+
+const aliases = new Map([
+  ['n-tasks', 'ntasks'],
+  ['-N', 'max-workers'],
+  ['-e', 'env'],
+  ['-t', 'tag'],
+]);
+
+function canonicalName(written: string): string {
+  const short = aliases.get(written);
+  if (short !== undefined) return short;
+  const name = written.replace(/^-+/, '').replaceAll('_', '-').toLowerCase();
+  return aliases.get(name) ?? name;
+}
+
+function unquote(value: string): string {
+  const text = value.trim();
+  const quoted = /^(["'])(.*)\1$/.exec(text);
+  return quoted?.[2] ?? text;
+}

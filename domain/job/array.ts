@@ -1,0 +1,135 @@
+// Array syntax: which task ids a job has, in which order. `2,4-6,8-10` and `0-10:2`, as Slurm and Coiled write them.
+// It also runs in workflow code and lies in a job's state as text: ranges stay ranges, nothing is expanded there.
+import { RopewalkError } from '../errors.ts';
+import { maxTasks } from '../limits.ts';
+
+/** The ids of a job's tasks. Index n is the nth id as written, counting from 0. */
+export interface JobArray {
+  count: number;
+  /** The id of an index from 0 to count - 1; RangeError beyond. */
+  idAt(index: number): number;
+  /** The index of an id, or null when no task has it. */
+  indexOf(id: number): number | null;
+  /** The shortest way this syntax is written here: it parses to the same ids in the same order. */
+  canonical: string;
+}
+
+/** Largest task id: it must fit where other systems keep a 32-bit signed integer. */
+export const maxTaskId = 2 ** 31 - 1;
+
+/** Reads array syntax. Throws VALIDATION, field `array` unless told otherwise, with the id or part at fault. */
+export function parseArray(syntax: string, field = 'array'): JobArray {
+  const parts = syntax.split(',').map((part) => parsePart(part, field));
+  const ranges: Range[] = [];
+  let count = 0;
+  for (const part of parts) {
+    const range = { ...part, start: count };
+    count += part.count;
+    if (count > maxTasks) throw invalid(field, `it has more than ${maxTasks} tasks, the most one job may have`);
+    const last = ranges.at(-1);
+    const joined = last === undefined ? null : join(last, range);
+    if (joined === null) ranges.push(range);
+    else ranges[ranges.length - 1] = joined;
+  }
+  refuseDuplicates(ranges, field);
+  return {
+    count,
+    idAt: (index) => idAt(ranges, count, index),
+    indexOf: (id) => indexOf(ranges, id),
+    canonical: ranges.map(write).join(','),
+  };
+}
+
+/** The array of a job that only says how many tasks it has: ids 0 to n - 1. */
+export function arrayOfCount(tasks: number, field = 'ntasks'): JobArray {
+  if (!Number.isSafeInteger(tasks) || tasks < 1) throw invalid(field, 'a job needs at least one task');
+  if (tasks > maxTasks) throw invalid(field, `a job has at most ${maxTasks} tasks`);
+  return parseArray(`0-${tasks - 1}`, field);
+}
+
+/** `count` ids from `first`, `step` apart. `start` is the index of the first. */
+interface Range {
+  first: number;
+  step: number;
+  count: number;
+  start: number;
+}
+
+const partSyntax = /^(\d{1,15})(?:-(\d{1,15})(?::(\d{1,15}))?)?$/;
+
+function parsePart(text: string, field: string): Omit<Range, 'start'> {
+  const part = text.trim();
+  const shown = JSON.stringify(part.slice(0, 80));
+  if (part.includes('%'))
+    throw invalid(field, `${shown}: "%" is not known here`, 'Use max-workers to limit how many run at once.');
+  const match = partSyntax.exec(part);
+  if (match === null) throw invalid(field, `${shown} is neither an id, a range nor a range with a step`);
+  const first = Number(match[1]);
+  const last = match[2] === undefined ? first : Number(match[2]);
+  const step = match[3] === undefined ? 1 : Number(match[3]);
+  if (step === 0) throw invalid(field, `${shown}: the step must be at least 1`);
+  if (last < first) throw invalid(field, `${shown} ends before it begins`);
+  if (last > maxTaskId) throw invalid(field, `${shown}: the largest task id is ${maxTaskId}`);
+  const count = Math.floor((last - first) / step) + 1;
+  return { first, step: count === 1 ? 1 : step, count };
+}
+
+/** Two neighbours that read as one run of consecutive ids become one range. */
+function join(left: Range, right: Range): Range | null {
+  const consecutive = left.step === 1 && right.step === 1 && right.first === left.first + left.count;
+  return consecutive ? { ...left, count: left.count + right.count } : null;
+}
+
+function refuseDuplicates(ranges: Range[], field: string): void {
+  const ascending = ranges.every((range, i) => i === 0 || range.first > lastId(ranges[i - 1] ?? range));
+  if (ascending) return;
+  // Only ranges out of order can repeat an id, and there are at most maxTasks ids: then looking at each is cheap enough.
+  const seen = new Set<number>();
+  for (const range of ranges) {
+    for (let n = 0; n < range.count; n++) {
+      const id = range.first + n * range.step;
+      if (seen.has(id)) throw invalid(field, `task id ${id} is there twice`, 'Name each task id once.');
+      seen.add(id);
+    }
+  }
+}
+
+function idAt(ranges: Range[], count: number, index: number): number {
+  let low = 0;
+  let high = ranges.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((ranges[middle]?.start ?? 0) <= index) low = middle;
+    else high = middle - 1;
+  }
+  const range = ranges[low];
+  if (range === undefined || !Number.isInteger(index) || index < 0 || index >= count) {
+    throw new RangeError(`task index ${index} is outside 0 to ${count - 1}`);
+  }
+  return range.first + (index - range.start) * range.step;
+}
+
+function indexOf(ranges: Range[], id: number): number | null {
+  if (!Number.isInteger(id)) return null;
+  for (const range of ranges) {
+    const distance = id - range.first;
+    if (distance >= 0 && id <= lastId(range) && distance % range.step === 0) return range.start + distance / range.step;
+  }
+  return null;
+}
+
+function lastId(range: Range): number {
+  return range.first + (range.count - 1) * range.step;
+}
+
+function write(range: Range): string {
+  if (range.count === 1) return String(range.first);
+  const ends = `${range.first}-${lastId(range)}`;
+  return range.step === 1 ? ends : `${ends}:${range.step}`;
+}
+
+const syntaxHint = 'Write ids and ranges with commas, for example 2,4-6,8-10 or 0-10:2.';
+
+function invalid(field: string, why: string, hint = syntaxHint): RopewalkError {
+  return new RopewalkError({ code: 'VALIDATION', message: `${field}: ${why}`, field, hint });
+}

@@ -1,0 +1,62 @@
+// Coiled's batch options that Ropewalk knows but does not carry out on the local provider: which are harmless to leave
+// out, and which would change what runs. Each with the end of a sentence that says why.
+
+const oneMachine = 'the local provider runs every task on this machine as it is';
+const sameSoftware = "tasks use this machine's software";
+const ownNetwork = 'nothing of a local job listens for others';
+const ofTheClient = 'it is an option of the command line, not of the script';
+
+/** Left out with a warning: the same command runs, with the same input. */
+export const noEffect = new Map([
+  ['memory', oneMachine],
+  ['cpu', oneMachine],
+  ['vm-type', oneMachine],
+  ['scheduler-vm-type', oneMachine],
+  ['arm', oneMachine],
+  ['gpu', oneMachine],
+  ['region', oneMachine],
+  ['spot-policy', oneMachine],
+  ['allow-cross-zone', oneMachine],
+  ['no-cross-zone', oneMachine],
+  ['disk-size', oneMachine],
+  ['run-on-host', oneMachine],
+  ['tag', 'the local provider has no resources to tag'],
+  ['allow-ssh-from', ownNetwork],
+  ['ignore-container-entrypoint', 'no container is used'],
+  ['package-sync-strict', sameSoftware],
+  ['package-sync-conda-extras', sameSoftware],
+  ['package-sync-ignore', sameSoftware],
+  ['task-on-scheduler', 'the head instance always runs tasks'],
+  ['forward-aws-credentials', "tasks run as this machine's user and find its credentials themselves"],
+  ['workspace', 'the token decides on the workspace'],
+  ['wait', ofTheClient],
+  ['format', ofTheClient],
+]);
+
+const noContainers = 'the local provider runs commands without containers';
+const noMapping = 'tasks get their id, not an input; choose the input by ROPEWALK_BATCH_TASK_ID';
+const noFilestore = 'there is no file store yet';
+
+/** Refused: without them something else would run than what the user described. */
+export const refused = new Map([
+  ['container', noContainers],
+  ['dask-container', noContainers],
+  ['software', `software environments do not exist yet, ${sameSoftware}`],
+  ['host-setup-script', 'nothing is set up before a task'],
+  ['map-over-values', noMapping],
+  ['map-over-file', noMapping],
+  ['map-over-input-var', noMapping],
+  ['map-over-delimiter', noMapping],
+  ['env-file', 'only the command line can read it; pass it there'],
+  ['secret-env-file', 'only the command line can read it; pass it there'],
+  ['upload', 'only the command line can read local files; pass it there'],
+  ['download', noFilestore],
+  ['sync', noFilestore],
+  ['pipe-to-files', noFilestore],
+  ['input-filestore', noFilestore],
+  ['output-filestore', noFilestore],
+  ['scheduler-sidecar-spec', 'nothing runs beside the tasks'],
+  ['no-task-on-scheduler', 'the head instance always runs tasks'],
+  ['scheduler-task-array', 'which instance runs which task cannot be chosen'],
+  ['wait-for-ready-cluster', 'tasks start as soon as the first instance is ready'],
+]);

@@ -1,0 +1,210 @@
+// From what a caller sent and what the script's header says to what runs. Explicit fields win over the header.
+// An option that we cannot honour and that would change what runs is refused; one that merely has no effect here is
+// told as a warning. Never silently ignored.
+import type { BatchHeader, HeaderOption } from '../batch-header.ts';
+import { RopewalkError } from '../errors.ts';
+import { defaultLeaseMs, defaultMaxWorkers, maxRetries, minLeaseMs } from '../limits.ts';
+import { parseDurationMs } from '../units.ts';
+import type { JobArray } from './array.ts';
+import { arrayOfCount, parseArray } from './array.ts';
+import { describeCommand } from './command.ts';
+import { noEffect, refused } from './options.ts';
+
+/** The fields of POST /v1/jobs that this file reads, by structure. */
+export interface JobInput {
+  command: readonly string[];
+  name?: string | undefined;
+  ntasks?: number | undefined;
+  array?: string | undefined;
+  maxWorkers?: number | undefined;
+  retries?: number | undefined;
+  jobTimeout?: string | number | undefined;
+  lease?: string | number | undefined;
+  env?: Readonly<Record<string, string>> | undefined;
+  secretEnv?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface JobDefaults {
+  /** Most instances the provider can give one job here. */
+  maxInstances: number;
+  leaseMs?: number;
+  retries?: number;
+}
+
+export interface ResolvedJob {
+  /** Empty when nobody named the job: admission then names it after its number. */
+  name: string;
+  /** The command line as text for people, at most 200 characters, without control characters. Never run from here. */
+  command: string;
+  taskCount: number;
+  /** Canonical array syntax of taskCount ids. */
+  array: string;
+  instances: number;
+  retries: number;
+  leaseMs: number;
+  /** Null means no limit. */
+  jobTimeoutMs: number | null;
+  /** The header's environment under the caller's. */
+  env: Record<string, string>;
+  /** Like env, and stronger: a name that is in both has this value. */
+  secretEnv: Record<string, string>;
+  /** Options that have no effect here, a sentence each. */
+  warnings: string[];
+}
+
+/** No silence may be longer: a task whose instance died would wait for it. */
+export const maxLeaseMs = 24 * 3_600_000;
+
+/** Merges input over header over defaults. Throws VALIDATION that names the field or the option with its line. */
+export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDefaults): ResolvedJob {
+  const { known, warnings } = readHeader(header);
+  const array = taskArray(input, known);
+  const maxWorkers = workerLimit(input.maxWorkers ?? integer(known, 'max-workers', -1));
+  return {
+    name: input.name ?? headerName(known),
+    command: describeCommand(input.command),
+    taskCount: array.count,
+    array: array.canonical,
+    instances: Math.max(1, Math.min(array.count, maxWorkers, defaults.maxInstances)),
+    retries: input.retries ?? integer(known, 'retries', 0, maxRetries) ?? defaults.retries ?? 0,
+    leaseMs: explicitOrHeader(input.lease, known.get('lease'), leasePeriod) ?? defaults.leaseMs ?? defaultLeaseMs,
+    jobTimeoutMs: explicitOrHeader(input.jobTimeout, known.get('job-timeout'), (value) =>
+      positiveMs(value, 'jobTimeout'),
+    ),
+    env: { ...headerEnv(header, 'env'), ...input.env },
+    secretEnv: { ...headerEnv(header, 'secret-env'), ...input.secretEnv },
+    warnings,
+  };
+}
+
+type KnownOptions = Map<string, HeaderOption>;
+
+const honoured = new Set([
+  'name',
+  'ntasks',
+  'array',
+  'max-workers',
+  'retries',
+  'job-timeout',
+  'lease',
+  'env',
+  'secret-env',
+]);
+
+/** The last line of an option counts, as on a command line. */
+function readHeader(header: BatchHeader): { known: KnownOptions; warnings: string[] } {
+  const known: KnownOptions = new Map();
+  const warnings = new Set(header.problems.map(({ line, message }) => `Line ${line} of the script: ${message}.`));
+  for (const option of header.options) {
+    const why = refused.get(option.name);
+    const effect = noEffect.get(option.name);
+    if (honoured.has(option.name)) known.set(option.name, option);
+    else if (effect !== undefined) warnings.add(`${option.name} (line ${option.line}) has no effect here: ${effect}.`);
+    else if (why !== undefined) throw invalid(option, `is not supported: ${why}`, 'Remove the line to run without it.');
+    else throw invalid(option, 'is not an option', `Options that work here: ${[...honoured].join(', ')}.`);
+  }
+  return { known, warnings: [...warnings] };
+}
+
+/** A caller who says how many tasks, or which, has decided: the header's word on it, either way, does not count then. */
+function taskArray(input: JobInput, known: KnownOptions): JobArray {
+  if (input.ntasks !== undefined && input.array !== undefined)
+    throw bothNamed('ntasks and array are both set', 'array');
+  if (input.array !== undefined) return parseArray(input.array);
+  if (input.ntasks !== undefined) return arrayOfCount(input.ntasks);
+  const count = known.get('ntasks');
+  const array = known.get('array');
+  if (count !== undefined && array !== undefined) {
+    throw bothNamed(`the script sets both ntasks (line ${count.line}) and array (line ${array.line})`, 'array');
+  }
+  if (array !== undefined) return atLine(array, () => parseArray(array.value));
+  const tasks = integer(known, 'ntasks', 1);
+  return count === undefined || tasks === undefined ? arrayOfCount(1) : atLine(count, () => arrayOfCount(tasks));
+}
+
+function workerLimit(wanted: number | undefined): number {
+  if (wanted === undefined) return defaultMaxWorkers;
+  if (wanted === -1) return Number.POSITIVE_INFINITY;
+  if (wanted >= 1) return wanted;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    message: `maxWorkers: ${wanted} workers cannot run anything`,
+    field: 'maxWorkers',
+    hint: 'Give at least 1, or -1 for no limit.',
+  });
+}
+
+function explicitOrHeader(
+  explicit: string | number | undefined,
+  option: HeaderOption | undefined,
+  parse: (value: string | number) => number,
+): number | null {
+  if (explicit !== undefined) return parse(explicit);
+  return option === undefined ? null : atLine(option, () => parse(option.value));
+}
+
+function leasePeriod(value: string | number): number {
+  const leaseMs = positiveMs(value, 'lease');
+  if (leaseMs >= minLeaseMs && leaseMs <= maxLeaseMs) return leaseMs;
+  const message = `lease: must be between ${minLeaseMs / 1_000} second and ${maxLeaseMs / 3_600_000} hours`;
+  throw new RopewalkError({ code: 'VALIDATION', message, field: 'lease' });
+}
+
+function positiveMs(value: string | number, field: string): number {
+  const ms = parseDurationMs(value, field);
+  if (ms > 0) return ms;
+  throw new RopewalkError({ code: 'VALIDATION', message: `${field}: must be more than nothing`, field });
+}
+
+const nameSyntax = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/;
+
+function headerName(known: KnownOptions): string {
+  const option = known.get('name');
+  if (option === undefined || nameSyntax.test(option.value)) return option?.value ?? '';
+  throw invalid(option, 'is not a name', 'Use letters, digits, ".", "_" and "-", at most 100.');
+}
+
+/** Values stay out of the error: they may be secrets. */
+function headerEnv(header: BatchHeader, name: 'env' | 'secret-env'): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const option of header.options.filter((each) => each.name === name)) {
+    const pair = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/.exec(option.value);
+    if (pair === null) throw invalid(option, 'is not KEY=value', 'Write for example: # ROPEWALK env MODE=fast');
+    env[pair[1] ?? ''] = pair[2] ?? '';
+  }
+  return env;
+}
+
+function integer(known: KnownOptions, name: string, min: number, max = Number.MAX_SAFE_INTEGER): number | undefined {
+  const option = known.get(name);
+  if (option === undefined) return undefined;
+  const value = /^-?\d{1,15}$/.test(option.value) ? Number(option.value) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`;
+  throw invalid(option, 'needs a whole number', `Give a number ${range}.`);
+}
+
+/** Adds the script's line to what a parser says. */
+function atLine<T>(option: HeaderOption, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof RopewalkError)) throw error;
+    const message = `Line ${option.line} of the script: ${error.problem.message}`;
+    throw new RopewalkError({ ...error.problem, message, field: fieldOf(option.name) }, { cause: error });
+  }
+}
+
+function invalid(option: HeaderOption, what: string, hint: string): RopewalkError {
+  const message = `Line ${option.line} of the script: ${option.name} ${what}`;
+  return new RopewalkError({ code: 'VALIDATION', message, field: fieldOf(option.name), hint });
+}
+
+function bothNamed(message: string, field: string): RopewalkError {
+  return new RopewalkError({ code: 'VALIDATION', message, field, hint: 'Keep one of the two.' });
+}
+
+/** The header says `max-workers`, the API `maxWorkers`. */
+function fieldOf(option: string): string {
+  return option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

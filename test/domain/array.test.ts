@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import { arrayOfCount, maxTaskId, parseArray } from '../../domain/job/array.ts';
+import type { JobArray } from '../../domain/job/array.ts';
+import { maxTasks } from '../../domain/limits.ts';
+
+describe('parseArray', () => {
+  it.each([
+    ['2,4-6,8-10', [2, 4, 5, 6, 8, 9, 10], '2,4-6,8-10'],
+    ['0-10:2', [0, 2, 4, 6, 8, 10], '0-10:2'],
+    ['0-11:2', [0, 2, 4, 6, 8, 10], '0-10:2'],
+    ['7', [7], '7'],
+    ['5-5', [5], '5'],
+    ['3-4:9', [3], '3'],
+    ['1,2,3', [1, 2, 3], '1-3'],
+    [' 1 , 3-4 ', [1, 3, 4], '1,3-4'],
+    ['9,1-2', [9, 1, 2], '9,1-2'],
+    ['0-8:4,1-9:4', [0, 4, 8, 1, 5, 9], '0-8:4,1-9:4'],
+    [String(maxTaskId), [maxTaskId], String(maxTaskId)],
+    ['007', [7], '7'],
+  ])('reads %j', (syntax, ids, canonical) => {
+    const array = parseArray(syntax);
+    expect(expand(array)).toEqual(ids);
+    expect(array.canonical).toBe(canonical);
+  });
+
+  it.each([
+    ['', /neither an id/],
+    ['a', /"a" is neither/],
+    ['1,,2', /"" is neither/],
+    ['-1', /"-1" is neither/],
+    ['1-', /"1-" is neither/],
+    ['1.5', /"1.5" is neither/],
+    ['1:2', /"1:2" is neither/],
+    ['5-1', /"5-1" ends before it begins/],
+    ['0-4:0', /step must be at least 1/],
+    ['0-15%4', /max-workers|not known here/],
+    [`${maxTaskId + 1}`, /largest task id/],
+    ['99999999999999999999', /neither an id/],
+    ['1,2,1', /task id 1 is there twice/],
+    ['0-10:2,4-5', /task id 4 is there twice/],
+    [`0-${maxTasks}`, new RegExp(`more than ${maxTasks}`)],
+    [`0-${maxTasks - 1},${maxTasks}`, new RegExp(`more than ${maxTasks}`)],
+    ['0-2147483647', new RegExp(`more than ${maxTasks}`)],
+    ['1\u0660', /neither an id/],
+  ])('refuses %j', (syntax, message) => {
+    expect(() => parseArray(syntax)).toThrow(message);
+    expect(() => parseArray(syntax)).toThrow(RopewalkError);
+  });
+
+  it('names the field of its caller', () => {
+    expect(() => parseArray('x', 'tasks')).toThrow(/^tasks: /);
+  });
+
+  it('agrees with a plain list, both ways, and survives being written again', () => {
+    const part = fc.oneof(
+      fc.nat(300).map((id) => String(id)),
+      fc.tuple(fc.nat(300), fc.nat(40), fc.integer({ min: 1, max: 7 })).map(([a, n, step]) => `${a}-${a + n}:${step}`),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 6 }), (parts) => {
+        const ids = parts.flatMap(listOf);
+        if (new Set(ids).size < ids.length) {
+          expect(() => parseArray(parts.join(','))).toThrow(/there twice/);
+          return;
+        }
+        const array = parseArray(parts.join(','));
+        expect(expand(array)).toEqual(ids);
+        expect(expand(parseArray(array.canonical))).toEqual(ids);
+        for (let id = 0; id <= 345; id++) {
+          const index = ids.indexOf(id);
+          expect(array.indexOf(id)).toBe(index === -1 ? null : index);
+        }
+      }),
+    );
+  });
+
+  it('has no index outside the array', () => {
+    const array = parseArray('4-6');
+    for (const index of [-1, 3, 0.5, Number.NaN]) expect(() => array.idAt(index)).toThrow(RangeError);
+    for (const id of [3, 7, 4.5, -4, Number.NaN]) expect(array.indexOf(id)).toBeNull();
+  });
+});
+
+describe('arrayOfCount', () => {
+  it('counts from 0', () => {
+    expect(arrayOfCount(10).canonical).toBe('0-9');
+    expect(arrayOfCount(1).canonical).toBe('0');
+    expect(arrayOfCount(maxTasks).idAt(maxTasks - 1)).toBe(maxTasks - 1);
+  });
+
+  it.each([0, -1, 1.5, maxTasks + 1, Number.NaN])('refuses %d', (tasks) => {
+    expect(() => arrayOfCount(tasks)).toThrow(/^ntasks: /);
+  });
+});
+
+function expand(array: JobArray): number[] {
+  return Array.from({ length: array.count }, (_, index) => array.idAt(index));
+}
+
+function listOf(part: string): number[] {
+  const [first = 0, last = first, step = 1] = part.split(/[-:]/).map(Number);
+  const ids: number[] = [];
+  for (let id = first; id <= last; id += step) ids.push(id);
+  return ids;
+}
