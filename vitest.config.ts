@@ -1,0 +1,35 @@
+// Three projects: `unit` is pure and parallel; `integration` and `chaos` start real processes, one file at a time.
+import { defineConfig } from 'vitest/config';
+
+const realProcesses = { pool: 'forks', fileParallelism: false, hookTimeout: 180_000 } as const;
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          pool: 'forks',
+          include: ['test/{domain,schema,platform,api,sdk,cli,workflows,activities,tidy}/**/*.test.ts'],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          ...realProcesses,
+          name: 'integration',
+          include: ['test/{integration,agent,providers,dev}/**/*.test.ts'],
+          testTimeout: 180_000,
+        },
+      },
+      {
+        test: {
+          ...realProcesses,
+          name: 'chaos',
+          include: ['test/chaos/**/*.test.ts'],
+          testTimeout: 300_000,
+        },
+      },
+    ],
+  },
+});
