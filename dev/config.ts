@@ -1,0 +1,72 @@
+// temporal-dev.yml: what the one-machine stack consists of. Parsed once, strictly, and all its problems named at once.
+// It never reads the environment: whatever can be set is in the file.
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+import { RopewalkError } from '../domain/errors.ts';
+
+export type DevConfig = z.infer<typeof devConfig>;
+
+export const defaultConfigPath = fileURLToPath(new URL('../temporal-dev.yml', import.meta.url));
+
+export async function readDevConfig(path: string): Promise<DevConfig> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new RopewalkError(
+      {
+        code: 'VALIDATION',
+        message: `cannot read the stack's description ${path}`,
+        hint: 'Check the path given with --config.',
+      },
+      { cause },
+    );
+  });
+  return parseDevConfig(text, path);
+}
+
+export function parseDevConfig(text: string, path: string): DevConfig {
+  let raw: unknown;
+  try {
+    raw = parse(text) ?? {};
+  } catch (cause) {
+    throw new RopewalkError({ code: 'VALIDATION', message: `${path} is not YAML: ${String(cause)}` }, { cause });
+  }
+  const result = devConfig.safeParse(raw);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map((issue) => `  ${issue.path.join('.') || '(top)'}: ${issue.message}`);
+  throw new RopewalkError({ code: 'VALIDATION', message: `${path} has problems:\n${problems.join('\n')}` });
+}
+
+/** Twice the cores: local tasks are processes of this machine, and more of them only wait for each other. */
+export const localInstances = (config: DevConfig): number =>
+  config.worker.maxLocalInstances === 'auto' ? 2 * availableParallelism() : config.worker.maxLocalInstances;
+
+const logLevel = z.enum(['debug', 'info', 'warn', 'error']);
+const env = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.coerce.string());
+const port = z.union([z.literal('auto'), z.number().int().min(1).max(65_535)]);
+const identifier = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,99}$/);
+
+const devConfig = z.strictObject({
+  temporal: z.strictObject({
+    version: z.literal(
+      '1.9.1',
+      'the only version with pinned hashes is 1.9.1; for another one, set TEMPORAL_CLI to its binary',
+    ),
+    logLevel: z.enum(['debug', 'info', 'warn', 'error', 'never']).default('error'),
+    sqlitePragmas: z.record(identifier, z.coerce.string().regex(/^[A-Za-z0-9_-]+$/)).default({}),
+    dynamicConfig: z.record(identifier, z.union([z.string(), z.number(), z.boolean()])).default({}),
+  }),
+  namespace: z.strictObject({ name: identifier, retentionDays: z.number().int().min(1).max(3650) }),
+  searchAttributes: z.array(identifier).max(10).default([]),
+  worker: z.strictObject({
+    count: z.number().int().min(1).max(16).default(1),
+    maxLocalInstances: z.union([z.literal('auto'), z.number().int().min(1).max(1000)]).default('auto'),
+    logLevel: logLevel.default('warn'),
+    env: env.default({}),
+  }),
+  api: z.strictObject({ logLevel: logLevel.default('warn'), env: env.default({}) }),
+  ports: z.strictObject({ temporal: port, ui: port, api: port }),
+});

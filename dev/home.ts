@@ -1,0 +1,101 @@
+// The home directory of one stack, and its lock: one stack at a time. The lock is a complete file, made by link(), that
+// names its holder by pid and start time, so a dead holder's lock is known to be dead and is taken over.
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { z } from 'zod';
+
+import { RopewalkError } from '../domain/errors.ts';
+import { isSameProcess, startTimeOf } from '../providers/local/processes.ts';
+import { isErrno, readTextOrNull } from './files.ts';
+
+export interface Home {
+  path: string;
+  runDir: string;
+  lock: string;
+  stackFile: string;
+  configFile: string;
+  database: string;
+}
+
+export interface Lock {
+  release: () => Promise<void>;
+}
+
+export async function openHome(path: string): Promise<Home> {
+  const runDir = join(path, 'run');
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await mkdir(runDir, { recursive: true });
+  return {
+    path,
+    runDir,
+    lock: join(path, 'lock'),
+    stackFile: join(runDir, 'stack.json'),
+    configFile: join(path, 'config.yaml'),
+    database: join(path, 'temporal.db'),
+  };
+}
+
+/** Throws CONFLICT, naming the holder, when a living process has the home. */
+export async function lockHome(home: Home): Promise<Lock> {
+  const startTime = await startTimeOf(process.pid);
+  if (startTime === null) throw new Error('cannot read the start time of this process, without which no lock is safe');
+  const me: Holder = { pid: process.pid, startTime, token: randomUUID(), since: new Date().toISOString() };
+  await take(home.lock, me, home.path);
+  return {
+    release: async () => {
+      if ((await readHolder(home.lock))?.token === me.token) await rm(home.lock, { force: true });
+    },
+  };
+}
+
+const holder = z.object({ pid: z.number(), startTime: z.string(), token: z.string(), since: z.string() });
+type Holder = z.infer<typeof holder>;
+
+/**
+ * Two processes may find the same dead holder. Whoever links `{lock}.after-{token of the dead}` is its only successor and
+ * alone may replace the lock; should it die between the two steps, its own successor is found the same way.
+ */
+async function take(path: string, me: Holder, home: string): Promise<void> {
+  for (;;) {
+    if (await linkWhole(path, me)) return;
+    const other = await readHolder(path);
+    if (other === null) continue;
+    if (await isSameProcess(other)) throw heldBy(other, home);
+    const successor = `${path}.after-${other.token}`;
+    await take(successor, me, home);
+    const stillThere = (await readHolder(path))?.token === other.token;
+    if (stillThere) {
+      await rename(successor, path);
+      return;
+    }
+    await rm(successor, { force: true });
+  }
+}
+
+async function linkWhole(path: string, me: Holder): Promise<boolean> {
+  const temporary = `${path}.${me.token}`;
+  await writeFile(temporary, JSON.stringify(me), { flush: true });
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function readHolder(path: string): Promise<Holder | null> {
+  const text = await readTextOrNull(path);
+  return text === null ? null : holder.parse(JSON.parse(text));
+}
+
+const heldBy = (other: Holder, home: string): RopewalkError =>
+  new RopewalkError({
+    code: 'CONFLICT',
+    message: `the home ${home} is in use by another stack: process ${other.pid}, since ${other.since}`,
+    hint: 'Stop that one first (Ctrl-C there), or choose another home with ROPEWALK_HOME.',
+  });

@@ -1,0 +1,77 @@
+// The ports of a stack, chosen once and kept in ports.json: agents and saved commands must find the API again after a
+// restart. A kept port that a stranger has taken is an error, never quietly replaced.
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+import { z } from 'zod';
+
+import { RopewalkError } from '../domain/errors.ts';
+import type { DevConfig } from './config.ts';
+import { isErrno, readJson, writeJsonAtomic } from './files.ts';
+
+export interface Ports {
+  temporal: number;
+  ui: number;
+  api: number;
+}
+
+/** `embedded` is false when Temporal runs elsewhere: then only the API's port matters. */
+export async function choosePorts(home: string, asked: DevConfig['ports'], embedded: boolean): Promise<Ports> {
+  const path = join(home, 'ports.json');
+  const kept = await readJson(path, keptPorts);
+  const ports = { temporal: 0, ui: 0, api: 0 };
+  const used = new Set<number>();
+  for (const name of names) {
+    const before = kept?.[name];
+    // Another number in temporal-dev.yml is a new wish, not a restart.
+    const keep = before !== undefined && before.asked === asked[name];
+    const isNeeded = embedded || name === 'api';
+    if (keep && isNeeded && !(await isFree(before.port))) throw taken(name, before.port, path);
+    ports[name] = keep ? before.port : await firstChoice(asked[name], used);
+    used.add(ports[name]);
+  }
+  const entry = (name: (typeof names)[number]): z.infer<typeof keptPort> => ({ asked: asked[name], port: ports[name] });
+  await writeJsonAtomic(path, { temporal: entry('temporal'), ui: entry('ui'), api: entry('api') });
+  return ports;
+}
+
+const names = ['temporal', 'ui', 'api'] as const;
+const keptPort = z.object({ asked: z.union([z.number(), z.literal('auto')]), port: z.number() });
+const keptPorts = z.object({ temporal: keptPort, ui: keptPort, api: keptPort });
+
+async function firstChoice(asked: number | 'auto', used: Set<number>): Promise<number> {
+  if (asked !== 'auto' && !used.has(asked) && (await isFree(asked))) return asked;
+  for (;;) {
+    const port = await listenOnce(0);
+    if (!used.has(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  try {
+    await listenOnce(port);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EADDRINUSE') || isErrno(error, 'EACCES')) return false;
+    throw error;
+  }
+}
+
+function listenOnce(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ port, host: '127.0.0.1' }, () => {
+      const address = server.address();
+      const bound = address !== null && typeof address === 'object' ? address.port : port;
+      server.close(() => resolve(bound));
+    });
+  });
+}
+
+const taken = (name: string, port: number, path: string): RopewalkError =>
+  new RopewalkError({
+    code: 'CONFLICT',
+    message: `port ${port}, which this stack uses for ${name}, is taken by a program that is not part of it`,
+    hint: `Find it with "ss -ltnp 'sport = :${port}'" and end it; or, when no agents of an earlier run matter, delete ${path} to choose new ports.`,
+  });

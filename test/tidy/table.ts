@@ -1,0 +1,79 @@
+// The import table of the house: which folder may use which, by value or by type only. Everything else is refused.
+
+export interface Row {
+  /** Folders, or files, of ours. */
+  own: RegExp;
+  /** Of ours, but types only: nothing of it is there at run time. */
+  ownTypes?: RegExp;
+  packages: RegExp;
+  packageTypes?: RegExp;
+}
+
+const messages = 'workflows\\/(?:[a-z-]+\\/)?messages\\.ts$';
+
+/** Prefixes of paths, the most particular first. */
+export const table: [prefix: string, row: Row][] = [
+  ['domain/', { own: /^domain\//, packages: /^$/ }],
+  ['schema/', { own: /^(schema|domain)\//, packages: /^zod$/ }],
+  [
+    'workflows/',
+    { own: /^(workflows|domain)\//, ownTypes: /^activities\//, packages: /^@temporalio\/(workflow|common)$/ },
+  ],
+  [
+    'activities/',
+    {
+      own: new RegExp(`^(activities|domain|platform|schema)\\/|^${messages}`),
+      ownTypes: /^providers\/provider\.ts$/,
+      packages: /^(node|@temporalio\/(activity|common))$/,
+      packageTypes: /^@temporalio\/client$/,
+    },
+  ],
+  ['providers/contract', { own: /^(providers|domain|test\/support)\//, packages: /^(node|vitest)$/ }],
+  ['providers/', { own: /^(providers|domain)\//, packages: /^(node|@aws-sdk\/.*|@google-cloud\/.*)$/ }],
+  ['platform/', { own: /^(platform|domain)\//, packages: /^(node|zod|jose|@peculiar\/x509|@aws-sdk\/.*)$/ }],
+  [
+    'api/services/',
+    {
+      own: new RegExp(`^(api\\/services|api\\/group-commit|domain|schema|platform)\\/|^${messages}`),
+      ownTypes: /^(workflows\/|providers\/provider\.ts$)/,
+      packages: /^(node|zod|@temporalio\/(client|common))$/,
+      packageTypes: /^pino$/,
+    },
+  ],
+  [
+    'api/group-commit/',
+    {
+      own: new RegExp(`^(api\\/group-commit|domain|schema|platform)\\/|^${messages}`),
+      packages: /^(node|@temporalio\/(client|common))$/,
+      packageTypes: /^pino$/,
+    },
+  ],
+  ['api/server.ts', { own: /^(api|domain|schema|platform|providers)\//, packages: /./ }],
+  [
+    'api/',
+    {
+      own: /^(api\/|schema\/|domain\/(errors|limits)\.ts$)/,
+      packages: /^(node|hono|zod|@hono\/(zod-openapi|node-server))$/,
+      packageTypes: /^pino$/,
+    },
+  ],
+  ['agent/build.ts', { own: /^agent\//, packages: /^(node|esbuild)$/ }],
+  ['agent/', { own: /^(agent\/|schema\/agent\.ts$|domain\/(units|job\/protocol)\.ts$)/, packages: /^(node|zod)$/ }],
+  ['sdk/', { own: /^sdk\//, ownTypes: /^schema\//, packages: /^$/ }],
+  ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
+  [
+    'dev/',
+    {
+      own: new RegExp(`^(dev|providers|platform|schema|domain)\\/|^agent\\/build\\.ts$|^${messages}`),
+      packages: /^(node|zod|yaml|@temporalio\/(client|common|envconfig|worker))$/,
+    },
+  ],
+  ['worker.ts', { own: /^(activities|workflows|providers|platform|schema|domain)\//, packages: /./ }],
+  ['bench/', { own: /./, packages: /./ }],
+  ['test/', { own: /./, packages: /./ }],
+  ['vitest.config.ts', { own: /^$/, packages: /^vitest$/ }],
+];
+
+/** The only files that read the environment: each is where a program starts. */
+export const compositionRoots =
+  /^(worker\.ts|(api\/(server|openapi-write)|agent\/main|cli\/main|dev\/(main|quickstart))\.ts|(bin|test|bench)\/.*)$/;
