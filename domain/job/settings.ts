@@ -22,6 +22,8 @@ export interface JobInput {
   lease?: string | number | undefined;
   env?: Readonly<Record<string, string>> | undefined;
   secretEnv?: Readonly<Record<string, string>> | undefined;
+  /** Options that are no field of their own, by name: clients send them on without knowing what they mean. */
+  options?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface JobDefaults {
@@ -57,7 +59,7 @@ export const maxLeaseMs = 24 * 3_600_000;
 
 /** Merges input over header over defaults. Throws VALIDATION that names the field or the option with its line. */
 export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDefaults): ResolvedJob {
-  const { known, warnings } = readHeader(header);
+  const { known, warnings } = readHeader(header, input.options ?? {});
   const array = taskArray(input, known);
   const maxWorkers = workerLimit(input.maxWorkers ?? integer(known, 'max-workers', -1));
   return {
@@ -92,18 +94,31 @@ const honoured = new Set([
 ]);
 
 /** The last line of an option counts, as on a command line. */
-function readHeader(header: BatchHeader): { known: KnownOptions; warnings: string[] } {
+function readHeader(
+  header: BatchHeader,
+  sent: Readonly<Record<string, string>>,
+): { known: KnownOptions; warnings: string[] } {
   const known: KnownOptions = new Map();
   const warnings = new Set(header.problems.map(({ line, message }) => `Line ${line} of the script: ${message}.`));
   for (const option of header.options) {
-    const why = refused.get(option.name);
-    const effect = noEffect.get(option.name);
     if (honoured.has(option.name)) known.set(option.name, option);
-    else if (effect !== undefined) warnings.add(`${option.name} (line ${option.line}) has no effect here: ${effect}.`);
-    else if (why !== undefined) throw invalid(option, `is not supported: ${why}`, 'Remove the line to run without it.');
-    else throw invalid(option, 'is not an option', `Options that work here: ${[...honoured].join(', ')}.`);
+    // What the caller says of an option counts; the header's line on it would only be told a second time.
+    else if (!Object.hasOwn(sent, option.name)) warnings.add(judge(option.name, option.line));
   }
+  for (const name of Object.keys(sent)) warnings.add(judge(name, null));
   return { known, warnings: [...warnings] };
+}
+
+/** The warning for an option that is not honoured; throws when running without it would run something else. */
+function judge(name: string, line: number | null): string {
+  const effect = noEffect.get(name);
+  if (effect !== undefined) return `${name}${line === null ? '' : ` (line ${line})`} has no effect here: ${effect}.`;
+  const why = refused.get(name);
+  const what = why === undefined ? 'is not an option' : `is not supported: ${why}`;
+  const hint =
+    why === undefined ? `Options that work here: ${[...honoured].join(', ')}.` : 'Leave it out to run without.';
+  if (line !== null) throw invalid({ name, value: '', line }, what, hint);
+  throw new RopewalkError({ code: 'VALIDATION', message: `${name} ${what}`, field: `options.${name}`, hint });
 }
 
 /** A caller who says how many tasks, or which, has decided: the header's word on it, either way, does not count then. */

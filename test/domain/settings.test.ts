@@ -106,6 +106,20 @@ describe('resolveJob', () => {
     ]);
   });
 
+  it('judges options that clients send on like those of the header, once', () => {
+    const job = resolve({ options: { memory: '64GB', gpu: '' } }, '# COILED memory 8GB\n# COILED arm');
+    expect(job.warnings).toEqual([
+      expect.stringMatching(/^arm \(line 2\) has no effect/),
+      expect.stringMatching(/^memory has no effect/),
+      expect.stringMatching(/^gpu has no effect/),
+    ]);
+    expect(refused({ options: { container: 'ubuntu' } }, '')).toMatchObject({
+      message: expect.stringMatching(/^container is not supported: /),
+      field: 'options.container',
+    });
+    expect(refused({ options: { constructor: '' } }, '').message).toBe('constructor is not an option');
+  });
+
   it('passes on what the header could not read', () => {
     expect(resolve({}, '# COILED').warnings).toEqual([expect.stringMatching(/^Line 1 of the script: .*\.$/)]);
   });

@@ -1,0 +1,124 @@
+// What can go wrong, as types to catch: one class per family of HTTP status, and one for "no answer at all".
+// No error of this file ever holds the token.
+import type { ErrorBody } from '../schema/common.ts';
+
+export interface ApiErrorDetails {
+  /** The API's error code, e.g. `NAME_TAKEN`; `HTTP_502` and the like when something else than the API answered. */
+  code: string;
+  /** HTTP status, or null without an answer. */
+  status: number | null;
+  /** The input field at fault, as a dotted path. */
+  field?: string | undefined;
+  /** What to do about it. */
+  hint?: string | undefined;
+  docs?: string | undefined;
+  /** Quote it when asking for help: the server's log has the same. */
+  requestId?: string | undefined;
+  /** How long the server asked to wait. */
+  retryAfterMs?: number | undefined;
+}
+
+/** The root of all errors of this SDK that concern the API. */
+export class RopewalkApiError extends Error {
+  override readonly name: string = 'RopewalkApiError';
+  readonly code: string;
+  readonly status: number | null;
+  readonly field: string | undefined;
+  readonly hint: string | undefined;
+  readonly docs: string | undefined;
+  readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, details: ApiErrorDetails, options?: ErrorOptions) {
+    super(message, options);
+    this.code = details.code;
+    this.status = details.status;
+    this.field = details.field;
+    this.hint = details.hint;
+    this.docs = details.docs;
+    this.requestId = details.requestId;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** 401: the token is missing, unknown, expired or revoked. */
+export class AuthenticationError extends RopewalkApiError {
+  override readonly name = 'AuthenticationError';
+}
+/** 403: the token's scopes do not allow this. */
+export class PermissionError extends RopewalkApiError {
+  override readonly name = 'PermissionError';
+}
+/** 404: no such thing in this token's workspace. */
+export class NotFoundError extends RopewalkApiError {
+  override readonly name = 'NotFoundError';
+}
+/** 409: a name is taken, or the state does not allow it. */
+export class ConflictError extends RopewalkApiError {
+  override readonly name = 'ConflictError';
+}
+/** 400, 413, 422 and other 4xx: the request is at fault; `field` says where. */
+export class ValidationError extends RopewalkApiError {
+  override readonly name = 'ValidationError';
+}
+/** 429: a limit is reached, or the service is busy. */
+export class RateLimitError extends RopewalkApiError {
+  override readonly name = 'RateLimitError';
+}
+/** 5xx, or an answer that is not what the API says. */
+export class ServerError extends RopewalkApiError {
+  override readonly name = 'ServerError';
+}
+/** No answer: refused, timed out, name not found, or cut off in the middle. */
+export class ConnectionError extends RopewalkApiError {
+  override readonly name = 'ConnectionError';
+}
+
+/** The error for a response that is not ok. `text` is its body, whatever that is. */
+export function errorFromResponse(response: Response, text: string): RopewalkApiError {
+  const body = errorBodyOf(text);
+  const status = response.status;
+  const requestId = body?.requestId ?? response.headers.get('x-request-id') ?? undefined;
+  const retryAfterMs = retryAfter(response.headers);
+  const message = body?.message ?? `the server answered ${status} without saying why: it may not be Ropewalk's API`;
+  const Family = familyOf(status);
+  return new Family(message, {
+    code: body?.code ?? `HTTP_${status}`,
+    status,
+    field: body?.field,
+    hint: body?.hint,
+    docs: body?.docs,
+    requestId,
+    retryAfterMs,
+  });
+}
+
+/** `Retry-After` in milliseconds, from seconds or a date. */
+export function retryAfter(headers: Headers, nowMs = Date.now()): number | undefined {
+  const value = headers.get('retry-after')?.trim();
+  if (!value) return undefined;
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1_000;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
+
+function familyOf(status: number): typeof RopewalkApiError {
+  if (status === 401) return AuthenticationError;
+  if (status === 403) return PermissionError;
+  if (status === 404) return NotFoundError;
+  if (status === 409) return ConflictError;
+  if (status === 429) return RateLimitError;
+  return status >= 400 && status < 500 ? ValidationError : ServerError;
+}
+
+function errorBodyOf(text: string): Partial<ErrorBody['error']> | null {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== 'object' || parsed === null || !('error' in parsed)) return null;
+    const { error } = parsed;
+    if (typeof error !== 'object' || error === null) return null;
+    return Object.fromEntries(Object.entries(error).filter(([, value]) => typeof value === 'string'));
+  } catch {
+    return null;
+  }
+}

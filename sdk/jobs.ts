@@ -1,0 +1,94 @@
+// Batch jobs: create them, look at them, wait for them.
+import type { CreatedJob, CreateJob, Job, LogLine, Task } from '../schema/jobs.ts';
+import { readNdjson } from './ndjson.ts';
+import type { Page, Paged } from './pages.ts';
+import { createPaged } from './pages.ts';
+import type { SendRequest } from './request.ts';
+import { requestJson } from './request.ts';
+import type { WaitOptions } from './wait.ts';
+import { waitForJob } from './wait.ts';
+
+export type { WaitOptions } from './wait.ts';
+
+export interface CallOptions {
+  signal?: AbortSignal;
+}
+
+export interface CreateOptions extends CallOptions {
+  /** The same key with the same input never makes a second job (for 24 h). A new one per call unless given. */
+  idempotencyKey?: string;
+}
+
+export interface ListOptions extends CallOptions {
+  /** Items per page, 1 to 1,000; 100 unless given. */
+  limit?: number;
+  /** The `next` of an earlier page. */
+  after?: string;
+}
+
+export interface LogOptions extends CallOptions {
+  /** Task ids, as numbers or in array syntax (`2,4-6`); all when absent. */
+  tasks?: readonly number[] | string;
+  /** Go on as lines appear, until the job is over. */
+  follow?: boolean;
+  /** Only lines from this time on. */
+  since?: Date | string;
+}
+
+export interface JobsApi {
+  /** Submits a job. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`). */
+  create(input: CreateJob, options?: CreateOptions): Promise<CreatedJob>;
+  /** Throws NotFoundError. */
+  get(number: number, options?: CallOptions): Promise<Job>;
+  /** Newest first. */
+  list(options?: ListOptions): Paged<Job>;
+  /** A job's tasks, by index. Throws NotFoundError. */
+  tasks(number: number, options?: ListOptions): Paged<Task>;
+  /** What tasks printed. Lines of one instance come in order. Throws NotFoundError, or ConnectionError midway. */
+  logs(number: number, options?: LogOptions): AsyncGenerator<LogLine, void, undefined>;
+  /** Asks a job to end; `wait` tells when it has. Harmless when it is over. Throws NotFoundError. */
+  cancel(number: number, options?: CallOptions): Promise<void>;
+  /** Resolves with the job once it is `done`, `error` or `cancelled`; none of these throws. */
+  wait(number: number, options?: WaitOptions): Promise<Job>;
+}
+
+export function createJobsApi(request: SendRequest): JobsApi {
+  const path = (number: number, rest = ''): string => `/v1/jobs/${number}${rest}`;
+  const get = (number: number, { signal }: CallOptions = {}): Promise<Job> =>
+    requestJson<Job>(request, { method: 'GET', path: path(number), signal });
+  return {
+    get,
+    create: (input, { signal, idempotencyKey = crypto.randomUUID() } = {}) =>
+      requestJson<CreatedJob>(request, { method: 'POST', path: '/v1/jobs', body: input, idempotencyKey, signal }),
+    list: (options) => listOf<Job>(request, '/v1/jobs', options),
+    tasks: (number, options) => listOf<Task>(request, path(number, '/tasks'), options),
+    logs: (number, options = {}) => readLogs(request, path(number, '/logs'), options),
+    cancel: async (number, { signal } = {}) => {
+      const response = await request({ method: 'POST', path: path(number, '/cancel'), signal });
+      await response.body?.cancel();
+    },
+    wait: (number, options = {}) => waitForJob((signal) => get(number, { ...(signal && { signal }) }), options),
+  };
+}
+
+/** Any list route: they all page alike. */
+export function listOf<T>(request: SendRequest, path: string, options: ListOptions = {}): Paged<T> {
+  const { limit, signal } = options;
+  const fetchPage = (after: string | undefined): Promise<Page<T>> =>
+    requestJson<Page<T>>(request, { method: 'GET', path, query: { limit, after }, signal });
+  return createPaged(fetchPage, options.after);
+}
+
+async function* readLogs(
+  request: SendRequest,
+  path: string,
+  { tasks, follow, since, signal }: LogOptions,
+): AsyncGenerator<LogLine, void, undefined> {
+  const query = {
+    tasks: typeof tasks === 'string' ? tasks : tasks?.join(','),
+    follow,
+    since: since === undefined ? undefined : new Date(since).toISOString(),
+  };
+  const response = await request({ method: 'GET', path, query, signal });
+  yield* readNdjson<LogLine>(response, signal);
+}

@@ -1,0 +1,47 @@
+// A response body of one JSON value per line, as it arrives: lines are put together across chunks.
+import { ConnectionError } from './errors.ts';
+import { trusted } from './request.ts';
+
+/** Ends with the body; leaving the loop early cancels it. Throws ConnectionError when it breaks off. */
+export async function* readNdjson<T>(response: Response, signal?: AbortSignal): AsyncGenerator<T, void, undefined> {
+  if (response.body === null) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  // Pieces of an unfinished line are kept apart, so that a long line does not cost its square.
+  let pieces: string[] = [];
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const lines = value.split('\n');
+      const last = lines.pop() ?? '';
+      for (const line of lines) {
+        pieces.push(line);
+        const text = pieces.join('');
+        pieces = [];
+        if (text.trim() !== '') yield parse<T>(text);
+      }
+      pieces.push(last);
+    }
+    const rest = pieces.join('');
+    if (rest.trim() !== '') yield parse<T>(rest);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof ConnectionError) throw cause;
+    throw brokenOff(cause);
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+function parse<T>(text: string): T {
+  try {
+    return trusted<T>(JSON.parse(text));
+  } catch (cause) {
+    throw brokenOff(cause);
+  }
+}
+
+function brokenOff(cause: unknown): ConnectionError {
+  const hint = 'Ask again, with `since` set to the time of the last line you have.';
+  return new ConnectionError('the log broke off before its end', { code: 'CONNECTION', status: null, hint }, { cause });
+}

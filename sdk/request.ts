@@ -1,0 +1,154 @@
+// One HTTP request to the API, repeated while that can help. The only file that calls `fetch`.
+// The token goes into the Authorization header and nowhere else.
+import { ConnectionError, errorFromResponse } from './errors.ts';
+import type { RopewalkApiError } from './errors.ts';
+import { sleep } from './sleep.ts';
+
+export interface ConnectionOptions {
+  /** Where the API is, e.g. `http://127.0.0.1:7280`; a path in front of `/v1` is kept. */
+  apiUrl: string;
+  /** `rw_{workspace}_{id}-{secret}`. */
+  token: string;
+  /** Instead of the global one: for tests, proxies, other runtimes. */
+  fetch?: typeof globalThis.fetch;
+}
+
+export interface RequestOptions {
+  method: 'GET' | 'POST';
+  path: string;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: unknown;
+  idempotencyKey?: string;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Resolves with an ok response whose headers have arrived. All requests made here are safe to repeat: they read, they
+ * carry an Idempotency-Key, or doing them twice is the same as once (cancel, stop).
+ */
+export type SendRequest = (options: RequestOptions) => Promise<Response>;
+
+export const maxTries = 5;
+const headersTimeoutMs = 30_000;
+const firstPauseMs = 200;
+const maxPauseMs = 5_000;
+/** A server that asks for more than this is not waited for: the caller gets the error, with `retryAfterMs`. */
+const maxRetryAfterMs = 30_000;
+
+export function createRequest(connection: ConnectionOptions): SendRequest {
+  const base = parseBase(connection.apiUrl);
+  const send = connection.fetch ?? globalThis.fetch;
+  return async (options) => {
+    const url = urlOf(base, options);
+    const init = initOf(connection.token, options);
+    for (let tries = 1; ; tries++) {
+      options.signal?.throwIfAborted();
+      const answer = await attempt(send, url, init, options.signal);
+      if (answer instanceof Response) return answer;
+      const pauseMs = pauseAfter(answer, tries);
+      if (pauseMs === null) throw answer;
+      await sleep(pauseMs, options.signal);
+    }
+  };
+}
+
+/** Sends and reads the JSON of the answer; a connection lost while the body arrives is told as ConnectionError. */
+export async function requestJson<T>(request: SendRequest, options: RequestOptions): Promise<T> {
+  const response = await request(options);
+  try {
+    return trusted<T>(await response.json());
+  } catch (cause) {
+    options.signal?.throwIfAborted();
+    throw new ConnectionError('the answer of the API was cut off or is not JSON', noAnswer(response.headers), {
+      cause,
+    });
+  }
+}
+
+/**
+ * The one cast of the SDK. The API's answers follow schema/, which the API checks against its own OpenAPI document;
+ * checking them again here would mean shipping zod to every client.
+ */
+export function trusted<T>(value: unknown): T {
+  return value as T;
+}
+
+function parseBase(apiUrl: string): string {
+  const url = URL.canParse(apiUrl) ? new URL(apiUrl) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError(`apiUrl must be an http or https URL, not ${JSON.stringify(apiUrl)}`);
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+function urlOf(base: string, { path, query = {} }: RequestOptions): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? `${base}${path}` : `${base}${path}?${search}`;
+}
+
+function initOf(token: string, { method, body, idempotencyKey }: RequestOptions): RequestInit {
+  const headers = new Headers({ accept: 'application/json', authorization: `Bearer ${token}` });
+  if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
+  if (body === undefined) return { method, headers };
+  headers.set('content-type', 'application/json');
+  return { method, headers, body: JSON.stringify(body) };
+}
+
+/** One try: an ok response, or the error it came to. Only the caller's abort is thrown. */
+async function attempt(
+  send: typeof globalThis.fetch,
+  url: string,
+  init: RequestInit,
+  signal: AbortSignal | undefined,
+): Promise<Response | RopewalkApiError> {
+  // The limit is on the wait for headers only: a followed log may go on for days.
+  const timeout = new AbortController();
+  const timer = setTimeout(
+    () => timeout.abort(new Error(`no answer in ${headersTimeoutMs / 1_000} s`)),
+    headersTimeoutMs,
+  );
+  const signals = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
+  try {
+    const response = await send(url, { ...init, signal: signals });
+    return response.ok ? response : errorFromResponse(response, await response.text());
+  } catch (cause) {
+    signal?.throwIfAborted();
+    return new ConnectionError(
+      `cannot reach the Ropewalk API at ${new URL(url).origin}: ${textOf(cause)}`,
+      noAnswer(),
+      {
+        cause,
+      },
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** How long to wait before the next try, or null when there is none. */
+function pauseAfter(error: RopewalkApiError, tries: number): number | null {
+  const helps = error.status === null || [429, 502, 503, 504].includes(error.status);
+  if (!helps || tries >= maxTries || (error.retryAfterMs ?? 0) > maxRetryAfterMs) return null;
+  const ceiling = Math.min(maxPauseMs, firstPauseMs * 2 ** (tries - 1));
+  // Clients that failed together must not come back together.
+  const jitter = (0.5 + Math.random() / 2) * ceiling;
+  return error.retryAfterMs === undefined ? jitter : error.retryAfterMs + jitter / 4;
+}
+
+function noAnswer(headers?: Headers): { code: string; status: null; hint: string; requestId: string | undefined } {
+  return {
+    code: 'CONNECTION',
+    status: null,
+    hint: 'Check the address and that the API runs; on one machine `ropewalk dev` starts it.',
+    requestId: headers?.get('x-request-id') ?? undefined,
+  };
+}
+
+/** fetch says only "fetch failed"; what happened is in the cause, sometimes only as its code. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? error.cause : error;
+  if (cause.message !== '') return cause.message;
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
+}
