@@ -40,7 +40,7 @@ export const maxLostAttempts = 3;
 export const maxRetries = 10;
 
 /** Task records per archive page, and how many the job's state may hold before a page must be written. */
-export const taskPageSize = 1_000;
+export const taskPageSize = 500;
 
 /** An idle agent asks again this often while its job still has tasks out elsewhere. */
 export const idleClaimMs = 2_000;
@@ -52,8 +52,9 @@ export const maxIdempotencyKeys = 20_000;
 /** An instance that has not registered this long after its launch is terminated and replaced. */
 export const registerTimeoutMs = 120_000;
 
-/** Instances launched in place of failed ones, per slot, before the slot is given up with its reason. */
-export const maxSlotGenerations = 5;
+/** Instances of one slot that may fail within the window before the slot is given up with its reason. */
+export const maxSlotFailures = 5;
+export const slotFailureWindowMs = 600_000;
 
 /** Back-off after a failed launch, doubling between these. */
 export const minLaunchBackoffMs = 2_000;

@@ -48,7 +48,8 @@ export const taskResult = z.strictObject({
 });
 
 export const exchangeRequest = z.strictObject({
-  claimId: z.string().min(1).max(64),
+  /** Counts up with each new claim, stays when the claim is repeated. */
+  claim: count,
   want: z.number().int().min(0).max(100),
   running: z.array(count).max(1000),
   results: z.array(taskResult).max(1000),

@@ -35,7 +35,15 @@ export interface ClusterInstance {
   offer: string;
   zone: string;
   reason: Reason | null;
-  suspicion: { sinceMs: number; silentInspections: number; inspecting: boolean } | null;
+  suspicion: Suspicion | null;
+}
+
+/** Its job has not heard of it since `sinceMs`. */
+export interface Suspicion {
+  sinceMs: number;
+  /** Inspections that found it existing but silent while our own link worked. */
+  silent: number;
+  inspection: 'wanted' | 'under way' | 'done';
 }
 
 /** Intent, written before the call: which slots this launch fills. */
@@ -70,8 +78,11 @@ export type FailureScope =
   | 'cloud';
 
 export interface SlotHistory {
-  /** Generations already used. */
+  /** Instances this slot has had. */
   generations: number;
+  /** Instances lost or never registered in short succession. */
+  failures: number;
+  lastFailureMs: number;
   /** Given up: no more instance for this slot, with the last reason. */
   givenUp: Reason | null;
 }
@@ -93,8 +104,10 @@ export interface ClusterState {
   instances: ClusterInstance[];
   /** Grouped failures, newest reason kept: code -> count and text. */
   failures: Record<string, { count: number; text: string; lastAtMs: number }>;
-  /** Owner told about these lost instances. */
-  lostToTell: string[];
+  /** Lost instances the job has yet to be told of. */
+  lostToTell: { instance: string; code: string; text: string }[];
+  /** The job has been told that its cluster ends without it. */
+  jobTold: boolean;
   alarm: Reason | null;
   events: { atMs: number; code: string; text: string }[];
   terminated: number;

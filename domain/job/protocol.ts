@@ -16,8 +16,8 @@ export interface TaskResult {
 
 export interface ExchangeItem {
   instance: string;
-  /** Unique per new claim, reused when the same claim is repeated. */
-  claimId: string;
+  /** Counts up by one with each new claim of this agent and stays when a claim is repeated, so that a late copy is harmless. */
+  claim: number;
   /** Leases wanted now; 0 asks for nothing. */
   want: number;
   /** Leases whose commands run: this renews them. */

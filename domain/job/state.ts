@@ -32,7 +32,7 @@ export interface Lease {
   task: number;
   attempt: number;
   instance: string;
-  claimId: string;
+  claim: number;
   grantedAtMs: number;
   /** Last time its agent was heard saying that it holds this lease. */
   heardAtMs: number;
@@ -58,7 +58,9 @@ export interface TaskRecord {
 
 /** What is remembered of an instance: its last claim, so that a repeated claim gets the same grant. */
 export interface JobInstance {
-  lastClaimId: string;
+  lastClaim: number;
+  /** Leases recorded since that claim, so that a repeated result is told from a stale one. */
+  recorded: number[];
   lastSeenMs: number;
   /** Told lost by the cluster: it gets no more work. */
   lost: boolean;
@@ -97,7 +99,7 @@ export interface JobState {
   requeued: number[];
   nextLease: number;
   leases: Lease[];
-  /** Attempts begun, for tasks with more than none: index -> count. */
+  /** Attempts behind them, for tasks that wait for another or run it: index -> count. */
   attempts: Record<string, number>;
   /** Attempts lost with their instance: index -> count. */
   losses: Record<string, number>;

@@ -1,5 +1,11 @@
 // The cluster workflow: one per cluster, and one per job for the instances that run its tasks.
-import type { ClusterSettings, ClusterStatus, InstanceRole, InstanceState } from '../../domain/cluster/state.ts';
+import type {
+  ClusterSettings,
+  ClusterState,
+  ClusterStatus,
+  InstanceRole,
+  InstanceState,
+} from '../../domain/cluster/state.ts';
 import type { Reason } from '../../domain/reason.ts';
 
 export const clusterType = 'cluster';
@@ -20,6 +26,7 @@ export interface ClusterInput {
   user: string;
   deploymentId: string;
   settings: ClusterSettings;
+  carry?: ClusterState;
 }
 export interface ScaleSignal {
   instances: number;
@@ -29,9 +36,8 @@ export interface StopSignal {
   text: string;
 }
 export interface SuspectSignal {
-  instance: string;
-  /** Last time the instance was heard: the same value twice means that it has been silent since. */
-  heardAtMs: number;
+  /** With the last time each was heard: the same value twice means silence since. */
+  instances: { instance: string; heardAtMs: number }[];
 }
 export interface ReportItem {
   instance: string;

@@ -1,4 +1,6 @@
 // The deployment workflow: one per Temporal namespace, for ever.
+import type { DeploymentState } from '../../domain/deployment/state.ts';
+
 export const deploymentType = 'deployment';
 export const deploymentId = 'deployment';
 
@@ -28,4 +30,9 @@ export interface DeploymentView {
   deploymentId: string;
   workspaces: string[];
   nextNumber: number;
+}
+export interface DeploymentInput {
+  deploymentId: string;
+  createdAtMs: number;
+  carry?: DeploymentState;
 }

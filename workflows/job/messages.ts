@@ -1,5 +1,5 @@
 // The job workflow: one per submitted batch.
-import type { JobCounters, JobStatus, TaskRecord, TaskState } from '../../domain/job/state.ts';
+import type { JobCounters, JobState, JobStatus, TaskRecord, TaskState } from '../../domain/job/state.ts';
 import type { Reason } from '../../domain/reason.ts';
 
 export const jobType = 'job';
@@ -21,15 +21,20 @@ export interface JobInput {
   specRef: string;
   user: string;
   deploymentId: string;
+  carry?: JobCarry;
+}
+/** What a job takes along when it continues as new. */
+export interface JobCarry {
+  state: JobState;
+  bundleRef: string;
+  clusterStarted: boolean;
 }
 export interface CancelSignal {
   code: string;
   text: string;
 }
 export interface InstanceLostSignal {
-  instance: string;
-  code: string;
-  text: string;
+  instances: { instance: string; code: string; text: string }[];
 }
 /** What people see of a job; the workflow's result and the archive hold the same shape. */
 export interface JobView {

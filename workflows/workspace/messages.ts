@@ -1,5 +1,11 @@
 // The workspace workflow: one per workspace, for ever; it admits, and knows what is open.
-import type { Holder, WorkspaceLimits, WorkspaceToken } from '../../domain/workspace/state.ts';
+import type {
+  Holder,
+  NumberBlock,
+  WorkspaceLimits,
+  WorkspaceState,
+  WorkspaceToken,
+} from '../../domain/workspace/state.ts';
 
 export const workspaceType = 'workspace';
 export const workspaceWorkflowId = (slug: string): string => `workspace/${slug}`;
@@ -13,6 +19,13 @@ export const workspaceMessages = {
   view: 'workspace.view',
 } as const;
 
+/** The `ok` part of an admission's answer. */
+export interface AdmitOk {
+  number: number;
+  name: string;
+  admissionId: string;
+  existing: boolean;
+}
 export interface IssueTokenItem {
   id: string;
   sha256: string;
@@ -36,4 +49,11 @@ export interface WorkspaceView {
   limits: WorkspaceLimits;
   holders: Holder[];
   admitted: number;
+}
+export interface WorkspaceInput {
+  slug: string;
+  deploymentId: string;
+  createdAtMs: number;
+  block: NumberBlock;
+  carry?: WorkspaceState;
 }

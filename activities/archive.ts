@@ -1,0 +1,71 @@
+// What must outlive a workflow's state is written here, before the state drops it. Keys are fixed by number and page, so
+// a repeated write replaces itself with the same bytes.
+import { ApplicationFailure } from '@temporalio/activity';
+
+import type { JobSettings, TaskRecord } from '../domain/job/state.ts';
+import { archiveKey, taskPageKey } from '../platform/archive-keys.ts';
+import type { Objects } from '../platform/objects/objects.ts';
+import type { Vault } from '../platform/vault/vault.ts';
+import type { ClusterView } from '../workflows/cluster/messages.ts';
+import type { JobView } from '../workflows/job/messages.ts';
+
+export interface ArchiveDeps {
+  objects: Objects;
+  vault: Pick<Vault, 'delete'>;
+}
+
+export interface LoadedJob {
+  settings: JobSettings;
+  bundleRef: string;
+  createdAtMs: number;
+}
+
+export interface ArchiveActivities {
+  loadJob(input: { specRef: string }): Promise<LoadedJob>;
+  archiveTaskPage(input: { workspace: string; job: number; page: number; records: TaskRecord[] }): Promise<void>;
+  archiveJob(input: { view: JobView; bundleRef: string | null }): Promise<void>;
+  archiveCluster(input: { view: ClusterView }): Promise<void>;
+}
+
+export function createArchiveActivities(deps: ArchiveDeps): ArchiveActivities {
+  return {
+    async loadJob({ specRef }) {
+      const bytes = await deps.objects.get(specRef);
+      // The spec is written before admission; when it is missing, waiting does not bring it back.
+      if (bytes === null) throw fatal('SpecMissing', `the job's specification ${specRef} is not in the object store`);
+      return parseSpec(bytes, specRef);
+    },
+
+    async archiveTaskPage({ workspace, job, page, records }) {
+      await deps.objects.put(taskPageKey(workspace, job, page), toBytes(records));
+    },
+
+    async archiveJob({ view, bundleRef }) {
+      await deps.objects.put(archiveKey(view.workspace, 'jobs', view.number), toBytes(view));
+      // The bundle holds secrets and nobody may need it any more: agents fetch it before their first task.
+      if (bundleRef !== null) await deps.vault.delete(bundleRef);
+    },
+
+    async archiveCluster({ view }) {
+      await deps.objects.put(archiveKey(view.workspace, 'clusters', view.number), toBytes(view));
+    },
+  };
+}
+
+function toBytes(value: object): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
+
+/** The API validated this document when it wrote it; here only its version is checked. */
+function parseSpec(bytes: Uint8Array, specRef: string): LoadedJob {
+  const spec: { v: number; settings: JobSettings; bundleRef: string; createdAt: string } = JSON.parse(
+    new TextDecoder().decode(bytes),
+  );
+  if (spec.v !== 1)
+    throw fatal('SpecVersion', `the specification ${specRef} has version ${spec.v}; this worker reads 1`);
+  return { settings: spec.settings, bundleRef: spec.bundleRef, createdAtMs: Date.parse(spec.createdAt) };
+}
+
+function fatal(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, nonRetryable: true });
+}

@@ -1,0 +1,107 @@
+// Effects on instances. Each is one provider call, idempotent, and safe to repeat after its answer was lost.
+import { ApplicationFailure, Context } from '@temporalio/activity';
+
+import type { LaunchNews, InspectionNews } from '../domain/cluster/apply.ts';
+import type { SlotOrder } from '../domain/cluster/plan.ts';
+import { RopewalkError } from '../domain/errors.ts';
+import type { Tokens } from '../platform/tokens.ts';
+import type { Owner, Provider } from '../providers/provider.ts';
+import { heartbeating } from './heartbeating.ts';
+
+export interface InstanceDeps {
+  provider: (name: string) => Provider;
+  tokens: Pick<Tokens, 'mintLaunch'>;
+  /** Where agents find the API. */
+  apiUrl: string;
+  /** Asks the API whether it is up, from here. */
+  probeApi: () => Promise<boolean>;
+}
+
+export interface LaunchInput {
+  provider: string;
+  owner: Owner;
+  clusterName: string;
+  seq: number;
+  slots: SlotOrder[];
+}
+
+export interface InstancesInput {
+  provider: string;
+  owner: Owner;
+  ids: string[];
+}
+
+export interface InstanceActivities {
+  launchInstances(input: LaunchInput): Promise<LaunchNews>;
+  inspectInstances(input: InstancesInput): Promise<InspectionNews>;
+  terminateInstances(input: InstancesInput): Promise<void>;
+  /** Ends whatever still carries the owner's tags: the last look before a cluster is called over. */
+  terminateRemains(input: { provider: string; owner: Owner }): Promise<{ ids: string[] }>;
+}
+
+export function createInstanceActivities(deps: InstanceDeps): InstanceActivities {
+  return {
+    async launchInstances(input) {
+      return heartbeating(async () => {
+        const { owner, seq } = input;
+        const launchToken = await deps.tokens.mintLaunch({ workspace: owner.workspace, cluster: owner.cluster, seq });
+        // The token names the launch, not the try: a second try finds what the first one made.
+        const token = `${owner.deploymentId}/${owner.workspace}/${owner.cluster}/${seq}`;
+        const request = {
+          owner,
+          clusterName: input.clusterName,
+          token,
+          slots: input.slots,
+          apiUrl: deps.apiUrl,
+          launchToken,
+        };
+        return translated(() => deps.provider(input.provider).launch(request));
+      });
+    },
+
+    async inspectInstances(input) {
+      return heartbeating(async () => {
+        const provider = deps.provider(input.provider);
+        const [observed, linkWorks] = await Promise.all([provider.describe(input.owner, input.ids), deps.probeApi()]);
+        const seen = input.ids.map((id) => {
+          const found = observed.find((instance) => instance.id === id);
+          if (found === undefined) return { id, state: 'unknown' as const };
+          // An instance that is on its way out will do no more work for us.
+          const gone = found.state === 'gone' || found.state === 'stopping';
+          return { id, state: gone ? ('gone' as const) : ('alive' as const) };
+        });
+        return { seen, linkWorks };
+      });
+    },
+
+    async terminateInstances(input) {
+      const signal = Context.current().cancellationSignal;
+      await heartbeating(() => deps.provider(input.provider).terminate(input.owner, input.ids, signal));
+    },
+
+    async terminateRemains(input) {
+      const signal = Context.current().cancellationSignal;
+      return heartbeating(async () => {
+        const provider = deps.provider(input.provider);
+        const ids = (await provider.describe(input.owner, [])).map((instance) => instance.id);
+        if (ids.length > 0) await provider.terminate(input.owner, ids, signal);
+        return { ids };
+      });
+    },
+  };
+}
+
+/** A request that is wrong stays wrong: retrying it would hide the reason from the user. */
+async function translated<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof RopewalkError) || error.problem.code !== 'VALIDATION') throw error;
+    throw ApplicationFailure.create({
+      message: error.message,
+      type: 'InvalidRequest',
+      nonRetryable: true,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,218 @@
+// What a cluster learns: the outcome of a launch, an agent's report, what the provider says of suspects, what is gone.
+// Each function changes the state in place and may be given the same news twice.
+import {
+  massLossMinimum,
+  massLossShare,
+  maxLaunchBackoffMs,
+  maxSilentInspections,
+  maxSlotFailures,
+  minLaunchBackoffMs,
+  slotFailureWindowMs,
+} from '../limits.ts';
+import type { Reason } from '../reason.ts';
+import { addEvent } from './create.ts';
+import { slotHistory } from './plan.ts';
+import type { ClusterInstance, ClusterState, LaunchFailure } from './state.ts';
+
+export interface LaunchNews {
+  launched: { id: string; slot: number; offer: string; zone: string }[];
+  failures: LaunchFailure[];
+}
+
+/** A launch has answered. Slots bind to the ids that came back; what failed is grouped and tried again after a pause. */
+export function applyLaunch(state: ClusterState, seq: number, news: LaunchNews, nowMs: number): void {
+  const launch = state.launches.find((pending) => pending.seq === seq);
+  if (launch === undefined) return;
+  state.launches = state.launches.filter((pending) => pending !== launch);
+  for (const item of news.launched) {
+    if (state.instances.some((known) => known.id === item.id)) continue;
+    state.launched += 1;
+    state.instances.push({
+      id: item.id,
+      slot: item.slot,
+      generation: state.slots[item.slot]?.generations ?? 1,
+      role: item.slot === 0 ? 'head' : 'worker',
+      state: 'starting',
+      launchSeq: seq,
+      launchedAtMs: nowMs,
+      registeredAtMs: null,
+      bootId: null,
+      address: null,
+      offer: item.offer,
+      zone: item.zone,
+      reason: null,
+      suspicion: null,
+    });
+  }
+  if (news.launched.length > 0) {
+    addEvent(state, nowMs, 'LAUNCHED', `launched ${news.launched.length} of ${launch.slots.length} instances`);
+  }
+  for (const failure of news.failures) applyFailure(state, launch.slots, news, failure, nowMs);
+  if (news.failures.length === 0) state.launchBackoff = null;
+  else backOff(state, nowMs);
+}
+
+function applyFailure(
+  state: ClusterState,
+  asked: number[],
+  news: LaunchNews,
+  failure: LaunchFailure,
+  nowMs: number,
+): void {
+  const known = state.failures[failure.code];
+  const count = (known?.count ?? 0) + failure.count;
+  state.failures[failure.code] = { count, text: failure.text, lastAtMs: nowMs };
+  if (known === undefined) addEvent(state, nowMs, failure.code, failure.text);
+  // A request or an account that is wrong stays wrong: trying again would only fail again.
+  if (failure.scope !== 'request' && failure.scope !== 'account') return;
+  const filled = new Set(news.launched.map((item) => item.slot));
+  for (const slot of asked.filter((each) => !filled.has(each))) {
+    slotHistory(state, slot).givenUp = { code: failure.code, text: failure.text, atMs: nowMs };
+  }
+}
+
+function backOff(state: ClusterState, nowMs: number): void {
+  const delayMs = Math.min(maxLaunchBackoffMs, (state.launchBackoff?.delayMs ?? minLaunchBackoffMs / 2) * 2);
+  state.launchBackoff = { delayMs, untilMs: nowMs + delayMs };
+}
+
+export interface Report {
+  instance: string;
+  bootId: string;
+  kind: 'register' | 'alive' | 'leaving';
+  address: string;
+}
+
+export type ReportVerdict = 'accepted' | 'not yet known' | 'refused';
+
+/** An agent speaks. First use of an instance id wins; an id that no launch of ours returned is refused. */
+export function applyReport(state: ClusterState, report: Report, nowMs: number): ReportVerdict {
+  const instance = state.instances.find((known) => known.id === report.instance);
+  if (instance === undefined) return state.launches.length > 0 ? 'not yet known' : 'refused';
+  if (instance.state === 'stopping') return 'refused';
+  if (instance.bootId !== null && instance.bootId !== report.bootId) return 'refused';
+  if (instance.bootId === null && report.kind !== 'register') return 'refused';
+  instance.suspicion = null;
+  if (report.kind === 'leaving') {
+    lose(state, instance, { code: 'LEFT', text: 'its agent ended in order', atMs: nowMs });
+    return 'accepted';
+  }
+  if (instance.state === 'starting') {
+    instance.bootId = report.bootId;
+    instance.address = report.address;
+    instance.registeredAtMs = nowMs;
+    instance.state = 'ready';
+    noteReady(state, nowMs);
+  }
+  return 'accepted';
+}
+
+/** Asks for a look at instances that their job has not heard of. The same silence is not counted twice as new. */
+export function suspectInstances(
+  state: ClusterState,
+  suspects: { instance: string; heardAtMs: number }[],
+  nowMs: number,
+): void {
+  for (const suspect of suspects) {
+    const instance = state.instances.find((known) => known.id === suspect.instance);
+    if (instance === undefined) {
+      // Gone from our books, so the job must not wait for it either.
+      tellLost(state, suspect.instance, 'GONE', 'the instance is no longer part of the cluster');
+      continue;
+    }
+    if (instance.state === 'stopping' || instance.state === 'error') continue;
+    const silent = instance.suspicion?.sinceMs === suspect.heardAtMs ? instance.suspicion.silent : 0;
+    instance.suspicion = { sinceMs: suspect.heardAtMs, silent, inspection: 'wanted' };
+  }
+  if (suspects.length > 0)
+    addEvent(state, nowMs, 'SUSPECTED', `not heard of: ${suspects.map((s) => s.instance).join(', ')}`);
+}
+
+export interface InspectionNews {
+  /** `gone` is said only by the place that would know; an instance that is merely missing is `unknown`. */
+  seen: { id: string; state: 'alive' | 'gone' | 'unknown' }[];
+  /** Our own API answered while we looked: silence is then the instance's. */
+  linkWorks: boolean;
+}
+
+/** The provider has described the suspects. */
+export function applyInspection(state: ClusterState, news: InspectionNews, nowMs: number): void {
+  const silent: ClusterInstance[] = [];
+  for (const { id, state: seen } of news.seen) {
+    const instance = state.instances.find((known) => known.id === id);
+    if (instance === undefined || instance.suspicion === null || instance.state === 'stopping') continue;
+    instance.suspicion.inspection = 'done';
+    if (seen === 'gone') {
+      lose(state, instance, { code: 'GONE', text: 'the provider says that it no longer exists', atMs: nowMs });
+      continue;
+    }
+    if (news.linkWorks) instance.suspicion.silent += 1;
+    if (instance.suspicion.silent >= maxSilentInspections) silent.push(instance);
+  }
+  loseSilent(state, silent, nowMs);
+}
+
+/** Many silent at once is more likely our mistake than theirs: alarm, and replace nobody. */
+function loseSilent(state: ClusterState, silent: ClusterInstance[], nowMs: number): void {
+  const live = state.instances.filter((instance) => instance.state !== 'stopping' && instance.state !== 'error').length;
+  if (silent.length >= massLossMinimum && silent.length > live * massLossShare) {
+    const text = `${silent.length} of ${live} instances look lost at once; none is replaced until they are heard again`;
+    state.alarm ??= { code: 'MASS_LOSS', text, atMs: nowMs };
+    addEvent(state, nowMs, 'MASS_LOSS', text);
+    return;
+  }
+  state.alarm = null;
+  for (const instance of silent) {
+    lose(state, instance, { code: 'SILENT', text: 'it exists but has stopped answering', atMs: nowMs });
+  }
+}
+
+/** Terminated instances are gone for good: their slots are free again. */
+export function applyTerminated(state: ClusterState, ids: string[], nowMs: number): void {
+  const gone = state.instances.filter((instance) => ids.includes(instance.id));
+  for (const instance of gone) {
+    // An instance that never registered has failed its slot, exactly as a lost one has.
+    if (instance.registeredAtMs === null && state.stopRequested === null && instance.slot < state.target) {
+      failSlot(state, instance.slot, {
+        code: 'NEVER_REGISTERED',
+        text: `instance ${instance.id} was launched but its agent did not register in time`,
+        atMs: nowMs,
+      });
+    }
+  }
+  state.instances = state.instances.filter((instance) => !ids.includes(instance.id));
+  state.terminated += gone.length;
+}
+
+function lose(state: ClusterState, instance: ClusterInstance, reason: Reason): void {
+  if (instance.state === 'error' || instance.state === 'stopping') return;
+  instance.state = 'error';
+  instance.reason = reason;
+  instance.suspicion = null;
+  tellLost(state, instance.id, reason.code, reason.text);
+  addEvent(state, reason.atMs, reason.code, `instance ${instance.id}: ${reason.text}`);
+  if (instance.registeredAtMs !== null) failSlot(state, instance.slot, reason);
+}
+
+function tellLost(state: ClusterState, instance: string, code: string, text: string): void {
+  if (state.settings.job !== null) state.lostToTell.push({ instance, code, text });
+}
+
+/** Too many failures of one slot in short succession, and it is given up instead of costing money for ever. */
+function failSlot(state: ClusterState, slot: number, reason: Reason): void {
+  const history = slotHistory(state, slot);
+  const recent = reason.atMs - history.lastFailureMs < slotFailureWindowMs;
+  history.failures = recent ? history.failures + 1 : 1;
+  history.lastFailureMs = reason.atMs;
+  if (history.failures >= maxSlotFailures) history.givenUp = reason;
+  const known = state.failures[reason.code];
+  state.failures[reason.code] = { count: (known?.count ?? 0) + 1, text: reason.text, lastAtMs: reason.atMs };
+}
+
+function noteReady(state: ClusterState, nowMs: number): void {
+  const ready = state.instances.filter((instance) => instance.state === 'ready').length;
+  const givenUp = Object.values(state.slots).filter((slot) => slot.givenUp !== null).length;
+  if (state.readyAtMs !== null || ready + givenUp < state.target) return;
+  state.readyAtMs = nowMs;
+  addEvent(state, nowMs, 'READY', `${ready} of ${state.target} instances are ready`);
+}

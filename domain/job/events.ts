@@ -1,0 +1,107 @@
+// What happens to a job other than an exchange: time passes, an instance is lost, somebody cancels.
+import { maxLeaseExtensions } from '../limits.ts';
+import type { Reason } from '../reason.ts';
+import { endLease, isOver, loseLease, recordTask, settle } from './rules.ts';
+import type { JobState } from './state.ts';
+
+/** An instance whose lease ran out: its cluster is asked to look at it. */
+export interface Suspect {
+  instance: string;
+  heardAtMs: number;
+}
+
+/**
+ * Looks at leases that ran out. Silence alone is no death: the cluster is asked to describe the instance, and the lease
+ * goes on for another period. It is ended for silence only after `maxLeaseExtensions` periods in which *somebody else*
+ * was heard, which proves that our own link worked; an outage of ours therefore expires nobody.
+ */
+export function expireLeases(state: JobState, nowMs: number): Suspect[] {
+  const suspects = new Map<string, number>();
+  const heard = newestHeard(state);
+  for (const lease of state.leases.filter((held) => held.deadlineMs <= nowMs)) {
+    const heardElsewhere = heard.id === lease.instance ? heard.otherMs : heard.atMs;
+    const linkWorked = heardElsewhere > lease.heardAtMs + state.settings.leaseMs;
+    if (linkWorked && lease.extensions >= maxLeaseExtensions) {
+      loseLease(state, lease, 'the instance exists but was silent while others were heard', nowMs);
+      continue;
+    }
+    if (linkWorked) lease.extensions += 1;
+    lease.deadlineMs = nowMs + state.settings.leaseMs;
+    suspects.set(lease.instance, lease.heardAtMs);
+  }
+  settle(state, nowMs);
+  return [...suspects].map(([instance, heardAtMs]) => ({ instance, heardAtMs }));
+}
+
+function newestHeard(state: JobState): { id: string; atMs: number; otherMs: number } {
+  let newest = { id: '', atMs: -1, otherMs: -1 };
+  for (const [id, instance] of Object.entries(state.instances)) {
+    if (instance.lost) continue;
+    if (instance.lastSeenMs > newest.atMs) newest = { id, atMs: instance.lastSeenMs, otherMs: newest.atMs };
+    else if (instance.lastSeenMs > newest.otherMs) newest.otherMs = instance.lastSeenMs;
+  }
+  return newest;
+}
+
+/** The cluster has found an instance gone: its leases end now and their tasks are tried elsewhere. */
+export function loseInstance(state: JobState, id: string, why: string, nowMs: number): void {
+  const instance = state.instances[id];
+  if (instance === undefined) {
+    state.instances[id] = { lastClaim: -1, lastSeenMs: -1, recorded: [], lost: true };
+  } else {
+    instance.lost = true;
+  }
+  if (isOver(state)) return;
+  for (const lease of state.leases.filter((held) => held.instance === id)) loseLease(state, lease, why, nowMs);
+  settle(state, nowMs);
+}
+
+/**
+ * Ends every open task at once. A reason coded CANCELLED makes the job `cancelled`; any other (a timeout, no instances)
+ * makes it `error`. Cancelling twice, or after the end, changes nothing.
+ */
+export function cancelJob(state: JobState, reason: Reason): void {
+  if (isOver(state)) return;
+  state.cancelRequested = reason;
+  for (const lease of [...state.leases]) {
+    endLease(state, lease);
+    recordTask(state, {
+      task: lease.task,
+      state: 'cancelled',
+      attempt: lease.attempt,
+      exitCode: null,
+      signal: null,
+      instance: lease.instance,
+      startedAtMs: lease.grantedAtMs,
+      endedAtMs: reason.atMs,
+      reason: reason.text,
+    });
+  }
+  cancelWaiting(state);
+  settle(state, reason.atMs);
+}
+
+/** Tasks that never ran get no record of their own: `ended` says it, and the view says why. */
+function cancelWaiting(state: JobState): void {
+  state.ended = state.ended.map((code) => (code === 0 ? 3 : code));
+  state.counters.cancelled = state.settings.taskCount - state.counters.done - state.counters.error;
+  state.requeued = [];
+  state.nextFresh = state.settings.taskCount;
+  state.attempts = {};
+  state.losses = {};
+}
+
+/** The next moment at which time itself changes something, or null. */
+export function nextWakeMs(state: JobState): number | null {
+  if (isOver(state)) return null;
+  const deadlines = state.leases.map((lease) => lease.deadlineMs);
+  const timeout = timeoutAtMs(state);
+  if (timeout !== null) deadlines.push(timeout);
+  return deadlines.length === 0 ? null : deadlines.reduce((a, b) => Math.min(a, b));
+}
+
+/** When the job's time limit ends it; it counts from the first started task. */
+export function timeoutAtMs(state: JobState): number | null {
+  const { jobTimeoutMs } = state.settings;
+  return jobTimeoutMs === null || state.startedAtMs === null ? null : state.startedAtMs + jobTimeoutMs;
+}

@@ -1,0 +1,151 @@
+// One agent's exchange: results for leases. The only way work enters or leaves a job. It is synchronous, never throws on
+// what an agent says, and may be repeated, delayed or reordered by the network without harm:
+// a lease number only grows, a result counts only under its own live lease, and a repeated claim gets the same grant.
+import { idleClaimMs } from '../limits.ts';
+import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
+import { endLease, isOver, loseLease, recordTask, requeue, settle, stopOrder } from './rules.ts';
+import type { JobInstance, JobState, Lease } from './state.ts';
+
+/** Applies one item to the state, in place, and answers it. `taskIdAt` maps a task's index to its array id. */
+export function exchange(
+  state: JobState,
+  item: ExchangeItem,
+  nowMs: number,
+  taskIdAt: (index: number) => number,
+): ExchangeAnswer {
+  const instance = touch(state, item.instance, nowMs);
+  const acknowledged = item.results.map((result) => takeResult(state, item.instance, instance, result, nowMs));
+  const drop = item.running.filter((number) => !renew(state, item.instance, number, nowMs));
+  settle(state, nowMs);
+  const stop = stopOrder(state, instance);
+  const grants = stop === null && item.want > 0 ? claim(state, item, instance, nowMs) : [];
+  return {
+    grants: grants.map((lease) => toGrant(lease, taskIdAt)),
+    acknowledged,
+    drop,
+    stop,
+    retryAfterMs: Math.min(idleClaimMs, state.settings.leaseMs),
+    renewWithinMs: Math.floor(state.settings.leaseMs / 3),
+  };
+}
+
+function touch(state: JobState, id: string, nowMs: number): JobInstance {
+  const known = state.instances[id];
+  if (known !== undefined) {
+    known.lastSeenMs = Math.max(known.lastSeenMs, nowMs);
+    return known;
+  }
+  const fresh: JobInstance = { lastClaim: -1, lastSeenMs: nowMs, recorded: [], lost: false };
+  state.instances[id] = fresh;
+  return fresh;
+}
+
+/** Every result is acknowledged, also a stale one: the agent must be able to forget it. */
+function takeResult(state: JobState, id: string, instance: JobInstance, result: TaskResult, nowMs: number): number {
+  const lease = state.leases.find((held) => held.lease === result.lease && held.instance === id);
+  if (lease === undefined || lease.task !== result.task) {
+    if (instance.recorded.includes(result.lease)) state.counters.repeated += 1;
+    else state.counters.stale += 1;
+    return result.lease;
+  }
+  endLease(state, lease);
+  instance.recorded.push(lease.lease);
+  if (isOver(state)) return result.lease;
+  state.startedAtMs ??= Math.min(result.startedAtMs, nowMs);
+  const failed = result.exitCode !== 0;
+  const failures = lease.attempt - (state.losses[lease.task] ?? 0);
+  if (failed && failures <= state.settings.retries) {
+    state.counters.retried += 1;
+    noteError(state, lease, result, nowMs);
+    requeue(state, lease);
+  } else {
+    if (failed) noteError(state, lease, result, nowMs);
+    recordTask(state, {
+      task: lease.task,
+      state: failed ? 'error' : 'done',
+      attempt: lease.attempt,
+      exitCode: result.exitCode,
+      signal: result.signal,
+      instance: id,
+      startedAtMs: result.startedAtMs,
+      endedAtMs: result.endedAtMs,
+      reason: result.reason,
+    });
+  }
+  return result.lease;
+}
+
+function noteError(state: JobState, lease: Lease, result: TaskResult, nowMs: number): void {
+  const how = result.signal === null ? `exit code ${result.exitCode}` : `signal ${result.signal}`;
+  const text = result.reason === null ? how : `${how}: ${result.reason}`;
+  state.recentErrors = [...state.recentErrors, { task: lease.task, attempt: lease.attempt, text, atMs: nowMs }].slice(
+    -10,
+  );
+}
+
+/** False when the lease has ended, or was never this instance's: the agent must stop that work. */
+function renew(state: JobState, id: string, number: number, nowMs: number): boolean {
+  const lease = state.leases.find((held) => held.lease === number && held.instance === id);
+  if (lease === undefined) return false;
+  lease.heardAtMs = nowMs;
+  lease.deadlineMs = nowMs + state.settings.leaseMs;
+  lease.extensions = 0;
+  lease.running = true;
+  state.startedAtMs ??= nowMs;
+  return true;
+}
+
+function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs: number): Lease[] {
+  // A copy of an earlier claim that the network delivers late must not take work that nobody would do.
+  if (item.claim < instance.lastClaim) return [];
+  if (item.claim === instance.lastClaim) {
+    return state.leases.filter((held) => held.instance === item.instance && held.claim === item.claim);
+  }
+  instance.lastClaim = item.claim;
+  instance.recorded = [];
+  requeueAbandoned(state, item, nowMs);
+  const granted: Lease[] = [];
+  while (granted.length < item.want) {
+    const task = nextTask(state);
+    if (task === null) break;
+    const lease: Lease = {
+      lease: state.nextLease,
+      task,
+      attempt: (state.attempts[task] ?? 0) + 1,
+      instance: item.instance,
+      claim: item.claim,
+      grantedAtMs: nowMs,
+      heardAtMs: nowMs,
+      deadlineMs: nowMs + state.settings.leaseMs,
+      running: false,
+      extensions: 0,
+    };
+    state.nextLease += 1;
+    state.leases.push(lease);
+    granted.push(lease);
+  }
+  return granted;
+}
+
+/**
+ * An agent makes a new claim only after the answer to its last one, so it knows all its leases. One that it neither runs
+ * nor has a result for is one it will never finish.
+ */
+function requeueAbandoned(state: JobState, item: ExchangeItem, nowMs: number): void {
+  const abandoned = state.leases.filter(
+    (held) => held.instance === item.instance && !item.running.includes(held.lease),
+  );
+  for (const lease of abandoned) loseLease(state, lease, 'its agent no longer knew of it', nowMs);
+}
+
+function nextTask(state: JobState): number | null {
+  const again = state.requeued.shift();
+  if (again !== undefined) return again;
+  if (state.nextFresh >= state.settings.taskCount) return null;
+  state.nextFresh += 1;
+  return state.nextFresh - 1;
+}
+
+function toGrant(lease: Lease, taskIdAt: (index: number) => number): Grant {
+  return { lease: lease.lease, task: lease.task, taskId: taskIdAt(lease.task), attempt: lease.attempt };
+}

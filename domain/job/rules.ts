@@ -1,0 +1,95 @@
+// The small steps that every change of a job is made of. Each keeps the books: a task is either recorded, leased once,
+// waiting to be tried again, or not begun.
+import { maxLostAttempts } from '../limits.ts';
+import type { Reason } from '../reason.ts';
+import type { JobInstance, JobState, Lease, TaskRecord } from './state.ts';
+
+const endedCode = { done: 1, error: 2, cancelled: 3 } as const;
+
+export function isOver(state: JobState): boolean {
+  return state.outcome !== null || state.cancelRequested !== null;
+}
+
+/** Removes a lease; what becomes of its task is the caller's next line. */
+export function endLease(state: JobState, lease: Lease): void {
+  const at = state.leases.indexOf(lease);
+  if (at >= 0) state.leases.splice(at, 1);
+}
+
+/** Puts a task whose lease has just ended back in line. */
+export function requeue(state: JobState, lease: Lease): void {
+  if (state.ended[lease.task] !== 0 || isOver(state)) return;
+  state.attempts[lease.task] = lease.attempt;
+  state.requeued.push(lease.task);
+}
+
+/** Writes a task's one record. A second record for the same task is refused here, whoever asks. */
+export function recordTask(state: JobState, record: TaskRecord): void {
+  if (state.ended[record.task] !== 0) return;
+  state.ended[record.task] = endedCode[record.state];
+  state.counters[record.state] += 1;
+  delete state.attempts[record.task];
+  delete state.losses[record.task];
+  state.page.push(record);
+}
+
+/** Ends a lease whose instance will not finish it; a task that keeps losing its instances stops after a few. */
+export function loseLease(state: JobState, lease: Lease, why: string, nowMs: number): void {
+  endLease(state, lease);
+  state.counters.lost += 1;
+  const losses = (state.losses[lease.task] ?? 0) + 1;
+  state.losses[lease.task] = losses;
+  if (losses < maxLostAttempts) {
+    requeue(state, lease);
+    return;
+  }
+  const reason = `lost with its instance ${losses} times; the last time: ${why}`;
+  state.recentErrors = [
+    ...state.recentErrors,
+    { task: lease.task, attempt: lease.attempt, text: reason, atMs: nowMs },
+  ].slice(-10);
+  recordTask(state, {
+    task: lease.task,
+    state: 'error',
+    attempt: lease.attempt,
+    exitCode: null,
+    signal: null,
+    instance: lease.instance,
+    startedAtMs: lease.grantedAtMs,
+    endedAtMs: nowMs,
+    reason,
+  });
+}
+
+/** Gives the job its one outcome as soon as no task is open. */
+export function settle(state: JobState, nowMs: number): void {
+  if (state.outcome !== null) return;
+  const { done, error, cancelled } = state.counters;
+  if (done + error + cancelled < state.settings.taskCount) return;
+  state.endedAtMs = nowMs;
+  state.outcome = { ...outcomeOf(state, nowMs) };
+}
+
+function outcomeOf(state: JobState, nowMs: number): { status: 'done' | 'error' | 'cancelled'; reason: Reason } {
+  const { error, cancelled } = state.counters;
+  if (cancelled > 0 && state.cancelRequested !== null) {
+    return {
+      status: state.cancelRequested.code === 'CANCELLED' ? 'cancelled' : 'error',
+      reason: state.cancelRequested,
+    };
+  }
+  if (error > 0) {
+    const text = `${error} of ${state.settings.taskCount} tasks failed`;
+    return { status: 'error', reason: { code: 'TASKS_FAILED', text, atMs: nowMs } };
+  }
+  const text = `all ${state.settings.taskCount} tasks exited with 0`;
+  return { status: 'done', reason: { code: 'ALL_DONE', text, atMs: nowMs } };
+}
+
+/** What tells an agent that there is nothing more for it here. */
+export function stopOrder(state: JobState, instance: JobInstance): { code: string; text: string } | null {
+  if (state.cancelRequested !== null) return { code: 'JOB_OVER', text: state.cancelRequested.text };
+  if (state.outcome !== null) return { code: 'JOB_OVER', text: state.outcome.reason.text };
+  if (instance.lost) return { code: 'INSTANCE_LOST', text: 'this instance was given up and its tasks went elsewhere' };
+  return null;
+}

@@ -1,0 +1,71 @@
+// What people see of a job, derived from its state and nothing else.
+import { taskPageSize } from '../limits.ts';
+import type { Reason } from '../reason.ts';
+import type { JobCounters, JobState, JobStatus, TaskRecord } from './state.ts';
+
+export interface JobSummary {
+  status: JobStatus;
+  reason: Reason | null;
+  tasks: {
+    total: number;
+    pending: number;
+    assigned: number;
+    running: number;
+    done: number;
+    error: number;
+    cancelled: number;
+  };
+  counters: JobCounters;
+}
+
+export function summarizeJob(state: JobState): JobSummary {
+  const { done, error, cancelled } = state.counters;
+  const running = state.leases.filter((lease) => lease.running).length;
+  const assigned = state.leases.length - running;
+  const total = state.settings.taskCount;
+  const pending = total - done - error - cancelled - running - assigned;
+  return {
+    status: state.outcome?.status ?? (pending === total ? 'pending' : 'running'),
+    reason: state.outcome?.reason ?? state.cancelRequested,
+    tasks: { total, pending, assigned, running, done, error, cancelled },
+    counters: { ...state.counters },
+  };
+}
+
+export interface OpenTask {
+  index: number;
+  state: 'pending' | 'assigned' | 'running';
+  attempt: number;
+  instance: string | null;
+  startedAtMs: number | null;
+}
+
+/** The tasks of a window of indices that are not over. */
+export function openTasks(state: JobState, from: number, count: number): OpenTask[] {
+  const leased = new Map(state.leases.map((lease) => [lease.task, lease]));
+  const open: OpenTask[] = [];
+  for (let index = from; index < Math.min(from + count, state.settings.taskCount); index += 1) {
+    if (state.ended[index] !== 0) continue;
+    const lease = leased.get(index);
+    open.push({
+      index,
+      state: lease === undefined ? 'pending' : lease.running ? 'running' : 'assigned',
+      attempt: lease?.attempt ?? state.attempts[index] ?? 0,
+      instance: lease?.instance ?? null,
+      startedAtMs: lease?.grantedAtMs ?? null,
+    });
+  }
+  return open;
+}
+
+/** Records that must go to the archive now: a full page, or all that is left at the end. */
+export function pageDue(state: JobState): TaskRecord[] | null {
+  if (state.page.length >= taskPageSize) return state.page.slice(0, taskPageSize);
+  return state.outcome !== null && state.page.length > 0 ? [...state.page] : null;
+}
+
+/** Drops records from the state once they are safe in the archive. */
+export function pageWritten(state: JobState, count: number): void {
+  state.page.splice(0, count);
+  state.pagesWritten += 1;
+}

@@ -1,0 +1,134 @@
+// Admission: the one door through which a cluster or job comes to be. It decides on idempotency, names, limits and the
+// number, reserves, and answers; starting the workflow is the loop's work.
+import type { Problem } from '../errors.ts';
+import { idempotencyTtlMs, maxIdempotencyKeys } from '../limits.ts';
+import type { AdmitAnswer, AdmitItem, Holder, WorkspaceState } from './state.ts';
+
+/** Applies one request to the state, in place. The same admission id or idempotency key always gets the same number. */
+export function admit(state: WorkspaceState, item: AdmitItem, nowMs: number): AdmitAnswer {
+  const earlier = state.keys[item.idempotencyKey];
+  if (earlier !== undefined && nowMs - earlier.atMs < idempotencyTtlMs) {
+    if (earlier.bodyHash !== item.bodyHash) return { error: mismatch };
+    // A repeat of the very request that made it was answered once already, but its caller may not have heard.
+    const existing = earlier.admissionId !== item.admissionId;
+    return {
+      ok: { number: earlier.number, name: nameOf(state, earlier, item), admissionId: earlier.admissionId, existing },
+    };
+  }
+  if (reservedName.test(item.name)) return { error: nameReserved };
+  const named = item.name === '' ? undefined : state.holders.find((holder) => holder.name === item.name);
+  if (named !== undefined) {
+    if (!item.getOrCreate || named.kind !== item.kind) return { error: nameTaken(named) };
+    remember(state, item, named.number, named.admissionId, nowMs);
+    return { ok: { number: named.number, name: named.name, admissionId: named.admissionId, existing: true } };
+  }
+  const over = exceeded(state, item);
+  if (over !== null) return { error: over };
+  const number = takeNumber(state);
+  if (number === null) return { error: noNumbers };
+  const holder = reserve(state, item, number, nowMs);
+  remember(state, item, number, item.admissionId, nowMs);
+  return { ok: { number, name: holder.name, admissionId: item.admissionId, existing: false } };
+}
+
+/** What a holder without a name of its own is called; nobody may take such a name ahead of it. */
+const reservedName = /^(job|cluster)-[0-9]+$/;
+
+const nameReserved: Problem = {
+  code: 'VALIDATION',
+  field: 'name',
+  message: 'Names of the form job-12 and cluster-12 are given by the workspace itself.',
+  hint: 'Choose another name, or leave it out.',
+};
+
+const mismatch: Problem = {
+  code: 'IDEMPOTENCY_MISMATCH',
+  message: 'This Idempotency-Key was used within the last 24 hours for a different request body.',
+  hint: 'Send a new key for a new request, or the same body to repeat the old one.',
+};
+
+const noNumbers: Problem = {
+  code: 'UNAVAILABLE',
+  message: 'The workspace is waiting for a new block of numbers from the deployment.',
+  hint: 'Try again in a second.',
+};
+
+function nameTaken(holder: Holder): Problem {
+  return {
+    code: 'NAME_TAKEN',
+    field: 'name',
+    message: `The name ${JSON.stringify(holder.name)} belongs to ${holder.kind} ${holder.number}, which is still open.`,
+    hint: `Choose another name, or end that one first.`,
+  };
+}
+
+/** A holder that is over has left no name behind; then the name that the request asked for is the one it had. */
+function nameOf(state: WorkspaceState, earlier: { number: number }, item: AdmitItem): string {
+  const holder = state.holders.find((each) => each.number === earlier.number);
+  return holder?.name ?? (item.name === '' ? defaultName(item.kind, earlier.number) : item.name);
+}
+
+function defaultName(kind: Holder['kind'], number: number): string {
+  return `${kind}-${number}`;
+}
+
+function exceeded(state: WorkspaceState, item: AdmitItem): Problem | null {
+  const sum = (of: (holder: Holder) => number): number =>
+    state.holders.reduce((total, holder) => total + of(holder), 0);
+  const checks = [
+    { what: 'open jobs and clusters', used: state.holders.length, more: 1, limit: state.limits.running },
+    { what: 'instances', used: sum((h) => h.instances), more: item.instances, limit: state.limits.instances },
+    { what: 'vCPUs', used: sum((h) => h.vcpus), more: item.vcpus, limit: state.limits.vcpus },
+  ];
+  const over = checks.find((check) => check.used + check.more > check.limit);
+  if (over === undefined) return null;
+  return {
+    code: 'LIMIT_EXCEEDED',
+    message:
+      `This would take the workspace to ${over.used + over.more} ${over.what}; ` +
+      `its limit is ${over.limit}, and ${over.used} are in use.`,
+    hint: 'Wait for something to end, ask for less, or have an operator raise the limit.',
+  };
+}
+
+/** The spare block takes over when the current one is used up; the loop then leases a new spare. */
+function takeNumber(state: WorkspaceState): number | null {
+  if (state.block.next > state.block.end && state.spare !== null) {
+    state.block = state.spare;
+    state.spare = null;
+  }
+  if (state.block.next > state.block.end) return null;
+  state.block.next += 1;
+  return state.block.next - 1;
+}
+
+function reserve(state: WorkspaceState, item: AdmitItem, number: number, nowMs: number): Holder {
+  const holder: Holder = {
+    number,
+    kind: item.kind,
+    name: item.name === '' ? defaultName(item.kind, number) : item.name,
+    admissionId: item.admissionId,
+    specRef: item.specRef,
+    user: item.user,
+    instances: item.instances,
+    vcpus: item.vcpus,
+    reservedAtMs: nowMs,
+    state: 'reserved',
+  };
+  state.holders.push(holder);
+  state.admitted += 1;
+  return holder;
+}
+
+function remember(state: WorkspaceState, item: AdmitItem, number: number, admissionId: string, nowMs: number): void {
+  forgetOldKeys(state, nowMs);
+  state.keys[item.idempotencyKey] = { number, admissionId, bodyHash: item.bodyHash, atMs: nowMs };
+}
+
+/** Looks at every key only when there are many; beyond the bound the oldest go, whatever their age. */
+function forgetOldKeys(state: WorkspaceState, nowMs: number): void {
+  const entries = Object.entries(state.keys);
+  if (entries.length < maxIdempotencyKeys) return;
+  const young = entries.filter(([, record]) => nowMs - record.atMs < idempotencyTtlMs);
+  state.keys = Object.fromEntries(young.slice(-Math.floor(maxIdempotencyKeys / 2)));
+}

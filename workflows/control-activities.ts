@@ -1,0 +1,10 @@
+// Activities that any Temporal worker can run: short, and retried for as long as it takes.
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+
+import type { ControlActivities } from '../activities/activities.ts';
+
+export const control = proxyActivities<ControlActivities>({
+  startToCloseTimeout: '5s',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '200ms', maximumInterval: '10s' },
+});

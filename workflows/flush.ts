@@ -1,0 +1,18 @@
+// Answers each item of a flush on its own: a handler that threw would fail the whole update, and one that threw anything
+// but an ApplicationFailure would stick the workflow.
+import { log } from '@temporalio/workflow';
+
+import type { Flush, FlushAnswer, ItemAnswer } from './messages.ts';
+
+export function answerEach<I, O>(flush: Flush<I>, answer: (item: I) => ItemAnswer<O>): FlushAnswer<O> {
+  return { items: flush.items.map((item) => guarded(item, answer)) };
+}
+
+function guarded<I, O>(item: I, answer: (item: I) => ItemAnswer<O>): ItemAnswer<O> {
+  try {
+    return answer(item);
+  } catch (error) {
+    log.error('an item of a flush could not be answered', { error: String(error) });
+    return { error: { code: 'INTERNAL', message: 'This request could not be carried out; the others were.' } };
+  }
+}

@@ -1,0 +1,61 @@
+// A job as people see it: over HTTP, in the archive, and in the Temporal UI.
+import type { JobState } from '../../domain/job/state.ts';
+import { summarizeJob } from '../../domain/job/view.ts';
+import type { JobInput, JobView } from './messages.ts';
+
+export function viewJob(state: JobState, input: JobInput): JobView {
+  const { settings } = state;
+  return {
+    number: state.number,
+    workspace: state.workspace,
+    name: settings.name,
+    command: settings.command,
+    user: input.user,
+    ...summarizeJob(state),
+    array: settings.array,
+    instances: settings.instances,
+    submittedAtMs: state.submittedAtMs,
+    startedAtMs: state.startedAtMs,
+    endedAtMs: state.endedAtMs,
+    recentErrors: state.recentErrors,
+    pagesWritten: state.pagesWritten,
+  };
+}
+
+/** Before the specification has been read, only what admission knew. */
+export function pendingView(input: JobInput): JobView {
+  return {
+    number: input.number,
+    workspace: input.workspace,
+    name: input.name,
+    command: '',
+    user: input.user,
+    status: 'pending',
+    reason: null,
+    tasks: { total: 0, pending: 0, assigned: 0, running: 0, done: 0, error: 0, cancelled: 0 },
+    counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },
+    array: '',
+    instances: 0,
+    submittedAtMs: 0,
+    startedAtMs: null,
+    endedAtMs: null,
+    recentErrors: [],
+    pagesWritten: 0,
+  };
+}
+
+/** Markdown for the Temporal UI; it costs no history event. */
+export function describeJob(state: JobState): string {
+  const { status, reason, tasks, counters } = summarizeJob(state);
+  const lines = [
+    `**${status}**${reason === null ? '' : `: ${reason.text}`}`,
+    '',
+    '| total | pending | assigned | running | done | error | cancelled |',
+    '|---|---|---|---|---|---|---|',
+    `| ${tasks.total} | ${tasks.pending} | ${tasks.assigned} | ${tasks.running} | ${tasks.done} | ${tasks.error} | ${tasks.cancelled} |`,
+    '',
+    `Attempts lost with their instance: ${counters.lost}. Retried: ${counters.retried}. Stale results refused: ${counters.stale}. Repeated: ${counters.repeated}.`,
+    `Instances heard of: ${Object.keys(state.instances).length}. Leases handed out: ${state.nextLease - 1}.`,
+  ];
+  return lines.join('\n');
+}

@@ -1,0 +1,138 @@
+// A batch job: hands out leases as agents ask, records each task once, and ends in a named outcome.
+// The exchange handler is synchronous and does all the work; the loop only waits, archives and talks to the cluster.
+import {
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+
+import { parseArray } from '../../domain/job/array.ts';
+import { cancelJob, expireLeases, loseInstance, nextWakeMs, timeoutAtMs } from '../../domain/job/events.ts';
+import { exchange } from '../../domain/job/exchange.ts';
+import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
+import type { JobState } from '../../domain/job/state.ts';
+import { openTasks, pageDue } from '../../domain/job/view.ts';
+import type { Reason } from '../../domain/reason.ts';
+import { onCancelRequest } from '../cancellation.ts';
+import { answerEach } from '../flush.ts';
+import type { Flush, FlushAnswer } from '../messages.ts';
+import { finish, load, startCluster, suspect, tagStatus, writePage } from './execute.ts';
+import { jobMessages } from './messages.ts';
+import type {
+  CancelSignal,
+  InstanceLostSignal,
+  JobCarry,
+  JobInput,
+  JobView,
+  OpenTasks,
+  TasksQueryInput,
+} from './messages.ts';
+import { describeJob, pendingView, viewJob } from './view.ts';
+
+const exchangeUpdate = defineUpdate<FlushAnswer<ExchangeAnswer>, [Flush<ExchangeItem>]>(jobMessages.exchange);
+const cancelSignal = defineSignal<[CancelSignal]>(jobMessages.cancel);
+const instanceLostSignal = defineSignal<[InstanceLostSignal]>(jobMessages.instanceLost);
+const viewQuery = defineQuery<JobView>(jobMessages.view);
+const tasksQuery = defineQuery<OpenTasks | null, [TasksQueryInput]>(jobMessages.tasks);
+
+export async function job(input: JobInput): Promise<JobView> {
+  let carry: JobCarry | null = input.carry ?? null;
+  let cancelled: Reason | null = null;
+  const view = (): JobView => (carry === null ? pendingView(input) : viewJob(carry.state, input));
+
+  setHandler(exchangeUpdate, (flush) => answerFlush(carry?.state ?? null, flush));
+  const cancel = ({ code, text }: CancelSignal): void => {
+    cancelled ??= { code, text, atMs: Date.now() };
+    if (carry !== null) cancelJob(carry.state, cancelled);
+  };
+  setHandler(cancelSignal, cancel);
+  setHandler(instanceLostSignal, ({ instances }) => {
+    for (const lost of instances) if (carry !== null) loseInstance(carry.state, lost.instance, lost.text, Date.now());
+  });
+  setHandler(viewQuery, view);
+  setHandler(tasksQuery, ({ from, count }) => (carry === null ? null : viewTasks(carry.state, from, count)));
+
+  const told = (): void => cancel({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
+  return onCancelRequest(told, async () => {
+    if (carry === null) {
+      carry = { ...(await load(input)), clusterStarted: false };
+      if (cancelled !== null) cancelJob(carry.state, cancelled);
+    }
+    return work(carry, input);
+  });
+}
+
+async function work(carry: JobCarry, input: JobInput): Promise<JobView> {
+  const { state } = carry;
+  if (!carry.clusterStarted && state.outcome === null) {
+    await startCluster(state, input);
+    carry.clusterStarted = true;
+  }
+  if ((await run(state)) === 'roll') await continueAsNew<typeof job>({ ...input, carry });
+  await finish(carry, input, () => viewJob(state, input));
+  return viewJob(state, input);
+}
+
+/** Runs until the job has its outcome, or until the history is long enough to continue as new. */
+async function run(state: JobState): Promise<'over' | 'roll'> {
+  const shouldRoll = (): boolean => workflowInfo().continueAsNewSuggested;
+  for (;;) {
+    const nowMs = Date.now();
+    const timeout = timeoutAtMs(state);
+    if (timeout !== null && nowMs >= timeout)
+      cancelJob(state, { code: 'JOB_TIMEOUT', text: timeoutText(state), atMs: nowMs });
+    const suspects = expireLeases(state, nowMs);
+    if (suspects.length > 0) await suspect(state.number, suspects);
+    if (pageDue(state) !== null) await writePage(state);
+    setCurrentDetails(describeJob(state));
+    tagStatus(state);
+    if (state.outcome !== null) return 'over';
+    if (shouldRoll()) return 'roll';
+    const wakeMs = nextWakeMs(state);
+    const sooner = (): boolean => {
+      const next = nextWakeMs(state);
+      return next !== null && (wakeMs === null || next < wakeMs);
+    };
+    const changed = (): boolean => state.outcome !== null || pageDue(state) !== null || shouldRoll() || sooner();
+    if (wakeMs === null) await condition(changed);
+    else
+      await condition(changed, Math.max(wakeMs - nowMs, 1), {
+        summary: 'the earliest lease or the job timeout runs out',
+      });
+  }
+}
+
+function answerFlush(state: JobState | null, flush: Flush<ExchangeItem>): FlushAnswer<ExchangeAnswer> {
+  if (state === null) {
+    return answerEach(flush, () => ({
+      error: { code: 'NOT_YET', message: 'The job is still reading its specification.' },
+    }));
+  }
+  const array = parseArray(state.settings.array);
+  const nowMs = Date.now();
+  const answer = answerEach<ExchangeItem, ExchangeAnswer>(flush, (item) => ({
+    ok: exchange(state, item, nowMs, (index) => array.idAt(index)),
+  }));
+  setCurrentDetails(describeJob(state));
+  return answer;
+}
+
+function viewTasks(state: JobState, from: number, count: number): OpenTasks {
+  const { taskCount, array } = state.settings;
+  return {
+    taskCount,
+    array,
+    pagesWritten: state.pagesWritten,
+    page: state.page,
+    open: openTasks(state, from, count),
+  };
+}
+
+function timeoutText(state: JobState): string {
+  return `the job ran longer than its limit of ${(state.settings.jobTimeoutMs ?? 0) / 1000} s`;
+}

@@ -1,0 +1,70 @@
+// How a workspace's decisions become children and leases. Nothing here is in flight when the loop continues as new.
+import { log, sleep } from '@temporalio/workflow';
+
+import { addSpare, needsSpare, noteStart, takeStartable } from '../../domain/workspace/holders.ts';
+import type { Holder, WorkspaceState } from '../../domain/workspace/state.ts';
+import { startAbandoned } from '../children.ts';
+import { control } from '../control-activities.ts';
+import { jobType, jobWorkflowId } from '../job/messages.ts';
+import type { JobInput } from '../job/messages.ts';
+
+/** Starts the workflows of a batch of reservations. A start that fails is tried again in the next round. */
+export async function startHolders(state: WorkspaceState): Promise<void> {
+  const batch = takeStartable(state);
+  const started = await Promise.all(batch.map((holder) => startHolder(state, holder)));
+  if (started.includes(false)) await sleep('1s', { summary: 'pause before failed starts are tried again' });
+}
+
+async function startHolder(state: WorkspaceState, holder: Holder): Promise<boolean> {
+  try {
+    const workflowId = jobWorkflowId(holder.number);
+    const outcome = await startAbandoned({
+      type: jobType,
+      workflowId,
+      input: jobInput(state, holder),
+      workspace: state.slug,
+      user: holder.user,
+      admissionId: holder.admissionId,
+      summary: `Job ${holder.number}: ${holder.name}`,
+      details: `Submitted by **${holder.user}** in workspace **${state.slug}**; admission ${holder.admissionId}.`,
+    });
+    if (outcome === 'already there') await assertOurs(workflowId, holder);
+    noteStart(state, holder.number, true);
+    return true;
+  } catch (error) {
+    log.warn('a reserved job could not be started yet', { number: holder.number, error: String(error) });
+    noteStart(state, holder.number, false);
+    return false;
+  }
+}
+
+/** "Already started" is success only if it was this very admission that started it. */
+async function assertOurs(workflowId: string, holder: Holder): Promise<void> {
+  const { admissionId } = await control.admissionOf.executeWithOptions({ summary: `whose is ${workflowId}?` }, [
+    { workflowId },
+  ]);
+  if (admissionId === holder.admissionId) return;
+  log.error('a number was used twice', { workflowId, admissionId, expected: holder.admissionId });
+}
+
+function jobInput(state: WorkspaceState, holder: Holder): JobInput {
+  return {
+    number: holder.number,
+    workspace: state.slug,
+    name: holder.name,
+    admissionId: holder.admissionId,
+    specRef: holder.specRef,
+    user: holder.user,
+    deploymentId: state.deploymentId,
+  };
+}
+
+/** Keeps a block of numbers in hand, so that admission never waits for one. */
+export async function leaseSpare(state: WorkspaceState): Promise<void> {
+  if (!needsSpare(state)) return;
+  const leaseSeq = state.leaseSeq;
+  const block = await control.leaseNumbers.executeWithOptions({ summary: `lease number block ${leaseSeq}` }, [
+    { slug: state.slug, opId: `${state.slug}/${leaseSeq}` },
+  ]);
+  addSpare(state, leaseSeq, block);
+}

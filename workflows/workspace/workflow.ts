@@ -1,0 +1,83 @@
+// A workspace: it admits in the update handler, which only reserves and answers, and starts in the loop. It lives for
+// ever, continuing as new when its history grows.
+import {
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  log,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+
+import { admit } from '../../domain/workspace/admit.ts';
+import { createWorkspaceState } from '../../domain/workspace/create.ts';
+import { needsSpare, release } from '../../domain/workspace/holders.ts';
+import type { AdmitItem, WorkspaceLimits, WorkspaceState } from '../../domain/workspace/state.ts';
+import { configure, issueToken, revokeToken } from '../../domain/workspace/tokens.ts';
+import { onCancelRequest } from '../cancellation.ts';
+import { answerEach } from '../flush.ts';
+import type { Flush, FlushAnswer } from '../messages.ts';
+import { leaseSpare, startHolders } from './execute.ts';
+import { workspaceMessages } from './messages.ts';
+import type {
+  AdmitOk,
+  ConfigureItem,
+  IssueTokenItem,
+  ReleasedSignal,
+  RevokeTokenItem,
+  WorkspaceInput,
+  WorkspaceView,
+} from './messages.ts';
+
+const admitUpdate = defineUpdate<FlushAnswer<AdmitOk>, [Flush<AdmitItem>]>(workspaceMessages.admit);
+const configureUpdate = defineUpdate<FlushAnswer<WorkspaceLimits>, [Flush<ConfigureItem>]>(workspaceMessages.configure);
+const issueUpdate = defineUpdate<FlushAnswer<{ id: string }>, [Flush<IssueTokenItem>]>(workspaceMessages.issueToken);
+const revokeUpdate = defineUpdate<FlushAnswer<{ id: string }>, [Flush<RevokeTokenItem>]>(workspaceMessages.revokeToken);
+const releasedSignal = defineSignal<[ReleasedSignal]>(workspaceMessages.released);
+const viewQuery = defineQuery<WorkspaceView>(workspaceMessages.view);
+
+export async function workspace(input: WorkspaceInput): Promise<void> {
+  const state = input.carry ?? createWorkspaceState(input);
+  setHandler(admitUpdate, (flush) => answerEach(flush, (item) => admit(state, item, Date.now())));
+  setHandler(configureUpdate, (flush) => answerEach(flush, ({ limits }) => configure(state, limits)));
+  setHandler(issueUpdate, (flush) => answerEach(flush, (item) => issueToken(state, item, Date.now())));
+  setHandler(revokeUpdate, (flush) => answerEach(flush, ({ id }) => revokeToken(state, id, Date.now())));
+  setHandler(releasedSignal, ({ number }) => release(state, number));
+  setHandler(viewQuery, () => viewWorkspace(state));
+
+  // It holds what everything else hangs from: cancelling it is not something an operator can mean.
+  await onCancelRequest(
+    () => log.warn('a cancel request was ignored: terminate this workflow if you really mean it'),
+    () => run(state, input),
+  );
+}
+
+async function run(state: WorkspaceState, input: WorkspaceInput): Promise<void> {
+  const shouldRoll = (): boolean => workflowInfo().continueAsNewSuggested;
+  const reserved = (): boolean => state.holders.some((holder) => holder.state === 'reserved');
+  for (;;) {
+    setCurrentDetails(describe(state));
+    await condition(() => reserved() || needsSpare(state) || shouldRoll());
+    await Promise.all([startHolders(state), leaseSpare(state)]);
+    if (shouldRoll()) break;
+  }
+  await continueAsNew<typeof workspace>({ ...input, carry: state });
+}
+
+function viewWorkspace(state: WorkspaceState): WorkspaceView {
+  const { slug, deploymentId, tokens, limits, holders, admitted } = state;
+  return { slug, deploymentId, tokens, limits, holders, admitted };
+}
+
+function describe(state: WorkspaceState): string {
+  const open = state.holders
+    .slice(-20)
+    .map((holder) => `| ${holder.number} | ${holder.kind} | ${holder.name} | ${holder.user} |`);
+  const head = `**${state.holders.length}** open, ${state.admitted} admitted so far.`;
+  return open.length === 0
+    ? head
+    : [head, '', '| number | kind | name | user |', '|---|---|---|---|', ...open].join('\n');
+}
