@@ -1,0 +1,115 @@
+// The deployment's key file: one random master key per key id, shared by all processes of the deployment. What is used
+// are keys derived from it, one per purpose, so that a leak of one never opens the other. The file is never overwritten.
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+export interface KeySet {
+  kid: string;
+  /** AES-256-GCM key of the vault. */
+  vault: Uint8Array;
+  /** HMAC key of launch and instance tokens. */
+  tokens: Uint8Array;
+  /** HMAC key of request bodies, kept with idempotency keys. */
+  requestHmac: Uint8Array;
+}
+
+export interface Keys {
+  /** What new envelopes and tokens are made with. */
+  current: KeySet;
+  /** null for a key id that this deployment does not know. */
+  byKid(kid: string): KeySet | null;
+}
+
+/** Reads the key file; makes it, readable by its owner alone, when there is none. Safe when two processes do it at once. */
+export async function loadKeys(path: string): Promise<Keys> {
+  const text = (await readKeyFile(path)) ?? (await createKeyFile(path));
+  return keysOf(parseKeyFile(text, path));
+}
+
+interface KeyFile {
+  current: string;
+  keys: Record<string, string>;
+}
+
+const keyBytes = 32;
+
+async function readKeyFile(path: string): Promise<string | null> {
+  try {
+    const mode = (await stat(path)).mode;
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      throw new Error(`The key file ${path} can be read by other users of this machine. Run: chmod 600 ${path}`);
+    }
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** A complete file appears under the name by link(), which fails if another process was first: then its file counts. */
+async function createKeyFile(path: string): Promise<string> {
+  const kid = `k${randomBytes(6).toString('hex')}`;
+  const text = JSON.stringify({ current: kid, keys: { [kid]: randomBytes(keyBytes).toString('base64') } });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+    await file.close();
+    await link(temporary, path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  await syncDirectory(dirname(path));
+  return (await readKeyFile(path)) ?? text;
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+function parseKeyFile(text: string, path: string): KeyFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error(`The key file ${path} is not JSON. Restore it from a backup: without it, sealed data is lost.`);
+  }
+  if (!isKeyFile(value)) {
+    throw new Error(`The key file ${path} must hold {"current": kid, "keys": {kid: 32 bytes in base64}}.`);
+  }
+  return value;
+}
+
+function isKeyFile(value: unknown): value is KeyFile {
+  if (typeof value !== 'object' || value === null || !('current' in value) || !('keys' in value)) return false;
+  const { current, keys } = value;
+  if (typeof current !== 'string' || typeof keys !== 'object' || keys === null || !Object.hasOwn(keys, current)) {
+    return false;
+  }
+  return Object.values(keys).every(
+    (key) => typeof key === 'string' && Buffer.from(key, 'base64').byteLength === keyBytes,
+  );
+}
+
+function keysOf(file: KeyFile): Keys {
+  const sets = new Map(Object.entries(file.keys).map(([kid, master]) => [kid, derive(kid, master)]));
+  const current = sets.get(file.current);
+  if (current === undefined) throw new Error('The current key is not in the key file.');
+  return { current, byKid: (kid) => sets.get(kid) ?? null };
+}
+
+function derive(kid: string, master: string): KeySet {
+  const key = (label: string) =>
+    new Uint8Array(hkdfSync('sha256', Buffer.from(master, 'base64'), new Uint8Array(0), label, keyBytes));
+  return { kid, vault: key('vault'), tokens: key('tokens'), requestHmac: key('request-hmac') };
+}

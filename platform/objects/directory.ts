@@ -1,0 +1,147 @@
+// Objects in a directory of this machine. A crash at any instant leaves the old bytes or the new ones: a put writes a
+// temporary file, syncs it, renames it, and syncs the directories. Names that start with a dot are never objects.
+import { randomBytes } from 'node:crypto';
+import type { Dirent } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import type { Objects } from './objects.ts';
+
+export function createDirectoryObjects(root: string): Objects {
+  const base = resolve(root);
+  const temporaryDirectory = join(base, '.tmp');
+  let cleaned: Promise<void> | null = null;
+
+  return {
+    async put(key, bytes) {
+      const target = pathOf(base, key);
+      await (cleaned ??= removeAbandoned(temporaryDirectory));
+      await makeDirectory(dirname(target));
+      const temporary = join(temporaryDirectory, `${process.pid}-${randomBytes(12).toString('hex')}`);
+      try {
+        const file = await open(temporary, 'wx', 0o600);
+        try {
+          await file.writeFile(bytes);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await rename(temporary, target);
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
+      await syncDirectory(dirname(target));
+    },
+
+    async get(key) {
+      const path = pathOf(base, key);
+      try {
+        return await readFile(path);
+      } catch (error) {
+        if (isAbsence(error)) return null;
+        throw error;
+      }
+    },
+
+    async delete(key) {
+      const path = pathOf(base, key);
+      try {
+        await rm(path);
+      } catch (error) {
+        if (!isAbsence(error)) throw error;
+      }
+    },
+
+    async list(prefix, { after = '', limit }) {
+      const slash = prefix.lastIndexOf('/') + 1;
+      const directory = prefix.slice(0, slash);
+      if (directory !== '') checkKey(directory.slice(0, -1));
+      const found: string[] = [];
+      await walk(base, directory, { prefix, after, limit }, found);
+      return found;
+    },
+  };
+}
+
+const abandonedAfterMs = 3_600_000;
+const maxKeyLength = 512;
+
+function pathOf(base: string, key: string): string {
+  checkKey(key);
+  return join(base, ...key.split('/'));
+}
+
+function checkKey(key: string): void {
+  const sound = key.length <= maxKeyLength && key.split('/').every((part) => /^[a-z0-9_-][a-z0-9._-]*$/.test(part));
+  if (!sound) throw new RopewalkError({ code: 'INTERNAL', message: `${JSON.stringify(key)} is not an object key.` });
+}
+
+/** Depth first in the order of whole keys: a directory sorts as its name with the slash. */
+async function walk(
+  base: string,
+  directory: string,
+  query: { prefix: string; after: string; limit: number },
+  found: string[],
+): Promise<void> {
+  for (const entry of await entriesOf(join(base, directory))) {
+    if (found.length >= query.limit) return;
+    const key = `${directory}${entry}`;
+    const related = key.startsWith(query.prefix) || query.prefix.startsWith(key);
+    if (!related) continue;
+    if (!key.endsWith('/')) {
+      if (key > query.after && key.startsWith(query.prefix)) found.push(key);
+    } else if (key > query.after || query.after.startsWith(key)) {
+      await walk(base, key, query, found);
+    }
+  }
+}
+
+async function entriesOf(path: string): Promise<string[]> {
+  let entries: Dirent[];
+  try {
+    entries = await readdir(path, { withFileTypes: true });
+  } catch (error) {
+    if (isAbsence(error)) return [];
+    throw error;
+  }
+  return entries
+    .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isFile()))
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** A directory that is new must itself survive a crash: its parents are synced, from the first one that existed. */
+async function makeDirectory(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = path; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made));
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** What a process that was killed in the middle of a put has left; the young ones may belong to a living process. */
+async function removeAbandoned(path: string): Promise<void> {
+  await makeDirectory(path);
+  for (const name of await readdir(path)) {
+    const file = join(path, name);
+    const age = await stat(file).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    );
+    if (age > abandonedAfterMs) await rm(file, { force: true });
+  }
+}
+
+/** A directory where an object was asked for is no object either. */
+const isAbsence = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && absenceCodes.includes(String(error.code));
+const absenceCodes = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR'];

@@ -1,0 +1,125 @@
+// The credentials of agents: a launch token lets the instances of one launch register, an instance token lets one
+// instance talk. Both are JWTs of this deployment, checked with an explicit algorithm, issuer and audience.
+import { errors, jwtVerify, SignJWT, type JWTPayload } from 'jose';
+
+import { RopewalkError } from '../domain/errors.ts';
+import { instanceTokenTtlMs, launchTokenTtlMs } from '../domain/limits.ts';
+import type { Keys } from './keys.ts';
+
+export interface LaunchClaims {
+  workspace: string;
+  cluster: number;
+  /** Number of the launch within its cluster. */
+  seq: number;
+}
+
+export interface InstanceClaims {
+  workspace: string;
+  cluster: number;
+  /** The job this instance works for, which shares the cluster's number, or null. */
+  job: number | null;
+  instance: string;
+}
+
+export interface RenewedToken {
+  instanceToken: string;
+  /** RFC 3339. */
+  expiresAt: string;
+}
+
+export interface Tokens {
+  mintLaunch(claims: LaunchClaims): Promise<string>;
+  verifyLaunch(token: string): Promise<LaunchClaims>;
+  mintInstance(claims: InstanceClaims): Promise<RenewedToken>;
+  verifyInstance(token: string): Promise<InstanceClaims & { expiresAtMs: number }>;
+}
+
+/** Both verify functions throw UNAUTHENTICATED, whatever is wrong with the token. */
+export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
+  const mint = async (audience: Audience, claims: JWTPayload, ttlMs: number) => {
+    const expiresAt = Math.floor((now() + ttlMs) / 1000);
+    const token = await new SignJWT(claims)
+      .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: keys.current.kid })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setIssuedAt(Math.floor(now() / 1000))
+      .setExpirationTime(expiresAt)
+      .sign(keys.current.tokens);
+    return { token, expiresAtMs: expiresAt * 1000 };
+  };
+
+  const verify = async (audience: Audience, token: string): Promise<JWTPayload> => {
+    try {
+      const verified = await jwtVerify(
+        token,
+        (header) => {
+          const key = keys.byKid(header.kid ?? '');
+          if (key === null) throw new errors.JWSInvalid('unknown key id');
+          return key.tokens;
+        },
+        {
+          algorithms: [algorithm],
+          issuer,
+          audience,
+          requiredClaims: ['exp', 'iat'],
+          currentDate: new Date(now()),
+        },
+      );
+      return verified.payload;
+    } catch (cause) {
+      throw refused(audience, cause);
+    }
+  };
+
+  return {
+    mintLaunch: async ({ workspace, cluster, seq }) =>
+      (await mint('launch', { workspace, cluster, seq }, launchTokenTtlMs)).token,
+    verifyLaunch: async (token) => {
+      const { workspace, cluster, seq } = readClaims(await verify('launch', token));
+      if (workspace === null || cluster === null || seq === null) throw refused('launch');
+      return { workspace, cluster, seq };
+    },
+    mintInstance: async ({ workspace, cluster, job, instance }) => {
+      const minted = await mint('instance', { workspace, cluster, job, instance }, instanceTokenTtlMs);
+      return { instanceToken: minted.token, expiresAt: new Date(minted.expiresAtMs).toISOString() };
+    },
+    verifyInstance: async (token) => {
+      const payload = await verify('instance', token);
+      const { workspace, cluster, instance, job } = readClaims(payload);
+      if (workspace === null || cluster === null || instance === null || payload.exp === undefined) {
+        throw refused('instance');
+      }
+      return { workspace, cluster, job, instance, expiresAtMs: payload.exp * 1000 };
+    },
+  };
+}
+
+type Audience = 'launch' | 'instance';
+
+const algorithm = 'HS256';
+const issuer = 'ropewalk';
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
+const integerOf = (value: unknown) => (Number.isSafeInteger(value) ? Number(value) : null);
+
+const readClaims = (payload: JWTPayload) => ({
+  workspace: textOf(payload['workspace']),
+  cluster: integerOf(payload['cluster']),
+  seq: integerOf(payload['seq']),
+  job: integerOf(payload['job']),
+  instance: textOf(payload['instance']),
+});
+
+function refused(audience: Audience, cause?: unknown): RopewalkError {
+  return new RopewalkError(
+    {
+      code: 'UNAUTHENTICATED',
+      message: `The ${audience} token is missing, expired, or not one of this deployment.`,
+      hint:
+        audience === 'instance'
+          ? 'Register again with the launch token and the same bootId.'
+          : 'This agent has no way in: it should end.',
+    },
+    { cause },
+  );
+}

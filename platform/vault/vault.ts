@@ -1,0 +1,100 @@
+// Secrets by reference: histories carry an object key, the value lies here, sealed with AES-256-GCM. The object key, the
+// key id and the expiry are authenticated too, so an envelope cannot be moved, re-labelled or made to live longer.
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import type { Keys } from '../keys.ts';
+import type { Objects } from '../objects/objects.ts';
+
+export interface Vault {
+  /** Replaces what was sealed under the key before. */
+  seal(key: string, bytes: Uint8Array, options: { ttlMs: number }): Promise<void>;
+  /** null when there is nothing, or when its time to live is over. Throws when the envelope is not authentic. */
+  open(key: string): Promise<Uint8Array | null>;
+  delete(key: string): Promise<void>;
+}
+
+export function createVault(objects: Objects, keys: Keys, now: () => number = Date.now): Vault {
+  return {
+    async seal(key, bytes, { ttlMs }) {
+      const { kid, vault } = keys.current;
+      const expiresAtMs = now() + ttlMs;
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv(algorithm, vault, nonce, { authTagLength: tagBytes });
+      cipher.setAAD(additionalData(key, kid, expiresAtMs));
+      const data = Buffer.concat([cipher.update(bytes), cipher.final()]);
+      const envelope: Envelope = {
+        v: 1,
+        kid,
+        nonce: nonce.toString('base64'),
+        tag: cipher.getAuthTag().toString('base64'),
+        data: data.toString('base64'),
+        expiresAtMs,
+      };
+      await objects.put(key, Buffer.from(JSON.stringify(envelope)));
+    },
+
+    async open(key) {
+      const stored = await objects.get(key);
+      if (stored === null) return null;
+      const envelope = parseEnvelope(stored);
+      if (envelope === null) throw cannotOpen(key, 'it is not an envelope of version 1');
+      const set = keys.byKid(envelope.kid);
+      if (set === null) throw cannotOpen(key, `its key ${JSON.stringify(envelope.kid)} is not in the key file`);
+      const bytes = decrypt(key, envelope, set.vault);
+      return envelope.expiresAtMs <= now() ? null : bytes;
+    },
+
+    delete: (key) => objects.delete(key),
+  };
+}
+
+interface Envelope {
+  v: 1;
+  kid: string;
+  nonce: string;
+  tag: string;
+  data: string;
+  expiresAtMs: number;
+}
+
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+const additionalData = (key: string, kid: string, expiresAtMs: number) =>
+  Buffer.from(JSON.stringify([1, key, kid, expiresAtMs]));
+
+function decrypt(key: string, envelope: Envelope, secret: Uint8Array): Uint8Array {
+  try {
+    const nonce = Buffer.from(envelope.nonce, 'base64');
+    const decipher = createDecipheriv(algorithm, secret, nonce, { authTagLength: tagBytes });
+    decipher.setAAD(additionalData(key, envelope.kid, envelope.expiresAtMs));
+    decipher.setAuthTag(Buffer.from(envelope.tag, 'base64'));
+    return Buffer.concat([decipher.update(Buffer.from(envelope.data, 'base64')), decipher.final()]);
+  } catch (cause) {
+    throw cannotOpen(key, 'it was changed or belongs elsewhere', cause);
+  }
+}
+
+function parseEnvelope(stored: Uint8Array): Envelope | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(stored).toString('utf8'));
+    return isEnvelope(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isEnvelope(value: unknown): value is Envelope {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields: Partial<Record<keyof Envelope, unknown>> = value;
+  return (
+    fields.v === 1 &&
+    Number.isSafeInteger(fields.expiresAtMs) &&
+    [fields.kid, fields.nonce, fields.tag, fields.data].every((field) => typeof field === 'string')
+  );
+}
+
+const cannotOpen = (key: string, why: string, cause?: unknown) =>
+  new RopewalkError({ code: 'INTERNAL', message: `The sealed object ${key} cannot be opened: ${why}.` }, { cause });
