@@ -1,0 +1,184 @@
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { ConnectionError, createClient, NotFoundError, runJob } from '../../sdk/client.ts';
+import type { Client, LogLine } from '../../sdk/client.ts';
+import { aJob, aLine, anError, aTask, startStandIn } from './stand-in-api.ts';
+import type { Asked, Reply, StandIn } from './stand-in-api.ts';
+
+const token = 'rw_default_abc-topsecret';
+const open: StandIn[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+
+async function connect(reply: (asked: Asked, nth: number) => Reply): Promise<{ client: Client; api: StandIn }> {
+  const api = await startStandIn(reply);
+  open.push(api);
+  return { client: createClient({ apiUrl: api.url, token }), api };
+}
+
+const busy = anError(503, { code: 'UNAVAILABLE', message: 'away' }, { 'retry-after': '99' });
+
+describe('lists', () => {
+  const pages: Record<string, Reply> = {
+    first: { json: { items: [aJob({ number: 3 }), aJob({ number: 2 })], next: 'two' } },
+    two: { json: { items: [], next: 'three' } },
+    three: { json: { items: [aJob({ number: 1 })], next: null } },
+  };
+
+  it('are one page when awaited, and all of them when iterated', async () => {
+    const { client, api } = await connect(({ query }) => pages[query['after'] ?? 'first'] ?? {});
+    const page = await client.jobs.list({ limit: 2 });
+    expect(page.next).toBe('two');
+    expect(api.asked).toMatchObject([{ path: '/v1/jobs', query: { limit: '2' } }]);
+
+    const numbers: number[] = [];
+    for await (const job of client.jobs.list({ limit: 2 })) numbers.push(job.number);
+    expect(numbers).toEqual([3, 2, 1]);
+    expect(api.asked.slice(1).map(({ query }) => query['after'])).toEqual([undefined, 'two', 'three']);
+  });
+
+  it('start where they are told, and fetch no page that nobody wants', async () => {
+    const { client, api } = await connect(({ query }) => pages[query['after'] ?? 'first'] ?? {});
+    for await (const job of client.jobs.list()) {
+      expect(job.number).toBe(3);
+      break;
+    }
+    expect(api.asked).toHaveLength(1);
+    expect((await client.jobs.list({ after: 'three' })).items).toHaveLength(1);
+  });
+
+  it('throw where they are awaited', async () => {
+    const { client } = await connect(() => anError(404, { code: 'NOT_FOUND', message: 'no job 9' }));
+    await expect(client.jobs.tasks(9)).rejects.toBeInstanceOf(NotFoundError);
+    await expect(client.clusters.list()).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  it('have tasks', async () => {
+    const { client, api } = await connect(() => ({ json: { items: [aTask()], next: null } }));
+    expect((await client.jobs.tasks(12)).items).toEqual([aTask()]);
+    expect(api.asked[0]?.path).toBe('/v1/jobs/12/tasks');
+  });
+});
+
+describe('logs', () => {
+  const lines = [
+    aLine(),
+    aLine({ task: 1, text: 'naïve 😀 \u2028 text' }),
+    aLine({ task: null, stream: 'agent', text: '' }),
+  ];
+  const bytes = new TextEncoder().encode(`${lines.map((line) => JSON.stringify(line)).join('\n')}\n`);
+
+  async function read(chunks: Reply['chunks'], ending: Reply['ending'] = 'end'): Promise<LogLine[]> {
+    const { client } = await connect(() => ({ chunks: chunks ?? [], ending }));
+    const all: LogLine[] = [];
+    for await (const line of client.jobs.logs(12)) all.push(line);
+    return all;
+  }
+
+  it.each([1, 2, 3, 7, 50, 10_000])('come whole from chunks of %d bytes', async (size) => {
+    const chunks: Uint8Array[] = [];
+    for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.slice(at, at + size));
+    expect(await read(chunks)).toEqual(lines);
+  });
+
+  it('need no line end at the end, and may hold empty lines that only say "still here"', async () => {
+    expect(await read([`\n\n${JSON.stringify(lines[0])}\n\n${JSON.stringify(lines[1])}`])).toEqual(lines.slice(0, 2));
+    expect(await read([])).toEqual([]);
+  });
+
+  it.each([
+    [['{"at":'], 'break'],
+    [['{"at":'], 'end'],
+    [['nonsense\n'], 'end'],
+  ] as const)('that break off are an error: %j then %s', async (chunks, ending) => {
+    await expect(read([...chunks], ending)).rejects.toBeInstanceOf(ConnectionError);
+  });
+
+  it('are asked for in the words of the API', async () => {
+    const { client, api } = await connect(() => ({ chunks: [] }));
+    const ask = (options: Parameters<Client['jobs']['logs']>[1]): Promise<unknown> =>
+      client.jobs.logs(12, options).next();
+    await ask({ tasks: [1, 4], since: new Date(0) });
+    await ask({ tasks: '2-4', follow: true, since: '2026-01-01T00:00:00+01:00' });
+    expect(api.asked.map(({ query }) => query)).toEqual([
+      { tasks: '1,4', since: '1970-01-01T00:00:00.000Z' },
+      { tasks: '2-4', follow: 'true', since: '2025-12-31T23:00:00.000Z' },
+    ]);
+  });
+
+  it('let go of the connection when the loop is left or the signal aborts', async () => {
+    const { client, api } = await connect(() => ({ chunks: [`${JSON.stringify(aLine())}\n`], ending: 'hang' }));
+    for await (const line of client.jobs.logs(12, { follow: true })) {
+      expect(line).toEqual(aLine());
+      break;
+    }
+    await expect.poll(() => api.aborted()).toBe(1);
+
+    const controller = new AbortController();
+    const following = client.jobs.logs(12, { follow: true, signal: controller.signal });
+    await following.next();
+    const next = following.next().catch((reason: unknown) => reason);
+    controller.abort('enough');
+    expect(await next).toBe('enough');
+    await expect.poll(() => api.aborted()).toBe(2);
+  });
+});
+
+describe('wait', () => {
+  const running = aJob({ status: 'running', endedAt: null });
+
+  it.each(['done', 'error', 'cancelled'] as const)('ends with the outcome %s and does not throw', async (status) => {
+    const { client } = await connect((_, nth) => ({ json: nth < 3 ? running : aJob({ status }) }));
+    const seen: string[] = [];
+    const job = await client.jobs.wait(12, { pollMs: 5, onProgress: (view) => seen.push(view.status) });
+    expect(job.status).toBe(status);
+    expect(seen).toEqual(['running', 'running', status]);
+  });
+
+  it('outlives an outage, and tells of it', async () => {
+    const { client } = await connect((_, nth) => (nth === 1 ? { json: running } : nth < 4 ? busy : { json: aJob() }));
+    const troubles: string[] = [];
+    const job = await client.jobs.wait(12, { pollMs: 5, onUnreachable: (error) => troubles.push(error.code) });
+    expect(job.status).toBe('done');
+    expect(troubles).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+  });
+
+  it('gives up at once when the first look fails, or later when the answer is no', async () => {
+    const first = await connect(() => busy);
+    await expect(first.client.jobs.wait(12)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const gone = anError(404, { code: 'NOT_FOUND', message: 'gone' });
+    const later = await connect((_, nth) => (nth === 1 ? { json: running } : gone));
+    await expect(later.client.jobs.wait(12, { pollMs: 5 })).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  it('ends with the reason of its signal, and leaves the job alone', async () => {
+    const { client, api } = await connect(() => ({ json: running }));
+    const controller = new AbortController();
+    const waiting = client.jobs.wait(12, { signal: controller.signal, onProgress: () => controller.abort('enough') });
+    await expect(waiting).rejects.toBe('enough');
+    expect(api.asked.every(({ method }) => method === 'GET')).toBe(true);
+  });
+});
+
+describe('runJob', () => {
+  it('creates, tells the number, waits, and answers with the outcome', async () => {
+    const failed = aJob({ status: 'error', tasks: { ...aJob().tasks, done: 9, error: 1 } });
+    const { api } = await connect(({ method }, nth) => {
+      if (method === 'POST') return { status: 201, json: { number: 12, name: 'n', existing: false, warnings: ['w'] } };
+      return { json: nth < 3 ? aJob({ status: 'pending' }) : failed };
+    });
+    const numbers: number[] = [];
+    const outcome = await runJob({
+      apiUrl: api.url,
+      token,
+      pollMs: 5,
+      command: ['my_script.sh'],
+      ntasks: 10,
+      onCreated: ({ number }) => numbers.push(number),
+    });
+    expect(outcome).toEqual({ ...failed, warnings: ['w'] });
+    expect(numbers).toEqual([12]);
+    expect(api.asked[0]?.body).toEqual({ command: ['my_script.sh'], ntasks: 10 });
+  });
+});

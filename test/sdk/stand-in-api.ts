@@ -1,0 +1,141 @@
+// A real HTTP server in the place of the API: it answers what a test tells it to and remembers what it was asked.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Job, LogLine, Task } from '../../schema/jobs.ts';
+
+export interface Asked {
+  method: string;
+  path: string;
+  query: Record<string, string>;
+  headers: IncomingMessage['headers'];
+  body: unknown;
+}
+
+export interface Reply {
+  status?: number;
+  headers?: Record<string, string>;
+  json?: unknown;
+  /** Written as they are, each in its own chunk. */
+  chunks?: (string | Uint8Array)[];
+  /** After the chunks: `hang` keeps the connection open, `break` cuts it; `refuse` cuts it before any answer. */
+  ending?: 'end' | 'hang' | 'break' | 'refuse';
+}
+
+export interface StandIn {
+  url: string;
+  asked: Asked[];
+  /** Connections that the client gave up before the end of the answer. */
+  aborted: () => number;
+  close(): Promise<void>;
+}
+
+export async function startStandIn(reply: (asked: Asked, nth: number) => Reply): Promise<StandIn> {
+  const asked: Asked[] = [];
+  let aborted = 0;
+  const server = createServer((request, response) => {
+    response.on('close', () => {
+      if (!response.writableEnded && !response.errored) aborted += 1;
+    });
+    void answer(request, response);
+  });
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '/', 'http://stand-in');
+    const query = Object.fromEntries(url.searchParams);
+    const body = await readBody(request);
+    asked.push({ method: request.method ?? '', path: url.pathname, query, headers: request.headers, body });
+    await write(response, reply(asked.at(-1) ?? expectAsked(), asked.length));
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    aborted: () => aborted,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export function aJob(change: Partial<Job> = {}): Job {
+  return {
+    number: 12,
+    workspace: 'default',
+    name: 'job-12',
+    command: 'my_script.sh',
+    status: 'done',
+    reason: null,
+    user: 'ada',
+    tasks: { total: 10, pending: 0, assigned: 0, running: 0, done: 10, error: 0, cancelled: 0 },
+    counters: { stale: 0, repeated: 0, lost: 0, retried: 0 },
+    array: '0-9',
+    instances: 4,
+    submittedAt: '2024-11-18T17:25:08.000Z',
+    startedAt: '2024-11-18T17:25:10.000Z',
+    endedAt: '2024-11-18T17:26:07.000Z',
+    recentErrors: [],
+    staleSince: null,
+    ...change,
+  };
+}
+
+export function aTask(change: Partial<Task> = {}): Task {
+  return {
+    id: 0,
+    index: 0,
+    state: 'done',
+    attempt: 1,
+    exitCode: 0,
+    signal: null,
+    instance: 'i_abc',
+    startedAt: '2024-11-18T17:25:10.000Z',
+    endedAt: '2024-11-18T17:25:12.500Z',
+    reason: null,
+    ...change,
+  };
+}
+
+export function aLine(change: Partial<LogLine> = {}): LogLine {
+  const at = '2025-07-09T16:50:37.844Z';
+  return { at, instance: 'i_abc', task: 0, attempt: 1, stream: 'stdout', text: 'Hello from 0', ...change };
+}
+
+export function anError(status: number, error: Record<string, string>, headers: Record<string, string> = {}): Reply {
+  return { status, headers, json: { error: { requestId: 'req_1', ...error } } };
+}
+
+function expectAsked(): never {
+  throw new Error('nothing was asked');
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+async function write(response: ServerResponse, reply: Reply): Promise<void> {
+  if (reply.ending === 'refuse') {
+    response.destroy();
+    return;
+  }
+  const type = reply.chunks === undefined ? 'application/json' : 'application/x-ndjson';
+  response.writeHead(reply.status ?? 200, { 'content-type': type, ...reply.headers });
+  if (reply.json !== undefined) response.write(JSON.stringify(reply.json));
+  response.flushHeaders();
+  for (const chunk of reply.chunks ?? []) {
+    response.write(chunk);
+    // Let the chunk leave on its own: otherwise Node may send several as one.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (reply.ending === 'hang') return;
+  if (reply.ending === 'break') response.destroy();
+  else response.end();
+}
