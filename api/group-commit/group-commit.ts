@@ -1,0 +1,152 @@
+// Group commit: what arrives for one workflow within a short window becomes one update, and the answers are spread.
+// At most one flush is in flight, so a workflow is never flooded however many agents call, and nothing here waits or
+// grows without a bound. Losing a flush is harmless: callers repeat themselves under their own operation ids.
+import { RopewalkError, type Problem } from '../../domain/errors.ts';
+import {
+  maxFlushBytes,
+  maxFlushItems,
+  maxFlushQueue,
+  maxFlushWindowMs,
+  minFlushWindowMs,
+  updateDeadlineMs,
+} from '../../domain/limits.ts';
+import type { ItemAnswer } from '../../workflows/messages.ts';
+
+/** What became of one flush. A rejection means that the outcome is unknown. */
+export type FlushOutcome<O> = { kind: 'answers'; items: ItemAnswer<O>[] } | { kind: 'closed' };
+
+/** What became of one item. `refused` is the workflow's own word: it changed nothing. */
+export type Submitted<O> = { kind: 'answer'; value: O } | { kind: 'refused'; problem: Problem } | { kind: 'closed' };
+
+export interface GroupCommit<I, O> {
+  /** `taskMs`: how long the work behind this item took. Rejects when the outcome is unknown, or TOO_BUSY before it was sent. */
+  submit(item: I, options?: { taskMs?: number }): Promise<Submitted<O>>;
+  /** Nothing waits and nothing is in flight. */
+  isIdle(): boolean;
+}
+
+export interface GroupCommitOptions<I, O> {
+  flush: (items: I[]) => Promise<FlushOutcome<O>>;
+  /** Bytes that an item's answer may need, when that can be more than the item itself. */
+  answerBytes?: (item: I) => number;
+}
+
+export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): GroupCommit<I, O> {
+  let waiting: Waiting<I, O>[] = [];
+  let waitingBytes = 0;
+  let inFlight = false;
+  let timer: NodeJS.Timeout | null = null;
+  let meanTaskMs: number | null = null;
+
+  const windowMs = (): number =>
+    Math.min(maxFlushWindowMs, Math.max(minFlushWindowMs, (meanTaskMs ?? 0) * windowShareOfTask));
+  const isFull = (): boolean => waiting.length >= maxFlushItems || waitingBytes >= maxFlushBytes;
+
+  const arm = (): void => {
+    const oldest = waiting[0];
+    if (inFlight || oldest === undefined) return;
+    if (isFull()) {
+      if (timer !== null) clearTimeout(timer);
+      void flush();
+    } else {
+      const left = windowMs() - (Date.now() - oldest.sinceMs);
+      timer ??= setTimeout(() => void flush(), Math.min(maxFlushWindowMs, Math.max(0, left)));
+    }
+  };
+
+  const flush = async (): Promise<void> => {
+    timer = null;
+    inFlight = true;
+    const group = takeGroup();
+    try {
+      if (group.length > 0) spread(group, await options.flush(group.map(({ item }) => item)));
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    } finally {
+      inFlight = false;
+      arm();
+    }
+  };
+
+  /** The oldest items that fit together. Those that have waited too long learn so instead of waiting further. */
+  const takeGroup = (): Waiting<I, O>[] => {
+    const group: Waiting<I, O>[] = [];
+    let bytes = 0;
+    let taken = 0;
+    for (const next of waiting) {
+      const expired = Date.now() - next.sinceMs >= updateDeadlineMs;
+      if (!expired && (group.length >= maxFlushItems || bytes + next.bytes > maxFlushBytes)) break;
+      taken += 1;
+      waitingBytes -= next.bytes;
+      if (expired) {
+        next.reject(tooBusy());
+      } else {
+        group.push(next);
+        bytes += next.bytes;
+      }
+    }
+    waiting = waiting.slice(taken);
+    return group;
+  };
+
+  return {
+    submit: (item, { taskMs } = {}) =>
+      new Promise((resolve, reject) => {
+        const bytes = Math.max(Buffer.byteLength(JSON.stringify(item)), options.answerBytes?.(item) ?? 0);
+        if (bytes > maxFlushBytes) return reject(tooLarge(bytes));
+        if (waiting.length >= maxFlushQueue) return reject(tooBusy());
+        if (taskMs !== undefined) meanTaskMs = average(meanTaskMs, taskMs);
+        waiting.push({ item, bytes, sinceMs: Date.now(), resolve, reject });
+        waitingBytes += bytes;
+        arm();
+      }),
+    isIdle: () => waiting.length === 0 && !inFlight,
+  };
+}
+
+interface Waiting<I, O> {
+  item: I;
+  bytes: number;
+  sinceMs: number;
+  resolve: (outcome: Submitted<O>) => void;
+  reject: (error: unknown) => void;
+}
+
+const windowShareOfTask = 0.01;
+const weightOfNewest = 0.1;
+const busyRetryMs = 1_000;
+
+const average = (mean: number | null, taskMs: number): number =>
+  mean === null ? taskMs : mean + (taskMs - mean) * weightOfNewest;
+
+function spread<I, O>(group: Waiting<I, O>[], outcome: FlushOutcome<O>): void {
+  if (outcome.kind === 'answers' && outcome.items.length !== group.length) {
+    throw new RopewalkError({
+      code: 'INTERNAL',
+      message: `A flush of ${group.length} items got ${outcome.items.length} answers.`,
+    });
+  }
+  for (const [index, { resolve }] of group.entries()) {
+    const answer = outcome.kind === 'answers' ? outcome.items[index] : undefined;
+    if (answer === undefined) resolve({ kind: 'closed' });
+    else if ('error' in answer) resolve({ kind: 'refused', problem: answer.error });
+    else resolve({ kind: 'answer', value: answer.ok });
+  }
+}
+
+const tooBusy = () =>
+  new RopewalkError(
+    {
+      code: 'TOO_BUSY',
+      message: 'More requests wait for this workflow than it can take now. Nothing was changed.',
+      hint: 'Try again after the time given in Retry-After.',
+    },
+    { retryAfterMs: busyRetryMs },
+  );
+
+const tooLarge = (bytes: number) =>
+  new RopewalkError({
+    code: 'TOO_LARGE',
+    message: `This request weighs ${bytes} bytes; at most ${maxFlushBytes} fit into one update.`,
+    hint: 'Send less at once.',
+  });

@@ -1,0 +1,40 @@
+// One group commit per workflow, for one kind of update. Those that have been idle for a while are dropped, so that the
+// number kept is bounded by the workflows that are really talked to.
+import { createGroupCommit, type FlushOutcome, type GroupCommit, type Submitted } from './group-commit.ts';
+
+export interface GroupCommits<I, O> {
+  submit(workflowId: string, item: I, options?: { taskMs?: number }): Promise<Submitted<O>>;
+  /** Workflows held now. */
+  size(): number;
+}
+
+export function createGroupCommits<I, O>(options: {
+  flush: (workflowId: string, items: I[]) => Promise<FlushOutcome<O>>;
+  answerBytes?: (item: I) => number;
+}): GroupCommits<I, O> {
+  const { flush, ...rest } = options;
+  const groups = new Map<string, { group: GroupCommit<I, O>; usedAtMs: number }>();
+  let sweptAtMs = 0;
+
+  const sweep = (nowMs: number): void => {
+    if (nowMs - sweptAtMs < idleAfterMs) return;
+    sweptAtMs = nowMs;
+    for (const [workflowId, { group, usedAtMs }] of groups) {
+      if (group.isIdle() && nowMs - usedAtMs >= idleAfterMs) groups.delete(workflowId);
+    }
+  };
+
+  return {
+    submit(workflowId, item, submitOptions) {
+      const nowMs = Date.now();
+      sweep(nowMs);
+      const known = groups.get(workflowId);
+      const group = known?.group ?? createGroupCommit<I, O>({ ...rest, flush: (items) => flush(workflowId, items) });
+      groups.set(workflowId, { group, usedAtMs: nowMs });
+      return group.submit(item, submitOptions);
+    },
+    size: () => groups.size,
+  };
+}
+
+const idleAfterMs = 60_000;

@@ -1,0 +1,37 @@
+// All that the API asks of Temporal, narrow enough to stand in for in a test. temporal-port.ts is the real one.
+// Whoever implements it throws RopewalkError UNAVAILABLE when Temporal or its workers do not answer in time; what a
+// workflow itself has become (closed, missing) is an ordinary outcome, not an error.
+
+export type UpdateOutcome<O> =
+  | { kind: 'done'; value: O }
+  /** The run ended while the update waited, as at every continue-as-new: it was never applied, so try again. */
+  | { kind: 'aborted' }
+  | Gone;
+
+export type ReadOutcome<O> = { kind: 'value'; value: O } | Gone;
+
+/** `closed`: it ran and ended. `missing`: Temporal knows no such workflow, or forgot it. */
+export type Gone = { kind: 'closed' } | { kind: 'missing' };
+
+export type ResultOutcome<O> =
+  | { kind: 'value'; value: O }
+  /** It ended without a result: failed, terminated from outside, timed out. */
+  | { kind: 'failed'; text: string }
+  | { kind: 'missing' };
+
+export interface WorkflowsPort {
+  /** The same updateId is applied once per run, however often it is sent. */
+  update<I, O>(
+    workflowId: string,
+    name: string,
+    input: I,
+    options: { updateId: string; deadlineAtMs: number },
+  ): Promise<UpdateOutcome<O>>;
+  /** Open workflows only. */
+  query<O, I = undefined>(workflowId: string, name: string, input?: I): Promise<ReadOutcome<O>>;
+  signal<I>(workflowId: string, name: string, input: I): Promise<{ kind: 'sent' } | Gone>;
+  /** Of a closed workflow: never waits for an open one to end. */
+  result<O>(workflowId: string): Promise<ResultOutcome<O>>;
+  /** Never throws: can Temporal be reached now? */
+  isReachable(): Promise<boolean>;
+}
