@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 import { RopewalkError } from '../domain/errors.ts';
+import { errorCode } from '../providers/local/files.ts';
 import { isSameProcess, startTimeOf } from '../providers/local/processes.ts';
-import { isErrno, readTextOrNull } from './files.ts';
+import { readTextOrNull } from './files.ts';
 
 export interface Home {
   path: string;
@@ -81,7 +82,7 @@ async function linkWhole(path: string, me: Holder): Promise<boolean> {
     await link(temporary, path);
     return true;
   } catch (error) {
-    if (isErrno(error, 'EEXIST')) return false;
+    if (errorCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
     await rm(temporary, { force: true });

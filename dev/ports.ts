@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 import { RopewalkError } from '../domain/errors.ts';
+import { errorCode } from '../providers/local/files.ts';
 import type { DevConfig } from './config.ts';
-import { isErrno, readJson, writeJsonAtomic } from './files.ts';
+import { readJson, writeJson } from './files.ts';
 
 export interface Ports {
   temporal: number;
@@ -31,7 +32,7 @@ export async function choosePorts(home: string, asked: DevConfig['ports'], embed
     used.add(ports[name]);
   }
   const entry = (name: (typeof names)[number]): z.infer<typeof keptPort> => ({ asked: asked[name], port: ports[name] });
-  await writeJsonAtomic(path, { temporal: entry('temporal'), ui: entry('ui'), api: entry('api') });
+  await writeJson(path, { temporal: entry('temporal'), ui: entry('ui'), api: entry('api') });
   return ports;
 }
 
@@ -52,7 +53,7 @@ async function isFree(port: number): Promise<boolean> {
     await listenOnce(port);
     return true;
   } catch (error) {
-    if (isErrno(error, 'EADDRINUSE') || isErrno(error, 'EACCES')) return false;
+    if (errorCode(error) === 'EADDRINUSE' || errorCode(error) === 'EACCES') return false;
     throw error;
   }
 }

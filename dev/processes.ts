@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 import { isSameProcess, startTimeOf } from '../providers/local/processes.ts';
-import { readJson, writeJsonAtomic } from './files.ts';
+import { readJson, writeJson } from './files.ts';
 
 /** Set in the environment of each child of a stack, with ROPEWALK_HOME beside it. Agents do not inherit it. */
 export const childMark = 'ROPEWALK_STACK_CHILD';
@@ -16,7 +16,7 @@ export type ProcessRecord = z.infer<typeof record>;
 
 export async function recordProcess(runDir: string, name: string, pid: number): Promise<void> {
   const startTime = await startTimeOf(pid);
-  if (startTime !== null) await writeJsonAtomic(join(runDir, `${name}.json`), { name, pid, startTime });
+  if (startTime !== null) await writeJson(join(runDir, `${name}.json`), { name, pid, startTime });
 }
 
 export async function forgetProcess(runDir: string, name: string): Promise<void> {

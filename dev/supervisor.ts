@@ -63,7 +63,8 @@ export function createSupervisor(options: {
     for (const stream of [started.stdout, started.stderr]) {
       createInterface({ input: stream }).on('line', (line) => {
         child.lastLines = [...child.lastLines, line].slice(-linesKept);
-        options.say(`${name} | ${line}`);
+        // What a process says while it is being ended is about its ending.
+        if (!child.isStopping) options.say(`${name} | ${line}`);
       });
     }
     started.once('error', (error) => {

