@@ -1,0 +1,20 @@
+// Reads what the provider left for this agent, and removes it: it holds the launch token, which no task may see.
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { z } from 'zod';
+
+const bootFile = z.object({
+  apiUrl: z.url(),
+  launchToken: z.string().min(1),
+  address: z.string().min(1),
+  owner: z.object({ deploymentId: z.string(), workspace: z.string(), cluster: z.number().int() }),
+});
+export type Boot = z.infer<typeof bootFile>;
+
+export async function readBoot(directory: string): Promise<Boot> {
+  const path = join(directory, 'boot.json');
+  const boot = bootFile.parse(JSON.parse(await readFile(path, 'utf8')));
+  await rm(path, { force: true });
+  return boot;
+}

@@ -1,0 +1,24 @@
+// Builds the agent into the one file that instances run. Used by the development stack and by tests.
+import { randomBytes } from 'node:crypto';
+import { mkdir, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { build } from 'esbuild';
+
+/** Writes the bundle to `outFile`, whole or not at all. It runs on Node 20 and later, from any directory. */
+export async function buildAgent(outFile: string): Promise<void> {
+  const temporary = `${outFile}.${randomBytes(6).toString('hex')}.tmp`;
+  await mkdir(dirname(outFile), { recursive: true });
+  await build({
+    entryPoints: [fileURLToPath(new URL('main.ts', import.meta.url))],
+    outfile: temporary,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    minify: false,
+    logLevel: 'silent',
+  });
+  await rename(temporary, outFile);
+}

@@ -1,0 +1,106 @@
+// The agent's standing with the API: registers with the launch token, holds the instance token, registers again when
+// that is refused. Everything that ends the agent's right to work becomes one stop order here.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { registerAnswer } from '../schema/agent.ts';
+import type { RegisterAnswer } from '../schema/agent.ts';
+import type { ApiClient, ApiRequest } from './api-client.ts';
+import type { Boot } from './boot.ts';
+import type { Log } from './log.ts';
+
+export const agentVersion = '0.1.0';
+
+export interface StopOrder {
+  code: string;
+  text: string;
+  /** True when the API refused us rather than released us. */
+  failed: boolean;
+}
+
+export interface Session {
+  /** null when the agent has been told to stop instead. */
+  register(): Promise<RegisterAnswer | null>;
+  /** What the last registration said. */
+  registered(): RegisterAnswer;
+  /** null when the agent has been told to stop instead of getting an answer. */
+  call<T>(request: Omit<ApiRequest<T>, 'token'>): Promise<T | null>;
+  renew(token: { instanceToken: string } | null): void;
+  order(): StopOrder;
+}
+
+interface SessionInput {
+  client: ApiClient;
+  instance: string;
+  bootId: string;
+  boot: Boot;
+  log: Log;
+  stopping: AbortController;
+}
+
+/** Between registrations that succeed and tokens that are refused all the same. */
+const refusedTokenPauseMs = 1_000;
+
+export function createSession({ client, instance, bootId, boot, log, stopping }: SessionInput): Session {
+  let answer: RegisterAnswer | null = null;
+  let token = '';
+  const fail = (code: string, text: string, failed: boolean): null => {
+    if (!stopping.signal.aborted) stopping.abort({ code, text, failed });
+    return null;
+  };
+  const body = { instance, bootId, address: boot.address, version: agentVersion, pid: process.pid };
+  const register = async (): Promise<RegisterAnswer | null> => {
+    const reply = await orNull(
+      client.call({
+        method: 'POST',
+        path: '/v1/agent/register',
+        body: () => body,
+        token: () => boot.launchToken,
+        parse: (json) => registerAnswer.parse(json),
+      }),
+    );
+    if (reply === null) return null;
+    if (reply.kind === 'over') return fail('OVER', `The API has no place for this instance: ${reply.text}`, false);
+    if (reply.kind === 'refused') return fail('REFUSED', `The API refused to register: ${reply.text}`, true);
+    if (reply.kind === 'unauthenticated') return fail('REFUSED', 'The API did not accept the launch token.', true);
+    answer = reply.answer;
+    token = reply.answer.instanceToken;
+    return answer;
+  };
+  const call = async <T>(request: Omit<ApiRequest<T>, 'token'>): Promise<T | null> => {
+    for (;;) {
+      const used = token;
+      const reply = await orNull(client.call({ ...request, token: () => used }));
+      if (reply === null) return null;
+      if (reply.kind === 'answer') return reply.answer;
+      if (reply.kind === 'over') return fail('OVER', `There is nothing more to do here: ${reply.text}`, false);
+      if (reply.kind === 'refused') return fail('REFUSED', `The API refused a message: ${reply.text}`, true);
+      // Another call may have renewed the token meanwhile; then only the call is repeated.
+      if (used !== token) continue;
+      log.write('The instance token is no longer accepted: registering again.');
+      if ((await register()) === null) return null;
+      await sleep(refusedTokenPauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+  return {
+    register,
+    registered: () => {
+      if (answer === null) throw new Error('the agent has not registered yet');
+      return answer;
+    },
+    call,
+    renew: (renewed) => (token = renewed?.instanceToken ?? token),
+    order: () => orderOf(stopping.signal),
+  };
+}
+
+/** A call rejects only because the agent is being stopped. */
+const orNull = <T>(call: Promise<T>): Promise<T | null> => call.catch(() => null);
+
+function orderOf(signal: AbortSignal): StopOrder {
+  const order: unknown = signal.reason;
+  if (typeof order !== 'object' || order === null || !('code' in order && 'text' in order)) {
+    return { code: 'UNKNOWN', text: 'The agent was told to stop.', failed: false };
+  }
+  const failed = 'failed' in order && order.failed === true;
+  return { code: String(order.code), text: String(order.text), failed };
+}

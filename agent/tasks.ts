@@ -1,0 +1,54 @@
+// Makes one granted task ready to run: its environment, its command line, its fresh directory, its log. The directory is
+// removed when the attempt is over: ten thousand tasks must not fill a disk with ten thousand copies of the job's files.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Bundle, ExchangeAnswerBody } from '../schema/agent.ts';
+import type { Boot } from './boot.ts';
+import { resolveCommand } from './command.ts';
+import { taskEnvironment } from './env.ts';
+import { createLog } from './log.ts';
+import type { Session } from './register.ts';
+import { recordGroup, startTask } from './runner.ts';
+import type { TaskRun } from './runner.ts';
+import type { Grant } from './state.ts';
+import { prepareDirectory, unpackFiles } from './task-files.ts';
+
+export interface TaskStarterInput {
+  instance: string;
+  boot: Boot;
+  bundle: Bundle;
+  directory: string;
+  logDirectory: string;
+  environment: Record<string, string | undefined>;
+  session: Session;
+}
+
+export function createTaskStarter(input: TaskStarterInput): (grant: Grant, answer: ExchangeAnswerBody) => TaskRun {
+  const { instance, boot, bundle, directory, logDirectory, environment, session } = input;
+  const files = unpackFiles(bundle.files);
+  return (grant, answer) => {
+    const name = `${grant.taskId}-${grant.attempt}`;
+    const cwd = join(directory, 'work', name);
+    const registered = session.registered();
+    const env = taskEnvironment({
+      instance,
+      address: boot.address,
+      base: environment,
+      job: bundle.env,
+      registered,
+      grant,
+      answer,
+    });
+    return startTask({
+      argv: resolveCommand(bundle.command, env, files),
+      env,
+      cwd,
+      pipeDirectory: directory,
+      log: createLog(join(logDirectory, `${name}.jsonl`)),
+      prepare: () => prepareDirectory(cwd, files),
+      started: (pid) => recordGroup(directory, pid),
+      cleanUp: () => rm(cwd, { recursive: true, force: true }),
+    });
+  };
+}

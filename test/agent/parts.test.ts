@@ -1,0 +1,103 @@
+// The agent's smaller parts: the log's bounds, lines cut from streams, retries of HTTP, the claim, the process's name.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { createApiClient } from '../../agent/api-client.ts';
+import { claimInstance } from '../../agent/claim.ts';
+import { copyLines, maxLineChars } from '../../agent/lines.ts';
+import { createLog } from '../../agent/log.ts';
+import { startTimeOf as agentStartTimeOf } from '../../agent/process-start.ts';
+import { startTimeOf } from '../../providers/local/processes.ts';
+import { startAgentApi } from '../support/agent-api.ts';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'ropewalk-parts-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function copied(chunks: Buffer[], maxBytes?: number): Promise<{ s: string; x: string }[]> {
+  const path = join(directory, `${Math.random()}.jsonl`);
+  const log = createLog(path, maxBytes);
+  await copyLines(Readable.from(chunks), 'stdout', log);
+  await log.close();
+  const text = await readFile(path, 'utf8');
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+}
+
+describe('output', () => {
+  it('is put together again from any pieces, also within a character', async () => {
+    const bytes = Buffer.from('first ☃\n\nthird\r\nlast');
+    for (const size of [1, 2, 3, 7, 100]) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+        bytes.subarray(at * size, (at + 1) * size),
+      );
+      expect((await copied(chunks)).map((line) => line.x)).toEqual(['first ☃', '', 'third\r', 'last']);
+    }
+  });
+
+  it('without any newline is cut into pieces', async () => {
+    const lines = await copied([Buffer.alloc(maxLineChars * 2 + 5, 'x')]);
+    expect(lines.map((line) => line.x.length)).toEqual([maxLineChars, maxLineChars, 5]);
+  });
+
+  it('over the limit is left out, with one notice', async () => {
+    const lines = await copied([Buffer.from('0123456789\n'.repeat(100)), Buffer.from('more\n')], 500);
+    expect(lines.filter((line) => line.s === 'agent')).toHaveLength(1);
+    expect(lines.at(-1)).toMatchObject({ s: 'agent', x: expect.stringContaining('over 500 bytes') });
+    expect(lines.length).toBeGreaterThan(2);
+    expect(lines.length).toBeLessThan(20);
+  });
+});
+
+describe('the API client', () => {
+  it('waits as long as it is told, but never long, and tells of an outage once', async () => {
+    const api = await startAgentApi();
+    try {
+      const told: string[] = [];
+      const client = createApiClient({
+        apiUrl: api.url,
+        signal: AbortSignal.timeout(60_000),
+        onTrouble: (text) => told.push(text),
+      });
+      api.failures.push({ status: 503, headers: { 'retry-after': '1' } }, { status: 500 }, { status: 502 });
+      const reply = await client.call({ method: 'GET', path: '/v1/x', token: () => 'none', parse: (json) => json });
+      expect(reply).toEqual({ kind: 'unauthenticated' });
+      const [first, second] = api.arrivals;
+      expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(990);
+      expect(told).toHaveLength(2);
+      expect(told.join()).not.toContain('none');
+    } finally {
+      await api.close();
+    }
+  });
+
+  it('gives up at once when it is aborted', async () => {
+    const abort = new AbortController();
+    // Nobody listens on the discard port of this machine.
+    const client = createApiClient({
+      apiUrl: 'http://127.0.0.1:9',
+      signal: abort.signal,
+      onTrouble: () => abort.abort(),
+    });
+    await expect(
+      client.call({ method: 'GET', path: '/', token: () => '', parse: (json) => json }),
+    ).rejects.toBeDefined();
+  });
+});
+
+it('a name is claimed by one of many', async () => {
+  const claims = await Promise.all(Array.from({ length: 20 }, (_, at) => claimInstance(directory, `boot-${at}`)));
+  expect(claims.filter(Boolean)).toHaveLength(1);
+  const claim: unknown = JSON.parse(await readFile(join(directory, 'claim.json'), 'utf8'));
+  expect(claim).toMatchObject({ pid: process.pid, startTime: await startTimeOf(process.pid) });
+});
+
+it('the agent and the provider call a process by the same name', async () => {
+  expect(agentStartTimeOf(process.pid)).toBe(await startTimeOf(process.pid));
+  expect(agentStartTimeOf(process.ppid)).not.toBe('');
+});

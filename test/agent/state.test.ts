@@ -1,0 +1,169 @@
+// The agent's decisions without processes: what it says next, and what an answer makes it do.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { applyAnswer, confirmAfterMs, createAgentState, noteSent, planExchange, taskEnded } from '../../agent/state.ts';
+import type { AgentState, Grant, TaskResult } from '../../agent/state.ts';
+import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
+
+const answerWith = (fields: Partial<ExchangeAnswerBody>): ExchangeAnswerBody => ({
+  grants: [],
+  acknowledged: [],
+  drop: [],
+  stop: null,
+  retryAfterMs: 2_000,
+  renewWithinMs: 30_000,
+  taskCount: 1,
+  schedulerAddress: null,
+  readyWorkers: [],
+  token: null,
+  ...fields,
+});
+const grant = (lease: number): Grant => ({ lease, task: lease, taskId: lease, attempt: 1 });
+const resultOf = (lease: number): TaskResult => ({
+  lease,
+  task: lease,
+  attempt: 1,
+  exitCode: 0,
+  signal: null,
+  startedAtMs: 1,
+  endedAtMs: 2,
+  reason: null,
+});
+
+function say(state: AgentState, nowMs: number): { state: AgentState; request: ExchangeRequest } {
+  const { say: request } = planExchange(state, nowMs);
+  if (request === null) throw new Error('nothing to say');
+  return { state: noteSent(state, request), request };
+}
+
+function trade(state: AgentState, nowMs: number, fields: Partial<ExchangeAnswerBody>) {
+  const said = say(state, nowMs);
+  return { ...applyAnswer(said.state, said.request, answerWith(fields), nowMs), request: said.request };
+}
+
+describe('claims', () => {
+  it('is made at once when idle, and again after the time that the answer names', () => {
+    const { state, orders } = trade(createAgentState(0), 0, { retryAfterMs: 700 });
+    expect(orders).toEqual({ start: null, kill: null, forget: [], stop: null });
+    expect(planExchange(state, 699)).toEqual({ say: null, waitMs: 1 });
+    expect(say(state, 700).request).toMatchObject({ claim: 2, want: 1 });
+  });
+
+  it('keeps its number until it has been answered', () => {
+    const first = say(createAgentState(0), 0);
+    const second = say(first.state, 5_000);
+    expect([first.request.claim, second.request.claim]).toEqual([1, 1]);
+    const { state } = applyAnswer(second.state, second.request, answerWith({}), 5_000);
+    expect(say(state, 60_000).request.claim).toBe(2);
+  });
+
+  it('is not made while a task is held, not even one that is being ended', () => {
+    const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
+    expect(say(state, 60_000).request.want).toBe(0);
+    const dropped = trade(state, 60_000, { drop: [4] });
+    expect(dropped.orders.kill).toBe(4);
+    expect(planExchange(dropped.state, 10_000_000).say).toBeNull();
+  });
+
+  it('does not spin when an answer asks it back at once', () => {
+    const { state } = trade(createAgentState(0), 0, { retryAfterMs: 0 });
+    expect(planExchange(state, 0).say).toBeNull();
+  });
+});
+
+describe('a held task', () => {
+  it('is confirmed soon after its start, then renewed as often as asked', () => {
+    const { state, orders } = trade(createAgentState(0), 100, { grants: [grant(4)] });
+    expect(orders.start).toEqual(grant(4));
+    expect(planExchange(state, 100)).toEqual({ say: null, waitMs: confirmAfterMs });
+    const confirmed = trade(state, 1_100, { renewWithinMs: 5_000 });
+    expect(confirmed.request).toMatchObject({ want: 0, running: [4], results: [] });
+    expect(planExchange(confirmed.state, 1_100)).toEqual({ say: null, waitMs: 5_000 });
+  });
+
+  it('sends its result at once, together with the next claim', () => {
+    const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
+    const { request } = say(taskEnded(state, resultOf(4), 10), 10);
+    expect(request).toEqual({ claim: 2, want: 1, running: [], results: [resultOf(4)] });
+  });
+
+  it('leaves no result when it was dropped', () => {
+    const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
+    const dropped = trade(state, 2_000, { drop: [4] });
+    const again = trade(taskEnded(dropped.state, null, 3_000), 3_000, {});
+    expect(again.request).toMatchObject({ want: 1, results: [] });
+  });
+
+  it('is not ordered to end by an answer to what was said before it began', () => {
+    const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
+    expect(trade(state, 2_000, { drop: [3] }).orders.kill).toBeNull();
+  });
+
+  it('is not begun a second time by a repeated grant', () => {
+    const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
+    const repeated = trade(taskEnded(state, resultOf(4), 10), 10, { grants: [grant(4)], acknowledged: [4] });
+    expect(repeated.orders.start).toBeNull();
+  });
+});
+
+describe('results', () => {
+  it('are forgotten when acknowledged, and repeated otherwise', () => {
+    const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
+    const kept = trade(taskEnded(state, resultOf(4), 10), 10, { retryAfterMs: 500 });
+    expect(kept.orders.forget).toEqual([]);
+    expect(planExchange(kept.state, 10)).toEqual({ say: null, waitMs: 500 });
+    const acknowledged = trade(kept.state, 510, { acknowledged: [4] });
+    expect(acknowledged.request.results).toEqual([resultOf(4)]);
+    expect(acknowledged.orders.forget).toEqual([4]);
+    expect(acknowledged.state.unacknowledged).toEqual([]);
+  });
+
+  it('that came up while an exchange was under way go out right after it', () => {
+    const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
+    const renewing = say(state, 2_000);
+    const ended = taskEnded(renewing.state, resultOf(4), 2_010);
+    const { state: after } = applyAnswer(ended, renewing.request, answerWith({}), 2_020);
+    expect(say(after, 2_020).request).toMatchObject({ want: 1, results: [resultOf(4)] });
+  });
+});
+
+it('runs every granted lease once, whatever is lost on the way', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('ok', 'request lost', 'answer lost'), { maxLength: 60 }), (network) => {
+      const total = 5;
+      const begun: number[] = [];
+      const recorded = new Set<number>();
+      let nextLease = 0;
+      let last = { claim: 0, grants: [] as Grant[] };
+      let state = createAgentState(0);
+      let nowMs = 0;
+      for (const fate of [...network, ...Array.from({ length: 60 }, () => 'ok')]) {
+        const plan = planExchange(state, nowMs);
+        if (plan.say === null) {
+          nowMs += plan.waitMs;
+          continue;
+        }
+        const request = plan.say;
+        state = noteSent(state, request);
+        if (fate === 'request lost') continue;
+        if (request.want > 0 && request.claim > last.claim) {
+          const grants = nextLease < total ? [grant(nextLease)] : [];
+          nextLease += grants.length;
+          last = { claim: request.claim, grants };
+        }
+        for (const result of request.results) recorded.add(result.lease);
+        if (fate === 'answer lost') continue;
+        const grants = request.want > 0 ? last.grants : [];
+        const acknowledged = request.results.map((result) => result.lease);
+        const applied = applyAnswer(state, request, answerWith({ grants, acknowledged }), nowMs);
+        state = applied.state;
+        if (applied.orders.start === null) continue;
+        begun.push(applied.orders.start.lease);
+        state = taskEnded(state, resultOf(applied.orders.start.lease), nowMs);
+      }
+      expect(begun).toEqual([0, 1, 2, 3, 4]);
+      expect([...recorded]).toEqual([0, 1, 2, 3, 4]);
+    }),
+  );
+});

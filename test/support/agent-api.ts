@@ -1,0 +1,177 @@
+// A stand-in for the API, as agents see it: a real HTTP server on 127.0.0.1 with a scripted queue of tasks in place of a
+// job workflow. It keeps the promises that agents rely on (a repeated claim gets the same grants, leases only grow) and
+// lets a test withhold the rest: acknowledgements, answers, tokens, the server itself.
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+
+import { exchangeRequest, registerRequest, reportRequest } from '../../schema/agent.ts';
+import type {
+  Bundle,
+  ExchangeAnswerBody,
+  ExchangeRequest,
+  RegisterAnswer,
+  RegisterRequest,
+  ReportRequest,
+} from '../../schema/agent.ts';
+
+type Grant = ExchangeAnswerBody['grants'][number];
+
+export interface AgentApi {
+  url: string;
+  launchToken: string;
+  bundle: Bundle;
+  registration: Omit<RegisterAnswer, 'instanceToken' | 'expiresAt'>;
+  /** What every exchange answers besides grants, acknowledgements and drops. */
+  answer: Pick<
+    ExchangeAnswerBody,
+    'retryAfterMs' | 'renewWithinMs' | 'taskCount' | 'schedulerAddress' | 'readyWorkers' | 'stop'
+  >;
+  acknowledges: boolean;
+  /** Leases that have ended: whoever says that it runs them is told to drop them. */
+  ended: Set<number>;
+  /** Answers to give instead, one request each, before anything else is looked at. */
+  failures: { status: number; headers?: Record<string, string>; path?: string }[];
+  /** Answers that are lost on the way: the request counts, then the connection breaks. One path each. */
+  lost: string[];
+  registrations: RegisterRequest[];
+  reports: ReportRequest[];
+  exchanges: (ExchangeRequest & { instance: string })[];
+  /** When each request arrived, refused ones too. */
+  arrivals: { path: string; atMs: number }[];
+  /** Puts tasks with these array ids into the queue. */
+  enqueue(...taskIds: number[]): void;
+  /** Every result of every exchange, repetitions included. */
+  results(): ExchangeRequest['results'];
+  /** Instance tokens given so far are refused from now on. */
+  revokeTokens(): void;
+  /** As an outage: connections break, and nobody listens until `open`. */
+  close(): Promise<void>;
+  open(): Promise<void>;
+}
+
+interface Desk {
+  queue: number[];
+  nextLease: number;
+  tokenSeries: number;
+  claims: Map<string, { claim: number; grants: Grant[] }>;
+}
+
+export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<AgentApi> {
+  const desk: Desk = { queue: [], nextLease: 1, tokenSeries: 1, claims: new Map() };
+  let port = 0;
+  let server: Server | null = null;
+  const listen = async (): Promise<void> => {
+    const fresh = createServer((request, response) => {
+      void serve(api, desk, request, response).catch(() => response.destroy());
+    });
+    await new Promise<void>((resolve, reject) => {
+      fresh.once('error', reject).listen(port, '127.0.0.1', resolve);
+    });
+    const address = fresh.address();
+    if (address === null || typeof address === 'string') throw new Error('no address');
+    port = address.port;
+    server = fresh;
+  };
+  const api: AgentApi = {
+    url: '',
+    launchToken: 'launch-secret-of-this-test',
+    bundle: { command: ['true'], env: {}, files: [], ...bundle },
+    registration: { cluster: { number: 7, name: 'job-7' }, job: 7, role: 'worker', schedulerAddress: '127.0.0.1' },
+    answer: {
+      retryAfterMs: 100,
+      renewWithinMs: 1_000,
+      taskCount: 1,
+      schedulerAddress: '127.0.0.1',
+      readyWorkers: ['127.0.0.1'],
+      stop: null,
+    },
+    acknowledges: true,
+    ended: new Set(),
+    failures: [],
+    lost: [],
+    registrations: [],
+    reports: [],
+    exchanges: [],
+    arrivals: [],
+    enqueue: (...taskIds) => void desk.queue.push(...taskIds),
+    results: () => api.exchanges.flatMap((exchange) => exchange.results),
+    revokeTokens: () => void (desk.tokenSeries += 1),
+    close: async () => {
+      const closing = server;
+      if (closing === null) return;
+      server = null;
+      closing.closeAllConnections();
+      await new Promise<void>((resolve) => closing.close(() => resolve()));
+    },
+    open: listen,
+  };
+  await listen();
+  api.url = `http://127.0.0.1:${port}`;
+  return api;
+}
+
+async function serve(api: AgentApi, desk: Desk, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = request.url ?? '';
+  api.arrivals.push({ path, atMs: Date.now() });
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  const text = Buffer.concat(chunks).toString('utf8');
+  const failure = api.failures.findIndex((planned) => planned.path === undefined || planned.path === path);
+  if (failure >= 0) {
+    const [planned] = api.failures.splice(failure, 1);
+    return refuse(response, planned?.status ?? 500, planned?.headers);
+  }
+  const answer = route(api, desk, path, request.headers.authorization ?? '', text);
+  const losing = api.lost.indexOf(path);
+  if (losing >= 0) {
+    api.lost.splice(losing, 1);
+    response.destroy();
+  } else if (typeof answer === 'number') refuse(response, answer);
+  else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+}
+
+function route(api: AgentApi, desk: Desk, path: string, authorization: string, text: string): object | number {
+  const suffix = `-series-${desk.tokenSeries}`;
+  if (path === '/v1/agent/register') {
+    if (authorization !== `Bearer ${api.launchToken}`) return 401;
+    const body = registerRequest.parse(JSON.parse(text));
+    api.registrations.push(body);
+    const token = { instanceToken: `${body.instance}${suffix}`, expiresAt: '2099-01-01T00:00:00Z' };
+    return { ...api.registration, ...token };
+  }
+  const token = authorization.replace('Bearer ', '');
+  if (!token.startsWith('i_') || !token.endsWith(suffix)) return 401;
+  const instance = token.slice(0, -suffix.length);
+  if (path === '/v1/agent/bundle') return api.bundle;
+  if (path === '/v1/agent/report') {
+    api.reports.push(reportRequest.parse(JSON.parse(text)));
+    return { stop: null, token: null };
+  }
+  if (path !== '/v1/agent/exchange') return 404;
+  const body = exchangeRequest.parse(JSON.parse(text));
+  api.exchanges.push({ ...body, instance });
+  const leases = body.results.map((result) => result.lease);
+  return {
+    ...api.answer,
+    grants: body.want === 0 || api.answer.stop !== null ? [] : grantsFor(desk, instance, body),
+    acknowledged: api.acknowledges ? leases : [],
+    drop: body.running.filter((lease) => api.ended.has(lease)),
+    token: null,
+  };
+}
+
+function grantsFor(desk: Desk, instance: string, body: ExchangeRequest): Grant[] {
+  const last = desk.claims.get(instance);
+  if (last !== undefined && body.claim <= last.claim) return body.claim === last.claim ? last.grants : [];
+  const grants = desk.queue.splice(0, body.want).map((taskId) => {
+    desk.nextLease += 1;
+    return { lease: desk.nextLease - 1, task: taskId, taskId, attempt: 1 };
+  });
+  desk.claims.set(instance, { claim: body.claim, grants });
+  return grants;
+}
+
+function refuse(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
+  const error = { code: 'INTERNAL', message: `scripted ${status}`, requestId: 'test' };
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify({ error }));
+}
