@@ -1,0 +1,175 @@
+// What lies in an instance's directory, $ROPEWALK_HOME/instances/{id}/. These files are the whole memory of the local
+// provider: every one appears complete (link or rename), so that a crash at any instant leaves an old or a new state.
+//   owner.json     its tags, written before its agent is started
+//   boot.json      how the agent reaches the API; holds the launch token, so 0600, and the agent deletes it
+//   claim.json     the agent that is this instance, written by the agent itself; the first one wins
+//   group.json     the process group of the task it runs, written by the agent
+//   refused.json   why this instance was never started
+//   tombstone      it must not live: written before it is ended
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts';
+import type { Owner } from '../provider.ts';
+import type { ProcessIdentity } from './processes.ts';
+
+export interface OwnerFile extends Owner {
+  slot: number;
+  generation: number;
+  role: InstanceRole;
+  launchedAtMs: number;
+}
+
+export interface InstancePaths {
+  root: string;
+  owner: string;
+  boot: string;
+  claim: string;
+  group: string;
+  refused: string;
+  tombstone: string;
+  /** What the agent itself prints before it has a log. */
+  output: string;
+  work: string;
+  results: string;
+}
+
+const idPattern = /^i_[0-9a-z]{8,64}$/;
+/** A workspace's slug names a directory: nothing that could leave it. */
+const slugPattern = /^[a-z0-9][a-z0-9._-]*$/i;
+
+/** Ids become directory names: anything else than an id of ours is never looked up. */
+export const isInstanceId = (id: string): boolean => idPattern.test(id);
+
+export function instancePaths(home: string, id: string): InstancePaths {
+  if (!isInstanceId(id)) throw new Error(`"${id}" is not the id of a local instance`);
+  const root = join(home, 'instances', id);
+  const at = (name: string): string => join(root, name);
+  return {
+    root,
+    owner: at('owner.json'),
+    boot: at('boot.json'),
+    claim: at('claim.json'),
+    group: at('group.json'),
+    refused: at('refused.json'),
+    tombstone: at('tombstone'),
+    output: at('agent.out'),
+    work: at('work'),
+    results: at('results'),
+  };
+}
+
+export function logDirectory(home: string, owner: Pick<Owner, 'workspace' | 'cluster'>): string {
+  if (!slugPattern.test(owner.workspace)) throw new Error(`"${owner.workspace}" is not the slug of a workspace`);
+  return join(home, 'logs', owner.workspace, String(owner.cluster));
+}
+
+export async function listInstanceIds(home: string): Promise<string[]> {
+  return (await namesIn(join(home, 'instances'))).filter(isInstanceId);
+}
+
+/** Names in a directory; none when it does not exist. */
+export async function namesIn(directory: string): Promise<string[]> {
+  return readdir(directory).catch(ifMissing<string[]>([]));
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return stat(path).then(() => true, ifMissing(false));
+}
+
+export async function readOwner(paths: InstancePaths): Promise<OwnerFile | null> {
+  const value = await readRecord(paths.owner);
+  if (value === null) return null;
+  const { deploymentId, workspace, cluster, slot, generation, role, launchedAtMs } = value;
+  if (typeof deploymentId !== 'string' || typeof workspace !== 'string' || typeof cluster !== 'number') return null;
+  if (typeof slot !== 'number' || typeof generation !== 'number' || typeof launchedAtMs !== 'number') return null;
+  if (role !== 'head' && role !== 'worker') return null;
+  return { deploymentId, workspace, cluster, slot, generation, role, launchedAtMs };
+}
+
+/** The process that a claim.json or group.json names. */
+export async function readProcess(path: string): Promise<ProcessIdentity | null> {
+  const value = await readRecord(path);
+  if (value === null) return null;
+  const { pid, startTime } = value;
+  return typeof pid === 'number' && typeof startTime === 'string' ? { pid, startTime } : null;
+}
+
+export async function readRefusal(paths: InstancePaths): Promise<Pick<LaunchFailure, 'code' | 'text'> | null> {
+  const value = await readRecord(paths.refused);
+  if (value === null) return null;
+  const { code, text } = value;
+  return typeof code === 'string' && typeof text === 'string' ? { code, text } : null;
+}
+
+/** Replaces the file whole; readable by its owner alone. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const temporary = await writeTemporary(path, text);
+  await rename(temporary, path);
+}
+
+/** Writes the file unless there is one: the first writer's content stays. */
+export async function writeOnce(path: string, text: string): Promise<void> {
+  const temporary = await writeTemporary(path, text);
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+export const errorCode = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+
+async function writeTemporary(path: string, text: string): Promise<string> {
+  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
+  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return temporary;
+}
+
+interface JsonRecord {
+  [name: string]: unknown;
+  pid?: unknown;
+  startTime?: unknown;
+  deploymentId?: unknown;
+  workspace?: unknown;
+  cluster?: unknown;
+  slot?: unknown;
+  generation?: unknown;
+  role?: unknown;
+  launchedAtMs?: unknown;
+  code?: unknown;
+  text?: unknown;
+}
+
+/** null when there is none or it is not ours to understand: an unreadable file must not hide the other instances. */
+async function readRecord(path: string): Promise<JsonRecord | null> {
+  const text = await readFile(path, 'utf8').catch(ifMissing<string | null>(null));
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const isRecord = (value: unknown): value is JsonRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function ifMissing<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    if (errorCode(error) === 'ENOENT') return value;
+    throw error;
+  };
+}

@@ -1,0 +1,176 @@
+// Starts agents. The instance ids of a launch follow from its token alone and an agent claims its id with a file of its
+// own, so repeating a launch, in any process and after any crash, finds what is there instead of starting it again.
+// What was once refused stays refused for that token: an attempt that comes too late must not start what nobody expects.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts';
+import type { LaunchRequest, LaunchOutcome, LaunchedInstance } from '../provider.ts';
+import { countLiving } from './describe.ts';
+import { exists, instancePaths, logDirectory, readRefusal, writeOnce, writeWhole } from './files.ts';
+import type { InstancePaths, OwnerFile } from './files.ts';
+import { localOffer } from './offers.ts';
+
+export interface LaunchContext {
+  home: string;
+  agentBundle: string;
+  nodePath: string;
+  maxInstances: number;
+  /** PATH, HOME, LANG and TMPDIR for agents. */
+  environment: Record<string, string>;
+}
+
+interface Place {
+  id: string;
+  slot: number;
+  generation: number;
+  role: InstanceRole;
+}
+
+type Refusal = Pick<LaunchFailure, 'code' | 'text'>;
+
+/** A started agent that has not claimed its name by then is ended: it would otherwise be nobody's. */
+const claimTimeoutMs = 30_000;
+const claimPollMs = 20;
+const base32 = '0123456789abcdefghjkmnpqrstvwxyz';
+
+export async function launchInstances(context: LaunchContext, request: LaunchRequest): Promise<LaunchOutcome> {
+  const places = request.slots.map((slot, index) => ({ ...slot, id: instanceIdOf(request.token, index) }));
+  const fresh: Place[] = [];
+  const refusals: Refusal[] = [];
+  const launched: LaunchedInstance[] = [];
+  for (const place of places) {
+    const paths = instancePaths(context.home, place.id);
+    const refusal = await readRefusal(paths);
+    if (refusal !== null) refusals.push(refusal);
+    else if ((await exists(paths.tombstone)) || (await exists(paths.claim))) launched.push(launchedInstance(place));
+    else fresh.push(place);
+  }
+  const room = fresh.length === 0 ? 0 : Math.max(0, context.maxInstances - (await countLiving(context.home)));
+  for (const place of fresh.slice(room)) {
+    refusals.push(await refuse(instancePaths(context.home, place.id), hostFull(context.maxInstances)));
+  }
+  const started = await Promise.all(fresh.slice(0, room).map((place) => startInstance(context, request, place)));
+  for (const { place, refusal } of started) {
+    if (refusal === null) launched.push(launchedInstance(place));
+    else refusals.push(refusal);
+  }
+  return { launched: launched.sort((a, b) => a.slot - b.slot), failures: groupRefusals(refusals) };
+}
+
+/** `i_` and 20 characters (100 bits) of the digest of the token and the place in the request. */
+export function instanceIdOf(token: string, index: number): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([token, index]))
+    .digest();
+  const bits = [...digest].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  const digits = Array.from({ length: 20 }, (_, at) =>
+    base32.charAt(Number.parseInt(bits.slice(at * 5, at * 5 + 5), 2)),
+  );
+  return `i_${digits.join('')}`;
+}
+
+async function startInstance(
+  context: LaunchContext,
+  request: LaunchRequest,
+  place: Place,
+): Promise<{ place: Place; refusal: Refusal | null }> {
+  const paths = instancePaths(context.home, place.id);
+  const logs = join(logDirectory(context.home, request.owner), place.id);
+  const { deploymentId, workspace, cluster } = request.owner;
+  const owner = { deploymentId, workspace, cluster };
+  const tags: OwnerFile = {
+    ...owner,
+    slot: place.slot,
+    generation: place.generation,
+    role: place.role,
+    launchedAtMs: Date.now(),
+  };
+  await mkdir(logs, { recursive: true, mode: 0o700 });
+  await writeOnce(paths.owner, JSON.stringify(tags));
+  const boot = { apiUrl: request.apiUrl, launchToken: request.launchToken, address: '127.0.0.1', owner };
+  await writeWhole(paths.boot, JSON.stringify(boot));
+  const problem = await spawnUntilClaimed(context, place.id, paths, logs);
+  // Another process's agent may have won the name while ours failed, and a tombstone means that it need not live.
+  if (problem === null || (await exists(paths.claim)) || (await exists(paths.tombstone)))
+    return { place, refusal: null };
+  return { place, refusal: await refuse(paths, { code: 'AGENT_FAILED', text: problem }) };
+}
+
+/** null once the name is claimed, by whichever agent; otherwise what went wrong. */
+async function spawnUntilClaimed(
+  context: LaunchContext,
+  id: string,
+  paths: InstancePaths,
+  logs: string,
+): Promise<string | null> {
+  const output = await open(paths.output, 'a', 0o600);
+  const ended: { how: string | null } = { how: null };
+  const agent = spawn(context.nodePath, [context.agentBundle], {
+    cwd: paths.root,
+    detached: true,
+    stdio: ['ignore', output.fd, output.fd],
+    env: {
+      ...context.environment,
+      ROPEWALK_INSTANCE: id,
+      ROPEWALK_INSTANCE_DIR: paths.root,
+      ROPEWALK_LOG_DIR: logs,
+    },
+  });
+  agent.unref();
+  agent.once('error', (error) => (ended.how = `could not be started: ${error.message}`));
+  agent.once('exit', (code, signal) => (ended.how ??= `ended at once (${signal ?? `exit code ${code}`})`));
+  try {
+    for (const giveUpAtMs = Date.now() + claimTimeoutMs; ; await sleep(claimPollMs)) {
+      // The order matters: an agent that claimed and then ended has still been launched.
+      const { how } = ended;
+      if (await exists(paths.claim)) return null;
+      if (how !== null) return `The agent ${how}. ${await lastWords(paths.output)}`.trim();
+      if (Date.now() > giveUpAtMs) {
+        agent.kill('SIGKILL');
+        return `The agent did not come up within ${claimTimeoutMs / 1000} s and was ended.`;
+      }
+    }
+  } finally {
+    await output.close();
+  }
+}
+
+async function lastWords(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return text.trim().slice(-500);
+}
+
+/** Written with a tombstone: if an agent for it comes up after all, it ends itself. */
+async function refuse(paths: InstancePaths, refusal: Refusal): Promise<Refusal> {
+  await writeOnce(paths.refused, JSON.stringify(refusal));
+  await writeOnce(paths.tombstone, '');
+  return refusal;
+}
+
+const hostFull = (limit: number): Refusal => ({
+  code: 'HOST_FULL',
+  text:
+    `This machine runs at most ${limit} instances at a time, and they are taken. ` +
+    'The rest start as others end; to run more at once, raise ROPEWALK_MAX_LOCAL_INSTANCES (worker.env in temporal-dev.yml).',
+});
+
+const launchedInstance = ({ id, slot }: Place): LaunchedInstance => ({
+  id,
+  slot,
+  offer: localOffer.offer,
+  zone: localOffer.zone,
+});
+
+function groupRefusals(refusals: Refusal[]): LaunchFailure[] {
+  const groups = new Map<string, LaunchFailure>();
+  for (const { code, text } of refusals) {
+    const known = groups.get(`${code} ${text}`);
+    if (known === undefined) groups.set(`${code} ${text}`, { ...localOffer, code, scope: 'cloud', text, count: 1 });
+    else known.count += 1;
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,124 @@
+// Tells which processes of this machine belong to an instance. A pid alone names nothing, because the kernel uses it
+// again: a process here is always a pid and the time it started. A zombie counts as gone, since it can do nothing more.
+//
+// On Linux every process of an instance is found by ROPEWALK_INSTANCE in its environment. Elsewhere another process's
+// environment cannot be read: there only the agent, the task group it recorded, and their descendants are found, so a
+// task that left its group and lost its parents can escape. Never signals anything: terminate.ts does.
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+export interface ProcessIdentity {
+  pid: number;
+  /** Clock ticks since boot on Linux, the text of `ps -o lstart=` elsewhere: only ever compared. */
+  startTime: string;
+}
+
+export interface ProcessEntry extends ProcessIdentity {
+  parent: number;
+  group: number;
+  /** Value of ROPEWALK_INSTANCE in its environment, where that can be read. */
+  instance: string | null;
+}
+
+const run = promisify(execFile);
+const isLinux = process.platform === 'linux';
+const marker = 'ROPEWALK_INSTANCE=';
+/** Entries of /proc read at once: enough to keep the disk threads busy, few enough not to starve others. */
+const readsAtOnce = 32;
+
+/** Start time of a living process, null when it is gone or a zombie. */
+export async function startTimeOf(pid: number): Promise<string | null> {
+  if (isLinux) return (await linuxStat(pid))?.startTime ?? null;
+  const entries = await entriesFromPs(['-p', String(pid)]);
+  return entries[0]?.startTime ?? null;
+}
+
+/** True while this very process lives, not another one that got its pid. */
+export async function isSameProcess(identity: ProcessIdentity): Promise<boolean> {
+  return (await startTimeOf(identity.pid)) === identity.startTime;
+}
+
+/** Every living process that we may look at. */
+export async function scanProcesses(): Promise<ProcessEntry[]> {
+  if (!isLinux) return entriesFromPs(['-A']);
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found: ProcessEntry[] = [];
+  for (let from = 0; from < pids.length; from += readsAtOnce) {
+    const entries = await Promise.all(pids.slice(from, from + readsAtOnce).map(linuxEntry));
+    for (const entry of entries) if (entry !== null) found.push(entry);
+  }
+  return found;
+}
+
+/**
+ * The processes of one instance among those of a scan: the ones that carry its id, its agent, its recorded task group,
+ * and everything descended from them. This process itself is never among them.
+ */
+export function processesOfInstance(
+  scan: readonly ProcessEntry[],
+  instance: { id: string; agent: ProcessIdentity | null; taskGroup: ProcessIdentity | null },
+): ProcessEntry[] {
+  const carriers = scan.filter((entry) => entry.instance === instance.id);
+  const agent = scan.filter((entry) => isSame(entry, instance.agent));
+  const members = new Set([...carriers, ...agent, ...groupMembers(scan, instance.taskGroup)]);
+  const pids = new Set([...members].map((entry) => entry.pid));
+  for (let grew = true; grew;) {
+    grew = false;
+    for (const entry of scan) {
+      if (!pids.has(entry.pid) && pids.has(entry.parent)) {
+        members.add(entry);
+        pids.add(entry.pid);
+        grew = true;
+      }
+    }
+  }
+  return [...members].filter((entry) => entry.pid !== process.pid);
+}
+
+export const isSame = (entry: ProcessIdentity, other: ProcessIdentity | null): boolean =>
+  other !== null && entry.pid === other.pid && entry.startTime === other.startTime;
+
+/** A group's number may have gone to a stranger when its leader is dead, so then only its descendants are trusted. */
+function groupMembers(scan: readonly ProcessEntry[], leader: ProcessIdentity | null): ProcessEntry[] {
+  if (leader === null || !scan.some((entry) => isSame(entry, leader))) return [];
+  return scan.filter((entry) => entry.group === leader.pid);
+}
+
+async function linuxEntry(pid: number): Promise<ProcessEntry | null> {
+  const stat = await linuxStat(pid);
+  if (stat === null) return null;
+  const environment = await readOrNull(`/proc/${pid}/environ`);
+  const variable = environment?.split('\0').find((text) => text.startsWith(marker));
+  return { ...stat, instance: variable === undefined ? null : variable.slice(marker.length) };
+}
+
+async function linuxStat(pid: number): Promise<Omit<ProcessEntry, 'instance'> | null> {
+  const text = await readOrNull(`/proc/${pid}/stat`);
+  if (text === null) return null;
+  // The command name is in parentheses and may hold spaces and parentheses itself: what follows the last one is regular.
+  const [state, parent, group, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const startTime = rest[16];
+  if (state === undefined || state === 'Z' || state === 'X' || startTime === undefined) return null;
+  return { pid, parent: Number(parent), group: Number(group), startTime };
+}
+
+async function entriesFromPs(selection: string[]): Promise<ProcessEntry[]> {
+  const output = await run('ps', [...selection, '-o', 'pid=,ppid=,pgid=,stat=,lstart='], {
+    env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+    maxBuffer: 16 * 1024 * 1024,
+  }).then(
+    ({ stdout }) => stdout,
+    () => '',
+  );
+  return output.split('\n').flatMap((line) => {
+    const [, pid, parent, group, state, startTime] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line) ?? [];
+    if (startTime === undefined || state === undefined || state.startsWith('Z')) return [];
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), startTime, instance: null }];
+  });
+}
+
+/** A process may end between two looks at it, and another user's environment is not ours to read. */
+async function readOrNull(path: string): Promise<string | null> {
+  return readFile(path, 'latin1').catch(() => null);
+}
