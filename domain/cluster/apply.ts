@@ -48,7 +48,8 @@ export function applyLaunch(state: ClusterState, seq: number, news: LaunchNews, 
     addEvent(state, nowMs, 'LAUNCHED', `launched ${news.launched.length} of ${launch.slots.length} instances`);
   }
   for (const failure of news.failures) applyFailure(state, launch.slots, news, failure, nowMs);
-  if (news.failures.length === 0) state.launchBackoff = null;
+  // Also an answer that explains nothing must not be asked for again at once.
+  if (news.launched.length >= launch.slots.length) state.launchBackoff = null;
   else backOff(state, nowMs);
 }
 
