@@ -1,0 +1,179 @@
+// What every provider promises, as a suite that each must pass. It is vitest code: nothing at run time imports it.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import type { LaunchOutcome, LaunchRequest, ObservedInstance, ObservedState, Owner, Provider } from './provider.ts';
+
+export interface ProviderHarness {
+  provider: Provider;
+  /** An owner that nobody had before. */
+  freshOwner(): Owner;
+  /** A request for so many instances that come up; without a token, one that nobody used before. */
+  request(owner: Owner, instances: number, token?: string): LaunchRequest;
+  /** The same launch from another process: it shares nothing with this one but the cloud. */
+  launchElsewhere(request: LaunchRequest): Promise<LaunchOutcome>;
+  /** Instances that fit at the same time. */
+  capacity: number;
+  /** The instance dies without a word. */
+  crash(id: string): Promise<void>;
+  /** Waits for work on these instances that has left its process group and its session; true while any of it lives. */
+  startStubbornWork(ids: string[]): Promise<() => Promise<boolean>>;
+  /** Polls until true. */
+  until(condition: () => Promise<boolean>): Promise<void>;
+  cleanUp(): Promise<void>;
+}
+
+/** Runs the suite against the provider that `make` gives, anew for each test. */
+export function providerContract(name: string, make: () => Promise<ProviderHarness>): void {
+  describe(`provider ${name}`, () => {
+    let cloud: ProviderHarness;
+    let owner: Owner;
+    beforeEach(async () => {
+      cloud = await make();
+      owner = cloud.freshOwner();
+    });
+    afterEach(() => cloud.cleanUp());
+
+    const launch = (instances: number): Promise<LaunchOutcome> =>
+      cloud.provider.launch(cloud.request(owner, instances));
+    const terminate = (ids: string[], as: Owner = owner): Promise<void> =>
+      cloud.provider.terminate(as, ids, AbortSignal.timeout(30_000));
+    const stateOf = async (id: string): Promise<ObservedState | undefined> =>
+      (await cloud.provider.describe(owner, [id])).find((instance) => instance.id === id)?.state;
+
+    describe('a launch', () => {
+      it('gives the same instances for the same token', async () => {
+        const request = cloud.request(owner, 2);
+        const first = await cloud.provider.launch(request);
+        expect(first.failures).toEqual([]);
+        expect(first.launched.map((instance) => instance.slot)).toEqual(request.slots.map(({ slot }) => slot));
+        expect(await cloud.provider.launch(request)).toEqual(first);
+        expect(idsOf(await cloud.provider.describe(owner, []))).toEqual(idsOf(first.launched));
+      });
+
+      it('gives the same instances to launches at the same time, from here and elsewhere', async () => {
+        const request = cloud.request(owner, 2);
+        const outcomes = await Promise.all([
+          cloud.provider.launch(request),
+          cloud.launchElsewhere(request),
+          cloud.provider.launch(request),
+          cloud.launchElsewhere(request),
+        ]);
+        for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0]);
+        expect(outcomes[0]?.launched).toHaveLength(2);
+        await cloud.until(async () => (await cloud.provider.describe(owner, [])).every(isRunning));
+        expect(idsOf(await cloud.provider.describe(owner, []))).toEqual(idsOf(outcomes[0]?.launched ?? []));
+      });
+
+      it('gives others for another token', async () => {
+        const ids = [...idsOf((await launch(1)).launched), ...idsOf((await launch(1)).launched)];
+        expect(new Set(ids).size).toBe(2);
+        expect(idsOf(await cloud.provider.describe(owner, []))).toEqual(ids.sort());
+      });
+
+      it('accounts for every instance asked for when not all fit', async () => {
+        const request = cloud.request(owner, cloud.capacity + 2);
+        const outcome = await cloud.provider.launch(request);
+        const failed = outcome.failures.reduce((sum, failure) => sum + failure.count, 0);
+        expect([outcome.launched.length, failed]).toEqual([cloud.capacity, 2]);
+        for (const failure of outcome.failures) expect(failure.text.length).toBeGreaterThan(20);
+        await terminate(idsOf(outcome.launched));
+        expect(await cloud.provider.launch(request)).toEqual(outcome);
+        expect(await cloud.provider.describe(owner, [])).toEqual([]);
+      });
+
+      it('never goes over capacity when launches meet', async () => {
+        const outcomes = await Promise.all(Array.from({ length: 3 }, () => launch(cloud.capacity)));
+        expect(outcomes.flatMap((outcome) => outcome.launched)).toHaveLength(cloud.capacity);
+      });
+
+      it('does not bring back what was terminated', async () => {
+        const request = cloud.request(owner, 1);
+        const first = await cloud.provider.launch(request);
+        const [id = ''] = idsOf(first.launched);
+        await terminate([id]);
+        expect(await cloud.provider.launch(request)).toEqual(first);
+        expect(await stateOf(id)).toBe('gone');
+      });
+    });
+
+    describe('the description', () => {
+      it('tells the truth after launch, after a crash and after terminate', async () => {
+        const startedMs = Date.now();
+        const [lives = '', dies = ''] = idsOf((await launch(2)).launched);
+        await cloud.until(async () => (await cloud.provider.describe(owner, [])).every(isRunning));
+        const [described] = await cloud.provider.describe(owner, []);
+        expect(described?.owner).toEqual(owner);
+        expect(described?.launchedAtMs).toBeGreaterThanOrEqual(startedMs - 1_000);
+        await cloud.crash(dies);
+        await cloud.until(async () => (await stateOf(dies)) === 'gone');
+        expect(idsOf(await cloud.provider.describe(owner, []))).toEqual([lives]);
+        await terminate([lives]);
+        expect(await stateOf(lives)).toBe('gone');
+        expect(await cloud.provider.describe(owner, [])).toEqual([]);
+      });
+
+      it('shows an owner nothing of another one', async () => {
+        const ids = idsOf((await launch(1)).launched);
+        const others: Owner[] = [
+          { ...owner, cluster: owner.cluster + 1_000_000 },
+          { ...owner, workspace: `${owner.workspace}-other` },
+          { ...owner, deploymentId: `${owner.deploymentId}-other` },
+        ];
+        for (const other of others) expect(await cloud.provider.describe(other, ids)).toEqual([]);
+      });
+    });
+
+    describe('a termination', () => {
+      it('may be repeated, and takes ids that nobody knows', async () => {
+        const ids = idsOf((await launch(1)).launched);
+        await terminate([...ids, 'i_00000000000000000000']);
+        await terminate([...ids, 'i_00000000000000000000']);
+        await terminate([]);
+        expect(await cloud.provider.describe(owner, [])).toEqual([]);
+      });
+
+      it('ends nothing of another owner', async () => {
+        const [id = ''] = idsOf((await launch(1)).launched);
+        await terminate([id], { ...owner, cluster: owner.cluster + 1_000_000 });
+        expect(['starting', 'running']).toContain(await stateOf(id));
+      });
+
+      it('takes everything along that an instance started', async () => {
+        const ids = idsOf((await launch(1)).launched);
+        const lives = await cloud.startStubbornWork(ids);
+        expect(await lives()).toBe(true);
+        await terminate(ids);
+        expect(await lives()).toBe(false);
+      });
+
+      it('takes everything along that a crashed instance left behind', async () => {
+        const ids = idsOf((await launch(1)).launched);
+        const lives = await cloud.startStubbornWork(ids);
+        for (const id of ids) await cloud.crash(id);
+        await terminate(ids);
+        expect(await lives()).toBe(false);
+        for (const id of ids) expect(await stateOf(id)).toBe('gone');
+      });
+
+      it('stops trying when it is aborted', async () => {
+        const ids = idsOf((await launch(1)).launched);
+        await expect(cloud.provider.terminate(owner, ids, AbortSignal.abort(new Error('enough')))).rejects.toThrow(
+          'enough',
+        );
+      });
+    });
+
+    it('offers something with a price', async () => {
+      const offers = await cloud.provider.offers({});
+      expect(offers.length).toBeGreaterThan(0);
+      for (const offer of offers) {
+        expect(offer.vcpus).toBeGreaterThan(0);
+        expect(offer.memoryBytes).toBeGreaterThan(0);
+        expect(offer.pricePerHour).toBeGreaterThanOrEqual(0);
+      }
+    });
+  });
+}
+
+const idsOf = (instances: readonly { id: string }[]): string[] => instances.map(({ id }) => id).sort();
+const isRunning = (instance: ObservedInstance): boolean => instance.state === 'running';
