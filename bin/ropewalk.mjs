@@ -1,0 +1,36 @@
+#!/usr/bin/env node
+// Starts the `ropewalk` command with Node 24, whichever Node (20 or later) runs this file. Plain JavaScript, no packages.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const main = join(root, 'cli', 'main.ts');
+const node = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+const current = Number(process.versions.node.split('.')[0]);
+
+if (current >= 24) {
+  const { main: run } = await import('../cli/main.ts');
+  process.exitCode = await run();
+} else if (existsSync(node)) {
+  process.exitCode = await runWith(node);
+} else {
+  console.error(
+    `error: ropewalk needs Node 24, which comes with its packages, and they are not installed (this is Node ${process.versions.node})\n` +
+      `  how to fix: run \`npm ci\` in ${root}`,
+  );
+  process.exitCode = 1;
+}
+
+/** The exit code of the command; 128 + n when a signal ended it, as shells count. */
+async function runWith(program) {
+  const child = spawn(program, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // A terminal sends Ctrl-C to the child as well; the command takes two signals at once for one.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => child.kill(name));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => resolve(code ?? 128 + (constants.signals[signal] ?? 0)));
+  });
+}

@@ -1,0 +1,29 @@
+// Words of the command line that are numbers, times or pairs: read here, so that mistakes are told by name, exit code 2.
+import { InvalidArgumentError } from 'commander';
+
+export function parseNumber(text: string): number {
+  if (/^[1-9]\d{0,11}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give the number of a job, for example 12.');
+}
+
+export function parseCount(text: string): number {
+  if (/^-?\d{1,12}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a whole number.');
+}
+
+/** A time, or how long ago it was. */
+export function parseSince(text: string): Date {
+  const ago = /^(\d{1,9})\s*(s|m|h|d)$/.exec(text);
+  if (ago !== null) return new Date(Date.now() - Number(ago[1]) * (unitMs[ago[2] ?? 's'] ?? 0));
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError('Give a time (2026-01-31T12:00) or how long ago (10m, 2h).');
+  return time;
+}
+
+const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** For options that may be given several times. */
+export function collect(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}

@@ -1,0 +1,132 @@
+// `ropewalk batch run`: submit a job. The script's header is read by the server; this only sends text and files.
+import { Command } from 'commander';
+
+import type { CreateJob } from '../../../sdk/client.ts';
+import { collect, parseCount } from '../../arguments.ts';
+import { withCoiledOptions } from '../../coiled-options.ts';
+import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
+import { connect, withConnection, withFormat } from '../../context.ts';
+import { readEnvironment } from '../../environment.ts';
+import { exitCodes } from '../../errors.ts';
+import { collectFiles } from '../../files.ts';
+import { untilInterrupted } from '../../interrupt.ts';
+import { detached, watchJob } from '../../watch.ts';
+
+interface RunFlags extends ConnectionFlags, FormatFlag {
+  name?: string;
+  getOrCreate?: boolean;
+  ntasks?: number;
+  nTasks?: number;
+  array?: string;
+  maxWorkers?: number;
+  retries?: number;
+  jobTimeout?: string;
+  lease?: string;
+  env?: string[];
+  secretEnv?: string[];
+  envFile?: string[];
+  secretEnvFile?: string[];
+  upload?: string[];
+  wait?: boolean;
+}
+
+const help = `
+Words of COMMAND that name files below the current directory, of at most 1 MiB, are sent along under that path.
+Each task runs in a directory of its own, with ROPEWALK_BATCH_TASK_ID (and COILED_BATCH_TASK_ID) in its environment.
+Options may also stand in the script: # ROPEWALK ntasks 10
+
+  ropewalk batch run --ntasks 10 my_script.sh
+  ropewalk batch run --array 0-10:2 --wait python3 my_script.py --fast`;
+
+export function runCommand(context: CliContext, finish: Finish): Command {
+  const options: Record<string, string> = {};
+  const command = new Command('run')
+    .description('Submit a batch job. Options after the first word of COMMAND belong to COMMAND.')
+    .argument('<command...>', 'the command line of each task')
+    .passThroughOptions()
+    .option('--ntasks <n>', 'number of tasks, with ids 0 to n-1 (also --n-tasks)', parseCount)
+    .option('--array <ids>', 'ids of the tasks, e.g. 2,4-6,8-10 or 0-10:2')
+    .option('-N, --max-workers <n>', 'most instances; -1 means no limit', parseCount)
+    .option('-e, --env <KEY=val>', 'environment variable (repeatable); KEY alone takes its value from here', collect)
+    .option(
+      '--secret-env <KEY=val>',
+      'like --env, for secrets: stored sealed, and only for the job (repeatable)',
+      collect,
+    )
+    .option('--env-file <path>', 'a .env file (repeatable)', collect)
+    .option('--secret-env-file <path>', 'like --env-file, for secrets (repeatable)', collect)
+    .option('--name <name>', 'name of the job')
+    .option('--get-or-create', 'if an open job has that name, answer with it')
+    .option('--retries <n>', 'further attempts for a task that fails', parseCount)
+    .option('--job-timeout <duration>', 'end the job this long after its start, e.g. "1 hour"')
+    .option('--lease <duration>', 'how long an instance may be silent before its task is looked into')
+    .option(
+      '--upload <path>',
+      "file, or directory whose content, goes into the tasks' working directory (repeatable)",
+      collect,
+    )
+    .option('--wait', 'wait for the outcome; exit code 1 unless every task is done')
+    .addHelpText('after', help);
+  command.addOption(command.createOption('--n-tasks <n>').argParser(parseCount).hideHelp());
+  withCoiledOptions(command, (name, value) => {
+    options[name] = value;
+  });
+  return withFormat(withConnection(command)).action(async (words: string[], flags: RunFlags) => {
+    finish(await run(context, words, flags, options));
+  });
+}
+
+async function run(
+  context: CliContext,
+  words: string[],
+  flags: RunFlags,
+  options: Record<string, string>,
+): Promise<number> {
+  const { output } = context;
+  const client = await connect(context, flags);
+  const input = await inputOf(context, words, flags, options);
+  let number: number | null = null;
+  const comeBack = (): string =>
+    number === null ? 'Interrupted. The job may have been submitted: see ropewalk batch list' : detached(number);
+  return untilInterrupted(comeBack, async (signal) => {
+    const created = await client.jobs.create(input, { signal });
+    number = created.number;
+    for (const warning of created.warnings) output.err(`warning: ${warning}`);
+    if (flags.wait === true) {
+      output.err(`Job ${number} (${created.name}) ${created.existing ? 'exists already' : 'submitted'}`);
+      return watchJob(client, number, context, flags, signal);
+    }
+    if (flags.format === 'json') output.json(created);
+    else output.out(`Job ${number} (${created.name}) ${created.existing ? 'exists already' : 'submitted'}`);
+    output.err(`Follow it:   ropewalk batch wait ${number}\nIts output:  ropewalk batch logs ${number} --follow`);
+    return exitCodes.ok;
+  });
+}
+
+async function inputOf(
+  context: CliContext,
+  words: string[],
+  flags: RunFlags,
+  options: Record<string, string>,
+): Promise<CreateJob> {
+  const env = await readEnvironment('--env', flags.env ?? [], flags.envFile ?? [], context);
+  const secretEnv = await readEnvironment('--secret-env', flags.secretEnv ?? [], flags.secretEnvFile ?? [], context);
+  const note = (text: string): void => context.output.err(`note: ${text}`);
+  const files = await collectFiles(words, flags.upload ?? [], context.cwd, note);
+  const { name, getOrCreate, ntasks = flags.nTasks, array, maxWorkers, retries, jobTimeout, lease } = flags;
+  return {
+    command: words,
+    ...(files.length > 0 && { files }),
+    ...(Object.keys(env).length > 0 && { env }),
+    ...(Object.keys(secretEnv).length > 0 && { secretEnv }),
+    ...(Object.keys(options).length > 0 && { options }),
+    ...(name !== undefined && { name }),
+    ...(getOrCreate === true && { getOrCreate }),
+    ...(ntasks !== undefined && { ntasks }),
+    ...(array !== undefined && { array }),
+    ...(maxWorkers !== undefined && { maxWorkers }),
+    ...(retries !== undefined && { retries }),
+    ...(jobTimeout !== undefined && { jobTimeout }),
+    ...(lease !== undefined && { lease }),
+  };
+}

@@ -1,0 +1,71 @@
+// `ropewalk batch status [N]`: the newest jobs, one job, or one job's tasks.
+import { Command } from 'commander';
+
+import type { Client, Task } from '../../../sdk/client.ts';
+import { parseNumber } from '../../arguments.ts';
+import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
+import { connect, withConnection, withFormat } from '../../context.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+import { formatErrors, formatJobs, formatOutcome, formatProgress } from '../../jobs.ts';
+import { formatTable } from '../../table.ts';
+import type { Column } from '../../table.ts';
+import { formatSpan, formatTime } from '../../times.ts';
+import { showList } from './list.ts';
+
+interface StatusFlags extends ConnectionFlags, FormatFlag {
+  tasks?: boolean;
+}
+
+const newest = 10;
+
+export function statusCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('status')
+    .description('Show the newest jobs, or one job. Times are local.')
+    .argument('[number]', 'the number of a job', parseNumber)
+    .option('--tasks', "the job's tasks, a row each");
+  return withFormat(withConnection(command)).action(async (number: number | undefined, flags: StatusFlags) => {
+    if (number === undefined && flags.tasks === true) throw new UsageError('--tasks needs the number of a job');
+    const client = await connect(context, flags);
+    if (number === undefined) await showList(context, client, newest, flags);
+    else if (flags.tasks === true) await showTasks(context, client, number, flags);
+    else await showJob(context, client, number, flags);
+    finish(exitCodes.ok);
+  });
+}
+
+async function showJob({ output }: CliContext, client: Client, number: number, { format }: FormatFlag): Promise<void> {
+  const job = await client.jobs.get(number);
+  if (format === 'json') {
+    output.json(job);
+    return;
+  }
+  output.out(formatJobs([job]));
+  output.out(job.endedAt === null ? formatProgress(job) : formatOutcome(job));
+  for (const line of formatErrors(job)) output.out(line);
+}
+
+const columns: Column[] = [
+  { title: 'Task', align: 'right' },
+  { title: 'State', align: 'center' },
+  { title: 'Attempt', align: 'right' },
+  { title: 'Exit', align: 'right' },
+  { title: 'Started', align: 'right' },
+  { title: 'Time', align: 'right' },
+  { title: 'Instance', align: 'left' },
+  { title: 'Reason', align: 'left' },
+];
+
+async function showTasks(context: CliContext, client: Client, number: number, { format }: FormatFlag): Promise<void> {
+  const tasks: Task[] = [];
+  for await (const task of client.jobs.tasks(number, { limit: 1_000 })) tasks.push(task);
+  if (format === 'json') context.output.json(tasks);
+  else context.output.out(formatTable(columns, tasks.map(rowOf)));
+}
+
+function rowOf(task: Task): string[] {
+  const { id, state, attempt, exitCode, signal, startedAt, endedAt, instance, reason } = task;
+  const exit = exitCode === null ? (signal ?? '') : String(exitCode);
+  const span = formatSpan(startedAt, endedAt);
+  const tries = attempt === 0 ? '' : String(attempt);
+  return [String(id), state, tries, exit, formatTime(startedAt), span, instance ?? '', reason ?? ''];
+}

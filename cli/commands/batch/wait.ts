@@ -1,0 +1,34 @@
+// `ropewalk batch wait [N]`: come back to a job and stay until it is over.
+import { Command } from 'commander';
+
+import type { Client } from '../../../sdk/client.ts';
+import { parseNumber } from '../../arguments.ts';
+import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
+import { connect, withConnection, withFormat } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { untilInterrupted } from '../../interrupt.ts';
+import { detached, watchJob } from '../../watch.ts';
+
+export function waitCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('wait')
+    .description('Wait until a job is over; exit code 1 unless every task is done.')
+    .argument('[number]', 'the number of a job; the newest one when absent', parseNumber);
+  return withFormat(withConnection(command)).action(
+    async (given: number | undefined, flags: ConnectionFlags & FormatFlag) => {
+      const client = await connect(context, flags);
+      const number = given ?? (await newest(client));
+      finish(
+        await untilInterrupted(
+          () => detached(number),
+          (signal) => watchJob(client, number, context, flags, signal),
+        ),
+      );
+    },
+  );
+}
+
+async function newest(client: Client): Promise<number> {
+  const { items } = await client.jobs.list({ limit: 1 });
+  if (items[0] === undefined) throw new UsageError('there is no job to wait for');
+  return items[0].number;
+}

@@ -1,0 +1,21 @@
+// `ropewalk dev`: the whole stack on this machine, until Ctrl-C.
+import { Command } from 'commander';
+
+import type { Finish } from '../context.ts';
+
+interface DevFlags {
+  home?: string;
+  config?: string;
+}
+
+export function devCommand(finish: Finish): Command {
+  return new Command('dev')
+    .description('Start Temporal, the API and a worker on this machine, and run jobs here, until Ctrl-C.')
+    .option('--home <directory>', "Ropewalk's home (else ROPEWALK_HOME, else ~/.ropewalk)")
+    .option('--config <path>', 'another temporal-dev.yml')
+    .action(async (flags: DevFlags) => {
+      // Loaded only here: no other command may depend on Temporal or the server's code.
+      const { runDev } = await import('../../dev/main.ts');
+      finish(await runDev(flags));
+    });
+}

@@ -1,0 +1,80 @@
+// Where the API is and how to sign in: flag over environment over config.yaml, each of the two on its own.
+// The token is never printed, whatever goes wrong.
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+import { parse } from 'yaml';
+
+import type { CliContext, ConnectionFlags } from './context.ts';
+import { UsageError } from './errors.ts';
+
+export interface Connection {
+  apiUrl: string;
+  token: string;
+}
+
+export async function resolveConnection(
+  flags: ConnectionFlags,
+  context: Pick<CliContext, 'env' | 'home' | 'cwd'>,
+): Promise<Connection> {
+  const file = join(context.home, 'config.yaml');
+  const apiUrl = flags.apiUrl ?? (context.env['ROPEWALK_API_URL'] || undefined);
+  const token =
+    flags.tokenFile === undefined ? context.env['ROPEWALK_TOKEN'] : await readToken(flags.tokenFile, context.cwd);
+  // A broken file must not stop someone who does not need it.
+  const config = apiUrl !== undefined && token ? {} : await readConfig(file);
+  return {
+    apiUrl: checkUrl(
+      apiUrl ?? config['apiUrl'] ?? missing('address of the API', 'ROPEWALK_API_URL or --api-url', file),
+    ),
+    token: (token || config['token']) ?? missing('token', 'ROPEWALK_TOKEN or --token-file', file),
+  };
+}
+
+function checkUrl(apiUrl: string): string {
+  if (/^https?:\/\//.test(apiUrl) && URL.canParse(apiUrl)) return apiUrl;
+  throw new UsageError(
+    `the address of the API is not an http or https URL: ${apiUrl}`,
+    'For example http://127.0.0.1:7280.',
+  );
+}
+
+async function readToken(path: string, cwd: string): Promise<string> {
+  const text = await readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`--token-file: cannot read ${path}: ${error.code ?? error.message}`);
+  });
+  const token = text.trim();
+  if (token === '') throw new UsageError(`--token-file: ${path} is empty`);
+  return token;
+}
+
+/** The texts of the file; no file is an empty one. */
+async function readConfig(file: string): Promise<Record<string, string>> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw new UsageError(`cannot read ${file}: ${error.code ?? error.message}`);
+  });
+  const parsed = parseYaml(text, file);
+  if (parsed === null || parsed === undefined) return {};
+  if (typeof parsed !== 'object' || Array.isArray(parsed)) throw notValid(file, 'it is not a list of settings');
+  const wrong = Object.entries(parsed).find(([, value]) => typeof value !== 'string');
+  if (wrong !== undefined) throw notValid(file, `${wrong[0]} is not a text`);
+  return Object.fromEntries(Object.entries(parsed));
+}
+
+function parseYaml(text: string, file: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    // The parser's own message quotes the line, which may hold the token.
+    throw notValid(file, 'it is not YAML');
+  }
+}
+
+function notValid(file: string, why: string): UsageError {
+  return new UsageError(`${file} is not a valid configuration: ${why}`, 'Mend it, or move it away.');
+}
+
+function missing(what: string, where: string, file: string): never {
+  throw new UsageError(`no ${what} is known`, `Set ${where}, or start \`ropewalk dev\`, which writes ${file}.`);
+}

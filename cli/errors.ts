@@ -1,0 +1,48 @@
+// How an error ends a command: what happened, what to do, the request's id; and the exit code.
+import { RopewalkApiError, ValidationError } from '../sdk/client.ts';
+import type { Output } from './output.ts';
+
+export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+/** The command line, or a file it names, is at fault. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+/** Ctrl-C. The message says what goes on without us and how to come back to it. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
+/** Prints to stderr and answers with the exit code. */
+export function reportError(error: unknown, output: Output): number {
+  if (error instanceof Interrupted) {
+    output.err(error.message);
+    return exitCodes.interrupted;
+  }
+  if (error instanceof UsageError) {
+    output.err(lines(error.message, error.hint));
+    return exitCodes.usage;
+  }
+  if (error instanceof RopewalkApiError) {
+    const about = error.field === undefined || error.message.includes(error.field) ? '' : `${error.field}: `;
+    output.err(lines(`${about}${error.message}`, error.hint, error.requestId));
+    return error instanceof ValidationError ? exitCodes.usage : exitCodes.failed;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  output.err(lines(text, 'This is a mistake in ropewalk itself: please report it with the lines above.'));
+  return exitCodes.failed;
+}
+
+function lines(what: string, hint?: string, requestId?: string): string {
+  const all = [`error: ${what}`];
+  if (hint !== undefined) all.push(`  how to fix: ${hint}`);
+  if (requestId !== undefined) all.push(`  request id: ${requestId}`);
+  return all.join('\n');
+}

@@ -1,0 +1,56 @@
+// How a job looks on a terminal: its row in a table, its progress, its outcome.
+import type { Job } from '../sdk/client.ts';
+import { exitCodes } from './errors.ts';
+import { formatTable } from './table.ts';
+import type { Column } from './table.ts';
+import { formatSpan, formatTime } from './times.ts';
+
+const columns: Column[] = [
+  { title: 'ID', align: 'left' },
+  { title: 'State', align: 'center' },
+  { title: 'Tasks Done', align: 'right' },
+  { title: 'Submitted', align: 'right' },
+  { title: 'Finished', align: 'right' },
+  { title: 'Command', align: 'left' },
+];
+const maxCommand = 60;
+
+export function formatJobs(jobs: readonly Job[]): string {
+  return formatTable(columns, jobs.map(rowOf));
+}
+
+function rowOf({ number, status, tasks, submittedAt, endedAt, command }: Job): string[] {
+  const [done, total] = [tasks.done, tasks.total].map((count) => String(count).padStart(3));
+  const characters = [...command];
+  const shown = characters.length > maxCommand ? `${characters.slice(0, maxCommand - 1).join('')}…` : command;
+  return [String(number), status, `${done} / ${total}`, formatTime(submittedAt), formatTime(endedAt), shown];
+}
+
+/** One line while it runs: `Job 12 running: 3 / 10 done, 4 running, 1 error`. */
+export function formatProgress({ number, status, tasks, staleSince }: Job): string {
+  const parts = [`${tasks.done} / ${tasks.total} done`];
+  if (tasks.running > 0) parts.push(`${tasks.running} running`);
+  if (tasks.error > 0) parts.push(`${tasks.error} error`);
+  if (staleSince !== null) parts.push(`as of ${formatTime(staleSince)}`);
+  return `Job ${number} ${status}: ${parts.join(', ')}`;
+}
+
+/** One line when it is over: `Job 12 done: 10 / 10 done in 12.3 s`. */
+export function formatOutcome(job: Job): string {
+  const { number, status, tasks, startedAt, endedAt, reason } = job;
+  const parts = [`${tasks.done} / ${tasks.total} done`];
+  if (tasks.error > 0) parts.push(`${tasks.error} error`);
+  if (tasks.cancelled > 0) parts.push(`${tasks.cancelled} cancelled`);
+  const span = formatSpan(startedAt, endedAt);
+  const why = reason === null || status === 'done' ? '' : ` (${reason.text})`;
+  return `Job ${number} ${status}: ${parts.join(', ')}${span === '' ? '' : ` in ${span}`}${why}`;
+}
+
+/** The newest errors of tasks, a line each. Their numbers are task ids as users gave them. */
+export function formatErrors(job: Job): string[] {
+  return job.recentErrors.map(({ task, attempt, text }) => `(Task ${task}) attempt ${attempt}: ${text}`);
+}
+
+export function exitCodeOf(job: Job): number {
+  return job.status === 'done' ? exitCodes.ok : exitCodes.failed;
+}

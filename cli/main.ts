@@ -1,0 +1,37 @@
+// `ropewalk`: where the command line meets the process. The only file of cli/ that reads the environment.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+import { CommanderError } from 'commander';
+
+import { exitCodes, reportError } from './errors.ts';
+import { createOutput } from './output.ts';
+import { createProgram } from './program.ts';
+
+/** Runs one command line (without the program's name) and resolves with the exit code. */
+export async function main(words: string[] = process.argv.slice(2)): Promise<number> {
+  endQuietlyWhenNobodyReads(process.stdout);
+  endQuietlyWhenNobodyReads(process.stderr);
+  const { env } = process;
+  const output = createOutput(process.stdout, process.stderr);
+  const home = env['ROPEWALK_HOME'] || join(homedir(), '.ropewalk');
+  const { program, exitCode } = createProgram({ env, home, cwd: process.cwd(), output });
+  try {
+    await program.parseAsync(words, { from: 'user' });
+    return exitCode();
+  } catch (error) {
+    // Commander has printed its own message by now, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    return reportError(error, output);
+  }
+}
+
+/** `ropewalk batch logs 12 | head` is no error. */
+function endQuietlyWhenNobodyReads(stream: NodeJS.WriteStream): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(exitCodes.ok);
+    throw error;
+  });
+}
+
+if (import.meta.main) process.exitCode = await main();
