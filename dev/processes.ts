@@ -5,7 +5,8 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { isSameProcess, startTimeOf } from '../providers/local/processes.ts';
+import { listInstanceIds } from '../providers/local/files.ts';
+import { isSameProcess, scanProcesses, startTimeOf } from '../providers/local/processes.ts';
 import { readJson, writeJson } from './files.ts';
 
 /** Set in the environment of each child of a stack, with ROPEWALK_HOME beside it. Agents do not inherit it. */
@@ -32,6 +33,16 @@ export async function endSurvivors(home: string, runDir: string): Promise<string
   await untilGone(survivors, 5_000);
   for (const name of await recordNames(runDir)) await forgetProcess(runDir, name);
   return survivors.map((survivor) => survivor.name);
+}
+
+/** What still lives of a home: children of its stack, instances and their tasks. */
+export async function processesLeft(home: string): Promise<{ name: string; pid: number }[]> {
+  const ids = new Set(await listInstanceIds(home));
+  const ofInstances = (await scanProcesses()).filter((entry) => entry.instance !== null && ids.has(entry.instance));
+  return [
+    ...(await findSurvivors(home, join(home, 'run'))),
+    ...ofInstances.map(({ instance, pid }) => ({ name: instance ?? '', pid })),
+  ];
 }
 
 /** Children lead their own process group, so that Ctrl-C in a terminal reaches the supervisor alone. */
