@@ -38,6 +38,8 @@ export interface TestStack extends z.infer<typeof stackFile> {
   home: string;
   token: string;
   dev: ChildProcess;
+  /** Its exit code, once it has ended. */
+  exited: Promise<number | null>;
   /** What the stack has printed so far. */
   output: () => string;
   /** Living children by name, from their records: `temporal`, `api`, `worker`. */
@@ -87,7 +89,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
 export async function spawnStack(
   home: string,
   options: StackOptions = {},
-): Promise<Pick<TestStack, 'dev' | 'output' | 'childPids' | 'kill' | 'signal' | 'killAll'>> {
+): Promise<Pick<TestStack, 'dev' | 'exited' | 'output' | 'childPids' | 'kill' | 'signal' | 'killAll'>> {
   const config = `${home}.yml`;
   await writeFile(config, stringify(await configWith(options.overrides ?? {})));
   // A fresh environment: what runs these tests must not decide what the stack does.
@@ -111,6 +113,7 @@ export async function spawnStack(
     Object.fromEntries((await childRecords(home)).map((record) => [record.name, record.pid]));
   return {
     dev,
+    exited,
     output: () => text,
     childPids,
     kill: async (name, signal) => {
