@@ -59,7 +59,7 @@ async function crash(id: string): Promise<void> {
   await eventually(async () => !(await isSameProcess(agent)));
 }
 
-/** A task whose grandchildren left its group and session; one even emptied its environment. */
+/** Grandchildren that left the group and the session, emptied their environment, are stopped, or lost their parents. */
 async function startStubbornWork(ids: string[]): Promise<() => Promise<boolean>> {
   const scratch = join(bench.home, 'scratch');
   await mkdir(scratch);
@@ -68,10 +68,11 @@ async function startStubbornWork(ids: string[]): Promise<() => Promise<boolean>>
     setsid sh -c '${stay}' sh "$1/$ROPEWALK_INSTANCE.1" &
     setsid env -i sh -c '${stay}' sh "$1/$ROPEWALK_INSTANCE.2" &
     sh -c 'echo $$ > "$1"; kill -STOP $$; sleep 1000' sh "$1/$ROPEWALK_INSTANCE.3" &
+    ( setsid sh -c '${stay}' sh "$1/$ROPEWALK_INSTANCE.4" & )
     trap "" TERM; while :; do sleep 1; done`;
   api.bundle = { command: ['sh', '-c', script, 'sh', scratch], env: {}, files: [] };
   api.enqueue(...ids.map((_, at) => at));
-  const names = ids.flatMap((id) => [1, 2, 3].map((n) => join(scratch, `${id}.${n}`)));
+  const names = ids.flatMap((id) => [1, 2, 3, 4].map((n) => join(scratch, `${id}.${n}`)));
   const pids = await Promise.all(names.map(async (path) => Number(await fileText(path))));
   const started = await Promise.all(pids.map(async (pid) => ({ pid, startTime: (await startTimeOf(pid)) ?? 'never' })));
   return async () => (await Promise.all(started.map(isSameProcess))).includes(true);
