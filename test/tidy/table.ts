@@ -44,6 +44,7 @@ export const table: [prefix: string, row: Row][] = [
     'api/group-commit/',
     {
       own: new RegExp(`^(api\\/group-commit|domain|schema|platform)\\/|^${messages}`),
+      ownTypes: /^api\/services\//,
       packages: /^(node|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
     },
@@ -53,6 +54,7 @@ export const table: [prefix: string, row: Row][] = [
     'api/',
     {
       own: /^(api\/|schema\/|domain\/(errors|limits)\.ts$)/,
+      ownTypes: /^platform\//,
       packages: /^(node|hono|zod|@hono\/(zod-openapi|node-server))$/,
       packageTypes: /^pino$/,
     },
