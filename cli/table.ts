@@ -7,7 +7,7 @@ export interface Column {
 }
 
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
-  const cells = rows.map((row) => columns.map((_, i) => clean((row[i] ?? '').replaceAll(/\s+/g, ' '))));
+  const cells = rows.map((row) => columns.map((_, i) => clean((row[i] ?? '').replace(/[\t\r\n]+/g, ' '))));
   const widths = columns.map(({ title }, i) =>
     Math.max(title.length, ...cells.map((row) => [...(row[i] ?? '')].length)),
   );
@@ -15,7 +15,7 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
     left + widths.map((width) => fill.repeat(width + 2)).join(between) + right;
   const line = (side: string, texts: readonly string[]): string => {
     const padded = columns.map(({ align }, i) => ` ${pad(texts[i] ?? '', widths[i] ?? 0, align)} `);
-    return `${side}${padded.join(' ')}${side}`;
+    return `${side}${padded.join(side)}${side}`;
   };
   return [
     border('┏', '━', '┳', '┓'),

@@ -7,7 +7,7 @@ import type { CliContext, ConnectionFlags, Finish } from '../../context.ts';
 import { connect, withConnection } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
-import { toJson } from '../../output.ts';
+import { clean, toJson } from '../../output.ts';
 import { formatLogTime } from '../../times.ts';
 
 interface LogsFlags extends ConnectionFlags {
@@ -45,9 +45,9 @@ async function print(context: CliContext, number: number, flags: LogsFlags, sign
   for await (const line of client.jobs.logs(number, options)) await context.output.outLine(format(line));
 }
 
-/** `(Task 0)        2025-07-09 16:50:37.844000 Hello from 0` */
+/** A line stays one line, whatever a task printed: `(Task 0)        2025-07-09 16:50:37.844000 Hello from 0` */
 function formatLine({ at, task, attempt, instance, text }: LogLine): string {
   const again = attempt !== null && attempt > 1 ? ` attempt ${attempt}` : '';
   const who = task === null ? `(Instance ${instance})` : `(Task ${task}${again})`;
-  return `${who.padEnd(15)} ${formatLogTime(at)} ${text}`;
+  return `${who.padEnd(15)} ${formatLogTime(at)} ${clean(text)}`;
 }

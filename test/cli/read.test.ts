@@ -1,0 +1,194 @@
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { aJob, aLine, anError, aTask, startStandIn } from '../sdk/stand-in-api.ts';
+import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import { runCli, startCli } from './run-cli.ts';
+
+const open: StandIn[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+
+async function standIn(
+  reply: (asked: Asked, nth: number) => Reply,
+): Promise<{ api: StandIn; env: Record<string, string> }> {
+  const api = await startStandIn(reply);
+  open.push(api);
+  return { api, env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' } };
+}
+
+const jobs = [
+  aJob({ number: 659567, command: 'process.py' }),
+  aJob({
+    number: 658288,
+    status: 'pending',
+    endedAt: null,
+    command: 'train.sh',
+    tasks: { ...aJob().tasks, total: 20, done: 0 },
+  }),
+  aJob({ number: 655848, command: "echo 'Hello,\u001b[2J\u202e world'" }),
+];
+
+describe('batch status and batch list', () => {
+  it.each([
+    [['batch', 'status'], '10'],
+    [['batch', 'list', '--limit', '3'], '3'],
+  ])('%j is a table of the newest jobs', async (words, limit) => {
+    const { api, env } = await standIn(() => ({ json: { items: jobs, next: null } }));
+    const { code, stdout, stderr } = await runCli(words, { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(`\
+┏━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┓
+┃ ID     ┃  State  ┃ Tasks Done ┃           Submitted ┃            Finished ┃ Command             ┃
+┡━━━━━━━━╇━━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━┩
+│ 659567 │  done   │   10 /  10 │ 2024-11-18 17:25:08 │ 2024-11-18 17:26:07 │ process.py          │
+│ 658288 │ pending │    0 /  20 │ 2024-11-18 17:25:08 │                     │ train.sh            │
+│ 655848 │  done   │   10 /  10 │ 2024-11-18 17:25:08 │ 2024-11-18 17:26:07 │ echo 'Hello, world' │
+└────────┴─────────┴────────────┴─────────────────────┴─────────────────────┴─────────────────────┘
+`);
+    expect(api.asked[0]).toMatchObject({ path: '/v1/jobs', query: { limit } });
+  });
+
+  it('is JSON for programs', async () => {
+    const { env } = await standIn(() => ({ json: { items: jobs, next: null } }));
+    const { stdout } = await runCli(['batch', 'list', '--format', 'json'], { env });
+    expect(JSON.parse(stdout)).toEqual(jobs);
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).not.toContain('\u202e');
+  });
+
+  it('says so when there is nothing', async () => {
+    const { env } = await standIn(() => ({ json: { items: [], next: null } }));
+    const result = await runCli(['batch', 'list'], { env });
+    expect(result).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('There are no jobs yet') });
+  });
+
+  it('shows one job with its newest errors, and its tasks', async () => {
+    const job = aJob({
+      status: 'error',
+      reason: { code: 'TASKS_FAILED', text: '1 task failed', at: '2024-11-18T17:26:07.000Z' },
+      tasks: { ...aJob().tasks, done: 9, error: 1 },
+      recentErrors: [{ task: 3, attempt: 2, text: 'exit code 7', at: '2024-11-18T17:26:00.000Z' }],
+    });
+    const tasks = [aTask(), aTask({ id: 3, index: 1, state: 'error', attempt: 2, exitCode: 7, reason: 'lost twice' })];
+    const { env } = await standIn(({ path }) => ({
+      json: path.endsWith('/tasks') ? { items: tasks, next: null } : job,
+    }));
+    const one = await runCli(['batch', 'status', '12'], { env });
+    expect(one.stdout).toContain(
+      'Job 12 error: 9 / 10 done, 1 error in 57.0 s (1 task failed)\n(Task 3) attempt 2: exit code 7\n',
+    );
+    const rows = await runCli(['batch', 'status', '12', '--tasks'], { env });
+    expect(rows.stdout).toContain(
+      '│    0 │ done  │       1 │    0 │ 2024-11-18 17:25:10 │ 2.5 s │ i_abc    │            │',
+    );
+    expect(rows.stdout).toContain(
+      '│    3 │ error │       2 │    7 │ 2024-11-18 17:25:10 │ 2.5 s │ i_abc    │ lost twice │',
+    );
+    expect(
+      JSON.parse((await runCli(['batch', 'status', '12', '--tasks', '--format', 'json'], { env })).stdout),
+    ).toEqual(tasks);
+  });
+
+  it('has an exit code for "failed" and one for "wrong words"', async () => {
+    const { env } = await standIn(() => anError(404, { code: 'NOT_FOUND', message: 'there is no job 99' }));
+    expect(await runCli(['batch', 'status', '99'], { env })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: there is no job 99\n  request id: req_1\n',
+    });
+    for (const words of [['status', 'twelve'], ['status', '--tasks'], ['list', '--limit', '0'], ['nonsense'], []]) {
+      expect(await runCli(['batch', ...words], { env })).toMatchObject({ code: 2, stdout: '' });
+    }
+    expect(await runCli(['--help'])).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('batch logs', () => {
+  const ndjson = (...lines: unknown[]): string[] => lines.map((line) => `${JSON.stringify(line)}\n`);
+
+  it('prints lines in the shape that people know, without what could fool a terminal', async () => {
+    const { api, env } = await standIn(() => ({
+      chunks: ndjson(
+        aLine(),
+        aLine({ task: 1, at: '2025-07-09T16:50:38.387Z', text: 'Hello from 1' }),
+        aLine({ task: 2, attempt: 2, text: '\u001b]0;title\u0007a\u001b[31mred\u001b[0m\rb\tc\u009b2J\u0000' }),
+        aLine({ task: null, attempt: null, stream: 'agent', text: 'two\nlines' }),
+      ),
+    }));
+    const { code, stdout, stderr } = await runCli(['batch', 'logs', '12', '--tasks', '0-2', '--since', '2025-01-01'], {
+      env,
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(
+      '(Task 0)        2025-07-09 16:50:37.844000 Hello from 0\n' +
+        '(Task 1)        2025-07-09 16:50:38.387000 Hello from 1\n' +
+        '(Task 2 attempt 2) 2025-07-09 16:50:37.844000 aredb\tc\n' +
+        '(Instance i_abc) 2025-07-09 16:50:37.844000 twolines\n',
+    );
+    expect(api.asked).toMatchObject([
+      { path: '/v1/jobs/12/logs', query: { tasks: '0-2', since: '2025-01-01T00:00:00.000Z' } },
+    ]);
+  });
+
+  it('is one JSON object a line for programs', async () => {
+    const lines = [aLine({ text: '\u009b2J' }), aLine({ task: 1 })];
+    const { env } = await standIn(() => ({ chunks: ndjson(...lines) }));
+    const { stdout } = await runCli(['batch', 'logs', '12', '--format', 'json'], { env });
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(lines);
+    expect(stdout).not.toContain('\u009b');
+  });
+
+  it('follows until Ctrl-C', async () => {
+    const { api, env } = await standIn(() => ({ chunks: ndjson(aLine()), ending: 'hang' }));
+    const cli = startCli(['batch', 'logs', '12', '--follow', '--since', '10m'], { env });
+    try {
+      await expect.poll(cli.stdout, { timeout: 20_000 }).toContain('Hello from 0\n');
+      cli.child.kill('SIGINT');
+      expect(await cli.result).toMatchObject({ code: 130, stderr: expect.stringContaining('ropewalk batch logs 12') });
+      expect(api.asked[0]?.query['follow']).toBe('true');
+    } finally {
+      cli.child.kill('SIGKILL');
+    }
+  });
+
+  it('ends quietly when nobody reads on', async () => {
+    const many = Array.from({ length: 20_000 }, (_, task) => aLine({ task, text: 'x'.repeat(100) }));
+    const { env } = await standIn(() => ({ chunks: [ndjson(...many).join('')] }));
+    const cli = startCli(['batch', 'logs', '12'], { env });
+    cli.child.stdout?.once('data', () => cli.child.stdout?.destroy());
+    expect(await cli.result).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('batch wait and batch cancel', () => {
+  it('waits for the newest job, through an outage', async () => {
+    const running = aJob({ status: 'running', endedAt: null });
+    const away = anError(503, { code: 'UNAVAILABLE', message: 'Temporal is away' }, { 'retry-after': '99' });
+    const { env } = await standIn(({ query }, nth) => {
+      if (query['limit'] === '1') return { json: { items: [running], next: null } };
+      return nth === 2 ? { json: running } : nth === 3 ? away : { json: aJob() };
+    });
+    const { code, stdout, stderr } = await runCli(['batch', 'wait'], { env });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Job 12 done: 10 / 10 done in 57.0 s\n' });
+    expect(stderr).toContain('Still trying: Temporal is away\n');
+  });
+
+  it('is the whole job for programs', async () => {
+    const { env } = await standIn(() => ({ json: aJob({ status: 'error' }) }));
+    const { code, stdout } = await runCli(['batch', 'wait', '12', '--format', 'json'], { env });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toEqual(aJob({ status: 'error' }));
+  });
+
+  it('cancels', async () => {
+    const { api, env } = await standIn(() => ({ status: 202, json: {} }));
+    expect(await runCli(['batch', 'cancel', '12'], { env })).toMatchObject({ code: 0, stdout: 'Job 12: cancelling\n' });
+    expect(api.asked).toMatchObject([{ method: 'POST', path: '/v1/jobs/12/cancel' }]);
+  });
+});

@@ -1,0 +1,261 @@
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { maxWordFileBytes } from '../../cli/files.ts';
+import { aJob, anError, startStandIn } from '../sdk/stand-in-api.ts';
+import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import { runCli, startCli, withDirectory } from './run-cli.ts';
+import type { CliOptions, CliResult } from './run-cli.ts';
+
+const open: StandIn[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+
+const created = { number: 12, name: 'job-12', existing: false, warnings: [] };
+const running = aJob({ status: 'running', endedAt: null, tasks: { ...aJob().tasks, done: 3, running: 4 } });
+
+async function standIn(reply: (asked: Asked, nth: number) => Reply): Promise<StandIn> {
+  const api = await startStandIn(reply);
+  open.push(api);
+  return api;
+}
+
+function envOf(api: StandIn): Record<string, string> {
+  return { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' };
+}
+
+/** `ropewalk batch run WORDS`: what it sent, and how it ended. */
+async function submit(words: string[], options: CliOptions = {}): Promise<CliResult & { body: unknown }> {
+  const api = await standIn(() => ({ status: 201, json: created }));
+  const result = await runCli(['batch', 'run', ...words], { ...options, env: { ...envOf(api), ...options.env } });
+  return { ...result, body: api.asked[0]?.body };
+}
+
+describe('batch run', () => {
+  it('says the number on stdout, and how to follow it on stderr', async () => {
+    const { code, stdout, stderr, body } = await submit(['echo', 'hi']);
+    expect({ code, stdout, body }).toEqual({
+      code: 0,
+      stdout: 'Job 12 (job-12) submitted\n',
+      body: { command: ['echo', 'hi'] },
+    });
+    expect(stderr).toContain('ropewalk batch wait 12');
+    expect(stderr).toContain('ropewalk batch logs 12 --follow');
+  });
+
+  it('sends every option, and leaves the options of the command to the command', async () => {
+    const { body } = await submit([
+      ...['--array', '2,4-6', '--max-workers', '-1', '-e', 'MODE=fast', '--env', 'EQ=a=b', '-e', 'EMPTY='],
+      ...['--secret-env', 'KEY=v', '--name', 'nightly', '--retries', '2', '--job-timeout', '1 hour', '--lease', '30s'],
+      ...['--get-or-create', 'timeout', '600', 'python', '-N', '3', '--wait', '$COILED_BATCH_TASK_INPUT'],
+    ]);
+    expect(body).toEqual({
+      command: ['timeout', '600', 'python', '-N', '3', '--wait', '$COILED_BATCH_TASK_INPUT'],
+      array: '2,4-6',
+      maxWorkers: -1,
+      env: { MODE: 'fast', EQ: 'a=b', EMPTY: '' },
+      secretEnv: { KEY: 'v' },
+      name: 'nightly',
+      retries: 2,
+      jobTimeout: '1 hour',
+      lease: '30s',
+      getOrCreate: true,
+    });
+  });
+
+  it('knows --n-tasks, and sends on what only a cloud knows for the server to judge', async () => {
+    const words = [
+      '--n-tasks',
+      '10',
+      '--memory',
+      '64GB',
+      '--region',
+      'us-west-2',
+      '--gpu',
+      '-t',
+      'a=b',
+      'my_script.py',
+    ];
+    expect((await submit(words)).body).toEqual({
+      command: ['my_script.py'],
+      ntasks: 10,
+      options: { memory: '64GB', region: 'us-west-2', gpu: '', tag: 'a=b' },
+    });
+  });
+
+  it('shows warnings on stderr and keeps stdout for programs', async () => {
+    const api = await standIn(() => ({
+      status: 201,
+      json: { ...created, warnings: ['memory has no\u001b[31m effect.'] },
+    }));
+    const { code, stdout, stderr } = await runCli(['batch', 'run', '--format', 'json', 'true'], { env: envOf(api) });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ number: 12, warnings: ['memory has no\u001b[31m effect.'] });
+    expect(stderr).toContain('warning: memory has no effect.\n');
+  });
+
+  it('reads environment files, under the pairs, and values from its own environment', async () => {
+    await withDirectory(async (cwd) => {
+      await writeFile(join(cwd, 'a.env'), '# a comment\nA=1\nB="two words"\nC=3\n');
+      await writeFile(join(cwd, 's.env'), 'S=hidden\n');
+      const words = [
+        '--env-file',
+        'a.env',
+        '-e',
+        'C=4',
+        '--secret-env-file',
+        's.env',
+        '--secret-env',
+        'FROM_HERE',
+        'true',
+      ];
+      const { body } = await submit(words, { cwd, env: { FROM_HERE: 'x=y' } });
+      expect(body).toMatchObject({
+        env: { A: '1', B: 'two words', C: '4' },
+        secretEnv: { S: 'hidden', FROM_HERE: 'x=y' },
+      });
+    });
+  });
+
+  it.each([
+    [['-e', '1A=topsecret', 'true'], /--env: it must be KEY=val/],
+    [['--secret-env', 'NOT_THERE', 'true'], /--secret-env NOT_THERE: no value/],
+    [['--env-file', 'absent.env', 'true'], /--env-file: cannot read absent.env: ENOENT/],
+    [['--upload', 'absent', 'true'], /--upload: cannot read absent: ENOENT/],
+    [['--ntasks', 'ten', 'true'], /--ntasks.*whole number/],
+    [['--nonsense', 'true'], /unknown option '--nonsense'/],
+    [[], /missing required argument 'command'/],
+  ])('is a mistake of usage, exit code 2: %j', async (words, message) => {
+    const { code, stdout, stderr } = await submit(words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('topsecret');
+  });
+
+  it('says what the server refused, why, what to do and the request id', async () => {
+    const refusal = { code: 'VALIDATION', message: 'ntasks: too many', field: 'ntasks', hint: 'Ask for less.' };
+    const api = await standIn(() => anError(422, refusal));
+    const { code, stderr } = await runCli(['batch', 'run', 'true'], { env: envOf(api) });
+    expect(code).toBe(2);
+    expect(stderr).toBe('error: ntasks: too many\n  how to fix: Ask for less.\n  request id: req_1\n');
+  });
+});
+
+describe('the files of a job', () => {
+  it('are those that words of the command name, below the current directory', async () => {
+    await withDirectory(async (above) => {
+      const cwd = join(above, 'here');
+      await mkdir(join(cwd, 'scripts'), { recursive: true });
+      await writeFile(join(cwd, 'scripts', 'my_script.py'), 'print(1)\n');
+      await writeFile(join(cwd, 'run.sh'), '#!/bin/sh\n');
+      await chmod(join(cwd, 'run.sh'), 0o755);
+      await writeFile(join(cwd, 'big.bin'), Buffer.alloc(maxWordFileBytes + 1));
+      await writeFile(join(above, 'outside.txt'), 'no');
+      const absolute = join(cwd, 'run.sh');
+      const words = [
+        './run.sh',
+        'scripts/my_script.py',
+        'scripts',
+        'run.sh',
+        'absent.txt',
+        'big.bin',
+        '../outside.txt',
+        absolute,
+      ];
+      const { body, stderr } = await submit(words, { cwd });
+      expect(body).toEqual({
+        command: words,
+        files: [
+          { path: 'run.sh', content: Buffer.from('#!/bin/sh\n').toString('base64'), executable: true },
+          { path: 'scripts/my_script.py', content: Buffer.from('print(1)\n').toString('base64'), executable: false },
+        ],
+      });
+      expect(stderr).toMatch(/note: big.bin is not sent along because it has 1.0 MiB, more than 1 MiB/);
+      expect(stderr).toMatch(/note: ..\/outside.txt is not sent along because it is outside/);
+      expect(stderr).toMatch(/run.sh is not sent along because it is an absolute path; write run.sh to send it/);
+    });
+  });
+
+  it("are uploads too: a file under its name, a directory's content, links followed once", async () => {
+    await withDirectory(async (cwd) => {
+      await mkdir(join(cwd, 'data', 'deep'), { recursive: true });
+      await writeFile(join(cwd, 'data', 'a.csv'), 'a');
+      await writeFile(join(cwd, 'data', 'deep', 'b.csv'), 'b');
+      await symlink(join(cwd, 'data'), join(cwd, 'data', 'deep', 'loop'));
+      await writeFile(join(cwd, 'data', 'deep', 'one.txt'), '1');
+      const { body } = await submit(['--upload', 'data', '--upload', 'data/deep/one.txt', 'true'], { cwd });
+      expect(body).toMatchObject({
+        files: [{ path: 'a.csv' }, { path: 'deep/b.csv' }, { path: 'deep/one.txt' }, { path: 'one.txt' }],
+      });
+    });
+  });
+
+  it('are refused when two would become one, or all together are too large', async () => {
+    await withDirectory(async (cwd) => {
+      await mkdir(join(cwd, 'x'));
+      await mkdir(join(cwd, 'y'));
+      await writeFile(join(cwd, 'x', 'a'), '1');
+      await writeFile(join(cwd, 'y', 'a'), '2');
+      const twice = await submit(['--upload', 'x', '--upload', 'y', 'true'], { cwd });
+      expect(twice).toMatchObject({ code: 2, body: undefined, stderr: expect.stringContaining('would both become a') });
+
+      await writeFile(join(cwd, 'x', 'large'), Buffer.alloc(11 * 1024 * 1024));
+      const large = await submit(['--upload', 'x', 'true'], { cwd });
+      expect(large).toMatchObject({ code: 2, body: undefined });
+      expect(large.stderr).toMatch(/files have 11.0 MiB together, more than 10 MiB; the largest: large \(11.0 MiB\)/);
+      expect(large.stderr).toMatch(/how to fix: /);
+    });
+  });
+});
+
+describe('batch run --wait', () => {
+  it.each([
+    ['done', 0, {}],
+    ['error', 1, { done: 9, error: 1 }],
+    ['cancelled', 1, { done: 9, cancelled: 1 }],
+  ] as const)('ends with the outcome %s and exit code %d', async (status, exitCode, counts) => {
+    const job = aJob({
+      status,
+      tasks: { ...aJob().tasks, ...counts },
+      recentErrors:
+        status === 'error' ? [{ task: 3, attempt: 1, text: 'exit code 7', at: '2024-11-18T17:26:00.000Z' }] : [],
+    });
+    const api = await standIn((asked, nth) => ({ json: asked.method === 'POST' ? created : nth < 4 ? running : job }));
+    const { code, stdout, stderr } = await runCli(['batch', 'run', '--wait', 'true'], { env: envOf(api) });
+    expect(code).toBe(exitCode);
+    expect(stdout).toMatch(new RegExp(`^Job 12 ${status}: \\d+ / 10 done.* in 57.0 s\n$`));
+    expect(stderr).toContain('Job 12 running: 3 / 10 done, 4 running\n');
+    expect(stderr.split('Job 12 running').length).toBe(2);
+    expect(stderr.includes('(Task 3) attempt 1: exit code 7')).toBe(status === 'error');
+  });
+
+  it('detaches at Ctrl-C, says how to come back, and leaves the job alone', async () => {
+    const api = await standIn(({ method }) => ({ json: method === 'POST' ? created : running }));
+    const cli = startCli(['batch', 'run', '--wait', 'true'], { env: envOf(api) });
+    try {
+      await expect.poll(cli.stderr, { timeout: 20_000 }).toContain('Job 12 running');
+      cli.child.kill('SIGINT');
+      const { code, stdout, stderr } = await cli.result;
+      expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+      expect(stderr).toContain('Detached: job 12 goes on. Come back with: ropewalk batch wait 12\n');
+      expect(api.asked.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    } finally {
+      cli.child.kill('SIGKILL');
+    }
+  });
+
+  it('says that a job may exist when Ctrl-C comes before the answer', async () => {
+    const api = await standIn(() => ({ ending: 'hang' }));
+    const cli = startCli(['batch', 'run', 'true'], { env: envOf(api) });
+    try {
+      await expect.poll(() => api.asked.length, { timeout: 20_000 }).toBe(1);
+      cli.child.kill('SIGINT');
+      expect(await cli.result).toMatchObject({ code: 130, stderr: expect.stringContaining('ropewalk batch list') });
+    } finally {
+      cli.child.kill('SIGKILL');
+    }
+  });
+});
