@@ -45,18 +45,25 @@ export async function ensureDeployment(client: Client, host: Host, home: string)
 }
 
 /** Resolves once the workspace's workflow answers, which also proves that a Temporal worker does its work. */
-export async function ensureWorkspace(client: Client, slug: string): Promise<void> {
+export async function ensureWorkspace(client: Client, slug: string, signal: AbortSignal): Promise<void> {
   const item: CreateWorkspaceItem = { slug };
   await updateOne<CreateWorkspaceItem, CreateWorkspaceAnswer>(
     client,
     deploymentWorkflowId,
     deploymentMessages.createWorkspace,
     item,
+    signal,
   );
 }
 
 /** One item through a grouped update. Repeated until the workflow is there and a Temporal worker answers for it. */
-export async function updateOne<I, O>(client: Client, workflowId: string, update: string, item: I): Promise<O> {
+export async function updateOne<I, O>(
+  client: Client,
+  workflowId: string,
+  update: string,
+  item: I,
+  signal: AbortSignal,
+): Promise<O> {
   const handle = client.workflow.getHandle(workflowId);
   const deadline = Date.now() + answerWithinMs;
   for (;;) {
@@ -69,7 +76,7 @@ export async function updateOne<I, O>(client: Client, workflowId: string, update
       if ('error' in first) throw new RopewalkError(first.error);
       return first.ok;
     } catch (error) {
-      if (error instanceof RopewalkError || Date.now() > deadline) throw error;
+      if (error instanceof RopewalkError || signal.aborted || Date.now() > deadline) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }

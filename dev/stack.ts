@@ -48,7 +48,7 @@ export function createStack(options: StackOptions): Stack {
   const { home, config, env, say } = options;
   let info: Omit<StackInfo, 'pids'> | null = null;
   let client: Client | null = null;
-  let isStopping = false;
+  const stopping = new AbortController();
   const started: string[] = [];
   const supervisor = createSupervisor({ runDir: home.runDir, say, onSpawn: () => void publish() });
 
@@ -57,7 +57,7 @@ export function createStack(options: StackOptions): Stack {
   }
 
   async function run(spec: ChildSpec): Promise<void> {
-    if (isStopping) throw new Error('the stack was stopped while it started');
+    if (stopping.signal.aborted) throw new Error('the stack was stopped while it started');
     started.push(spec.name);
     await supervisor.start(spec);
   }
@@ -87,9 +87,10 @@ export function createStack(options: StackOptions): Stack {
 
     const apiUrl = `http://127.0.0.1:${ports.api}`;
     const context = { config, host, temporal, plain, apiUrl, port: ports.api, bundles: await building };
+    const { signal } = stopping;
     await Promise.all([apiServer(context), ...temporalWorkers(context)].map(run));
-    await ensureWorkspace(client, defaultWorkspace).catch(workerIsSilent);
-    await ensureToken(client, { configFile: home.configFile, apiUrl, workspace: defaultWorkspace });
+    await ensureWorkspace(client, defaultWorkspace, signal).catch(workerIsSilent);
+    await ensureToken(client, { configFile: home.configFile, apiUrl, workspace: defaultWorkspace, signal });
 
     const adopted = await countAdopted(home.path);
     if (adopted > 0) say(`adopted ${plural(adopted, 'running instance')}`);
@@ -103,7 +104,7 @@ export function createStack(options: StackOptions): Stack {
 
   async function stop(): Promise<void> {
     const open = info === null || client === null ? 0 : await countOpen(client);
-    isStopping = true;
+    stopping.abort();
     info = null;
     await rm(home.stackFile, { force: true });
     if (started.includes('api')) await supervisor.stop('api');

@@ -15,18 +15,18 @@ import { updateOne } from './first-run.ts';
 /** True when config.yaml had to be written. */
 export async function ensureToken(
   client: Client,
-  options: { configFile: string; apiUrl: string; workspace: string },
+  options: { configFile: string; apiUrl: string; workspace: string; signal: AbortSignal },
 ): Promise<boolean> {
-  const { configFile, apiUrl, workspace } = options;
+  const { configFile, apiUrl, workspace, signal } = options;
   const before = await readUserConfig(configFile);
   const works = before.token !== undefined && (await isAccepted(apiUrl, before.token));
   if (works && before.apiUrl === apiUrl) return false;
-  const token = works && before.token !== undefined ? before.token : await issueToken(client, workspace);
+  const token = works && before.token !== undefined ? before.token : await issueToken(client, workspace, signal);
   await writeWhole(configFile, stringify({ ...before, apiUrl, token, workspace }));
   return true;
 }
 
-export async function issueToken(client: Client, workspace: string): Promise<string> {
+export async function issueToken(client: Client, workspace: string, signal: AbortSignal): Promise<string> {
   const id = Array.from({ length: 12 }, () => letters[randomInt(letters.length)]).join('');
   const secret = randomBytes(32).toString('base64url');
   const item: IssueTokenItem = {
@@ -36,7 +36,7 @@ export async function issueToken(client: Client, workspace: string): Promise<str
     scopes: ['read', 'write'],
     expiresAtMs: null,
   };
-  await updateOne(client, workspaceWorkflowId(workspace), workspaceMessages.issueToken, item);
+  await updateOne(client, workspaceWorkflowId(workspace), workspaceMessages.issueToken, item, signal);
   return `rw_${workspace}_${id}-${secret}`;
 }
 
