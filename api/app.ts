@@ -1,0 +1,47 @@
+// The API as one function from request to response. What it needs comes in; it starts nothing and listens nowhere.
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { secureHeaders } from 'hono/secure-headers';
+
+import { mountAgents } from './agent-link/routes.ts';
+import { requireInstance, requireLaunch, requireToken } from './middleware/auth.ts';
+import { answerError, validationProblem } from './middleware/errors.ts';
+import { limitBody } from './middleware/limits.ts';
+import { createNotFound } from './middleware/not-found.ts';
+import { identifyRequest, logRequest } from './middleware/request-id.ts';
+import { buildDocument } from './openapi.ts';
+import type { App, AppEnv } from './routes/app.ts';
+import { mountClusters } from './routes/clusters.ts';
+import { mountJobs } from './routes/jobs.ts';
+import { mountMeta } from './routes/meta.ts';
+import { createDeps, type Ports } from './services/context.ts';
+
+export function createApp(ports: Ports): App {
+  const deps = createDeps(ports);
+  const app: App = new OpenAPIHono<AppEnv>({
+    defaultHook: (result) => {
+      if (!result.success) throw validationProblem(result.error);
+    },
+  });
+  app.use(identifyRequest);
+  app.use(async (c, next) => {
+    c.set('deps', deps);
+    await next();
+  });
+  app.use(logRequest, secureHeaders({ contentSecurityPolicy: { ...nothing, styleSrc: ["'unsafe-inline'"] } }));
+  app.use('/v1/jobs/*', requireToken);
+  app.use('/v1/clusters/*', requireToken);
+  app.use('/v1/agent/register', requireLaunch);
+  for (const path of ['/v1/agent/report', '/v1/agent/exchange', '/v1/agent/bundle']) app.use(path, requireInstance);
+  app.use(limitBody);
+
+  mountJobs(app);
+  mountClusters(app);
+  mountAgents(app);
+  mountMeta(app, buildDocument());
+  app.notFound(createNotFound(app));
+  app.onError((error, c) => answerError(error, c));
+  return app;
+}
+
+/** No script, no frame, nothing from elsewhere: the reference page needs its own style only. */
+const nothing = { defaultSrc: ["'none'"], frameAncestors: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] };

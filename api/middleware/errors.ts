@@ -1,0 +1,64 @@
+// The one error body, for everything that can go wrong. What callers did wrong names the field; what we did wrong says
+// nothing internal and is in the log under the request's id.
+import type { Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { z } from 'zod';
+
+import { errorCodes, RopewalkError, type Problem } from '../../domain/errors.ts';
+import type { ErrorBody } from '../../schema/common.ts';
+import type { AppEnv } from '../routes/app.ts';
+
+export function answerError(error: unknown, c: Context<AppEnv>): Response {
+  const { problem, retryAfterMs } = understand(error);
+  const { status, retryable } = errorCodes[problem.code];
+  if (status >= 500) {
+    const log = { requestId: c.var.requestId, code: problem.code, err: error };
+    if (problem.code === 'INTERNAL') c.var.deps.logger.error(log, 'a request failed');
+    else c.var.deps.logger.warn(log, 'a request could not be carried out now');
+  }
+  if (status === 401) c.header('WWW-Authenticate', 'Bearer');
+  if (retryable) c.header('Retry-After', String(Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000))));
+  const body: ErrorBody = {
+    error: {
+      code: problem.code,
+      message: problem.message,
+      ...(problem.field === undefined ? {} : { field: problem.field }),
+      ...(problem.hint === undefined ? {} : { hint: problem.hint }),
+      requestId: c.var.requestId,
+    },
+  };
+  return c.json(body, status);
+}
+
+/** What zod found, as one problem that names the first field and says how many more there are. */
+export function validationProblem(error: z.ZodError): RopewalkError {
+  const [first, ...more] = error.issues;
+  const unknownKeys = first?.code === 'unrecognized_keys' ? first.keys : [];
+  const field = [...(first?.path ?? []), ...unknownKeys.slice(0, 1)].map(String).join('.');
+  const what = unknownKeys.length > 0 ? 'is not a field that is known here' : (first?.message ?? 'is not valid');
+  const others = more.length === 0 ? '' : ` There are ${more.length} more problems.`;
+  return new RopewalkError({
+    code: 'VALIDATION',
+    message: `${field === '' ? 'The request' : field}: ${what}.${others}`,
+    ...(field === '' ? {} : { field }),
+    hint: 'GET /v1/openapi.json describes every field.',
+  });
+}
+
+function understand(error: unknown): { problem: Problem; retryAfterMs?: number | undefined } {
+  if (error instanceof RopewalkError) {
+    return error.problem.code === 'INTERNAL' ? { problem: internal } : error;
+  }
+  if (error instanceof HTTPException && error.status === 400) {
+    return {
+      problem: { code: 'VALIDATION', message: 'The request body is not valid JSON.', hint: 'Send one JSON object.' },
+    };
+  }
+  return { problem: internal };
+}
+
+const internal: Problem = {
+  code: 'INTERNAL',
+  message: 'Something went wrong on our side.',
+  hint: 'The operator finds it in the API log under the request id.',
+};

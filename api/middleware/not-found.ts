@@ -1,0 +1,29 @@
+// Paths that do not exist, and methods that a path does not have.
+import type { Context } from 'hono';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import type { App, AppEnv } from '../routes/app.ts';
+import { answerError } from './errors.ts';
+
+/** Looks at the routes that the app has when the first such request comes. */
+export function createNotFound(app: App): (c: Context<AppEnv>) => Response {
+  return (c) => {
+    const methods = app.routes
+      .filter(({ method, path }) => method !== 'ALL' && matches(path, c.req.path))
+      .map(({ method }) => method);
+    if (methods.length === 0) {
+      const message = `There is nothing at ${c.req.path.slice(0, 200)}.`;
+      return answerError(new RopewalkError({ code: 'NOT_FOUND', message, hint: 'GET /docs lists what there is.' }), c);
+    }
+    const allowed = [...new Set(methods)].join(', ');
+    c.header('Allow', allowed);
+    const message = `${c.req.method} does not work here.`;
+    return answerError(new RopewalkError({ code: 'METHOD_NOT_ALLOWED', message, hint: `Use ${allowed}.` }), c);
+  };
+}
+
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  return wanted.length === given.length && wanted.every((part, index) => part.startsWith(':') || part === given[index]);
+}

@@ -1,0 +1,25 @@
+// Every request has an id, the caller's own if it sent one. Answers, errors and log lines carry it.
+import type { MiddlewareHandler } from 'hono';
+import { requestId } from 'hono/request-id';
+
+import type { AppEnv } from '../routes/app.ts';
+
+export const identifyRequest: MiddlewareHandler<AppEnv> = requestId({ limitLength: 128 });
+
+/** One line per request when it is answered; agents ask so often that theirs are only for debugging. Never a header. */
+export const logRequest: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const startedAtMs = performance.now();
+  await next();
+  const line = {
+    requestId: c.var.requestId,
+    method: c.req.method,
+    path: c.req.path,
+    status: c.res.status,
+    ms: Math.round(performance.now() - startedAtMs),
+  };
+  const { logger } = c.var.deps;
+  if (c.req.path.startsWith('/v1/agent/') || quietPaths.has(c.req.path)) logger.debug(line, 'answered');
+  else logger.info(line, 'answered');
+};
+
+const quietPaths = new Set(['/healthz', '/readyz']);

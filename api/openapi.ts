@@ -1,0 +1,39 @@
+// The OpenAPI document, made from the same route objects that the app serves. It needs no dependency and no request.
+import { OpenAPIHono } from '@hono/zod-openapi';
+
+import { agentRoutes } from './agent-link/routes.ts';
+import { clusterRoutes } from './routes/clusters.ts';
+import { jobRoutes } from './routes/jobs.ts';
+import { metaRoutes, type ApiDocument } from './routes/meta.ts';
+
+export function buildDocument(): ApiDocument {
+  const { openAPIRegistry, getOpenAPI31Document } = new OpenAPIHono();
+  for (const routes of [jobRoutes, clusterRoutes, agentRoutes, metaRoutes]) {
+    for (const route of Object.values(routes)) openAPIRegistry.registerPath(route);
+  }
+  const bearer = (name: string, description: string, bearerFormat: string) =>
+    openAPIRegistry.registerComponent('securitySchemes', name, {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat,
+      description,
+    });
+  bearer('token', 'An API token of a workspace.', 'rw_{workspace}_{id}-{secret}');
+  bearer('launchToken', 'What an instance is launched with.', 'JWT');
+  bearer('instanceToken', 'What an instance gets when it registers.', 'JWT');
+  return getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Ropewalk',
+      version: '1',
+      description:
+        'Batch jobs and Dask clusters. Times are RFC 3339. Lists are pages: pass `next` as `after`. Every error has the one error body; 429 and 503 carry Retry-After. Every answer carries X-Request-Id.',
+    },
+    tags: [
+      { name: 'jobs', description: 'Submitted batches and their tasks.' },
+      { name: 'clusters', description: 'Instances that work together.' },
+      { name: 'agent', description: 'For the agents on instances, not for people.' },
+      { name: 'meta', description: 'The API itself.' },
+    ],
+  });
+}

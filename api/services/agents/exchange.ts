@@ -1,0 +1,66 @@
+// What an agent trades with its job: results for leases. With new leases comes what a task's environment needs to know of
+// its cluster. Losing an answer is harmless: the agent repeats its claim and gets the same leases.
+import { RopewalkError } from '../../../domain/errors.ts';
+import type { ExchangeAnswer } from '../../../domain/job/protocol.ts';
+import { idleClaimMs } from '../../../domain/limits.ts';
+import type { ExchangeAnswerBody, ExchangeRequest } from '../../../schema/agent.ts';
+import { jobWorkflowId } from '../../../workflows/job/messages.ts';
+import type { InstanceContext } from '../context.ts';
+import { refusal } from './refusal.ts';
+import { renewIfDue } from './renew.ts';
+
+export async function exchangeWork(context: InstanceContext, input: ExchangeRequest): Promise<ExchangeAnswerBody> {
+  const { deps, actor } = context;
+  if (actor.job === null) throw noJob(actor.cluster);
+  const submitted = await deps.exchanges.submit(
+    jobWorkflowId(actor.job),
+    { instance: actor.instance, ...input },
+    taskTime(input),
+  );
+  if (submitted.kind === 'refused') throw refusal(submitted.problem);
+  if (submitted.kind === 'closed') return { ...overAnswer(actor.job), ...unknownCluster, token: null };
+  const answer = submitted.value;
+  const surroundings = answer.grants.length === 0 ? unknownCluster : await readSurroundings(context, actor.job);
+  return { ...answer, ...surroundings, token: await renewIfDue(context) };
+}
+
+type Surroundings = Pick<ExchangeAnswerBody, 'taskCount' | 'schedulerAddress' | 'readyWorkers'>;
+
+/** Only new leases need it. */
+const unknownCluster: Surroundings = { taskCount: 0, schedulerAddress: null, readyWorkers: [] };
+const clusterMaxAgeMs = 5_000;
+
+async function readSurroundings({ deps, actor }: InstanceContext, job: number): Promise<Surroundings> {
+  const [cluster, { view }] = await Promise.all([
+    deps.views.cluster(actor.workspace, actor.cluster, { maxAgeMs: clusterMaxAgeMs }),
+    deps.views.job(actor.workspace, job),
+  ]);
+  const ready = cluster.view.instances.filter((instance) => instance.state === 'ready' && instance.address !== null);
+  return {
+    taskCount: view.tasks.total,
+    schedulerAddress: ready.find(({ role }) => role === 'head')?.address ?? null,
+    readyWorkers: ready.filter(({ role }) => role === 'worker').flatMap(({ address }) => address ?? []),
+  };
+}
+
+/** How long the group commit may wait for company follows from how long tasks take. */
+function taskTime({ results }: ExchangeRequest): { taskMs?: number } {
+  if (results.length === 0) return {};
+  const totalMs = results.reduce((sum, { startedAtMs, endedAtMs }) => sum + Math.max(0, endedAtMs - startedAtMs), 0);
+  return { taskMs: totalMs / results.length };
+}
+
+const overAnswer = (job: number): ExchangeAnswer => ({
+  grants: [],
+  acknowledged: [],
+  drop: [],
+  stop: { code: 'JOB_OVER', text: `Job ${job} is over.` },
+  retryAfterMs: idleClaimMs,
+  renewWithinMs: idleClaimMs,
+});
+
+const noJob = (cluster: number) =>
+  new RopewalkError({
+    code: 'FORBIDDEN',
+    message: `Cluster ${cluster} works for no job: there is nothing to exchange.`,
+  });

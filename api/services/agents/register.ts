@@ -1,0 +1,27 @@
+// An agent proves that it is an instance of its launch and gets the token with which it talks from then on. Which process
+// is the instance is the cluster's decision: the first bootId wins.
+import { RopewalkError } from '../../../domain/errors.ts';
+import type { RegisterAnswer, RegisterRequest } from '../../../schema/agent.ts';
+import { clusterWorkflowId } from '../../../workflows/cluster/messages.ts';
+import type { LaunchContext } from '../context.ts';
+import { refusal } from './refusal.ts';
+
+export async function registerAgent({ deps, actor }: LaunchContext, input: RegisterRequest): Promise<RegisterAnswer> {
+  const { workspace, cluster } = actor;
+  const submitted = await deps.reports.submit(clusterWorkflowId(cluster), {
+    instance: input.instance,
+    bootId: input.bootId,
+    kind: 'register',
+    address: input.address,
+    text: `agent ${input.version}, process ${input.pid}`,
+  });
+  if (submitted.kind === 'closed') throw over(cluster);
+  if (submitted.kind === 'refused') throw refusal(submitted.problem);
+  const { role, clusterName, job, headAddress, stop } = submitted.value;
+  if (stop !== null) throw new RopewalkError({ code: 'FORBIDDEN', message: `${stop.code}: ${stop.text}` });
+  const token = await deps.tokens.mintInstance({ workspace, cluster, job, instance: input.instance });
+  return { ...token, cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress: headAddress };
+}
+
+const over = (cluster: number) =>
+  new RopewalkError({ code: 'NOT_FOUND', message: `Cluster ${cluster} is over.`, hint: 'This agent should end.' });

@@ -1,0 +1,51 @@
+// Who is it? API tokens are `rw_{workspace}_{id}-{secret}`; the workspace's workflow holds the SHA-256 of the secret.
+// Its view is cached for 5 s. While Temporal is away an older one is honoured, and the actor says so. Every way of being
+// wrong gets the same answer.
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+import { RopewalkError } from '../../../domain/errors.ts';
+import type { WorkspaceToken } from '../../../domain/workspace/state.ts';
+import type { Actor, Deps } from '../context.ts';
+
+export async function verifyToken(deps: Pick<Deps, 'views' | 'now'>, text: string): Promise<Actor> {
+  const parsed = tokenSyntax.exec(text);
+  if (parsed === null) throw refused();
+  const [, workspace = '', tokenId = '', secret = ''] = parsed;
+  const found =
+    (await lookUp(deps, workspace, tokenId, tokenMaxAgeMs)) ??
+    (await lookUp(deps, workspace, tokenId, newTokenMaxAgeMs));
+  if (found === null || !isSecretOf(found.token, secret)) throw refused();
+  const { token, isStale } = found;
+  const isOver = token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= deps.now());
+  if (isOver) throw refused();
+  return { workspace, user: token.user, tokenId, scopes: token.scopes, isStale };
+}
+
+const tokenSyntax = /^rw_([a-z0-9][a-z0-9-]{0,62})_([a-z0-9]{12})-([A-Za-z0-9_-]{43})$/;
+const tokenMaxAgeMs = 5_000;
+/** An unknown token may be younger than what is cached: then one more look, but not one per request. */
+const newTokenMaxAgeMs = 500;
+
+async function lookUp(
+  { views }: Pick<Deps, 'views'>,
+  workspace: string,
+  tokenId: string,
+  maxAgeMs: number,
+): Promise<{ token: WorkspaceToken; isStale: boolean } | null> {
+  const { value, isStale } = await views.workspace(workspace, maxAgeMs);
+  const token = value?.tokens.find(({ id }) => id === tokenId);
+  return token === undefined ? null : { token, isStale };
+}
+
+function isSecretOf(token: WorkspaceToken, secret: string): boolean {
+  const given = createHash('sha256').update(secret).digest();
+  const known = Buffer.from(token.sha256, 'hex');
+  return known.byteLength === given.byteLength && timingSafeEqual(known, given);
+}
+
+const refused = () =>
+  new RopewalkError({
+    code: 'UNAUTHENTICATED',
+    message: 'The API token is missing, unknown, revoked or expired.',
+    hint: 'Send `Authorization: Bearer rw_...`. `ropewalk dev` writes a token to config.yaml in the Ropewalk home.',
+  });

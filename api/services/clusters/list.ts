@@ -1,0 +1,18 @@
+// A page of clusters, newest first: those of jobs too, which share their job's number.
+import type { ClusterPage } from '../../../schema/clusters.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { listNumbers, readAll } from '../list-numbers.ts';
+import { toWireCluster } from '../to-wire.ts';
+
+export async function listClusters(
+  { deps, actor }: Context,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<ClusterPage> {
+  requireScope(actor, 'read', { honourStale: true });
+  const { workspace } = actor;
+  const holders: ('job' | 'cluster')[] = ['job', 'cluster'];
+  const { numbers, next } = await listNumbers(deps, { workspace, kind: 'clusters', holders, limit, after });
+  const read = async (number: number) => toWireCluster(await deps.views.cluster(workspace, number));
+  return { items: await readAll(numbers, read), next };
+}

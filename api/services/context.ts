@@ -1,0 +1,85 @@
+// What every service gets: its dependencies, who asks, and the request's id. Built once per process, never global.
+import type { Logger } from 'pino';
+
+import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
+import type { AdmitItem } from '../../domain/workspace/state.ts';
+import type { Keys } from '../../platform/keys.ts';
+import type { Objects } from '../../platform/objects/objects.ts';
+import type { InstanceClaims, LaunchClaims, Tokens } from '../../platform/tokens.ts';
+import type { Vault } from '../../platform/vault/vault.ts';
+import type { LogLine, LogQuery } from '../../providers/provider.ts';
+import { clusterMessages, type ReportAnswer, type ReportItem } from '../../workflows/cluster/messages.ts';
+import { jobMessages } from '../../workflows/job/messages.ts';
+import { workspaceMessages, type AdmitOk } from '../../workflows/workspace/messages.ts';
+import { createGroupCommits, type GroupCommits } from '../group-commit/registry.ts';
+import { createTemporalFlush } from '../group-commit/temporal-flush.ts';
+import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
+import { createViews, type Views } from './views.ts';
+import type { WorkflowsPort } from './workflows-port.ts';
+
+/** What the composition root brings. */
+export interface Ports {
+  workflows: WorkflowsPort;
+  objects: Objects;
+  vault: Vault;
+  tokens: Tokens;
+  keys: Keys;
+  logger: Logger;
+  now: () => number;
+  /** The provider's logs. */
+  logs: (query: LogQuery) => AsyncIterable<LogLine>;
+  /** This machine, for the local provider. */
+  local: { hostId: string; cores: number };
+  /** Aborts when the process is told to end: open streams are cut, so that their readers come back elsewhere. */
+  stopping: AbortSignal;
+}
+
+export interface Deps extends Ports {
+  views: Views;
+  taskRecords: TaskRecords;
+  admissions: GroupCommits<AdmitItem, AdmitOk>;
+  reports: GroupCommits<ReportItem, ReportAnswer>;
+  exchanges: GroupCommits<ExchangeItem, ExchangeAnswer>;
+}
+
+export type Scope = 'read' | 'write' | 'admin';
+
+/** A person or program with an API token. */
+export interface Actor {
+  workspace: string;
+  user: string;
+  tokenId: string;
+  scopes: readonly Scope[];
+  /** The token could not be checked just now and is honoured from memory: enough to read and to end things. */
+  isStale: boolean;
+}
+
+export interface Context<A = Actor> {
+  deps: Deps;
+  actor: A;
+  requestId: string;
+}
+
+/** An instance that may talk, and a launch whose instances may register. */
+export type InstanceContext = Context<InstanceClaims & { expiresAtMs: number }>;
+export type LaunchContext = Context<LaunchClaims>;
+
+export function createDeps(ports: Ports): Deps {
+  const { workflows } = ports;
+  return {
+    ...ports,
+    views: createViews(ports),
+    taskRecords: createTaskRecords(ports.objects),
+    admissions: createGroupCommits({ flush: createTemporalFlush(workflows, workspaceMessages.admit) }),
+    reports: createGroupCommits({ flush: createTemporalFlush(workflows, clusterMessages.report) }),
+    exchanges: createGroupCommits({
+      flush: createTemporalFlush(workflows, jobMessages.exchange),
+      answerBytes: ({ want, running, results }) =>
+        answerBytes + want * grantBytes + (running.length + results.length) * leaseBytes,
+    }),
+  };
+}
+
+const answerBytes = 200;
+const grantBytes = 90;
+const leaseBytes = 12;

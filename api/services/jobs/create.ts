@@ -1,0 +1,112 @@
+// Submits a job. What is secret or large is written first, then the workspace admits a reference to it; what a refused or
+// repeated request has written is deleted again. When nobody knows whether it was admitted, it stays: the job may run.
+import { RopewalkError } from '../../../domain/errors.ts';
+import { resolveJob, type ResolvedJob } from '../../../domain/job/settings.ts';
+import { bundleKey, specKey } from '../../../platform/archive-keys.ts';
+import { randomId } from '../../../platform/ids.ts';
+import type { Bundle } from '../../../schema/agent.ts';
+import type { JobSpec } from '../../../schema/job-spec.ts';
+import type { CreatedJob, CreateJobParsed } from '../../../schema/jobs.ts';
+import { workspaceWorkflowId } from '../../../workflows/workspace/messages.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context, Deps } from '../context.ts';
+import { hashBody } from './canonical.ts';
+import { checkFiles, checkWords, readHeader } from './script.ts';
+
+export interface CreateJobInput {
+  body: CreateJobParsed;
+  idempotencyKey: string | undefined;
+}
+
+export async function createJob(
+  { deps, actor }: Context,
+  { body, idempotencyKey }: CreateJobInput,
+): Promise<CreatedJob> {
+  requireScope(actor, 'write', { honourStale: false });
+  checkFiles(body.files);
+  const resolved = resolveJob(body, readHeader(body), { maxInstances: deps.local.cores * instancesPerCore });
+  checkWords({ command: body.command, env: resolved.env, secretEnv: resolved.secretEnv });
+
+  const { workspace, user } = actor;
+  const admissionId = randomId('adm');
+  const keys = { bundle: bundleKey(workspace, admissionId), spec: specKey(workspace, admissionId) };
+  const withdraw = () => Promise.all([deps.vault.delete(keys.bundle), deps.objects.delete(keys.spec)]);
+  await deps.vault.seal(keys.bundle, toBytes(bundleOf(body, resolved)), { ttlMs: bundleTtlMs });
+  await deps.objects.put(
+    keys.spec,
+    toBytes(specOf(deps, { workspace, user, admissionId, bundleRef: keys.bundle }, resolved)),
+  );
+
+  const submitted = await deps.admissions
+    .submit(workspaceWorkflowId(workspace), {
+      admissionId,
+      idempotencyKey: idempotencyKey === undefined ? admissionId : `${user}:${idempotencyKey}`,
+      bodyHash: hashBody(body, deps.keys.current.requestHmac),
+      kind: 'job',
+      name: resolved.name,
+      getOrCreate: body.getOrCreate,
+      specRef: keys.spec,
+      user,
+      instances: resolved.instances,
+      vcpus: resolved.instances * instanceVcpus,
+    })
+    .catch(async (error: unknown) => {
+      if (error instanceof RopewalkError && error.problem.code === 'TOO_BUSY') await withdraw();
+      throw error;
+    });
+  if (submitted.kind !== 'answer') {
+    await withdraw();
+    throw submitted.kind === 'refused' ? new RopewalkError(submitted.problem, refusedRetry) : workspaceGone();
+  }
+  const admitted = submitted.value;
+  if (admitted.admissionId !== admissionId) await withdraw();
+  deps.views.expireWorkspace(workspace);
+  return { number: admitted.number, name: admitted.name, existing: admitted.existing, warnings: resolved.warnings };
+}
+
+/** The local provider runs one task per instance at a time; more than this would only contend for the machine. */
+const instancesPerCore = 2;
+const instanceVcpus = 1;
+/** For orphans only: a job deletes its bundle when it ends. */
+const bundleTtlMs = 30 * 24 * 3_600_000;
+const refusedRetry = { retryAfterMs: 1_000 };
+
+const toBytes = (value: Bundle | JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));
+
+const bundleOf = (body: CreateJobParsed, { env, secretEnv }: ResolvedJob): Bundle => ({
+  command: body.command,
+  env: { ...env, ...secretEnv },
+  files: body.files.map(({ path, content, executable }) => ({ path, contentBase64: content, executable })),
+});
+
+function specOf(
+  deps: Pick<Deps, 'now' | 'local'>,
+  owner: { workspace: string; user: string; admissionId: string; bundleRef: string },
+  { name, command, taskCount, array, instances, leaseMs, retries, jobTimeoutMs }: ResolvedJob,
+): JobSpec {
+  return {
+    v: 1,
+    ...owner,
+    createdAt: new Date(deps.now()).toISOString(),
+    settings: {
+      name,
+      command,
+      taskCount,
+      array,
+      instances,
+      leaseMs,
+      retries,
+      jobTimeoutMs,
+      provider: 'local',
+      providerQueue: `local/${deps.local.hostId}`,
+      instanceVcpus,
+    },
+  };
+}
+
+const workspaceGone = () =>
+  new RopewalkError({
+    code: 'UNAVAILABLE',
+    message: 'The workspace does not take requests now.',
+    hint: 'Try again; if it stays so, check its workflow in the Temporal UI.',
+  });

@@ -1,0 +1,79 @@
+// A small read-through cache: one load at a time per key, bounded in size, and when the source is away the last value is
+// given with its age instead of an error. It never answers for a source that says "there is none".
+import { RopewalkError } from '../../domain/errors.ts';
+
+export interface Cached<T> {
+  value: T;
+  /** When the value was read from its source. */
+  readAtMs: number;
+  /** The source is away: the value is what it said then. */
+  isStale: boolean;
+}
+
+export interface ViewCache<T> {
+  /** A value read at most `maxAgeMs` ago, or the last one when the source is away and has given one. */
+  get(key: string, maxAgeMs: number): Promise<Cached<T>>;
+  /** The next get reads again. What is known stays at hand for an outage. */
+  expire(key: string): void;
+}
+
+export function createViewCache<T>(options: {
+  load: (key: string) => Promise<T>;
+  now: () => number;
+  maxEntries: number;
+}): ViewCache<T> {
+  const entries = new Map<string, Cached<T>>();
+  const loading = new Map<string, Promise<Cached<T>>>();
+  const following = new Map<string, Promise<Cached<T>>>();
+
+  const remember = (key: string, entry: Cached<T>): Cached<T> => {
+    // Re-inserting keeps the map in order of use, so that the first key is the one to forget.
+    entries.delete(key);
+    entries.set(key, entry);
+    const [oldest] = entries.keys();
+    if (entries.size > options.maxEntries && oldest !== undefined) entries.delete(oldest);
+    return entry;
+  };
+
+  const load = async (key: string): Promise<Cached<T>> => {
+    const startedAtMs = options.now();
+    try {
+      const value = await options.load(key);
+      return remember(key, { value, readAtMs: startedAtMs, isStale: false });
+    } catch (error) {
+      const last = entries.get(key);
+      const isAway = error instanceof RopewalkError && error.problem.code === 'UNAVAILABLE';
+      if (!isAway || last === undefined) throw error;
+      return { ...last, isStale: true };
+    } finally {
+      loading.delete(key);
+    }
+  };
+
+  const begin = (key: string): Promise<Cached<T>> => {
+    const started = loading.get(key) ?? load(key);
+    loading.set(key, started);
+    return started;
+  };
+
+  return {
+    async get(key, maxAgeMs) {
+      const known = entries.get(key);
+      if (known !== undefined && options.now() - known.readAtMs < maxAgeMs) return known;
+      const current = loading.get(key);
+      if (current === undefined) return begin(key);
+      if (maxAgeMs > 0) return current;
+      // A load that began before this call may have missed what the caller has just written: all such callers share
+      // the next one, so that the source still sees one read at a time.
+      const next = following.get(key) ?? after(current).then(() => (following.delete(key), begin(key)));
+      following.set(key, next);
+      return next;
+    },
+    expire(key) {
+      const known = entries.get(key);
+      if (known !== undefined) entries.set(key, { ...known, readAtMs: Number.NEGATIVE_INFINITY });
+    },
+  };
+}
+
+const after = (promise: Promise<unknown>): Promise<unknown> => promise.catch(() => undefined);

@@ -1,0 +1,182 @@
+// How one reads. An open workflow is asked by query, at most once a second; a closed one is read from its result and
+// then from the archive; a number that is reserved but not yet started reads as pending. While Temporal is away, what was
+// last known is given with its time. Another workspace's number is answered exactly like one that does not exist.
+import { RopewalkError } from '../../domain/errors.ts';
+import { archiveKey } from '../../platform/archive-keys.ts';
+import type { Objects } from '../../platform/objects/objects.ts';
+import { jobSpec, type JobSpec } from '../../schema/job-spec.ts';
+import { clusterMessages, clusterWorkflowId, type ClusterView } from '../../workflows/cluster/messages.ts';
+import { jobMessages, jobWorkflowId, type JobView } from '../../workflows/job/messages.ts';
+import { workspaceMessages, workspaceWorkflowId, type WorkspaceView } from '../../workflows/workspace/messages.ts';
+import { pendingCluster, pendingJob } from './pending-views.ts';
+import { createViewCache, type Cached } from './view-cache.ts';
+import type { WorkflowsPort } from './workflows-port.ts';
+
+/** A view with the time since when it may be out of date, or null. */
+export interface Viewed<T> {
+  view: T;
+  staleSinceMs: number | null;
+}
+
+export interface Views {
+  /** Throws NOT_FOUND for what this workspace does not have. */
+  job(workspace: string, number: number): Promise<Viewed<JobView>>;
+  cluster(workspace: string, number: number, options?: { maxAgeMs?: number }): Promise<Viewed<ClusterView>>;
+  /** null when there is no such workspace. */
+  workspace(slug: string, maxAgeMs: number): Promise<Cached<WorkspaceView | null>>;
+  /** The specification of an open job or cluster, or null. */
+  spec(workspace: string, number: number): Promise<JobSpec | null>;
+  /** Read anew next time: something was changed. */
+  expire(number: number): void;
+  expireWorkspace(slug: string): void;
+}
+
+export function createViews(ports: { workflows: WorkflowsPort; objects: Objects; now: () => number }): Views {
+  const { workflows, objects, now } = ports;
+
+  const workspaces = createViewCache<WorkspaceView | null>({
+    now,
+    maxEntries: maxCached,
+    load: async (slug) => {
+      const read = await workflows.query<WorkspaceView>(workspaceWorkflowId(slug), workspaceMessages.view);
+      return read.kind === 'value' ? read.value : null;
+    },
+  });
+
+  const holderOf = async (workspace: string, number: number, maxAgeMs: number) => {
+    const { value } = await workspaces.get(workspace, maxAgeMs);
+    return value?.holders.find((holder) => holder.number === number) ?? null;
+  };
+  const specOf = async (specRef: string): Promise<JobSpec | null> => {
+    const bytes = await objects.get(specRef);
+    return bytes === null ? null : jobSpec.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+  };
+
+  const jobs = createReader<JobView>({
+    ...ports,
+    kind: 'jobs',
+    workflowId: jobWorkflowId,
+    query: jobMessages.view,
+    pending: async (workspace, number, ended) => {
+      const holder = await holderOf(workspace, number, 0);
+      return holder?.kind === 'job' ? pendingJob(workspace, holder, await specOf(holder.specRef), ended, now()) : null;
+    },
+  });
+  const clusters = createReader<ClusterView>({
+    ...ports,
+    kind: 'clusters',
+    workflowId: clusterWorkflowId,
+    query: clusterMessages.view,
+    pending: async (workspace, number, ended) => {
+      const holder = await holderOf(workspace, number, 0);
+      return holder === null ? null : pendingCluster(workspace, holder, ended, now());
+    },
+  });
+
+  return {
+    async job(workspace, number) {
+      const read = await jobs.read(workspace, number, freshForMs);
+      // A job that has only just started has not read its specification yet: its reservation says more.
+      if (read.view.tasks.total > 0 || read.staleSinceMs !== null) return read;
+      const holder = await holderOf(workspace, number, freshForMs);
+      if (holder === null) return read;
+      return { ...read, view: pendingJob(workspace, holder, await specOf(holder.specRef), null, now()) };
+    },
+    cluster: (workspace, number, { maxAgeMs = freshForMs } = {}) => clusters.read(workspace, number, maxAgeMs),
+    workspace: (slug, maxAgeMs) => workspaces.get(slug, maxAgeMs),
+    async spec(workspace, number) {
+      const known = (await holderOf(workspace, number, holderMaxAgeMs)) ?? (await holderOf(workspace, number, 0));
+      return known === null ? null : specOf(known.specRef);
+    },
+    expire(number) {
+      jobs.expire(number);
+      clusters.expire(number);
+    },
+    expireWorkspace: (slug) => workspaces.expire(slug),
+  };
+}
+
+const freshForMs = 1_000;
+const holderMaxAgeMs = 5_000;
+const maxCached = 2_000;
+
+interface ReaderOptions<T> {
+  workflows: WorkflowsPort;
+  objects: Objects;
+  now: () => number;
+  kind: 'jobs' | 'clusters';
+  workflowId: (number: number) => string;
+  query: string;
+  /** What the workspace's reservation tells; `ended` says how the workflow ended if it left no result. */
+  pending: (workspace: string, number: number, ended: string | null) => Promise<T | null>;
+}
+
+/** A closed workflow without a result, or none at all, is remembered as such too. */
+type Live<T> = { kind: 'view'; view: T } | { kind: 'none'; ended: string | null };
+
+function createReader<T extends { workspace: string }>(options: ReaderOptions<T>) {
+  const { workflows, objects, kind, workflowId, now } = options;
+
+  const live = createViewCache<Live<T>>({
+    now,
+    maxEntries: maxCached,
+    load: async (key) => {
+      const read = await workflows.query<T>(key, options.query);
+      if (read.kind === 'value') return { kind: 'view', view: read.value };
+      if (read.kind === 'missing') return { kind: 'none', ended: null };
+      const result = await workflows.result<T>(key);
+      if (result.kind === 'value') return { kind: 'view', view: result.value };
+      return { kind: 'none', ended: result.kind === 'failed' ? result.text : null };
+    },
+  });
+  const archived = createViewCache<T | null>({
+    now,
+    maxEntries: maxCached,
+    load: async (key) => readOwn<T>(await objects.get(key)),
+  });
+
+  const fromArchive = async (workspace: string, number: number): Promise<Viewed<T> | null> => {
+    const { value } = await archived.get(archiveKey(workspace, kind, number), freshForMs);
+    return value === null ? null : { view: value, staleSinceMs: null };
+  };
+
+  return {
+    expire: (number: number) => live.expire(workflowId(number)),
+
+    async read(workspace: string, number: number, maxAgeMs: number): Promise<Viewed<T>> {
+      let known: Cached<Live<T>>;
+      try {
+        known = await live.get(workflowId(number), maxAgeMs);
+      } catch (error) {
+        // What is over lies in the archive and can be read while Temporal is away.
+        const over = await fromArchive(workspace, number);
+        if (over === null) throw error;
+        return over;
+      }
+      const { value, isStale, readAtMs } = known;
+      if (value.kind === 'view') {
+        if (value.view.workspace !== workspace) throw notFound(kind, number);
+        return { view: value.view, staleSinceMs: isStale ? readAtMs : null };
+      }
+      const over = await fromArchive(workspace, number);
+      if (over !== null) return over;
+      const pending = await options.pending(workspace, number, value.ended);
+      if (pending === null) throw notFound(kind, number);
+      return { view: pending, staleSinceMs: isStale ? readAtMs : null };
+    },
+  };
+}
+
+/** The archive is written by our own activities from the same types, and nobody else may write there. */
+function readOwn<T>(bytes: Uint8Array | null): T | null {
+  if (bytes === null) return null;
+  const value: T = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  return value;
+}
+
+const notFound = (kind: 'jobs' | 'clusters', number: number) =>
+  new RopewalkError({
+    code: 'NOT_FOUND',
+    message: `There is no ${kind.slice(0, -1)} ${number} in this workspace.`,
+    hint: `GET /v1/${kind} lists the ones there are.`,
+  });
