@@ -20,7 +20,9 @@ export function expireLeases(state: JobState, nowMs: number): Suspect[] {
   const heard = newestHeard(state);
   for (const lease of state.leases.filter((held) => held.deadlineMs <= nowMs)) {
     const heardElsewhere = heard.id === lease.instance ? heard.otherMs : heard.atMs;
-    const linkWorked = heardElsewhere > lease.heardAtMs + state.settings.leaseMs;
+    // Each period needs a proof of its own: what was heard before an outage of ours says nothing about the outage.
+    const periodFromMs = Math.max(lease.deadlineMs - state.settings.leaseMs, lease.heardAtMs + state.settings.leaseMs);
+    const linkWorked = heardElsewhere > periodFromMs;
     if (linkWorked && lease.extensions >= maxLeaseExtensions) {
       loseLease(state, lease, 'the instance exists but was silent while others were heard', nowMs);
       continue;

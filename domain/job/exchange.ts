@@ -17,13 +17,15 @@ export function exchange(
   const acknowledged = item.results.map((result) => takeResult(state, item.instance, instance, result, nowMs));
   const drop = item.running.filter((number) => !renew(state, item.instance, number, nowMs));
   settle(state, nowMs);
-  const stop = stopOrder(state, instance);
-  const grants = stop === null && item.want > 0 ? claim(state, item, instance, nowMs) : [];
+  const mayClaim = stopOrder(state, instance) === null && item.want > 0;
+  const grants = mayClaim ? claim(state, item, instance, nowMs) : [];
+  // A claim that gives up a lease may have ended the last open task, lost once too often.
+  settle(state, nowMs);
   return {
     grants: grants.map((lease) => toGrant(lease, taskIdAt)),
     acknowledged,
     drop,
-    stop,
+    stop: stopOrder(state, instance),
     retryAfterMs: Math.min(idleClaimMs, state.settings.leaseMs),
     renewWithinMs: Math.floor(state.settings.leaseMs / 3),
   };
@@ -51,7 +53,8 @@ function takeResult(state: JobState, id: string, instance: JobInstance, result: 
   endLease(state, lease);
   instance.recorded.push(lease.lease);
   if (isOver(state)) return result.lease;
-  state.startedAtMs ??= Math.min(result.startedAtMs, nowMs);
+  // An agent's clock may be anything; the job's time limit counts from here, so only ours bounds it.
+  state.startedAtMs ??= Math.max(lease.grantedAtMs, Math.min(result.startedAtMs, nowMs));
   const failed = result.exitCode !== 0;
   const failures = lease.attempt - (state.losses[lease.task] ?? 0);
   if (failed && failures <= state.settings.retries) {

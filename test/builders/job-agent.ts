@@ -1,0 +1,89 @@
+// An agent as its job sees it: it counts its claims up by one after an answer, repeats what was not answered, and keeps
+// results until they are acknowledged. It may hold several leases, be slow, freeze, die, and have a clock of its own.
+import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
+
+export interface SimAgent {
+  id: string;
+  capacity: number;
+  /** What its clock shows beyond ours. */
+  skewMs: number;
+  claim: number;
+  claimIsOpen: boolean;
+  highestLease: number;
+  running: { lease: number; task: number; attempt: number }[];
+  unacknowledged: TaskResult[];
+  frozen: boolean;
+  dead: boolean;
+  /** It was told that there is no more work. */
+  stopped: boolean;
+}
+
+export function createAgent(id: string, capacity: number, skewMs: number): SimAgent {
+  return {
+    id,
+    capacity,
+    skewMs,
+    claim: 0,
+    claimIsOpen: false,
+    highestLease: 0,
+    running: [],
+    unacknowledged: [],
+    frozen: false,
+    dead: false,
+    stopped: false,
+  };
+}
+
+export function isAwake(agent: SimAgent): boolean {
+  return !agent.frozen && !agent.dead && !agent.stopped;
+}
+
+export function speak(agent: SimAgent): ExchangeItem {
+  const want = agent.capacity - agent.running.length;
+  if (want > 0 && !agent.claimIsOpen) {
+    agent.claim += 1;
+    agent.claimIsOpen = true;
+  }
+  return {
+    instance: agent.id,
+    claim: agent.claim,
+    want,
+    running: agent.running.map((held) => held.lease),
+    results: [...agent.unacknowledged],
+  };
+}
+
+export function hear(agent: SimAgent, item: ExchangeItem, answer: ExchangeAnswer): void {
+  agent.claimIsOpen = false;
+  agent.unacknowledged = agent.unacknowledged.filter((result) => !answer.acknowledged.includes(result.lease));
+  agent.running = agent.running.filter((held) => !answer.drop.includes(held.lease));
+  if (answer.stop !== null) {
+    agent.stopped = true;
+    agent.running = [];
+    return;
+  }
+  if (item.want === 0) return;
+  for (const { lease, task, attempt } of answer.grants) {
+    if (lease <= agent.highestLease) continue;
+    agent.highestLease = lease;
+    agent.running.push({ lease, task, attempt });
+  }
+}
+
+/** Its oldest task ends. Null when it holds none. */
+export function finishOne(agent: SimAgent, exitCode: number, nowMs: number): TaskResult | null {
+  const held = agent.running.shift();
+  if (held === undefined) return null;
+  const atMs = nowMs + agent.skewMs;
+  const killed = exitCode < 0;
+  const result = {
+    ...held,
+    exitCode: killed ? null : exitCode,
+    signal: killed ? 'SIGKILL' : null,
+    startedAtMs: atMs,
+    endedAtMs: atMs,
+    reason: null,
+  };
+  agent.unacknowledged.push(result);
+  return result;
+}

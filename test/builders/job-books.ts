@@ -1,0 +1,213 @@
+// The books of a simulated job: kept from what was said and answered alone, in the plainest way, and compared with the
+// rules' own state after every step.
+import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
+import type { JobState, TaskRecord } from '../../domain/job/state.ts';
+import { maxLeaseExtensions, maxLostAttempts } from '../../domain/limits.ts';
+import { must, same } from './worlds.ts';
+
+export interface OpenLease {
+  task: number;
+  instance: string;
+  claim: number;
+  attempt: number;
+}
+
+export interface JobBooks {
+  open: Map<number, OpenLease>;
+  newestLease: number;
+  tasks: { failures: number; losses: number; ended: 0 | 1 | 2 | 3; recorded: boolean }[];
+  retries: number;
+  /** Leases that ended without a result: what is said under them later is stale. */
+  lostLeases: Set<number>;
+  lastClaim: Map<string, number>;
+  lostInstances: Set<string>;
+  cancelled: boolean;
+  written: TaskRecord[];
+  outcome: string | null;
+}
+
+export function openBooks(tasks: number, retries: number): JobBooks {
+  return {
+    open: new Map(),
+    newestLease: 0,
+    tasks: Array.from({ length: tasks }, () => ({ failures: 0, losses: 0, ended: 0 as const, recorded: false })),
+    retries,
+    lostLeases: new Set(),
+    lastClaim: new Map(),
+    lostInstances: new Set(),
+    cancelled: false,
+    written: [],
+    outcome: null,
+  };
+}
+
+export function isAllOver(books: JobBooks): boolean {
+  return books.tasks.every((task) => task.ended !== 0);
+}
+
+/** A result counts only under its own live lease. */
+export function isLive(books: JobBooks, instance: string, result: TaskResult): boolean {
+  const lease = books.open.get(result.lease);
+  return lease !== undefined && lease.instance === instance && lease.task === result.task;
+}
+
+/** Whether the item can change anything at all: it brings no live result, renews nothing and makes no new claim. */
+export function isNoOp(books: JobBooks, item: ExchangeItem): boolean {
+  const renews = item.running.some((lease) => books.open.get(lease)?.instance === item.instance);
+  const claims = item.want > 0 && item.claim > (books.lastClaim.get(item.instance) ?? -1);
+  const stopped = isAllOver(books) || books.lostInstances.has(item.instance);
+  return !renews && (!claims || stopped) && item.results.every((result) => !isLive(books, item.instance, result));
+}
+
+export function loseInBooks(books: JobBooks, lease: number): void {
+  const held = books.open.get(lease);
+  must(held !== undefined, () => `lease ${lease} ended twice`);
+  books.open.delete(lease);
+  books.lostLeases.add(lease);
+  const task = taskOf(books, held.task);
+  task.losses += 1;
+  if (task.losses >= maxLostAttempts) end(task, 2);
+}
+
+export function cancelInBooks(books: JobBooks): void {
+  if (isAllOver(books)) return;
+  books.cancelled = true;
+  for (const { task } of books.open.values()) taskOf(books, task).recorded = true;
+  for (const lease of books.open.keys()) books.lostLeases.add(lease);
+  books.open.clear();
+  for (const task of books.tasks) if (task.ended === 0) task.ended = 3;
+}
+
+/** Enters an exchange, and checks its answer on the way. */
+export function enterExchange(books: JobBooks, item: ExchangeItem, answer: ExchangeAnswer): void {
+  for (const result of item.results) if (isLive(books, item.instance, result)) enterResult(books, result);
+  must(
+    same(
+      answer.acknowledged,
+      item.results.map((result) => result.lease),
+    ),
+    () => 'a result was not acknowledged',
+  );
+  const dropped = item.running.filter((lease) => books.open.get(lease)?.instance !== item.instance);
+  must(same(answer.drop, dropped), () => `must drop ${String(dropped)}, was told ${String(answer.drop)}`);
+  const stops = (): boolean => isAllOver(books) || books.lostInstances.has(item.instance);
+  if (stops() || item.want === 0) must(answer.grants.length === 0, () => 'a grant for an agent that gets none');
+  else enterClaim(books, item, answer);
+  must((answer.stop !== null) === stops(), () => (stops() ? 'must be told to stop' : 'was told to stop for no reason'));
+}
+
+function enterResult(books: JobBooks, result: TaskResult): void {
+  books.open.delete(result.lease);
+  const task = taskOf(books, result.task);
+  if (result.exitCode === 0) return end(task, 1);
+  task.failures += 1;
+  if (task.failures > books.retries) end(task, 2);
+}
+
+function enterClaim(books: JobBooks, item: ExchangeItem, answer: ExchangeAnswer): void {
+  const last = books.lastClaim.get(item.instance) ?? -1;
+  const own = [...books.open].filter(([, lease]) => lease.instance === item.instance);
+  if (item.claim <= last) {
+    const again = own.filter(([, lease]) => lease.claim === item.claim && item.claim === last).map(([lease]) => lease);
+    const granted = answer.grants.map((grant) => grant.lease);
+    must(same(granted, again), () => `a repeated claim must get ${String(again)}, got ${String(granted)}`);
+    return;
+  }
+  books.lastClaim.set(item.instance, item.claim);
+  for (const [lease] of own) if (!item.running.includes(lease)) loseInBooks(books, lease);
+  const leased = new Set([...books.open.values()].map((lease) => lease.task));
+  const free = books.tasks.filter((task, index) => task.ended === 0 && !leased.has(index)).length;
+  must(answer.grants.length === Math.min(item.want, free), () => `${free} tasks wait, got ${answer.grants.length}`);
+  for (const grant of answer.grants) {
+    const task = taskOf(books, grant.task);
+    must(grant.lease > books.newestLease, () => `lease ${grant.lease} is not newer than ${books.newestLease}`);
+    must(task.ended === 0 && !leased.has(grant.task), () => `task ${grant.task} was not free`);
+    must(grant.attempt === task.failures + task.losses + 1, () => `attempt ${grant.attempt} of task ${grant.task}`);
+    must(grant.taskId === taskIdAt(grant.task), () => `task ${grant.task} has the id ${grant.taskId}`);
+    leased.add(grant.task);
+    books.newestLease = grant.lease;
+    books.open.set(grant.lease, {
+      task: grant.task,
+      instance: item.instance,
+      claim: item.claim,
+      attempt: grant.attempt,
+    });
+  }
+}
+
+/** The array of every simulated job: ids 10, 12, 14 and so on. */
+export function taskIdAt(index: number): number {
+  return 10 + 2 * index;
+}
+
+/** Everything that must hold at any moment. */
+export function compareBooks(books: JobBooks, state: JobState, nowMs: number): void {
+  const open = [...books.open].map(([lease, { task, instance, attempt }]) => [lease, task, instance, attempt]);
+  const leases = state.leases.map((held) => [held.lease, held.task, held.instance, held.attempt]);
+  must(same(leases, open), () => `leases ${JSON.stringify(leases)} should be ${JSON.stringify(open)}`);
+  must(new Set(leases.map(([, task]) => task)).size === leases.length, () => 'two live leases for one task');
+  must(state.nextLease > books.newestLease, () => 'the next lease number is not new');
+  const ended = books.tasks.map((task) => task.ended);
+  must(same(state.ended, ended), () => `ended ${String(state.ended)} should be ${String(ended)}`);
+  const count = (code: number): number => ended.filter((each) => each === code).length;
+  const { done, error, cancelled } = state.counters;
+  must(same([done, error, cancelled], [count(1), count(2), count(3)]), () => 'the counters disagree with the tasks');
+  for (const lease of state.leases) compareLease(books, lease, state.settings.leaseMs, nowMs);
+  compareQueue(books, state);
+  compareRecords(books, state);
+  const { startedAtMs } = state;
+  must(startedAtMs === null || (startedAtMs >= state.submittedAtMs && startedAtMs <= nowMs), () => 'started when?');
+  compareOutcome(books, state);
+}
+
+function compareLease(books: JobBooks, held: JobState['leases'][number], leaseMs: number, nowMs: number): void {
+  must(held.extensions <= maxLeaseExtensions, () => `lease ${held.lease} was extended ${held.extensions} times`);
+  must(held.heardAtMs <= nowMs && held.deadlineMs <= nowMs + leaseMs, () => `lease ${held.lease} lies in the future`);
+  const task = taskOf(books, held.task);
+  must(task.losses < maxLostAttempts && task.failures <= books.retries, () => `task ${held.task} runs too often`);
+}
+
+/** Every open task is in exactly one place: leased, waiting again, or not begun. */
+function compareQueue(books: JobBooks, state: JobState): void {
+  const leased = [...books.open.values()].map((lease) => lease.task);
+  const fresh = state.ended.map((_, index) => index).slice(state.nextFresh);
+  const places = [...leased, ...state.requeued, ...fresh].toSorted((a, b) => a - b);
+  const openTasks = books.tasks.flatMap((task, index) => (task.ended === 0 ? [index] : []));
+  must(same(places, openTasks), () => `open tasks ${String(openTasks)} are kept at ${String(places)}`);
+}
+
+/** One record for each task that has run to an end, none for another, and what is written stays written. */
+function compareRecords(books: JobBooks, state: JobState): void {
+  const records = [...books.written, ...state.page];
+  const codes = { done: 1, error: 2, cancelled: 3 } as const;
+  must(new Set(records.map((record) => record.task)).size === records.length, () => 'a task was recorded twice');
+  for (const record of records) {
+    must(codes[record.state] === state.ended[record.task], () => `task ${record.task} has a false record`);
+  }
+  const expected = books.tasks.filter((task) => task.recorded).length;
+  must(records.length === expected, () => `${records.length} records for ${expected} tasks that ended`);
+}
+
+function compareOutcome(books: JobBooks, state: JobState): void {
+  must((state.outcome !== null) === isAllOver(books), () => 'an outcome exactly when no task is open');
+  if (state.outcome === null) return;
+  const failed = books.tasks.some((task) => task.ended === 2) ? 'error' : 'done';
+  const cancelled = state.cancelRequested?.code === 'CANCELLED' ? 'cancelled' : 'error';
+  const status = books.cancelled ? cancelled : failed;
+  must(state.outcome.status === status, () => `outcome ${state.outcome?.status} should be ${status}`);
+  const outcome = JSON.stringify([state.outcome, state.endedAtMs]);
+  books.outcome ??= outcome;
+  must(books.outcome === outcome, () => `the outcome changed from ${books.outcome} to ${outcome}`);
+}
+
+function end(task: JobBooks['tasks'][number], code: 1 | 2): void {
+  must(task.ended === 0, () => 'a task ended twice');
+  task.ended = code;
+  task.recorded = true;
+}
+
+function taskOf(books: JobBooks, index: number): JobBooks['tasks'][number] {
+  const task = books.tasks[index];
+  must(task !== undefined, () => `there is no task ${index}`);
+  return task;
+}

@@ -1,0 +1,63 @@
+// The rule modules as values, so that the same property can be run against the real rules and against a mutated copy.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+type JobCreate = typeof import('../../domain/job/create.ts');
+type JobEvents = typeof import('../../domain/job/events.ts');
+type JobExchange = typeof import('../../domain/job/exchange.ts');
+type JobView = typeof import('../../domain/job/view.ts');
+export type JobRules = JobCreate & JobEvents & JobExchange & JobView;
+
+type ClusterApply = typeof import('../../domain/cluster/apply.ts');
+type ClusterCreate = typeof import('../../domain/cluster/create.ts');
+type ClusterPlan = typeof import('../../domain/cluster/plan.ts');
+type ClusterRequests = typeof import('../../domain/cluster/requests.ts');
+type ClusterView = typeof import('../../domain/cluster/view.ts');
+export type ClusterRules = ClusterApply & ClusterCreate & ClusterPlan & ClusterRequests & ClusterView;
+
+type WorkspaceAdmit = typeof import('../../domain/workspace/admit.ts');
+type WorkspaceCreate = typeof import('../../domain/workspace/create.ts');
+type WorkspaceHolders = typeof import('../../domain/workspace/holders.ts');
+type WorkspaceTokens = typeof import('../../domain/workspace/tokens.ts');
+export type WorkspaceRules = WorkspaceAdmit & WorkspaceCreate & WorkspaceHolders & WorkspaceTokens;
+
+export type DeploymentRules = typeof import('../../domain/deployment/rules.ts');
+
+/** `domain` is a copy of the folder domain/. */
+export async function loadJobRules(domain: string): Promise<JobRules> {
+  return {
+    ...(await load<JobCreate>(domain, 'job/create.ts')),
+    ...(await load<JobEvents>(domain, 'job/events.ts')),
+    ...(await load<JobExchange>(domain, 'job/exchange.ts')),
+    ...(await load<JobView>(domain, 'job/view.ts')),
+  };
+}
+
+export async function loadClusterRules(domain: string): Promise<ClusterRules> {
+  return {
+    ...(await load<ClusterApply>(domain, 'cluster/apply.ts')),
+    ...(await load<ClusterCreate>(domain, 'cluster/create.ts')),
+    ...(await load<ClusterPlan>(domain, 'cluster/plan.ts')),
+    ...(await load<ClusterRequests>(domain, 'cluster/requests.ts')),
+    ...(await load<ClusterView>(domain, 'cluster/view.ts')),
+  };
+}
+
+export async function loadWorkspaceRules(domain: string): Promise<WorkspaceRules> {
+  return {
+    ...(await load<WorkspaceAdmit>(domain, 'workspace/admit.ts')),
+    ...(await load<WorkspaceCreate>(domain, 'workspace/create.ts')),
+    ...(await load<WorkspaceHolders>(domain, 'workspace/holders.ts')),
+    ...(await load<WorkspaceTokens>(domain, 'workspace/tokens.ts')),
+  };
+}
+
+export async function loadDeploymentRules(domain: string): Promise<DeploymentRules> {
+  return load<DeploymentRules>(domain, 'deployment/rules.ts');
+}
+
+/** The type is that of the file this one was copied from: a mutation changes what a function does, never its shape. */
+async function load<T>(domain: string, path: string): Promise<T> {
+  const module: T = await import(/* @vite-ignore */ pathToFileURL(join(domain, path)).href);
+  return module;
+}

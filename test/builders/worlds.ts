@@ -1,0 +1,56 @@
+// Runs a property over many random worlds and counts what they reached. A failure names its seed, path and the smallest
+// world found, so that it can be run again.
+import fc from 'fast-check';
+
+/** What a world has met, so that a property that never meets its subject is noticed. */
+export type Met<Subject extends string> = (subject: Subject) => void;
+
+export interface Worlds<Plan, Subject extends string> {
+  plan: fc.Arbitrary<Plan>;
+  subjects: readonly Subject[];
+  run: (plan: Plan, met: Met<Subject>) => void;
+}
+
+export interface CheckOptions {
+  numRuns: number;
+  /** Stop at the first failure as it is, without looking for a smaller one. */
+  endOnFailure?: boolean;
+}
+
+/** Throws when a world breaks its rules; otherwise the share of worlds, 0 to 1, that met each subject. */
+export function checkWorlds<Plan, Subject extends string>(
+  { plan, subjects, run }: Worlds<Plan, Subject>,
+  { numRuns, endOnFailure = false }: CheckOptions,
+): Record<string, number> {
+  const counts = new Map<Subject, number>(subjects.map((subject) => [subject, 0]));
+  fc.assert(
+    fc.property(plan, (each) => {
+      const met = new Set<Subject>();
+      run(each, (subject) => met.add(subject));
+      for (const subject of met) counts.set(subject, (counts.get(subject) ?? 0) + 1);
+    }),
+    { numRuns, endOnFailure },
+  );
+  return Object.fromEntries([...counts].map(([subject, count]) => [subject, count / numRuns]));
+}
+
+/** One line for the log of a test run. */
+export function describeShares(shares: Record<string, number>): string {
+  return Object.entries(shares)
+    .map(([subject, share]) => `${subject} ${(100 * share).toFixed(1)} %`)
+    .join(', ');
+}
+
+/** A rule of the world; the message is only made when it is broken. */
+export function must(holds: boolean, message: () => string): asserts holds {
+  if (!holds) throw new Error(message());
+}
+
+/** The nth of a list, counting round and round; undefined when the list is empty. */
+export function pick<T>(list: readonly T[], n: number): T | undefined {
+  return list.length === 0 ? undefined : list[n % list.length];
+}
+
+export function same(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}

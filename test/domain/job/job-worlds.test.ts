@@ -1,0 +1,15 @@
+// The job's rules against 10,000 random worlds. A failure prints its seed and the smallest world that breaks a rule.
+import { expect, it } from 'vitest';
+
+import * as create from '../../../domain/job/create.ts';
+import * as events from '../../../domain/job/events.ts';
+import * as exchange from '../../../domain/job/exchange.ts';
+import * as view from '../../../domain/job/view.ts';
+import { checkJobWorlds } from '../../builders/job-world.ts';
+import { describeShares } from '../../builders/worlds.ts';
+
+it('keeps its promises in every world', { timeout: 240_000 }, () => {
+  const shares = checkJobWorlds({ ...create, ...events, ...exchange, ...view }, { numRuns: 10_000 });
+  console.log(`job worlds reached: ${describeShares(shares)}`);
+  for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0.05);
+});
