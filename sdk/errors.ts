@@ -93,6 +93,12 @@ export function errorFromResponse(response: Response, text: string): RopewalkApi
   });
 }
 
+/** True when the same call may well succeed a little later: there was no answer, or the service is away or busy. */
+export function isOutage(error: unknown): error is RopewalkApiError {
+  if (error instanceof ServerError) return error.status !== null;
+  return error instanceof ConnectionError || error instanceof RateLimitError;
+}
+
 /** `Retry-After` in milliseconds, from seconds or a date. */
 export function retryAfter(headers: Headers, nowMs = Date.now()): number | undefined {
   const value = headers.get('retry-after')?.trim();

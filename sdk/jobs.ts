@@ -1,6 +1,7 @@
 // Batch jobs: create them, look at them, wait for them.
 import type { CreatedJob, CreateJob, Job, LogLine, Task } from '../schema/jobs.ts';
-import { readNdjson } from './ndjson.ts';
+import type { LogOptions } from './logs.ts';
+import { readLogs } from './logs.ts';
 import type { Page, Paged } from './pages.ts';
 import { createPaged } from './pages.ts';
 import type { SendRequest } from './request.ts';
@@ -8,6 +9,7 @@ import { requestJson } from './request.ts';
 import type { WaitOptions } from './wait.ts';
 import { waitForJob } from './wait.ts';
 
+export type { LogOptions } from './logs.ts';
 export type { WaitOptions } from './wait.ts';
 
 export interface CallOptions {
@@ -26,15 +28,6 @@ export interface ListOptions extends CallOptions {
   after?: string;
 }
 
-export interface LogOptions extends CallOptions {
-  /** Task ids, as numbers or in array syntax (`2,4-6`); all when absent. */
-  tasks?: readonly number[] | string;
-  /** Go on as lines appear, until the job is over. */
-  follow?: boolean;
-  /** Only lines from this time on. */
-  since?: Date | string;
-}
-
 export interface JobsApi {
   /** Submits a job. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`). */
   create(input: CreateJob, options?: CreateOptions): Promise<CreatedJob>;
@@ -44,7 +37,7 @@ export interface JobsApi {
   list(options?: ListOptions): Paged<Job>;
   /** A job's tasks, by index. Throws NotFoundError. */
   tasks(number: number, options?: ListOptions): Paged<Task>;
-  /** What tasks printed. Lines of one instance come in order. Throws NotFoundError, or ConnectionError midway. */
+  /** What tasks printed; each task's lines in order. Throws NotFoundError, or ConnectionError midway if not followed. */
   logs(number: number, options?: LogOptions): AsyncGenerator<LogLine, void, undefined>;
   /** Asks a job to end; `wait` tells when it has. Harmless when it is over. Throws NotFoundError. */
   cancel(number: number, options?: CallOptions): Promise<void>;
@@ -77,18 +70,4 @@ export function listOf<T>(request: SendRequest, path: string, options: ListOptio
   const fetchPage = (after: string | undefined): Promise<Page<T>> =>
     requestJson<Page<T>>(request, { method: 'GET', path, query: { limit, after }, signal });
   return createPaged(fetchPage, options.after);
-}
-
-async function* readLogs(
-  request: SendRequest,
-  path: string,
-  { tasks, follow, since, signal }: LogOptions,
-): AsyncGenerator<LogLine, void, undefined> {
-  const query = {
-    tasks: typeof tasks === 'string' ? tasks : tasks?.join(','),
-    follow,
-    since: since === undefined ? undefined : new Date(since).toISOString(),
-  };
-  const response = await request({ method: 'GET', path, query, signal });
-  yield* readNdjson<LogLine>(response, signal);
 }

@@ -1,5 +1,5 @@
 // A response body of one JSON value per line, as it arrives: lines are put together across chunks.
-import { ConnectionError } from './errors.ts';
+import { ConnectionError, RopewalkApiError, ServerError } from './errors.ts';
 import { trusted } from './request.ts';
 
 /** Ends with the body; leaving the loop early cancels it. Throws ConnectionError when it breaks off. */
@@ -23,17 +23,26 @@ export async function* readNdjson<T>(response: Response, signal?: AbortSignal): 
       pieces.push(last);
     }
     const rest = pieces.join('');
-    if (rest.trim() !== '') yield parse<T>(rest);
+    if (rest.trim() !== '') yield parseTail<T>(rest);
   } catch (cause) {
     signal?.throwIfAborted();
-    if (cause instanceof ConnectionError) throw cause;
+    if (cause instanceof RopewalkApiError) throw cause;
     throw brokenOff(cause);
   } finally {
     await reader.cancel().catch(() => undefined);
   }
 }
 
-function parse<T>(text: string): T {
+function parse<T>(line: string): T {
+  try {
+    return trusted<T>(JSON.parse(line));
+  } catch (cause) {
+    throw new ServerError('a line of the log is not JSON', { code: 'BAD_ANSWER', status: null }, { cause });
+  }
+}
+
+/** The last line may lack its line end, but not its second half. */
+function parseTail<T>(text: string): T {
   try {
     return trusted<T>(JSON.parse(text));
   } catch (cause) {

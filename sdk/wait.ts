@@ -1,7 +1,7 @@
 // Waiting for a job by looking at it now and then: often at first, for short jobs, then every two seconds.
 import type { Job } from '../schema/jobs.ts';
 import type { RopewalkApiError } from './errors.ts';
-import { ConnectionError, RateLimitError, ServerError } from './errors.ts';
+import { isOutage } from './errors.ts';
 import { sleep } from './sleep.ts';
 
 export interface WaitOptions {
@@ -38,8 +38,4 @@ export async function waitForJob(
     await sleep(pauseMs, signal);
     pauseMs = Math.min(pollMs, pauseMs * growth);
   }
-}
-
-function isOutage(error: unknown): error is RopewalkApiError {
-  return error instanceof ConnectionError || error instanceof ServerError || error instanceof RateLimitError;
 }

@@ -90,9 +90,63 @@ describe('logs', () => {
   it.each([
     [['{"at":'], 'break'],
     [['{"at":'], 'end'],
-    [['nonsense\n'], 'end'],
   ] as const)('that break off are an error: %j then %s', async (chunks, ending) => {
     await expect(read([...chunks], ending)).rejects.toBeInstanceOf(ConnectionError);
+  });
+
+  it('say so when they are not lines of JSON, also when followed', async () => {
+    const { client, api } = await connect(() => ({ chunks: ['nonsense\n'] }));
+    await expect(client.jobs.logs(12, { follow: true }).next()).rejects.toMatchObject({ code: 'BAD_ANSWER' });
+    expect(api.asked).toHaveLength(1);
+  });
+
+  it('go on after an outage when followed: every line once, also of equal times', async () => {
+    const at = (second: number): string => `2025-07-09T16:50:${second}.000Z`;
+    const all = [
+      aLine({ at: at(10), text: 'a' }),
+      aLine({ at: at(11), text: 'b' }),
+      aLine({ at: at(11), text: 'b' }),
+      aLine({ at: at(10), task: 1, text: 'late, but new' }),
+      aLine({ at: at(11), text: 'b' }),
+      aLine({ at: at(12), text: 'c' }),
+    ];
+    const ndjson = all.map((line) => `${JSON.stringify(line)}\n`);
+    const away = anError(503, { code: 'UNAVAILABLE', message: 'away' }, { 'retry-after': '99' });
+    const { client, api } = await connect((_, nth) => {
+      if (nth === 1) return { chunks: ndjson.slice(0, 3), ending: 'break' };
+      return nth === 2 ? away : { chunks: ndjson };
+    });
+    const troubles: string[] = [];
+    const got: LogLine[] = [];
+    const options = { follow: true, tasks: '0-1', onUnreachable: (error: Error) => troubles.push(error.message) };
+    for await (const line of client.jobs.logs(12, options)) got.push(line);
+    expect(got).toEqual(all);
+    expect(troubles).toEqual(['the log broke off before its end', 'away']);
+    expect(api.asked.at(-1)?.query).toEqual({ tasks: '0-1', follow: 'true', since: '2025-07-09T16:49:11.000Z' });
+  });
+
+  it('never start before the time that was asked for, and keep lines of a clock that was set back', async () => {
+    const lines = [
+      aLine({ at: '2025-07-09T16:50:20.000Z' }),
+      aLine({ at: '2025-07-09T16:50:10.000Z', text: 'earlier' }),
+    ];
+    const ndjson = lines.map((line) => `${JSON.stringify(line)}\n`);
+    const { client, api } = await connect((_, nth) =>
+      nth === 1 ? { chunks: ndjson, ending: 'break' } : { chunks: ndjson },
+    );
+    const since = '2025-07-09T16:50:00.000Z';
+    const got: LogLine[] = [];
+    for await (const line of client.jobs.logs(12, { follow: true, since })) got.push(line);
+    expect(got).toEqual(lines);
+    expect(api.asked.map(({ query }) => query['since'])).toEqual([since, since]);
+  });
+
+  it('are not asked for again when not followed', async () => {
+    const { client, api } = await connect(() => ({ chunks: [`${JSON.stringify(aLine())}\n`], ending: 'break' }));
+    const reading = client.jobs.logs(12);
+    await reading.next();
+    await expect(reading.next()).rejects.toBeInstanceOf(ConnectionError);
+    expect(api.asked).toHaveLength(1);
   });
 
   it('are asked for in the words of the API', async () => {

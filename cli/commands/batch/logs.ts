@@ -37,6 +37,7 @@ async function print(context: CliContext, number: number, flags: LogsFlags, sign
   const client = await connect(context, flags);
   const options: LogOptions = {
     signal,
+    onUnreachable: (error) => context.output.progress(`Still trying: ${error.message}`),
     ...(flags.tasks && { tasks: flags.tasks.join(',') }),
     ...(flags.follow === true && { follow: true }),
     ...(flags.since && { since: flags.since }),
