@@ -1,7 +1,6 @@
 // `npm run quickstart`: starts the stack in a home of its own, runs a job over the real files of examples/weather through
 // the real CLI, shows what came of it, and ends everything it started. `--keep` keeps the home, in ./.ropewalk.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +13,7 @@ import { z } from 'zod';
 import { type Task, taskPage } from '../schema/jobs.ts';
 import { userConfig } from '../schema/user-config.ts';
 import { repository } from './build.ts';
+import { readTextOrNull } from './files.ts';
 import { processesLeft } from './processes.ts';
 
 const job = ['--array', '0-11', '--upload', 'examples/weather', 'examples/station_summary.py'];
@@ -67,7 +67,7 @@ async function walk(home: string, env: Record<string, string>, stack: Stack): Pr
 }
 
 const submitted = z.object({ number: z.number() });
-const ready = z.object({ apiUrl: z.string(), uiUrl: z.string().nullable() });
+const ready = z.object({ apiUrl: z.string(), uiUrl: z.string().nullable(), pids: z.record(z.string(), z.number()) });
 
 interface Stack {
   child: ChildProcess;
@@ -98,10 +98,10 @@ async function whenReady(home: string, stack: Stack): Promise<z.infer<typeof rea
   const path = join(home, 'run', 'stack.json');
   const deadline = Date.now() + readyWithinMs;
   for (;;) {
-    // One from an earlier run with --keep is removed by the stack when it starts, and made anew when it is ready.
-    if (stack.output().includes('Ropewalk is ready') && existsSync(path)) {
-      return ready.parse(JSON.parse(await readFile(path, 'utf8')));
-    }
+    const text = await readTextOrNull(path);
+    const info = text === null ? null : ready.parse(JSON.parse(text));
+    // With --keep, that of a killed earlier run lies there until this one has taken the home.
+    if (info !== null && info.pids['dev'] === stack.child.pid) return info;
     if (stack.child.exitCode !== null || stack.child.signalCode !== null) throw new Error('the stack ended by itself');
     if (Date.now() > deadline) throw new Error(`the stack was not ready within ${readyWithinMs / 1000} s`);
     await sleep(50);

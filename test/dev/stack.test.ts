@@ -1,10 +1,12 @@
 // The whole stack, for real: ready, used by a program, restarted in parts, killed, started again, ended.
 import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 
+import { job } from '../../schema/jobs.ts';
 import { eventually } from '../support/eventually.ts';
 import { processesOfHome } from '../support/home-processes.ts';
 import { makeHome, removeHome, spawnStack, startStack, type TestStack } from '../support/stack.ts';
@@ -75,6 +77,30 @@ describe('ropewalk dev', () => {
     await second.stop();
   });
 
+  it('adopts instances that outlived a kill, ends them in order, and goes on with their job later', async () => {
+    const home = await makeHome();
+    homes.push(home);
+    const flag = join(home, 'may-end');
+    const first = await start({ home });
+    const wait = ['sh', '-c', `while [ ! -e "${flag}" ]; do sleep 0.1; done`];
+    const { number } = z.object({ number: z.number() }).parse(await (await submit(first, wait)).json());
+    await eventually(async () => (await statusOf(first, number)).running === 1, { timeoutMs: 60_000 });
+    first.dev.kill('SIGKILL');
+    await first.exited;
+
+    const second = await start({ home });
+    expect(second.output()).toContain('adopted 1 running instance');
+    await eventually(async () => (await statusOf(second, number)).running === 1, { timeoutMs: 60_000 });
+    await second.stop();
+    expect(second.output()).toContain('ended 1 instance');
+    expect(second.output()).toContain('1 open job kept in Temporal');
+
+    await writeFile(flag, '');
+    const third = await start({ home });
+    await eventually(async () => (await statusOf(third, number)).status === 'done', { timeoutMs: 120_000 });
+    await third.stop();
+  });
+
   it('ends everything at once on a second Ctrl-C, also in the middle of its start', async () => {
     const home = await makeHome();
     homes.push(home);
@@ -102,12 +128,18 @@ async function start(options: { home?: string } = {}): Promise<TestStack> {
 const headers = (stack: TestStack): Record<string, string> => ({ authorization: `Bearer ${stack.token}` });
 const jobs = (stack: TestStack): Promise<Response> => fetch(`${stack.apiUrl}/v1/jobs`, { headers: headers(stack) });
 
-/** A job that ends at once. Its own life is tested elsewhere. */
-async function submit(stack: TestStack): Promise<Response> {
+async function statusOf(stack: TestStack, number: number): Promise<{ status: string; running: number }> {
+  const answer = await fetch(`${stack.apiUrl}/v1/jobs/${number}`, { headers: headers(stack) });
+  const { status, tasks } = job.parse(await answer.json());
+  return { status, running: tasks.running };
+}
+
+/** A job whose agents are missed quickly. Its own life is tested elsewhere. */
+async function submit(stack: TestStack, command = ['true']): Promise<Response> {
   return fetch(`${stack.apiUrl}/v1/jobs`, {
     method: 'POST',
     headers: { ...headers(stack), 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() },
-    body: JSON.stringify({ command: ['true'] }),
+    body: JSON.stringify({ command, lease: '3 seconds' }),
     signal: AbortSignal.timeout(15_000),
   });
 }

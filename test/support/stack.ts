@@ -1,7 +1,6 @@
 // A real one-machine stack for tests: `ropewalk dev` as a child process with a home of its own, ended with everything it
 // started, also when the test fails.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,13 +68,20 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
     }
   };
   try {
-    const path = join(home, 'run', 'stack.json');
-    const isOver = (): boolean => existsSync(path) || !isRunning(dev);
-    await eventually(isOver, { timeoutMs: options.readyWithinMs ?? 90_000, intervalMs: 50 }).catch((cause: unknown) => {
+    const readyFile = async (): Promise<z.infer<typeof stackFile> | null> => {
+      if (!isRunning(dev)) return null;
+      const text = await readFile(join(home, 'run', 'stack.json'), 'utf8').catch(() => null);
+      const info = text === null ? null : stackFile.parse(JSON.parse(text));
+      // A killed stack's file lies there until the next one has taken the home.
+      return info?.pids['dev'] === dev.pid ? info : null;
+    };
+    const info = await eventually(async () => (await readyFile()) ?? (isRunning(dev) ? null : 'ended'), {
+      timeoutMs: options.readyWithinMs ?? 90_000,
+      intervalMs: 50,
+    }).catch((cause: unknown) => {
       throw new Error(`the stack is not ready:\n${output()}`, { cause });
     });
-    if (!isRunning(dev)) throw new Error(`the stack ended with ${dev.exitCode ?? dev.signalCode}:\n${output()}`);
-    const info = stackFile.parse(JSON.parse(await readFile(path, 'utf8')));
+    if (info === 'ended') throw new Error(`the stack ended with ${dev.exitCode ?? dev.signalCode}:\n${output()}`);
     const { token = '' } = userConfig.parse(parse(await readFile(join(home, 'config.yaml'), 'utf8')));
     return { ...running, ...info, home, token, stop };
   } catch (error) {
