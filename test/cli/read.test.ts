@@ -116,9 +116,12 @@ describe('batch logs', () => {
         aLine({ task: null, attempt: null, stream: 'agent', text: 'two\nlines' }),
       ),
     }));
-    const { code, stdout, stderr } = await runCli(['batch', 'logs', '12', '--tasks', '0-2', '--since', '2025-01-01'], {
-      env,
-    });
+    const { code, stdout, stderr } = await runCli(
+      ['batch', 'logs', '12', '--tasks', '0-2', '--since', '2025-01-01', '--instances'],
+      {
+        env,
+      },
+    );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
       '(Task 0)        2025-07-09 16:50:37.844000 Hello from 0\n' +
@@ -126,7 +129,10 @@ describe('batch logs', () => {
         '(Task 2 attempt 2) 2025-07-09 16:50:37.844000 aredb\tc\n' +
         '(Instance i_abc) 2025-07-09 16:50:37.844000 twolines\n',
     );
-    expect(api.asked).toMatchObject([
+    const tasksOnly = await runCli(['batch', 'logs', '12'], { env });
+    expect(tasksOnly.stdout).not.toContain('Instance');
+    expect(tasksOnly.stdout).toContain('(Task 2 attempt 2)');
+    expect(api.asked.slice(0, 1)).toMatchObject([
       { path: '/v1/jobs/12/logs', query: { tasks: '0-2', since: '2025-01-01T00:00:00.000Z' } },
     ]);
   });

@@ -14,6 +14,7 @@ interface LogsFlags extends ConnectionFlags {
   tasks?: string[];
   follow?: boolean;
   since?: Date;
+  instances?: boolean;
   format: 'text' | 'json';
 }
 
@@ -23,6 +24,7 @@ export function logsCommand(context: CliContext, finish: Finish): Command {
     .argument('<number>', 'the number of a job', parseNumber)
     .option('--tasks <ids>', 'only these task ids, e.g. 0-3,7', collect)
     .option('-f, --follow', 'go on until the job is over')
+    .option('--instances', 'also what the instances themselves say')
     .option('--since <time>', 'only lines since a time, or since 10m ago', parseSince)
     .addOption(new Option('--format <format>', 'json: one object a line').choices(['text', 'json']).default('text'));
   return withConnection(command).action(async (number: number, flags: LogsFlags) => {
@@ -43,7 +45,9 @@ async function print(context: CliContext, number: number, flags: LogsFlags, sign
     ...(flags.since && { since: flags.since }),
   };
   const format = flags.format === 'json' ? toJson : formatLine;
-  for await (const line of client.jobs.logs(number, options)) await context.output.outLine(format(line));
+  for await (const line of client.jobs.logs(number, options)) {
+    if (line.task !== null || flags.instances === true) await context.output.outLine(format(line));
+  }
 }
 
 /** A line stays one line, whatever a task printed: `(Task 0)        2025-07-09 16:50:37.844000 Hello from 0` */
