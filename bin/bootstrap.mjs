@@ -44,9 +44,19 @@ function install() {
   const marker = join(modules, '.ropewalk-lock-hash');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === lock) return;
   console.error('installing the packages of package-lock.json (once per change of it)');
-  const result = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 2, 2] });
-  if (result.error !== undefined || result.status !== 0) fail('"npm ci" failed; its own lines above say why');
+  // `npm ci` refuses a lockfile that lacks the optional binaries of a platform that is not this one, which happens when it
+  // was made at a registry that had none. `npm install --no-save` takes the same locked versions and leaves the file alone.
+  if (!npm(['ci'], 'ignore') && !npm(['install', '--no-save'], 2))
+    fail('"npm install" failed; its own lines above say why');
   writeFileSync(marker, lock);
+}
+
+function npm(args, stderr) {
+  const result = spawnSync('npm', [...args, '--no-audit', '--no-fund'], {
+    cwd: root,
+    stdio: ['ignore', stderr, stderr],
+  });
+  return result.error === undefined && result.status === 0;
 }
 
 function run() {
