@@ -1,0 +1,117 @@
+// Admission under fire: 100 parallel creates while the API is killed, and one key a hundred times. Counted where we cannot
+// fool ourselves: on the Temporal server, and in the files that tasks write.
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Client as TemporalClient, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { createClient } from '../../sdk/client.ts';
+import type { Client } from '../../sdk/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { isAlive } from '../support/kills.ts';
+import { startStack } from '../support/stack.ts';
+import type { TestStack } from '../support/stack.ts';
+
+describe('admission', () => {
+  const out = mkdtempSync(join(tmpdir(), 'ropewalk-admission-'));
+  let stack: TestStack;
+  let client: Client;
+  let connection: Connection;
+  let temporal: TemporalClient;
+  beforeAll(async () => {
+    // Continue-as-new in the middle of admission: the workspace's history is made to look long early.
+    stack = await startStack({
+      overrides: { temporal: { dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 60 } } },
+    });
+    client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
+    connection = await Connection.connect({ address: stack.temporalAddress });
+    temporal = new TemporalClient({ connection, namespace: stack.namespace });
+  });
+  afterAll(async () => {
+    await connection.close();
+    await stack.stop();
+    rmSync(out, { recursive: true, force: true });
+  });
+
+  it('admits 100 parallel creates, none twice, with the API killed in the middle', async () => {
+    const input = (index: number) => ({
+      command: ['bash', '-c', 'echo "$$" >> "$OUT/create-$INDEX"'],
+      env: { OUT: out, INDEX: String(index) },
+    });
+    const creates = Array.from({ length: 100 }, (_, index) => client.jobs.create(input(index)));
+    const settled = creates.map((create) => create.then(() => true));
+    await Promise.any(settled);
+    const { api } = await stack.childPids();
+    expect(api).toBeDefined();
+    if (api === undefined) return;
+    const answeredBefore = await countSettled(creates);
+    process.kill(api, 'SIGKILL');
+    await eventually(() => !isAlive(api));
+    const created = await Promise.all(creates);
+    console.log(`API ${api} killed after ${answeredBefore} of 100 answers`);
+    expect(answeredBefore).toBeLessThan(100);
+
+    const numbers = created.map((each) => each.number);
+    expect(new Set(numbers).size).toBe(100);
+    await eventually(() => readdirSync(out).length === 100, { timeoutMs: 150_000, intervalMs: 250 });
+    await eventually(
+      async () =>
+        (await Promise.all(numbers.map(async (n) => (await client.jobs.get(n)).status))).every((s) => s === 'done'),
+      { timeoutMs: 150_000, intervalMs: 500 },
+    );
+    expect(await jobsOnServer(temporal)).toBe(100);
+    for (const name of readdirSync(out)) {
+      expect(readFileSync(join(out, name), 'utf8').trim().split('\n').length, `${name} was run once`).toBe(1);
+    }
+    const runs = await runsOf(temporal, 'workspace/default');
+    console.log(`the workspace continued as new ${runs - 1} times`);
+    expect(runs).toBeGreaterThan(1);
+  });
+
+  it('makes one job of the same Idempotency-Key sent 100 times', async () => {
+    const before = await jobsOnServer(temporal);
+    const repeated = Array.from({ length: 100 }, () =>
+      client.jobs.create({ command: ['true'] }, { idempotencyKey: 'the-same-key' }),
+    );
+    const created = await Promise.all(repeated);
+    expect(new Set(created.map((each) => each.number)).size).toBe(1);
+    expect(created.filter((each) => !each.existing).length).toBe(1);
+    await expect(client.jobs.create({ command: ['false'] }, { idempotencyKey: 'the-same-key' })).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_MISMATCH',
+      status: 409,
+    });
+    await eventually(async () => (await client.jobs.get(created[0]?.number ?? 0)).status === 'done', {
+      timeoutMs: 60_000,
+    });
+    expect(await jobsOnServer(temporal)).toBe(before + 1);
+  });
+});
+
+async function countSettled(creates: Promise<unknown>[]): Promise<number> {
+  const pending = Symbol('pending');
+  const now = await Promise.all(creates.map((create) => Promise.race([create, Promise.resolve(pending)])));
+  return now.filter((value) => value !== pending).length;
+}
+
+/** Job workflows by id, continued runs counted once. Visibility lags, so the count is asked until it stands still. */
+async function jobsOnServer(temporal: TemporalClient): Promise<number> {
+  let last = -1;
+  return eventually(
+    async () => {
+      const ids = new Set<string>();
+      for await (const each of temporal.workflow.list({ query: "WorkflowType = 'job'" })) ids.add(each.workflowId);
+      const stable = ids.size === last;
+      last = ids.size;
+      return stable ? ids.size + 1 : null;
+    },
+    { intervalMs: 1_000, timeoutMs: 30_000 },
+  ).then((count) => count - 1);
+}
+
+async function runsOf(temporal: TemporalClient, workflowId: string): Promise<number> {
+  let runs = 0;
+  for await (const _ of temporal.workflow.list({ query: `WorkflowId = '${workflowId}'` })) runs += 1;
+  return runs;
+}

@@ -1,0 +1,70 @@
+// Twins of the workflow code, each with one step changed, and the history that must not replay with it any more.
+
+export interface Twin {
+  name: string;
+  history: string;
+  file: string;
+  from: string;
+  to: string;
+  /** Part of the violation: it must be about this very step. */
+  says: RegExp;
+}
+
+export const twins: Twin[] = [
+  {
+    name: 'a job that starts its cluster under another id',
+    history: 'job-cancelled.bin',
+    file: 'workflows/job/execute.ts',
+    from: '    workflowId: clusterWorkflowId(state.number),\n    input: cluster,',
+    to: '    workflowId: `${clusterWorkflowId(state.number)}/again`,\n    input: cluster,',
+    says: /workflow id.*cluster\/\d+\/again|StartChildWorkflowExecution.*again|cluster\/\d+\/again/s,
+  },
+  {
+    name: 'a job that forgets to archive its task page',
+    history: 'job-loses-an-instance.bin',
+    file: 'workflows/job/workflow.ts',
+    from: '    if (pageDue(state) !== null) await writePage(state);',
+    to: '    if (pageDue(state) !== null) state.page = [];',
+    says: /archiveTaskPage/,
+  },
+  {
+    name: 'a continued job that archives under another name',
+    history: 'job-continued-last-run.bin',
+    file: 'workflows/job/execute.ts',
+    from: '  await control.archiveJob.executeWithOptions(',
+    to: '  await control.archiveCluster.executeWithOptions(',
+    says: /archiveJob/,
+  },
+  {
+    name: 'a cluster that terminates before it looks',
+    history: 'cluster-replaces-an-instance.bin',
+    file: 'workflows/cluster/execute.ts',
+    from: '  const news = await instances(state).inspectInstances.executeWithOptions(',
+    to: '  const news = await instances(state).launchInstances.executeWithOptions(',
+    says: /inspectInstances/,
+  },
+  {
+    name: 'a cluster that skips the last look by tag',
+    history: 'cluster-stopped.bin',
+    file: 'workflows/cluster/execute.ts',
+    from: '  const remains = await instances(state).terminateRemains.executeWithOptions(',
+    to: '  const remains = await instances(state).terminateInstances.executeWithOptions(',
+    says: /terminateRemains/,
+  },
+  {
+    name: 'a workspace that starts its children as another type',
+    history: 'workspace.bin',
+    file: 'workflows/workspace/execute.ts',
+    from: '      type: jobType,',
+    to: "      type: 'batch',",
+    says: /batch/,
+  },
+  {
+    name: 'a deployment that starts its workspaces under another id',
+    history: 'deployment.bin',
+    file: 'workflows/deployment/workflow.ts',
+    from: '    workflowId: workspaceWorkflowId(slug),',
+    to: '    workflowId: `ws/${slug}`,',
+    says: /ws\/default/,
+  },
+];
