@@ -11,11 +11,14 @@ export function createDrain(options: {
   return async () => {
     const closed = new Promise((resolve) => server.close(resolve));
     options.onDraining();
-    if ('closeIdleConnections' in server) server.closeIdleConnections();
+    // A kept-alive connection becomes idle when its last answer is out, which can be any time from now.
+    const closeIdle = () => 'closeIdleConnections' in server && server.closeIdleConnections();
+    const idle = setInterval(closeIdle, 100);
     const cut = setTimeout(() => {
       if ('closeAllConnections' in server) server.closeAllConnections();
     }, options.maxMs);
     await closed;
+    clearInterval(idle);
     clearTimeout(cut);
     await options.onDrained();
   };

@@ -12,9 +12,9 @@ export function answerError(error: unknown, c: Context<AppEnv>): Response {
   const { problem, retryAfterMs } = understand(error);
   const { status, retryable } = errorCodes[problem.code];
   if (status >= 500) {
-    const log = { requestId: c.var.requestId, code: problem.code, err: error };
-    if (problem.code === 'INTERNAL') c.var.deps.logger.error(log, 'a request failed');
-    else c.var.deps.logger.warn(log, 'a request could not be carried out now');
+    const log = { requestId: c.var.requestId, code: problem.code };
+    if (problem.code === 'INTERNAL') c.var.deps.logger.error({ ...log, err: error }, 'a request failed');
+    else c.var.deps.logger.warn({ ...log, why: causesOf(error) }, 'a request could not be carried out now');
   }
   if (status === 401) c.header('WWW-Authenticate', 'Bearer');
   if (retryable) c.header('Retry-After', String(Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000))));
@@ -55,6 +55,11 @@ function understand(error: unknown): { problem: Problem; retryAfterMs?: number |
     };
   }
   return { problem: internal };
+}
+
+/** An outage repeats the same error many times: its words are enough, without its stacks. */
+function causesOf(error: unknown): string[] {
+  return error instanceof Error ? [error.message, ...causesOf(error.cause)] : [];
 }
 
 const internal: Problem = {

@@ -24,6 +24,8 @@ export function createViewCache<T>(options: {
 }): ViewCache<T> {
   const entries = new Map<string, Cached<T>>();
   const loading = new Map<string, Promise<Cached<T>>>();
+  const failedAtMs = new Map<string, number>();
+  const expired = new Set<string>();
   const following = new Map<string, Promise<Cached<T>>>();
 
   const remember = (key: string, entry: Cached<T>): Cached<T> => {
@@ -31,19 +33,26 @@ export function createViewCache<T>(options: {
     entries.delete(key);
     entries.set(key, entry);
     const [oldest] = entries.keys();
-    if (entries.size > options.maxEntries && oldest !== undefined) entries.delete(oldest);
+    if (entries.size > options.maxEntries && oldest !== undefined) {
+      entries.delete(oldest);
+      failedAtMs.delete(oldest);
+      expired.delete(oldest);
+    }
     return entry;
   };
 
   const load = async (key: string): Promise<Cached<T>> => {
     const startedAtMs = options.now();
+    expired.delete(key);
     try {
       const value = await options.load(key);
+      failedAtMs.delete(key);
       return remember(key, { value, readAtMs: startedAtMs, isStale: false });
     } catch (error) {
       const last = entries.get(key);
       const isAway = error instanceof RopewalkError && error.problem.code === 'UNAVAILABLE';
       if (!isAway || last === undefined) throw error;
+      failedAtMs.set(key, options.now());
       return { ...last, isStale: true };
     } finally {
       loading.delete(key);
@@ -59,10 +68,14 @@ export function createViewCache<T>(options: {
   return {
     async get(key, maxAgeMs) {
       const known = entries.get(key);
-      if (known !== undefined && options.now() - known.readAtMs < maxAgeMs) return known;
+      const mustRead = maxAgeMs <= 0 || expired.has(key);
+      if (known !== undefined && !mustRead && options.now() - known.readAtMs < maxAgeMs) return known;
+      // During an outage one caller now and then waits for the source; the others get the last value at once.
+      const isAway = options.now() - (failedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < retryMs;
+      if (known !== undefined && isAway) return { ...known, isStale: true };
       const current = loading.get(key);
       if (current === undefined) return begin(key);
-      if (maxAgeMs > 0) return current;
+      if (!mustRead) return current;
       // A load that began before this call may have missed what the caller has just written: all such callers share
       // the next one, so that the source still sees one read at a time.
       const next = following.get(key) ?? after(current).then(() => (following.delete(key), begin(key)));
@@ -70,10 +83,11 @@ export function createViewCache<T>(options: {
       return next;
     },
     expire(key) {
-      const known = entries.get(key);
-      if (known !== undefined) entries.set(key, { ...known, readAtMs: Number.NEGATIVE_INFINITY });
+      if (entries.has(key)) expired.add(key);
     },
   };
 }
+
+const retryMs = 2_000;
 
 const after = (promise: Promise<unknown>): Promise<unknown> => promise.catch(() => undefined);

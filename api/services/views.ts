@@ -156,6 +156,9 @@ function createReader<T extends { workspace: string }>(options: ReaderOptions<T>
       const { value, isStale, readAtMs } = known;
       if (value.kind === 'view') {
         if (value.view.workspace !== workspace) throw notFound(kind, number);
+        // It may have ended since: then the archive knows more than what Temporal said last.
+        const over = isStale ? await fromArchive(workspace, number) : null;
+        if (over !== null) return over;
         return { view: value.view, staleSinceMs: isStale ? readAtMs : null };
       }
       const over = await fromArchive(workspace, number);

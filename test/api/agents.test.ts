@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+
+import { instanceTokenTtlMs } from '../../domain/limits.ts';
+import { createTestApi, launch, type TestApi } from './support.ts';
+
+const head = 'i_head0000';
+const worker = 'i_worker00';
+const boot = (id: string) => `boot-of-${id}-0000000000`;
+
+async function register(api: TestApi, number: number, id: string, bootId = boot(id)): Promise<Response> {
+  const token = await api.tokens.mintLaunch({ workspace: 'default', cluster: number, seq: 1 });
+  const body = { instance: id, bootId, address: `127.0.0.1:${id === head ? 1 : 2}`, version: '0.1.0', pid: 42 };
+  return api.call('POST', '/v1/agent/register', { token, body });
+}
+
+async function jobWithAgents(api: TestApi, body: object = { ntasks: 3 }) {
+  const number = await api.submit(body);
+  launch(api, number, head);
+  launch(api, number, worker, 1);
+  const answers = [await register(api, number, head), await register(api, number, worker)];
+  const [headToken, workerToken] = await Promise.all(
+    answers.map(async (answer) => (await answer.json()).instanceToken),
+  );
+  return { number, headToken: String(headToken), workerToken: String(workerToken) };
+}
+
+const exchange = (api: TestApi, token: string, body: object) =>
+  api.call('POST', '/v1/agent/exchange', { token, body: { claim: 1, want: 0, running: [], results: [], ...body } });
+
+describe('agents', () => {
+  it('register once per instance; another process with the same token is refused', async () => {
+    const api = createTestApi();
+    const number = await api.submit({ name: 'nightly' });
+    launch(api, number, head);
+    const answer = await register(api, number, head);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ cluster: { number, name: 'nightly' }, job: number, role: 'head' });
+    expect((await register(api, number, head)).status).toBe(200);
+    expect((await register(api, number, head, 'another-boot-0000000')).status).toBe(403);
+    expect((await register(api, number, 'i_unknown0')).status).toBe(403);
+    api.workflows.clusters.get(number)?.launches.push({ seq: 2, slots: [5], atMs: api.now() });
+    const early = await register(api, number, 'i_unknown0');
+    expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
+    api.workflows.forget(`cluster/${number}`);
+    expect((await register(api, number, head)).status).toBe(404);
+  });
+
+  it('trade results for leases, and learn of their cluster with a grant', async () => {
+    const api = createTestApi();
+    const { number, headToken } = await jobWithAgents(api);
+    const granted = await (await exchange(api, headToken, { want: 1 })).json();
+    expect(granted).toMatchObject({
+      grants: [{ lease: 1, task: 0, taskId: 0, attempt: 1 }],
+      taskCount: 3,
+      schedulerAddress: '127.0.0.1:1',
+      readyWorkers: ['127.0.0.1:2'],
+      stop: null,
+      token: null,
+    });
+    const again = await (await exchange(api, headToken, { want: 1 })).json();
+    expect(again.grants).toEqual(granted.grants);
+    const result = {
+      lease: 1,
+      task: 0,
+      attempt: 1,
+      exitCode: 0,
+      signal: null,
+      startedAtMs: 1,
+      endedAtMs: 2,
+      reason: null,
+    };
+    const ended = await (await exchange(api, headToken, { results: [result] })).json();
+    expect(ended).toMatchObject({ acknowledged: [1], grants: [], readyWorkers: [], taskCount: 0 });
+    expect(api.workflows.jobs.get(number)?.counters.done).toBe(1);
+    const unknown = await exchange(api, headToken, { results: [{ ...result, colour: 'red' }] });
+    expect((await unknown.json()).error.field).toBe('results.0.colour');
+  });
+
+  it('share one update when they come together', async () => {
+    const api = createTestApi();
+    const { number, headToken, workerToken } = await jobWithAgents(api);
+    const answers = await Promise.all([exchange(api, headToken, { want: 1 }), exchange(api, workerToken, { want: 1 })]);
+    const grants = (await Promise.all(answers.map((answer) => answer.json()))).map(({ grants: [grant] }) => grant.task);
+    expect(new Set(grants)).toEqual(new Set([0, 1]));
+    expect(api.workflows.calls.filter((call) => call === `update job/${number} job.exchange`)).toHaveLength(1);
+  });
+
+  it('are told to stop when their job or cluster is over', async () => {
+    const api = createTestApi();
+    const { number, headToken } = await jobWithAgents(api);
+    api.workflows.end(`job/${number}`, { result: null });
+    const exchanged = await exchange(api, headToken, { want: 1 });
+    expect([exchanged.status, (await exchanged.json()).stop]).toEqual([
+      200,
+      { code: 'JOB_OVER', text: `Job ${number} is over.` },
+    ]);
+    const report = { kind: 'alive', bootId: boot(head), address: 'a' };
+    const alive = await api.call('POST', '/v1/agent/report', { token: headToken, body: report });
+    expect(await alive.json()).toEqual({ stop: null, token: null });
+    api.workflows.forget(`cluster/${number}`);
+    const late = await api.call('POST', '/v1/agent/report', { token: headToken, body: report });
+    expect((await late.json()).stop).toMatchObject({ code: 'CLUSTER_OVER' });
+  });
+
+  it('get a new token with an answer when half the life of theirs is over', async () => {
+    const api = createTestApi();
+    const { headToken } = await jobWithAgents(api);
+    api.clock.offsetMs += instanceTokenTtlMs / 2 + 1_000;
+    const { token } = await (await exchange(api, headToken, { want: 1 })).json();
+    expect(Date.parse(token.expiresAt)).toBeGreaterThan(api.now() + instanceTokenTtlMs - 5_000);
+    expect(await (await exchange(api, token.instanceToken, {})).json()).toMatchObject({ token: null });
+    api.clock.offsetMs += instanceTokenTtlMs / 2;
+    expect((await exchange(api, headToken, {})).status).toBe(401);
+    expect((await exchange(api, token.instanceToken, {})).status).toBe(200);
+  });
+
+  it('fetch the bundle of their own job, and of no other', async () => {
+    const api = createTestApi();
+    const { number, headToken } = await jobWithAgents(api, { command: ['echo', 'x'], secretEnv: { A: 'b' } });
+    const answer = await api.call('GET', '/v1/agent/bundle', { token: headToken });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(await answer.json()).toEqual({ command: ['echo', 'x'], env: { A: 'b' }, files: [] });
+    const claims = { cluster: number, instance: head };
+    const foreign = await api.tokens.mintInstance({ ...claims, workspace: 'other', job: number });
+    expect((await api.call('GET', '/v1/agent/bundle', { token: foreign.instanceToken })).status).toBe(404);
+    const jobless = await api.tokens.mintInstance({ ...claims, workspace: 'default', job: null });
+    expect((await api.call('GET', '/v1/agent/bundle', { token: jobless.instanceToken })).status).toBe(404);
+    expect((await exchange(api, jobless.instanceToken, { want: 1 })).status).toBe(403);
+  });
+
+  it('are told to try again while Temporal is away', async () => {
+    const api = createTestApi();
+    const { headToken } = await jobWithAgents(api);
+    api.workflows.control.isAway = true;
+    const answer = await exchange(api, headToken, { want: 1 });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+  });
+});

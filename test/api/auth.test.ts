@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+
+import { createTestApi } from './support.ts';
+
+const paths = [
+  ['GET', '/v1/jobs'],
+  ['POST', '/v1/jobs'],
+  ['GET', '/v1/jobs/1'],
+  ['GET', '/v1/jobs/1/tasks'],
+  ['GET', '/v1/jobs/1/logs'],
+  ['POST', '/v1/jobs/1/cancel'],
+  ['GET', '/v1/clusters'],
+  ['GET', '/v1/clusters/1'],
+  ['POST', '/v1/clusters/1/stop'],
+] as const;
+const agentPaths = [
+  ['POST', '/v1/agent/register'],
+  ['POST', '/v1/agent/report'],
+  ['POST', '/v1/agent/exchange'],
+  ['GET', '/v1/agent/bundle'],
+] as const;
+
+const codeOf = async (response: Response): Promise<string> => (await response.json()).error.code;
+
+describe('who may enter', () => {
+  it.each([...paths, ...agentPaths])('nobody without a token: %s %s', async (method, path) => {
+    const api = createTestApi();
+    const response = await api.call(method, path, { token: null, ...(method === 'POST' ? { body: {} } : {}) });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await codeOf(response)).toBe('UNAUTHENTICATED');
+  });
+
+  it.each(paths)("no agent's token on people's routes: %s %s", async (method, path) => {
+    const api = createTestApi();
+    const { instanceToken } = await api.tokens.mintInstance({
+      workspace: 'default',
+      cluster: 1,
+      job: 1,
+      instance: 'i_aaaaaaaa',
+    });
+    const launchToken = await api.tokens.mintLaunch({ workspace: 'default', cluster: 1, seq: 1 });
+    for (const token of [instanceToken, launchToken]) {
+      expect((await api.call(method, path, { token })).status).toBe(401);
+    }
+  });
+
+  it.each(agentPaths)("no person's token on agents' routes: %s %s", async (method, path) => {
+    const api = createTestApi();
+    expect((await api.call(method, path)).status).toBe(401);
+  });
+
+  it('a launch token registers and does nothing else; an instance token cannot register', async () => {
+    const api = createTestApi();
+    const token = await api.tokens.mintLaunch({ workspace: 'default', cluster: 1, seq: 1 });
+    for (const [method, path] of agentPaths.slice(1))
+      expect((await api.call(method, path, { token })).status).toBe(401);
+    const { instanceToken } = await api.tokens.mintInstance({
+      workspace: 'default',
+      cluster: 1,
+      job: 1,
+      instance: 'i_aaaaaaaa',
+    });
+    expect((await api.call('POST', '/v1/agent/register', { token: instanceToken, body: {} })).status).toBe(401);
+  });
+
+  it('refuses every wrong token with the same words', async () => {
+    const api = createTestApi();
+    const head = api.token.slice(0, api.token.indexOf('-'));
+    const secret = api.token.slice(head.length + 1);
+    const wrong = [
+      `${head}-${secret.slice(0, -1)}${secret.endsWith('A') ? 'B' : 'A'}`,
+      `${head}-${'A'.repeat(43)}`,
+      `${head}-`,
+      `rw_default_unknowntoken-${secret}`,
+      `rw_other_${head.split('_')[2]}-${secret}`,
+      `rw_../../x_${head.split('_')[2]}-${secret}`,
+      'rw_default',
+      '-',
+    ];
+    const answers = new Set<string>();
+    for (const token of wrong) {
+      const response = await api.call('GET', '/v1/jobs', { token, headers: { 'x-request-id': 'same' } });
+      expect(response.status).toBe(401);
+      answers.add(await response.text());
+    }
+    expect(answers.size).toBe(1);
+    expect((await api.call('GET', '/v1/jobs')).status).toBe(200);
+  });
+
+  it('takes the header as HTTP does: any case of Bearer, one token', async () => {
+    const api = createTestApi();
+    const status = async (authorization: string) =>
+      (await api.call('GET', '/v1/jobs', { token: null, headers: { authorization } })).status;
+    expect(await status(`bearer ${api.token}`)).toBe(200);
+    expect(await status(`Basic ${api.token}`)).toBe(401);
+    expect(await status(`Bearer ${api.token} ${api.token}`)).toBe(401);
+    expect(await status(api.token)).toBe(401);
+  });
+
+  it('refuses expired and revoked tokens once the 5 s of the cache are over', async () => {
+    const api = createTestApi();
+    const state = api.workflows.workspaces.get('default');
+    const [token] = state?.tokens ?? [];
+    if (token === undefined) throw new Error('no token');
+    expect((await api.call('GET', '/v1/jobs')).status).toBe(200);
+    token.revokedAtMs = api.now();
+    api.clock.offsetMs += 5_001;
+    expect((await api.call('GET', '/v1/jobs')).status).toBe(401);
+    token.revokedAtMs = null;
+    token.expiresAtMs = api.now() + 60_000;
+    api.clock.offsetMs += 5_001;
+    expect((await api.call('GET', '/v1/jobs')).status).toBe(200);
+    api.clock.offsetMs += 60_000;
+    expect((await api.call('GET', '/v1/jobs')).status).toBe(401);
+  });
+
+  it('asks Temporal once in 5 s for tokens, and finds a token that is newer than that', async () => {
+    const api = createTestApi();
+    for (let n = 0; n < 5; n += 1) await api.call('GET', '/v1/jobs/77/tasks?limit=x');
+    expect(api.workflows.calls).toEqual(['query workspace/default workspace.view']);
+    const young = api.addToken('default', ['read'], 'grace');
+    api.clock.offsetMs += 600;
+    expect((await api.call('GET', '/v1/jobs', { token: young })).status).toBe(200);
+  });
+
+  it('checks the scope', async () => {
+    const api = createTestApi();
+    const number = await api.submit({});
+    const reader = api.addToken('default', ['read']);
+    const nobody = api.addToken('default', []);
+    api.clock.offsetMs += 5_001;
+    expect((await api.call('GET', `/v1/jobs/${number}`, { token: reader })).status).toBe(200);
+    for (const [method, path, body] of [
+      ['POST', '/v1/jobs', { command: ['true'] }],
+      ['POST', `/v1/jobs/${number}/cancel`, undefined],
+      ['POST', `/v1/clusters/${number}/stop`, undefined],
+    ] as const) {
+      const response = await api.call(method, path, { token: reader, ...(body === undefined ? {} : { body }) });
+      expect(response.status).toBe(403);
+      expect((await response.json()).error.message).toContain('needs the scope write');
+    }
+    for (const [method, path] of paths.filter(([method]) => method === 'GET')) {
+      expect((await api.call(method, path, { token: nobody })).status).toBe(403);
+    }
+  });
+
+  it('honours a known token for reading and ending while Temporal is away, and for nothing else', async () => {
+    const api = createTestApi();
+    const number = await api.submit({});
+    await api.call('GET', `/v1/jobs/${number}`);
+    api.clock.offsetMs += 3_600_000;
+    api.workflows.control.isAway = true;
+    const stale = await api.call('GET', `/v1/jobs/${number}`);
+    expect(stale.status).toBe(200);
+    expect((await stale.json()).staleSince).toMatch(/^\d{4}-/);
+    const create = await api.call('POST', '/v1/jobs', { body: { command: ['true'] } });
+    expect(create.status).toBe(503);
+    expect(create.headers.get('retry-after')).toBe('1');
+    const cancel = await api.call('POST', `/v1/jobs/${number}/cancel`);
+    expect(cancel.status).toBe(503);
+    expect(api.workflows.calls).toContain(`signal job/${number} job.cancel`);
+    expect((await api.call('GET', '/v1/jobs', { token: api.addToken('stranger') })).status).toBe(503);
+  });
+});

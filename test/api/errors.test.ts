@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+
+import { maxBodyBytes } from '../../domain/limits.ts';
+import { createTestApi } from './support.ts';
+
+describe('errors', () => {
+  it('has one body: code, message, and the request id, which is echoed', async () => {
+    const api = createTestApi();
+    const response = await api.call('GET', '/v1/jobs/7', { headers: { 'x-request-id': 'my-id-1' } });
+    expect(response.status).toBe(404);
+    expect(response.headers.get('x-request-id')).toBe('my-id-1');
+    expect(await response.json()).toEqual({
+      error: {
+        code: 'NOT_FOUND',
+        message: 'There is no job 7 in this workspace.',
+        hint: 'GET /v1/jobs lists the ones there are.',
+        requestId: 'my-id-1',
+      },
+    });
+    const other = await api.call('GET', '/v1/jobs/7', { headers: { 'x-request-id': 'a"b<c>' } });
+    expect(other.headers.get('x-request-id')).not.toContain('<');
+  });
+
+  it('says what is wrong with a body that is not JSON, or not there', async () => {
+    const api = createTestApi();
+    const broken = await api.call('POST', '/v1/jobs', { body: '{"command": [' });
+    expect([broken.status, (await broken.json()).error.message]).toEqual([422, 'The request body is not valid JSON.']);
+    const missing = await api.call('POST', '/v1/jobs');
+    expect(missing.status).toBe(422);
+    const list = await api.call('POST', '/v1/jobs', { body: '[]' });
+    expect([list.status, (await list.json()).error.code]).toEqual([422, 'VALIDATION']);
+  });
+
+  it('counts further problems, and names a path parameter', async () => {
+    const api = createTestApi();
+    const many = await api.call('POST', '/v1/jobs', { body: { command: [], ntasks: 0, array: '' } });
+    expect((await many.json()).error).toMatchObject({ field: 'command', message: expect.stringContaining('2 more') });
+    const response = await api.call('GET', '/v1/jobs/abc');
+    expect([response.status, (await response.json()).error.field]).toEqual([422, 'number']);
+  });
+
+  it('answers 404 and 405 in the same body, and says which methods work', async () => {
+    const api = createTestApi();
+    const nowhere = await api.call('GET', '/v2/nothing', { token: null });
+    expect([nowhere.status, (await nowhere.json()).error.code]).toEqual([404, 'NOT_FOUND']);
+    const wrong = await api.call('DELETE', '/v1/jobs/3');
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET']);
+    expect((await wrong.json()).error.code).toBe('METHOD_NOT_ALLOWED');
+    const two = await api.call('PUT', '/v1/jobs');
+    expect(two.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'POST']);
+  });
+
+  it('refuses a body over the limit, before it is parsed, and after the token was checked', async () => {
+    const api = createTestApi();
+    const body = 'x'.repeat(maxBodyBytes + 1);
+    const response = await api.call('POST', '/v1/jobs', { body });
+    expect([response.status, (await response.json()).error.code]).toEqual([413, 'TOO_LARGE']);
+    expect((await api.call('POST', '/v1/jobs', { body, token: null })).status).toBe(401);
+  });
+
+  it('says nothing internal when we are at fault, and logs it under the request id', async () => {
+    const api = createTestApi();
+    api.objects.get = async () => {
+      throw new Error('disk on fire at /secret/path');
+    };
+    const response = await api.call('GET', '/v1/jobs/5', { headers: { 'x-request-id': 'find-me' } });
+    expect(response.status).toBe(500);
+    const text = await response.text();
+    expect(text).not.toMatch(/fire|secret|at /);
+    expect(JSON.parse(text).error).toMatchObject({ code: 'INTERNAL', requestId: 'find-me' });
+    const line = api.logged.find((entry) => entry.includes('disk on fire'));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ requestId: 'find-me', level: 50 });
+  });
+
+  it('never logs a token', async () => {
+    const api = createTestApi();
+    await api.call('GET', '/v1/jobs');
+    await api.call('POST', '/v1/jobs', { body: { command: ['true'], secretEnv: { A: 'swordfish\0' } } });
+    const secret = api.token.slice(api.token.indexOf('-') + 1);
+    expect(api.logged.length).toBeGreaterThan(0);
+    for (const word of [secret, 'swordfish']) expect(api.logged.join()).not.toContain(word);
+  });
+
+  it('is up without Temporal, and ready with it', async () => {
+    const api = createTestApi();
+    const status = async (path: string) => (await api.call('GET', path, { token: null })).status;
+    expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 200]);
+    api.workflows.control.isAway = true;
+    expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 503]);
+  });
+});

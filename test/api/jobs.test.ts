@@ -1,0 +1,276 @@
+import { describe, expect, it } from 'vitest';
+
+import { hashBody } from '../../api/services/jobs/canonical.ts';
+import { archiveKey } from '../../platform/archive-keys.ts';
+import { createTestApi, endJob, json, type TestApi } from './support.ts';
+
+const script = (text: string, path = 'run.sh') => ({
+  path,
+  content: Buffer.from(text).toString('base64'),
+  executable: true,
+});
+const stored = (api: TestApi) => api.objects.keys().filter((key) => /^(specs|vault)\//.test(key));
+const errorOf = async (response: Response) => (await response.json()).error;
+
+describe('submitting a job', () => {
+  it('seals the bundle, writes the spec without a secret in it, and answers the number', async () => {
+    const api = createTestApi();
+    const body = {
+      command: ['run.sh', '$ROPEWALK_BATCH_TASK_ID'],
+      files: [script('#!/bin/bash\n# ROPEWALK ntasks 10\n# COILED memory 8 GiB\necho hello\n')],
+      env: { MODE: 'fast' },
+      secretEnv: { PASSWORD: 'swordfish' },
+    };
+    const response = await api.call('POST', '/v1/jobs', { body });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('location')).toBe('/v1/jobs/1');
+    const created = await response.json();
+    expect(created).toMatchObject({ number: 1, name: 'job-1', existing: false });
+    expect(created.warnings.join()).toContain('memory');
+    const [specKey = '', bundleKey = ''] = stored(api);
+    const spec = Buffer.from((await api.objects.get(specKey)) ?? []).toString();
+    expect(JSON.parse(spec).settings).toMatchObject({
+      taskCount: 10,
+      array: '0-9',
+      instances: 8,
+      providerQueue: 'local/host1',
+    });
+    for (const text of [spec, Buffer.from((await api.objects.get(bundleKey)) ?? []).toString(), api.logged.join()]) {
+      expect(text).not.toContain('swordfish');
+    }
+    const bundle = JSON.parse(Buffer.from((await api.vault.open(bundleKey)) ?? []).toString());
+    expect(bundle).toMatchObject({ command: body.command, env: { MODE: 'fast', PASSWORD: 'swordfish' } });
+    expect(Buffer.from(bundle.files[0].contentBase64, 'base64').toString()).toContain('echo hello');
+  });
+
+  it('gives one instance per task, at most max-workers, at most twice the cores', async () => {
+    const api = createTestApi({ cores: 3 });
+    const instances = async (body: object) =>
+      api.workflows.workspaces.get('default')?.holders.find(({ number }) => number === 0) ??
+      (await api.submit(body).then((number) => api.workflows.jobs.get(number)?.settings.instances));
+    expect(await instances({ ntasks: 2 })).toBe(2);
+    expect(await instances({ ntasks: 100 })).toBe(6);
+    expect(await instances({ ntasks: 100, maxWorkers: 4 })).toBe(4);
+    expect(await instances({ ntasks: 100, maxWorkers: -1 })).toBe(6);
+  });
+
+  it('reads the header of the script that the command names, wherever it stands, and of no other', async () => {
+    const api = createTestApi();
+    const files = [script('# ROPEWALK ntasks 7\n', 'other.py'), script('# ROPEWALK ntasks 3\n', 'work.py')];
+    const count = async (command: string[]) =>
+      api.workflows.jobs.get(await api.submit({ command, files }))?.settings.taskCount;
+    expect(await count(['python3', './work.py', 'x'])).toBe(3);
+    expect(await count(['echo', 'hello'])).toBe(1);
+  });
+
+  it('answers the same job for the same Idempotency-Key, and leaves nothing of the second request', async () => {
+    const api = createTestApi();
+    const request = { body: { command: ['true'] }, headers: { 'idempotency-key': 'once' } };
+    const first = await api.call('POST', '/v1/jobs', request);
+    const again = await api.call('POST', '/v1/jobs', request);
+    expect([first.status, again.status]).toEqual([201, 200]);
+    expect(await again.json()).toEqual({ ...(await first.json()), existing: true });
+    expect(stored(api)).toHaveLength(2);
+    const other = await api.call('POST', '/v1/jobs', { ...request, body: { command: ['false'] } });
+    expect(other.status).toBe(409);
+    expect((await errorOf(other)).code).toBe('IDEMPOTENCY_MISMATCH');
+    expect(stored(api)).toHaveLength(2);
+  });
+
+  it('keeps the keys of users apart, and does not mind the order of fields', async () => {
+    const api = createTestApi();
+    const headers = { 'idempotency-key': 'once' };
+    await api.call('POST', '/v1/jobs', { body: { command: ['true'], ntasks: 2 }, headers });
+    const again = await api.call('POST', '/v1/jobs', { body: { ntasks: 2, command: ['true'] }, headers });
+    expect(again.status).toBe(200);
+    const token = api.addToken('default', ['write'], 'grace');
+    api.clock.offsetMs += 600;
+    expect(
+      (await api.call('POST', '/v1/jobs', { body: { command: ['true'], ntasks: 2 }, headers, token })).status,
+    ).toBe(201);
+    const key = new Uint8Array(32);
+    expect(hashBody({ a: 1, b: [1, { c: undefined }] }, key)).toBe(hashBody({ b: [1, {}], a: 1 }, key));
+    expect(hashBody({ a: [1, 2] }, key)).not.toBe(hashBody({ a: [2, 1] }, key));
+  });
+
+  it.each(['with blank', 'ümlaut', '', 'x'.repeat(201)])('names the header for the key %j', async (key) => {
+    const api = createTestApi();
+    const headers = { 'idempotency-key': encodeURI(key) === key ? key : Buffer.from(key).toString('latin1') };
+    const response = await api.call('POST', '/v1/jobs', { body: { command: ['true'] }, headers });
+    expect(response.status).toBe(422);
+    expect((await errorOf(response)).field).toBe('idempotency-key');
+  });
+
+  it('keeps what it wrote when nobody knows whether the job was admitted, and finds it again under the key', async () => {
+    const api = createTestApi();
+    api.workflows.control.loseNextAnswer = true;
+    const request = { body: { command: ['true'] }, headers: { 'idempotency-key': 'k' } };
+    expect((await api.call('POST', '/v1/jobs', request)).status).toBe(503);
+    expect(stored(api)).toHaveLength(2);
+    const again = await api.call('POST', '/v1/jobs', request);
+    expect(again.status).toBe(200);
+    expect((await again.json()).number).toBe(1);
+    expect(stored(api)).toHaveLength(2);
+  });
+
+  it('passes on what admission says, and deletes what it wrote', async () => {
+    const api = createTestApi();
+    const body = { command: ['true'], name: 'nightly' };
+    expect((await api.call('POST', '/v1/jobs', { body })).status).toBe(201);
+    const taken = await api.call('POST', '/v1/jobs', { body });
+    expect(taken.status).toBe(409);
+    expect(await errorOf(taken)).toMatchObject({ code: 'NAME_TAKEN', field: 'name' });
+    const found = await api.call('POST', '/v1/jobs', { body: { ...body, getOrCreate: true } });
+    expect([found.status, (await found.json()).number]).toEqual([200, 1]);
+    const state = api.workflows.workspaces.get('default');
+    if (state !== undefined) state.limits.running = 1;
+    const over = await api.call('POST', '/v1/jobs', { body: { command: ['true'] } });
+    expect([over.status, over.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(stored(api)).toHaveLength(2);
+  });
+
+  it.each([
+    ['an unknown field', { colour: 'red' }, 'colour'],
+    ['an unknown field of a file', { files: [{ ...script(''), mode: 7 }] }, 'files.0.mode'],
+    ['no command', { command: [] }, 'command'],
+    ['an empty program', { command: [''] }, 'command.0'],
+    ['a word with NUL', { command: ['a', 'b\0c'] }, 'command.1'],
+    ['a wrong type', { ntasks: 'ten' }, 'ntasks'],
+    ['too many tasks', { ntasks: 20_001 }, 'ntasks'],
+    ['ntasks and array', { ntasks: 2, array: '0-1' }, 'array'],
+    ['a bad array', { array: '3-1' }, 'array'],
+    ['a bad duration', { jobTimeout: 'soon' }, 'jobTimeout'],
+    ['a path that leaves', { files: [script('', '../x')] }, 'files.0.path'],
+    ['an absolute path', { files: [script('', '/etc/x')] }, 'files.0.path'],
+    ['a backslash', { files: [script('', 'a\\b')] }, 'files.0.path'],
+    ['the same path twice', { files: [script('', 'a'), script('', './a')] }, 'files.1.path'],
+    ['content that is not base64', { files: [{ path: 'a', content: 'ä' }] }, 'files.0.content'],
+    ['a bad variable name', { env: { '1X': 'y' } }, 'env.1X'],
+    ['a variable of ours', { secretEnv: { ROPEWALK_INSTANCE: 'i' } }, 'secretEnv.ROPEWALK_INSTANCE'],
+    [
+      'a header that cannot be honoured',
+      { command: ['run.sh'], files: [script('# COILED container ubuntu\n')] },
+      'container',
+    ],
+  ])('names the field at fault: %s', async (_what, body, field) => {
+    const api = createTestApi();
+    const response = await api.call('POST', '/v1/jobs', { body: { command: ['true'], ...body } });
+    expect(response.status).toBe(422);
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ code: 'VALIDATION', field });
+    expect(error.message.length).toBeGreaterThan(10);
+    expect(stored(api)).toEqual([]);
+  });
+});
+
+describe('reading jobs', () => {
+  it('says pending between admission and start, and the same 404 for what is not there and for what is not yours', async () => {
+    const api = createTestApi();
+    await api.call('POST', '/v1/jobs', { body: { command: ['echo', 'a b'], ntasks: 3 } });
+    const pending = await (await api.call('GET', '/v1/jobs/1')).json();
+    expect(pending).toMatchObject({
+      status: 'pending',
+      command: "echo 'a b'",
+      array: '0-2',
+      tasks: { total: 3, pending: 3 },
+    });
+    expect((await api.call('POST', '/v1/jobs/1/cancel')).status).toBe(503);
+
+    await api.workflows.startHolder('default', 1);
+    api.clock.offsetMs += 1_001;
+    expect((await api.call('GET', '/v1/jobs/1')).status).toBe(200);
+    const stranger = api.addToken('stranger');
+    for (const [method, path] of [
+      ['GET', '/v1/jobs/N'],
+      ['GET', '/v1/jobs/N/tasks'],
+      ['GET', '/v1/jobs/N/logs'],
+      ['POST', '/v1/jobs/N/cancel'],
+      ['GET', '/v1/clusters/N'],
+      ['POST', '/v1/clusters/N/stop'],
+    ] as const) {
+      const ask = async (number: number) => {
+        const headers = { 'x-request-id': 'same' };
+        const response = await api.call(method, path.replace('N', String(number)), { token: stranger, headers });
+        return { status: response.status, headers: [...response.headers], body: await response.text() };
+      };
+      const foreign = await ask(1);
+      const absent = await ask(2);
+      expect(foreign.status).toBe(404);
+      expect(foreign).toEqual({ ...absent, body: absent.body.replace(/\b2\b/, '1') });
+    }
+    expect(api.workflows.jobs.get(1)?.cancelRequested).toBeNull();
+  });
+
+  it('asks an open workflow at most once a second, and reads an ended one from result, then archive', async () => {
+    const api = createTestApi();
+    const number = await api.submit({});
+    for (let n = 0; n < 10; n += 1) await api.call('GET', `/v1/jobs/${number}`);
+    expect(api.workflows.calls.filter((call) => call === `query job/${number} job.view`)).toHaveLength(1);
+
+    const view = endJob(api, number);
+    api.workflows.end(`job/${number}`, { result: view });
+    api.clock.offsetMs += 1_001;
+    expect((await (await api.call('GET', `/v1/jobs/${number}`)).json()).status).toBe('done');
+    await api.objects.put(archiveKey('default', 'jobs', number), json(view));
+    api.workflows.forget(`job/${number}`);
+    api.clock.offsetMs += 1_001;
+    expect((await (await api.call('GET', `/v1/jobs/${number}`)).json()).status).toBe('done');
+    api.workflows.control.isAway = true;
+    api.clock.offsetMs += 3_600_000;
+    expect((await (await api.call('GET', `/v1/jobs/${number}`)).json()).status).toBe('done');
+  });
+
+  it('says so when the workflow was ended from outside', async () => {
+    const api = createTestApi();
+    const number = await api.submit({});
+    api.workflows.end(`job/${number}`, { failed: 'Workflow execution terminated' });
+    const job = await (await api.call('GET', `/v1/jobs/${number}`)).json();
+    expect(job).toMatchObject({ status: 'error', reason: { code: 'ENDED_FROM_OUTSIDE' } });
+    expect(job.reason.text).toContain('terminated');
+  });
+
+  it('lists newest first, open and archived, page by page, each once', async () => {
+    const api = createTestApi();
+    for (let n = 0; n < 5; n += 1) await api.submit({});
+    const state = api.workflows.workspaces.get('default');
+    for (const number of [1, 2, 4]) {
+      await api.objects.put(archiveKey('default', 'jobs', number), json(endJob(api, number)));
+      // Job 4 is archived but its reservation is not yet released: it must not be there twice.
+      if (state !== undefined && number !== 4)
+        state.holders = state.holders.filter((holder) => holder.number !== number);
+      api.workflows.forget(`job/${number}`);
+    }
+    api.clock.offsetMs += 1_001;
+    const seen: number[][] = [];
+    for (let next: string | null = ''; next !== null;) {
+      const query: string = next === '' ? '' : `&after=${next}`;
+      const page = await (await api.call('GET', `/v1/jobs?limit=2${query}`)).json();
+      seen.push(page.items.map(({ number }: { number: number }) => number));
+      next = page.next;
+    }
+    expect(seen).toEqual([[5, 4], [3, 2], [1]]);
+    const clusters = await (await api.call('GET', '/v1/clusters')).json();
+    expect(clusters.items.map(({ number }: { number: number }) => number)).toEqual([5, 4, 3]);
+    for (const query of ['limit=0', 'limit=1001', 'limit=x', 'after=x']) {
+      const response = await api.call('GET', `/v1/jobs?${query}`);
+      expect([response.status, (await errorOf(response)).field]).toEqual([422, query.split('=')[0]]);
+    }
+  });
+
+  it('cancels once, and answers the same for one that is over', async () => {
+    const api = createTestApi();
+    const number = await api.submit({ ntasks: 3 });
+    for (let n = 0; n < 2; n += 1) {
+      const response = await api.call('POST', `/v1/jobs/${number}/cancel`);
+      expect(response.status).toBe(202);
+      expect(await response.json()).toMatchObject({
+        status: 'cancelled',
+        tasks: { cancelled: 3 },
+        reason: { text: 'Cancelled by ada.' },
+      });
+    }
+    expect(api.workflows.calls.filter((call) => call.startsWith('signal'))).toHaveLength(1);
+    const stopped = await api.call('POST', `/v1/clusters/${number}/stop`);
+    expect([stopped.status, (await stopped.json()).status]).toEqual([202, 'stopping']);
+  });
+});

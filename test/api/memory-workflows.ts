@@ -1,0 +1,166 @@
+// A stand-in for Temporal: workflows that live in memory and run the real rules of domain/. It can be away, and its
+// workflows can be started, ended and forgotten by the test.
+import type { UpdateOutcome, WorkflowsPort } from '../../api/services/workflows-port.ts';
+import { applyReport } from '../../domain/cluster/apply.ts';
+import { createClusterState } from '../../domain/cluster/create.ts';
+import type { ClusterState } from '../../domain/cluster/state.ts';
+import { headAddress } from '../../domain/cluster/view.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import { parseArray } from '../../domain/job/array.ts';
+import { createJobState } from '../../domain/job/create.ts';
+import { cancelJob } from '../../domain/job/events.ts';
+import { exchange } from '../../domain/job/exchange.ts';
+import type { ExchangeItem } from '../../domain/job/protocol.ts';
+import type { JobState } from '../../domain/job/state.ts';
+import { openTasks } from '../../domain/job/view.ts';
+import { admit } from '../../domain/workspace/admit.ts';
+import { createWorkspaceState } from '../../domain/workspace/create.ts';
+import type { AdmitItem, WorkspaceState } from '../../domain/workspace/state.ts';
+import type { Objects } from '../../platform/objects/objects.ts';
+import { jobSpec } from '../../schema/job-spec.ts';
+import type { ReportItem, StopSignal } from '../../workflows/cluster/messages.ts';
+import { viewCluster } from '../../workflows/cluster/view.ts';
+import { jobMessages, type CancelSignal, type TasksQueryInput } from '../../workflows/job/messages.ts';
+import { viewJob } from '../../workflows/job/view.ts';
+import type { Flush } from '../../workflows/messages.ts';
+
+interface Open {
+  update?: (name: string, item: unknown) => unknown;
+  query: (name: string, input: unknown) => unknown;
+  signal?: (name: string, input: unknown) => void;
+}
+
+export function createMemoryWorkflows(objects: Objects, now: () => number) {
+  const open = new Map<string, Open>();
+  const closed = new Map<string, { result: unknown } | { failed: string }>();
+  const workspaces = new Map<string, WorkspaceState>();
+  const jobs = new Map<number, JobState>();
+  const clusters = new Map<number, ClusterState>();
+  const calls: string[] = [];
+  const control = { isAway: false, loseNextAnswer: false };
+
+  const called = (what: string): void => {
+    calls.push(what);
+    if (control.isAway) throw away();
+  };
+  const gone = (id: string) => ({ kind: closed.has(id) ? 'closed' : 'missing' }) as const;
+
+  const port = {
+    async update(id: string, name: string, input: Flush<unknown>): Promise<UpdateOutcome<unknown>> {
+      called(`update ${id} ${name}`);
+      const workflow = open.get(id);
+      if (workflow?.update === undefined) return gone(id);
+      const { update } = workflow;
+      const value = overTheWire({ items: input.items.map((item) => update(name, item)) });
+      if (control.loseNextAnswer) {
+        control.loseNextAnswer = false;
+        throw away();
+      }
+      return { kind: 'done', value };
+    },
+    async query(id: string, name: string, input?: unknown) {
+      called(`query ${id} ${name}`);
+      const workflow = open.get(id);
+      return workflow === undefined ? gone(id) : { kind: 'value', value: overTheWire(workflow.query(name, input)) };
+    },
+    async signal(id: string, name: string, input: unknown) {
+      called(`signal ${id} ${name}`);
+      const workflow = open.get(id);
+      if (workflow === undefined) return gone(id);
+      workflow.signal?.(name, input);
+      return { kind: 'sent' };
+    },
+    async result(id: string) {
+      called(`result ${id}`);
+      const ended = closed.get(id);
+      if (ended === undefined) return { kind: 'missing' };
+      return 'failed' in ended ? { kind: 'failed', text: ended.failed } : { kind: 'value', value: ended.result };
+    },
+    isReachable: async () => !control.isAway,
+  };
+
+  return {
+    port: asPort(port),
+    control,
+    calls,
+    workspaces,
+    jobs,
+    clusters,
+
+    addWorkspace(slug: string): WorkspaceState {
+      const state = createWorkspaceState({ slug, deploymentId: 'd', createdAtMs: now(), block: { next: 1, end: 999 } });
+      workspaces.set(slug, state);
+      open.set(`workspace/${slug}`, {
+        update: (_name, item) => admit(state, trusted<AdmitItem>(item), now()),
+        query: () => state,
+      });
+      return state;
+    },
+
+    /** What the workspace's loop and the new workflows do after admission. */
+    async startHolder(slug: string, number: number): Promise<void> {
+      const holder = workspaces.get(slug)?.holders.find((each) => each.number === number);
+      if (holder === undefined) throw new Error(`${slug} holds no ${number}`);
+      const spec = jobSpec.parse(JSON.parse(Buffer.from((await objects.get(holder.specRef)) ?? []).toString()));
+      const owner = { number, workspace: slug, user: holder.user, deploymentId: 'd', admissionId: holder.admissionId };
+      const settings = { ...spec.settings, name: holder.name };
+      const job = createJobState({ ...owner, submittedAtMs: now() }, settings);
+      jobs.set(number, job);
+      const array = parseArray(settings.array);
+      const jobInput = { ...owner, name: holder.name, specRef: holder.specRef };
+      open.set(`job/${number}`, {
+        update: (_name, item) => ({
+          ok: exchange(job, trusted<ExchangeItem>(item), now(), (index) => array.idAt(index)),
+        }),
+        query: (name, input) => (name === jobMessages.view ? viewJob(job, jobInput) : viewTasks(job, input)),
+        signal: (_name, input) => cancelJob(job, { ...trusted<CancelSignal>(input), atMs: now() }),
+      });
+      const clusterSettings = { ...settings, job: number, registerTimeoutMs: 1_000 };
+      const cluster = createClusterState({ ...owner, createdAtMs: now() }, clusterSettings);
+      clusters.set(number, cluster);
+      const clusterInput = { ...owner, settings: clusterSettings };
+      open.set(`cluster/${number}`, {
+        update: (_name, item) => report(cluster, trusted<ReportItem>(item), now()),
+        query: () => viewCluster(cluster, clusterInput),
+        signal: (_name, input) => void (cluster.stopRequested = { ...trusted<StopSignal>(input), atMs: now() }),
+      });
+    },
+
+    end(id: string, ending: { result: unknown } | { failed: string }): void {
+      open.delete(id);
+      closed.set(id, ending);
+    },
+    forget(id: string): void {
+      open.delete(id);
+      closed.delete(id);
+    },
+  };
+}
+
+export type MemoryWorkflows = ReturnType<typeof createMemoryWorkflows>;
+
+const away = () => new RopewalkError({ code: 'UNAVAILABLE', message: 'away' }, { retryAfterMs: 1_000 });
+
+/** As plain JSON, so that nothing is shared by reference. */
+const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+/** What tests send comes from the services' own typed calls. */
+const trusted = <T>(value: unknown): T => value as T;
+
+/** The port's generics name what each message answers; here the messages are told apart by name at run time. */
+const asPort = (port: object): WorkflowsPort => port as WorkflowsPort;
+
+function viewTasks(job: JobState, input: unknown) {
+  const { from, count } = trusted<TasksQueryInput>(input);
+  const { taskCount, array } = job.settings;
+  return { taskCount, array, pagesWritten: job.pagesWritten, page: job.page, open: openTasks(job, from, count) };
+}
+
+function report(cluster: ClusterState, item: ReportItem, nowMs: number) {
+  const verdict = applyReport(cluster, item, nowMs);
+  if (verdict === 'not yet known') return { error: { code: 'NOT_YET', message: 'not yet' } };
+  if (verdict === 'refused') return { error: { code: 'FORBIDDEN', message: 'not part of the cluster' } };
+  const { name, job } = cluster.settings;
+  const role = cluster.instances.find(({ id }) => id === item.instance)?.role ?? 'worker';
+  return { ok: { role, clusterName: name, job, headAddress: headAddress(cluster), stop: cluster.stopRequested } };
+}

@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+
+import { describe, expect, it } from 'vitest';
+
+import { buildDocument } from '../../api/openapi.ts';
+import { createTestApi } from './support.ts';
+
+describe('the OpenAPI document', () => {
+  it('is the committed one: run `npm run openapi` after changing a route', async () => {
+    const committed = await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
+    expect(`${JSON.stringify(buildDocument(), null, 2)}\n` === committed).toBe(true);
+  });
+
+  it('describes exactly the routes that are served', () => {
+    const { app } = createTestApi();
+    const ownPages = ['GET /v1/openapi.json', 'GET /docs'];
+    const served = new Set(
+      app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
+    );
+    const described = Object.entries(buildDocument().paths ?? {}).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+    );
+    expect([...served].filter((route) => !ownPages.includes(route)).toSorted()).toEqual(described.toSorted());
+  });
+
+  it('resolves every reference, and gives every operation an id, a summary and the error body', () => {
+    const document = buildDocument();
+    const text = JSON.stringify(document);
+    const known = Object.keys(document.components?.schemas ?? {});
+    for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/g)) expect(known).toContain(name);
+    const operations = Object.values(document.paths ?? {}).flatMap((item) =>
+      [item.get, item.post].filter((each) => each !== undefined),
+    );
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+    for (const { summary, tags, responses } of operations) {
+      expect(summary).not.toBe('');
+      if (tags?.[0] !== 'meta') expect(responses).toHaveProperty('default');
+    }
+  });
+
+  it('is served, with a reference page that needs nothing from elsewhere', async () => {
+    const api = createTestApi();
+    const document = await api.call('GET', '/v1/openapi.json', { token: null });
+    expect(await document.json()).toEqual(JSON.parse(JSON.stringify(buildDocument())));
+    const page = await api.call('GET', '/docs', { token: null });
+    const text = await page.text();
+    expect(page.headers.get('content-type')).toContain('text/html');
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    for (const path of Object.keys(buildDocument().paths ?? {})) expect(text).toContain(`<code>${path}</code>`);
+    expect(text).not.toMatch(/<script|<link|<img|src=|https?:\/\//);
+  });
+});

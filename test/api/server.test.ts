@@ -1,0 +1,80 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { readSettings } from '../../api/settings.ts';
+import { eventually } from '../support/eventually.ts';
+
+const script = fileURLToPath(new URL('../../api/server.ts', import.meta.url));
+
+describe('the API process', () => {
+  const children: ChildProcess[] = [];
+  const homes: string[] = [];
+  afterEach(async () => {
+    for (const child of children.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
+    for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true });
+  });
+
+  const start = async (port: number) => {
+    const home = await mkdtemp(join(tmpdir(), 'ropewalk-api-'));
+    homes.push(home);
+    const env = {
+      ROPEWALK_HOME: home,
+      ROPEWALK_PORT: String(port),
+      ROPEWALK_HOST_ID: 'host1',
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+      TEMPORAL_CONFIG_FILE: join(home, 'none.toml'),
+    };
+    const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    children.push(child);
+    const output = { text: '' };
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output.text += String(chunk)));
+    return { child, output, home };
+  };
+
+  it('starts while Temporal is away, listens on loopback, and drains when told to end', async () => {
+    const { child, output, home } = await start(0);
+    const line = await eventually(() => output.text.split('\n').find((text) => text.includes('"listening"')));
+    const { address, port } = JSON.parse(line);
+    expect(address).toBe('127.0.0.1');
+    const url = `http://127.0.0.1:${port}`;
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    expect(await readdir(home)).toContain('keys.json');
+    const pending = fetch(`${url}/v1/jobs`, {
+      headers: { authorization: `Bearer rw_default_aaaaaaaaaaaa-${'a'.repeat(43)}` },
+    });
+    await eventually(async () => (await fetch(`${url}/healthz`)).ok);
+    child.kill('SIGTERM');
+    expect((await pending).status).toBe(503);
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(0);
+    expect(output.text).toContain('"ended"');
+  });
+
+  it('says so and fails when its port is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    try {
+      const { child, output } = await start(port);
+      const [code] = await once(child, 'exit');
+      expect(code).toBe(1);
+      expect(output.text).toContain('EADDRINUSE');
+    } finally {
+      server.close();
+    }
+  });
+
+  it('tells every problem of its environment at once', () => {
+    const read = () => readSettings({ ROPEWALK_PORT: '99999', ROPEWALK_PUBLIC_URL: 'nowhere' });
+    for (const name of ['ROPEWALK_PORT', 'ROPEWALK_PUBLIC_URL', 'ROPEWALK_HOST_ID']) expect(read).toThrow(name);
+  });
+});

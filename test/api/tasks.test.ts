@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+
+import { recordTask } from '../../domain/job/rules.ts';
+import type { JobState } from '../../domain/job/state.ts';
+import { pageDue, pageWritten } from '../../domain/job/view.ts';
+import { taskPageSize } from '../../domain/limits.ts';
+import { archiveKey, taskPageKey } from '../../platform/archive-keys.ts';
+import { createTestApi, endJob, json, type TestApi } from './support.ts';
+
+describe('reading tasks', () => {
+  it('puts archive pages, records in hand and open tasks into the order of their index', async () => {
+    const api = createTestApi();
+    const total = taskPageSize * 2 + 100;
+    const number = await api.submit({ array: `10-${total + 9}` });
+    const job = api.workflows.jobs.get(number);
+    if (job === undefined) throw new Error('no job');
+    // They end in a scattered order, so that a window's records lie in different pages.
+    const order = Array.from({ length: total - 50 }, (_, n) => (n * 11) % (total - 50));
+    for (const task of order) endTask(job, task);
+    await archivePages(api, job);
+
+    const seen: { id: number; index: number; state: string; exitCode: number | null }[] = [];
+    for (let next: string | null = ''; next !== null;) {
+      const query: string = next === '' ? '' : `&after=${next}`;
+      const page = await (await api.call('GET', `/v1/jobs/${number}/tasks?limit=170${query}`)).json();
+      seen.push(...page.items);
+      next = page.next;
+    }
+    expect(seen.map(({ index }) => index)).toEqual(Array.from({ length: total }, (_, n) => n));
+    expect(seen.every(({ id, index }) => id === index + 10)).toBe(true);
+    expect(seen.filter(({ state }) => state === 'pending').map(({ index }) => index)).toEqual(
+      Array.from({ length: 50 }, (_, n) => total - 50 + n),
+    );
+    expect(seen.filter(({ state }) => state === 'done').every(({ exitCode, index }) => exitCode === index % 3)).toBe(
+      true,
+    );
+  });
+
+  it('reads a finished job from the archive alone, also while Temporal is away', async () => {
+    const api = createTestApi();
+    const number = await api.submit({ ntasks: 5 });
+    const job = api.workflows.jobs.get(number);
+    if (job === undefined) throw new Error('no job');
+    for (const task of [4, 2, 0, 1, 3]) endTask(job, task);
+    const view = endJob(api, number);
+    await api.objects.put(taskPageKey('default', number, 0), json(job.page));
+    await api.objects.put(archiveKey('default', 'jobs', number), json({ ...view, pagesWritten: 1 }));
+    await api.call('GET', '/v1/jobs');
+    api.clock.offsetMs += 1_001;
+    api.workflows.control.isAway = true;
+    api.workflows.forget(`job/${number}`);
+    const page = await (await api.call('GET', `/v1/jobs/${number}/tasks`)).json();
+    expect(page.next).toBeNull();
+    expect(page.items.map(({ index, state }: { index: number; state: string }) => [index, state])).toEqual(
+      [0, 1, 2, 3, 4].map((index) => [index, 'done']),
+    );
+    const beyond = await (await api.call('GET', `/v1/jobs/${number}/tasks?after=99`)).json();
+    expect(beyond).toEqual({ items: [], next: null });
+  });
+});
+
+function endTask(job: JobState, task: number): void {
+  const ended = { attempt: 1, exitCode: task % 3, signal: null, instance: 'i_aaaaaaaa', startedAtMs: 1, endedAtMs: 2 };
+  recordTask(job, { task, state: 'done', reason: null, ...ended });
+}
+
+async function archivePages(api: TestApi, job: JobState): Promise<void> {
+  for (let due = pageDue(job); due !== null; due = pageDue(job)) {
+    await api.objects.put(taskPageKey('default', job.number, job.pagesWritten), json(due));
+    pageWritten(job, due.length);
+  }
+}
