@@ -61,6 +61,8 @@ async function main(): Promise<void> {
     nodePath: process.execPath,
     maxInstances: env.ROPEWALK_MAX_LOCAL_INSTANCES,
     cores: availableParallelism(),
+    // In line on this machine is better than in the workflow's back-off, which would poll.
+    waitForRoomMs: 20_000,
     environment: process.env,
   });
 

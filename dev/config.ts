@@ -42,7 +42,7 @@ export function parseDevConfig(text: string, path: string): DevConfig {
 
 /** Twice the cores: local tasks are processes of this machine, and more of them only wait for each other. */
 export const localInstances = (config: DevConfig): number =>
-  config.worker.maxLocalInstances === 'auto' ? 2 * availableParallelism() : config.worker.maxLocalInstances;
+  config.worker.maxLocalInstances === 'auto' ? 8 * availableParallelism() : config.worker.maxLocalInstances;
 
 const logLevel = z.enum(['debug', 'info', 'warn', 'error']);
 const env = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.coerce.string());

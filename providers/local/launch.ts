@@ -35,9 +35,15 @@ type Refusal = Pick<LaunchFailure, 'code' | 'text'>;
 /** A started agent that has not claimed its name by then is ended: it would otherwise be nobody's. */
 const claimTimeoutMs = 30_000;
 const claimPollMs = 20;
+const roomPollMs = 200;
 const base32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
-export async function launchInstances(context: LaunchContext, request: LaunchRequest): Promise<LaunchOutcome> {
+/** `giveUpAtMs`: until then a launch that finds no room at all waits for others to end. */
+export async function launchInstances(
+  context: LaunchContext,
+  request: LaunchRequest,
+  giveUpAtMs: number,
+): Promise<LaunchOutcome> {
   const places = request.slots.map((slot, index) => ({ ...slot, id: instanceIdOf(request.token, index) }));
   const fresh: Place[] = [];
   const refusals: Refusal[] = [];
@@ -49,7 +55,7 @@ export async function launchInstances(context: LaunchContext, request: LaunchReq
     else if ((await exists(paths.tombstone)) || (await exists(paths.claim))) launched.push(launchedInstance(place));
     else fresh.push(place);
   }
-  const room = fresh.length === 0 ? 0 : Math.max(0, context.maxInstances - (await countLiving(context.home)));
+  const room = fresh.length === 0 ? 0 : await findRoom(context, giveUpAtMs);
   for (const place of fresh.slice(room)) {
     refusals.push(await refuse(instancePaths(context.home, place.id), hostFull(context.maxInstances)));
   }
@@ -59,6 +65,15 @@ export async function launchInstances(context: LaunchContext, request: LaunchReq
     else refusals.push(refusal);
   }
   return { launched: launched.sort((a, b) => a.slot - b.slot), failures: groupRefusals(refusals) };
+}
+
+/** At least one place, or none once it is time to say so: some instances now are better than all of them later. */
+async function findRoom(context: LaunchContext, giveUpAtMs: number): Promise<number> {
+  for (;;) {
+    const room = context.maxInstances - (await countLiving(context.home));
+    if (room > 0 || Date.now() >= giveUpAtMs) return Math.max(0, room);
+    await sleep(roomPollMs);
+  }
 }
 
 /** `i_` and 20 characters (100 bits) of the digest of the token and the place in the request. */

@@ -19,6 +19,8 @@ export interface LocalProviderOptions {
   nodePath: string;
   /** Instances that may live at the same time in this home. */
   maxInstances: number;
+  /** How long a launch waits, in line, for others to end before it answers HOST_FULL. At once unless given. */
+  waitForRoomMs?: number;
   /** Cores this machine offers; all it has when absent. */
   cores?: number;
   /** Where PATH, HOME, LANG and TMPDIR of agents and their tasks come from; nothing else is taken. */
@@ -31,7 +33,9 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
   // Counting and starting must not interleave with another launch's, or both would use the last place.
   let lastLaunch: Promise<unknown> = Promise.resolve();
   const launch = (request: LaunchRequest): ReturnType<Provider['launch']> => {
-    const turn = lastLaunch.then(() => launchInstances(context, request));
+    // Counted from when it was asked for, so that a long line of launches is answered in time all the same.
+    const giveUpAtMs = Date.now() + (options.waitForRoomMs ?? 0);
+    const turn = lastLaunch.then(() => launchInstances(context, request, giveUpAtMs));
     lastLaunch = turn.catch(() => undefined);
     return turn;
   };

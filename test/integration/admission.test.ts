@@ -1,6 +1,6 @@
 // Admission under fire: 100 parallel creates while the API is killed, and one key a hundred times. Counted where we cannot
 // fool ourselves: on the Temporal server, and in the files that tasks write.
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -40,12 +40,13 @@ describe('admission', () => {
       command: ['bash', '-c', 'echo "$$" >> "$OUT/create-$INDEX"'],
       env: { OUT: out, INDEX: String(index) },
     });
-    const creates = Array.from({ length: 100 }, (_, index) => client.jobs.create(input(index)));
-    const settled = creates.map((create) => create.then(() => true));
-    await Promise.any(settled);
     const { api } = await stack.childPids();
     expect(api).toBeDefined();
     if (api === undefined) return;
+    const creates = Array.from({ length: 100 }, (_, index) => client.jobs.create(input(index)));
+    // Specifications are written before admission: when some are there, requests are at every stage of their way.
+    const specs = join(stack.home, 'objects/specs/default');
+    await eventually(() => existsSync(specs) && readdirSync(specs).length >= 25, { intervalMs: 1 });
     const answeredBefore = await countSettled(creates);
     process.kill(api, 'SIGKILL');
     await eventually(() => !isAlive(api));
