@@ -11,8 +11,9 @@ import {
 } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent } from './create.ts';
-import { slotHistory } from './plan.ts';
+import { notWanted, slotHistory } from './plan.ts';
 import type { ClusterInstance, ClusterState, LaunchFailure } from './state.ts';
+import { isSettled } from './view.ts';
 
 export interface LaunchNews {
   launched: { id: string; slot: number; offer: string; zone: string }[];
@@ -142,22 +143,27 @@ export function applyInspection(state: ClusterState, news: InspectionNews, nowMs
   for (const { id, state: seen } of news.seen) {
     const instance = state.instances.find((known) => known.id === id);
     if (instance === undefined || instance.suspicion === null || instance.state === 'stopping') continue;
+    const isRepeat = instance.suspicion.inspection === 'done';
     instance.suspicion.inspection = 'done';
     if (seen === 'gone') {
       lose(state, instance, { code: 'GONE', text: 'the provider says that it no longer exists', atMs: nowMs });
       continue;
     }
-    if (news.linkWorks) instance.suspicion.silent += 1;
+    if (news.linkWorks && !isRepeat) instance.suspicion.silent += 1;
     if (instance.suspicion.silent >= maxSilentInspections) silent.push(instance);
   }
   loseSilent(state, silent, nowMs);
 }
 
-/** Many silent at once is more likely our mistake than theirs: alarm, and replace nobody. */
+/**
+ * Many silent at once is more likely our mistake than theirs: alarm, and replace nobody. Leases run out one by one, so
+ * each is looked at on its own; those that are one look short of being lost count too.
+ */
 function loseSilent(state: ClusterState, silent: ClusterInstance[], nowMs: number): void {
-  const live = state.instances.filter((instance) => instance.state !== 'stopping' && instance.state !== 'error').length;
-  if (silent.length >= massLossMinimum && silent.length > live * massLossShare) {
-    const text = `${silent.length} of ${live} instances look lost at once; none is replaced until they are heard again`;
+  const live = state.instances.filter((instance) => instance.state !== 'stopping' && instance.state !== 'error');
+  const nearly = live.filter((instance) => (instance.suspicion?.silent ?? 0) >= maxSilentInspections - 1);
+  if (nearly.length >= massLossMinimum && nearly.length > live.length * massLossShare) {
+    const text = `${nearly.length} of ${live.length} instances look lost at once; none is replaced until they are heard again`;
     state.alarm ??= { code: 'MASS_LOSS', text, atMs: nowMs };
     addEvent(state, nowMs, 'MASS_LOSS', text);
     return;
@@ -172,8 +178,9 @@ function loseSilent(state: ClusterState, silent: ClusterInstance[], nowMs: numbe
 export function applyTerminated(state: ClusterState, ids: string[], nowMs: number): void {
   const gone = state.instances.filter((instance) => ids.includes(instance.id));
   for (const instance of gone) {
-    // An instance that never registered has failed its slot, exactly as a lost one has.
-    if (instance.registeredAtMs === null && state.stopRequested === null && instance.slot < state.target) {
+    // An instance that never registered has failed its slot, exactly as a lost one has; one that we had no use for has not.
+    const failed = instance.registeredAtMs === null && instance.reason?.code !== notWanted;
+    if (failed && state.stopRequested === null && instance.slot < state.target) {
       failSlot(state, instance.slot, {
         code: 'NEVER_REGISTERED',
         text: `instance ${instance.id} was launched but its agent did not register in time`,
@@ -211,9 +218,8 @@ function failSlot(state: ClusterState, slot: number, reason: Reason): void {
 }
 
 function noteReady(state: ClusterState, nowMs: number): void {
+  if (state.readyAtMs !== null || !isSettled(state)) return;
   const ready = state.instances.filter((instance) => instance.state === 'ready').length;
-  const givenUp = Object.values(state.slots).filter((slot) => slot.givenUp !== null).length;
-  if (state.readyAtMs !== null || ready + givenUp < state.target) return;
   state.readyAtMs = nowMs;
   addEvent(state, nowMs, 'READY', `${ready} of ${state.target} instances are ready`);
 }

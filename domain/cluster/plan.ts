@@ -7,6 +7,9 @@ import type { ClusterInstance, ClusterState, InstanceRole, SlotHistory } from '.
 /** The code with which a job stops its cluster when it is over. */
 export const jobOver = 'JOB_OVER';
 
+/** Why an instance ends that has done nothing wrong: it is extra, or everything stops. */
+export const notWanted = 'NOT_WANTED';
+
 export interface SlotOrder {
   slot: number;
   generation: number;
@@ -30,13 +33,14 @@ export interface Plan {
 }
 
 export function planCluster(state: ClusterState, nowMs: number): Plan {
+  const surrender = giveUp(state);
   const decisions = [
     ...tellJob(state),
     ...terminate(state, nowMs),
     ...inspect(state),
     ...launch(state, nowMs),
-    ...giveUp(state),
-    ...endJob(state),
+    ...surrender,
+    ...endJob(state, state.stopRequested ?? surrender[0] ?? null),
   ];
   const idle = decisions.length === 0 && state.launches.length === 0;
   return {
@@ -56,8 +60,9 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
       return;
     case 'terminate':
       for (const instance of named(state, decision.ids)) {
+        const code = isLate(state, instance, nowMs) ? 'NEVER_REGISTERED' : notWanted;
+        instance.reason ??= { code, text: decision.why, atMs: nowMs };
         instance.state = 'stopping';
-        instance.reason ??= { code: 'TERMINATE', text: decision.why, atMs: nowMs };
       }
       return;
     case 'inspect':
@@ -156,7 +161,7 @@ function vacantSlots(state: ClusterState): number[] {
 }
 
 /** With every slot given up and nothing left alive, the cluster ends with the reason and tells its job. */
-function giveUp(state: ClusterState): Decision[] {
+function giveUp(state: ClusterState): Extract<Decision, { kind: 'giveUp' }>[] {
   if (state.stopRequested !== null || state.launches.length > 0 || state.instances.length > 0) return [];
   if (state.target === 0 || vacantSlots(state).length > 0) return [];
   const reasons = Object.values(state.slots).flatMap((slot) => (slot.givenUp === null ? [] : [slot.givenUp]));
@@ -168,10 +173,10 @@ function giveUp(state: ClusterState): Decision[] {
 }
 
 /** A job cannot go on without its cluster: whatever ends the cluster, but for the job itself, ends the job. */
-function endJob(state: ClusterState): Decision[] {
-  if (state.stopRequested === null || state.jobTold || state.settings.job === null) return [];
-  if (state.stopRequested.code === jobOver) return [];
-  return [{ kind: 'endJob', code: state.stopRequested.code, text: state.stopRequested.text }];
+function endJob(state: ClusterState, end: { code: string; text: string } | null): Decision[] {
+  if (end === null || state.jobTold || state.settings.job === null) return [];
+  if (end.code === jobOver) return [];
+  return [{ kind: 'endJob', code: end.code, text: end.text }];
 }
 
 function nextWake(state: ClusterState, nowMs: number): number | null {

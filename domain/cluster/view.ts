@@ -7,10 +7,17 @@ export function clusterStatus(state: ClusterState): ClusterStatus {
   if (state.endedAtMs !== null) return failed(state.stopRequested) ? 'error' : 'stopped';
   if (state.stopRequested !== null) return 'stopping';
   if (state.launched === 0 && state.launches.length === 0) return 'pending';
-  const ready = state.instances.filter((instance) => instance.state === 'ready').length;
-  const givenUp = Object.values(state.slots).filter((slot) => slot.givenUp !== null).length;
-  if (ready + givenUp >= state.target) return 'ready';
+  if (isSettled(state)) return 'ready';
   return state.readyAtMs === null ? 'starting' : 'scaling';
+}
+
+/** Every slot has its instance ready, or was given up. Slots beyond the target, from before a scale-down, do not count. */
+export function isSettled(state: ClusterState): boolean {
+  const ready = new Set(state.instances.flatMap((instance) => (instance.state === 'ready' ? [instance.slot] : [])));
+  for (let slot = 0; slot < state.target; slot += 1) {
+    if (!ready.has(slot) && !state.slots[slot]?.givenUp) return false;
+  }
+  return true;
 }
 
 function failed(reason: Reason | null): boolean {

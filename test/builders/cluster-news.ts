@@ -1,0 +1,144 @@
+// How a simulated cluster hears of things. Every piece of news is told twice, and where order should not matter it is told
+// in another order too: the outcome must be the same.
+import type { InspectionNews, LaunchNews, Report } from '../../domain/cluster/apply.ts';
+import type { Decision } from '../../domain/cluster/plan.ts';
+import type { ClusterInstance, ClusterState, FailureScope } from '../../domain/cluster/state.ts';
+import type { ClusterRules } from './rules.ts';
+import { type Met, must } from './worlds.ts';
+
+export const clusterSubjects = [
+  'loss',
+  'stop',
+  'partial launch',
+  'never registered',
+  'refused launch',
+  'given up',
+  'scale',
+  'outage',
+  'mass silence',
+] as const;
+export type ClusterSubject = (typeof clusterSubjects)[number];
+
+export type Effect = Extract<Decision, { kind: 'launch' | 'terminate' | 'inspect' }>;
+
+export interface ClusterWorld {
+  rules: ClusterRules;
+  state: ClusterState;
+  nowMs: number;
+  /** Decided on, not answered yet. */
+  effects: Effect[];
+  born: number;
+  stop: string | null;
+  /** What the job was told. */
+  told: Set<string>;
+  endJobs: number;
+  lost: Set<string>;
+  /** Failures of each slot that were really its own. */
+  slotFailures: Map<number, number>;
+  givenUp: Set<string>;
+  newestSeq: number;
+  met: Met<ClusterSubject>;
+}
+
+export function stop(world: ClusterWorld, code: string): void {
+  if (world.state.stopRequested === null) world.met('stop');
+  note(world, (to) => world.rules.stopCluster(to, { code, text: 'somebody asked for it', atMs: world.nowMs }));
+}
+
+/** Partial success is the normal case; `silent` explains nothing, `doubled` gives one slot two instances. */
+export function newsOf(
+  world: ClusterWorld,
+  effect: Extract<Effect, { kind: 'launch' }>,
+  how: string,
+  scope: FailureScope,
+): LaunchNews {
+  const count = { part: effect.slots.length - 1, none: 0, silent: 0, rejected: 0 }[how] ?? effect.slots.length;
+  const slots = effect.slots.slice(0, count).map((order) => order.slot);
+  if (how === 'doubled') slots.push(slots[0] ?? 0);
+  const missing = how === 'silent' ? 0 : Math.max(0, effect.slots.length - slots.length);
+  if (count > 0 && missing > 0) world.met('partial launch');
+  const rejected = how === 'rejected' ? 'request' : scope;
+  if (missing > 0 && (rejected === 'request' || rejected === 'account')) world.met('refused launch');
+  return {
+    launched: slots.map((slot) => ({ id: `i_${(world.born += 1)}`, slot, offer: 'local', zone: 'here' })),
+    failures:
+      missing === 0
+        ? []
+        : [{ offer: 'local', zone: 'here', market: 'spot', code: 'NO', scope: rejected, text: 'no', count: missing }],
+  };
+}
+
+export function launched(world: ClusterWorld, effect: Extract<Effect, { kind: 'launch' }>, news: LaunchNews): void {
+  finish(world, effect);
+  note(world, (to) => world.rules.applyLaunch(to, effect.seq, news, world.nowMs));
+}
+
+export function terminated(world: ClusterWorld, effect: Extract<Effect, { kind: 'terminate' }>): void {
+  finish(world, effect);
+  const copy: ClusterState = JSON.parse(JSON.stringify(world.state));
+  note(world, (to) => world.rules.applyTerminated(to, effect.ids, world.nowMs));
+  world.rules.applyTerminated(copy, effect.ids.toReversed(), world.nowMs);
+  must(quiet(copy) === quiet(world.state), () => 'the order of terminated instances makes a difference');
+}
+
+export function inspected(
+  world: ClusterWorld,
+  effect: Extract<Effect, { kind: 'inspect' }>,
+  news: InspectionNews,
+): void {
+  finish(world, effect);
+  const before = world.state.instances.filter((instance) => instance.state === 'error').length;
+  const copy: ClusterState = JSON.parse(JSON.stringify(world.state));
+  note(world, (to) => world.rules.applyInspection(to, news, world.nowMs));
+  world.rules.applyInspection(copy, { ...news, seen: news.seen.toReversed() }, world.nowMs);
+  must(quiet(copy) === quiet(world.state), () => 'the order of inspected instances makes a difference');
+  const lost = world.state.instances.filter((instance) => instance.state === 'error').length - before;
+  const gone = news.seen.filter((seen) => seen.state === 'gone').length;
+  must(news.linkWorks || lost <= gone, () => 'an outage of ours lost an instance');
+}
+
+function finish(world: ClusterWorld, effect: Effect): void {
+  world.effects = world.effects.filter((each) => each !== effect);
+}
+
+/** Agents register in any order with the same outcome. */
+export function registerAll(world: ClusterWorld): void {
+  const starting = world.state.instances.filter((instance) => instance.state === 'starting');
+  const copy: ClusterState = JSON.parse(JSON.stringify(world.state));
+  for (const instance of starting) tell(world, registration(instance));
+  for (const instance of starting.toReversed()) world.rules.applyReport(copy, registration(instance), world.nowMs);
+  must(quiet(copy) === quiet(world.state), () => 'the order of registrations makes a difference');
+}
+
+function registration(instance: ClusterInstance): Report {
+  return { instance: instance.id, bootId: `own-${instance.id}`, kind: 'register', address: 'a' };
+}
+
+/** A report, and whether it may be accepted: the first boot of an instance that we know and did not end. */
+export function tell(world: ClusterWorld, report: Report): void {
+  const { state, rules, nowMs } = world;
+  const known = state.instances.find((instance) => instance.id === report.instance);
+  const isFirst = known?.bootId === null && report.kind === 'register';
+  const isOurs = known !== undefined && known.state !== 'stopping' && (isFirst || known.bootId === report.bootId);
+  const none = state.launches.length > 0 ? 'not yet known' : 'refused';
+  const expected = isOurs ? 'accepted' : known === undefined ? none : 'refused';
+  const before = JSON.stringify(state);
+  const verdict = rules.applyReport(state, report, nowMs);
+  must(verdict === expected, () => `${report.kind} of ${report.instance} was ${verdict}, should be ${expected}`);
+  if (!isOurs) must(before === JSON.stringify(state), () => 'a refused report changed the state');
+  note(world, (to) => void rules.applyReport(to, report, nowMs), isOurs);
+}
+
+/** News is told twice, and the second time changes nothing. */
+export function note(world: ClusterWorld, apply: (to: ClusterState) => void, isRepeat = false): void {
+  if (!isRepeat) apply(world.state);
+  const once = quiet(world.state);
+  apply(world.state);
+  must(once === quiet(world.state), () => 'the same news told twice made a difference');
+}
+
+/** The state without its log and without the order in which the job will hear of its losses. */
+function quiet(state: ClusterState): string {
+  const lostToTell = [...new Set(state.lostToTell.map((lost) => JSON.stringify(lost)))].toSorted();
+  return JSON.stringify({ ...state, events: [], lostToTell });
+}

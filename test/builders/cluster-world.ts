@@ -1,0 +1,174 @@
+// A simulated world of one cluster: a provider that succeeds in part, agents that register early, late, twice or never,
+// suspects, scaling and stops at any moment. News is told twice (cluster-news.ts), every plan is checked (cluster-checks.ts).
+import fc from 'fast-check';
+
+import type { ClusterState, FailureScope } from '../../domain/cluster/state.ts';
+import { checkState, decide } from './cluster-checks.ts';
+import {
+  clusterSubjects,
+  type ClusterSubject,
+  type ClusterWorld,
+  inspected,
+  launched,
+  newsOf,
+  note,
+  registerAll,
+  stop,
+  tell,
+  terminated,
+} from './cluster-news.ts';
+import { endGame, massSilence } from './cluster-scenes.ts';
+import type { ClusterRules } from './rules.ts';
+import { type CheckOptions, checkWorlds, type Met, must, pick, same } from './worlds.ts';
+
+const registerTimeoutMs = 120_000;
+const bornAtMs = 1_000_000;
+/** Runs many worlds against the rules; throws when one breaks them. */
+export function checkClusterWorlds(rules: ClusterRules, options: CheckOptions): Record<string, number> {
+  const run = (plan: ClusterPlan, met: Met<ClusterSubject>): void => runClusterWorld(rules, plan, met);
+  return checkWorlds({ plan: clusterPlan, subjects: clusterSubjects, run }, options);
+}
+
+const scopes: FailureScope[] = ['offer', 'zone', 'quota', 'throttle', 'request', 'account'];
+const step = fc.oneof(
+  {
+    weight: 30,
+    arbitrary: fc.record({
+      do: fc.constant('answer'),
+      effect: fc.nat(3),
+      how: fc.constantFrom('full', 'full', 'full', 'part', 'none', 'silent', 'doubled', 'rejected'),
+      scope: fc.constantFrom(...scopes.slice(0, 4), ...scopes),
+      link: fc.boolean(),
+    }),
+  },
+  {
+    weight: 30,
+    arbitrary: fc.record({
+      do: fc.constant('report'),
+      instance: fc.nat(5),
+      kind: fc.constantFrom('register', 'register', 'register', 'alive', 'leaving'),
+      boot: fc.constantFrom('own', 'own', 'own', 'own', 'another'),
+    }),
+  },
+  { weight: 10, arbitrary: fc.record({ do: fc.constant('register all') }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('suspect'), which: fc.integer({ min: 1, max: 31 }) }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1_000, 5_000, 60_000, 700_000) }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('wait for wake') }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('scale'), to: fc.integer({ min: 1, max: 5 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('stop'), code: fc.constantFrom('JOB_OVER', 'STOPPED') }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant('silence'), rounds: fc.integer({ min: 1, max: 5 }), apart: fc.boolean() }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('roll') }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+const clusterPlan = fc.record({
+  instances: fc.integer({ min: 1, max: 5 }),
+  job: fc.boolean(),
+  steps: fc.array(step, { minLength: 10, maxLength: 40, size: 'max' }),
+  end: fc.constantFrom('stop', 'healthy', 'never registers', 'dies young'),
+});
+type ClusterPlan = typeof clusterPlan extends fc.Arbitrary<infer T> ? T : never;
+
+function runClusterWorld(rules: ClusterRules, plan: ClusterPlan, met: Met<ClusterSubject>): void {
+  const cluster = { number: 1, workspace: 'w', createdAtMs: bornAtMs };
+  const settings = {
+    name: 'simulated',
+    job: plan.job ? 1 : null,
+    instances: plan.instances,
+    provider: 'local',
+    providerQueue: 'local/test',
+    instanceVcpus: 1,
+    registerTimeoutMs,
+  };
+  const world: ClusterWorld = {
+    rules,
+    state: rules.createClusterState(cluster, settings),
+    nowMs: bornAtMs,
+    effects: [],
+    born: 0,
+    stop: null,
+    told: new Set(),
+    endJobs: 0,
+    lost: new Set(),
+    slotFailures: new Map(),
+    givenUp: new Set(),
+    newestSeq: 0,
+    met,
+  };
+  decide(world);
+  for (const each of plan.steps) {
+    take(world, each);
+    decide(world);
+    checkState(world);
+  }
+  endGame(world, plan.end);
+  if (world.lost.size > 0) met('loss');
+  if (world.givenUp.size > 0) met('given up');
+}
+
+function take(world: ClusterWorld, each: Step): void {
+  const { rules, state, nowMs } = world;
+  if (each.do === 'answer') return answer(world, each);
+  if (each.do === 'report') {
+    const instance = pick(state.instances, each.instance);
+    const bootId = `${each.boot}-${instance?.id}`;
+    return tell(world, { instance: instance?.id ?? 'i_stranger', bootId, kind: each.kind, address: 'a' });
+  }
+  if (each.do === 'register all') return registerAll(world);
+  if (each.do === 'suspect') {
+    const suspects = state.instances
+      .filter((_, index) => (each.which >> index) % 2 === 1)
+      .map((instance) => instance.id);
+    if (each.which > 15) suspects.push('i_forgotten');
+    // Some are heard in between, so that their silence is a new one.
+    const heardAtMs = nowMs - (nowMs % 60_000);
+    return note(world, (to) =>
+      rules.suspectInstances(
+        to,
+        suspects.map((id) => ({ instance: id, heardAtMs })),
+        nowMs,
+      ),
+    );
+  }
+  if (each.do === 'wait') {
+    world.nowMs += each.ms;
+    return;
+  }
+  if (each.do === 'wait for wake') {
+    world.nowMs = rules.planCluster(state, nowMs).wakeAtMs ?? nowMs;
+    return;
+  }
+  if (each.do === 'scale') {
+    if (state.stopRequested === null && each.to !== state.target) world.met('scale');
+    return note(world, (to) => rules.scaleCluster(to, each.to, nowMs));
+  }
+  if (each.do === 'stop') return stop(world, each.code);
+  if (each.do === 'silence') return massSilence(world, each.rounds, each.apart);
+  const copy: ClusterState = JSON.parse(JSON.stringify(state));
+  must(same(Object.keys(copy), Object.keys(state)), () => 'the state is not plain JSON');
+  world.state = copy;
+}
+
+interface How {
+  effect: number;
+  how: string;
+  scope: FailureScope;
+  link: boolean;
+}
+
+function answer(world: ClusterWorld, { effect: nth, how, scope, link }: How): void {
+  const effect = pick(world.effects, nth);
+  if (effect === undefined) return;
+  if (effect.kind === 'launch') return launched(world, effect, newsOf(world, effect, how, scope));
+  if (effect.kind === 'terminate') return terminated(world, effect);
+  const states = { part: 'gone', none: 'unknown' } as const;
+  const seen = effect.ids.map((id, index) => ({
+    id,
+    state: (how === 'part' || how === 'none') && index === 0 ? states[how] : ('alive' as const),
+  }));
+  if (!link) world.met('outage');
+  inspected(world, effect, { seen, linkWorks: link });
+}
