@@ -83,7 +83,7 @@ export function createViewCache<T>(options: {
       return next;
     },
     expire(key) {
-      if (entries.has(key)) expired.add(key);
+      if (entries.has(key) || loading.has(key)) expired.add(key);
     },
   };
 }
