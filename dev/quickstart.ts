@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   }
   const isClean = await finish(home, stack);
   if (values.keep) console.log(`The job is kept. To look at it again: ROPEWALK_HOME=${home} npm start`);
-  else if (code === 0) await rm(home, { recursive: true, force: true });
+  else if (code !== 1) await rm(home, { recursive: true, force: true });
   else console.error(`Its home is kept for you to look at: ${home}`);
   return isClean ? code : 1;
 }
