@@ -30,7 +30,10 @@ export const table: [prefix: string, row: Row][] = [
   ],
   ['providers/contract', { own: /^(providers|domain|test\/support)\//, packages: /^(node|vitest)$/ }],
   ['providers/', { own: /^(providers|domain)\//, packages: /^(node|@aws-sdk\/.*|@google-cloud\/.*)$/ }],
-  ['platform/', { own: /^(platform|domain)\//, packages: /^(node|zod|jose|@peculiar\/x509|@aws-sdk\/.*)$/ }],
+  [
+    'platform/',
+    { own: /^(platform|domain)\//, packages: /^(node|zod|jose|@peculiar\/x509|reflect-metadata|@aws-sdk\/.*)$/ },
+  ],
   [
     'api/services/',
     {
@@ -60,6 +63,8 @@ export const table: [prefix: string, row: Row][] = [
     },
   ],
   ['agent/build.ts', { own: /^agent\//, packages: /^(node|esbuild)$/ }],
+  // The agent makes its own key and signing request: the X.509 library is bundled into its one file.
+  ['agent/dask/csr.ts', { own: /^$/, packages: /^(@peculiar\/x509|reflect-metadata)$/ }],
   ['agent/', { own: /^(agent\/|schema\/agent\.ts$|domain\/(units|job\/protocol)\.ts$)/, packages: /^(node|zod)$/ }],
   ['sdk/', { own: /^sdk\//, ownTypes: /^schema\//, packages: /^$/ }],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
