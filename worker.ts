@@ -40,11 +40,11 @@ async function main(): Promise<void> {
   const logger = pino({ level: env.ROPEWALK_LOG_LEVEL, base: { process: 'worker' } });
   Runtime.install({
     logger: {
-      log: (level, message, meta) => logger[levels[level]]({ ...meta }, message),
+      log: (level, message, meta) => isByDesign(message) || logger[levels[level]]({ ...meta }, message),
       trace: (message, meta) => logger.trace({ ...meta }, message),
       debug: (message, meta) => logger.debug({ ...meta }, message),
       info: (message, meta) => logger.info({ ...meta }, message),
-      warn: (message, meta) => logger.warn({ ...meta }, message),
+      warn: (message, meta) => isByDesign(message) || logger.warn({ ...meta }, message),
       error: (message, meta) => logger.error({ ...meta }, message),
     },
     shutdownSignals: ['SIGINT', 'SIGTERM'],
@@ -95,6 +95,9 @@ async function main(): Promise<void> {
   logger.info('worker running');
   await Promise.all([control.run(), local.run()]);
 }
+
+/** The local queue has activities only. */
+const isByDesign = (message: string): boolean => message.startsWith('No workflows registered');
 
 const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 

@@ -57,13 +57,14 @@ export function createApiClient({ apiUrl, signal, onTrouble }: ApiClientOptions)
           return outcome;
         }
         signal.throwIfAborted();
-        noteTrouble(outcome.text);
+        if (outcome.text !== '') noteTrouble(outcome.text);
         await sleep(outcome.waitMs ?? backoffMs(attempt), undefined, { signal });
       }
     },
   };
 }
 
+/** An empty text is no trouble worth telling; without `waitMs` the back-off decides. */
 type Attempt<T> = Reply<T> | { kind: 'again'; text: string; waitMs: number | null };
 
 async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSignal): Promise<Attempt<T>> {
@@ -83,6 +84,9 @@ async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSig
     });
     const text = await response.text();
     if (response.ok) return { kind: 'answer', answer: request.parse(JSON.parse(text)) };
+    // What is merely not there yet comes within moments: no pause as after an outage, and nothing to tell people.
+    if (response.status === 503 && /"code"\s*:\s*"NOT_YET"/.test(text))
+      return { kind: 'again', text: '', waitMs: null };
     return judgeRefusal(response, `${url.pathname} answered ${response.status}${messageOf(text)}`);
   } catch (error) {
     return { kind: 'again', text: describeError(error), waitMs: null };

@@ -11,9 +11,9 @@ import { type DevConfig, localInstances } from './config.ts';
 import { writeJson } from './files.ts';
 import { defaultWorkspace, ensureDeployment, ensureWorkspace, type Host, loadHost } from './first-run.ts';
 import type { Home } from './home.ts';
-import { countAdopted, endInstances } from './instances.ts';
+import { countAdopted, endInstances, pruneInstances, reportDead } from './instances.ts';
 import { prepareNamespace } from './namespace.ts';
-import { countOpen } from './open-work.ts';
+import { countOpen, listOpen } from './open-work.ts';
 import { choosePorts } from './ports.ts';
 import { endSurvivors } from './processes.ts';
 import { type ChildSpec, createSupervisor } from './supervisor.ts';
@@ -94,6 +94,8 @@ export function createStack(options: StackOptions): Stack {
 
     const adopted = await countAdopted(home.path);
     if (adopted > 0) say(`adopted ${plural(adopted, 'running instance')}`);
+    await reportDead(client, home.path, await listOpen(client));
+    await pruneInstances(home.path);
     const uiUrl = temporal.isEmbedded
       ? `http://127.0.0.1:${ports.ui}/namespaces/${temporal.namespace}/workflows`
       : null;
