@@ -24,7 +24,7 @@ export function createViewCache<T>(options: {
 }): ViewCache<T> {
   const entries = new Map<string, Cached<T>>();
   const loading = new Map<string, Promise<Cached<T>>>();
-  const failedAtMs = new Map<string, number>();
+  const failing = new Set<string>();
   const expired = new Set<string>();
   const following = new Map<string, Promise<Cached<T>>>();
 
@@ -35,7 +35,7 @@ export function createViewCache<T>(options: {
     const [oldest] = entries.keys();
     if (entries.size > options.maxEntries && oldest !== undefined) {
       entries.delete(oldest);
-      failedAtMs.delete(oldest);
+      failing.delete(oldest);
       expired.delete(oldest);
     }
     return entry;
@@ -46,13 +46,13 @@ export function createViewCache<T>(options: {
     expired.delete(key);
     try {
       const value = await options.load(key);
-      failedAtMs.delete(key);
+      failing.delete(key);
       return remember(key, { value, readAtMs: startedAtMs, isStale: false });
     } catch (error) {
       const last = entries.get(key);
       const isAway = error instanceof RopewalkError && error.problem.code === 'UNAVAILABLE';
       if (!isAway || last === undefined) throw error;
-      failedAtMs.set(key, options.now());
+      failing.add(key);
       return { ...last, isStale: true };
     } finally {
       loading.delete(key);
@@ -70,9 +70,9 @@ export function createViewCache<T>(options: {
       const known = entries.get(key);
       const mustRead = maxAgeMs <= 0 || expired.has(key);
       if (known !== undefined && !mustRead && options.now() - known.readAtMs < maxAgeMs) return known;
-      // During an outage one caller now and then waits for the source; the others get the last value at once.
-      const isAway = options.now() - (failedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < retryMs;
-      if (known !== undefined && isAway) return { ...known, isStale: true };
+      // Once a read has failed, nobody waits for the next one for long: it goes on in the background, and the first that
+      // succeeds ends the outage.
+      if (known !== undefined && failing.has(key)) return Promise.race([begin(key), staleSoon(known)]);
       const current = loading.get(key);
       if (current === undefined) return begin(key);
       if (!mustRead) return current;
@@ -88,6 +88,9 @@ export function createViewCache<T>(options: {
   };
 }
 
-const retryMs = 2_000;
+const maxOutageWaitMs = 250;
+
+const staleSoon = <T>(known: Cached<T>): Promise<Cached<T>> =>
+  new Promise((resolve) => setTimeout(() => resolve({ ...known, isStale: true }), maxOutageWaitMs));
 
 const after = (promise: Promise<unknown>): Promise<unknown> => promise.catch(() => undefined);

@@ -45,14 +45,14 @@ describe('the API process', () => {
     expect(address).toBe('127.0.0.1');
     const url = `http://127.0.0.1:${port}`;
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    const notReady = fetch(`${url}/readyz`);
     expect(await readdir(home)).toContain('keys.json');
     const pending = fetch(`${url}/v1/jobs`, {
       headers: { authorization: `Bearer rw_default_aaaaaaaaaaaa-${'a'.repeat(43)}` },
     });
     await eventually(async () => (await fetch(`${url}/healthz`)).ok);
     child.kill('SIGTERM');
-    expect((await pending).status).toBe(503);
+    for (const answer of await Promise.all([pending, notReady])) expect(answer.status).toBe(503);
     const [code] = await once(child, 'exit');
     expect(code).toBe(0);
     expect(output.text).toContain('"ended"');
