@@ -1,7 +1,7 @@
 // The deployment hands out workspaces and number blocks. Numbers only grow, and none is ever leased twice.
 import type { Problem } from '../errors.ts';
 import { numberBlockSize } from '../limits.ts';
-import type { DeploymentState } from './state.ts';
+import type { DeploymentState, DeploymentWorkspace } from './state.ts';
 
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
@@ -19,7 +19,7 @@ export function createWorkspace(
     const message = 'A workspace slug has 1 to 40 characters of a-z, 0-9 and "-", and does not start with "-".';
     return { error: { code: 'VALIDATION', field: 'slug', message } };
   }
-  if (state.workspaces[slug] !== undefined) return { ok: { slug, existing: true } };
+  if (workspaceOf(state, slug) !== undefined) return { ok: { slug, existing: true } };
   state.workspaces[slug] = { createdAtMs: nowMs, firstBlock: takeBlock(state), lastLease: null, started: false };
   return { ok: { slug, existing: false } };
 }
@@ -30,12 +30,17 @@ export function leaseNumbers(
   slug: string,
   opId: string,
 ): { ok: { from: number; to: number } } | { error: Problem } {
-  const workspace = state.workspaces[slug];
+  const workspace = workspaceOf(state, slug);
   if (workspace === undefined) return { error: { code: 'NOT_FOUND', message: `There is no workspace ${slug}.` } };
   if (workspace.lastLease?.opId === opId) return { ok: { from: workspace.lastLease.from, to: workspace.lastLease.to } };
   const block = takeBlock(state);
   workspace.lastLease = { opId, ...block };
   return { ok: block };
+}
+
+/** `constructor` is a slug like any other, and every object has something of that name. */
+function workspaceOf(state: DeploymentState, slug: string): DeploymentWorkspace | undefined {
+  return Object.hasOwn(state.workspaces, slug) ? state.workspaces[slug] : undefined;
 }
 
 function takeBlock(state: DeploymentState): { from: number; to: number } {
