@@ -14,13 +14,20 @@ import {
 } from './cluster-news.ts';
 import { must } from './worlds.ts';
 
-/** All ready instances are silent while our link works, told of together or one by one: none may be replaced. */
-export function massSilence(world: ClusterWorld, rounds: number, apart: boolean): void {
+/**
+ * All ready instances are silent, told of together or one by one: none may be replaced, neither when our own link is down
+ * nor, if they are many, when it works.
+ */
+export function silence(
+  world: ClusterWorld,
+  { rounds, apart, link }: { rounds: number; apart: boolean; link: boolean },
+): void {
   const { rules, state } = world;
   const live = state.instances.filter((instance) => instance.state !== 'stopping' && instance.state !== 'error');
   const ids = live.filter((instance) => instance.state === 'ready').map((instance) => instance.id);
-  if (state.stopRequested !== null || ids.length < massLossMinimum || ids.length <= live.length * massLossShare) return;
-  world.met('mass silence');
+  const isMass = ids.length >= massLossMinimum && ids.length > live.length * massLossShare;
+  if (state.stopRequested !== null || ids.length === 0 || (link && !isMass)) return;
+  world.met(link ? 'mass silence' : 'outage');
   // Looks that were under way belong to an earlier silence; this one is new.
   for (const effect of inspections(world)) look(world, effect, false);
   world.nowMs += 1_000;
@@ -30,13 +37,13 @@ export function massSilence(world: ClusterWorld, rounds: number, apart: boolean)
       const suspects = group.map((instance) => ({ instance, heardAtMs }));
       note(world, (to) => rules.suspectInstances(to, suspects, world.nowMs));
       decide(world);
-      for (const effect of inspections(world)) look(world, effect, true);
+      for (const effect of inspections(world)) look(world, effect, link);
       decide(world);
     }
   }
   const kept = state.instances.filter((instance) => ids.includes(instance.id) && instance.state === 'ready');
   must(kept.length === ids.length, () => `a silence of all ${ids.length} lost ${ids.length - kept.length} of them`);
-  must(rounds < maxSilentInspections || state.alarm !== null, () => 'nobody was alarmed');
+  must(!link || rounds < maxSilentInspections || state.alarm !== null, () => 'nobody was alarmed');
 }
 
 type Inspection = Extract<Effect, { kind: 'inspect' }>;

@@ -17,7 +17,7 @@ import {
   tell,
   terminated,
 } from './cluster-news.ts';
-import { endGame, massSilence } from './cluster-scenes.ts';
+import { endGame, silence } from './cluster-scenes.ts';
 import type { ClusterRules } from './rules.ts';
 import { type CheckOptions, checkWorlds, type Met, must, pick, same } from './worlds.ts';
 
@@ -57,8 +57,13 @@ const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('scale'), to: fc.integer({ min: 1, max: 5 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stop'), code: fc.constantFrom('JOB_OVER', 'STOPPED') }) },
   {
-    weight: 5,
-    arbitrary: fc.record({ do: fc.constant('silence'), rounds: fc.integer({ min: 1, max: 5 }), apart: fc.boolean() }),
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant('silence'),
+      rounds: fc.integer({ min: 1, max: 5 }),
+      apart: fc.boolean(),
+      link: fc.boolean(),
+    }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('roll') }) },
 );
@@ -146,7 +151,7 @@ function take(world: ClusterWorld, each: Step): void {
     return note(world, (to) => rules.scaleCluster(to, each.to, nowMs));
   }
   if (each.do === 'stop') return stop(world, each.code);
-  if (each.do === 'silence') return massSilence(world, each.rounds, each.apart);
+  if (each.do === 'silence') return silence(world, each);
   const copy: ClusterState = JSON.parse(JSON.stringify(state));
   must(same(Object.keys(copy), Object.keys(state)), () => 'the state is not plain JSON');
   world.state = copy;

@@ -2,7 +2,7 @@
 // bounded periods in which somebody else was heard.
 import { maxLeaseExtensions } from '../../domain/limits.ts';
 import { cancelInBooks, isAllOver, loseInBooks } from './job-books.ts';
-import type { JobWorld } from './job-world.ts';
+import type { JobWorld } from './job-happenings.ts';
 import { must, same } from './worlds.ts';
 
 /** Lets time pass. In an outage nobody is heard, and then no lease may end that was not already due before it. */

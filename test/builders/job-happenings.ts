@@ -1,0 +1,144 @@
+// What can happen in a simulated job: exchanges that are answered, lost or repeated, strays, deaths, cancels, a state that
+// goes through JSON. Each is entered in the world's own books (job-books.ts).
+import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
+import type { JobState } from '../../domain/job/state.ts';
+import { createAgent, finishOne, hear, isAwake, speak, type SimAgent } from './job-agent.ts';
+import {
+  cancelInBooks,
+  enterExchange,
+  isAllOver,
+  isLive,
+  isNoOp,
+  type JobBooks,
+  loseInBooks,
+  taskIdAt,
+} from './job-books.ts';
+import type { JobRules } from './rules.ts';
+import { type Met, must, same } from './worlds.ts';
+
+export const leaseMs = 9_000;
+
+export const jobSubjects = ['loss', 'cancel', 'stale result', 'outage', 'silence', 'retry', 'timeout'] as const;
+export type JobSubject = (typeof jobSubjects)[number];
+
+export interface JobWorld {
+  rules: JobRules;
+  state: JobState;
+  books: JobBooks;
+  nowMs: number;
+  agents: SimAgent[];
+  born: number;
+  capacity: number;
+  /** Everything said so far: the network may deliver any of it again, or for the first time. */
+  said: ExchangeItem[];
+  results: TaskResult[];
+  /** When each instance was last heard. */
+  heardAtMs: Map<string, number>;
+  met: Met<JobSubject>;
+}
+
+/** A restarted agent is another instance. Their clocks are an hour early, right, or an hour late. */
+export function startAgent(world: JobWorld): SimAgent {
+  const agent = createAgent(`i_${world.born}`, world.capacity, ((world.born % 3) - 1) * 3_600_000);
+  world.born += 1;
+  world.agents.push(agent);
+  return agent;
+}
+
+export function talk(world: JobWorld, agent: SimAgent | undefined, how: string): void {
+  if (agent === undefined || !isAwake(agent)) return;
+  const item = speak(agent);
+  world.said.push(item);
+  if (how === 'request lost') return;
+  const answer = deliver(world, item);
+  if (how === 'answered') hear(agent, item, answer);
+}
+
+/** It asks for work and drops what it gets, again and again. */
+export function forget(world: JobWorld, agent: SimAgent, times: number): void {
+  for (let n = 0; n < times; n += 1) {
+    talk(world, agent, 'answered');
+    agent.running = [];
+  }
+}
+
+export function work(world: JobWorld, agent: SimAgent | undefined, exitCode: number): void {
+  if (agent === undefined || !isAwake(agent)) return;
+  const result = finishOne(agent, exitCode, world.nowMs);
+  if (result !== null) world.results.push(result);
+}
+
+export function deliver(world: JobWorld, item: ExchangeItem): ExchangeAnswer {
+  const { rules, books } = world;
+  const isNothing = isNoOp(books, item) && world.state.instances[item.instance] !== undefined;
+  const before = isNothing ? withoutTraces(world.state, item.instance) : '';
+  if (item.results.some((result) => books.lostLeases.has(result.lease))) world.met('stale result');
+  const answer = rules.exchange(world.state, item, world.nowMs, taskIdAt);
+  enterExchange(books, item, answer);
+  world.heardAtMs.set(item.instance, world.nowMs);
+  if (isNothing) {
+    must(before === withoutTraces(world.state, item.instance), () => `${JSON.stringify(item)} must change nothing`);
+  }
+  for (const { lease } of world.state.leases.filter((held) => item.running.includes(held.lease))) {
+    const held = world.state.leases.find((each) => each.lease === lease);
+    must(held?.deadlineMs === world.nowMs + leaseMs, () => `lease ${lease} was not renewed`);
+  }
+  return answer;
+}
+
+/** The state but for what a stale or repeated item may leave behind: two counters, and that its sender was heard. */
+function withoutTraces(state: JobState, instance: string): string {
+  const sender = { ...state.instances[instance], lastSeenMs: 0 };
+  const counters = { ...state.counters, stale: 0, repeated: 0 };
+  return JSON.stringify({ ...state, counters, instances: { ...state.instances, [instance]: sender } });
+}
+
+/** A result under a lease that is not its sender's, or that is over, or for another task. */
+export function deliverStray(world: JobWorld, result: TaskResult | undefined, agent: SimAgent | undefined): void {
+  if (agent === undefined) return;
+  const running = world.state.leases.find((held) => held.instance !== agent.id);
+  const stolen = result ?? { ...finished, lease: running?.lease ?? 1, task: running?.task ?? 0 };
+  const stray = isLive(world.books, agent.id, stolen) ? { ...stolen, task: stolen.task + 1 } : stolen;
+  const claim = world.books.lastClaim.get(agent.id) ?? 0;
+  deliver(world, { instance: agent.id, claim, want: 0, running: [], results: [stray] });
+}
+
+const finished = { attempt: 1, exitCode: 0, signal: null, startedAtMs: 0, endedAtMs: 0, reason: null };
+
+export function die(world: JobWorld, agent: SimAgent): void {
+  if (agent.dead) return;
+  agent.dead = true;
+  if (world.born < 8) startAgent(world);
+}
+
+/** The cluster says that it is gone; mostly of a dead one, sometimes by mistake of one that works on. */
+export function foundGone(world: JobWorld, agent: SimAgent): void {
+  const { rules, state, books } = world;
+  rules.loseInstance(state, agent.id, 'found gone', world.nowMs);
+  books.lostInstances.add(agent.id);
+  for (const [lease, held] of [...books.open]) if (held.instance === agent.id) loseInBooks(books, lease);
+}
+
+export function cancel(world: JobWorld, code: string): void {
+  if (!isAllOver(world.books)) world.met('cancel');
+  const before = JSON.stringify(world.state);
+  const wasOver = isAllOver(world.books);
+  world.rules.cancelJob(world.state, { code, text: 'somebody asked for it', atMs: world.nowMs });
+  cancelInBooks(world.books);
+  if (wasOver) must(before === JSON.stringify(world.state), () => 'a cancel after the end must change nothing');
+}
+
+/** Continue-as-new: the state goes through JSON, and pages that are due go to the archive. */
+export function roll(world: JobWorld): void {
+  const copy: JobState = JSON.parse(JSON.stringify(world.state));
+  must(same(copy, world.state) && sameKeys(copy, world.state), () => 'the state is not plain JSON');
+  world.state = copy;
+  const due = world.rules.pageDue(copy);
+  if (due === null) return;
+  world.books.written.push(...due);
+  world.rules.pageWritten(copy, due.length);
+}
+
+function sameKeys(left: object, right: object): boolean {
+  return same(Object.keys(left), Object.keys(right));
+}

@@ -1,0 +1,111 @@
+// Who watches the simulated worlds? Each mutant breaks one rule in a copy of domain/, and its worlds must notice. The copy
+// without a mutation must pass with as many runs.
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { checkClusterWorlds } from '../builders/cluster-world.ts';
+import { checkDeploymentWorlds } from '../builders/deployment-world.ts';
+import { checkJobWorlds } from '../builders/job-world.ts';
+import { loadClusterRules, loadDeploymentRules, loadJobRules, loadWorkspaceRules } from '../builders/rules.ts';
+import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
+import { clusterMutants, deploymentMutants, jobMutants, type Mutant, workspaceMutants } from './mutants.ts';
+
+const domain = join(import.meta.dirname, '..', '..', 'domain');
+const options = { numRuns: 3_000, endOnFailure: true };
+const timeout = 120_000;
+
+interface Area {
+  name: string;
+  mutants: Mutant[];
+  /** Loads a copy and gives back its check, so that a mutant that cannot even be loaded is not called caught. */
+  load: (copy: string) => Promise<() => unknown>;
+}
+
+const areas: Area[] = [
+  {
+    name: 'job',
+    mutants: jobMutants,
+    load: async (copy) => {
+      const rules = await loadJobRules(copy);
+      return () => checkJobWorlds(rules, options);
+    },
+  },
+  {
+    name: 'cluster',
+    mutants: clusterMutants,
+    load: async (copy) => {
+      const rules = await loadClusterRules(copy);
+      return () => checkClusterWorlds(rules, options);
+    },
+  },
+  {
+    name: 'workspace',
+    mutants: workspaceMutants,
+    load: async (copy) => {
+      const rules = await loadWorkspaceRules(copy);
+      return () => checkWorkspaceWorlds(rules, options);
+    },
+  },
+  {
+    name: 'deployment',
+    mutants: deploymentMutants,
+    load: async (copy) => {
+      const rules = await loadDeploymentRules(copy);
+      return () => checkDeploymentWorlds(rules, options);
+    },
+  },
+];
+
+let root = '';
+let copies = 0;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'ropewalk-mutants-'));
+});
+
+afterAll(async () => {
+  await rm(root, { recursive: true, force: true });
+});
+
+/** Each copy has a path of its own, so that no module of another is found in its place. */
+async function copyDomain(mutant: Mutant | null): Promise<string> {
+  copies += 1;
+  const copy = join(root, String(copies), 'domain');
+  await cp(domain, copy, { recursive: true });
+  if (mutant === null) return copy;
+  const path = join(copy, mutant.file);
+  const parts = (await readFile(path, 'utf8')).split(mutant.from);
+  expect(parts, `${mutant.file} must hold this text once: ${mutant.from}`).toHaveLength(2);
+  await writeFile(path, parts.join(mutant.to));
+  return copy;
+}
+
+describe.each(areas)('$name rules', ({ name, mutants, load }) => {
+  it('pass as they are', { timeout }, async () => {
+    expect(mutants.length).toBeGreaterThan(0);
+    const check = await load(await copyDomain(null));
+    expect(check).not.toThrow();
+  });
+
+  it.each(mutants)('are noticed when broken: $name', { timeout }, async (mutant) => {
+    const check = await load(await copyDomain(mutant));
+    const noticed = failureOf(check);
+    expect(noticed, 'no world noticed').toMatch(/^Property failed/);
+    console.log(`caught in ${name}: ${mutant.name} (${noticed.split('\n').at(-1)})`);
+  });
+});
+
+/** What the check says, with the rule that was broken on the last line; empty when it says nothing. */
+function failureOf(check: () => unknown): string {
+  try {
+    check();
+    return '';
+  } catch (error) {
+    if (!(error instanceof Error)) return String(error);
+    const rule = error.cause instanceof Error ? error.cause.message : 'no cause';
+    return `${error.message}\n${rule.slice(0, 90)}`;
+  }
+}
