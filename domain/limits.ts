@@ -42,8 +42,12 @@ export const maxRetries = 10;
 /** Task records per archive page, and how many the job's state may hold before a page must be written. */
 export const taskPageSize = 500;
 
-/** An idle agent asks again this often while its job still has tasks out elsewhere. */
-export const idleClaimMs = 2_000;
+/**
+ * An idle agent asks again this often while its job still has tasks out elsewhere: a ninth of the lease, between these.
+ * Each question costs the job's history a flush, and what it waits for, a lost instance, takes a lease to be known.
+ */
+export const minIdleClaimMs = 500;
+export const maxIdleClaimMs = 10_000;
 
 /** An idempotency key is remembered this long (design: 24 h). */
 export const idempotencyTtlMs = 24 * 3_600_000;

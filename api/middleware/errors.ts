@@ -13,7 +13,8 @@ export function answerError(error: unknown, c: Context<AppEnv>): Response {
   const { status, retryable } = errorCodes[problem.code];
   if (status >= 500) {
     const log = { requestId: c.var.requestId, code: problem.code };
-    if (problem.code === 'INTERNAL') c.var.deps.logger.error({ ...log, err: error }, 'a request failed');
+    if (problem.code === 'NOT_YET') c.var.deps.logger.debug(log, problem.message);
+    else if (problem.code === 'INTERNAL') c.var.deps.logger.error({ ...log, err: error }, 'a request failed');
     else c.var.deps.logger.warn({ ...log, why: causesOf(error) }, 'a request could not be carried out now');
   }
   if (status === 401) c.header('WWW-Authenticate', 'Bearer');

@@ -1,5 +1,5 @@
 // Lines as `application/x-ndjson`, pulled one by one as the reader takes them, so that nothing piles up here. A reader who
-// leaves ends the iteration; an error cuts the connection, so that half an answer never looks whole.
+// leaves ends the iteration; while nothing comes, an empty line now and then keeps the connection; an error cuts the connection, so that half an answer never looks whole.
 
 export function ndjsonStream(
   lines: AsyncIterable<unknown>,
@@ -7,10 +7,15 @@ export function ndjsonStream(
 ) {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
+  let awaited: Promise<IteratorResult<unknown>> | null = null;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        const { done, value } = await iterator.next();
+        awaited ??= iterator.next();
+        const next = await withinQuiet(awaited);
+        if (next === null) return controller.enqueue(encoder.encode('\n'));
+        awaited = null;
+        const { done, value } = next;
         if (done === true) controller.close();
         else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`));
       } catch (error) {
@@ -23,4 +28,20 @@ export function ndjsonStream(
       await iterator.return?.();
     },
   });
+}
+
+/** Clients and proxies take a silent connection for a dead one. */
+const quietMs = 30_000;
+
+/** null when it is still to come. */
+async function withinQuiet<T>(promise: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const quiet = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), quietMs);
+  });
+  try {
+    return await Promise.race([promise, quiet]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

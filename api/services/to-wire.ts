@@ -1,4 +1,5 @@
 // From the views of workflows to what callers get: times as RFC 3339, nothing internal.
+import { parseArray } from '../../domain/job/array.ts';
 import type { Reason } from '../../domain/reason.ts';
 import type { Cluster } from '../../schema/clusters.ts';
 import type { Job } from '../../schema/jobs.ts';
@@ -23,9 +24,21 @@ export function toWireJob({ view, staleSinceMs }: Viewed<JobView>): Job {
     submittedAt: time(view.submittedAtMs),
     startedAt: timeOrNull(view.startedAtMs),
     endedAt: timeOrNull(view.endedAtMs),
-    recentErrors: view.recentErrors.map(({ task, attempt, text, atMs }) => ({ task, attempt, text, at: time(atMs) })),
+    recentErrors: wireErrors(view),
     staleSince: timeOrNull(staleSinceMs),
   };
+}
+
+/** People know a task by its id in the array, as its log lines do. */
+function wireErrors({ array, recentErrors }: JobView): Job['recentErrors'] {
+  if (recentErrors.length === 0) return [];
+  const tasks = parseArray(array);
+  return recentErrors.map(({ task, attempt, text, atMs }) => ({
+    task: tasks.idAt(task),
+    attempt,
+    text,
+    at: time(atMs),
+  }));
 }
 
 export function toWireCluster({ view, staleSinceMs }: Viewed<ClusterView>): Cluster {

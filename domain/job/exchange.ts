@@ -1,7 +1,7 @@
 // One agent's exchange: results for leases. The only way work enters or leaves a job. It is synchronous, never throws on
 // what an agent says, and may be repeated, delayed or reordered by the network without harm:
 // a lease number only grows, a result counts only under its own live lease, and a repeated claim gets the same grant.
-import { idleClaimMs } from '../limits.ts';
+import { maxIdleClaimMs, minIdleClaimMs } from '../limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
 import { endLease, isOver, loseLease, recordTask, requeue, settle, stopOrder } from './rules.ts';
 import type { JobInstance, JobState, Lease } from './state.ts';
@@ -26,7 +26,7 @@ export function exchange(
     acknowledged,
     drop,
     stop: stopOrder(state, instance),
-    retryAfterMs: Math.min(idleClaimMs, state.settings.leaseMs),
+    retryAfterMs: Math.min(maxIdleClaimMs, Math.max(minIdleClaimMs, Math.floor(state.settings.leaseMs / 9))),
     renewWithinMs: Math.floor(state.settings.leaseMs / 3),
   };
 }

@@ -2,7 +2,7 @@
 // its cluster. Losing an answer is harmless: the agent repeats its claim and gets the same leases.
 import { RopewalkError } from '../../../domain/errors.ts';
 import type { ExchangeAnswer } from '../../../domain/job/protocol.ts';
-import { idleClaimMs } from '../../../domain/limits.ts';
+import { minIdleClaimMs } from '../../../domain/limits.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../../../schema/agent.ts';
 import { jobWorkflowId } from '../../../workflows/job/messages.ts';
 import type { InstanceContext } from '../context.ts';
@@ -55,8 +55,8 @@ const overAnswer = (job: number): ExchangeAnswer => ({
   acknowledged: [],
   drop: [],
   stop: { code: 'JOB_OVER', text: `Job ${job} is over.` },
-  retryAfterMs: idleClaimMs,
-  renewWithinMs: idleClaimMs,
+  retryAfterMs: minIdleClaimMs,
+  renewWithinMs: minIdleClaimMs,
 });
 
 const noJob = (cluster: number) =>
