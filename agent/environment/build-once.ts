@@ -1,0 +1,137 @@
+// Makes a directory that exists whole or not at all, whatever happens meanwhile to whoever makes it. What is made is made
+// beside its place and renamed into it, complete: a crash at any instant leaves nothing under the final name.
+//
+// The lock only saves work. Were it broken at a bad moment, two would build, one rename would win, and the other's copy be
+// dropped. That is why environments are relocatable instead of built in their place, where a broken lock would do damage.
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { isBuilding, thisBuilder } from './builder.ts';
+
+export interface BuildOnce {
+  cacheDir: string;
+  target: string;
+  /** True when the target can be used. A target that cannot is replaced. */
+  isComplete: (directory: string) => Promise<boolean>;
+  /** Fills the directory, which exists and is empty. */
+  build: (directory: string) => Promise<void>;
+  /** Another one builds it already. */
+  onWait?: () => void;
+  signal: AbortSignal | undefined;
+}
+
+/** 'built' by this call, or 'found': made before, or by somebody else meanwhile. */
+export async function buildOnce(request: BuildOnce): Promise<'built' | 'found'> {
+  const { cacheDir, target, isComplete, build } = request;
+  if (await isComplete(target)) return 'found';
+  const workshop = join(cacheDir, 'building');
+  await mkdir(workshop, { recursive: true });
+  await mkdir(dirname(target), { recursive: true });
+  const lock = join(workshop, `${basename(target)}.lock`);
+  const isOurs = await lockOrWait(lock, request);
+  try {
+    if (await isComplete(target)) return 'found';
+    await sweep(workshop);
+    const directory = join(workshop, `${basename(target)}.${thisBuilder()}.${randomName()}`);
+    await mkdir(directory);
+    try {
+      await build(directory);
+      return await publish(directory, request);
+    } finally {
+      await discard(workshop, directory);
+    }
+  } finally {
+    if (isOurs) await rm(lock, { force: true });
+  }
+}
+
+/** Long enough for any build that is still alive; then both build. */
+const maxWaitMs = 10 * 60_000;
+const lookEveryMs = 100;
+/** What a builder on another machine left is given up after this long without a change. */
+const maxAgeElsewhereMs = 60 * 60_000;
+
+/** True when the lock is ours, false when the target is there or waiting for it took too long. */
+async function lockOrWait(lock: string, { target, isComplete, onWait, signal }: BuildOnce): Promise<boolean> {
+  const deadlineMs = performance.now() + maxWaitMs;
+  let hasSaidSo = false;
+  while (!(await claim(lock))) {
+    if (!hasSaidSo) onWait?.();
+    hasSaidSo = true;
+    signal?.throwIfAborted();
+    await sleep(lookEveryMs);
+    if ((await isComplete(target)) || performance.now() > deadlineMs) return false;
+  }
+  return true;
+}
+
+async function claim(lock: string): Promise<boolean> {
+  const temporary = `${lock}.${thisBuilder()}.${randomName()}`;
+  await writeFile(temporary, thisBuilder(), { flag: 'wx' });
+  try {
+    await link(temporary, lock);
+    return true;
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+    const holder = await readFile(lock, 'utf8').catch(() => '');
+    if (holder !== '' && !(await isAtWork(holder, lock))) await discard(dirname(lock), lock);
+    return false;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function isAtWork(builder: string, path: string): Promise<boolean> {
+  const known = isBuilding(builder);
+  if (known !== null) return known;
+  const changedMs = await stat(path).then(
+    (found) => found.mtimeMs,
+    () => 0,
+  );
+  return Date.now() - changedMs < maxAgeElsewhereMs;
+}
+
+/** Removes what dead builders left. */
+async function sweep(workshop: string): Promise<void> {
+  for (const name of await readdir(workshop)) {
+    const path = join(workshop, name);
+    if (name.startsWith('removed.')) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    const builder = /\.(\d+-[0-9a-f]{8}-[0-9a-f]{8})\.[0-9a-f]{12}$/.exec(name)?.[1];
+    if (builder !== undefined && !(await isAtWork(builder, path))) await discard(workshop, path);
+  }
+}
+
+/** Another's complete directory is as good as ours; one that cannot be used makes room. */
+async function publish(directory: string, { cacheDir, target, isComplete }: BuildOnce): Promise<'built' | 'found'> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await rename(directory, target);
+      return 'built';
+    } catch (error) {
+      if (!(hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST')) || attempt === 3) throw error;
+      if (await isComplete(target)) return 'found';
+      await discard(join(cacheDir, 'building'), target);
+    }
+  }
+}
+
+/**
+ * Renamed first: programs that a dead builder left running lose their way to it, and nobody takes half of it for the
+ * whole. What cannot be removed now, the next build removes.
+ */
+async function discard(workshop: string, path: string): Promise<void> {
+  const removed = join(workshop, `removed.${randomName()}`);
+  await rename(path, removed)
+    .then(
+      () => rm(removed, { recursive: true, force: true, maxRetries: 2 }),
+      () => undefined,
+    )
+    .catch(() => undefined);
+}
+
+const randomName = (): string => randomBytes(6).toString('hex');
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

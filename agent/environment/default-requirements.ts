@@ -1,0 +1,16 @@
+// What a cluster's Python environment holds when nobody asks for more. Pinned, so that every instance of a cluster runs the
+// same versions: Dask's processes speak to each other in pickles. Each version installs on Python 3.10 and later.
+
+export const defaultRequirements: readonly string[] = [
+  // The dashboard, and on every scheduler's /status page.
+  'bokeh==3.9.2',
+  // distributed makes TLS contexts with the standard library, and Security.temporary() with this.
+  'cryptography==50.0.2',
+  'dask==2026.8.0',
+  'distributed==2026.8.0',
+  // Compression between workers, as soon as both sides have it.
+  'lz4==4.4.5',
+  'msgpack==1.2.4',
+  // /metrics of schedulers and workers.
+  'prometheus-client==0.26.0',
+];

@@ -1,0 +1,87 @@
+// Runs one of the programs that build an environment: argv, never a shell, and an environment in which only what such
+// programs need is passed on. Nothing of the agent's own reaches them, least of all its credentials.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export interface Tools {
+  environment: Record<string, string>;
+  /** Also the working directory, so that no stray configuration file of a project is found. */
+  cacheDir: string;
+  signal: AbortSignal | undefined;
+}
+
+/** A program that did not end well. */
+export interface ToolFailure {
+  /** What it wrote to stderr, or why it did not run. */
+  said: string;
+  cause: unknown;
+}
+
+export type ToolOutcome = { ok: true; stdout: string } | { ok: false; failure: ToolFailure };
+
+export async function runTool(
+  tools: Tools,
+  command: string,
+  args: readonly string[],
+  { timeoutMs, input }: { timeoutMs: number; input?: string },
+): Promise<ToolOutcome> {
+  const running = run(command, args, {
+    cwd: tools.cacheDir,
+    env: tools.environment,
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: 64 * 1024 * 1024,
+    ...(tools.signal === undefined ? {} : { signal: tools.signal }),
+  });
+  // A program that ends before it has read everything says why by its exit.
+  running.child.stdin?.on('error', () => undefined);
+  running.child.stdin?.end(input ?? '');
+  try {
+    return { ok: true, stdout: (await running).stdout };
+  } catch (cause) {
+    tools.signal?.throwIfAborted();
+    return { ok: false, failure: { said: explain(cause, timeoutMs), cause } };
+  }
+}
+
+/** `base` is the agent's environment: the names below are taken from it. */
+export function toolEnvironment(base: Record<string, string | undefined>, cacheDir: string): Record<string, string> {
+  const environment: Record<string, string> = {};
+  for (const name of passedOn) {
+    const value = base[name];
+    if (value !== undefined) environment[name] = value;
+  }
+  return {
+    ...environment,
+    NO_COLOR: '1',
+    PIP_DISABLE_PIP_VERSION_CHECK: '1',
+    PIP_NO_INPUT: '1',
+    // On the same file system as the environments: files are then linked, not copied.
+    UV_CACHE_DIR: join(cacheDir, 'uv'),
+    // Which interpreter is used was said; another one must never be downloaded instead.
+    UV_PYTHON_DOWNLOADS: 'never',
+  };
+}
+
+const run = promisify(execFile);
+
+const passedOn = [
+  ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR'],
+  // How the outside world is reached from here.
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
+  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'PIP_CERT', 'UV_SYSTEM_CERTS', 'UV_HTTP_RETRIES'],
+  // Which index packages come from.
+  ...['PIP_INDEX_URL', 'PIP_EXTRA_INDEX_URL', 'UV_DEFAULT_INDEX', 'UV_INDEX', 'UV_INDEX_URL', 'UV_EXTRA_INDEX_URL'],
+  // By this the instance's processes are found when it is ended.
+  'ROPEWALK_INSTANCE',
+];
+
+function explain(cause: unknown, timeoutMs: number): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const stderr = 'stderr' in cause ? String(cause.stderr).trim() : '';
+  const wasKilled = 'killed' in cause && cause.killed === true;
+  const timeout = wasKilled ? `It was ended after ${Math.round(timeoutMs / 1000)} s. ` : '';
+  // The end of a long text: programs say last why they gave up.
+  return `${timeout}${stderr === '' ? cause.message : stderr.slice(-2_000)}`;
+}
