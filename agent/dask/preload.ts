@@ -1,0 +1,25 @@
+// Writes the scheduler's preload beside an instance's other files. Run from sources, the texts are the files beside this
+// one; in the agent's bundle they are put in place of `ROPEWALK_PRELOAD_FILES` when it is built.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Name -> text. esbuild's `define` gives it a value; without a bundle it does not exist. */
+declare const ROPEWALK_PRELOAD_FILES: Record<string, string> | undefined;
+
+const main = 'ropewalk_preload.py';
+const names = [main, 'ropewalk_orders.py'] as const;
+
+/** The texts, for the build of the bundle and for running from sources. */
+export async function readPreload(): Promise<Record<string, string>> {
+  if (typeof ROPEWALK_PRELOAD_FILES !== 'undefined') return ROPEWALK_PRELOAD_FILES;
+  const texts = names.map(async (name) => [name, await readFile(new URL(name, import.meta.url), 'utf8')] as const);
+  return Object.fromEntries(await Promise.all(texts));
+}
+
+/** Returns the path for `--preload`. */
+export async function writePreload(directory: string): Promise<string> {
+  for (const [name, text] of Object.entries(await readPreload())) {
+    await writeFile(join(directory, name), text, { mode: 0o600 });
+  }
+  return join(directory, main);
+}

@@ -1,0 +1,35 @@
+// Waits until something that is looked at again after each change is there.
+
+export interface Waiters {
+  /** What `find` returns as soon as it is not null; null when the time is over or the waiting was ended. */
+  when: <T>(find: () => T | null, timeoutMs: number) => Promise<T | null>;
+  /** Something changed. */
+  check: () => void;
+  /** Nothing will change any more. */
+  end: () => void;
+}
+
+export function createWaiters(): Waiters {
+  const looks = new Set<(isOver: boolean) => void>();
+  return {
+    when: <T>(find: () => T | null, timeoutMs: number) =>
+      new Promise<T | null>((resolve) => {
+        const look = (isOver: boolean): void => {
+          const found = find();
+          if (found === null && !isOver) return;
+          clearTimeout(timer);
+          looks.delete(look);
+          resolve(found);
+        };
+        const timer = setTimeout(() => look(true), timeoutMs);
+        looks.add(look);
+        look(false);
+      }),
+    check: () => {
+      for (const look of [...looks]) look(false);
+    },
+    end: () => {
+      for (const look of [...looks]) look(true);
+    },
+  };
+}
