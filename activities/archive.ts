@@ -2,10 +2,13 @@
 // a repeated write replaces itself with the same bytes.
 import { ApplicationFailure } from '@temporalio/activity';
 
+import type { ClusterSettings } from '../domain/cluster/state.ts';
 import type { JobSettings, TaskRecord } from '../domain/job/state.ts';
 import { archiveKey, taskPageKey } from '../platform/archive-keys.ts';
 import type { Objects } from '../platform/objects/objects.ts';
 import type { Vault } from '../platform/vault/vault.ts';
+import type { ClusterSpec } from '../schema/cluster-spec.ts';
+import type { JobSpec } from '../schema/job-spec.ts';
 import type { ClusterView } from '../workflows/cluster/messages.ts';
 import type { JobView } from '../workflows/job/messages.ts';
 
@@ -24,16 +27,15 @@ export interface ArchiveActivities {
   loadJob(input: { specRef: string }): Promise<LoadedJob>;
   archiveTaskPage(input: { workspace: string; job: number; page: number; records: TaskRecord[] }): Promise<void>;
   archiveJob(input: { view: JobView; bundleRef: string | null }): Promise<void>;
-  archiveCluster(input: { view: ClusterView }): Promise<void>;
+  loadCluster(input: { specRef: string }): Promise<ClusterSettings>;
+  archiveCluster(input: { view: ClusterView; secretRefs: string[] }): Promise<void>;
 }
 
 export function createArchiveActivities(deps: ArchiveDeps): ArchiveActivities {
   return {
     async loadJob({ specRef }) {
-      const bytes = await deps.objects.get(specRef);
-      // The spec is written before admission; when it is missing, waiting does not bring it back.
-      if (bytes === null) throw fatal('SpecMissing', `the job's specification ${specRef} is not in the object store`);
-      return parseSpec(bytes, specRef);
+      const spec = await read<JobSpec>(deps, specRef);
+      return { settings: spec.settings, bundleRef: spec.bundleRef, createdAtMs: Date.parse(spec.createdAt) };
     },
 
     async archiveTaskPage({ workspace, job, page, records }) {
@@ -46,8 +48,15 @@ export function createArchiveActivities(deps: ArchiveDeps): ArchiveActivities {
       if (bundleRef !== null) await deps.vault.delete(bundleRef);
     },
 
-    async archiveCluster({ view }) {
+    async loadCluster({ specRef }) {
+      const spec = await read<ClusterSpec>(deps, specRef);
+      const { bundleRef, caRef, settings } = spec;
+      return { ...settings, dask: { ...settings.dask, bundleRef, caRef } };
+    },
+
+    async archiveCluster({ view, secretRefs }) {
       await deps.objects.put(archiveKey(view.workspace, 'clusters', view.number), toBytes(view));
+      for (const ref of secretRefs) await deps.vault.delete(ref);
     },
   };
 }
@@ -56,14 +65,14 @@ function toBytes(value: object): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
-/** The API validated this document when it wrote it; here only its version is checked. */
-function parseSpec(bytes: Uint8Array, specRef: string): LoadedJob {
-  const spec: { v: number; settings: JobSettings; bundleRef: string; createdAt: string } = JSON.parse(
-    new TextDecoder().decode(bytes),
-  );
-  if (spec.v !== 1)
-    throw fatal('SpecVersion', `the specification ${specRef} has version ${spec.v}; this worker reads 1`);
-  return { settings: spec.settings, bundleRef: spec.bundleRef, createdAtMs: Date.parse(spec.createdAt) };
+/** The API validated this document when it wrote it, before admission; here only its version is checked. */
+async function read<T extends { v: number }>(deps: ArchiveDeps, specRef: string): Promise<T> {
+  const bytes = await deps.objects.get(specRef);
+  // When it is missing, waiting does not bring it back.
+  if (bytes === null) throw fatal('SpecMissing', `the specification ${specRef} is not in the object store`);
+  const spec: T = JSON.parse(new TextDecoder().decode(bytes));
+  if (spec.v !== 1) throw fatal('SpecVersion', `${specRef} has version ${spec.v}; this Temporal worker reads 1`);
+  return spec;
 }
 
 function fatal(type: string, message: string): ApplicationFailure {

@@ -64,6 +64,9 @@ export const slotFailureWindowMs = 600_000;
 export const minLaunchBackoffMs = 2_000;
 export const maxLaunchBackoffMs = 60_000;
 
+/** Adaptive scaling takes workers away only after Dask has wanted fewer for this long: its wishes jump about. */
+export const fewerAfterMs = 60_000;
+
 /** When more than this share of at least `massLossMinimum` instances look lost at once, alarm instead of replacing. */
 export const massLossShare = 0.45;
 export const massLossMinimum = 3;

@@ -23,17 +23,57 @@ export const registerAnswer = renewedToken.extend({
 });
 export type RegisterAnswer = z.infer<typeof registerAnswer>;
 
+const name = z.string().min(1).max(255);
+const text = z.string().max(1000);
+
+/** The Dask process of an instance, as its agent sees it. */
+export const processNews = z.strictObject({
+  state: z.enum(['pending', 'starting', 'started', 'stopping', 'stopped', 'error']),
+  name,
+  stage: z.string().max(100),
+  address: z.string().max(255).nullable(),
+  reason: z.strictObject({ code: z.string().max(100), text }).nullable(),
+});
+
+/** What the scheduler says of itself, sent when it matters: clients, workers, idle or not; counts now and then. */
+export const schedulerReport = z.strictObject({
+  tasks: z.strictObject({ processing: count, waiting: count, memory: count, erred: count, noWorker: count }),
+  clients: count,
+  idleForMs: count.nullable(),
+  adaptiveTarget: count.nullable(),
+  workers: z.array(z.strictObject({ name, status: z.string().max(50), processing: count })).max(2000),
+});
+
+export const drainNews = z.strictObject({ id: count, outcome: z.enum(['drained', 'kept', 'deadline', 'unknown']) });
+
 export const reportRequest = z.strictObject({
   kind: z.enum(['alive', 'leaving']),
   bootId: z.string().min(16).max(64),
   address: z.string().min(1).max(255),
   text: z.string().max(1000).default(''),
+  process: processNews.optional(),
+  scheduler: schedulerReport.optional(),
+  drained: z.array(drainNews).max(2000).optional(),
 });
 export type ReportRequest = z.infer<typeof reportRequest>;
 
 const stopOrder = z.object({ code: z.string(), text: z.string() }).nullable();
 
-export const reportAnswerBody = z.object({ stop: stopOrder, token: renewedToken.nullable() });
+/** Answer of GET /v1/agent/orders?seen=VERSION, which is held for up to 20 s until there is a newer version. */
+export const orders = z.object({
+  version: count,
+  schedulerAddress: z.string().nullable(),
+  drain: z.array(z.object({ id: count, worker: z.string(), deadlineSeconds: z.number() })),
+  stop: stopOrder,
+});
+export type Orders = z.infer<typeof orders>;
+
+export const reportAnswerBody = z.object({
+  stop: stopOrder,
+  token: renewedToken.nullable(),
+  /** Null for a job's cluster. */
+  orders: orders.nullable(),
+});
 export type ReportAnswerBody = z.infer<typeof reportAnswerBody>;
 
 export const taskResult = z.strictObject({
@@ -69,6 +109,23 @@ export const exchangeAnswerBody = z.object({
   token: renewedToken.nullable(),
 });
 export type ExchangeAnswerBody = z.infer<typeof exchangeAnswerBody>;
+
+/** POST /v1/agent/certificate: no private key crosses the wire. The role follows from the instance, never from the request. */
+export const certificateRequest = z.strictObject({ csr: z.string().max(8192) });
+export const certificateAnswer = z.object({ certificate: z.string(), ca: z.string() });
+
+/** What the instances of a Dask cluster run: the sealed bundle of a cluster, from the same GET /v1/agent/bundle. */
+export const daskBundle = z.object({
+  /** Requirements of the Python environment; empty means the default one. */
+  requirements: z.array(z.string()),
+  env: z.record(z.string(), z.string()),
+  workerClass: z.string().nullable(),
+  workerOptions: z.record(z.string(), z.unknown()),
+  schedulerClass: z.string().nullable(),
+  schedulerOptions: z.record(z.string(), z.unknown()),
+  aliveEveryMs: count,
+});
+export type DaskBundle = z.infer<typeof daskBundle>;
 
 /** What a job's tasks run: fetched once by each agent, sealed at rest, deleted when the job ends. */
 export const bundle = z.object({

@@ -1,13 +1,110 @@
 // Clusters over HTTP.
 import { z } from 'zod';
 
-import { reason } from './common.ts';
+import { durationInput, reason } from './common.ts';
+import { envMap, nameInput } from './jobs.ts';
 
 const count = z.number().int();
 const time = z.iso.datetime().nullable();
 
 export const clusterStatus = z.enum(['pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error']);
 export const instanceState = z.enum(['queued', 'starting', 'started', 'ready', 'stopping', 'stopped', 'error']);
+
+/** A Python requirement, e.g. `pandas==2.3.1`. */
+const requirement = z.string().min(1).max(500);
+
+export const createCluster = z.strictObject({
+  name: nameInput.optional(),
+  /** When the name is taken by an open cluster: answer that one. */
+  getOrCreate: z.boolean().default(true),
+  /** Dask workers, beside the scheduler. */
+  workers: z.number().int().min(0).max(1000).default(4),
+  /** The Python environment, built by uv from PyPI; a pinned dask, distributed and bokeh unless given. */
+  requirements: z.array(requirement).max(200).optional(),
+  env: envMap.default({}),
+  secretEnv: envMap.default({}),
+  workerClass: z.string().max(200).optional(),
+  workerOptions: z.record(z.string().max(100), z.unknown()).default({}),
+  schedulerClass: z.string().max(200).optional(),
+  schedulerOptions: z.record(z.string().max(100), z.unknown()).default({}),
+  idleTimeout: durationInput.default('20 minutes'),
+  /** Ends the cluster when no client has been connected for this long. */
+  noClientTimeout: durationInput.optional(),
+  startTimeout: durationInput.default('10 minutes'),
+  maxLifetime: durationInput.optional(),
+  drainTimeout: durationInput.default('2 minutes'),
+  /** How long an instance may be silent before it is looked into. */
+  lease: durationInput.default('9 minutes'),
+  /** Only its creator may have its credentials. */
+  privateToCreator: z.boolean().default(false),
+});
+export type CreateCluster = z.input<typeof createCluster>;
+export type CreateClusterParsed = z.output<typeof createCluster>;
+
+export const createdCluster = z.object({
+  number: z.number().int(),
+  name: z.string(),
+  existing: z.boolean(),
+  warnings: z.array(z.string()),
+});
+export type CreatedCluster = z.infer<typeof createdCluster>;
+
+export const scaleCluster = z.strictObject({ workers: z.number().int().min(0).max(1000) });
+/** Both or neither: without them adaptive scaling is turned off. */
+export const adaptCluster = z.strictObject({
+  minimum: z.number().int().min(0).max(1000).optional(),
+  maximum: z.number().int().min(1).max(1000).optional(),
+});
+export const keepaliveCluster = z.strictObject({ timeout: durationInput.optional() });
+
+/** Whoever holds these can run code on the cluster. */
+export const credentials = z.object({
+  schedulerAddress: z.string(),
+  /** PEM. */
+  ca: z.string(),
+  certificate: z.string(),
+  key: z.string(),
+  expiresAt: z.iso.datetime(),
+});
+export type Credentials = z.infer<typeof credentials>;
+
+export const dashboardLink = z.object({ url: z.string(), expiresAt: z.iso.datetime() });
+export type DashboardLink = z.infer<typeof dashboardLink>;
+
+export const clusterLogsQuery = z.object({
+  instance: z.string().max(100).optional(),
+  follow: z.enum(['true', 'false']).default('false'),
+  since: z.iso.datetime().optional(),
+});
+
+export const daskProcess = z.object({
+  name: z.string(),
+  state: z.enum(['pending', 'starting', 'started', 'stopping', 'stopped', 'error']),
+  stage: z.string(),
+  address: z.string().nullable(),
+  reason: reason.nullable(),
+  at: z.iso.datetime(),
+});
+
+export const dask = z.object({
+  /** Null until the scheduler has started. */
+  schedulerAddress: z.string().nullable(),
+  workersWanted: z.number().int(),
+  workersStarted: z.number().int(),
+  workersErrored: z.number().int(),
+  tasks: z
+    .object({
+      processing: z.number(),
+      waiting: z.number(),
+      memory: z.number(),
+      erred: z.number(),
+      noWorker: z.number(),
+    })
+    .nullable(),
+  clients: z.number().int().nullable(),
+  idleSince: z.iso.datetime().nullable(),
+  adaptive: z.object({ minimum: z.number().int(), maximum: z.number().int() }).nullable(),
+});
 
 export const instance = z.object({
   id: z.string(),
@@ -19,6 +116,7 @@ export const instance = z.object({
   launchedAt: z.iso.datetime(),
   registeredAt: time,
   reason: reason.nullable(),
+  process: daskProcess.nullable(),
 });
 
 export const cluster = z.object({
@@ -39,6 +137,8 @@ export const cluster = z.object({
   endedAt: time,
   launched: count,
   terminated: count,
+  /** Null for a job's cluster. */
+  dask: dask.nullable(),
   staleSince: time,
 });
 export type Cluster = z.infer<typeof cluster>;

@@ -7,7 +7,7 @@ import { durationInput, pageQuery, reason } from './common.ts';
 const envName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'an environment variable name: letters, digits and _, not starting with a digit');
-const envMap = z.record(envName, z.string().max(32 * 1024));
+export const envMap = z.record(envName, z.string().max(32 * 1024));
 
 /** A name that people can type: also the cluster's name. */
 export const nameInput = z

@@ -5,15 +5,16 @@ import {
   massLossShare,
   maxLaunchBackoffMs,
   maxSilentInspections,
-  maxSlotFailures,
   minLaunchBackoffMs,
-  slotFailureWindowMs,
 } from '../limits.ts';
-import type { Reason } from '../reason.ts';
-import { addEvent } from './create.ts';
-import { notWanted, slotHistory } from './plan.ts';
+import { addEvent } from './notes.ts';
+import { applyDaskNews } from './dask.ts';
+import type { DaskNews } from './dask.ts';
+import { failSlot, lose, tellLost } from './lose.ts';
+import { notWanted } from './plan.ts';
+import { slotHistory } from './slots.ts';
 import type { ClusterInstance, ClusterState, LaunchFailure } from './state.ts';
-import { isSettled } from './view.ts';
+import { noteReady } from './view.ts';
 
 export interface LaunchNews {
   launched: { id: string; slot: number; offer: string; zone: string }[];
@@ -43,6 +44,9 @@ export function applyLaunch(state: ClusterState, seq: number, news: LaunchNews, 
       zone: item.zone,
       reason: null,
       suspicion: null,
+      heardAtMs: nowMs,
+      process: null,
+      drain: null,
     });
   }
   if (news.launched.length > 0) {
@@ -78,7 +82,7 @@ function backOff(state: ClusterState, nowMs: number): void {
   state.launchBackoff = { delayMs, untilMs: nowMs + delayMs };
 }
 
-export interface Report {
+export interface Report extends DaskNews {
   instance: string;
   bootId: string;
   kind: 'register' | 'alive' | 'leaving';
@@ -95,6 +99,7 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   if (instance.bootId !== null && instance.bootId !== report.bootId) return 'refused';
   if (instance.bootId === null && report.kind !== 'register') return 'refused';
   instance.suspicion = null;
+  instance.heardAtMs = nowMs;
   if (report.kind === 'leaving') {
     lose(state, instance, { code: 'LEFT', text: 'its agent ended in order', atMs: nowMs });
     return 'accepted';
@@ -106,6 +111,7 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
     instance.state = 'ready';
     noteReady(state, nowMs);
   }
+  applyDaskNews(state, instance, report, nowMs);
   return 'accepted';
 }
 
@@ -124,7 +130,7 @@ export function suspectInstances(
     }
     if (instance.state === 'stopping' || instance.state === 'error') continue;
     const silent = instance.suspicion?.sinceMs === suspect.heardAtMs ? instance.suspicion.silent : 0;
-    instance.suspicion = { sinceMs: suspect.heardAtMs, silent, inspection: 'wanted' };
+    instance.suspicion = { sinceMs: suspect.heardAtMs, silent, inspection: 'wanted', lookedAtMs: 0 };
   }
   if (suspects.length > 0)
     addEvent(state, nowMs, 'SUSPECTED', `not heard of: ${suspects.map((s) => s.instance).join(', ')}`);
@@ -190,36 +196,4 @@ export function applyTerminated(state: ClusterState, ids: string[], nowMs: numbe
   }
   state.instances = state.instances.filter((instance) => !ids.includes(instance.id));
   state.terminated += gone.length;
-}
-
-function lose(state: ClusterState, instance: ClusterInstance, reason: Reason): void {
-  if (instance.state === 'error' || instance.state === 'stopping') return;
-  instance.state = 'error';
-  instance.reason = reason;
-  instance.suspicion = null;
-  tellLost(state, instance.id, reason.code, reason.text);
-  addEvent(state, reason.atMs, reason.code, `instance ${instance.id}: ${reason.text}`);
-  if (instance.registeredAtMs !== null) failSlot(state, instance.slot, reason);
-}
-
-function tellLost(state: ClusterState, instance: string, code: string, text: string): void {
-  if (state.settings.job !== null) state.lostToTell.push({ instance, code, text });
-}
-
-/** Too many failures of one slot in short succession, and it is given up instead of costing money for ever. */
-function failSlot(state: ClusterState, slot: number, reason: Reason): void {
-  const history = slotHistory(state, slot);
-  const recent = reason.atMs - history.lastFailureMs < slotFailureWindowMs;
-  history.failures = recent ? history.failures + 1 : 1;
-  history.lastFailureMs = reason.atMs;
-  if (history.failures >= maxSlotFailures) history.givenUp = reason;
-  const known = state.failures[reason.code];
-  state.failures[reason.code] = { count: (known?.count ?? 0) + 1, text: reason.text, lastAtMs: reason.atMs };
-}
-
-function noteReady(state: ClusterState, nowMs: number): void {
-  if (state.readyAtMs !== null || !isSettled(state)) return;
-  const ready = state.instances.filter((instance) => instance.state === 'ready').length;
-  state.readyAtMs = nowMs;
-  addEvent(state, nowMs, 'READY', `${ready} of ${state.target} instances are ready`);
 }

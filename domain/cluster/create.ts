@@ -1,6 +1,5 @@
-// A new cluster's state, and the one place that adds to its short list of events.
-import { maxEventsKept } from '../limits.ts';
-import type { ClusterSettings, ClusterState } from './state.ts';
+// A new cluster's state.
+import type { ClusterSettings, ClusterState, DaskState } from './state.ts';
 
 export function createClusterState(
   cluster: { number: number; workspace: string; createdAtMs: number },
@@ -28,9 +27,21 @@ export function createClusterState(
     events: [],
     terminated: 0,
     launched: 0,
+    dask: settings.dask === null ? null : createDaskState(),
   };
 }
 
-export function addEvent(state: ClusterState, atMs: number, code: string, text: string): void {
-  state.events = [...state.events, { atMs, code, text }].slice(-maxEventsKept);
+function createDaskState(): DaskState {
+  return {
+    schedulerAddress: null,
+    report: null,
+    reportedAtMs: null,
+    idleSinceMs: null,
+    noClientSinceMs: null,
+    startedOnce: false,
+    adaptive: null,
+    fewer: null,
+    nextDrainId: 1,
+    ordersVersion: 1,
+  };
 }

@@ -1,8 +1,11 @@
 // What a cluster should do next, from what it knows now. Pure: `planCluster` reads, `intend` writes the intent of one
 // decision into the state *before* anybody carries it out, and after that the same plan does not ask for it again.
 import { assertNever } from '../errors.ts';
-import { addEvent } from './create.ts';
-import type { ClusterInstance, ClusterState, InstanceRole, SlotHistory } from './state.ts';
+import { addEvent, touchOrders } from './notes.ts';
+import { daskEnd, daskWakes, drainsWanted, isDraining, isSilent, needsDrain } from './dask-plan.ts';
+import type { DrainOrder } from './dask-plan.ts';
+import { isExtra, slotHistory, vacantSlots } from './slots.ts';
+import type { ClusterInstance, ClusterState, InstanceRole } from './state.ts';
 
 /** The code with which a job stops its cluster when it is over. */
 export const jobOver = 'JOB_OVER';
@@ -19,6 +22,7 @@ export interface SlotOrder {
 export type Decision =
   | { kind: 'launch'; seq: number; slots: SlotOrder[] }
   | { kind: 'terminate'; ids: string[]; why: string }
+  | { kind: 'drain'; drains: DrainOrder[] }
   | { kind: 'inspect'; ids: string[] }
   | { kind: 'tellJob'; lost: { instance: string; code: string; text: string }[] }
   | { kind: 'giveUp'; code: string; text: string }
@@ -33,11 +37,12 @@ export interface Plan {
 }
 
 export function planCluster(state: ClusterState, nowMs: number): Plan {
-  const surrender = giveUp(state);
+  const surrender = giveUp(state, nowMs);
   const decisions = [
     ...tellJob(state),
     ...terminate(state, nowMs),
-    ...inspect(state),
+    ...drain(state, nowMs),
+    ...inspect(state, nowMs),
     ...launch(state, nowMs),
     ...surrender,
     ...endJob(state, state.stopRequested ?? surrender[0] ?? null),
@@ -67,8 +72,18 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
       return;
     case 'inspect':
       for (const instance of named(state, decision.ids)) {
-        if (instance.suspicion !== null) instance.suspicion.inspection = 'under way';
+        const known = instance.suspicion?.sinceMs === instance.heardAtMs || state.settings.dask === null;
+        const silent = known ? (instance.suspicion?.silent ?? 0) : 0;
+        const sinceMs = instance.suspicion?.sinceMs ?? instance.heardAtMs;
+        instance.suspicion = { sinceMs, silent, inspection: 'under way', lookedAtMs: nowMs };
       }
+      return;
+    case 'drain':
+      for (const { instance: id, ...order } of decision.drains) {
+        for (const instance of named(state, [id])) instance.drain = { ...order, outcome: null };
+      }
+      if (state.dask !== null) state.dask.nextDrainId += decision.drains.length;
+      touchOrders(state);
       return;
     case 'tellJob':
       state.lostToTell = [];
@@ -76,6 +91,7 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
     case 'giveUp':
       state.stopRequested = { code: decision.code, text: decision.text, atMs: nowMs };
       addEvent(state, nowMs, decision.code, decision.text);
+      touchOrders(state);
       return;
     case 'endJob':
       state.jobTold = true;
@@ -83,15 +99,6 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
     default:
       assertNever(decision);
   }
-}
-
-/** The history of a slot, begun on first use. */
-export function slotHistory(state: ClusterState, slot: number): SlotHistory {
-  const known = state.slots[slot];
-  if (known !== undefined) return known;
-  const fresh: SlotHistory = { generations: 0, failures: 0, lastFailureMs: 0, givenUp: null };
-  state.slots[slot] = fresh;
-  return fresh;
 }
 
 function tellJob(state: ClusterState): Decision[] {
@@ -104,7 +111,7 @@ function terminate(state: ClusterState, nowMs: number): Decision[] {
   if (state.stopRequested !== null) return grouped(live, state.stopRequested.text);
   const lost = live.filter((instance) => instance.state === 'error');
   const late = live.filter((instance) => isLate(state, instance, nowMs));
-  const extra = live.filter((instance) => instance.state !== 'error' && isExtra(state, instance));
+  const extra = live.filter((instance) => instance.state !== 'error' && canGo(state, instance, nowMs));
   const rest = late.filter((instance) => !extra.includes(instance));
   return [
     ...grouped(lost, 'lost'),
@@ -121,17 +128,23 @@ function isLate(state: ClusterState, instance: ClusterInstance, nowMs: number): 
   return instance.state === 'starting' && nowMs >= instance.launchedAtMs + state.settings.registerTimeoutMs;
 }
 
-/** Beyond the target, or a second one in its slot: at most one live instance per slot. */
-function isExtra(state: ClusterState, instance: ClusterInstance): boolean {
-  if (instance.slot >= state.target) return true;
-  const first = state.instances.find((other) => other.slot === instance.slot && other.state !== 'stopping');
-  return first !== instance;
+/** Extra, and with nothing left to save. What was once drained cannot come back: Dask has closed it. */
+function canGo(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
+  if (instance.drain !== null) return !isDraining(instance, nowMs);
+  return isExtra(state, instance) && !needsDrain(state, instance);
 }
 
-function inspect(state: ClusterState): Decision[] {
+function drain(state: ClusterState, nowMs: number): Decision[] {
+  const drains = drainsWanted(state, nowMs);
+  return drains.length === 0 ? [] : [{ kind: 'drain', drains }];
+}
+
+function inspect(state: ClusterState, nowMs: number): Decision[] {
   if (state.stopRequested !== null) return [];
   const wanted = state.instances.filter(
-    (instance) => instance.state !== 'stopping' && instance.suspicion?.inspection === 'wanted',
+    (instance) =>
+      instance.state !== 'stopping' &&
+      (instance.suspicion?.inspection === 'wanted' || isSilent(state, instance, nowMs)),
   );
   return wanted.length === 0 ? [] : [{ kind: 'inspect', ids: wanted.map((instance) => instance.id) }];
 }
@@ -147,21 +160,10 @@ function launch(state: ClusterState, nowMs: number): Decision[] {
   return slots.length === 0 ? [] : [{ kind: 'launch', seq: state.nextLaunchSeq, slots }];
 }
 
-/** Slots with no instance, living or on its way out, and none asked for. */
-function vacantSlots(state: ClusterState): number[] {
-  const taken = new Set([
-    ...state.instances.map((instance) => instance.slot),
-    ...state.launches.flatMap((pending) => pending.slots),
-  ]);
-  const vacant: number[] = [];
-  for (let slot = 0; slot < state.target; slot += 1) {
-    if (!taken.has(slot) && !state.slots[slot]?.givenUp) vacant.push(slot);
-  }
-  return vacant;
-}
-
-/** With every slot given up and nothing left alive, the cluster ends with the reason and tells its job. */
-function giveUp(state: ClusterState): Extract<Decision, { kind: 'giveUp' }>[] {
+/** With every slot given up and nothing left alive, or by the rules of Dask, the cluster ends with the reason. */
+function giveUp(state: ClusterState, nowMs: number): Extract<Decision, { kind: 'giveUp' }>[] {
+  const end = daskEnd(state, nowMs);
+  if (end !== null) return [{ kind: 'giveUp', ...end }];
   if (state.stopRequested !== null || state.launches.length > 0 || state.instances.length > 0) return [];
   if (state.target === 0 || vacantSlots(state).length > 0) return [];
   const reasons = Object.values(state.slots).flatMap((slot) => (slot.givenUp === null ? [] : [slot.givenUp]));
@@ -184,6 +186,7 @@ function nextWake(state: ClusterState, nowMs: number): number | null {
   const times = state.instances
     .filter((instance) => instance.state === 'starting')
     .map((instance) => instance.launchedAtMs + state.settings.registerTimeoutMs);
+  times.push(...daskWakes(state));
   if (state.launchBackoff !== null && vacantSlots(state).length > 0) times.push(state.launchBackoff.untilMs);
   const ahead = times.filter((time) => time > nowMs);
   return ahead.length === 0 ? null : ahead.reduce((a, b) => Math.min(a, b));

@@ -17,6 +17,27 @@ export interface ClusterSettings {
   providerQueue: string;
   instanceVcpus: number;
   registerTimeoutMs: number;
+  /** Null for a job's cluster: its instances run tasks, not Dask. */
+  dask: DaskSettings | null;
+}
+
+/** When the workflow, never somebody's laptop, ends a Dask cluster. */
+export interface DaskSettings {
+  /** Nothing computed for this long. */
+  idleTimeoutMs: number;
+  /** No client connected for this long; null until somebody asks for it. */
+  noClientTimeoutMs: number | null;
+  /** Not one worker started within this long. */
+  startTimeoutMs: number;
+  maxLifetimeMs: number | null;
+  /** Time for running tasks to finish and data to move before a worker is closed. */
+  drainTimeoutMs: number;
+  /** Agents say that they live this often; three times as long and the provider is asked. */
+  aliveEveryMs: number;
+  privateToCreator: boolean;
+  /** Vault keys of what its agents run and of its certificate authority; both are deleted when it ends. */
+  bundleRef: string;
+  caRef: string;
 }
 
 /** One live or launching instance. A slot holds at most one at a time; `generation` counts its tries. */
@@ -36,6 +57,66 @@ export interface ClusterInstance {
   zone: string;
   reason: Reason | null;
   suspicion: Suspicion | null;
+  /** Last report of its agent. */
+  heardAtMs: number;
+  /** Its Dask process, once its agent has spoken of one. */
+  process: DaskProcess | null;
+  /** It is being emptied before it is terminated. */
+  drain: Drain | null;
+}
+
+export type ProcessState = 'pending' | 'starting' | 'started' | 'stopping' | 'stopped' | 'error';
+
+/** The Dask scheduler or worker that an instance runs. */
+export interface DaskProcess {
+  state: ProcessState;
+  /** The worker's name in Dask, or `scheduler`. */
+  name: string;
+  /** What it is doing, e.g. `environment`, `certificate`, `dask`. */
+  stage: string;
+  /** Comm address, e.g. `tls://10.0.0.4:8786`, once started. */
+  address: string | null;
+  reason: Reason | null;
+  atMs: number;
+}
+
+export type DrainOutcome = 'drained' | 'kept' | 'deadline' | 'unknown';
+
+export interface Drain {
+  id: number;
+  /** The worker's name in Dask. */
+  worker: string;
+  deadlineMs: number;
+  /** Asked for by adaptive scaling: then an instance whose data cannot move stays. */
+  adaptive: boolean;
+  outcome: DrainOutcome | null;
+}
+
+/** What the scheduler last said of itself, through the agent of the head instance. */
+export interface SchedulerReport {
+  tasks: { processing: number; waiting: number; memory: number; erred: number; noWorker: number };
+  clients: number;
+  /** How long nothing has been computed, or null while something is. */
+  idleForMs: number | null;
+  /** Workers that Dask would like to have, or null when it cannot say. */
+  adaptiveTarget: number | null;
+  workers: { name: string; status: string; processing: number }[];
+}
+
+export interface DaskState {
+  schedulerAddress: string | null;
+  report: SchedulerReport | null;
+  reportedAtMs: number | null;
+  /** On the workflow's clock. */
+  idleSinceMs: number | null;
+  noClientSinceMs: number | null;
+  startedOnce: boolean;
+  adaptive: { minimum: number; maximum: number } | null;
+  /** Since when adaptive scaling would like fewer, and the most it liked since. */
+  fewer: { sinceMs: number; most: number } | null;
+  nextDrainId: number;
+  /** Grows with every change of what agents are told. */
+  ordersVersion: number;
 }
 
 /** Its job has not heard of it since `sinceMs`. */
@@ -44,6 +125,8 @@ export interface Suspicion {
   /** Inspections that found it existing but silent while our own link worked. */
   silent: number;
   inspection: 'wanted' | 'under way' | 'done';
+  /** When it was last looked at. */
+  lookedAtMs: number;
 }
 
 /** Intent, written before the call: which slots this launch fills. */
@@ -112,4 +195,5 @@ export interface ClusterState {
   events: { atMs: number; code: string; text: string }[];
   terminated: number;
   launched: number;
+  dask: DaskState | null;
 }

@@ -1,6 +1,7 @@
 // What people see of a cluster, derived from its state and nothing else.
 import type { Reason } from '../reason.ts';
-import type { ClusterState, ClusterStatus } from './state.ts';
+import { addEvent } from './notes.ts';
+import type { ClusterInstance, ClusterState, ClusterStatus } from './state.ts';
 
 /** The one word for a cluster, worked out in order of priority. */
 export function clusterStatus(state: ClusterState): ClusterStatus {
@@ -13,15 +14,31 @@ export function clusterStatus(state: ClusterState): ClusterStatus {
 
 /** Every slot has its instance ready, or was given up. Slots beyond the target, from before a scale-down, do not count. */
 export function isSettled(state: ClusterState): boolean {
-  const ready = new Set(state.instances.flatMap((instance) => (instance.state === 'ready' ? [instance.slot] : [])));
+  const ready = new Set(state.instances.flatMap((instance) => (isReady(state, instance) ? [instance.slot] : [])));
   for (let slot = 0; slot < state.target; slot += 1) {
     if (!ready.has(slot) && !state.slots[slot]?.givenUp) return false;
   }
   return true;
 }
 
+/** For Dask an instance alone is not enough: its scheduler or worker must have started. */
+function isReady(state: ClusterState, instance: ClusterInstance): boolean {
+  return instance.state === 'ready' && (state.dask === null || instance.process?.state === 'started');
+}
+
+/** Notes the moment at which the cluster was ready for the first time, and that a Dask cluster has had its first worker. */
+export function noteReady(state: ClusterState, nowMs: number): void {
+  const ready = state.instances.filter((instance) => isReady(state, instance));
+  if (state.dask !== null) state.dask.startedOnce ||= ready.some((instance) => instance.role === 'worker');
+  if (state.readyAtMs !== null || !isSettled(state)) return;
+  state.readyAtMs = nowMs;
+  addEvent(state, nowMs, 'READY', `${ready.length} of ${state.target} instances are ready`);
+}
+
+const failures = new Set(['NO_INSTANCES', 'START_FAILED', 'SCHEDULER_LOST']);
+
 function failed(reason: Reason | null): boolean {
-  return reason?.code === 'NO_INSTANCES';
+  return reason !== null && failures.has(reason.code);
 }
 
 /** Where the head instance can be reached, once it has registered. */

@@ -59,7 +59,7 @@ function checkDecision(world: ClusterWorld, decision: Decision): void {
 function keep(world: ClusterWorld, decision: Decision): void {
   if (decision.kind === 'tellJob') for (const lost of decision.lost) world.told.add(lost.instance);
   else if (decision.kind === 'endJob') world.endJobs += 1;
-  else if (decision.kind !== 'giveUp') world.effects.push(decision);
+  else if (decision.kind !== 'giveUp' && decision.kind !== 'drain') world.effects.push(decision);
 }
 
 /** Never above limits. */

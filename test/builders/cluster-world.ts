@@ -87,6 +87,7 @@ function runClusterWorld(rules: ClusterRules, plan: ClusterPlan, met: Met<Cluste
     providerQueue: 'local/test',
     instanceVcpus: 1,
     registerTimeoutMs,
+    dask: null,
   };
   const world: ClusterWorld = {
     rules,

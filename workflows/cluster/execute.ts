@@ -12,7 +12,7 @@ import type { InstanceActivities } from '../../activities/activities.ts';
 import { applyInspection, applyLaunch, applyTerminated } from '../../domain/cluster/apply.ts';
 import type { LaunchNews } from '../../domain/cluster/apply.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
-import type { ClusterState } from '../../domain/cluster/state.ts';
+import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
 import { assertNever } from '../../domain/errors.ts';
 import { control } from '../control-activities.ts';
@@ -35,6 +35,9 @@ export async function carryOut(state: ClusterState, input: ClusterInput, decisio
         [{ ...target(state, input), ids: decision.ids }],
       );
       return applyTerminated(state, decision.ids, Date.now());
+    case 'drain':
+      // The head instance's agent hears of it through its orders.
+      return;
     case 'inspect':
       return inspect(state, input, decision.ids);
     case 'tellJob': {
@@ -53,6 +56,15 @@ export async function carryOut(state: ClusterState, input: ClusterInput, decisio
   }
 }
 
+/** A cluster of its own is described by its specification; a job describes its own. */
+export async function loadSettings(input: ClusterInput): Promise<ClusterSettings> {
+  const specRef = input.specRef ?? '';
+  const settings = await control.loadCluster.executeWithOptions({ summary: 'read the cluster specification' }, [
+    { specRef },
+  ]);
+  return { ...settings, name: input.name };
+}
+
 /** A last look by tag, then the archive, then the reservation: only what is really gone is released. */
 export async function finish(state: ClusterState, input: ClusterInput): Promise<void> {
   const owner = target(state, input);
@@ -66,10 +78,16 @@ export async function finish(state: ClusterState, input: ClusterInput): Promise<
   state.endedAtMs = Date.now();
   tagStatus(state);
   await control.archiveCluster.executeWithOptions({ summary: 'archive the final view' }, [
-    { view: viewCluster(state, input) },
+    { view: viewCluster(state, input), secretRefs: secretRefs(state) },
   ]);
   const released: ReleasedSignal = { number: state.number };
   await tell(workspaceWorkflowId(state.workspace), workspaceMessages.released, released);
+}
+
+/** What lies sealed for this cluster, of no use to anybody once it is over. */
+function secretRefs(state: ClusterState): string[] {
+  const { dask } = state.settings;
+  return dask === null ? [] : [dask.bundleRef, dask.caRef];
 }
 
 export function tagStatus(state: ClusterState): void {

@@ -2,6 +2,9 @@
 import type {
   ClusterSettings,
   ClusterState,
+  DaskProcess,
+  DrainOutcome,
+  SchedulerReport,
   ClusterStatus,
   InstanceRole,
   InstanceState,
@@ -15,6 +18,8 @@ export const clusterMessages = {
   scale: 'cluster.scale',
   suspect: 'cluster.suspect',
   stop: 'cluster.stop',
+  adapt: 'cluster.adapt',
+  keepalive: 'cluster.keepalive',
   report: 'cluster.report',
   view: 'cluster.view',
 } as const;
@@ -25,11 +30,23 @@ export interface ClusterInput {
   admissionId: string;
   user: string;
   deploymentId: string;
-  settings: ClusterSettings;
+  /** Given by its job; null when the specification says it. */
+  settings: ClusterSettings | null;
+  /** Null for a job's cluster. */
+  specRef: string | null;
+  name: string;
   carry?: ClusterState;
 }
 export interface ScaleSignal {
   instances: number;
+}
+/** Null turns adaptive scaling off. Counts are workers. */
+export interface AdaptSignal {
+  adaptive: { minimum: number; maximum: number } | null;
+}
+/** A client is there; with a timeout, the cluster ends when none has been for that long. */
+export interface KeepaliveSignal {
+  noClientTimeoutMs: number | null;
 }
 export interface StopSignal {
   code: string;
@@ -46,8 +63,28 @@ export interface ReportItem {
   kind: 'register' | 'alive' | 'leaving';
   address: string;
   text: string;
+  process?: ProcessNews;
+  /** From the head instance only. */
+  scheduler?: SchedulerReport;
+  drained?: { id: number; outcome: DrainOutcome }[];
+}
+export interface ProcessNews {
+  state: DaskProcess['state'];
+  name: string;
+  stage: string;
+  address: string | null;
+  /** Set with `error`: a short code and a sentence. ENVIRONMENT_FAILED gives the slot up at once. */
+  reason: { code: string; text: string } | null;
+}
+/** What agents of a Dask cluster have to know and do; the head instance's agent drains. */
+export interface Orders {
+  version: number;
+  schedulerAddress: string | null;
+  drain: { id: number; worker: string; deadlineSeconds: number }[];
+  stop: { code: string; text: string } | null;
 }
 export interface ReportAnswer {
+  orders: Orders | null;
   role: InstanceRole;
   clusterName: string;
   job: number | null;
@@ -64,6 +101,7 @@ export interface InstanceView {
   launchedAtMs: number;
   registeredAtMs: number | null;
   reason: Reason | null;
+  process: DaskProcess | null;
 }
 export interface ClusterView {
   number: number;
@@ -83,4 +121,18 @@ export interface ClusterView {
   endedAtMs: number | null;
   launched: number;
   terminated: number;
+  dask: DaskView | null;
+}
+export interface DaskView {
+  orders: Orders;
+  report: SchedulerReport | null;
+  reportedAtMs: number | null;
+  idleSinceMs: number | null;
+  adaptive: { minimum: number; maximum: number } | null;
+  workersWanted: number;
+  workersStarted: number;
+  workersErrored: number;
+  privateToCreator: boolean;
+  /** Vault key of the cluster's certificate authority. */
+  caRef: string;
 }

@@ -1,7 +1,8 @@
 // A cluster as people see it: over HTTP, in the archive, and in the Temporal UI.
+import { ordersOf } from '../../domain/cluster/orders.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
-import type { ClusterInput, ClusterView } from './messages.ts';
+import type { ClusterInput, ClusterView, DaskView } from './messages.ts';
 
 export function viewCluster(state: ClusterState, input: ClusterInput): ClusterView {
   return {
@@ -24,6 +25,7 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
       launchedAtMs: instance.launchedAtMs,
       registeredAtMs: instance.registeredAtMs,
       reason: instance.reason,
+      process: instance.process,
     })),
     failures: Object.entries(state.failures).map(([code, failure]) => ({ code, ...failure })),
     events: state.events,
@@ -32,6 +34,51 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
     endedAtMs: state.endedAtMs,
     launched: state.launched,
     terminated: state.terminated,
+    dask: viewDask(state),
+  };
+}
+
+function viewDask(state: ClusterState): DaskView | null {
+  const orders = ordersOf(state);
+  const { dask, settings } = state;
+  if (dask === null || settings.dask === null || orders === null) return null;
+  const workers = state.instances.filter((instance) => instance.role === 'worker' && instance.drain === null);
+  const givenUp = Object.entries(state.slots).filter(([slot, history]) => Number(slot) > 0 && history.givenUp !== null);
+  return {
+    orders,
+    report: dask.report,
+    reportedAtMs: dask.reportedAtMs,
+    idleSinceMs: dask.idleSinceMs,
+    adaptive: dask.adaptive,
+    workersWanted: state.target - 1,
+    workersStarted: workers.filter(({ state: is, process }) => is === 'ready' && process?.state === 'started').length,
+    workersErrored: givenUp.length,
+    privateToCreator: settings.dask.privateToCreator,
+    caRef: settings.dask.caRef,
+  };
+}
+
+/** Before the specification has been read, only what admission knew. */
+export function pendingCluster(input: ClusterInput, createdAtMs: number): ClusterView {
+  return {
+    number: input.number,
+    workspace: input.workspace,
+    name: input.name,
+    job: null,
+    user: input.user,
+    status: 'pending',
+    reason: null,
+    target: 0,
+    provider: '',
+    instances: [],
+    failures: [],
+    events: [],
+    createdAtMs,
+    readyAtMs: null,
+    endedAtMs: null,
+    launched: 0,
+    terminated: 0,
+    dask: null,
   };
 }
 
@@ -40,7 +87,10 @@ export function describeCluster(state: ClusterState): string {
   const reason = state.stopRequested ?? state.alarm;
   const rows = state.instances
     .slice(0, 50)
-    .map((i) => `| ${i.slot} | ${i.generation} | ${i.id} | ${i.role} | ${i.state} | ${i.reason?.text ?? ''} |`);
+    .map(
+      (i) =>
+        `| ${i.slot} | ${i.generation} | ${i.id} | ${i.role} | ${i.state}${processOf(i)} | ${i.reason?.text ?? ''} |`,
+    );
   const events = state.events
     .slice(-10)
     .map((event) => `- ${new Date(event.atMs).toISOString()} ${event.code}: ${event.text}`);
@@ -53,4 +103,9 @@ export function describeCluster(state: ClusterState): string {
     '',
     ...events,
   ].join('\n');
+}
+
+function processOf({ process, drain }: ClusterState['instances'][number]): string {
+  if (drain !== null) return ', draining';
+  return process === null ? '' : `, ${process.name} ${process.state} (${process.stage})`;
 }

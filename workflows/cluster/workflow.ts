@@ -11,59 +11,88 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 
-import { applyReport, suspectInstances } from '../../domain/cluster/apply.ts';
+import { suspectInstances } from '../../domain/cluster/apply.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
+import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask.ts';
 import { intend, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
-import { headAddress } from '../../domain/cluster/view.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
-import type { Flush, FlushAnswer, ItemAnswer } from '../messages.ts';
-import { carryOut, finish, tagStatus } from './execute.ts';
+import type { Flush, FlushAnswer } from '../messages.ts';
+import { carryOut, finish, loadSettings, tagStatus } from './execute.ts';
 import { clusterMessages } from './messages.ts';
 import type {
+  AdaptSignal,
   ClusterInput,
   ClusterView,
+  KeepaliveSignal,
   ReportAnswer,
   ReportItem,
   ScaleSignal,
   StopSignal,
   SuspectSignal,
 } from './messages.ts';
-import { describeCluster, viewCluster } from './view.ts';
+import { isNews, report } from './report.ts';
+import { describeCluster, pendingCluster, viewCluster } from './view.ts';
 
 const reportUpdate = defineUpdate<FlushAnswer<ReportAnswer>, [Flush<ReportItem>]>(clusterMessages.report);
 const scaleSignal = defineSignal<[ScaleSignal]>(clusterMessages.scale);
+const adaptSignal = defineSignal<[AdaptSignal]>(clusterMessages.adapt);
+const keepaliveSignal = defineSignal<[KeepaliveSignal]>(clusterMessages.keepalive);
 const suspectSignal = defineSignal<[SuspectSignal]>(clusterMessages.suspect);
 const stopSignal = defineSignal<[StopSignal]>(clusterMessages.stop);
 const viewQuery = defineQuery<ClusterView>(clusterMessages.view);
 
 export async function cluster(input: ClusterInput): Promise<ClusterView> {
-  const created = { number: input.number, workspace: input.workspace, createdAtMs: Date.now() };
-  const state = input.carry ?? createClusterState(created, input.settings);
-  let news = true;
-  const noted = <T>(value: T): T => {
-    news = true;
-    return value;
+  const createdAtMs = Date.now();
+  let state = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
+  // What is asked before the specification has been read is done as soon as it has.
+  const early: ((known: ClusterState) => void)[] = [];
+  const news = createNews();
+  const change = (how: (known: ClusterState) => void): void => {
+    if (state === null) early.push(how);
+    else how(state);
+    news.note();
   };
-  setHandler(reportUpdate, (flush) => noted(answerEach(flush, (item) => report(state, item))));
-  setHandler(scaleSignal, ({ instances }) => noted(scaleCluster(state, instances, Date.now())));
-  setHandler(suspectSignal, ({ instances }) => noted(suspectInstances(state, instances, Date.now())));
-  setHandler(stopSignal, ({ code, text }) => noted(stopCluster(state, { code, text, atMs: Date.now() })));
-  setHandler(viewQuery, () => viewCluster(state, input));
+  setHandler(reportUpdate, (flush) => {
+    if (flush.items.some(isNews)) news.note();
+    return answerEach(flush, (item) => report(state, item));
+  });
+  setHandler(scaleSignal, ({ instances }) => change((known) => scaleCluster(known, instances, Date.now())));
+  setHandler(adaptSignal, ({ adaptive }) => change((known) => adaptCluster(known, adaptive, Date.now())));
+  setHandler(keepaliveSignal, (signal) => change((known) => keepAlive(known, signal.noClientTimeoutMs, Date.now())));
+  setHandler(suspectSignal, ({ instances }) => change((known) => suspectInstances(known, instances, Date.now())));
+  const stop = ({ code, text }: StopSignal): void =>
+    change((known) => stopCluster(known, { code, text, atMs: Date.now() }));
+  setHandler(stopSignal, stop);
+  setHandler(viewQuery, () => (state === null ? pendingCluster(input, createdAtMs) : viewCluster(state, input)));
 
-  const told = (): void =>
-    noted(stopCluster(state, { code: 'CANCELLED', text: 'its workflow was cancelled in Temporal', atMs: Date.now() }));
-  return onCancelRequest(told, () =>
-    run(state, input, { clear: () => (news = false), note: () => (news = true), any: () => news }),
-  );
+  const told = (): void => stop({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
+  return onCancelRequest(told, async () => {
+    state ??= createState(input, createdAtMs, await loadSettings(input));
+    for (const how of early) how(state);
+    return run(state, input, news);
+  });
+}
+
+function createState(
+  { number, workspace }: ClusterInput,
+  createdAtMs: number,
+  settings: ClusterState['settings'],
+): ClusterState {
+  return createClusterState({ number, workspace, createdAtMs }, settings);
 }
 
 interface News {
   clear: () => void;
   note: () => void;
   any: () => boolean;
+}
+
+function createNews(): News {
+  let any = true;
+  return { clear: () => void (any = false), note: () => void (any = true), any: () => any };
 }
 
 /** Plans and acts until everything is gone after a stop. */
@@ -74,6 +103,7 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
     news.clear();
     const nowMs = Date.now();
     const rolling = shouldRoll();
+    if (state.dask !== null) adaptNow(state, state.dask, nowMs);
     const plan = planCluster(state, nowMs);
     for (const decision of rolling ? [] : plan.decisions) {
       intend(state, decision, nowMs);
@@ -89,30 +119,8 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
     if (rolling && inFlight === 0) await continueAsNew<typeof cluster>({ ...input, carry: state });
     const changed = (): boolean => news.any() || (inFlight === 0 && shouldRoll());
     if (plan.wakeAtMs === null) await condition(changed);
-    else
-      await condition(changed, Math.max(plan.wakeAtMs - nowMs, 1), { summary: 'register timeout or launch back-off' });
+    else await condition(changed, Math.max(plan.wakeAtMs - nowMs, 1), { summary: 'the next time-out of its rules' });
   }
   await finish(state, input);
   return viewCluster(state, input);
-}
-
-function report(state: ClusterState, item: ReportItem): ItemAnswer<ReportAnswer> {
-  const verdict = applyReport(state, item, Date.now());
-  if (verdict === 'not yet known') {
-    return { error: { code: 'NOT_YET', message: 'The launch of this instance has not been noted yet.' } };
-  }
-  if (verdict === 'refused') {
-    return { error: { code: 'FORBIDDEN', message: 'This instance is not, or no longer, part of the cluster.' } };
-  }
-  const role = state.instances.find((instance) => instance.id === item.instance)?.role ?? 'worker';
-  const stop = state.stopRequested;
-  return {
-    ok: {
-      role,
-      clusterName: state.settings.name,
-      job: state.settings.job,
-      headAddress: headAddress(state),
-      stop: stop === null ? null : { code: stop.code, text: stop.text },
-    },
-  };
 }

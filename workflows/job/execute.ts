@@ -41,7 +41,10 @@ export async function startCluster(state: JobState, input: JobInput): Promise<vo
       providerQueue: settings.providerQueue,
       instanceVcpus: settings.instanceVcpus,
       registerTimeoutMs,
+      dask: null,
     },
+    specRef: null,
+    name: settings.name,
   };
   await startAbandoned({
     type: clusterType,

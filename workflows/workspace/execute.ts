@@ -5,6 +5,8 @@ import { addSpare, needsSpare, noteStart, takeStartable } from '../../domain/wor
 import type { Holder, WorkspaceState } from '../../domain/workspace/state.ts';
 import { startAbandoned } from '../children.ts';
 import { control } from '../control-activities.ts';
+import { clusterType, clusterWorkflowId } from '../cluster/messages.ts';
+import type { ClusterInput } from '../cluster/messages.ts';
 import { jobType, jobWorkflowId } from '../job/messages.ts';
 import type { JobInput } from '../job/messages.ts';
 
@@ -17,15 +19,15 @@ export async function startHolders(state: WorkspaceState): Promise<void> {
 
 async function startHolder(state: WorkspaceState, holder: Holder): Promise<boolean> {
   try {
-    const workflowId = jobWorkflowId(holder.number);
+    const { type, workflowId, input } = startOf(state, holder);
     const outcome = await startAbandoned({
-      type: jobType,
+      type,
       workflowId,
-      input: jobInput(state, holder),
+      input,
       workspace: state.slug,
       user: holder.user,
       admissionId: holder.admissionId,
-      summary: `Job ${holder.number}: ${holder.name}`,
+      summary: `${holder.kind === 'job' ? 'Job' : 'Cluster'} ${holder.number}: ${holder.name}`,
       details: `Submitted by **${holder.user}** in workspace **${state.slug}**; admission ${holder.admissionId}.`,
     });
     if (outcome === 'already there') await assertOurs(workflowId, holder);
@@ -45,6 +47,15 @@ async function assertOurs(workflowId: string, holder: Holder): Promise<void> {
   ]);
   if (admissionId === holder.admissionId) return;
   log.error('a number was used twice', { workflowId, admissionId, expected: holder.admissionId });
+}
+
+function startOf(
+  state: WorkspaceState,
+  holder: Holder,
+): { type: string; workflowId: string; input: JobInput | ClusterInput } {
+  const input = jobInput(state, holder);
+  if (holder.kind === 'job') return { type: jobType, workflowId: jobWorkflowId(holder.number), input };
+  return { type: clusterType, workflowId: clusterWorkflowId(holder.number), input: { ...input, settings: null } };
 }
 
 function jobInput(state: WorkspaceState, holder: Holder): JobInput {

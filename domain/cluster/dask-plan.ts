@@ -1,0 +1,138 @@
+// When a Dask cluster ends by itself, which workers are to be drained, and which agents have been silent for too long.
+// Pure readings of the state, used by plan.ts.
+import { fewerAfterMs } from '../limits.ts';
+import { isExtra } from './slots.ts';
+import type { ClusterInstance, ClusterState, DaskSettings, DaskState } from './state.ts';
+import { isSettled } from './view.ts';
+
+export interface End {
+  code: string;
+  text: string;
+}
+
+export interface DrainOrder {
+  instance: string;
+  id: number;
+  worker: string;
+  deadlineMs: number;
+  adaptive: boolean;
+}
+
+/** After a drain's deadline the agent gets this long to say how it went. */
+const drainGraceMs = 15_000;
+
+/** The reason for which this cluster ends now, if there is one. */
+export function daskEnd(state: ClusterState, nowMs: number): End | null {
+  const { dask } = state;
+  const settings = state.settings.dask;
+  if (dask === null || settings === null || state.stopRequested !== null) return null;
+  return schedulerEnd(state, dask) ?? startEnd(state, settings, nowMs) ?? timedEnd(state, dask, settings, nowMs);
+}
+
+/** A scheduler that is lost takes all keys and results with it: a new one would be another cluster. */
+function schedulerEnd(state: ClusterState, dask: DaskState): End | null {
+  const head = state.instances.find((instance) => instance.slot === 0 && instance.state !== 'stopping');
+  if (dask.schedulerAddress !== null && (head === undefined || head.state === 'error')) {
+    return { code: 'SCHEDULER_LOST', text: `the scheduler is gone: ${head?.reason?.text ?? 'its instance has ended'}` };
+  }
+  const givenUp = state.slots[0]?.givenUp;
+  return givenUp ? { code: 'START_FAILED', text: `the scheduler could not be started: ${givenUp.text}` } : null;
+}
+
+function startEnd(state: ClusterState, settings: DaskSettings, nowMs: number): End | null {
+  if (hasStarted(state)) return null;
+  if (nowMs >= state.createdAtMs + settings.startTimeoutMs) {
+    const text = `no worker had started after ${settings.startTimeoutMs / 1000} s${grouped(state)}`;
+    return { code: 'START_FAILED', text };
+  }
+  return state.target > 1 && isSettled(state)
+    ? { code: 'START_FAILED', text: `no worker could be started${grouped(state)}` }
+    : null;
+}
+
+/** With its scheduler and at least one worker, if any were asked for. It stays so when workers come and go. */
+function hasStarted(state: ClusterState): boolean {
+  if (state.dask === null || state.dask.schedulerAddress === null) return false;
+  return state.dask.startedOnce || state.target === 1;
+}
+
+function grouped(state: ClusterState): string {
+  const groups = Object.entries(state.failures).map(([code, { count, text }]) => `${count} x ${code}: ${text}`);
+  return groups.length === 0 ? '' : `; ${groups.join('; ')}`;
+}
+
+function timedEnd(state: ClusterState, dask: DaskState, settings: DaskSettings, nowMs: number): End | null {
+  const due = deadlines(state, dask, settings).find((deadline) => nowMs >= deadline.atMs);
+  return due === undefined ? null : { code: due.code, text: due.text };
+}
+
+function deadlines(state: ClusterState, dask: DaskState, settings: DaskSettings): (End & { atMs: number })[] {
+  const { idleTimeoutMs, noClientTimeoutMs, maxLifetimeMs } = settings;
+  const found: (End & { atMs: number })[] = [];
+  if (dask.idleSinceMs !== null) {
+    const text = `nothing was computed for ${idleTimeoutMs / 1000} s`;
+    found.push({ code: 'IDLE', text, atMs: dask.idleSinceMs + idleTimeoutMs });
+  }
+  if (dask.noClientSinceMs !== null && noClientTimeoutMs !== null) {
+    const text = `no client was connected for ${noClientTimeoutMs / 1000} s`;
+    found.push({ code: 'NO_CLIENT', text, atMs: dask.noClientSinceMs + noClientTimeoutMs });
+  }
+  if (maxLifetimeMs !== null) {
+    const text = `it reached its longest life of ${maxLifetimeMs / 1000} s`;
+    found.push({ code: 'LIFETIME', text, atMs: state.createdAtMs + maxLifetimeMs });
+  }
+  return found;
+}
+
+/** Workers that are extra and have a started process: they are emptied before they go. */
+export function drainsWanted(state: ClusterState, nowMs: number): DrainOrder[] {
+  const { dask } = state;
+  const settings = state.settings.dask;
+  if (dask === null || settings === null || state.stopRequested !== null) return [];
+  return state.instances
+    .filter((instance) => needsDrain(state, instance))
+    .map((instance, index) => ({
+      instance: instance.id,
+      id: dask.nextDrainId + index,
+      worker: instance.process?.name ?? '',
+      deadlineMs: nowMs + settings.drainTimeoutMs,
+      adaptive: dask.adaptive !== null,
+    }));
+}
+
+export function needsDrain(state: ClusterState, instance: ClusterInstance): boolean {
+  if (state.dask === null || instance.drain !== null || !isExtra(state, instance)) return false;
+  const canDrain = state.instances.some((head) => head.slot === 0 && head.process?.state === 'started');
+  return canDrain && instance.state === 'ready' && instance.process?.state === 'started';
+}
+
+export function isDraining(instance: ClusterInstance, nowMs: number): boolean {
+  return instance.drain !== null && instance.drain.outcome === null && nowMs < instance.drain.deadlineMs + drainGraceMs;
+}
+
+/** A registered agent that has missed three of its reports, counted from the last look at it. */
+export function isSilent(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
+  const atMs = silentAtMs(state, instance);
+  return atMs !== null && nowMs >= atMs;
+}
+
+function silentAtMs(state: ClusterState, instance: ClusterInstance): number | null {
+  const settings = state.settings.dask;
+  if (settings === null || instance.state !== 'ready') return null;
+  const { suspicion } = instance;
+  if (suspicion !== null && suspicion.inspection !== 'done') return null;
+  return Math.max(instance.heardAtMs, suspicion?.lookedAtMs ?? 0) + 3 * settings.aliveEveryMs;
+}
+
+/** Moments at which time alone changes the plan. */
+export function daskWakes(state: ClusterState): number[] {
+  const { dask } = state;
+  const settings = state.settings.dask;
+  if (dask === null || settings === null) return [];
+  const silences = state.instances.map((instance) => silentAtMs(state, instance));
+  const drains = state.instances.map(({ drain }) => (drain === null ? null : drain.deadlineMs + drainGraceMs));
+  const start = hasStarted(state) ? null : state.createdAtMs + settings.startTimeoutMs;
+  const fewer = dask.fewer === null ? null : dask.fewer.sinceMs + fewerAfterMs;
+  const timed = deadlines(state, dask, settings).map((deadline) => deadline.atMs);
+  return [...silences, ...drains, start, fewer, ...timed].filter((time) => time !== null);
+}

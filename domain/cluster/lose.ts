@@ -1,0 +1,32 @@
+// How a cluster takes the loss of an instance: it is remembered against its slot, and whoever works with it is told.
+import { maxSlotFailures, slotFailureWindowMs } from '../limits.ts';
+import type { Reason } from '../reason.ts';
+import { addEvent } from './notes.ts';
+import { slotHistory } from './slots.ts';
+import type { ClusterInstance, ClusterState } from './state.ts';
+
+/** The instance will do no more work for us; the plan terminates it for certain and fills its slot again. */
+export function lose(state: ClusterState, instance: ClusterInstance, reason: Reason): void {
+  if (instance.state === 'error' || instance.state === 'stopping') return;
+  instance.state = 'error';
+  instance.reason = reason;
+  instance.suspicion = null;
+  tellLost(state, instance.id, reason.code, reason.text);
+  addEvent(state, reason.atMs, reason.code, `instance ${instance.id}: ${reason.text}`);
+  if (instance.registeredAtMs !== null) failSlot(state, instance.slot, reason);
+}
+
+export function tellLost(state: ClusterState, instance: string, code: string, text: string): void {
+  if (state.settings.job !== null) state.lostToTell.push({ instance, code, text });
+}
+
+/** Too many failures of one slot in short succession, and it is given up instead of costing money for ever. */
+export function failSlot(state: ClusterState, slot: number, reason: Reason): void {
+  const history = slotHistory(state, slot);
+  const recent = reason.atMs - history.lastFailureMs < slotFailureWindowMs;
+  history.failures = recent ? history.failures + 1 : 1;
+  history.lastFailureMs = reason.atMs;
+  if (history.failures >= maxSlotFailures) history.givenUp = reason;
+  const known = state.failures[reason.code];
+  state.failures[reason.code] = { count: (known?.count ?? 0) + 1, text: reason.text, lastAtMs: reason.atMs };
+}

@@ -1,0 +1,12 @@
+// What a cluster notes for others: its short list of events, and that agents who wait for orders have something to hear.
+import { maxEventsKept } from '../limits.ts';
+import type { ClusterState } from './state.ts';
+
+export function addEvent(state: ClusterState, atMs: number, code: string, text: string): void {
+  state.events = [...state.events, { atMs, code, text }].slice(-maxEventsKept);
+}
+
+/** Agents that wait for orders are answered when this has grown. */
+export function touchOrders(state: ClusterState): void {
+  if (state.dask !== null) state.dask.ordersVersion += 1;
+}

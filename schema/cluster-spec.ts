@@ -1,0 +1,36 @@
+// A Dask cluster's specification as it lies in the object store: written by the API before admission, read by the cluster's
+// first activity. It holds no secret: environment variables and options lie sealed in the bundle, the CA in the vault.
+import { z } from 'zod';
+
+const count = z.number().int().min(0);
+
+export const clusterSpec = z.object({
+  v: z.literal(1),
+  workspace: z.string(),
+  admissionId: z.string(),
+  user: z.string(),
+  bundleRef: z.string(),
+  caRef: z.string(),
+  createdAt: z.iso.datetime(),
+  settings: z.object({
+    /** Filled with the admitted name by the cluster itself. */
+    name: z.string(),
+    job: z.null(),
+    /** The head instance and the workers. */
+    instances: count,
+    provider: z.string(),
+    providerQueue: z.string(),
+    instanceVcpus: count,
+    registerTimeoutMs: count,
+    dask: z.object({
+      idleTimeoutMs: count,
+      noClientTimeoutMs: count.nullable(),
+      startTimeoutMs: count,
+      maxLifetimeMs: count.nullable(),
+      drainTimeoutMs: count,
+      aliveEveryMs: count,
+      privateToCreator: z.boolean(),
+    }),
+  }),
+});
+export type ClusterSpec = z.infer<typeof clusterSpec>;

@@ -1,0 +1,33 @@
+// One agent's report to its cluster, answered at once.
+import { applyReport } from '../../domain/cluster/apply.ts';
+import { ordersOf } from '../../domain/cluster/orders.ts';
+import type { ClusterState } from '../../domain/cluster/state.ts';
+import { headAddress } from '../../domain/cluster/view.ts';
+import type { ItemAnswer } from '../messages.ts';
+import type { ReportAnswer, ReportItem } from './messages.ts';
+
+export function report(state: ClusterState | null, item: ReportItem): ItemAnswer<ReportAnswer> {
+  const verdict = state === null ? 'not yet known' : applyReport(state, item, Date.now());
+  if (state === null || verdict === 'not yet known') {
+    return { error: { code: 'NOT_YET', message: 'The launch of this instance has not been noted yet.' } };
+  }
+  if (verdict === 'refused') {
+    return { error: { code: 'FORBIDDEN', message: 'This instance is not, or no longer, part of the cluster.' } };
+  }
+  const stop = state.stopRequested;
+  return {
+    ok: {
+      role: state.instances.find((instance) => instance.id === item.instance)?.role ?? 'worker',
+      clusterName: state.settings.name,
+      job: state.settings.job,
+      headAddress: headAddress(state),
+      stop: stop === null ? null : { code: stop.code, text: stop.text },
+      orders: ordersOf(state),
+    },
+  };
+}
+
+/** A mere sign of life changes no plan, and waking the loop for it would cost two events each time. */
+export function isNews(item: ReportItem): boolean {
+  return item.kind !== 'alive' || Boolean(item.process ?? item.scheduler ?? item.drained);
+}
