@@ -73,9 +73,10 @@ class Orders:
         }
 
     async def order_setEnv(self, order):
-        self.env.update(order["env"])
-        plugin = env_plugin(self.env)
+        plugin = env_plugin({**self.env, **order["env"]})
+        # Here first: what no environment can hold fails now, and is not kept for the workers to fail on.
         plugin.setup(self.scheduler)
+        self.env = plugin.values
         # Dask keeps a worker plugin for workers yet to come; the same name replaces what was there.
         await self.scheduler.register_worker_plugin(
             None, cloudpickle.dumps(plugin), name="ropewalk-env", idempotent=False

@@ -21,7 +21,7 @@ export interface SchedulerLink {
   /** The latest, or null before the first. */
   state: () => SchedulerState | null;
   isConnected: () => boolean;
-  /** Rejects when the scheduler refuses or fails, is away, or does not answer in time. */
+  /** Rejects when the scheduler refuses or fails, is away, or does not answer in time. Any order may be given again. */
   order: <K extends OrderKind>(kind: K, order: Orders[K], timeoutMs?: number) => Promise<Answers[K]>;
   close: () => Promise<void>;
 }
@@ -35,6 +35,7 @@ export interface SchedulerLinkOptions {
   socketPath?: string;
 }
 
+/** For answers; on top of the time that a drain has for itself. */
 const orderTimeoutMs = 30_000;
 /** Room for thousands of workers; more on one line is not a message of ours. */
 const maxLineChars = 16 * 1024 * 1024;
@@ -99,7 +100,7 @@ export async function createSchedulerLink(options: SchedulerLinkOptions = {}): P
     },
     state: () => latest,
     isConnected: () => connection !== null,
-    order: async (kind, order, timeoutMs = orderTimeoutMs) => {
+    order: async (kind, order, timeoutMs = timeoutOf(order)) => {
       if (connection === null) throw new Error(`cannot ask the Dask scheduler to ${kind}: it is not connected`);
       const id = nextId;
       nextId += 1;
@@ -156,6 +157,9 @@ function readLines(socket: Socket, receive: (line: string) => void): void {
     if (length > maxLineChars) socket.destroy();
   });
 }
+
+const timeoutOf = (order: Orders[OrderKind]): number =>
+  orderTimeoutMs + ('deadlineSeconds' in order ? order.deadlineSeconds * 1000 : 0);
 
 function parse(line: string) {
   try {

@@ -86,6 +86,7 @@ describe.each(daskVersions)('a cluster of distributed %s', (version) => {
   it('counts tasks as they are, clients that people have, and the time since the last work', async () => {
     const before = await state('one client', ({ clients }) => clients === 1);
     expect(before.idleSinceMs).toBeGreaterThanOrEqual(startedAtMs);
+    expect(before.workers.filter(({ address }) => !address.startsWith('tls://127.0.0.1:'))).toEqual([]);
     expect(before.workers.map(({ name, status }) => `${name} ${status}`).toSorted()).toEqual([
       'a running',
       'b running',
@@ -137,7 +138,7 @@ busy = [client.submit(gated, f'busy-{name}', f'gate-{name}', workers=[name], all
 more = [client.submit(gated, f'more-{name}', 'gate-more', workers=[name], allow_other_workers=True, pure=False) for name in 'abc']
 `);
     await state('two at each', ({ workers: all }) => all.every(({ processing }) => processing === 2));
-    const order = bench.link.order('drain', { workers: ['a', 'never-was'], deadlineSeconds: 60 }, 70_000);
+    const order = bench.link.order('drain', { workers: ['a', 'never-was'], deadlineSeconds: 60 });
     await state('the waiting one moved', ({ workers: all }) =>
       all.some(({ name, status, processing }) => name === 'a' && status === 'closing_gracefully' && processing === 1),
     );
@@ -211,6 +212,9 @@ result = sorted(map(str, client.run(seen, ${JSON.stringify(name)}).values())) + 
       // What no environment can hold, so that the failure has the secret in its hands.
       bench.link.order('setEnv', { env: { [`BAD=${secret}`]: `${secret}\0` } }),
     ).rejects.toThrow(/^the Dask scheduler could not obey: ValueError$/);
+    // Nor does it stay in the way of what comes next.
+    await bench.link.order('setEnv', { env: { OTHER: 'three' } });
+    expect(await driver.python(seen('OTHER'))).toEqual(['three', 'three', 'three', 'three']);
     expect(bench.lines.filter((line) => line.includes(secret))).toEqual([]);
   });
 

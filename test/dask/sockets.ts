@@ -24,7 +24,9 @@ export function processesOf(group: number): number[] {
 function groupOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
+    const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // A zombie is over; only its parent has not looked yet.
+    return state === 'Z' ? null : Number(group);
   } catch {
     return null;
   }

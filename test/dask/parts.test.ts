@@ -1,0 +1,278 @@
+// The parts of agent/dask that need no Dask: command lines, reasons of ends, the link's manners, the running of a process.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { build } from 'esbuild';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { describeEnd, noteLine } from '../../agent/dask/exit-reason.ts';
+import type { Clues } from '../../agent/dask/exit-reason.ts';
+import { readPreload } from '../../agent/dask/preload.ts';
+import { schedulerProcess, workerProcess } from '../../agent/dask/processes.ts';
+import type { DaskProcess, SchedulerInput, WorkerInput } from '../../agent/dask/processes.ts';
+import { runProcess } from '../../agent/dask/run-process.ts';
+import { createSchedulerLink } from '../../agent/dask/scheduler-link.ts';
+import type { SchedulerLink } from '../../agent/dask/scheduler-link.ts';
+import { eventually } from '../support/eventually.ts';
+import { processesOf } from './sockets.ts';
+
+const run = promisify(execFile);
+
+const place = {
+  instance: 'i_1',
+  pythonDirectory: '/envs/one',
+  directory: '/work/i_1',
+  host: '10.0.0.7',
+  port: 8786,
+  tls: { caFile: '/tls/ca.pem', certFile: '/tls/leaf.pem', keyFile: '/tls/leaf.key' },
+  base: { PATH: '/usr/bin', HOME: undefined },
+  env: { PASSWORD: 'hunter2', DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION: 'False' },
+};
+const aScheduler = (more: Partial<SchedulerInput> = {}): DaskProcess =>
+  schedulerProcess({ ...place, socketPath: '/s.sock', preloadPath: '/p.py', httpPort: 0, ...more });
+const aWorker = (more: Partial<WorkerInput> = {}): DaskProcess =>
+  workerProcess({ ...place, schedulerAddress: 'tls://10.0.0.1:8786', name: 'c-worker-1', ...more });
+
+describe('command lines', () => {
+  it('of a scheduler listen for others with TLS and for HTTP on loopback', () => {
+    expect(aScheduler().argv.join(' ')).toBe(
+      '/envs/one/bin/python -m dask scheduler --host 10.0.0.7 --port 8786 --protocol tls ' +
+        '--dashboard-address 127.0.0.1:0 --preload /p.py',
+    );
+  });
+
+  it('of a worker have what it was given and nothing else', () => {
+    const words = 'worker tls://10.0.0.1:8786 --name c-worker-1 --host 10.0.0.7 --worker-port 8786 --protocol tls';
+    expect(aWorker().argv.join(' ')).toBe(
+      `/envs/one/bin/python -m dask ${words} --dashboard-address 127.0.0.1:0 --local-directory /work/i_1 --nanny`,
+    );
+    const limited = aWorker({ nthreads: 2, memoryLimit: '2 GiB', nanny: false }).argv;
+    expect(limited.slice(-5)).toEqual(['--nthreads', '2', '--memory-limit', '2 GiB', '--no-nanny']);
+  });
+
+  it('need encryption whatever the owner sets, name each role its own certificate, and show no secret', () => {
+    const { env, argv } = aWorker();
+    const role = 'DASK_DISTRIBUTED__COMM__TLS__';
+    expect(env).toMatchObject({
+      DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION: 'True',
+      [`${role}CA_FILE`]: '/tls/ca.pem',
+      [`${role}WORKER__KEY`]: '/tls/leaf.key',
+      [`${role}CLIENT__CERT`]: '/tls/leaf.pem',
+      PATH: '/envs/one/bin:/usr/bin',
+      PASSWORD: 'hunter2',
+      ROPEWALK_INSTANCE: 'i_1',
+    });
+    expect(Object.keys(env).filter((name) => name.includes('SCHEDULER') || name === 'HOME')).toEqual([]);
+    expect(argv.join(' ')).not.toContain('hunter2');
+    expect(Object.keys(aScheduler().env).filter((name) => /WORKER|CLIENT/.test(name))).toEqual([]);
+  });
+
+  it('with options of the owner go through a file, and what keeps the cluster safe stays ours', () => {
+    const { argv, files } = aWorker({
+      workerClass: 'dask_cuda.CUDAWorker',
+      workerOptions: { nthreads: 8, token: 't0p' },
+    });
+    expect(argv.slice(3)).toEqual(['spec', '--spec-file', '/work/i_1/dask-spec.json', 'tls://10.0.0.1:8786']);
+    expect(JSON.parse(files[0]?.content ?? '')).toEqual({
+      cls: 'dask_cuda.CUDAWorker',
+      opts: {
+        nthreads: 8,
+        token: 't0p',
+        name: 'c-worker-1',
+        host: '10.0.0.7',
+        port: 8786,
+        protocol: 'tls',
+        dashboard_address: '127.0.0.1:0',
+        local_directory: '/work/i_1',
+      },
+    });
+    const scheduler = aScheduler({ schedulerOptions: { preload: ['mine'] } });
+    expect(JSON.parse(scheduler.files[0]?.content ?? '')).toMatchObject({
+      cls: 'distributed.Scheduler',
+      opts: { preload: ['/p.py', 'mine'], protocol: 'tls' },
+    });
+    expect(() => aWorker({ workerOptions: { host: '0.0.0.0' } })).toThrow('workerOptions.host cannot be set');
+    expect(() => aScheduler({ schedulerOptions: { idle_timeout: '1h' } })).toThrow('schedulerOptions.idle_timeout');
+  });
+});
+
+describe('the reason of an end', () => {
+  const end = (exitCode: number | null, signal: string | null, lines: string[], endedByUs = false) => {
+    const clues: Clues = { registered: false, daskReason: null, lastLine: null, endedByUs };
+    for (const line of lines) noteLine(clues, line);
+    return describeEnd({ exitCode, signal, clues });
+  };
+
+  it('is what Dask logged, because its exit code is 0 for everything', () => {
+    const idle = '2026-01-01 - distributed.scheduler - INFO - Closing scheduler. Reason: idle-timeout-exceeded';
+    expect(end(0, null, [idle, 'x - distributed.scheduler - INFO - Scheduler closing all comms'])).toMatchObject({
+      code: 'CLOSED',
+      text: 'Dask closed it: idle-timeout-exceeded',
+    });
+    const worker = 'x - distributed.worker - INFO - Stopping worker at tls://1.2.3.4:5. Reason: scheduler-close';
+    expect(end(0, null, [worker]).text).toBe('Dask closed it: scheduler-close');
+  });
+
+  it('tells a failure from an order', () => {
+    expect(end(1, null, ['Traceback', 'ModuleNotFoundError: No module named dask', ''])).toMatchObject({
+      code: 'EXITED',
+      text: 'it ended by itself with exit code 1. The last it said: ModuleNotFoundError: No module named dask',
+    });
+    expect(end(0, null, [])).toMatchObject({ code: 'EXITED' });
+    expect(end(null, 'SIGKILL', [])).toMatchObject({ code: 'SIGNAL', signal: 'SIGKILL' });
+    expect(end(3, null, ['...'])).toMatchObject({ code: 'PRELOAD' });
+    expect(end(0, null, ['x'], true)).toMatchObject({ code: 'ENDED' });
+  });
+});
+
+describe('the preload', () => {
+  it('comes along in a bundle that has only itself', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'ropewalk-bundle-'));
+    try {
+      const outfile = join(directory, 'bundle.mjs');
+      const entry = fileURLToPath(new URL('../../agent/dask/preload.ts', import.meta.url));
+      const texts = await readPreload();
+      const define = { ROPEWALK_PRELOAD_FILES: JSON.stringify(texts) };
+      await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', define });
+      const script = `import { writePreload } from ${JSON.stringify(outfile)}; console.log(await writePreload(${JSON.stringify(directory)}))`;
+      const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script]);
+      expect(stdout.trim()).toBe(join(directory, 'ropewalk_preload.py'));
+      for (const [name, text] of Object.entries(texts)) {
+        expect(await readFile(join(directory, name), 'utf8')).toBe(text);
+      }
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('the link', () => {
+  const links: SchedulerLink[] = [];
+  const sockets: Socket[] = [];
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    for (const link of links.splice(0)) await link.close();
+  });
+  const hello = {
+    kind: 'hello',
+    protocol: 1,
+    schedulerId: 's',
+    address: 'tls://1.2.3.4:5',
+    httpPort: null,
+    distributed: '1',
+    dask: '1',
+    python: '3',
+  };
+  /** A link, and the other end of it in our own hands. */
+  const linked = async () => {
+    const troubles: string[] = [];
+    const link = await createSchedulerLink({ onTrouble: (text) => void troubles.push(text) });
+    links.push(link);
+    const socket = connect(link.socketPath);
+    sockets.push(socket);
+    await once(socket, 'connect');
+    socket.on('error', () => undefined);
+    const received: string[] = [];
+    socket.setEncoding('utf8').on('data', (chunk: string) => void received.push(...chunk.split('\n').filter(Boolean)));
+    return { link, troubles, socket, received, say: (message: object) => socket.write(`${JSON.stringify(message)}\n`) };
+  };
+
+  it('has a short path that only its owner can reach, and leaves nothing behind', async () => {
+    const { link } = await linked();
+    expect(Buffer.byteLength(link.socketPath)).toBeLessThan(104);
+    expect((await stat(dirname(link.socketPath))).mode & 0o777).toBe(0o700);
+    await link.close();
+    await expect(stat(dirname(link.socketPath))).rejects.toThrow(/ENOENT/);
+    await expect(createSchedulerLink({ socketPath: `/tmp/${'x'.repeat(120)}` })).rejects.toThrow(
+      /too long for a socket/,
+    );
+  });
+
+  it('puts lines together that come in pieces, and complains of those that mean nothing', async () => {
+    const { link, troubles, socket, say } = await linked();
+    const text = JSON.stringify(hello);
+    socket.write('no json\n{"kind":"hello","protocol":2}\n');
+    socket.write(text.slice(0, 20));
+    await eventually(() => troubles.length === 2);
+    expect(link.isConnected()).toBe(true);
+    await expect(link.whenHello(20)).rejects.toThrow(/did not report to its agent within 0.02 s/);
+    socket.write(`${text.slice(20)}\n`);
+    expect(await link.whenHello(5_000)).toEqual(hello);
+    say({ kind: 'answer', id: 77, ok: true });
+    expect(troubles).toHaveLength(2);
+  });
+
+  it('gives each order its own answer, and an end to each order', async () => {
+    const { link, received, socket, say } = await linked();
+    await eventually(() => link.isConnected());
+    const first = link.order('workersToClose', { n: 1 });
+    const second = link.order('workersToClose', { n: 2 });
+    const third = link.order('setEnv', { env: { A: 'b' } });
+    const late = link.order('closeAll', {}, 50);
+    const lost = link.order('drain', { workers: ['a'], deadlineSeconds: 1 });
+    await eventually(() => received.length === 5);
+    expect(JSON.parse(received[0] ?? '')).toEqual({ kind: 'workersToClose', id: 1, n: 1 });
+    say({ kind: 'answer', id: 2, ok: true, workers: ['two'] });
+    say({ kind: 'answer', id: 1, ok: true, workers: ['one'] });
+    say({ kind: 'answer', id: 3, ok: false, error: 'no' });
+    expect([await first, await second]).toEqual([{ workers: ['one'] }, { workers: ['two'] }]);
+    await expect(third).rejects.toThrow('the Dask scheduler could not obey: no');
+    await expect(late).rejects.toThrow('the Dask scheduler did not answer closeAll within 0.05 s');
+    socket.destroy();
+    await expect(lost).rejects.toThrow('the Dask scheduler went away before it answered');
+    await expect(link.order('closeAll', {})).rejects.toThrow(/not connected/);
+  });
+});
+
+describe('a process', () => {
+  const command = (directory: string, script: string): DaskProcess => ({
+    argv: ['/bin/bash', '-c', script],
+    env: { PATH: '/usr/bin:/bin' },
+    cwd: directory,
+    files: [{ path: join(directory, 'spec'), content: 'secret' }],
+  });
+  const inDirectory = async (use: (directory: string) => Promise<void>): Promise<void> => {
+    const directory = await mkdtemp(join(tmpdir(), 'ropewalk-run-'));
+    await use(directory).finally(() => rm(directory, { recursive: true, force: true }));
+  };
+
+  it('writes its files for its owner alone, gives its lines, and says why it ended', () =>
+    inDirectory(async (directory) => {
+      const lines: string[] = [];
+      const running = await runProcess(command(directory, 'cat spec; echo; echo oops > /dev/stderr; exit 4'), {
+        onLines: (stream, more) => void lines.push(...more.map((line) => `${stream} ${line}`)),
+      });
+      await expect(running.whenRegistered(10_000)).rejects.toThrow(
+        /ended before it reached its scheduler.*exit code 4/,
+      );
+      await expect(running.orEnded(new Promise(() => undefined))).rejects.toThrow(/the process ended: .*exit code 4/);
+      expect(lines.toSorted()).toEqual(['stderr oops', 'stdout secret']);
+      expect((await stat(join(directory, 'spec'))).mode & 0o777).toBe(0o600);
+    }));
+
+  it('is ended with all of its group, also when it does not listen', () =>
+    inDirectory(async (directory) => {
+      const lines: string[] = [];
+      const script = 'trap "" TERM; bash -c \'trap "" TERM; echo child; while :; do sleep 1; done\' & wait; wait';
+      const running = await runProcess(command(directory, script), { onLines: (_, more) => void lines.push(...more) });
+      await eventually(() => lines.includes('child'));
+      expect(processesOf(running.pid).length).toBeGreaterThanOrEqual(2);
+      expect(await running.end(100)).toMatchObject({ code: 'ENDED', signal: 'SIGKILL' });
+      await eventually(() => processesOf(running.pid).length === 0);
+    }));
+
+  it('that cannot be started says what is missing', () =>
+    inDirectory(async (directory) => {
+      const missing = { ...command(directory, ''), argv: ['/nowhere/bin/python', '-m', 'dask'] };
+      await expect(runProcess(missing, { onLines: () => undefined })).rejects.toThrow(
+        /^\/nowhere\/bin\/python could not be started: .*ENOENT.*Is the Python environment complete\?$/,
+      );
+    }));
+});
