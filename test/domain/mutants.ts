@@ -152,25 +152,25 @@ export const clusterMutants: Mutant[] = [
   },
   {
     name: 'a slot is filled again while its launch is pending',
-    file: 'cluster/plan.ts',
+    file: 'cluster/slots.ts',
     from: '    ...state.launches.flatMap((pending) => pending.slots),\n',
     to: '',
   },
   {
     name: 'one instance more than asked for (> for >=)',
-    file: 'cluster/plan.ts',
+    file: 'cluster/slots.ts',
     from: 'if (instance.slot >= state.target) return true;',
     to: 'if (instance.slot > state.target) return true;',
   },
   {
     name: 'a slot that was given up is launched again',
-    file: 'cluster/plan.ts',
+    file: 'cluster/slots.ts',
     from: 'if (!taken.has(slot) && !state.slots[slot]?.givenUp) vacant.push(slot);',
     to: 'if (!taken.has(slot)) vacant.push(slot);',
   },
   {
     name: 'a slot fails once too often (> for >=)',
-    file: 'cluster/apply.ts',
+    file: 'cluster/lose.ts',
     from: 'if (history.failures >= maxSlotFailures)',
     to: 'if (history.failures > maxSlotFailures)',
   },
@@ -206,7 +206,7 @@ export const clusterMutants: Mutant[] = [
   },
   {
     name: 'the job is not told of a loss',
-    file: 'cluster/apply.ts',
+    file: 'cluster/lose.ts',
     from: '  tellLost(state, instance.id, reason.code, reason.text);\n',
     to: '',
   },
