@@ -1,4 +1,4 @@
-// @ropewalk/sdk: durable batch jobs on your own machines, from any JavaScript that has `fetch`.
+// @ropewalk/sdk: Dask clusters and durable batch jobs on your own machines, from any JavaScript that has `fetch`.
 // This is the package's entry: what it exports is the public interface. It must never need Node.
 import type { CreateJob, Job } from '../schema/jobs.ts';
 import type { ClustersApi } from './clusters.ts';
@@ -8,9 +8,21 @@ import { createJobsApi } from './jobs.ts';
 import type { ConnectionOptions } from './request.ts';
 import { createRequest } from './request.ts';
 
-export type { Cluster, ClusterPage } from '../schema/clusters.ts';
+export type {
+  Cluster,
+  ClusterPage,
+  CreateCluster,
+  CreatedCluster,
+  Credentials,
+  DashboardLink,
+} from '../schema/clusters.ts';
 export type { CreatedJob, CreateJob, Job, LogLine, Task } from '../schema/jobs.ts';
-export type { ClustersApi } from './clusters.ts';
+export { ClusterFailedError, ClusterTimeoutError, formatFailure, groupFailures } from './cluster-errors.ts';
+export type { FailureGroup } from './cluster-errors.ts';
+export { startCluster } from './cluster-handle.ts';
+export type { ClusterHandle, StartClusterOptions } from './cluster-handle.ts';
+export type { ClusterWaitOptions, WorkerAmount } from './cluster-wait.ts';
+export type { ClusterEvent, ClustersApi, Duration } from './clusters.ts';
 export {
   AuthenticationError,
   ConflictError,
@@ -22,7 +34,9 @@ export {
   ServerError,
   ValidationError,
 } from './errors.ts';
+export type { FollowOptions } from './follow.ts';
 export type { CreateOptions, JobsApi, ListOptions, LogOptions, WaitOptions } from './jobs.ts';
+export type { ClusterLogOptions } from './logs.ts';
 export type { Page, Paged } from './pages.ts';
 export type { ConnectionOptions } from './request.ts';
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { Cluster } from '../../schema/clusters.ts';
 import type { Job, LogLine, Task } from '../../schema/jobs.ts';
 
 export interface Asked {
@@ -99,6 +100,78 @@ export function aTask(change: Partial<Task> = {}): Task {
     reason: null,
     ...change,
   };
+}
+
+type Dask = NonNullable<Cluster['dask']>;
+type Instance = Cluster['instances'][number];
+
+/** A Dask cluster that is ready, with two workers. */
+export function aCluster({
+  dask,
+  ...change
+}: Partial<Omit<Cluster, 'dask'>> & { dask?: Partial<Dask> | null } = {}): Cluster {
+  return {
+    number: 7,
+    workspace: 'default',
+    name: 'blue',
+    job: null,
+    user: 'ada',
+    status: 'ready',
+    reason: null,
+    target: 3,
+    provider: 'local',
+    instances: [
+      anInstance({
+        id: 'i_head',
+        role: 'head',
+        process: aProcess({ name: 'scheduler', address: 'tls://127.0.0.1:8786' }),
+      }),
+      anInstance({ id: 'i_one', slot: 1, process: aProcess({ name: 'blue-worker-one' }) }),
+      anInstance({ id: 'i_two', slot: 2, process: aProcess({ name: 'blue-worker-two' }) }),
+    ],
+    failures: [],
+    events: [],
+    createdAt: '2024-11-18T17:25:08.000Z',
+    readyAt: '2024-11-18T17:25:10.500Z',
+    endedAt: null,
+    launched: 3,
+    terminated: 0,
+    dask: dask === null ? null : { ...aDask, ...dask },
+    staleSince: null,
+    ...change,
+  };
+}
+
+const aDask: Dask = {
+  schedulerAddress: 'tls://127.0.0.1:8786',
+  workersWanted: 2,
+  workersStarted: 2,
+  workersErrored: 0,
+  tasks: null,
+  clients: 0,
+  idleSince: null,
+  adaptive: null,
+};
+
+export function anInstance(change: Partial<Instance> = {}): Instance {
+  return {
+    id: 'i_abc',
+    role: 'worker',
+    state: 'ready',
+    slot: 0,
+    generation: 1,
+    address: '127.0.0.1',
+    launchedAt: '2024-11-18T17:25:08.500Z',
+    registeredAt: '2024-11-18T17:25:09.000Z',
+    reason: null,
+    process: null,
+    ...change,
+  };
+}
+
+export function aProcess(change: Partial<NonNullable<Instance['process']>> = {}): NonNullable<Instance['process']> {
+  const at = '2024-11-18T17:25:10.000Z';
+  return { name: 'blue-worker-abc', state: 'started', stage: 'dask', address: null, reason: null, at, ...change };
 }
 
 export function aLine(change: Partial<LogLine> = {}): LogLine {

@@ -1,0 +1,179 @@
+// startCluster and the handle it gives, against a real HTTP server that stands in for the API.
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { ClusterFailedError, ClusterTimeoutError, startCluster } from '../../sdk/client.ts';
+import type { Cluster, StartClusterOptions } from '../../sdk/client.ts';
+import { aCluster, anError, startStandIn } from './stand-in-api.ts';
+import type { Asked, Reply, StandIn } from './stand-in-api.ts';
+
+const open: StandIn[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+
+interface World {
+  existing?: boolean;
+  /** The view for the nth look, from 1. */
+  view?: (nth: number) => Cluster;
+  post?: (asked: Asked) => Reply | undefined;
+}
+
+async function standIn({ existing = false, view = () => aCluster(), post }: World = {}): Promise<
+  StandIn & { options: Pick<StartClusterOptions, 'apiUrl' | 'token' | 'pollMs'>; posts: () => string[] }
+> {
+  let looks = 0;
+  const api = await startStandIn((asked) => {
+    const { method, path } = asked;
+    if (path === '/v1/clusters') return { status: 201, json: { number: 7, name: 'blue', existing, warnings: ['w'] } };
+    if (method === 'POST') return post?.(asked) ?? { status: 202, json: {} };
+    if (path.endsWith('/credentials')) return { json: { schedulerAddress: 'tls://127.0.0.1:8786' } };
+    looks += 1;
+    return { json: view(looks) };
+  });
+  open.push(api);
+  const posts = (): string[] =>
+    api.asked.filter(({ method }) => method === 'POST').map(({ path }) => path.replace('/v1/clusters', ''));
+  return { ...api, posts, options: { apiUrl: api.url, token: 'rw_default_abc-topsecret', pollMs: 1 } };
+}
+
+const starting = (workersStarted: number): Cluster =>
+  aCluster({ status: 'starting', dask: { workersWanted: 10, workersStarted } });
+
+describe('startCluster', () => {
+  it('sends the options of the cluster and none of its own, and waits for the first workers', async () => {
+    const api = await standIn({ view: (nth) => starting(nth) });
+    const seen: (number | undefined)[] = [];
+    const created: unknown[] = [];
+    const cluster = await startCluster({
+      ...api.options,
+      workers: 10,
+      name: 'blue',
+      idleTimeout: '1 hour',
+      shutdownOnClose: true,
+      timeoutMs: 20_000,
+      onCreated: (each) => created.push(each),
+      onProgress: ({ dask }) => seen.push(dask?.workersStarted),
+    });
+    expect(cluster).toMatchObject({ number: 7, name: 'blue', existing: false, warnings: ['w'] });
+    expect(api.asked[0]?.body).toEqual({ workers: 10, name: 'blue', idleTimeout: '1 hour' });
+    expect(seen).toEqual([1, 2, 3]);
+    expect(created).toEqual([{ number: 7, name: 'blue', existing: false, warnings: ['w'] }]);
+    expect(api.posts()).toEqual(['']);
+  });
+
+  it('stops what it started and what did not come up, and says why it did not', async () => {
+    const failed = await standIn({ view: () => aCluster({ status: 'error' }) });
+    await expect(startCluster(failed.options)).rejects.toBeInstanceOf(ClusterFailedError);
+    const late = await standIn({ view: () => starting(0) });
+    await expect(startCluster({ ...late.options, timeoutMs: 30 })).rejects.toBeInstanceOf(ClusterTimeoutError);
+    const left = await standIn({ view: () => starting(0) });
+    const signal = AbortSignal.timeout(30);
+    await expect(startCluster({ ...left.options, signal })).rejects.toMatchObject({ name: 'TimeoutError' });
+    for (const api of [failed, late, left]) expect(api.posts()).toEqual(['', '/7/stop']);
+  });
+
+  it('tells the first error when the cluster cannot be stopped either', async () => {
+    const gone = anError(404, { code: 'NOT_FOUND', message: 'gone' });
+    const api = await standIn({ view: () => aCluster({ status: 'error' }), post: () => gone });
+    await expect(startCluster(api.options)).rejects.toBeInstanceOf(ClusterFailedError);
+  });
+
+  it.each([
+    ['existed before', { existing: true }, {}],
+    ['was not to be stopped', {}, { shutdownOnClose: false }],
+  ])('leaves a cluster alone that %s', async (_, world, options) => {
+    const api = await standIn({ ...world, view: () => starting(0) });
+    await expect(startCluster({ ...api.options, ...options, timeoutMs: 30 })).rejects.toBeInstanceOf(
+      ClusterTimeoutError,
+    );
+    expect(api.posts()).toEqual(['']);
+  });
+});
+
+describe('a cluster handle', () => {
+  it('stops the cluster when the block is left, also by a throw, and only once', async () => {
+    const api = await standIn();
+    const use = async (): Promise<never> => {
+      await using cluster = await startCluster(api.options);
+      expect(cluster.number).toBe(7);
+      throw new Error('in the middle');
+    };
+    await expect(use()).rejects.toThrow('in the middle');
+    expect(api.posts()).toEqual(['', '/7/stop']);
+
+    const cluster = await startCluster(api.options);
+    await Promise.all([cluster.close(), cluster.close()]);
+    await cluster.close();
+    expect(api.posts()).toEqual(['', '/7/stop', '', '/7/stop']);
+  });
+
+  it.each([
+    [true, undefined, false],
+    [true, true, true],
+    [false, false, false],
+  ])('existed before: %j, shutdownOnClose: %j; is stopped: %j', async (existing, shutdownOnClose, stops) => {
+    const api = await standIn({ existing });
+    {
+      await using cluster = await startCluster({
+        ...api.options,
+        ...(shutdownOnClose !== undefined && { shutdownOnClose }),
+      });
+      expect(cluster.existing).toBe(existing);
+    }
+    expect(api.posts().includes('/7/stop')).toBe(stops);
+  });
+
+  it('may be closed again when stopping failed, and stopped whoever started it', async () => {
+    let refusals = 1;
+    const post = (): Reply | undefined =>
+      refusals-- > 0 ? anError(403, { code: 'FORBIDDEN', message: 'not now' }) : undefined;
+    const api = await standIn({ post });
+    const cluster = await startCluster(api.options);
+    await expect(cluster.close()).rejects.toThrow('not now');
+    await cluster.close();
+    expect(api.posts()).toEqual(['', '/7/stop', '/7/stop']);
+
+    const other = await standIn({ existing: true });
+    await (await startCluster(other.options)).stop();
+    expect(other.posts()).toEqual(['', '/7/stop']);
+  });
+
+  it('waits for the workers that it asked for, though the views do not know of them yet', async () => {
+    const four = (workersStarted: number): Cluster =>
+      aCluster({
+        status: workersStarted === 4 ? 'ready' : 'scaling',
+        dask: { workersWanted: 4, workersStarted },
+      });
+    // One look by startCluster; then two of before the scaling.
+    const views = [aCluster(), aCluster(), aCluster(), four(2), four(3), four(4)];
+    const api = await standIn({ view: (nth) => views[nth - 1] ?? four(4) });
+    const cluster = await startCluster(api.options);
+    await cluster.scale(4);
+    const ready = await cluster.waitForWorkers(true, { pollMs: 1 });
+    expect(ready.dask?.workersStarted).toBe(4);
+    expect(api.asked.find(({ path }) => path.endsWith('/scale'))?.body).toEqual({ workers: 4 });
+  });
+
+  it('gives credentials once there is a scheduler', async () => {
+    const none = aCluster({ status: 'starting', dask: { schedulerAddress: null, workersStarted: 0 } });
+    const api = await standIn({ view: (nth) => (nth < 3 ? none : aCluster()) });
+    const cluster = await startCluster({ ...api.options, waitForWorkers: false });
+    expect(api.asked.filter(({ path }) => path.endsWith('/credentials'))).toEqual([]);
+    expect(await cluster.credentials({ pollMs: 1 })).toEqual({ schedulerAddress: 'tls://127.0.0.1:8786' });
+    expect(api.asked.slice(-3).map(({ path }) => path)).toEqual([
+      '/v1/clusters/7',
+      '/v1/clusters/7',
+      '/v1/clusters/7/credentials',
+    ]);
+  });
+
+  it('does what the client does, for its number', async () => {
+    const api = await standIn({ post: () => ({ status: 202, json: { url: 'https://x/link' } }) });
+    const cluster = await startCluster(api.options);
+    await cluster.adapt({ minimum: 1, maximum: 2 });
+    await cluster.keepalive('30s');
+    expect(await cluster.dashboardUrl()).toBe('https://x/link');
+    expect((await cluster.get()).number).toBe(7);
+    expect(api.posts()).toEqual(['', '/7/adapt', '/7/keepalive', '/7/dashboard-link']);
+  });
+});
