@@ -31,7 +31,7 @@ export function createApp(ports: Ports): App {
   app.use('/v1/jobs/*', requireToken);
   app.use('/v1/clusters/*', requireToken);
   app.use('/v1/agent/register', requireLaunch);
-  for (const path of ['/v1/agent/report', '/v1/agent/exchange', '/v1/agent/bundle']) app.use(path, requireInstance);
+  for (const path of instancePaths) app.use(path, requireInstance);
   app.use(limitBody);
 
   mountJobs(app);
@@ -42,6 +42,8 @@ export function createApp(ports: Ports): App {
   app.onError((error, c) => answerError(error, c));
   return app;
 }
+
+const instancePaths = ['report', 'exchange', 'bundle', 'orders', 'certificate'].map((name) => `/v1/agent/${name}`);
 
 /** No script, no frame, nothing from elsewhere: the reference page needs its own style only. */
 const nothing = { defaultSrc: ["'none'"], frameAncestors: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] };

@@ -77,6 +77,11 @@ export const clusterLogsQuery = z.object({
   since: z.iso.datetime().optional(),
 });
 
+export const clusterEventsQuery = z.object({
+  follow: z.enum(['true', 'false']).default('false'),
+  since: z.iso.datetime().optional(),
+});
+
 export const daskProcess = z.object({
   name: z.string(),
   state: z.enum(['pending', 'starting', 'started', 'stopping', 'stopped', 'error']),

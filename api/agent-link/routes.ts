@@ -1,10 +1,13 @@
 // What agents call. They only ever dial out; the launch token registers an instance, its own token does the rest.
 import { createRoute } from '@hono/zod-openapi';
 
+import { ordersQuery } from '../../schema/agent.ts';
 import { contextOf, type App } from '../routes/app.ts';
 import { instanceSecurity, json, jsonBody, launchSecurity, named, problems } from '../routes/schemas.ts';
 import { readBundle } from '../services/agents/bundle.ts';
+import { issueCertificate } from '../services/agents/certificate.ts';
 import { exchangeWork } from '../services/agents/exchange.ts';
+import { readOrders } from '../services/agents/orders.ts';
 import { registerAgent } from '../services/agents/register.ts';
 import { reportAgent } from '../services/agents/report.ts';
 
@@ -47,8 +50,28 @@ export const agentRoutes = {
     method: 'get',
     path: '/v1/agent/bundle',
     operationId: 'readBundle',
-    summary: "What the job's tasks run",
-    responses: { 200: json(named.bundle, 'Command, environment and files.'), ...problems },
+    summary: "What the job's tasks, or the cluster's Dask processes, run",
+    responses: { 200: json(named.bundle, "A job's Bundle, or the DaskBundle of a cluster of its own."), ...problems },
+  }),
+  orders: createRoute({
+    ...common,
+    security: instanceSecurity,
+    method: 'get',
+    path: '/v1/agent/orders',
+    operationId: 'readOrders',
+    summary: 'What an agent of a Dask cluster is to know and do; held for up to 20 s until there is news',
+    request: { query: ordersQuery },
+    responses: { 200: json(named.orders, 'The orders, newer than those seen unless the time is up.'), ...problems },
+  }),
+  certificate: createRoute({
+    ...common,
+    security: instanceSecurity,
+    method: 'post',
+    path: '/v1/agent/certificate',
+    operationId: 'issueCertificate',
+    summary: 'A certificate for the key of an instance of a Dask cluster',
+    request: { body: jsonBody(named.certificateRequest) },
+    responses: { 200: json(named.certificateAnswer, "The certificate, and its authority's."), ...problems },
   }),
 };
 
@@ -61,6 +84,13 @@ export function mountAgents(app: App): void {
   );
   app.openapi(agentRoutes.exchange, async (c) =>
     c.json(await exchangeWork(contextOf(c, c.var.instance), c.req.valid('json')), 200),
+  );
+  app.openapi(agentRoutes.orders, async (c) => {
+    const input = { ...c.req.valid('query'), signal: c.req.raw.signal };
+    return c.json(await readOrders(contextOf(c, c.var.instance), input), 200);
+  });
+  app.openapi(agentRoutes.certificate, async (c) =>
+    c.json(await issueCertificate(contextOf(c, c.var.instance), c.req.valid('json')), 200),
   );
   // The sealed bytes are the answer, so this one is no openapi() handler, whose type asks for the parsed object.
   app.get(agentRoutes.bundle.getRoutingPath(), async (c) => {

@@ -1,16 +1,38 @@
 // Clusters over HTTP.
 import { createRoute } from '@hono/zod-openapi';
 
+import { clusterEventsQuery, clusterLogsQuery } from '../../schema/clusters.ts';
 import { numberParam, pageQuery } from '../../schema/common.ts';
+import { adaptCluster } from '../services/clusters/adapt.ts';
+import { createCluster } from '../services/clusters/create.ts';
+import { issueCredentials } from '../services/clusters/credentials.ts';
+import { readEvents } from '../services/clusters/events.ts';
 import { getCluster } from '../services/clusters/get.ts';
+import { keepCluster } from '../services/clusters/keepalive.ts';
 import { listClusters } from '../services/clusters/list.ts';
+import { readClusterLogs } from '../services/clusters/logs.ts';
+import { scaleCluster } from '../services/clusters/scale.ts';
 import { stopCluster } from '../services/clusters/stop.ts';
+import { answerLines } from './answer-lines.ts';
 import { contextOf, type App } from './app.ts';
-import { json, named, problems, tokenSecurity } from './schemas.ts';
+import { idempotencyHeader, json, jsonBody, named, ndjson, problems, tokenSecurity } from './schemas.ts';
 
 const common = { tags: ['clusters'], security: tokenSecurity };
 
 export const clusterRoutes = {
+  create: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/clusters',
+    operationId: 'createCluster',
+    summary: 'Start a Dask cluster',
+    request: { headers: idempotencyHeader, body: jsonBody(named.createCluster) },
+    responses: {
+      200: json(named.createdCluster, 'An earlier cluster, found by Idempotency-Key or by its name.'),
+      201: json(named.createdCluster, 'A new cluster.'),
+      ...problems,
+    },
+  }),
   list: createRoute({
     ...common,
     method: 'get',
@@ -38,9 +60,69 @@ export const clusterRoutes = {
     request: { params: numberParam },
     responses: { 202: json(named.cluster, 'The cluster, which is stopping or has stopped.'), ...problems },
   }),
+  scale: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/clusters/{number}/scale',
+    operationId: 'scaleCluster',
+    summary: 'Ask for another number of workers; those that leave are drained first',
+    request: { params: numberParam, body: jsonBody(named.scaleCluster) },
+    responses: { 202: json(named.cluster, 'The cluster, which is on its way there.'), ...problems },
+  }),
+  adapt: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/clusters/{number}/adapt',
+    operationId: 'adaptCluster',
+    summary: 'Scale by load between two numbers of workers, or no longer',
+    request: { params: numberParam, body: jsonBody(named.adaptCluster) },
+    responses: { 202: json(named.cluster, 'The cluster.'), ...problems },
+  }),
+  keepalive: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/clusters/{number}/keepalive',
+    operationId: 'keepCluster',
+    summary: 'Say that a client is there, and for how long its silence is to be borne',
+    request: { params: numberParam, body: jsonBody(named.keepaliveCluster) },
+    responses: { 202: json(named.cluster, 'The cluster.'), ...problems },
+  }),
+  credentials: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/clusters/{number}/credentials',
+    operationId: 'issueCredentials',
+    summary: 'A new certificate and key with which a client connects; needs the scope write',
+    request: { params: numberParam },
+    responses: { 200: json(named.credentials, 'Address, authority, certificate and key.'), ...problems },
+  }),
+  logs: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/clusters/{number}/logs',
+    operationId: 'readClusterLogs',
+    summary: "What a cluster's processes printed, a line of JSON each",
+    request: { params: numberParam, query: clusterLogsQuery },
+    responses: { 200: ndjson(named.logLine, 'One LogLine per line.'), ...problems },
+  }),
+  events: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/clusters/{number}/events',
+    operationId: 'readClusterEvents',
+    summary: 'What happened to a cluster, a line of JSON each',
+    request: { params: numberParam, query: clusterEventsQuery },
+    responses: { 200: ndjson(named.clusterEvent, 'One ClusterEvent per line.'), ...problems },
+  }),
 };
 
 export function mountClusters(app: App): void {
+  app.openapi(clusterRoutes.create, async (c) => {
+    const idempotencyKey = c.req.valid('header')['idempotency-key'];
+    const created = await createCluster(contextOf(c, c.var.actor), { body: c.req.valid('json'), idempotencyKey });
+    c.header('Location', `/v1/clusters/${created.number}`);
+    return c.json(created, created.existing ? 200 : 201);
+  });
   app.openapi(clusterRoutes.list, async (c) =>
     c.json(await listClusters(contextOf(c, c.var.actor), c.req.valid('query')), 200),
   );
@@ -50,4 +132,29 @@ export function mountClusters(app: App): void {
   app.openapi(clusterRoutes.stop, async (c) =>
     c.json(await stopCluster(contextOf(c, c.var.actor), c.req.valid('param')), 202),
   );
+  app.openapi(clusterRoutes.scale, async (c) => {
+    const input = { ...c.req.valid('param'), ...c.req.valid('json') };
+    return c.json(await scaleCluster(contextOf(c, c.var.actor), input), 202);
+  });
+  app.openapi(clusterRoutes.adapt, async (c) => {
+    const input = { ...c.req.valid('param'), ...c.req.valid('json') };
+    return c.json(await adaptCluster(contextOf(c, c.var.actor), input), 202);
+  });
+  app.openapi(clusterRoutes.keepalive, async (c) => {
+    const input = { ...c.req.valid('param'), ...c.req.valid('json') };
+    return c.json(await keepCluster(contextOf(c, c.var.actor), input), 202);
+  });
+  app.openapi(clusterRoutes.credentials, async (c) => {
+    const issued = await issueCredentials(contextOf(c, c.var.actor), c.req.valid('param'));
+    c.header('Cache-Control', 'no-store');
+    return c.json(issued, 200);
+  });
+  app.openapi(clusterRoutes.logs, async (c) => {
+    const input = { ...c.req.valid('param'), ...c.req.valid('query') };
+    return answerLines(c, input.follow, (how) => readClusterLogs(contextOf(c, c.var.actor), { ...input, ...how }));
+  });
+  app.openapi(clusterRoutes.events, async (c) => {
+    const input = { ...c.req.valid('param'), ...c.req.valid('query') };
+    return answerLines(c, input.follow, (how) => readEvents(contextOf(c, c.var.actor), { ...input, ...how }));
+  });
 }

@@ -1,5 +1,5 @@
 // Jobs over HTTP.
-import { createRoute, z } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 
 import { numberParam } from '../../schema/common.ts';
 import { listJobsQuery, logsQuery } from '../../schema/jobs.ts';
@@ -9,22 +9,11 @@ import { getJob } from '../services/jobs/get.ts';
 import { listJobs } from '../services/jobs/list.ts';
 import { readLogs } from '../services/jobs/logs.ts';
 import { listTasks } from '../services/jobs/tasks.ts';
+import { answerLines } from './answer-lines.ts';
 import { contextOf, type App } from './app.ts';
-import { ndjsonStream } from './ndjson.ts';
-import { json, jsonBody, named, problems, tokenSecurity } from './schemas.ts';
-
-// Typed as any text, because the router takes whatever ends in "json" for one JSON value.
-const ndjson: string = 'application/x-ndjson';
+import { idempotencyHeader, json, jsonBody, named, ndjson, problems, tokenSecurity } from './schemas.ts';
 
 const common = { tags: ['jobs'], security: tokenSecurity };
-
-const idempotencyHeader = z.object({
-  'idempotency-key': z
-    .string()
-    .regex(/^[\x21-\x7e]{1,200}$/, 'printable ASCII without blanks, at most 200 characters')
-    .optional()
-    .openapi({ description: 'Repeating a request under the same key within 24 hours gives the same job.' }),
-});
 
 export const jobRoutes = {
   create: createRoute({
@@ -75,7 +64,7 @@ export const jobRoutes = {
     summary: "What a job's tasks printed, a line of JSON each",
     request: { params: numberParam, query: logsQuery },
     responses: {
-      200: { description: 'One LogLine per line.', content: { [ndjson]: { schema: named.logLine } } },
+      200: ndjson(named.logLine, 'One LogLine per line.'),
       ...problems,
     },
   }),
@@ -106,17 +95,8 @@ export function mountJobs(app: App): void {
     return c.json(await listTasks(contextOf(c, c.var.actor), input), 200);
   });
   app.openapi(jobRoutes.logs, async (c) => {
-    const { follow, ...query } = c.req.valid('query');
-    const left = new AbortController();
-    const signal = AbortSignal.any([left.signal, c.req.raw.signal]);
-    const input = { ...c.req.valid('param'), ...query, follow: follow === 'true', signal };
-    const lines = await readLogs(contextOf(c, c.var.actor), input);
-    const { deps, requestId } = c.var;
-    const stream = ndjsonStream(lines, {
-      leave: () => left.abort(),
-      onError: (error) => deps.logger.warn({ requestId, err: error }, 'a log stream was cut short'),
-    });
-    return c.body(stream, 200, { 'Content-Type': ndjson, 'Cache-Control': 'no-store' });
+    const input = { ...c.req.valid('param'), ...c.req.valid('query') };
+    return answerLines(c, input.follow, (how) => readLogs(contextOf(c, c.var.actor), { ...input, ...how }));
   });
   app.openapi(jobRoutes.cancel, async (c) =>
     c.json(await cancelJob(contextOf(c, c.var.actor), c.req.valid('param')), 202),

@@ -3,14 +3,27 @@ import { z } from '@hono/zod-openapi';
 
 import {
   bundle,
+  certificateAnswer,
+  certificateRequest,
+  daskBundle,
   exchangeAnswerBody,
   exchangeRequest,
+  orders,
   registerAnswer,
   registerRequest,
   reportAnswerBody,
   reportRequest,
 } from '../../schema/agent.ts';
-import { cluster, clusterPage } from '../../schema/clusters.ts';
+import {
+  adaptCluster,
+  cluster,
+  clusterPage,
+  createCluster,
+  createdCluster,
+  credentials,
+  keepaliveCluster,
+  scaleCluster,
+} from '../../schema/clusters.ts';
 import { errorBody } from '../../schema/common.ts';
 import { createdJob, createJob, job, jobPage, logLine, taskPage } from '../../schema/jobs.ts';
 
@@ -23,6 +36,13 @@ export const named = {
   logLine: logLine.openapi('LogLine'),
   cluster: cluster.openapi('Cluster'),
   clusterPage: clusterPage.openapi('ClusterPage'),
+  clusterEvent: cluster.shape.events.element.openapi('ClusterEvent'),
+  createCluster: createCluster.openapi('CreateCluster'),
+  createdCluster: createdCluster.openapi('CreatedCluster'),
+  scaleCluster: scaleCluster.openapi('ScaleCluster'),
+  adaptCluster: adaptCluster.openapi('AdaptCluster'),
+  keepaliveCluster: keepaliveCluster.openapi('KeepaliveCluster'),
+  credentials: credentials.openapi('Credentials'),
   error: errorBody.openapi('Error'),
   registerRequest: registerRequest.openapi('RegisterRequest'),
   registerAnswer: registerAnswer.openapi('RegisterAnswer'),
@@ -30,8 +50,20 @@ export const named = {
   reportAnswer: reportAnswerBody.openapi('ReportAnswer'),
   exchangeRequest: exchangeRequest.openapi('ExchangeRequest'),
   exchangeAnswer: exchangeAnswerBody.openapi('ExchangeAnswer'),
-  bundle: bundle.openapi('Bundle'),
+  orders: orders.openapi('Orders'),
+  certificateRequest: certificateRequest.openapi('CertificateRequest'),
+  certificateAnswer: certificateAnswer.openapi('CertificateAnswer'),
+  bundle: z.union([bundle.openapi('Bundle'), daskBundle.openapi('DaskBundle')]),
 };
+
+/** On requests that make something new. */
+export const idempotencyHeader = z.object({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,200}$/, 'printable ASCII without blanks, at most 200 characters')
+    .optional()
+    .openapi({ description: 'Repeating a request under the same key within 24 hours gives what the first one made.' }),
+});
 
 export const health = z.object({ status: z.enum(['ok', 'unavailable']) }).openapi('Health');
 
@@ -43,6 +75,14 @@ export const json = <S extends z.ZodType>(schema: S, description: string) => ({
 export const jsonBody = <S extends z.ZodType>(schema: S) => ({
   required: true,
   content: { 'application/json': { schema } },
+});
+
+// Typed as any text, because the router takes whatever ends in "json" for one JSON value.
+export const ndjsonType: string = 'application/x-ndjson';
+
+export const ndjson = <S extends z.ZodType>(schema: S, description: string) => ({
+  description,
+  content: { [ndjsonType]: { schema } },
 });
 
 /** Every route can end in the one error body. */

@@ -13,7 +13,10 @@ import { jobMessages } from '../../workflows/job/messages.ts';
 import { workspaceMessages, type AdmitOk } from '../../workflows/workspace/messages.ts';
 import { createGroupCommits, type GroupCommits } from '../group-commit/registry.ts';
 import { createTemporalFlush } from '../group-commit/temporal-flush.ts';
+import { readClusterOrders } from './agents/orders.ts';
+import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
+import { createOrderWatch, type OrderWatch } from './order-watch.ts';
 import { createViews, type Views } from './views.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
@@ -40,6 +43,8 @@ export interface Deps extends Ports {
   admissions: GroupCommits<AdmitItem, AdmitOk>;
   reports: GroupCommits<ReportItem, ReportAnswer>;
   exchanges: GroupCommits<ExchangeItem, ExchangeAnswer>;
+  orders: OrderWatch;
+  keepalives: Keepalives;
 }
 
 export type Scope = 'read' | 'write' | 'admin';
@@ -66,12 +71,18 @@ export type LaunchContext = Context<LaunchClaims>;
 
 export function createDeps(ports: Ports): Deps {
   const { workflows } = ports;
+  const views = createViews(ports);
   return {
     ...ports,
-    views: createViews(ports),
+    views,
     taskRecords: createTaskRecords(ports.objects),
     admissions: createGroupCommits({ flush: createTemporalFlush(workflows, workspaceMessages.admit) }),
     reports: createGroupCommits({ flush: createTemporalFlush(workflows, clusterMessages.report) }),
+    orders: createOrderWatch({
+      read: (key, maxAgeMs) => readClusterOrders(views, key, maxAgeMs),
+      holdMs: ordersHoldMs,
+    }),
+    keepalives: createKeepalives(ports.now),
     exchanges: createGroupCommits({
       flush: createTemporalFlush(workflows, jobMessages.exchange),
       answerBytes: ({ want, running, results }) =>
@@ -79,6 +90,9 @@ export function createDeps(ports: Ports): Deps {
     }),
   };
 }
+
+/** Shorter than what proxies and clients take for a dead connection. */
+const ordersHoldMs = 20_000;
 
 const answerBytes = 200;
 const grantBytes = 90;

@@ -2,8 +2,9 @@
 // or it was ended from outside before it could leave a result.
 import type { Reason } from '../../domain/reason.ts';
 import type { Holder } from '../../domain/workspace/state.ts';
+import type { ClusterSpec } from '../../schema/cluster-spec.ts';
 import type { JobSpec } from '../../schema/job-spec.ts';
-import type { ClusterView } from '../../workflows/cluster/messages.ts';
+import type { ClusterView, DaskView } from '../../workflows/cluster/messages.ts';
 import type { JobView } from '../../workflows/job/messages.ts';
 
 export function pendingJob(
@@ -34,7 +35,13 @@ export function pendingJob(
   };
 }
 
-export function pendingCluster(workspace: string, holder: Holder, ended: string | null, nowMs: number): ClusterView {
+export function pendingCluster(
+  workspace: string,
+  holder: Holder,
+  spec: ClusterSpec | null,
+  ended: string | null,
+  nowMs: number,
+): ClusterView {
   return {
     number: holder.number,
     workspace,
@@ -44,7 +51,7 @@ export function pendingCluster(workspace: string, holder: Holder, ended: string 
     status: ended === null ? 'pending' : 'error',
     reason: reasonOf(holder, ended, nowMs),
     target: holder.instances,
-    provider: '',
+    provider: spec?.settings.provider ?? '',
     instances: [],
     failures: [],
     events: [],
@@ -53,6 +60,22 @@ export function pendingCluster(workspace: string, holder: Holder, ended: string 
     endedAtMs: null,
     launched: 0,
     terminated: 0,
+    dask: spec === null ? null : pendingDask(spec),
+  };
+}
+
+function pendingDask({ settings, caRef }: ClusterSpec): DaskView {
+  return {
+    orders: { version: 0, schedulerAddress: null, drain: [], stop: null },
+    report: null,
+    reportedAtMs: null,
+    idleSinceMs: null,
+    adaptive: null,
+    workersWanted: settings.instances - 1,
+    workersStarted: 0,
+    workersErrored: 0,
+    privateToCreator: settings.dask.privateToCreator,
+    caRef,
   };
 }
 

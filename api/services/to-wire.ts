@@ -3,7 +3,7 @@ import { parseArray } from '../../domain/job/array.ts';
 import type { Reason } from '../../domain/reason.ts';
 import type { Cluster } from '../../schema/clusters.ts';
 import type { Job } from '../../schema/jobs.ts';
-import type { ClusterView } from '../../workflows/cluster/messages.ts';
+import type { ClusterView, DaskView, InstanceView } from '../../workflows/cluster/messages.ts';
 import type { JobView } from '../../workflows/job/messages.ts';
 import type { Viewed } from './views.ts';
 
@@ -52,25 +52,60 @@ export function toWireCluster({ view, staleSinceMs }: Viewed<ClusterView>): Clus
     reason: wireReason(view.reason),
     target: view.target,
     provider: view.provider,
-    instances: view.instances.map((instance) => ({
-      id: instance.id,
-      role: instance.role,
-      state: instance.state,
-      slot: instance.slot,
-      generation: instance.generation,
-      address: instance.address,
-      launchedAt: time(instance.launchedAtMs),
-      registeredAt: timeOrNull(instance.registeredAtMs),
-      reason: wireReason(instance.reason),
-    })),
+    instances: view.instances.map(wireInstance),
     failures: view.failures.map(({ code, text, count, lastAtMs }) => ({ code, text, count, lastAt: time(lastAtMs) })),
-    events: view.events.map(({ atMs, code, text }) => ({ at: time(atMs), code, text })),
+    events: view.events.map(wireEvent),
     createdAt: time(view.createdAtMs),
     readyAt: timeOrNull(view.readyAtMs),
     endedAt: timeOrNull(view.endedAtMs),
     launched: view.launched,
     terminated: view.terminated,
+    dask: view.dask === null ? null : wireDask(view.dask),
     staleSince: timeOrNull(staleSinceMs),
+  };
+}
+
+export const wireEvent = ({ atMs, code, text }: ClusterView['events'][number]): Cluster['events'][number] => ({
+  at: time(atMs),
+  code,
+  text,
+});
+
+function wireInstance(view: InstanceView): Cluster['instances'][number] {
+  const { id, role, state, slot, generation, address, process } = view;
+  return {
+    id,
+    role,
+    state,
+    slot,
+    generation,
+    address,
+    launchedAt: time(view.launchedAtMs),
+    registeredAt: timeOrNull(view.registeredAtMs),
+    reason: wireReason(view.reason),
+    process: process === null ? null : wireProcess(process),
+  };
+}
+
+const wireProcess = ({ name, state, stage, address, reason, atMs }: NonNullable<InstanceView['process']>) => ({
+  name,
+  state,
+  stage,
+  address,
+  reason: wireReason(reason),
+  at: time(atMs),
+});
+
+function wireDask({ orders, report, idleSinceMs, adaptive, ...view }: DaskView): NonNullable<Cluster['dask']> {
+  return {
+    schedulerAddress: orders.schedulerAddress,
+    workersWanted: view.workersWanted,
+    workersStarted: view.workersStarted,
+    workersErrored: view.workersErrored,
+    tasks: report === null ? null : { ...report.tasks },
+    clients: report?.clients ?? null,
+    idleSince: timeOrNull(idleSinceMs),
+    adaptive,
   };
 }
 

@@ -2,8 +2,10 @@
 // then from the archive; a number that is reserved but not yet started reads as pending. While Temporal is away, what was
 // last known is given with its time. Another workspace's number is answered exactly like one that does not exist.
 import { RopewalkError } from '../../domain/errors.ts';
+import type { Holder } from '../../domain/workspace/state.ts';
 import { archiveKey } from '../../platform/archive-keys.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
+import { clusterSpec, type ClusterSpec } from '../../schema/cluster-spec.ts';
 import { jobSpec, type JobSpec } from '../../schema/job-spec.ts';
 import { clusterMessages, clusterWorkflowId, type ClusterView } from '../../workflows/cluster/messages.ts';
 import { jobMessages, jobWorkflowId, type JobView } from '../../workflows/job/messages.ts';
@@ -24,8 +26,10 @@ export interface Views {
   cluster(workspace: string, number: number, options?: { maxAgeMs?: number }): Promise<Viewed<ClusterView>>;
   /** null when there is no such workspace. */
   workspace(slug: string, maxAgeMs: number): Promise<Cached<WorkspaceView | null>>;
-  /** The specification of an open job or cluster, or null. */
-  spec(workspace: string, number: number): Promise<JobSpec | null>;
+  /** The specification of an open job, or null. */
+  jobSpec(workspace: string, number: number): Promise<JobSpec | null>;
+  /** The specification of an open Dask cluster, or null. */
+  clusterSpec(workspace: string, number: number): Promise<ClusterSpec | null>;
   /** Read anew next time: something was changed. */
   expire(number: number): void;
   expireWorkspace(slug: string): void;
@@ -47,10 +51,16 @@ export function createViews(ports: { workflows: WorkflowsPort; objects: Objects;
     const { value } = await workspaces.get(workspace, maxAgeMs);
     return value?.holders.find((holder) => holder.number === number) ?? null;
   };
-  const specOf = async (specRef: string): Promise<JobSpec | null> => {
-    const bytes = await objects.get(specRef);
-    return bytes === null ? null : jobSpec.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+  const jobSpecOf = async ({ specRef }: Holder): Promise<JobSpec | null> => {
+    const text = await readText(objects, specRef);
+    return text === null ? null : jobSpec.parse(JSON.parse(text));
   };
+  const clusterSpecOf = async ({ specRef }: Holder): Promise<ClusterSpec | null> => {
+    const text = await readText(objects, specRef);
+    return text === null ? null : clusterSpec.parse(JSON.parse(text));
+  };
+  const openHolder = async (workspace: string, number: number) =>
+    (await holderOf(workspace, number, holderMaxAgeMs)) ?? (await holderOf(workspace, number, 0));
 
   const jobs = createReader<JobView>({
     ...ports,
@@ -59,7 +69,7 @@ export function createViews(ports: { workflows: WorkflowsPort; objects: Objects;
     query: jobMessages.view,
     pending: async (workspace, number, ended) => {
       const holder = await holderOf(workspace, number, 0);
-      return holder?.kind === 'job' ? pendingJob(workspace, holder, await specOf(holder.specRef), ended, now()) : null;
+      return holder?.kind === 'job' ? pendingJob(workspace, holder, await jobSpecOf(holder), ended, now()) : null;
     },
   });
   const clusters = createReader<ClusterView>({
@@ -69,7 +79,9 @@ export function createViews(ports: { workflows: WorkflowsPort; objects: Objects;
     query: clusterMessages.view,
     pending: async (workspace, number, ended) => {
       const holder = await holderOf(workspace, number, 0);
-      return holder === null ? null : pendingCluster(workspace, holder, ended, now());
+      if (holder === null) return null;
+      const spec = holder.kind === 'cluster' ? await clusterSpecOf(holder) : null;
+      return pendingCluster(workspace, holder, spec, ended, now());
     },
   });
 
@@ -80,13 +92,25 @@ export function createViews(ports: { workflows: WorkflowsPort; objects: Objects;
       if (read.view.tasks.total > 0 || read.staleSinceMs !== null) return read;
       const holder = await holderOf(workspace, number, freshForMs);
       if (holder === null) return read;
-      return { ...read, view: pendingJob(workspace, holder, await specOf(holder.specRef), null, now()) };
+      return { ...read, view: pendingJob(workspace, holder, await jobSpecOf(holder), null, now()) };
     },
-    cluster: (workspace, number, { maxAgeMs = freshForMs } = {}) => clusters.read(workspace, number, maxAgeMs),
+    async cluster(workspace, number, { maxAgeMs = freshForMs } = {}) {
+      const read = await clusters.read(workspace, number, maxAgeMs);
+      // So has a Dask cluster; a job's one is told everything when it is started.
+      const { status, job, dask } = read.view;
+      if (status !== 'pending' || job !== null || dask !== null || read.staleSinceMs !== null) return read;
+      const holder = await holderOf(workspace, number, freshForMs);
+      if (holder?.kind !== 'cluster') return read;
+      return { ...read, view: pendingCluster(workspace, holder, await clusterSpecOf(holder), null, now()) };
+    },
     workspace: (slug, maxAgeMs) => workspaces.get(slug, maxAgeMs),
-    async spec(workspace, number) {
-      const known = (await holderOf(workspace, number, holderMaxAgeMs)) ?? (await holderOf(workspace, number, 0));
-      return known === null ? null : specOf(known.specRef);
+    async jobSpec(workspace, number) {
+      const known = await openHolder(workspace, number);
+      return known?.kind === 'job' ? jobSpecOf(known) : null;
+    },
+    async clusterSpec(workspace, number) {
+      const known = await openHolder(workspace, number);
+      return known?.kind === 'cluster' ? clusterSpecOf(known) : null;
     },
     expire(number) {
       jobs.expire(number);
@@ -168,6 +192,11 @@ function createReader<T extends { workspace: string }>(options: ReaderOptions<T>
       return { view: pending, staleSinceMs: isStale ? readAtMs : null };
     },
   };
+}
+
+async function readText(objects: Objects, key: string): Promise<string | null> {
+  const bytes = await objects.get(key);
+  return bytes === null ? null : Buffer.from(bytes).toString('utf8');
 }
 
 /** The archive is written by our own activities from the same types, and nobody else may write there. */

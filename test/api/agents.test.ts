@@ -96,7 +96,7 @@ describe('agents', () => {
     ]);
     const report = { kind: 'alive', bootId: boot(head), address: 'a' };
     const alive = await api.call('POST', '/v1/agent/report', { token: headToken, body: report });
-    expect(await alive.json()).toEqual({ stop: null, token: null });
+    expect(await alive.json()).toEqual({ stop: null, orders: null, token: null });
     api.workflows.forget(`cluster/${number}`);
     const late = await api.call('POST', '/v1/agent/report', { token: headToken, body: report });
     expect((await late.json()).stop).toMatchObject({ code: 'CLUSTER_OVER' });

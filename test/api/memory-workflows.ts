@@ -1,10 +1,10 @@
 // A stand-in for Temporal: workflows that live in memory and run the real rules of domain/. It can be away, and its
 // workflows can be started, ended and forgotten by the test.
 import type { UpdateOutcome, WorkflowsPort } from '../../api/services/workflows-port.ts';
-import { applyReport } from '../../domain/cluster/apply.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
-import type { ClusterState } from '../../domain/cluster/state.ts';
-import { headAddress } from '../../domain/cluster/view.ts';
+import { adaptCluster, keepAlive } from '../../domain/cluster/dask.ts';
+import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
+import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { parseArray } from '../../domain/job/array.ts';
 import { createJobState } from '../../domain/job/create.ts';
@@ -17,8 +17,18 @@ import { admit } from '../../domain/workspace/admit.ts';
 import { createWorkspaceState } from '../../domain/workspace/create.ts';
 import type { AdmitItem, WorkspaceState } from '../../domain/workspace/state.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
+import { clusterSpec } from '../../schema/cluster-spec.ts';
 import { jobSpec } from '../../schema/job-spec.ts';
-import type { ReportItem, StopSignal } from '../../workflows/cluster/messages.ts';
+import {
+  clusterMessages,
+  type AdaptSignal,
+  type ClusterInput,
+  type KeepaliveSignal,
+  type ReportItem,
+  type ScaleSignal,
+  type StopSignal,
+} from '../../workflows/cluster/messages.ts';
+import { report } from '../../workflows/cluster/report.ts';
 import { viewCluster } from '../../workflows/cluster/view.ts';
 import { jobMessages, type CancelSignal, type TasksQueryInput } from '../../workflows/job/messages.ts';
 import { viewJob } from '../../workflows/job/view.ts';
@@ -79,6 +89,17 @@ export function createMemoryWorkflows(objects: Objects, now: () => number) {
     isReachable: async () => !control.isAway,
   };
 
+  const openCluster = (input: Omit<ClusterInput, 'settings'>, settings: ClusterSettings): void => {
+    const { number, workspace } = input;
+    const cluster = createClusterState({ number, workspace, createdAtMs: now() }, settings);
+    clusters.set(number, cluster);
+    open.set(`cluster/${number}`, {
+      update: (_name, item) => report(cluster, trusted<ReportItem>(item)),
+      query: () => viewCluster(cluster, { ...input, settings }),
+      signal: (name, signal) => signalCluster(cluster, name, signal, now()),
+    });
+  };
+
   return {
     port: asPort(port),
     control,
@@ -101,9 +122,15 @@ export function createMemoryWorkflows(objects: Objects, now: () => number) {
     async startHolder(slug: string, number: number): Promise<void> {
       const holder = workspaces.get(slug)?.holders.find((each) => each.number === number);
       if (holder === undefined) throw new Error(`${slug} holds no ${number}`);
-      const spec = jobSpec.parse(JSON.parse(Buffer.from((await objects.get(holder.specRef)) ?? []).toString()));
+      const text = Buffer.from((await objects.get(holder.specRef)) ?? []).toString();
       const owner = { number, workspace: slug, user: holder.user, deploymentId: 'd', admissionId: holder.admissionId };
-      const settings = { ...spec.settings, name: holder.name };
+      if (holder.kind === 'cluster') {
+        const { settings, bundleRef, caRef } = clusterSpec.parse(JSON.parse(text));
+        const dask = { ...settings.dask, bundleRef, caRef };
+        openCluster({ ...owner, name: holder.name, specRef: holder.specRef }, { ...settings, name: holder.name, dask });
+        return;
+      }
+      const settings = { ...jobSpec.parse(JSON.parse(text)).settings, name: holder.name };
       const job = createJobState({ ...owner, submittedAtMs: now() }, settings);
       jobs.set(number, job);
       const array = parseArray(settings.array);
@@ -115,15 +142,8 @@ export function createMemoryWorkflows(objects: Objects, now: () => number) {
         query: (name, input) => (name === jobMessages.view ? viewJob(job, jobInput) : viewTasks(job, input)),
         signal: (_name, input) => cancelJob(job, { ...trusted<CancelSignal>(input), atMs: now() }),
       });
-      const clusterSettings = { ...settings, job: number, registerTimeoutMs: 1_000 };
-      const cluster = createClusterState({ ...owner, createdAtMs: now() }, clusterSettings);
-      clusters.set(number, cluster);
-      const clusterInput = { ...owner, settings: clusterSettings };
-      open.set(`cluster/${number}`, {
-        update: (_name, item) => report(cluster, trusted<ReportItem>(item), now()),
-        query: () => viewCluster(cluster, clusterInput),
-        signal: (_name, input) => void (cluster.stopRequested = { ...trusted<StopSignal>(input), atMs: now() }),
-      });
+      const clusterSettings = { ...settings, job: number, registerTimeoutMs: 1_000, dask: null };
+      openCluster({ ...owner, name: holder.name, specRef: null }, clusterSettings);
     },
 
     end(id: string, ending: { result: unknown } | { failed: string }): void {
@@ -156,11 +176,11 @@ function viewTasks(job: JobState, input: unknown) {
   return { taskCount, array, pagesWritten: job.pagesWritten, page: job.page, open: openTasks(job, from, count) };
 }
 
-function report(cluster: ClusterState, item: ReportItem, nowMs: number) {
-  const verdict = applyReport(cluster, item, nowMs);
-  if (verdict === 'not yet known') return { error: { code: 'NOT_YET', message: 'not yet' } };
-  if (verdict === 'refused') return { error: { code: 'FORBIDDEN', message: 'not part of the cluster' } };
-  const { name, job } = cluster.settings;
-  const role = cluster.instances.find(({ id }) => id === item.instance)?.role ?? 'worker';
-  return { ok: { role, clusterName: name, job, headAddress: headAddress(cluster), stop: cluster.stopRequested } };
+function signalCluster(cluster: ClusterState, name: string, input: unknown, nowMs: number): void {
+  if (name === clusterMessages.stop) stopCluster(cluster, { ...trusted<StopSignal>(input), atMs: nowMs });
+  else if (name === clusterMessages.scale) scaleCluster(cluster, trusted<ScaleSignal>(input).instances, nowMs);
+  else if (name === clusterMessages.adapt) adaptCluster(cluster, trusted<AdaptSignal>(input).adaptive, nowMs);
+  else if (name === clusterMessages.keepalive) {
+    keepAlive(cluster, trusted<KeepaliveSignal>(input).noClientTimeoutMs, nowMs);
+  } else throw new Error(`a cluster knows no signal ${name}`);
 }

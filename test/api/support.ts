@@ -70,7 +70,32 @@ export function createTestApi({ cores = 4 } = {}) {
     return number;
   };
 
-  return { app, call, submit, clock, now, objects, vault, tokens, workflows, token, addToken, logs, logged, stopping };
+  /** Starts a Dask cluster and its workflow. */
+  const startCluster = async (body: object = {}, options: CallOptions = {}): Promise<number> => {
+    const response = await call('POST', '/v1/clusters', { ...options, body });
+    if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
+    const { number } = await response.json();
+    await workflows.startHolder('default', number);
+    return number;
+  };
+
+  return {
+    app,
+    call,
+    submit,
+    startCluster,
+    clock,
+    now,
+    objects,
+    vault,
+    tokens,
+    workflows,
+    token,
+    addToken,
+    logs,
+    logged,
+    stopping,
+  };
 }
 
 export interface CallOptions {
@@ -83,7 +108,7 @@ export interface CallOptions {
 
 export type TestApi = ReturnType<typeof createTestApi>;
 
-/** An instance that was launched for a job's cluster, known to it under a launch of its own. */
+/** An instance that was launched for a cluster, known to it under a launch of its own. */
 export function launch(api: TestApi, number: number, id: string, slot = 0): void {
   api.workflows.clusters.get(number)?.instances.push({
     id,
@@ -100,6 +125,9 @@ export function launch(api: TestApi, number: number, id: string, slot = 0): void
     zone: 'local',
     reason: null,
     suspicion: null,
+    heardAtMs: api.now(),
+    process: null,
+    drain: null,
   });
 }
 

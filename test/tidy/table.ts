@@ -65,7 +65,13 @@ export const table: [prefix: string, row: Row][] = [
   ['agent/build.ts', { own: /^agent\//, packages: /^(node|esbuild)$/ }],
   // The agent makes its own key and signing request: the X.509 library is bundled into its one file.
   ['agent/dask/csr.ts', { own: /^$/, packages: /^(@peculiar\/x509|reflect-metadata)$/ }],
-  ['agent/', { own: /^(agent\/|schema\/agent\.ts$|domain\/(units|job\/protocol)\.ts$)/, packages: /^(node|zod)$/ }],
+  [
+    'agent/',
+    {
+      own: /^(agent\/|schema\/agent\.ts$|domain\/(units|job\/protocol|cluster\/dask-options)\.ts$)/,
+      packages: /^(node|zod)$/,
+    },
+  ],
   ['sdk/', { own: /^sdk\//, ownTypes: /^schema\//, packages: /^$/ }],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
   [

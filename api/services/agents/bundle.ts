@@ -1,15 +1,17 @@
-// What a job's tasks run: command, environment and files, opened for an instance of that job alone.
+// What an instance runs: a job's command, environment and files, or what a cluster's Dask processes are started with.
+// Opened for an instance of that job or cluster alone.
 import { RopewalkError } from '../../../domain/errors.ts';
 import type { InstanceContext } from '../context.ts';
 
 /** The bundle as JSON text, as it was sealed: parsing 16 MiB for each of a thousand agents would serve nobody. */
 export async function readBundle({ deps, actor }: InstanceContext): Promise<Uint8Array> {
-  const spec = actor.job === null ? null : await deps.views.spec(actor.workspace, actor.job);
+  const { workspace, cluster, job } = actor;
+  const spec = await (job === null ? deps.views.clusterSpec(workspace, cluster) : deps.views.jobSpec(workspace, job));
   const bytes = spec === null ? null : await deps.vault.open(spec.bundleRef);
   if (bytes !== null) return bytes;
   throw new RopewalkError({
     code: 'NOT_FOUND',
-    message: 'There is no bundle: the job is over.',
+    message: `There is no bundle: the ${job === null ? 'cluster' : 'job'} is over.`,
     hint: 'This agent should end.',
   });
 }

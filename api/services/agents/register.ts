@@ -17,10 +17,13 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
   });
   if (submitted.kind === 'closed') throw over(cluster);
   if (submitted.kind === 'refused') throw refusal(submitted.problem);
-  const { role, clusterName, job, headAddress, stop } = submitted.value;
+  const { role, clusterName, job, headAddress, orders, stop } = submitted.value;
   if (stop !== null) throw new RopewalkError({ code: 'FORBIDDEN', message: `${stop.code}: ${stop.text}` });
   const token = await deps.tokens.mintInstance({ workspace, cluster, job, instance: input.instance });
-  return { ...token, cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress: headAddress };
+  // Its certificate names the address that has just become known.
+  deps.views.expire(cluster);
+  const schedulerAddress = orders === null ? headAddress : orders.schedulerAddress;
+  return { ...token, cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress };
 }
 
 const over = (cluster: number) =>

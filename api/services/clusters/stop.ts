@@ -1,10 +1,10 @@
 // Ends a cluster and all its instances. Stopping what is over changes nothing.
-import { RopewalkError } from '../../../domain/errors.ts';
 import type { Cluster } from '../../../schema/clusters.ts';
 import { clusterMessages, clusterWorkflowId, type StopSignal } from '../../../workflows/cluster/messages.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { toWireCluster } from '../to-wire.ts';
+import { notYet } from './open-dask.ts';
 
 export async function stopCluster({ deps, actor }: Context, { number }: { number: number }): Promise<Cluster> {
   requireScope(actor, 'write', { honourStale: true });
@@ -14,12 +14,7 @@ export async function stopCluster({ deps, actor }: Context, { number }: { number
     const sent = await deps.workflows.signal(clusterWorkflowId(number), clusterMessages.stop, stop);
     if (sent.kind === 'missing' && view.status === 'pending') throw notYet(number);
     deps.views.expire(number);
+    deps.orders.wake({ workspace: actor.workspace, cluster: number });
   }
   return toWireCluster(await deps.views.cluster(actor.workspace, number));
 }
-
-const notYet = (number: number) =>
-  new RopewalkError(
-    { code: 'NOT_YET', message: `Cluster ${number} is just being started.`, hint: 'Try again in a second.' },
-    { retryAfterMs: 1_000 },
-  );

@@ -1,16 +1,13 @@
-// Submits a job. What is secret or large is written first, then the workspace admits a reference to it; what a refused or
-// repeated request has written is deleted again. When nobody knows whether it was admitted, it stays: the job may run.
-import { RopewalkError } from '../../../domain/errors.ts';
+// Submits a job. What is secret or large is written first, then the workspace admits a reference to it.
 import { resolveJob, type ResolvedJob } from '../../../domain/job/settings.ts';
 import { bundleKey, specKey } from '../../../platform/archive-keys.ts';
 import { randomId } from '../../../platform/ids.ts';
 import type { Bundle } from '../../../schema/agent.ts';
 import type { JobSpec } from '../../../schema/job-spec.ts';
 import type { CreatedJob, CreateJobParsed } from '../../../schema/jobs.ts';
-import { workspaceWorkflowId } from '../../../workflows/workspace/messages.ts';
+import { admit } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
-import { hashBody } from './canonical.ts';
 import { checkFiles, checkWords, readHeader } from './script.ts';
 
 export interface CreateJobInput {
@@ -18,10 +15,8 @@ export interface CreateJobInput {
   idempotencyKey: string | undefined;
 }
 
-export async function createJob(
-  { deps, actor }: Context,
-  { body, idempotencyKey }: CreateJobInput,
-): Promise<CreatedJob> {
+export async function createJob(context: Context, { body, idempotencyKey }: CreateJobInput): Promise<CreatedJob> {
+  const { deps, actor } = context;
   requireScope(actor, 'write', { honourStale: false });
   checkFiles(body.files);
   const resolved = resolveJob(body, readHeader(body), { maxInstances: deps.local.cores * instancesPerCore });
@@ -37,30 +32,18 @@ export async function createJob(
     toBytes(specOf(deps, { workspace, user, admissionId, bundleRef: keys.bundle }, resolved)),
   );
 
-  const submitted = await deps.admissions
-    .submit(workspaceWorkflowId(workspace), {
-      admissionId,
-      idempotencyKey: idempotencyKey === undefined ? admissionId : `${user}:${idempotencyKey}`,
-      bodyHash: hashBody(body, deps.keys.current.requestHmac),
-      kind: 'job',
-      name: resolved.name,
-      getOrCreate: body.getOrCreate,
-      specRef: keys.spec,
-      user,
-      instances: resolved.instances,
-      vcpus: resolved.instances * instanceVcpus,
-    })
-    .catch(async (error: unknown) => {
-      if (error instanceof RopewalkError && error.problem.code === 'TOO_BUSY') await withdraw();
-      throw error;
-    });
-  if (submitted.kind !== 'answer') {
-    await withdraw();
-    throw submitted.kind === 'refused' ? new RopewalkError(submitted.problem, refusedRetry) : workspaceGone();
-  }
-  const admitted = submitted.value;
-  if (admitted.admissionId !== admissionId) await withdraw();
-  deps.views.expireWorkspace(workspace);
+  const admitted = await admit(context, {
+    admissionId,
+    idempotencyKey,
+    body,
+    kind: 'job',
+    name: resolved.name,
+    getOrCreate: body.getOrCreate,
+    specRef: keys.spec,
+    instances: resolved.instances,
+    vcpus: resolved.instances * instanceVcpus,
+    withdraw,
+  });
   return { number: admitted.number, name: admitted.name, existing: admitted.existing, warnings: resolved.warnings };
 }
 
@@ -69,7 +52,6 @@ const instancesPerCore = 2;
 const instanceVcpus = 1;
 /** For orphans only: a job deletes its bundle when it ends. */
 const bundleTtlMs = 30 * 24 * 3_600_000;
-const refusedRetry = { retryAfterMs: 1_000 };
 
 const toBytes = (value: Bundle | JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 
@@ -103,10 +85,3 @@ function specOf(
     },
   };
 }
-
-const workspaceGone = () =>
-  new RopewalkError({
-    code: 'UNAVAILABLE',
-    message: 'The workspace does not take requests now.',
-    hint: 'Try again; if it stays so, check its workflow in the Temporal UI.',
-  });

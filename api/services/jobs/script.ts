@@ -2,6 +2,7 @@
 import { parseBatchHeader, type BatchHeader } from '../../../domain/batch-header.ts';
 import { RopewalkError } from '../../../domain/errors.ts';
 import type { CreateJobParsed } from '../../../schema/jobs.ts';
+import { checkEnvironment } from '../environment-check.ts';
 
 /** The header of the first file that the command names; no header when it names none, or one that is not text. */
 export function readHeader({ command, files }: Pick<CreateJobParsed, 'command' | 'files'>): BatchHeader {
@@ -27,26 +28,15 @@ export function checkFiles(files: CreateJobParsed['files']): void {
   }
 }
 
-/** A NUL cannot be passed to a process, and our own names must keep their meaning. */
-export function checkWords({ command, env, secretEnv }: Pick<CreateJobParsed, 'command' | 'env' | 'secretEnv'>): void {
+/** A NUL cannot be passed to a process. */
+export function checkWords({ command, ...environment }: Pick<CreateJobParsed, 'command' | 'env' | 'secretEnv'>): void {
   for (const [index, word] of command.entries()) {
     if (word.includes('\0'))
       throw invalid(`command.${index}`, `command.${index}: a word cannot contain a NUL character.`);
   }
   if (command[0] === '') throw invalid('command.0', 'command.0: the first word names the program; it is empty.');
-  for (const [field, values] of Object.entries({ env, secretEnv })) {
-    for (const [name, value] of Object.entries(values)) {
-      if (value.includes('\0'))
-        throw invalid(`${field}.${name}`, `${field}.${name}: a value cannot contain a NUL character.`);
-      if (reservedName.test(name)) {
-        const hint = 'Choose a name that does not start with ROPEWALK_ or COILED_.';
-        throw invalid(`${field}.${name}`, `${field}.${name}: Ropewalk sets this variable itself.`, hint);
-      }
-    }
-  }
+  checkEnvironment(environment);
 }
-
-const reservedName = /^(?:ROPEWALK|COILED)_/;
 
 const normal = (path: string): string => path.replace(/^(?:\.\/)+/, '');
 

@@ -1,0 +1,22 @@
+// Answers with lines of JSON, from a service that reads until its reader leaves.
+import type { Context } from 'hono';
+
+import type { AppEnv } from './app.ts';
+import { ndjsonStream } from './ndjson.ts';
+import { ndjsonType } from './schemas.ts';
+
+export async function answerLines(
+  c: Context<AppEnv>,
+  follow: 'true' | 'false',
+  read: (how: { follow: boolean; signal: AbortSignal }) => Promise<AsyncIterable<unknown>>,
+): Promise<Response> {
+  const left = new AbortController();
+  const signal = AbortSignal.any([left.signal, c.req.raw.signal]);
+  const lines = await read({ follow: follow === 'true', signal });
+  const { deps, requestId } = c.var;
+  const stream = ndjsonStream(lines, {
+    leave: () => left.abort(),
+    onError: (error) => deps.logger.warn({ requestId, err: error }, 'a stream of lines was cut short'),
+  });
+  return c.body(stream, 200, { 'Content-Type': ndjsonType, 'Cache-Control': 'no-store' });
+}

@@ -1,0 +1,119 @@
+// Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then the workspace admits
+// a reference to them. The specification holds no secret.
+import { maxLeaseMs } from '../../../domain/job/settings.ts';
+import { minLeaseMs, registerTimeoutMs } from '../../../domain/limits.ts';
+import { bundleKey, caKey, specKey } from '../../../platform/archive-keys.ts';
+import { randomId } from '../../../platform/ids.ts';
+import { createClusterCa } from '../../../platform/pki/cluster-ca.ts';
+import type { DaskBundle } from '../../../schema/agent.ts';
+import type { ClusterSpec } from '../../../schema/cluster-spec.ts';
+import type { CreateClusterParsed, CreatedCluster } from '../../../schema/clusters.ts';
+import { admit } from '../admission.ts';
+import { requireScope } from '../auth/scopes.ts';
+import { sealCa } from '../cluster-ca.ts';
+import type { Context, Deps } from '../context.ts';
+import { checkDaskInput } from './dask-input.ts';
+import { optionalMs, positiveMs } from './durations.ts';
+
+export interface CreateClusterInput {
+  body: CreateClusterParsed;
+  idempotencyKey: string | undefined;
+}
+
+export async function createCluster(
+  context: Context,
+  { body, idempotencyKey }: CreateClusterInput,
+): Promise<CreatedCluster> {
+  const { deps, actor } = context;
+  requireScope(actor, 'write', { honourStale: false });
+  checkDaskInput(body);
+  const times = readTimes(body);
+
+  const { workspace, user } = actor;
+  const admissionId = randomId('adm');
+  const refs = { bundle: bundleKey(workspace, admissionId), ca: caKey(workspace, admissionId) };
+  const specRef = specKey(workspace, admissionId);
+  const ca = await createClusterCa({
+    cluster: body.name ?? admissionId,
+    validDays: caValidDays,
+    now: new Date(deps.now()),
+  });
+  const ttlMs = caValidDays * 86_400_000;
+  await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times)), { ttlMs });
+  await sealCa(deps.vault, refs.ca, ca, ttlMs);
+  const owner = { workspace, user, admissionId, bundleRef: refs.bundle, caRef: refs.ca };
+  await deps.objects.put(specRef, toBytes(specOf(deps, owner, body, times)));
+
+  const instances = body.workers + 1;
+  const { number, name, existing } = await admit(context, {
+    admissionId,
+    idempotencyKey,
+    body,
+    kind: 'cluster',
+    name: body.name ?? '',
+    getOrCreate: body.getOrCreate,
+    specRef,
+    instances,
+    vcpus: instances * instanceVcpus,
+    withdraw: () =>
+      Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]),
+  });
+  return { number, name, existing, warnings: existing ? [] : warningsOf(deps, instances) };
+}
+
+/** Also how long what is sealed is kept: a cluster that lives that long could let nobody in any more. */
+const caValidDays = 397;
+const instanceVcpus = 1;
+
+const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));
+
+type Times = ReturnType<typeof readTimes>;
+
+const readTimes = (body: CreateClusterParsed) => ({
+  idleTimeoutMs: positiveMs(body.idleTimeout, 'idleTimeout'),
+  noClientTimeoutMs: optionalMs(body.noClientTimeout, 'noClientTimeout'),
+  startTimeoutMs: positiveMs(body.startTimeout, 'startTimeout'),
+  maxLifetimeMs: optionalMs(body.maxLifetime, 'maxLifetime'),
+  drainTimeoutMs: positiveMs(body.drainTimeout, 'drainTimeout'),
+  // Three silent periods make a lease.
+  aliveEveryMs: Math.round(positiveMs(body.lease, 'lease', { minMs: minLeaseMs, maxMs: maxLeaseMs }) / 3),
+});
+
+const bundleOf = (body: CreateClusterParsed, { aliveEveryMs }: Times): DaskBundle => ({
+  requirements: body.requirements ?? [],
+  env: { ...body.env, ...body.secretEnv },
+  workerClass: body.workerClass ?? null,
+  workerOptions: body.workerOptions,
+  schedulerClass: body.schedulerClass ?? null,
+  schedulerOptions: body.schedulerOptions,
+  aliveEveryMs,
+});
+
+const specOf = (
+  deps: Pick<Deps, 'now' | 'local'>,
+  owner: { workspace: string; user: string; admissionId: string; bundleRef: string; caRef: string },
+  { name = '', workers, privateToCreator }: CreateClusterParsed,
+  times: Times,
+): ClusterSpec => ({
+  v: 1,
+  ...owner,
+  createdAt: new Date(deps.now()).toISOString(),
+  settings: {
+    name,
+    job: null,
+    instances: workers + 1,
+    provider: 'local',
+    providerQueue: `local/${deps.local.hostId}`,
+    instanceVcpus,
+    registerTimeoutMs,
+    dask: { ...times, privateToCreator },
+  },
+});
+
+/** The local provider's instances share this machine; a cluster is not made smaller than it was asked for. */
+function warningsOf({ local }: Pick<Deps, 'local'>, instances: number): string[] {
+  if (instances <= local.cores * 2) return [];
+  return [
+    `${instances} instances share the ${local.cores} cores of this machine; those beyond its limit start as others end.`,
+  ];
+}

@@ -1,0 +1,32 @@
+// A client says that it is there, and may say for how long its silence is to be borne.
+import type { Cluster } from '../../../schema/clusters.ts';
+import { clusterMessages, type KeepaliveSignal } from '../../../workflows/cluster/messages.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { toWireCluster } from '../to-wire.ts';
+import { optionalMs } from './durations.ts';
+import { findOpenDask, signalCluster } from './open-dask.ts';
+
+export interface KeepaliveInput {
+  number: number;
+  timeout?: string | number | undefined;
+}
+
+export async function keepCluster(context: Context, { number, timeout }: KeepaliveInput): Promise<Cluster> {
+  const { deps, actor } = context;
+  requireScope(actor, 'write', { honourStale: false });
+  const noClientTimeoutMs = optionalMs(timeout, 'timeout');
+  const { view } = await findOpenDask(context, number);
+  if (!deps.keepalives.isRecent(number, noClientTimeoutMs, noClientTimeoutMs ?? (await asked(context, number)))) {
+    const keepalive: KeepaliveSignal = { noClientTimeoutMs };
+    await signalCluster(context, view, clusterMessages.keepalive, keepalive);
+    deps.keepalives.told(number, noClientTimeoutMs);
+  }
+  return toWireCluster(await deps.views.cluster(actor.workspace, number));
+}
+
+/** What the cluster was made with. */
+async function asked({ deps, actor }: Context, number: number): Promise<number | null> {
+  const spec = await deps.views.clusterSpec(actor.workspace, number);
+  return spec?.settings.dask.noClientTimeoutMs ?? null;
+}
