@@ -8,6 +8,8 @@ export interface ApiRequest<T> {
   /** Made anew for each attempt, so that a late attempt says what is true by then. */
   body?: () => unknown;
   token: () => string;
+  /** Of one attempt, where the API may take longer than usual to answer. */
+  timeoutMs?: number;
   /** Throws when the answer is not what was agreed: a proxy may answer 200 in the middle of an outage. */
   parse: (json: unknown) => T;
 }
@@ -71,7 +73,7 @@ async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSig
   // A controller of its own, because AbortSignal.any would leave a trace on the long-lived signal for every attempt.
   const attempt = new AbortController();
   const abort = (): void => attempt.abort();
-  const timer = setTimeout(abort, attemptTimeoutMs);
+  const timer = setTimeout(abort, request.timeoutMs ?? attemptTimeoutMs);
   signal.addEventListener('abort', abort, { once: true });
   try {
     signal.throwIfAborted();

@@ -8,6 +8,8 @@ const bootFile = z.object({
   apiUrl: z.url(),
   launchToken: z.string().min(1),
   address: z.string().min(1),
+  /** Kept between instances and shared by those of one machine: Python environments. */
+  cacheDir: z.string().min(1),
   owner: z.object({ deploymentId: z.string(), workspace: z.string(), cluster: z.number().int() }),
 });
 export type Boot = z.infer<typeof bootFile>;

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 
+import { readPreload } from './dask/preload.ts';
+
 /** Writes the bundle to `outFile`, whole or not at all. It runs on Node 20 and later, from any directory. */
 export async function buildAgent(outFile: string): Promise<void> {
   const temporary = `${outFile}.${randomBytes(6).toString('hex')}.tmp`;
@@ -17,6 +19,8 @@ export async function buildAgent(outFile: string): Promise<void> {
     platform: 'node',
     format: 'esm',
     target: 'node20',
+    // The scheduler's preload is Python, and travels as text.
+    define: { ROPEWALK_PRELOAD_FILES: JSON.stringify(await readPreload()) },
     minify: false,
     logLevel: 'silent',
   });

@@ -1,6 +1,7 @@
 // Trades results for leases until the agent is stopped: carries out what state.ts decides, and decides nothing itself.
 import { exchangeAnswerBody } from '../schema/agent.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../schema/agent.ts';
+import { createBell } from './bell.ts';
 import type { Log } from './log.ts';
 import type { Session } from './register.ts';
 import type { Results } from './results.ts';
@@ -80,29 +81,4 @@ const ended = async (run: TaskRun | null): Promise<unknown> => run?.ended;
 
 function resultOf(grant: Grant, end: TaskEnd): ExchangeRequest['results'][number] {
   return { lease: grant.lease, task: grant.task, attempt: grant.attempt, ...end };
-}
-
-/** Waits that an event can cut short: the end of a task, and the end of the agent. */
-function createBell(signal: AbortSignal): { ring: () => void; wait: (ms: number) => Promise<void> } {
-  let rung = false;
-  let wake: (() => void) | null = null;
-  const ring = (): void => {
-    rung = true;
-    wake?.();
-  };
-  signal.addEventListener('abort', ring);
-  const wait = async (ms: number): Promise<void> => {
-    if (!rung) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    wake = null;
-    rung = false;
-  };
-  return { ring, wait };
 }

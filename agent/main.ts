@@ -1,5 +1,5 @@
-// The agent: the process that is an instance. It claims the instance's name, registers, and runs the job's tasks until
-// it is told that there is no more work. It only dials out, and never takes a credential of the control plane.
+// The agent: the process that is an instance. It claims the instance's name, registers, and runs the job's tasks or
+// the cluster's Dask process until it is told that there is no more work. It only dials out, and never takes a credential of the control plane.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -26,8 +26,7 @@ let exitCode = 0;
 try {
   if (!stopping.signal.aborted) {
     const boot = await readBoot(directory);
-    const base = { PATH: process.env['PATH'], HOME: process.env['HOME'], LANG: process.env['LANG'] };
-    const environment = { ...base, TMPDIR: process.env['TMPDIR'] };
+    const environment = process.env;
     exitCode = await runAgent({ instance, bootId, boot, directory, logDirectory, environment, log, stopping });
   }
 } catch (error) {

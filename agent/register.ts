@@ -25,6 +25,8 @@ export interface Session {
   /** null when the agent has been told to stop instead of getting an answer. */
   call<T>(request: Omit<ApiRequest<T>, 'token'>): Promise<T | null>;
   renew(token: { instanceToken: string } | null): void;
+  /** The instance token as it is now. */
+  token(): string;
   order(): StopOrder;
 }
 
@@ -88,6 +90,7 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
       return answer;
     },
     call,
+    token: () => token,
     renew: (renewed) => (token = renewed?.instanceToken ?? token),
     order: () => orderOf(stopping.signal),
   };

@@ -2,15 +2,12 @@
 // except what left the group on purpose; that is found by its environment when the instance is terminated.
 import { spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
-import { renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { copyLines } from './lines.ts';
 import type { Log } from './log.ts';
 import { closeWriteEnd, createPipe } from './pipes.ts';
 import type { Pipe } from './pipes.ts';
-import { startTimeOf } from './process-start.ts';
 
 export interface TaskEnd {
   exitCode: number | null;
@@ -73,13 +70,6 @@ export function startTask(input: TaskInput): TaskRun {
     return { ...outcome, startedAtMs, endedAtMs };
   };
   return { ended: run(), end };
-}
-
-/** Leaves word of the group for whoever has to end it when this agent is dead. */
-export function recordGroup(directory: string, pid: number): void {
-  const path = join(directory, 'group.json');
-  writeFileSync(`${path}.tmp`, JSON.stringify({ pid, startTime: startTimeOf(pid) }), { mode: 0o600 });
-  renameSync(`${path}.tmp`, path);
 }
 
 interface Handle {

@@ -7,9 +7,11 @@ import type { Bundle, ExchangeAnswerBody } from '../schema/agent.ts';
 import type { Boot } from './boot.ts';
 import { resolveCommand } from './command.ts';
 import { taskEnvironment } from './env.ts';
+import { taskBase } from './environments.ts';
+import { recordGroup } from './group-record.ts';
 import { createLog } from './log.ts';
 import type { Session } from './register.ts';
-import { recordGroup, startTask } from './runner.ts';
+import { startTask } from './runner.ts';
 import type { TaskRun } from './runner.ts';
 import type { Grant } from './state.ts';
 import { prepareDirectory, unpackFiles } from './task-files.ts';
@@ -34,7 +36,7 @@ export function createTaskStarter(input: TaskStarterInput): (grant: Grant, answe
     const env = taskEnvironment({
       instance,
       address: boot.address,
-      base: environment,
+      base: taskBase(environment),
       job: bundle.env,
       registered,
       grant,

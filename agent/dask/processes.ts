@@ -2,6 +2,8 @@
 // machines speaks mutual TLS; HTTP listens on loopback only; no secret is ever in an argument.
 import { join } from 'node:path';
 
+import { reservedOption, reservedSchedulerOptions, reservedWorkerOptions } from '../../domain/cluster/dask-options.ts';
+
 export interface DaskProcess {
   argv: string[];
   env: Record<string, string>;
@@ -58,15 +60,6 @@ export interface WorkerInput extends Place {
 }
 
 const loopback = '127.0.0.1';
-
-/** Set by Ropewalk; `idle_timeout` would end the scheduler behind the back of the cluster's own rules. */
-export const reservedSchedulerOptions = [
-  ...['host', 'port', 'protocol', 'interface', 'security', 'dashboard_address', 'idle_timeout', 'contact_address'],
-] as const;
-export const reservedWorkerOptions = [
-  ...['host', 'port', 'worker_port', 'protocol', 'interface', 'security', 'dashboard_address', 'name'],
-  ...['local_directory', 'scheduler_ip', 'scheduler_file', 'contact_address'],
-] as const;
 
 export function schedulerProcess(input: SchedulerInput): DaskProcess {
   const { schedulerClass, schedulerOptions } = input;
@@ -165,8 +158,8 @@ function environment({ instance, base, env, tls, pythonDirectory }: Place, roles
 }
 
 function refuseReserved(field: string, options: Record<string, unknown> = {}, reserved: readonly string[]): void {
-  const used = reserved.find((name) => Object.hasOwn(options, name));
-  if (used === undefined) return;
+  const used = reservedOption(options, reserved);
+  if (used === null) return;
   throw new Error(`${field}.${used} cannot be set: Ropewalk sets it itself. Remove it from ${field}.`);
 }
 

@@ -66,7 +66,8 @@ export function toolEnvironment(base: Record<string, string | undefined>, cacheD
 
 const run = promisify(execFile);
 
-const passedOn = [
+/** The names that are taken from the agent's environment. */
+export const passedOn = [
   ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR'],
   // How the outside world is reached from here.
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],

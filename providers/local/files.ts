@@ -3,7 +3,7 @@
 //   owner.json     its tags, written before its agent is started
 //   boot.json      how the agent reaches the API; holds the launch token, so 0600, and the agent deletes it
 //   claim.json     the agent that is this instance, written by the agent itself; the first one wins
-//   group.json     the process group of the task it runs, written by the agent
+//   group.json     the process group of the task or Dask process it runs, written by the agent
 //   refused.json   why this instance was never started
 //   tombstone      it must not live: written before it is ended
 import { randomBytes } from 'node:crypto';

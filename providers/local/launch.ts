@@ -19,7 +19,7 @@ export interface LaunchContext {
   agentBundle: string;
   nodePath: string;
   maxInstances: number;
-  /** PATH, HOME, LANG and TMPDIR for agents. */
+  /** All that agents get, beside what names their instance. */
   environment: Record<string, string>;
 }
 
@@ -106,7 +106,13 @@ async function startInstance(
   };
   await mkdir(logs, { recursive: true, mode: 0o700 });
   await writeOnce(paths.owner, JSON.stringify(tags));
-  const boot = { apiUrl: request.apiUrl, launchToken: request.launchToken, address: '127.0.0.1', owner };
+  const boot = {
+    apiUrl: request.apiUrl,
+    launchToken: request.launchToken,
+    address: '127.0.0.1',
+    cacheDir: join(context.home, 'cache'),
+    owner,
+  };
   await writeWhole(paths.boot, JSON.stringify(boot));
   const problem = await spawnUntilClaimed(context, place.id, paths, logs);
   // Another process's agent may have won the name while ours failed, and a tombstone means that it need not live.

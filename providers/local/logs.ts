@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogLine, LogQuery } from '../provider.ts';
 import { logDirectory, namesIn } from './files.ts';
 
+/** What an agent says itself, and what its Dask process prints. */
+const ofInstances = new Set(['agent.jsonl', 'process.jsonl']);
 const followPollMs = 250;
 const firstPieceBytes = 4 * 1024;
 const pieceBytes = 64 * 1024;
@@ -51,7 +53,7 @@ async function findFiles(directory: string, query: LogQuery, files: Map<string, 
       const path = join(directory, instance, name);
       if (files.has(path)) continue;
       const [, task, attempt] = /^(\d+)-(\d+)\.jsonl$/.exec(name) ?? [];
-      if (task === undefined && name !== 'agent.jsonl') continue;
+      if (task === undefined && !ofInstances.has(name)) continue;
       const id = task === undefined ? null : Number(task);
       if (query.tasks !== undefined && (id === null || !query.tasks.includes(id))) continue;
       const of = { instance, task: id, attempt: attempt === undefined ? null : Number(attempt) };

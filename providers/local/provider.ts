@@ -1,10 +1,10 @@
 // The local provider: an "instance" is an agent process on this machine. It keeps nothing in memory that matters: the
 // files of $ROPEWALK_HOME/instances and the kernel's own process table are the truth, so any process may ask.
-import { availableParallelism, homedir, tmpdir } from 'node:os';
-import { delimiter, dirname } from 'node:path';
+import { availableParallelism } from 'node:os';
 
 import type { LaunchRequest, Provider } from '../provider.ts';
 import { describeInstances } from './describe.ts';
+import { agentEnvironment } from './environment.ts';
 import { type LaunchContext, launchInstances } from './launch.ts';
 import { readLogs } from './logs.ts';
 import { localOffers } from './offers.ts';
@@ -23,13 +23,16 @@ export interface LocalProviderOptions {
   waitForRoomMs?: number;
   /** Cores this machine offers; all it has when absent. */
   cores?: number;
-  /** Where PATH, HOME, LANG and TMPDIR of agents and their tasks come from; nothing else is taken. */
+  /** Where agents' PATH, HOME, LANG, TMPDIR, proxies, TLS and package index come from; nothing else is taken. */
   environment?: Readonly<Record<string, string | undefined>>;
 }
 
 /** A provider whose instances are processes of this machine. */
 export function createLocalProvider(options: LocalProviderOptions): Provider {
-  const context: LaunchContext = { ...options, environment: agentEnvironment(options) };
+  const context: LaunchContext = {
+    ...options,
+    environment: agentEnvironment(options.environment ?? {}, options.nodePath),
+  };
   // Counting and starting must not interleave with another launch's, or both would use the last place.
   let lastLaunch: Promise<unknown> = Promise.resolve();
   const launch = (request: LaunchRequest): ReturnType<Provider['launch']> => {
@@ -46,15 +49,5 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
     describe: (owner, ids) => describeInstances(options.home, owner, ids),
     terminate: (owner, ids, signal) => terminateInstances(options.home, owner, ids, signal),
     logs: (query) => readLogs(options.home, query),
-  };
-}
-
-function agentEnvironment({ environment = {}, nodePath }: LocalProviderOptions): Record<string, string> {
-  const usualPath = [dirname(nodePath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
-  return {
-    PATH: environment['PATH'] ?? usualPath,
-    HOME: environment['HOME'] ?? homedir(),
-    LANG: environment['LANG'] ?? 'C.UTF-8',
-    TMPDIR: environment['TMPDIR'] ?? tmpdir(),
   };
 }

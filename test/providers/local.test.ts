@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { providerContract } from '../../providers/contract.ts';
 import type { ProviderHarness } from '../../providers/contract.ts';
 import { instanceIdOf } from '../../providers/local/launch.ts';
+import { outside } from '../../providers/local/environment.ts';
 import { createLocalProvider } from '../../providers/local/provider.ts';
 import { isSameProcess, scanProcesses, startTimeOf } from '../../providers/local/processes.ts';
 import type { LaunchOutcome, LaunchRequest, LogLine } from '../../providers/provider.ts';
@@ -111,15 +112,9 @@ describe('a local instance', () => {
     const names = environment
       .split('\0')
       .flatMap((entry) => (entry === '' ? [] : [entry.slice(0, entry.indexOf('='))]));
-    expect(names.sort()).toEqual([
-      'HOME',
-      'LANG',
-      'PATH',
-      'ROPEWALK_INSTANCE',
-      'ROPEWALK_INSTANCE_DIR',
-      'ROPEWALK_LOG_DIR',
-      'TMPDIR',
-    ]);
+    const ours = ['ROPEWALK_INSTANCE', 'ROPEWALK_INSTANCE_DIR', 'ROPEWALK_LOG_DIR'];
+    const reachingOut = outside.filter((name) => process.env[name] !== undefined);
+    expect(names.sort()).toEqual(['HOME', 'LANG', 'PATH', 'TMPDIR', ...ours, ...reachingOut].sort());
     for (const name of await readdir(agent.directory)) {
       const path = join(agent.directory, name);
       if ((await stat(path)).isFile()) expect(await readFile(path, 'utf8')).not.toContain(api.launchToken);

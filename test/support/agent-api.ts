@@ -1,6 +1,7 @@
 // A stand-in for the API, as agents see it: a real HTTP server on 127.0.0.1 with a scripted queue of tasks in place of a
 // job workflow. It keeps the promises that agents rely on (a repeated claim gets the same grants, leases only grow) and
-// lets a test withhold the rest: acknowledgements, answers, tokens, the server itself.
+// lets a test withhold the rest: acknowledgements, answers, tokens, the server itself. With `dask` it stands in for a Dask
+// cluster instead: the first instance that registers is its head, and its scheduler's address becomes an order to all.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
@@ -13,6 +14,8 @@ import type {
   RegisterRequest,
   ReportRequest,
 } from '../../schema/agent.ts';
+import { noteDaskReport, ordersFor, routeDask } from './dask-api.ts';
+import type { DaskApi } from './dask-api.ts';
 
 type Grant = ExchangeAnswerBody['grants'][number];
 
@@ -34,8 +37,10 @@ export interface AgentApi {
   /** Answers that are lost on the way: the request counts, then the connection breaks. One path each. */
   lost: string[];
   registrations: RegisterRequest[];
-  reports: ReportRequest[];
+  reports: (ReportRequest & { instance: string })[];
   exchanges: (ExchangeRequest & { instance: string })[];
+  /** Null for a job's cluster. */
+  dask: DaskApi | null;
   /** When each request arrived, refused ones too. */
   arrivals: { path: string; atMs: number }[];
   /** Puts tasks with these array ids into the queue. */
@@ -92,6 +97,7 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
     registrations: [],
     reports: [],
     exchanges: [],
+    dask: null,
     arrivals: [],
     enqueue: (...taskIds) => void desk.queue.push(...taskIds),
     results: () => api.exchanges.flatMap((exchange) => exchange.results),
@@ -121,7 +127,7 @@ async function serve(api: AgentApi, desk: Desk, request: IncomingMessage, respon
     const [planned] = api.failures.splice(failure, 1);
     return refuse(response, planned?.status ?? 500, planned?.headers);
   }
-  const answer = route(api, desk, path, request.headers.authorization ?? '', text);
+  const answer = await route(api, desk, path, request.headers.authorization ?? '', text);
   const losing = api.lost.indexOf(path);
   if (losing >= 0) {
     api.lost.splice(losing, 1);
@@ -130,23 +136,35 @@ async function serve(api: AgentApi, desk: Desk, request: IncomingMessage, respon
   else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
 }
 
-function route(api: AgentApi, desk: Desk, path: string, authorization: string, text: string): object | number {
+async function route(
+  api: AgentApi,
+  desk: Desk,
+  path: string,
+  authorization: string,
+  text: string,
+): Promise<object | number> {
   const suffix = `-series-${desk.tokenSeries}`;
   if (path === '/v1/agent/register') {
     if (authorization !== `Bearer ${api.launchToken}`) return 401;
     const body = registerRequest.parse(JSON.parse(text));
     api.registrations.push(body);
     const token = { instanceToken: `${body.instance}${suffix}`, expiresAt: '2099-01-01T00:00:00Z' };
-    return { ...api.registration, ...token };
+    if (api.dask === null) return { ...api.registration, ...token };
+    api.dask.head ??= body.instance;
+    const role = api.dask.head === body.instance ? 'head' : 'worker';
+    return { ...api.registration, job: null, role, schedulerAddress: null, ...token };
   }
   const token = authorization.replace('Bearer ', '');
   if (!token.startsWith('i_') || !token.endsWith(suffix)) return 401;
   const instance = token.slice(0, -suffix.length);
-  if (path === '/v1/agent/bundle') return api.bundle;
+  if (path === '/v1/agent/bundle') return api.dask?.bundle ?? api.bundle;
   if (path === '/v1/agent/report') {
-    api.reports.push(reportRequest.parse(JSON.parse(text)));
-    return { stop: null, token: null };
+    const report = reportRequest.parse(JSON.parse(text));
+    api.reports.push({ ...report, instance });
+    if (api.dask !== null) noteDaskReport(api.dask, instance, report);
+    return { stop: null, token: null, orders: api.dask === null ? null : ordersFor(api.dask, instance) };
   }
+  if (api.dask !== null) return routeDask(api.dask, instance, path, text);
   if (path !== '/v1/agent/exchange') return 404;
   const body = exchangeRequest.parse(JSON.parse(text));
   api.exchanges.push({ ...body, instance });

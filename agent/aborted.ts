@@ -1,0 +1,6 @@
+// Resolves when the signal aborts, at once when it has.
+
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

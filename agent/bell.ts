@@ -1,0 +1,31 @@
+// Waits that an event can cut short: what a loop waits for, or the end of the agent.
+
+export interface Bell {
+  ring: () => void;
+  /** At once when it has been rung since the last wait. */
+  wait: (ms: number) => Promise<void>;
+}
+
+export function createBell(signal: AbortSignal): Bell {
+  let rung = false;
+  let wake: (() => void) | null = null;
+  const ring = (): void => {
+    rung = true;
+    wake?.();
+  };
+  signal.addEventListener('abort', ring);
+  const wait = async (ms: number): Promise<void> => {
+    if (!rung) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    wake = null;
+    rung = false;
+  };
+  return { ring, wait };
+}

@@ -1,0 +1,95 @@
+// The life of an instance of a Dask cluster: set up, start the scheduler or a worker, say how it goes, do as ordered, and
+// end it when told. It never decides that a cluster is over, nor starts a process a second time: a process that ends is told
+// of, and the control plane ends or replaces the instance.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { daskBundle } from '../schema/agent.ts';
+import { untilAborted } from './aborted.ts';
+import { asFailure } from './dask-failure.ts';
+import type { DaskLife } from './dask-life.ts';
+import { runScheduler } from './dask-scheduler.ts';
+import { setUp } from './dask-setup.ts';
+import { runWorker } from './dask-worker.ts';
+import { runProcess } from './dask/run-process.ts';
+import { daskBase } from './environments.ts';
+import { recordGroup } from './group-record.ts';
+import type { AgentInput } from './input.ts';
+import { createLog } from './log.ts';
+import { createOrderDesk } from './orders.ts';
+import type { Session } from './register.ts';
+import { createReports } from './reports.ts';
+
+/** Dask's processes print for as long as their cluster lives. */
+const maxOutputBytes = 256 * 1024 * 1024;
+/** Between TERM and KILL. The provider waits 3 s for an agent, so this must be less. */
+const killAfterMs = 2_000;
+
+export async function daskAgent(input: AgentInput, session: Session): Promise<void> {
+  const bundle = await session.call({
+    method: 'GET',
+    path: '/v1/agent/bundle',
+    parse: (json) => daskBundle.parse(json),
+  });
+  if (bundle === null) return;
+  const orders = createOrderDesk({ session, stopping: input.stopping });
+  const reports = createReports({ ...input, session, aliveEveryMs: bundle.aliveEveryMs, onOrders: orders.take });
+  const output = createLog(join(input.logDirectory, 'process.jsonl'), maxOutputBytes);
+  const { cluster, role } = session.registered();
+  const name = role === 'head' ? 'scheduler' : `${cluster.name}-worker-${input.instance.slice(-8)}`;
+  const work = join(input.directory, 'work');
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  const { signal } = input.stopping;
+  const life: DaskLife = {
+    input,
+    session,
+    bundle,
+    orders,
+    reports,
+    name,
+    work,
+    tell: (state, stage, { address = null, reason = null } = {}) =>
+      reports.process({ state, name, stage, address, reason }),
+    place: ({ pythonDirectory, tls }) => ({
+      instance: input.instance,
+      pythonDirectory,
+      directory: join(work, 'dask'),
+      host: input.boot.address,
+      port: 0,
+      tls,
+      base: daskBase(input.environment),
+      env: bundle.env,
+    }),
+    start: (command, onLine) =>
+      runProcess(command, {
+        onLines: (stream, lines) => {
+          output.append(stream, lines);
+          if (onLine !== undefined) for (const line of lines) onLine(line);
+        },
+        started: (pid) => recordGroup(input.directory, pid),
+      }),
+    end: (running) => running.end(killAfterMs),
+    untilEnded: (running) => Promise.race([running.ended, untilAborted(signal).then(() => null)]),
+  };
+  await Promise.all([orders.run(), reports.run(), live(life, role).finally(() => output.close())]);
+}
+
+async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
+  const { input, session, bundle, work, tell } = life;
+  const { signal } = input.stopping;
+  const run = role === 'head' ? runScheduler : runWorker;
+  try {
+    tell('pending', 'environment');
+    const onStage = (stage: string): void => {
+      // An environment that is there is ready before anybody could have read of it.
+      if (stage !== 'ready') tell('pending', `environment: ${stage}`);
+    };
+    await run(life, await setUp({ ...input, session, work, requirements: bundle.requirements, onStage }));
+  } catch (error) {
+    if (signal.aborted) return;
+    const { code, message } = asFailure(role === 'head' ? 'SCHEDULER_FAILED' : 'WORKER_FAILED', error);
+    input.log.write(`${life.name}: ${message} (${code})`);
+    tell('error', 'ended', { reason: { code, text: message } });
+  }
+  await untilAborted(signal);
+}

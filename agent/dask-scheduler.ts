@@ -1,0 +1,63 @@
+// The head instance of a Dask cluster: its scheduler, what the scheduler says, and the drains that are carried out there. A
+// scheduler counts as started when it has said hello through its preload; without that nobody could see or drain it.
+import { join } from 'node:path';
+
+import { untilAborted } from './aborted.ts';
+import { DaskFailure, orFail } from './dask-failure.ts';
+import type { DaskLife } from './dask-life.ts';
+import type { Setup } from './dask-setup.ts';
+import { writePreload } from './dask/preload.ts';
+import { schedulerProcess } from './dask/processes.ts';
+import { createSchedulerLink } from './dask/scheduler-link.ts';
+import type { SchedulerLink } from './dask/scheduler-link.ts';
+import { createDrains } from './drains.ts';
+import { watchScheduler } from './scheduler-watch.ts';
+
+/** Its first start after an install may take seconds, on a busy machine many. */
+const helloTimeoutMs = 60_000;
+/** Where a longer path is cut by the kernel, on the strictest system. */
+const maxSocketPathBytes = 103;
+
+export async function runScheduler(life: DaskLife, setup: Setup): Promise<void> {
+  const { input, reports, work, tell } = life;
+  tell('starting', 'dask');
+  const socketPath = join(work, 'scheduler.sock');
+  const own = Buffer.byteLength(socketPath) <= maxSocketPathBytes ? { socketPath } : {};
+  const changed: { look: () => void } = { look: () => undefined };
+  const link = await createSchedulerLink({ ...own, onTrouble: input.log.write, onChange: () => changed.look() });
+  const watch = watchScheduler(link.state, reports);
+  changed.look = watch.look;
+  try {
+    await runLinked(life, setup, link);
+  } finally {
+    watch.close();
+    await link.close();
+  }
+}
+
+async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Promise<void> {
+  const { input, bundle, orders, reports, work, tell } = life;
+  const { signal } = input.stopping;
+  const { schedulerClass, schedulerOptions } = bundle;
+  const command = schedulerProcess({
+    ...life.place(setup),
+    socketPath: link.socketPath,
+    preloadPath: await writePreload(work),
+    httpPort: 0,
+    ...(schedulerClass === null ? {} : { schedulerClass }),
+    ...(Object.keys(schedulerOptions).length === 0 ? {} : { schedulerOptions }),
+  });
+  const running = await life.start(command);
+  try {
+    const greeted = running.orEnded(orFail('NO_HELLO', link.whenHello(helloTimeoutMs)));
+    const hello = await Promise.race([orFail('SCHEDULER_FAILED', greeted), untilAborted(signal).then(() => null)]);
+    if (hello === null) return;
+    input.log.write(`The scheduler listens at ${hello.address} (distributed ${hello.distributed}).`);
+    tell('started', 'dask', { address: hello.address });
+    orders.follow(createDrains({ link, tell: reports.drained, log: input.log, signal }));
+    const end = await life.untilEnded(running);
+    if (end !== null) throw new DaskFailure('PROCESS_EXITED', `The Dask scheduler ended: ${end.text}`);
+  } finally {
+    await life.end(running);
+  }
+}

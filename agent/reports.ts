@@ -1,0 +1,98 @@
+// Tells the control plane what it should know of this instance: changes as they come, otherwise now and then that it lives.
+// One report is under way at a time; what happens meanwhile goes with the next. Nothing is forgotten before it has been
+// answered, and what only the latest of matters is said as it is at that moment.
+import { reportAnswerBody } from '../schema/agent.ts';
+import type { Orders, ReportRequest } from '../schema/agent.ts';
+import { createBell } from './bell.ts';
+import type { AgentInput } from './input.ts';
+import type { Session } from './register.ts';
+
+export type ProcessNews = NonNullable<ReportRequest['process']>;
+export type SchedulerReport = NonNullable<ReportRequest['scheduler']>;
+export type DrainNews = NonNullable<ReportRequest['drained']>[number];
+
+export interface Reports {
+  process: (news: ProcessNews) => void;
+  /** `make` is called at each attempt, since an outage may last. */
+  scheduler: (make: () => SchedulerReport) => void;
+  drained: (news: DrainNews) => void;
+  /** Sends until the agent is stopped. */
+  run: () => Promise<void>;
+}
+
+export interface ReportsInput extends Pick<AgentInput, 'bootId' | 'boot' | 'stopping'> {
+  session: Session;
+  aliveEveryMs: number;
+  /** What the answers say is to be done. */
+  onOrders?: (orders: Orders) => void;
+}
+
+interface News {
+  process: ProcessNews | null;
+  scheduler: { make: () => SchedulerReport } | null;
+  drained: readonly DrainNews[];
+}
+
+export function createReports({ bootId, boot, stopping, session, aliveEveryMs, onOrders }: ReportsInput): Reports {
+  const bell = createBell(stopping.signal);
+  let news: News = { process: null, scheduler: null, drained: [] };
+  const add = (more: Partial<News>): void => {
+    news = { ...news, ...more };
+    bell.ring();
+  };
+  const send = async (): Promise<boolean> => {
+    let said = news;
+    const body = (): unknown => {
+      said = news;
+      return { kind: 'alive', bootId, address: boot.address, text: '', ...wireOf(said) };
+    };
+    const answer = await session.call({
+      method: 'POST',
+      path: '/v1/agent/report',
+      body,
+      parse: (json) => reportAnswerBody.parse(json),
+    });
+    if (answer === null) return false;
+    news = unsaid(news, said);
+    session.renew(answer.token);
+    if (answer.stop !== null) stopping.abort(answer.stop);
+    else if (answer.orders !== null) onOrders?.(answer.orders);
+    return true;
+  };
+  return {
+    process: (process) => add({ process }),
+    scheduler: (make) => add({ scheduler: { make } }),
+    drained: (drained) => add({ drained: [...news.drained, drained] }),
+    run: async () => {
+      // Registering has just said that it lives.
+      for (let spokeAtMs = Date.now(); !stopping.signal.aborted;) {
+        const isDue = hasNews(news) || Date.now() >= spokeAtMs + aliveEveryMs;
+        if (!isDue) {
+          await bell.wait(spokeAtMs + aliveEveryMs - Date.now());
+          continue;
+        }
+        if (!(await send())) return;
+        spokeAtMs = Date.now();
+      }
+    },
+  };
+}
+
+const hasNews = ({ process, scheduler, drained }: News): boolean =>
+  process !== null || scheduler !== null || drained.length > 0;
+
+function wireOf({ process, scheduler, drained }: News): Pick<ReportRequest, 'process' | 'scheduler' | 'drained'> {
+  return {
+    ...(process === null ? {} : { process }),
+    ...(scheduler === null ? {} : { scheduler: scheduler.make() }),
+    ...(drained.length === 0 ? {} : { drained: [...drained] }),
+  };
+}
+
+function unsaid(news: News, said: News): News {
+  return {
+    process: news.process === said.process ? null : news.process,
+    scheduler: news.scheduler === said.scheduler ? null : news.scheduler,
+    drained: news.drained.filter((each) => !said.drained.includes(each)),
+  };
+}

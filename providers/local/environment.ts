@@ -1,0 +1,30 @@
+// What agents are given of the environment of whoever starts them: where programs and temporary files are, and how packages
+// are had from here. Agents pass on less than that. No variable of ours is among them.
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, dirname } from 'node:path';
+
+export function agentEnvironment(
+  own: Readonly<Record<string, string | undefined>>,
+  nodePath: string,
+): Record<string, string> {
+  const usualPath = [dirname(nodePath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
+  const found: Record<string, string> = {};
+  for (const name of outside) {
+    const value = own[name];
+    if (value !== undefined) found[name] = value;
+  }
+  return {
+    ...found,
+    PATH: own['PATH'] ?? usualPath,
+    HOME: own['HOME'] ?? homedir(),
+    LANG: own['LANG'] ?? 'C.UTF-8',
+    TMPDIR: own['TMPDIR'] ?? tmpdir(),
+  };
+}
+
+/** The same names as agent/environment/run-tool.ts takes (a test compares them): an agent shares no code with a provider. */
+export const outside = [
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
+  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'PIP_CERT', 'UV_SYSTEM_CERTS', 'UV_HTTP_RETRIES'],
+  ...['PIP_INDEX_URL', 'PIP_EXTRA_INDEX_URL', 'UV_DEFAULT_INDEX', 'UV_INDEX', 'UV_INDEX_URL', 'UV_EXTRA_INDEX_URL'],
+] as const;

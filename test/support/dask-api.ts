@@ -1,0 +1,74 @@
+// What agent-api.ts answers for a Dask cluster: certificates of a real authority, and orders that agents wait for.
+import { createClusterCa, issueLeaf } from '../../platform/pki/cluster-ca.ts';
+import type { ClusterCa } from '../../platform/pki/cluster-ca.ts';
+import { certificateRequest } from '../../schema/agent.ts';
+import type { DaskBundle, Orders, ReportRequest } from '../../schema/agent.ts';
+
+export interface DaskApi {
+  bundle: DaskBundle;
+  ca: ClusterCa;
+  head: string | null;
+  orders: Orders;
+  /** New orders, in a new version, for whoever waits. */
+  tell(change: Partial<Omit<Orders, 'version'>>): void;
+  /** Resolves when there is a newer version than this, or after a while. */
+  news(seen: number): Promise<void>;
+}
+
+export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<DaskApi> {
+  const waiting = new Set<() => void>();
+  const dask: DaskApi = {
+    bundle: {
+      ...{ requirements: [], env: {}, workerClass: null, workerOptions: { nthreads: 1 } },
+      ...{ schedulerClass: null, schedulerOptions: {}, aliveEveryMs: 60_000 },
+      ...bundle,
+    },
+    ca: await createClusterCa({ cluster: 'test', validDays: 1 }),
+    head: null,
+    orders: { version: 0, schedulerAddress: null, drain: [], stop: null },
+    tell: (change) => {
+      dask.orders = { ...dask.orders, ...change, version: dask.orders.version + 1 };
+      for (const wake of waiting) wake();
+    },
+    news: (seen) =>
+      new Promise((resolve) => {
+        if (dask.orders.version > seen) return resolve();
+        const wake = (): void => {
+          clearTimeout(timer);
+          waiting.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, heldForMs).unref();
+        waiting.add(wake);
+      }),
+  };
+  return dask;
+}
+
+/** Its own requests of agents; everything else is the same for all clusters. */
+export async function routeDask(dask: DaskApi, instance: string, path: string, text: string): Promise<object | number> {
+  if (path === '/v1/agent/certificate') return certify(dask, instance, text);
+  if (!path.startsWith('/v1/agent/orders?seen=')) return 404;
+  await dask.news(Number(path.split('=')[1]));
+  return ordersFor(dask, instance);
+}
+
+/** As the cluster's workflow does. */
+export function noteDaskReport(dask: DaskApi, instance: string, { process }: ReportRequest): void {
+  if (instance !== dask.head || process?.state !== 'started') return;
+  if (process.address !== dask.orders.schedulerAddress) dask.tell({ schedulerAddress: process.address });
+}
+
+/** Only the head instance is told whom to drain. */
+export const ordersFor = (dask: DaskApi, instance: string): Orders =>
+  dask.head === instance ? dask.orders : { ...dask.orders, drain: [] };
+
+async function certify(dask: DaskApi, instance: string, text: string): Promise<object> {
+  const { csr: csrPem } = certificateRequest.parse(JSON.parse(text));
+  const role = dask.head === instance ? 'scheduler' : 'worker';
+  const of = { ca: dask.ca, subject: instance, addresses: ['127.0.0.1'], validDays: 1 };
+  const { certificatePem } = await issueLeaf({ ...of, role, csrPem });
+  return { certificate: certificatePem, ca: dask.ca.certificatePem };
+}
+
+const heldForMs = 5_000;
