@@ -3,12 +3,29 @@ import { InvalidArgumentError } from 'commander';
 
 export function parseNumber(text: string): number {
   if (/^[1-9]\d{0,11}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Give the number of a job, for example 12.');
+  throw new InvalidArgumentError('Give the number of a job or cluster, for example 12.');
 }
 
 export function parseCount(text: string): number {
   if (/^-?\d{1,12}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Give a whole number.');
+}
+
+export function parseWorkers(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a number of workers, for example 4.');
+}
+
+export function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a whole number of at least 1.');
+}
+
+/** In milliseconds. Only for what this program itself waits for: durations for the server are read there. */
+export function parseTimeout(text: string): number {
+  const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?)\s*(s|m|h)?$/.exec(text) ?? [];
+  if (count !== undefined) return Number(count) * (unitMs[unit ?? 's'] ?? 0);
+  throw new InvalidArgumentError('Give seconds, or for example 90s, 5m, 1h.');
 }
 
 /** A time, or how long ago it was. */

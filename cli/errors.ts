@@ -1,5 +1,5 @@
 // How an error ends a command: what happened, what to do, the request's id; and the exit code.
-import { RopewalkApiError, ValidationError } from '../sdk/client.ts';
+import { ClusterFailedError, ClusterTimeoutError, RopewalkApiError, ValidationError } from '../sdk/client.ts';
 import type { Output } from './output.ts';
 
 export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
@@ -34,6 +34,13 @@ export function reportError(error: unknown, output: Output): number {
     const about = error.field === undefined || error.message.includes(error.field) ? '' : `${error.field}: `;
     output.err(lines(`${about}${error.message}`, error.hint, error.requestId));
     return error instanceof ValidationError ? exitCodes.usage : exitCodes.failed;
+  }
+  if (error instanceof ClusterFailedError || error instanceof ClusterTimeoutError) {
+    const number = error.cluster?.number;
+    const where =
+      number === undefined ? undefined : `ropewalk cluster get ${number} and cluster logs ${number} tell more.`;
+    output.err(lines(error.message, where));
+    return exitCodes.failed;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   output.err(lines(text, 'This is a mistake in ropewalk itself: please report it with the lines above.'));

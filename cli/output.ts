@@ -14,6 +14,8 @@ export interface Output {
   err(text: string): void;
   /** Where progress is: on a terminal it replaces the line before. */
   progress(text: string): void;
+  /** Takes the last progress off a terminal: somebody else writes there now. */
+  endProgress(): void;
 }
 
 export function createOutput(stdout: Writable, stderr: Writable & { isTTY?: boolean }): Output {
@@ -39,6 +41,7 @@ export function createOutput(stdout: Writable, stderr: Writable & { isTTY?: bool
       eraseProgress();
       stderr.write(`${cleanLines(text)}\n`);
     },
+    endProgress: eraseProgress,
     progress: (text) => {
       if (text === shown) return;
       eraseProgress();

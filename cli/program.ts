@@ -7,8 +7,18 @@ import { logsCommand } from './commands/batch/logs.ts';
 import { runCommand } from './commands/batch/run.ts';
 import { statusCommand } from './commands/batch/status.ts';
 import { waitCommand } from './commands/batch/wait.ts';
+import { adaptCommand } from './commands/cluster/adapt.ts';
+import { createCommand } from './commands/cluster/create.ts';
+import { dashboardCommand } from './commands/cluster/dashboard.ts';
+import { eventsCommand } from './commands/cluster/events.ts';
+import { execCommand } from './commands/cluster/exec.ts';
+import { getCommand } from './commands/cluster/get.ts';
+import { listClustersCommand } from './commands/cluster/list.ts';
+import { clusterLogsCommand } from './commands/cluster/logs.ts';
+import { scaleCommand } from './commands/cluster/scale.ts';
+import { stopCommand } from './commands/cluster/stop.ts';
 import { devCommand } from './commands/dev.ts';
-import type { CliContext } from './context.ts';
+import type { CliContext, Finish } from './context.ts';
 import { version } from './version.ts';
 
 export interface Program {
@@ -17,24 +27,54 @@ export interface Program {
   exitCode: () => number;
 }
 
+type CreateCommand = (context: CliContext, finish: Finish) => Command;
+
+const batchCommands: CreateCommand[] = [
+  runCommand,
+  statusCommand,
+  listCommand,
+  waitCommand,
+  logsCommand,
+  cancelCommand,
+];
+const clusterCommands: CreateCommand[] = [
+  createCommand,
+  listClustersCommand,
+  getCommand,
+  scaleCommand,
+  adaptCommand,
+  execCommand,
+  clusterLogsCommand,
+  eventsCommand,
+  dashboardCommand,
+  stopCommand,
+];
+
 export function createProgram(context: CliContext): Program {
   let code = 0;
   const finish = (result: number): void => {
     code = result;
   };
-  const batch = new Command('batch')
-    .description('Batch jobs: one command, run as many tasks, on as many instances.')
-    .enablePositionalOptions();
-  for (const create of [runCommand, statusCommand, listCommand, waitCommand, logsCommand, cancelCommand]) {
-    batch.addCommand(create(context, finish));
-  }
+  const group = (name: string, description: string, commands: readonly CreateCommand[]): Command => {
+    const parent = new Command(name).description(description).enablePositionalOptions();
+    for (const create of commands) parent.addCommand(create(context, finish));
+    return parent;
+  };
+  const batch = group('batch', 'Batch jobs: one command, run as many tasks, on as many instances.', batchCommands);
+  const cluster = group(
+    'cluster',
+    'Dask clusters: a scheduler and workers that outlive your terminal.',
+    clusterCommands,
+  );
   const program = new Command('ropewalk')
     .description('Durable batch jobs and Dask clusters on your own machines.')
     .version(version)
     .enablePositionalOptions()
     .addCommand(batch)
+    .addCommand(cluster)
     .addCommand(devCommand(finish));
-  for (const command of [program, ...program.commands, ...batch.commands]) configure(command, context);
+  for (const command of [program, ...program.commands, ...batch.commands, ...cluster.commands])
+    configure(command, context);
   return { program, exitCode: () => code };
 }
 

@@ -10,6 +10,8 @@ const root = resolve(import.meta.dirname, '../..');
 export interface CliOptions {
   env?: Record<string, string>;
   cwd?: string;
+  /** For its stdin, which is closed at once otherwise. */
+  input?: string;
   /** Another program than this Node with cli/main.ts. */
   argv?: [string, ...string[]];
 }
@@ -30,14 +32,15 @@ export interface RunningCli {
 export const mainFile = join(root, 'cli', 'main.ts');
 export const binFile = join(root, 'bin', 'ropewalk.mjs');
 
-export function startCli(words: string[], { env = {}, cwd = tmpdir(), argv }: CliOptions = {}): RunningCli {
+export function startCli(words: string[], { env = {}, cwd = tmpdir(), input, argv }: CliOptions = {}): RunningCli {
   const [program, ...before] = argv ?? [process.execPath, '--', mainFile];
   const child = spawn(program, [...before, ...words], {
     cwd,
     // No home of the user's: a test must not find their configuration.
     env: { PATH: process.env['PATH'] ?? '', TZ: 'UTC', ROPEWALK_HOME: '/nonexistent', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  child.stdin.end(input);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));

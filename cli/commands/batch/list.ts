@@ -1,7 +1,8 @@
 // `ropewalk batch list`: the jobs of the workspace, newest first.
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 
 import type { Client, Job } from '../../../sdk/client.ts';
+import { parseLimit } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
@@ -36,9 +37,4 @@ export async function showList(
   else if (jobs.length === 0)
     output.err('There are no jobs yet. Submit one: ropewalk batch run --ntasks 10 my_script.sh');
   else output.out(formatJobs(jobs));
-}
-
-function parseLimit(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Give a whole number of at least 1.');
 }

@@ -1,0 +1,120 @@
+// How a cluster looks on a terminal: its row in a table, its progress, and all there is to say about it.
+import type { Cluster } from '../sdk/client.ts';
+import { formatFailure, groupFailures } from '../sdk/client.ts';
+import { formatTable } from './table.ts';
+import type { Column } from './table.ts';
+import { formatSpan, formatTime } from './times.ts';
+
+type Instance = Cluster['instances'][number];
+
+const columns: Column[] = [
+  { title: 'ID', align: 'left' },
+  { title: 'Name', align: 'left' },
+  { title: 'State', align: 'center' },
+  { title: 'Workers', align: 'right' },
+  { title: 'Created', align: 'right' },
+  { title: 'Ended', align: 'right' },
+  { title: 'User', align: 'left' },
+];
+
+export function formatClusters(clusters: readonly Cluster[]): string {
+  return formatTable(
+    columns,
+    clusters.map((cluster) => {
+      const { number, name, status, createdAt, endedAt, user } = cluster;
+      const times = [createdAt, endedAt].map(formatTime);
+      return [String(number), name, status, workersOf(cluster), ...times, user];
+    }),
+  );
+}
+
+/** One line: `Cluster 12 (blue) starting: 1 / 4 workers, 1 failed`. */
+export function formatCluster(cluster: Cluster): string {
+  const { number, name, status, reason, staleSince, dask, job } = cluster;
+  const parts = [job === null ? `${workersOf(cluster)} workers` : `for job ${job}`];
+  if (dask !== null && dask.workersErrored > 0) parts.push(`${dask.workersErrored} failed`);
+  const head = cluster.instances.find(({ role }) => role === 'head');
+  if (status === 'starting' && head !== undefined && dask?.schedulerAddress === null) {
+    parts.push(`scheduler ${stateOf(head)}`);
+  }
+  if (staleSince !== null) parts.push(`as of ${formatTime(staleSince)}`);
+  const why = reason === null ? '' : ` (${reason.text})`;
+  return `Cluster ${number} (${name}) ${status}: ${parts.join(', ')}${why}`;
+}
+
+/** Everything: the line above, the scheduler, the workers by state, what failed and why, what happened. */
+export function formatDetails(cluster: Cluster): string {
+  const { createdAt, readyAt, endedAt, user, events } = cluster;
+  const ready = formatSpan(createdAt, readyAt);
+  const lines = [
+    formatCluster(cluster),
+    fact('Created', `${formatTime(createdAt)} by ${user}${ready === '' ? '' : `, ready after ${ready}`}`),
+    ...(endedAt === null ? [] : [fact('Ended', formatTime(endedAt))]),
+    ...(cluster.job === null ? daskFacts(cluster) : [fact('Instances', countStates(cluster.instances))]),
+  ];
+  const failures = groupFailures(cluster);
+  if (failures.length > 0) lines.push('', 'Failures', ...failures.map((each) => oneLine(formatFailure(each), 2)));
+  if (events.length > 0) lines.push('', 'Events', ...events.map((event) => `  ${formatEvent(event)}`));
+  return lines.join('\n');
+}
+
+/** `2024-11-18 17:25:10 READY: 3 of 3 instances are ready` */
+export function formatEvent({ at, code, text }: Cluster['events'][number]): string {
+  return `${formatTime(at)} ${code}: ${oneLine(text)}`;
+}
+
+function daskFacts({ instances, dask }: Cluster): string[] {
+  const head = instances.find(({ role }) => role === 'head');
+  const address = dask?.schedulerAddress ?? null;
+  const scheduler = head === undefined ? 'no instance' : stateOf(head);
+  const facts = [fact('Scheduler', address === null ? scheduler : `${scheduler} at ${address}`)];
+  if (dask === null) return facts;
+  const workers = countStates(instances.filter(({ role }) => role === 'worker'));
+  facts.push(fact('Workers', `${dask.workersWanted} wanted${workers === '' ? '' : `: ${workers}`}`));
+  if (dask.adaptive !== null) {
+    facts.push(fact('Adaptive', `between ${dask.adaptive.minimum} and ${dask.adaptive.maximum} workers`));
+  }
+  if (dask.tasks !== null) {
+    const { processing, waiting, memory, erred, noWorker } = dask.tasks;
+    const counts = { processing, waiting, 'without a worker': noWorker, 'in memory': memory, erred };
+    const some = Object.entries(counts).filter(([, count]) => count > 0);
+    facts.push(fact('Tasks', some.length === 0 ? 'none' : some.map(([name, count]) => `${count} ${name}`).join(', ')));
+  }
+  if (dask.clients !== null) {
+    const idle = dask.idleSince === null ? '' : `, idle since ${formatTime(dask.idleSince)}`;
+    facts.push(fact('Clients', `${dask.clients}${idle}`));
+  }
+  return facts;
+}
+
+/** `2 started, 1 starting (environment)`: as many groups as there are different states. */
+function countStates(instances: readonly Instance[]): string {
+  const counts = new Map<string, number>();
+  for (const instance of instances) counts.set(stateOf(instance), (counts.get(stateOf(instance)) ?? 0) + 1);
+  return [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
+}
+
+/** One word for an instance and what runs on it; a reason follows in brackets when it went wrong. */
+function stateOf({ state, process, reason }: Instance): string {
+  const why = process?.reason ?? reason;
+  const because = why === null ? '' : ` (${why.code})`;
+  if (state !== 'ready' && state !== 'started') return `${state}${because}`;
+  if (process === null) return 'booted';
+  if (process.state === 'pending' || process.state === 'starting') return `starting (${process.stage})`;
+  return `${process.state}${because}`;
+}
+
+function workersOf({ dask, target, job }: Cluster): string {
+  if (dask !== null) return `${dask.workersStarted} / ${dask.workersWanted}`;
+  // Not known yet, or the instances of a job, which are no Dask workers.
+  return job === null ? `0 / ${Math.max(0, target - 1)}` : '-';
+}
+
+function fact(name: string, value: string): string {
+  return `${name.padEnd(10)} ${oneLine(value)}`;
+}
+
+/** Texts of a failed installation have many lines. */
+function oneLine(text: string, indent = 0): string {
+  return ' '.repeat(indent) + text.trim().replace(/\s*\n\s*/g, ' | ');
+}

@@ -1,0 +1,41 @@
+// `ropewalk cluster adapt N`: let a cluster follow its work, or no longer.
+import { Command } from 'commander';
+
+import { parseNumber, parseWorkers } from '../../arguments.ts';
+import type { CliContext, ConnectionFlags, Finish } from '../../context.ts';
+import { connect, withConnection } from '../../context.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+
+interface AdaptFlags extends ConnectionFlags {
+  minimum?: number;
+  maximum?: number;
+  off?: boolean;
+}
+
+export function adaptCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('adapt')
+    .description('Let a cluster have as many workers as its work needs, between two counts.')
+    .argument('<number>', 'the number of a cluster', parseNumber)
+    .option('--minimum <n>', 'never fewer workers (0 unless given)', parseWorkers)
+    .option('--maximum <n>', 'never more workers', parseWorkers)
+    .option('--off', 'keep as many as there are');
+  return withConnection(command).action(async (number: number, flags: AdaptFlags) => {
+    const range = rangeOf(flags);
+    const client = await connect(context, flags);
+    await client.clusters.adapt(number, range);
+    const what = range === null ? 'adaptive scaling is off' : `between ${range.minimum} and ${range.maximum} workers`;
+    context.output.out(`Cluster ${number}: ${what}`);
+    finish(exitCodes.ok);
+  });
+}
+
+function rangeOf({ minimum, maximum, off }: AdaptFlags): { minimum: number; maximum: number } | null {
+  if (off === true) {
+    if (minimum === undefined && maximum === undefined) return null;
+    throw new UsageError('--off does not go with --minimum or --maximum');
+  }
+  if (maximum === undefined) throw new UsageError('--maximum is missing', 'For example --minimum 1 --maximum 10.');
+  const range = { minimum: minimum ?? 0, maximum };
+  if (range.minimum <= maximum) return range;
+  throw new UsageError(`--minimum ${range.minimum} is more than --maximum ${maximum}`);
+}

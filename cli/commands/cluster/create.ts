@@ -1,0 +1,160 @@
+// `ropewalk cluster create`: start a Dask cluster. It lives until it is idle or stopped, whatever happens to this terminal.
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+
+import { Command, InvalidArgumentError } from 'commander';
+
+import type { ClusterWaitOptions, CreateCluster, WorkerAmount } from '../../../sdk/client.ts';
+import { collect, parseCount, parseTimeout } from '../../arguments.ts';
+import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
+import { connect, withConnection, withFormat } from '../../context.ts';
+import { readEnvironment } from '../../environment.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+import { untilInterrupted } from '../../interrupt.ts';
+import { clusterGoesOn, watchCluster } from '../../watch-cluster.ts';
+
+interface CreateFlags extends ConnectionFlags, FormatFlag {
+  workers?: number;
+  name?: string;
+  new?: boolean;
+  requirement?: string[];
+  requirementsFile?: string[];
+  env?: string[];
+  secretEnv?: string[];
+  envFile?: string[];
+  secretEnvFile?: string[];
+  workerClass?: string;
+  workerOptions?: Record<string, unknown>;
+  schedulerClass?: string;
+  schedulerOptions?: Record<string, unknown>;
+  idleTimeout?: string;
+  keepalive?: string;
+  startTimeout?: string;
+  maxLifetime?: string;
+  drainTimeout?: string;
+  lease?: string;
+  privateToCreator?: boolean;
+  wait?: true | WorkerAmount;
+  timeout?: number;
+}
+
+export function createCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('create')
+    .description('Start a Dask cluster, or find the open one of that name.')
+    .option('--workers <n>', 'Dask workers, beside the scheduler (4 unless given)', parseCount)
+    .option('--name <name>', 'name of the cluster')
+    .option('--new', 'fail when an open cluster has that name')
+    .option('--requirement <spec>', 'a package of its Python environment, e.g. pandas==2.3.1 (repeatable)', collect)
+    .option('--requirements-file <path>', 'a file with one requirement per line (repeatable)', collect)
+    .option('-e, --env <KEY=val>', 'environment variable of scheduler and workers (repeatable)', collect)
+    .option('--secret-env <KEY=val>', 'like --env, for secrets: stored sealed (repeatable)', collect)
+    .option('--env-file <path>', 'a .env file (repeatable)', collect)
+    .option('--secret-env-file <path>', 'like --env-file, for secrets (repeatable)', collect)
+    .option('--worker-class <name>', 'e.g. distributed.Worker')
+    .option('--worker-options <json>', 'options of the worker class, as a JSON object', parseOptions)
+    .option('--scheduler-class <name>', 'e.g. distributed.Scheduler')
+    .option('--scheduler-options <json>', 'options of the scheduler class, as a JSON object', parseOptions)
+    .option('--idle-timeout <duration>', 'end it when nothing was computed for this long (20 minutes unless given)')
+    .option('--keepalive <duration>', 'end it when no client was connected for this long')
+    .option('--start-timeout <duration>', 'end it when no worker has started after this long')
+    .option('--max-lifetime <duration>', 'end it after this long in any case')
+    .option('--drain-timeout <duration>', 'how long leaving workers may finish their tasks')
+    .option('--lease <duration>', 'how long an instance may be silent before it is looked into')
+    .option('--private-to-creator', 'only you may connect to it')
+    .option('--wait [amount]', 'wait for all workers, or for a number (3) or a part (0.5) of them', parseAmount)
+    .option('--timeout <duration>', 'how long to wait, e.g. 90s or 5m (10m unless given)', parseTimeout);
+  return withFormat(withConnection(command)).action(async (flags: CreateFlags) => {
+    finish(await create(context, flags));
+  });
+}
+
+async function create(context: CliContext, flags: CreateFlags): Promise<number> {
+  const { output } = context;
+  const client = await connect(context, flags);
+  const input = await inputOf(context, flags);
+  let number: number | null = null;
+  const comeBack = (): string =>
+    number === null
+      ? 'Interrupted. The cluster may have been created: see ropewalk cluster list'
+      : clusterGoesOn(number);
+  return untilInterrupted(comeBack, async (signal) => {
+    const created = await client.clusters.create(input, { signal });
+    number = created.number;
+    for (const warning of created.warnings) output.err(`warning: ${warning}`);
+    const said = `Cluster ${created.number} (${created.name}) ${created.existing ? 'exists already' : 'is created'}`;
+    const next = [
+      `Run a script on it:  ropewalk cluster exec ${created.number} -- python my_script.py`,
+      `Stop it:             ropewalk cluster stop ${created.number}`,
+    ].join('\n');
+    const { wait, timeout } = flags;
+    if (wait === undefined) {
+      if (flags.format === 'json') output.json(created);
+      else output.out(said);
+    } else {
+      output.err(said);
+      const until = (options: ClusterWaitOptions) => client.clusters.waitForWorkers(created.number, wait, options);
+      await watchCluster(until, context, flags, { signal, timeoutMs: timeout });
+    }
+    output.err(next);
+    return exitCodes.ok;
+  });
+}
+
+async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateCluster> {
+  const env = await readEnvironment('--env', flags.env ?? [], flags.envFile ?? [], context);
+  const secretEnv = await readEnvironment('--secret-env', flags.secretEnv ?? [], flags.secretEnvFile ?? [], context);
+  const files = await Promise.all((flags.requirementsFile ?? []).map((path) => readRequirements(path, context.cwd)));
+  const requirements = [...files.flat(), ...(flags.requirement ?? [])];
+  const { keepalive: noClientTimeout, workerClass, workerOptions, schedulerClass, schedulerOptions } = flags;
+  const { workers, name, idleTimeout, startTimeout, maxLifetime, drainTimeout, lease } = flags;
+  return {
+    ...(workers !== undefined && { workers }),
+    ...(name !== undefined && { name }),
+    ...(flags.new === true && { getOrCreate: false }),
+    ...(requirements.length > 0 && { requirements }),
+    ...(Object.keys(env).length > 0 && { env }),
+    ...(Object.keys(secretEnv).length > 0 && { secretEnv }),
+    ...(workerClass !== undefined && { workerClass }),
+    ...(workerOptions !== undefined && { workerOptions }),
+    ...(schedulerClass !== undefined && { schedulerClass }),
+    ...(schedulerOptions !== undefined && { schedulerOptions }),
+    ...(idleTimeout !== undefined && { idleTimeout }),
+    ...(noClientTimeout !== undefined && { noClientTimeout }),
+    ...(startTimeout !== undefined && { startTimeout }),
+    ...(maxLifetime !== undefined && { maxLifetime }),
+    ...(drainTimeout !== undefined && { drainTimeout }),
+    ...(lease !== undefined && { lease }),
+    ...(flags.privateToCreator === true && { privateToCreator: true }),
+  };
+}
+
+/** Lines without comments. Options of pip (`-r other.txt`) are refused by the server, which names the line. */
+async function readRequirements(path: string, cwd: string): Promise<string[]> {
+  const text = await readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`--requirements-file: cannot read ${path}: ${error.code ?? error.message}`);
+  });
+  return text
+    .split('\n')
+    .map((line) => line.replace(/(^|\s)#.*/, '').trim())
+    .filter((line) => line !== '');
+}
+
+function parseOptions(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError('It is not JSON.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidArgumentError('Give a JSON object, for example {"nthreads": 2}.');
+  }
+  return Object.fromEntries(Object.entries(value));
+}
+
+function parseAmount(text: string): WorkerAmount {
+  if (text === 'all') return true;
+  const amount = /^(\d+|0?\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (amount >= 0) return amount;
+  throw new InvalidArgumentError('Give a number of workers (3), a part of them (0.5), or "all".');
+}

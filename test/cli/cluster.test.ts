@@ -1,0 +1,329 @@
+// `ropewalk cluster ...` as people run it: the real program against a real HTTP server that stands in for the API.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterEach, describe, expect, it } from 'vitest';
+
+import type { Cluster } from '../../schema/clusters.ts';
+import { aCluster, aLine, anError, anInstance, aProcess, startStandIn } from '../sdk/stand-in-api.ts';
+import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import { runCli, startCli, withDirectory } from './run-cli.ts';
+
+const open: StandIn[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+
+async function standIn(
+  reply: (asked: Asked, nth: number) => Reply,
+): Promise<{ api: StandIn; env: Record<string, string> }> {
+  const api = await startStandIn(reply);
+  open.push(api);
+  return { api, env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' } };
+}
+
+const created = { number: 7, name: 'blue', existing: false, warnings: ['workerOptions: no effect'] };
+/** Creates, then shows one view after the other. */
+const creating =
+  (...views: Cluster[]) =>
+  ({ method }: Asked, nth: number): Reply =>
+    method === 'POST' ? { status: 201, json: created } : { json: views[Math.min(nth - 1, views.length) - 1] };
+
+const broken = { code: 'ENVIRONMENT_FAILED', text: 'no such package:\n  nonsense\u001b[2J', count: 3 };
+const failures = [{ ...broken, lastAt: '2024-11-18T17:26:00.000Z' }];
+
+describe('cluster create', () => {
+  it('sends what it was told and nothing else, and says how to go on', async () => {
+    await withDirectory(async (cwd) => {
+      await writeFile(
+        join(cwd, 'requirements.txt'),
+        '# ours\npandas==2.3.1  # frames\n\nhttps://x.org/a.whl#sha256=00\n',
+      );
+      const { api, env } = await standIn(creating());
+      const words = ['cluster', 'create', '--workers', '2', '--name', 'blue', '--new', '--keepalive', '5m'];
+      words.push('--requirements-file', 'requirements.txt', '--requirement', 'numpy', '-e', 'MODE=fast');
+      words.push('--secret-env', 'KEY', '--worker-options', '{"nthreads":2}', '--private-to-creator');
+      const result = await runCli(words, { cwd, env: { ...env, KEY: 'hidden' } });
+      expect(result).toMatchObject({ code: 0, stdout: 'Cluster 7 (blue) is created\n' });
+      expect(result.stderr).toContain('warning: workerOptions: no effect\n');
+      expect(result.stderr).toContain('ropewalk cluster exec 7 -- python my_script.py\n');
+      expect(api.asked[0]?.body).toEqual({
+        workers: 2,
+        name: 'blue',
+        getOrCreate: false,
+        requirements: ['pandas==2.3.1', 'https://x.org/a.whl#sha256=00', 'numpy'],
+        env: { MODE: 'fast' },
+        secretEnv: { KEY: 'hidden' },
+        workerOptions: { nthreads: 2 },
+        noClientTimeout: '5m',
+        privateToCreator: true,
+      });
+      expect(api.asked).toHaveLength(1);
+    });
+  });
+
+  it('needs no option, and answers programs in JSON', async () => {
+    const { api, env } = await standIn(creating());
+    const { stdout } = await runCli(['cluster', 'create', '--format', 'json'], { env });
+    expect(JSON.parse(stdout)).toEqual(created);
+    expect(api.asked[0]?.body).toEqual({});
+  });
+
+  it('waits for all workers: progress on stderr, the cluster on stdout', async () => {
+    const none = aCluster({
+      status: 'starting',
+      dask: { schedulerAddress: null, workersStarted: 0 },
+      instances: [anInstance({ role: 'head', process: aProcess({ state: 'pending', stage: 'environment' }) })],
+    });
+    const one = aCluster({ status: 'starting', dask: { workersStarted: 1 } });
+    const { env } = await standIn(creating(none, one, aCluster()));
+    const { code, stdout, stderr } = await runCli(['cluster', 'create', '--wait'], { env });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Cluster 7 (blue) ready: 2 / 2 workers\n' });
+    expect(stderr).toContain(
+      'Cluster 7 (blue) is created\n' +
+        'Cluster 7 (blue) starting: 0 / 2 workers, scheduler starting (environment)\n' +
+        'Cluster 7 (blue) starting: 1 / 2 workers\n',
+    );
+  });
+
+  it('waits for a part of them when told so, and says what is wrong with the rest', async () => {
+    const one = aCluster({ status: 'starting', failures, dask: { workersStarted: 1, workersErrored: 1 } });
+    const { env } = await standIn(creating(one));
+    const result = await runCli(['cluster', 'create', '--wait', '0.5', '--format', 'json'], { env });
+    expect(result.code).toBe(0);
+    expect(JSON.parse(result.stdout)).toEqual(one);
+    expect(result.stderr).toContain('  3 x ENVIRONMENT_FAILED: no such package:');
+    expect(result.stderr).not.toContain('\u001b');
+  });
+
+  it('fails with the reasons when no worker comes, and when the time is over', async () => {
+    const failed = aCluster({ status: 'error', failures, dask: { workersStarted: 0 } });
+    const one = await runCli(['cluster', 'create', '--wait'], await standIn(creating(failed)));
+    expect(one).toMatchObject({ code: 1, stdout: '' });
+    expect(one.stderr).toContain('error: cluster 7 has ended\n  3 x ENVIRONMENT_FAILED');
+    expect(one.stderr).toContain('how to fix: ropewalk cluster get 7');
+    const starting = aCluster({ status: 'starting', dask: { workersStarted: 1 } });
+    const words = ['cluster', 'create', '--wait', '--timeout', '0.3s'];
+    const late = await runCli(words, await standIn(creating(starting)));
+    expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('it is starting, with 1 of 2 workers') });
+  });
+
+  it('leaves the cluster alone on Ctrl-C', async () => {
+    const { api, env } = await standIn(creating(aCluster({ status: 'starting', dask: { workersStarted: 0 } })));
+    const cli = startCli(['cluster', 'create', '--wait'], { env });
+    await expect.poll(cli.stderr, { timeout: 20_000 }).toContain('0 / 2 workers');
+    cli.child.kill('SIGINT');
+    const { code, stderr } = await cli.result;
+    expect(code).toBe(130);
+    expect(stderr).toContain('cluster 7 goes on. Come back with: ropewalk cluster get 7');
+    expect(api.asked.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it.each([
+    [['--wait', '1.5'], 'Give a number of workers'],
+    [['--workers', 'many'], 'Give a whole number'],
+    [['--worker-options', '[1]'], 'Give a JSON object'],
+    [['--worker-options', '{'], 'It is not JSON'],
+    [['--timeout', 'soon'], 'Give seconds'],
+    [['--requirements-file', 'none.txt'], 'cannot read none.txt: ENOENT'],
+  ])('refuses %j', async (words, message) => {
+    const { api, env } = await standIn(creating());
+    const result = await runCli(['cluster', 'create', ...words], { env });
+    expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
+    expect(api.asked).toEqual([]);
+  });
+});
+
+describe('cluster list and cluster get', () => {
+  const other = aCluster({ number: 5, name: 'red', status: 'stopped', endedAt: '2024-11-18T18:00:00.000Z' });
+  const ofJob = aCluster({ number: 6, job: 6, dask: null });
+
+  it('list Dask clusters in a table, those of jobs on demand', async () => {
+    const { env } = await standIn(() => ({ json: { items: [aCluster(), ofJob, other], next: null } }));
+    const { code, stdout } = await runCli(['cluster', 'list'], { env });
+    expect(code).toBe(0);
+    expect(stdout).toBe(`\
+┏━━━━┳━━━━━━┳━━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━┓
+┃ ID ┃ Name ┃  State  ┃ Workers ┃             Created ┃               Ended ┃ User ┃
+┡━━━━╇━━━━━━╇━━━━━━━━━╇━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━┩
+│ 7  │ blue │  ready  │   2 / 2 │ 2024-11-18 17:25:08 │                     │ ada  │
+│ 5  │ red  │ stopped │   2 / 2 │ 2024-11-18 17:25:08 │ 2024-11-18 18:00:00 │ ada  │
+└────┴──────┴─────────┴─────────┴─────────────────────┴─────────────────────┴──────┘
+`);
+    const all = await runCli(['cluster', 'list', '--jobs', '--limit', '2', '--format', 'json'], { env });
+    expect(JSON.parse(all.stdout)).toEqual([aCluster(), ofJob]);
+  });
+
+  it('say how to begin when there is none', async () => {
+    const { env } = await standIn(() => ({ json: { items: [ofJob], next: null } }));
+    const stderr = expect.stringContaining('ropewalk cluster create');
+    expect(await runCli(['cluster', 'list'], { env })).toMatchObject({ code: 0, stdout: '', stderr });
+  });
+
+  it('show everything about one', async () => {
+    const { instances } = aCluster();
+    const reason = { code: 'WORKER_FAILED', text: 'exit code 1', at: '2024-11-18T17:26:00.000Z' };
+    const { env } = await standIn(() => ({
+      json: aCluster({
+        status: 'scaling',
+        failures,
+        instances: [
+          ...instances,
+          anInstance({ slot: 3, process: aProcess({ state: 'starting', stage: 'environment' }) }),
+          anInstance({ slot: 4, state: 'error', reason }),
+          anInstance({ slot: 5, state: 'starting' }),
+        ],
+        events: [{ at: '2024-11-18T17:25:10.000Z', code: 'READY', text: '3 of 3\u001b[2J instances are ready' }],
+        dask: {
+          workersWanted: 5,
+          workersErrored: 1,
+          clients: 1,
+          adaptive: { minimum: 1, maximum: 9 },
+          idleSince: '2024-11-18T17:28:00.000Z',
+          tasks: { processing: 4, waiting: 0, memory: 2, erred: 0, noWorker: 1 },
+        },
+      }),
+    }));
+    const { code, stdout } = await runCli(['cluster', 'get', '7'], { env });
+    expect(code).toBe(0);
+    expect(stdout).toBe(`\
+Cluster 7 (blue) scaling: 2 / 5 workers, 1 failed
+Created    2024-11-18 17:25:08 by ada, ready after 2.5 s
+Scheduler  started at tls://127.0.0.1:8786
+Workers    5 wanted: 2 started, 1 starting (environment), 1 error (WORKER_FAILED), 1 starting
+Adaptive   between 1 and 9 workers
+Tasks      4 processing, 1 without a worker, 2 in memory
+Clients    1, idle since 2024-11-18 17:28:00
+
+Failures
+  3 x ENVIRONMENT_FAILED: no such package: | nonsense
+  1 x WORKER_FAILED: exit code 1
+
+Events
+  2024-11-18 17:25:10 READY: 3 of 3 instances are ready
+`);
+  });
+
+  it("show a job's cluster for what it is", async () => {
+    const { env } = await standIn(() => ({ json: ofJob }));
+    const { stdout } = await runCli(['cluster', 'get', '6'], { env });
+    expect(stdout).toContain('Cluster 6 (blue) ready: for job 6\n');
+    expect(stdout).toContain('Instances  3 started\n');
+  });
+
+  it('say that there is no such cluster', async () => {
+    const { env } = await standIn(() => anError(404, { code: 'NOT_FOUND', message: 'there is no cluster 9' }));
+    const stderr = 'error: there is no cluster 9\n  request id: req_1\n';
+    expect(await runCli(['cluster', 'get', '9'], { env })).toEqual({ code: 1, stdout: '', stderr });
+    expect(await runCli(['cluster', 'get', 'blue'], { env })).toMatchObject({ code: 2 });
+  });
+});
+
+describe('cluster scale, adapt, stop and dashboard', () => {
+  it.each([
+    [['scale', '7', '4'], '/scale', { workers: 4 }, 'Cluster 7: scaling to 4 workers\n'],
+    [['scale', '7', '0', '--format', 'json'], '/scale', { workers: 0 }, '{\n  "number": 7,\n  "workers": 0\n}\n'],
+    [['adapt', '7', '--maximum', '9'], '/adapt', { minimum: 0, maximum: 9 }, 'Cluster 7: between 0 and 9 workers\n'],
+    [['adapt', '7', '--off'], '/adapt', {}, 'Cluster 7: adaptive scaling is off\n'],
+    [['stop', '7'], '/stop', undefined, 'Cluster 7: stopping\n'],
+  ])('%j is POST %s %j', async (words, path, body, stdout) => {
+    const { api, env } = await standIn(() => ({ status: 202, json: {} }));
+    expect(await runCli(['cluster', ...words], { env })).toEqual({ code: 0, stdout, stderr: '' });
+    expect(api.asked).toMatchObject([{ method: 'POST', path: `/v1/clusters/7${path}` }]);
+    expect(api.asked[0]?.body).toEqual(body);
+  });
+
+  it.each([
+    [['scale', '7', '-1'], 'Give a number of workers'],
+    [['scale', '7', 'x'], 'Give a number of workers'],
+    [['adapt', '7'], '--maximum is missing'],
+    [['adapt', '7', '--minimum', '3', '--maximum', '2'], '--minimum 3 is more than --maximum 2'],
+    [['adapt', '7', '--off', '--maximum', '2'], '--off does not go with'],
+  ])('%j is refused', async (words, message) => {
+    const { api, env } = await standIn(() => ({}));
+    expect(await runCli(['cluster', ...words], { env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message),
+    });
+    expect(api.asked).toEqual([]);
+  });
+
+  it('wait for what was asked for, past views that do not know of it', async () => {
+    const four = aCluster({ dask: { workersWanted: 4, workersStarted: 4 } });
+    const scaled = await standIn((_, nth) => ({ json: nth < 4 ? aCluster() : four }));
+    const result = await runCli(['cluster', 'scale', '7', '4', '--wait'], { env: scaled.env });
+    expect(result).toMatchObject({ code: 0, stdout: 'Cluster 7 (blue) ready: 4 / 4 workers\n' });
+
+    const ended = await standIn((_, nth) => ({ json: aCluster({ status: nth < 4 ? 'stopping' : 'stopped' }) }));
+    const stopped = await runCli(['cluster', 'stop', '7', '--wait'], { env: ended.env });
+    expect(stopped).toMatchObject({ code: 0, stdout: 'Cluster 7 (blue) stopped: 2 / 2 workers\n' });
+  });
+
+  it('dashboard prints the link alone on stdout', async () => {
+    const link = { url: 'http://127.0.0.1:7280/clusters/7/dashboard/?link=x', expiresAt: '2024-11-18T17:30:00.000Z' };
+    const { api, env } = await standIn(() => ({ status: 201, json: link }));
+    const stderr = 'Open it before 2024-11-18 17:30:00; later, ask for a new one.\n';
+    expect(await runCli(['cluster', 'dashboard', '7'], { env })).toEqual({ code: 0, stdout: `${link.url}\n`, stderr });
+    const { stdout } = await runCli(['cluster', 'dashboard', '7', '--format', 'json'], { env });
+    expect(JSON.parse(stdout)).toEqual(link);
+    expect(api.asked[0]).toMatchObject({ method: 'POST', path: '/v1/clusters/7/dashboard-link' });
+  });
+});
+
+describe('cluster logs and cluster events', () => {
+  const line = { task: null, attempt: null };
+  const lines = [
+    aLine({ ...line, instance: 'i_head', text: 'Scheduler at: tls://127.0.0.1:8786' }),
+    aLine({ ...line, instance: 'i_one', stream: 'stderr', text: 'red\u001b[31m' }),
+    aLine({ ...line, instance: 'i_one', stream: 'agent', text: 'registered' }),
+    aLine({ ...line, instance: 'i_gone', text: 'bye' }),
+  ];
+  const ndjson = (values: unknown[]): Reply => ({ chunks: values.map((value) => `${JSON.stringify(value)}\n`) });
+
+  it('logs are lines with the names that Dask has', async () => {
+    const { api, env } = await standIn(({ path }) => (path.endsWith('/logs') ? ndjson(lines) : { json: aCluster() }));
+    const words = ['cluster', 'logs', '7', '--follow', '--instance', 'i_x', '--since', '2025-07-09T16:50:00Z'];
+    const { code, stdout } = await runCli(words, { env });
+    expect(code).toBe(0);
+    expect(stdout).toBe(`\
+(scheduler)       2025-07-09 16:50:37.844000 Scheduler at: tls://127.0.0.1:8786
+(blue-worker-one) 2025-07-09 16:50:37.844000 red
+(i_gone)          2025-07-09 16:50:37.844000 bye
+`);
+    const query = { instance: 'i_x', follow: 'true', since: '2025-07-09T16:50:00.000Z' };
+    expect(api.asked[0]).toMatchObject({ path: '/v1/clusters/7/logs', query });
+    // Names are looked up once, however many lines have none.
+    expect(api.asked).toHaveLength(2);
+
+    const withAgents = await runCli(['cluster', 'logs', '7', '--agents'], { env });
+    expect(withAgents.stdout).toContain('(blue-worker-one agent) 2025-07-09 16:50:37.844000 registered\n');
+    const json = await runCli(['cluster', 'logs', '7', '--agents', '--format', 'json'], { env });
+    expect(
+      json.stdout
+        .trim()
+        .split('\n')
+        .map((each) => JSON.parse(each)),
+    ).toEqual(lines);
+  });
+
+  it('events are lines too', async () => {
+    const events = [
+      { at: '2024-11-18T17:25:10.000Z', code: 'SCHEDULER_STARTED', text: 'it listens' },
+      { at: '2024-11-18T17:25:12.000Z', code: 'READY', text: 'forged\n2024-11-18 17:25:13 STOPPED: no' },
+    ];
+    const { api, env } = await standIn(() => ndjson(events));
+    const { stdout } = await runCli(['cluster', 'events', '7', '-f'], { env });
+    expect(stdout).toBe(`\
+2024-11-18 17:25:10 SCHEDULER_STARTED: it listens
+2024-11-18 17:25:12 READY: forged | 2024-11-18 17:25:13 STOPPED: no
+`);
+    expect(api.asked).toMatchObject([{ path: '/v1/clusters/7/events', query: { follow: 'true' } }]);
+    const json = await runCli(['cluster', 'events', '7', '--format', 'json'], { env });
+    expect(
+      json.stdout
+        .trim()
+        .split('\n')
+        .map((each) => JSON.parse(each)),
+    ).toEqual(events);
+  });
+});
