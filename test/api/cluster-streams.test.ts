@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+
+import { added } from '../../api/services/clusters/events.ts';
+import type { LogQuery } from '../../providers/provider.ts';
+import { eventually } from '../support/eventually.ts';
+import { createTestApi, type TestApi } from './support.ts';
+
+const linesOf = async (response: Response) =>
+  (await response.text())
+    .split('\n')
+    .filter((text) => text !== '')
+    .map((text) => JSON.parse(text));
+
+function finish(api: TestApi, number: number): void {
+  const state = api.workflows.clusters.get(number);
+  if (state !== undefined) state.endedAtMs = api.now();
+  api.clock.offsetMs += 1_001;
+}
+
+describe('the logs of a cluster', () => {
+  it('are the lines of all its instances, or of one, since a time', async () => {
+    const api = createTestApi();
+    const number = await api.startCluster();
+    const queries: LogQuery[] = [];
+    api.logs.read = async function* (query) {
+      queries.push(query);
+      yield { atMs: 0, instance: 'i_a', task: null, attempt: null, stream: 'stderr', text: 'listening' };
+    };
+    const path = `/v1/clusters/${number}/logs`;
+    const response = await api.call('GET', `${path}?instance=i_a&since=2026-01-01T00:00:00Z`);
+    expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+    expect(await linesOf(response)).toEqual([
+      {
+        at: '1970-01-01T00:00:00.000Z',
+        instance: 'i_a',
+        task: null,
+        attempt: null,
+        stream: 'stderr',
+        text: 'listening',
+      },
+    ]);
+    await linesOf(await api.call('GET', path));
+    expect(queries).toMatchObject([
+      {
+        owner: { workspace: 'default', cluster: number },
+        instance: 'i_a',
+        sinceMs: Date.UTC(2026, 0, 1),
+        follow: false,
+      },
+      { owner: { workspace: 'default', cluster: number }, follow: false },
+    ]);
+    expect(queries[1]).not.toHaveProperty('instance');
+    expect((await api.call('GET', `${path}?follow=perhaps`)).status).toBe(422);
+    expect((await api.call('GET', path, { token: api.addToken('other') })).status).toBe(404);
+  });
+
+  it('followed, end once the cluster is over and nothing more comes', async () => {
+    const api = createTestApi();
+    const number = await api.startCluster();
+    api.logs.read = async function* ({ signal }) {
+      yield { atMs: 0, instance: 'i_a', task: null, attempt: null, stream: 'stdout', text: 'last' };
+      await new Promise((done) => signal?.addEventListener('abort', done));
+    };
+    const response = await api.call('GET', `/v1/clusters/${number}/logs?follow=true`);
+    finish(api, number);
+    expect((await linesOf(response)).map(({ text }) => text)).toEqual(['last']);
+  });
+});
+
+describe('the events of a cluster', () => {
+  it('are what its view holds, since a time', async () => {
+    const api = createTestApi();
+    const number = await api.startCluster();
+    await api.call('POST', `/v1/clusters/${number}/scale`, { body: { workers: 7 } });
+    const events = await linesOf(await api.call('GET', `/v1/clusters/${number}/events`));
+    expect(events).toEqual([{ at: expect.any(String), code: 'SCALE', text: 'asked for 8 instances' }]);
+    const later = new Date(api.now() + 60_000).toISOString();
+    expect(await linesOf(await api.call('GET', `/v1/clusters/${number}/events?since=${later}`))).toEqual([]);
+    const stranger = { token: api.addToken('other') };
+    expect((await api.call('GET', `/v1/clusters/${number}/events`, stranger)).status).toBe(404);
+  });
+
+  it('followed, come as they happen, through an outage, each once, and end with the cluster', async () => {
+    const api = createTestApi();
+    const number = await api.startCluster();
+    await api.call('POST', `/v1/clusters/${number}/scale`, { body: { workers: 7 } });
+    const response = await api.call('GET', `/v1/clusters/${number}/events?follow=true`);
+    const reader = response.body?.getReader();
+    const next = async () => JSON.parse(new TextDecoder().decode((await reader?.read())?.value)).code;
+    expect(await next()).toBe('SCALE');
+    api.workflows.control.isAway = true;
+    const second = next();
+    const asked = api.workflows.calls.length;
+    await eventually(() => api.workflows.calls.length > asked);
+    api.workflows.control.isAway = false;
+    await api.call('POST', `/v1/clusters/${number}/stop`);
+    expect(await second).toBe('STOPPED');
+    finish(api, number);
+    expect(await reader?.read()).toMatchObject({ done: true });
+  });
+
+  it('followed, are cut, not ended, when the API shuts down', async () => {
+    const api = createTestApi();
+    const number = await api.startCluster();
+    const response = await api.call('GET', `/v1/clusters/${number}/events?follow=true`);
+    const text = response.text().catch(String);
+    api.stopping.abort();
+    expect(await text).toContain('shutting down');
+  });
+
+  it('that are new are those after the longest overlap of two windows', () => {
+    expect(added([], [1, 2])).toEqual([1, 2]);
+    expect(added([1, 2], [1, 2])).toEqual([]);
+    expect(added([1, 2], [1, 2, 3])).toEqual([3]);
+    expect(added([1, 2, 3], [2, 3, 4])).toEqual([4]);
+    expect(added([1, 2, 3], [7, 8, 9])).toEqual([7, 8, 9]);
+    expect(added([1, 2, 3], [3, 4])).toEqual([4]);
+  });
+});
