@@ -11,6 +11,7 @@ import { identifyRequest, logRequest } from './middleware/request-id.ts';
 import { buildDocument } from './openapi.ts';
 import type { App, AppEnv } from './routes/app.ts';
 import { mountClusters } from './routes/clusters.ts';
+import { mountDashboard } from './routes/dashboard.ts';
 import { mountJobs } from './routes/jobs.ts';
 import { mountMeta } from './routes/meta.ts';
 import { createDeps, type Ports } from './services/context.ts';
@@ -36,6 +37,7 @@ export function createApp(ports: Ports): App {
 
   mountJobs(app);
   mountClusters(app);
+  mountDashboard(app);
   mountAgents(app);
   mountMeta(app, buildDocument());
   app.notFound(createNotFound(app));

@@ -3,12 +3,13 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 
 import { agentRoutes } from './agent-link/routes.ts';
 import { clusterRoutes } from './routes/clusters.ts';
+import { dashboardRoutes } from './routes/dashboard.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { metaRoutes, type ApiDocument } from './routes/meta.ts';
 
 export function buildDocument(): ApiDocument {
   const { openAPIRegistry, getOpenAPI31Document } = new OpenAPIHono();
-  for (const routes of [jobRoutes, clusterRoutes, agentRoutes, metaRoutes]) {
+  for (const routes of [jobRoutes, clusterRoutes, dashboardRoutes, agentRoutes, metaRoutes]) {
     for (const route of Object.values(routes)) openAPIRegistry.registerPath(route);
   }
   const bearer = (name: string, description: string, bearerFormat: string) =>

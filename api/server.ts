@@ -13,10 +13,14 @@ import { createDirectoryObjects } from '../platform/objects/directory.ts';
 import { createTokens } from '../platform/tokens.ts';
 import { createVault } from '../platform/vault/vault.ts';
 import { readLogs } from '../providers/local/logs.ts';
+import type { LogQuery } from '../providers/provider.ts';
 import { createApp } from './app.ts';
 import { createDrain } from './drain.ts';
+import { createDashboardRelay } from './relay/relay.ts';
+import { websocketsOnly, withDashboards } from './relay/serve.ts';
 import { readSettings } from './settings.ts';
 import { createTemporalPort, temporalClientOptions } from './services/temporal-port.ts';
+import { createViews } from './services/views.ts';
 
 const settings = readSettings(process.env);
 const logger = pino({ level: settings.logLevel, base: { process: 'api', pid: process.pid } });
@@ -27,7 +31,7 @@ const connection = Connection.lazy(connectionOptions);
 const client = new Client({ connection, ...(namespace === undefined ? {} : { namespace }), ...temporalClientOptions });
 const stopping = new AbortController();
 
-const app = createApp({
+const ports = {
   workflows: createTemporalPort(client),
   objects,
   vault: createVault(objects, keys),
@@ -35,14 +39,18 @@ const app = createApp({
   keys,
   logger,
   now: Date.now,
-  logs: (query) => readLogs(settings.home, query),
+  publicUrl: settings.publicUrl,
+  logs: (query: LogQuery) => readLogs(settings.home, query),
   local: { hostId: settings.hostId, cores: availableParallelism() },
   stopping: stopping.signal,
-});
-
-const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: settings.port }, ({ address, port }) => {
+};
+const relay = createDashboardRelay({ ...ports, views: createViews(ports) });
+const fetch = withDashboards(relay, createApp(ports).fetch);
+const listen = { hostname: '127.0.0.1', port: settings.port, serverOptions: websocketsOnly };
+const server = serve({ fetch, ...listen }, ({ address, port }) => {
   logger.info({ address, port, publicUrl: settings.publicUrl }, 'listening');
 });
+server.on('upgrade', relay.upgrade);
 const drain = createDrain({
   server,
   maxMs: 10_000,

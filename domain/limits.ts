@@ -84,5 +84,9 @@ export const maxEventsKept = 50;
 export const instanceTokenTtlMs = 2 * 3_600_000;
 export const launchTokenTtlMs = 24 * 3_600_000;
 
+/** A link to a dashboard is opened at once or asked for again; what it is exchanged for lasts a working day. */
+export const dashboardLinkTtlMs = 5 * 60_000;
+export const dashboardSessionTtlMs = 8 * 3_600_000;
+
 /** Children started at once by a workspace. */
 export const startBatchSize = 50;

@@ -1,9 +1,10 @@
 // The credentials of agents: a launch token lets the instances of one launch register, an instance token lets one
-// instance talk. Both are JWTs of this deployment, checked with an explicit algorithm, issuer and audience.
+// instance talk. And those of a dashboard: a link is exchanged for a session of one cluster. All are JWTs of this
+// deployment, checked with an explicit algorithm, issuer and audience.
 import { errors, jwtVerify, SignJWT, type JWTPayload } from 'jose';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { instanceTokenTtlMs, launchTokenTtlMs } from '../domain/limits.ts';
+import { dashboardLinkTtlMs, dashboardSessionTtlMs, instanceTokenTtlMs, launchTokenTtlMs } from '../domain/limits.ts';
 import type { Keys } from './keys.ts';
 
 export interface LaunchClaims {
@@ -27,14 +28,32 @@ export interface RenewedToken {
   expiresAt: string;
 }
 
+/** Whoever brings it may see this cluster's dashboard, in the name of `user`. */
+export interface DashboardClaims {
+  workspace: string;
+  cluster: number;
+  user: string;
+}
+
+export interface MintedToken {
+  token: string;
+  expiresAtMs: number;
+}
+
 export interface Tokens {
   mintLaunch(claims: LaunchClaims): Promise<string>;
   verifyLaunch(token: string): Promise<LaunchClaims>;
   mintInstance(claims: InstanceClaims): Promise<RenewedToken>;
   verifyInstance(token: string): Promise<InstanceClaims & { expiresAtMs: number }>;
+  /** For a link, which people may see over a shoulder: short-lived. */
+  mintDashboard(claims: DashboardClaims): Promise<MintedToken>;
+  verifyDashboard(token: string): Promise<DashboardClaims>;
+  /** For a cookie. */
+  mintDashboardSession(claims: DashboardClaims): Promise<MintedToken>;
+  verifyDashboardSession(token: string): Promise<DashboardClaims & { expiresAtMs: number }>;
 }
 
-/** Both verify functions throw UNAUTHENTICATED, whatever is wrong with the token. */
+/** The verify functions throw UNAUTHENTICATED, whatever is wrong with the token. */
 export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
   const mint = async (audience: Audience, claims: JWTPayload, ttlMs: number) => {
     const expiresAt = Math.floor((now() + ttlMs) / 1000);
@@ -71,6 +90,13 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
     }
   };
 
+  const verifyUser = async (audience: 'dashboard' | 'dashboard-session', token: string) => {
+    const payload = await verify(audience, token);
+    const { workspace, cluster, user } = readClaims(payload);
+    if (workspace === null || cluster === null || user === null || payload.exp === undefined) throw refused(audience);
+    return { workspace, cluster, user, expiresAtMs: payload.exp * 1000 };
+  };
+
   return {
     mintLaunch: async ({ workspace, cluster, seq }) =>
       (await mint('launch', { workspace, cluster, seq }, launchTokenTtlMs)).token,
@@ -91,10 +117,19 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
       }
       return { workspace, cluster, job, instance, expiresAtMs: payload.exp * 1000 };
     },
+    mintDashboard: ({ workspace, cluster, user }) =>
+      mint('dashboard', { workspace, cluster, user }, dashboardLinkTtlMs),
+    verifyDashboard: async (token) => {
+      const { workspace, cluster, user } = await verifyUser('dashboard', token);
+      return { workspace, cluster, user };
+    },
+    mintDashboardSession: ({ workspace, cluster, user }) =>
+      mint('dashboard-session', { workspace, cluster, user }, dashboardSessionTtlMs),
+    verifyDashboardSession: (token) => verifyUser('dashboard-session', token),
   };
 }
 
-type Audience = 'launch' | 'instance';
+type Audience = 'launch' | 'instance' | 'dashboard' | 'dashboard-session';
 
 const algorithm = 'HS256';
 const issuer = 'ropewalk';
@@ -108,17 +143,22 @@ const readClaims = (payload: JWTPayload) => ({
   seq: integerOf(payload['seq']),
   job: integerOf(payload['job']),
   instance: textOf(payload['instance']),
+  user: textOf(payload['user']),
 });
+
+const hints: Record<Audience, string> = {
+  launch: 'This agent has no way in: it should end.',
+  instance: 'Register again with the launch token and the same bootId.',
+  dashboard: 'Ask for a new link to the dashboard.',
+  'dashboard-session': 'Ask for a new link to the dashboard.',
+};
 
 function refused(audience: Audience, cause?: unknown): RopewalkError {
   return new RopewalkError(
     {
       code: 'UNAUTHENTICATED',
       message: `The ${audience} token is missing, expired, or not one of this deployment.`,
-      hint:
-        audience === 'instance'
-          ? 'Register again with the launch token and the same bootId.'
-          : 'This agent has no way in: it should end.',
+      hint: hints[audience],
     },
     { cause },
   );

@@ -29,6 +29,8 @@ export interface Ports {
   keys: Keys;
   logger: Logger;
   now: () => number;
+  /** Where people reach this API: for links. */
+  publicUrl: string;
   /** The provider's logs. */
   logs: (query: LogQuery) => AsyncIterable<LogLine>;
   /** This machine, for the local provider. */

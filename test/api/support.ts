@@ -33,6 +33,7 @@ export function createTestApi({ cores = 4 } = {}) {
     keys,
     logger: pino({ level: 'trace' }, { write: (line) => void logged.push(line) }),
     now,
+    publicUrl: 'http://127.0.0.1:7777',
     logs: (query) => logs.read(query),
     local: { hostId: 'host1', cores },
     stopping: stopping.signal,

@@ -1,7 +1,12 @@
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 
-import { instanceTokenTtlMs, launchTokenTtlMs } from '../../domain/limits.ts';
+import {
+  dashboardLinkTtlMs,
+  dashboardSessionTtlMs,
+  instanceTokenTtlMs,
+  launchTokenTtlMs,
+} from '../../domain/limits.ts';
 import { createTokens } from '../../platform/tokens.ts';
 import { keySet, testKeys } from './support.ts';
 
@@ -83,5 +88,43 @@ describe('agent tokens', () => {
     const [header, , signature] = sound.split('.');
     const forged = `${header}.${base64({ ...claims, workspace: 'other' })}.${signature}`;
     await expect(tokens.verifyInstance(forged)).rejects.toMatchObject(refused);
+  });
+});
+
+describe('dashboard tokens', () => {
+  const claims = { workspace: 'default', cluster: 12, user: 'ada' };
+
+  it('carry their claims for as long as they say', async () => {
+    let nowMs = startMs;
+    const tokens = createTokens(testKeys(), () => nowMs);
+    const link = await tokens.mintDashboard(claims);
+    const session = await tokens.mintDashboardSession(claims);
+    expect(link.expiresAtMs).toBe(startMs + dashboardLinkTtlMs);
+    expect(session.expiresAtMs).toBe(startMs + dashboardSessionTtlMs);
+    nowMs = link.expiresAtMs - 1_000;
+    expect(await tokens.verifyDashboard(link.token)).toEqual(claims);
+    nowMs = link.expiresAtMs;
+    await expect(tokens.verifyDashboard(link.token)).rejects.toMatchObject(refused);
+    expect(await tokens.verifyDashboardSession(session.token)).toEqual({ ...claims, expiresAtMs: session.expiresAtMs });
+    nowMs = session.expiresAtMs;
+    await expect(tokens.verifyDashboardSession(session.token)).rejects.toMatchObject(refused);
+  });
+
+  it('pass for nothing else, and nothing else for them', async () => {
+    const tokens = createTokens(testKeys());
+    const minted = {
+      verifyLaunch: await tokens.mintLaunch(launch),
+      verifyInstance: (await tokens.mintInstance(instance)).instanceToken,
+      verifyDashboard: (await tokens.mintDashboard(claims)).token,
+      verifyDashboardSession: (await tokens.mintDashboardSession(claims)).token,
+    };
+    const verifiers = ['verifyLaunch', 'verifyInstance', 'verifyDashboard', 'verifyDashboardSession'] as const;
+    for (const verify of verifiers) {
+      for (const made of verifiers) {
+        const attempt = tokens[verify](minted[made]);
+        if (verify === made) await attempt;
+        else await expect(attempt).rejects.toMatchObject(refused);
+      }
+    }
   });
 });

@@ -14,6 +14,8 @@ const messages = 'workflows\\/(?:[a-z-]+\\/)?messages\\.ts$';
 /** Prefixes of paths, the most particular first. */
 export const table: [prefix: string, row: Row][] = [
   ['domain/', { own: /^domain\//, packages: /^$/ }],
+  // Both ends of the relay share what streams are; nobody else may use it.
+  ['schema/relay-streams.ts', { own: /^schema\/relay\.ts$/, packages: /^node$/ }],
   ['schema/', { own: /^(schema|domain)\//, packages: /^zod$/ }],
   [
     'workflows/',
@@ -52,6 +54,15 @@ export const table: [prefix: string, row: Row][] = [
       packageTypes: /^pino$/,
     },
   ],
+  [
+    'api/relay/',
+    {
+      own: /^(api\/relay\/|schema\/relay(-streams)?\.ts$|domain\/(errors|limits)\.ts$)/,
+      ownTypes: /^(platform\/|api\/services\/)/,
+      packages: /^(node|ws|@hono\/node-server)$/,
+      packageTypes: /^pino$/,
+    },
+  ],
   ['api/server.ts', { own: /^(api|domain|schema|platform|providers)\//, packages: /./ }],
   [
     'api/',
@@ -68,7 +79,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/agent\.ts$|domain\/(units|job\/protocol|cluster\/dask-options)\.ts$)/,
+      own: /^(agent\/|schema\/(agent|relay|relay-streams)\.ts$|domain\/(units|job\/protocol|cluster\/dask-options)\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],

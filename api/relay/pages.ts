@@ -1,0 +1,138 @@
+// What people read when there is no dashboard to see: what is the matter, and what to do. Also the step from a link to a
+// session. Every value that goes into a page is a number or a text of ours.
+import type { ServerResponse } from 'node:http';
+
+import { ownSecurity } from './headers.ts';
+import { dashboardRoot } from './paths.ts';
+
+export interface Page {
+  status: number;
+  title: string;
+  /** Paragraphs. */
+  text: string[];
+  /** A command to type. */
+  command?: string;
+}
+
+export const howToGetALink = (cluster: number): Pick<Page, 'text' | 'command'> => ({
+  text: [
+    'A link is good for five minutes, and opens the dashboard for eight hours in the browser that follows it.',
+    'In Python, cluster.dashboard_link gives one; on a terminal:',
+  ],
+  command: `ropewalk cluster dashboard ${cluster}`,
+});
+
+export const signInPage = (cluster: number): Page => ({
+  status: 401,
+  title: `You are not signed in to the dashboard of cluster ${cluster}`,
+  ...howToGetALink(cluster),
+});
+
+export const staleLinkPage = (cluster: number): Page => ({
+  status: 401,
+  title: 'This link is no longer good',
+  ...howToGetALink(cluster),
+});
+
+export const missingPage = (cluster: number): Page => ({
+  status: 404,
+  title: 'The dashboard has no such page',
+  text: [
+    `Cluster ${cluster} may have it, but it is not among those that are shown here. Start at ${dashboardRoot(cluster)}.`,
+  ],
+});
+
+export const awayPage = (cluster: number): Page => ({
+  status: 503,
+  title: `The dashboard of cluster ${cluster} is not here now`,
+  text: [
+    'Its scheduler may not have started yet, the cluster may be over, or its connection was lost and is being made anew.',
+    'Try again in a few seconds. If it stays away while the cluster is ready, this API has several replicas and the request reached one that the cluster is not connected to: docs/dashboard.md tells the operator what to set.',
+  ],
+});
+
+export const fullPage = (cluster: number): Page => ({
+  status: 503,
+  title: `The dashboard of cluster ${cluster} is busy`,
+  text: ['Too many pages of it are open. Close some, or try again in a few seconds.'],
+});
+
+export const silentPage = (cluster: number): Page => ({
+  status: 502,
+  title: `The dashboard of cluster ${cluster} does not answer`,
+  text: ['Its scheduler may be starting, overloaded, or over. Try again in a few seconds.'],
+});
+
+export const methodPage: Page = {
+  status: 405,
+  title: 'The dashboard can only be read',
+  text: ['Use GET.'],
+};
+
+export const workerPage: Page = {
+  status: 403,
+  title: 'No script of a dashboard may stay in the browser',
+  text: ['Service workers are refused.'],
+};
+
+export const originPage: Page = {
+  status: 403,
+  title: 'This page may not connect to the dashboard',
+  text: ['A websocket is opened from the dashboard itself, at the public address of this API.'],
+};
+
+export function sendPage(response: ServerResponse, page: Page): void {
+  const body = renderPage(page);
+  response.writeHead(page.status, { ...pageHeaders(page), 'content-length': Buffer.byteLength(body) });
+  response.end(response.req.method === 'HEAD' ? undefined : body);
+}
+
+/**
+ * Sets the cookie and goes on without the link's token. The step is a page, not a redirect: after a redirect the browser
+ * still counts the site that held the link as where the request comes from, and keeps a strict cookie to itself.
+ */
+export function sendWelcome(response: ServerResponse, cluster: number, cookie: string): void {
+  const target = `${dashboardRoot(cluster)}status`;
+  const head = `<meta http-equiv="refresh" content="0; url=${target}">`;
+  const body = document('The dashboard opens', `<p><a href="${target}">Go on to the dashboard</a></p>`, head);
+  response.writeHead(200, {
+    ...ownSecurity,
+    'content-type': 'text/html; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'set-cookie': cookie,
+  });
+  response.end(response.req.method === 'HEAD' ? undefined : body);
+}
+
+export const pageHeaders = ({ status }: Page): Record<string, string> => ({
+  ...ownSecurity,
+  'content-type': 'text/html; charset=utf-8',
+  ...(status === 503 ? { 'retry-after': '2' } : {}),
+  ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+});
+
+export function renderPage({ title, text, command }: Page): string {
+  const paragraphs = text.map((paragraph) => `<p>${paragraph}</p>`).join('\n');
+  return document(title, `${paragraphs}${command === undefined ? '' : `\n<pre>${command}</pre>`}`, '');
+}
+
+const document = (title: string, content: string, head: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+${head}<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff; }
+h1 { font-size: 1.4rem; line-height: 1.25; } pre { background: #f6f6f4; padding: .75rem; overflow-x: auto; } a { color: #0b5394; }
+@media (prefers-color-scheme: dark) {
+  body { color: #e8e8e6; background: #1b1c1d; } pre { background: #26282a; } a { color: #8ab8e6; }
+}
+</style>
+</head>
+<body>
+<h1>${title}</h1>
+${content}
+</body>
+</html>
+`;

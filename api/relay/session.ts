@@ -1,0 +1,68 @@
+// Who may see a dashboard: whoever opens a link that is still good gets a cookie for that one cluster. Cookie and link are
+// tokens of two audiences, so that neither passes for the other.
+import type { IncomingMessage } from 'node:http';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import { dashboardSessionTtlMs } from '../../domain/limits.ts';
+import type { DashboardClaims, Tokens } from '../../platform/tokens.ts';
+
+export interface Session extends DashboardClaims {
+  expiresAtMs: number;
+}
+
+export interface Sessions {
+  /** Null when the request brings no cookie that is good for this cluster. */
+  read(request: IncomingMessage, cluster: number): Promise<Session | null>;
+  /** The cookie for a link that is good for this cluster, or null. */
+  exchange(link: string, cluster: number): Promise<string | null>;
+}
+
+const cookieName = 'ropewalk_dashboard';
+/** More of the name than we ever set: somebody plays. */
+const maxCookies = 5;
+
+export function createSessions({ tokens, isSecure }: { tokens: Tokens; isSecure: boolean }): Sessions {
+  return {
+    async read(request, cluster) {
+      for (const value of cookiesOf(request)) {
+        const session = await orNull(tokens.verifyDashboardSession(value));
+        if (session?.cluster === cluster) return session;
+      }
+      return null;
+    },
+    async exchange(link, cluster) {
+      const claims = await orNull(tokens.verifyDashboard(link));
+      if (claims === null || claims.cluster !== cluster) return null;
+      const { token, expiresAtMs } = await tokens.mintDashboardSession(claims);
+      const parts = [
+        `${cookieName}=${token}`,
+        `Path=/clusters/${cluster}/`,
+        `Max-Age=${dashboardSessionTtlMs / 1000}`,
+        `Expires=${new Date(expiresAtMs).toUTCString()}`,
+        'HttpOnly',
+        'SameSite=Strict',
+        ...(isSecure ? ['Secure'] : []),
+      ];
+      return parts.join('; ');
+    },
+  };
+}
+
+function cookiesOf({ headers }: IncomingMessage): string[] {
+  return (headers.cookie ?? '')
+    .split(';')
+    .map((cookie) => cookie.trim())
+    .filter((cookie) => cookie.startsWith(`${cookieName}=`))
+    .map((cookie) => cookie.slice(cookieName.length + 1))
+    .slice(0, maxCookies);
+}
+
+/** A token that is not good is nobody's fault of ours; anything else is. */
+async function orNull<T>(verified: Promise<T>): Promise<T | null> {
+  try {
+    return await verified;
+  } catch (error) {
+    if (error instanceof RopewalkError && error.problem.code === 'UNAUTHENTICATED') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+// The websockets of a dashboard's pages: once Dask has agreed, bytes pass both ways as they are. Dask accepts any origin,
+// so the origin is checked here: no page of anybody else's may read a dashboard with the reader's cookie.
+import { request as httpRequest, STATUS_CODES, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import type { DashboardDeps } from './dashboard.ts';
+import { switchHeaders, upgradeHeaders } from './headers.ts';
+import {
+  awayPage,
+  fullPage,
+  missingPage,
+  originPage,
+  pageHeaders,
+  renderPage,
+  signInPage,
+  silentPage,
+  type Page,
+} from './pages.ts';
+import { isShown, type DashboardPath } from './paths.ts';
+
+export async function serveWebSocket(
+  deps: DashboardDeps & { now: () => number },
+  { cluster, rest, query }: DashboardPath,
+  request: IncomingMessage,
+  socket: Duplex,
+): Promise<void> {
+  if (request.headers.origin !== deps.publicOrigin) return refuse(socket, originPage);
+  const session = await deps.sessions.read(request, cluster);
+  if (session === null) return refuse(socket, signInPage(cluster));
+  if (!isShown(rest, 'websocket')) return refuse(socket, missingPage(cluster));
+  const stream = deps.hub.open(cluster);
+  if (stream === 'away') return refuse(socket, awayPage(cluster));
+  if (stream === 'full') return refuse(socket, fullPage(cluster));
+
+  const upstream = httpRequest({
+    path: `${rest}${query}`,
+    headers: upgradeHeaders(request.headers),
+    createConnection: () => stream,
+  });
+  const fail = (): void => {
+    stream.destroy();
+    refuse(socket, silentPage(cluster));
+  };
+  const timer = setTimeout(fail, deps.answerWithinMs);
+  // What was opened with a session ends with it.
+  const sessionEnd = setTimeout(() => socket.destroy(), session.expiresAtMs - deps.now());
+  socket.on('close', () => {
+    clearTimeout(timer);
+    clearTimeout(sessionEnd);
+    stream.destroy();
+  });
+  upstream.on('error', fail);
+  upstream.on('response', fail);
+  upstream.on('upgrade', (answer, peer, first) => {
+    clearTimeout(timer);
+    if (socket.destroyed) return;
+    socket.write(headOf(101, switchHeaders(answer.headers)));
+    if (first.length > 0) socket.write(first);
+    peer.on('close', () => socket.destroy());
+    peer.pipe(socket).pipe(peer);
+  });
+  upstream.end();
+}
+
+/** Answers an upgrade with a page instead. */
+export function refuse(socket: Duplex, page: Page): void {
+  if (socket.destroyed || socket.writableEnded) return;
+  const body = renderPage(page);
+  const headers = { ...pageHeaders(page), connection: 'close', 'content-length': Buffer.byteLength(body) };
+  socket.end(`${headOf(page.status, headers)}${body}`, () => socket.destroy());
+}
+
+/** Values come from a parsed head, in which no line ends. */
+function headOf(status: number, headers: OutgoingHttpHeaders): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`);
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', ''].join('\r\n');
+}

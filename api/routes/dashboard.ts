@@ -1,0 +1,29 @@
+// The link to a cluster's dashboard over HTTP. The dashboard itself is served by api/relay.
+import { createRoute } from '@hono/zod-openapi';
+
+import { dashboardLink } from '../../schema/clusters.ts';
+import { numberParam } from '../../schema/common.ts';
+import { linkDashboard } from '../services/clusters/dashboard-link.ts';
+import { contextOf, type App } from './app.ts';
+import { json, problems, tokenSecurity } from './schemas.ts';
+
+const link = dashboardLink.openapi('DashboardLink');
+
+export const dashboardRoutes = {
+  link: createRoute({
+    tags: ['clusters'],
+    security: tokenSecurity,
+    method: 'post',
+    path: '/v1/clusters/{number}/dashboard-link',
+    operationId: 'linkDashboard',
+    summary: "A link that opens the cluster's Dask dashboard in a browser; good for five minutes",
+    request: { params: numberParam },
+    responses: { 200: json(link, 'The link. Whoever has it can open the dashboard.'), ...problems },
+  }),
+};
+
+export function mountDashboard(app: App): void {
+  app.openapi(dashboardRoutes.link, async (c) =>
+    c.json(await linkDashboard(contextOf(c, c.var.actor), c.req.valid('param')), 200),
+  );
+}

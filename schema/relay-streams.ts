@@ -1,0 +1,184 @@
+// Many streams over one connection, for both of its ends. Each is a Node duplex whose sender stops when the window is
+// full, so that neither a slow browser nor a slow dashboard makes anybody hold more than the window. A peer that breaks
+// the rules is reported, never obeyed.
+import { Duplex } from 'node:stream';
+
+import { decodeFrame, encodeFrame, maxRelayPayloadBytes, maxRelayStreams, relayWindowBytes } from './relay.ts';
+import type { RelayFrame } from './relay.ts';
+
+export interface RelayStreams {
+  /** A new stream, or null when there are too many or the connection is over. Only for the side that opens. */
+  open: () => Duplex | null;
+  /** A message of the connection: signs of life are the caller's business, and so is hanging up on what is broken. */
+  receive: (message: Uint8Array) => 'stream' | 'ping' | 'pong' | 'broken';
+  /** The connection is over: every stream ends with `reason`. */
+  close: (reason: string) => void;
+  count: () => number;
+}
+
+export interface RelayStreamsOptions {
+  send: (frame: Uint8Array<ArrayBuffer>) => void;
+  /** Called for each stream that the other side opens; absent on the side that opens them. */
+  accept?: (stream: Duplex) => void;
+  maxStreams?: number;
+}
+
+export function createRelayStreams(options: RelayStreamsOptions): RelayStreams {
+  const { accept, maxStreams = maxRelayStreams } = options;
+  const streams = new Map<number, RelayStream>();
+  let lastId = 0;
+  let isClosed = false;
+  const send = (frame: RelayFrame): void => {
+    if (!isClosed) options.send(encodeFrame(frame));
+  };
+  const add = (id: number): RelayStream => {
+    const stream = createStream({ id, send, over: () => streams.delete(id) });
+    streams.set(id, stream);
+    lastId = id;
+    return stream;
+  };
+  const accepted = (id: number): 'stream' | 'broken' => {
+    // Numbers only grow, so that a frame that comes late for a stream that is over can reach no other.
+    if (accept === undefined || id <= lastId) return 'broken';
+    if (streams.size >= maxStreams) {
+      lastId = id;
+      send({ kind: 'cut', stream: id, reason: 'too many streams' });
+      return 'stream';
+    }
+    accept(add(id).duplex);
+    return 'stream';
+  };
+  return {
+    open: () => {
+      if (isClosed || streams.size >= maxStreams || lastId >= 0xffff_ffff) return null;
+      const id = lastId + 1;
+      send({ kind: 'open', stream: id });
+      return add(id).duplex;
+    },
+    receive: (message) => {
+      const frame = decodeFrame(message);
+      if (frame === null) return 'broken';
+      if (frame.kind === 'ping' || frame.kind === 'pong') return frame.kind;
+      if (frame.kind === 'open') return accepted(frame.stream);
+      if (frame.stream > lastId) return 'broken';
+      // A frame for a stream that has just ended here is no fault: it was on its way.
+      return streams.get(frame.stream)?.receive(frame) === false ? 'broken' : 'stream';
+    },
+    close: (reason) => {
+      isClosed = true;
+      for (const { duplex } of streams.values()) duplex.destroy(new Error(reason));
+    },
+    count: () => streams.size,
+  };
+}
+
+interface RelayStream {
+  duplex: Duplex;
+  /** False when the frame breaks the rules. */
+  receive: (frame: Exclude<RelayFrame, { kind: 'open' | 'ping' | 'pong' }>) => boolean;
+}
+
+interface StreamOptions {
+  id: number;
+  send: (frame: RelayFrame) => void;
+  over: () => void;
+}
+
+/** Told in lots, so that small reads do not cost a frame each. */
+const tellTakenBytes = relayWindowBytes / 4;
+
+function createStream({ id, send, over }: StreamOptions): RelayStream {
+  let mayStillSend = relayWindowBytes;
+  let unsent: { bytes: Uint8Array; done: () => void } | null = null;
+  const unread: Uint8Array[] = [];
+  /** The reader has room: false from when it says that it has none until it asks again. */
+  let isWanted = false;
+  /** What the other side has sent and has not been told is taken: never more than the window. */
+  let untoldBytes = 0;
+  let takenBytes = 0;
+  const ended = { here: false, there: false, pushed: false };
+
+  const sendOn = (): void => {
+    while (unsent !== null && unsent.bytes.length > 0 && mayStillSend > 0) {
+      const bytes = unsent.bytes.subarray(0, Math.min(mayStillSend, maxRelayPayloadBytes));
+      mayStillSend -= bytes.length;
+      unsent.bytes = unsent.bytes.subarray(bytes.length);
+      send({ kind: 'data', stream: id, bytes });
+    }
+    if (unsent === null || unsent.bytes.length > 0) return;
+    const { done } = unsent;
+    unsent = null;
+    done();
+  };
+  const pushOn = (): void => {
+    while (isWanted) {
+      const bytes = unread.shift();
+      if (bytes === undefined) break;
+      takenBytes += bytes.length;
+      isWanted = duplex.push(bytes);
+    }
+    if (takenBytes >= tellTakenBytes && !ended.there) {
+      send({ kind: 'taken', stream: id, count: takenBytes });
+      untoldBytes -= takenBytes;
+      takenBytes = 0;
+    }
+    if (ended.there && unread.length === 0 && !ended.pushed) {
+      ended.pushed = true;
+      duplex.push(null);
+    }
+  };
+  const duplex = new Duplex({
+    readableHighWaterMark: maxRelayPayloadBytes,
+    writableHighWaterMark: maxRelayPayloadBytes,
+    read() {
+      isWanted = true;
+      pushOn();
+    },
+    write(chunk: Uint8Array, _encoding, callback) {
+      unsent = { bytes: chunk, done: callback };
+      sendOn();
+    },
+    final(callback) {
+      ended.here = true;
+      send({ kind: 'end', stream: id });
+      callback();
+    },
+    destroy(error, callback) {
+      over();
+      if (!(ended.here && ended.there)) send({ kind: 'cut', stream: id, reason: error?.message ?? '' });
+      unread.length = 0;
+      callback(error);
+    },
+  });
+  // Whoever uses the stream learns of its end by `close` too; without a listener an error would end the process.
+  duplex.on('error', () => undefined);
+
+  return {
+    duplex,
+    receive: (frame) => {
+      switch (frame.kind) {
+        case 'data':
+          untoldBytes += frame.bytes.length;
+          if (ended.there || untoldBytes > relayWindowBytes) return false;
+          unread.push(frame.bytes);
+          pushOn();
+          return true;
+        case 'taken':
+          mayStillSend += frame.count;
+          if (mayStillSend > relayWindowBytes) return false;
+          sendOn();
+          return true;
+        case 'end':
+          if (ended.there) return false;
+          ended.there = true;
+          pushOn();
+          return true;
+        case 'cut':
+          ended.here = true;
+          ended.there = true;
+          duplex.destroy(new Error(frame.reason === '' ? 'the other side hung up' : frame.reason));
+          return true;
+      }
+    },
+  };
+}

@@ -1,0 +1,83 @@
+// The frames between an agent and the API on GET /v1/agent/relay, one a binary WebSocket message. The API opens streams,
+// each one connection to the Dask dashboard of the head instance, whose address only the agent knows. Never a secret in
+// a frame of our own making; what streams carry is not looked into here.
+
+export const relayPath = '/v1/agent/relay';
+
+/** Bytes one side may send on a stream before the other has taken any: all that a slow reader can make us hold. */
+export const relayWindowBytes = 128 * 1024;
+
+/** Bytes that one data frame may carry. */
+export const maxRelayPayloadBytes = 32 * 1024;
+
+/** Streams at a time on one agent's connection. A browser tab needs a handful: one to stay, more while it loads. */
+export const maxRelayStreams = 100;
+
+/** Characters of why a stream was cut. */
+export const maxRelayReasonChars = 200;
+
+/** The API asks for a sign of life this often; a side that has heard nothing for three times as long hangs up. */
+export const relayPingEveryMs = 15_000;
+
+/** Close codes of our own: what the agent should know when it is hung up on. */
+export const relayCloseCodes = { replaced: 4001, protocol: 4002, silent: 4003, draining: 4004 } as const;
+
+export type RelayFrame =
+  | { kind: 'open'; stream: number }
+  | { kind: 'data'; stream: number; bytes: Uint8Array }
+  /** The other side has taken this many bytes: as many more may be sent. */
+  | { kind: 'taken'; stream: number; count: number }
+  /** Nothing more comes from this side. */
+  | { kind: 'end'; stream: number }
+  /** The stream is over at once, both ways. */
+  | { kind: 'cut'; stream: number; reason: string }
+  | { kind: 'ping' }
+  | { kind: 'pong' };
+
+/** The order is the number on the wire. */
+const kinds = ['open', 'data', 'taken', 'end', 'cut', 'ping', 'pong'] as const;
+const headerBytes = 5;
+
+/** The longest message that can be a frame. */
+export const maxRelayFrameBytes = headerBytes + maxRelayPayloadBytes;
+
+export function encodeFrame(frame: RelayFrame): Uint8Array<ArrayBuffer> {
+  const payload = payloadOf(frame);
+  const bytes = new Uint8Array(headerBytes + payload.length);
+  bytes[0] = kinds.indexOf(frame.kind);
+  new DataView(bytes.buffer).setUint32(1, 'stream' in frame ? frame.stream : 0);
+  bytes.set(payload, headerBytes);
+  return bytes;
+}
+
+/** Null for what is not a frame. The bytes of a data frame are a view of `bytes`. */
+export function decodeFrame(bytes: Uint8Array): RelayFrame | null {
+  const kind = kinds[bytes[0] ?? kinds.length];
+  if (kind === undefined || bytes.length < headerBytes || bytes.length > maxRelayFrameBytes) return null;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const stream = view.getUint32(1);
+  const payload = bytes.subarray(headerBytes);
+  switch (kind) {
+    case 'data':
+      return payload.length === 0 ? null : { kind, stream, bytes: payload };
+    case 'taken':
+      return payload.length === 4 ? { kind, stream, count: view.getUint32(headerBytes) } : null;
+    case 'cut':
+      return { kind, stream, reason: new TextDecoder().decode(payload).slice(0, maxRelayReasonChars) };
+    case 'open':
+    case 'end':
+      return payload.length === 0 ? { kind, stream } : null;
+    case 'ping':
+    case 'pong':
+      return payload.length === 0 && stream === 0 ? { kind } : null;
+  }
+}
+
+function payloadOf(frame: RelayFrame): Uint8Array {
+  if (frame.kind === 'data') return frame.bytes;
+  if (frame.kind === 'cut') return new TextEncoder().encode(frame.reason.slice(0, maxRelayReasonChars));
+  if (frame.kind !== 'taken') return new Uint8Array(0);
+  const count = new Uint8Array(4);
+  new DataView(count.buffer).setUint32(0, frame.count);
+  return count;
+}

@@ -1,0 +1,48 @@
+// POST /v1/clusters/{n}/dashboard-link: who gets a link, and what it is.
+import { describe, expect, it } from 'vitest';
+
+import { createTestApi, type TestApi } from '../api/support.ts';
+
+const link = async (api: TestApi, number: number, token: string | null = api.token) => {
+  const response = await api.call('POST', `/v1/clusters/${number}/dashboard-link`, { token });
+  return { status: response.status, body: await response.json() };
+};
+
+describe('a link to the dashboard', () => {
+  it('is for one cluster and its asker, and who may only read gets it too', async () => {
+    const api = createTestApi();
+    const number = await api.startCluster();
+    const reader = api.addToken('default', ['read'], 'bob');
+    const { status, body } = await link(api, number, reader);
+    expect(status).toBe(200);
+    const url = new URL(body.url);
+    expect(`${url.origin}${url.pathname}`).toBe(`http://127.0.0.1:7777/clusters/${number}/dashboard/`);
+    const token = url.searchParams.get('link') ?? '';
+    const claims = { workspace: 'default', cluster: number, user: 'bob' };
+    expect(await api.tokens.verifyDashboard(token)).toEqual(claims);
+    expect(Math.abs(Date.parse(body.expiresAt) - Date.now() - 300_000)).toBeLessThan(60_000);
+    expect(api.logged.join('\n')).not.toContain(token);
+  });
+
+  it('is for the creator alone when the cluster is private', async () => {
+    const api = createTestApi();
+    const number = await api.startCluster({ privateToCreator: true });
+    const bob = api.addToken('default', ['read', 'write', 'admin'], 'bob');
+    expect(await link(api, number, bob)).toMatchObject({ status: 403, body: { error: { code: 'FORBIDDEN' } } });
+    expect((await link(api, number)).status).toBe(200);
+  });
+
+  it('is refused without a token, for other workspaces, for jobs, and for what is over', async () => {
+    const api = createTestApi();
+    const number = await api.startCluster();
+    const job = await api.submit({});
+    expect((await link(api, number, null)).status).toBe(401);
+    expect((await link(api, number, api.addToken('other'))).status).toBe(404);
+    expect((await link(api, 999)).status).toBe(404);
+    expect(await link(api, job)).toMatchObject({ status: 409, body: { error: { code: 'CONFLICT' } } });
+    const state = api.workflows.clusters.get(number);
+    Object.assign(state ?? {}, { endedAtMs: api.now() });
+    api.clock.offsetMs += 2_000;
+    expect(await link(api, number)).toMatchObject({ status: 409, body: { error: { code: 'CONFLICT' } } });
+  });
+});

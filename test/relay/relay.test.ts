@@ -1,0 +1,239 @@
+// The dashboard relay from a browser's request to a stand-in for Dask and back: real sockets, real WebSockets.
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+
+import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+
+import { eventually } from '../support/eventually.ts';
+import { bodyOf, cluster, connect, refusedWith, type Bench } from './support.ts';
+
+const root = `/clusters/${cluster}/dashboard`;
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+let bench: Bench;
+const connected = async (...input: Parameters<typeof connect>) => {
+  const made = await connect(...input);
+  ({ bench } = made);
+  return made;
+};
+afterEach(() => bench.end());
+
+describe('a page of the dashboard', () => {
+  it('comes from Dask, with nothing of ours going there and nothing of its own that could act beside it', async () => {
+    const seen: object[] = [];
+    await connected((request, response) => {
+      seen.push({ url: request.url, method: request.method, headers: request.headers });
+      response.setHeader('set-cookie', 'theirs=1; Path=/');
+      response.setHeader('service-worker-allowed', '/');
+      response.setHeader('access-control-allow-origin', '*');
+      response.setHeader('content-security-policy', 'default-src *');
+      response.setHeader('cache-control', 'public, max-age=99999');
+      response.setHeader('etag', '"e"');
+      response.setHeader('content-type', 'text/html');
+      response.end('the page');
+    });
+    const page = await bench.see('/status?theme=dark', {
+      authorization: 'Bearer secret',
+      'x-forwarded-for': '10.0.0.9',
+      'accept-language': 'de',
+      connection: 'keep-alive, x-hop',
+      'x-hop': '1',
+    });
+    expect(page).toMatchObject({ status: 200, body: 'the page' });
+    expect(seen).toEqual([
+      {
+        url: '/status?theme=dark',
+        method: 'GET',
+        headers: { host: 'dask.invalid', connection: 'close', 'accept-language': 'de' },
+      },
+    ]);
+    expect(page.headers).toMatchObject({
+      etag: '"e"',
+      'content-type': 'text/html',
+      'cache-control': 'private, no-cache',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+      'referrer-policy': 'no-referrer',
+    });
+    expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+    for (const name of ['set-cookie', 'service-worker-allowed', 'access-control-allow-origin']) {
+      expect(page.headers).not.toHaveProperty(name);
+    }
+  });
+
+  it('may be large, and come many at a time', async () => {
+    const large = randomBytes(6 * 1024 * 1024);
+    await connected((_request, response) => void response.end(large));
+    const bodies = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const cookie = await bench.cookie();
+        return sha256(await bodyOf(await bench.get(`${root}/static/js/large.js`, { cookie })));
+      }),
+    );
+    expect(new Set(bodies)).toEqual(new Set([sha256(large)]));
+    expect((await bench.page(`${root}/static/a.js`, { cookie: await bench.cookie() }, 'HEAD')).body).toBe('');
+  });
+
+  it('can only be read, and only where there is one', async () => {
+    let asked = 0;
+    await connected((_request, response) => {
+      asked += 1;
+      response.end();
+    });
+    const cookie = await bench.cookie();
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      expect((await bench.page(`${root}/status`, { cookie }, method)).status).toBe(405);
+    }
+    for (const rest of ['/api/v1/retire_workers', '/json/identity.json', '/static/..%2fapi', '/proxy/1/x/status']) {
+      expect((await bench.see(rest)).status).toBe(404);
+    }
+    expect((await bench.see('/static/sw.js', { 'service-worker': 'script' })).status).toBe(403);
+    expect(asked).toBe(0);
+  });
+
+  it('that is moved stays within the dashboard', async () => {
+    const places = [
+      'main/workers.html',
+      '/status?a=b',
+      'http://dask.invalid/tasks',
+      'https://elsewhere.example/',
+      '//elsewhere.example/',
+    ];
+    await connected((request, response) => {
+      response.writeHead(302, { location: places[Number(request.url?.split('?')[1])] ?? '' });
+      response.end();
+    });
+    const answers = await Promise.all(places.map((_place, index) => bench.see(`/info/x?${index}`)));
+    expect(answers.map(({ status, headers }) => [status, headers.location])).toEqual([
+      [302, `${root}/info/main/workers.html`],
+      [302, `${root}/status?a=b`],
+      [302, `${root}/tasks`],
+      [502, undefined],
+      [502, undefined],
+    ]);
+  });
+
+  it('that Dask breaks off, never begins or cannot give is said so', async () => {
+    await connected(
+      (request, response) => {
+        if (request.url === '/tasks') request.socket.destroy();
+        if (request.url !== '/workers') return;
+        response.write('half');
+        setImmediate(() => request.socket.destroy());
+      },
+      { answerWithinMs: 200 },
+    );
+    expect((await bench.see('/tasks')).status).toBe(502);
+    expect((await bench.see('/status')).status).toBe(502);
+    await expect(bench.see('/workers')).rejects.toThrow('aborted');
+  });
+});
+
+describe('a slow browser', () => {
+  it('stops Dask, holds up nobody else, and gets all of it in the end', async () => {
+    const total = 64 * 1024 * 1024;
+    let sent = 0;
+    const { relay } = await connected((request, response) => {
+      if (request.url === '/health') return void response.end('ok');
+      const writeOn = (): void => {
+        while (sent < total) {
+          sent += 65_536;
+          if (!response.write(Buffer.alloc(65_536))) return void response.once('drain', writeOn);
+        }
+        response.end();
+      };
+      writeOn();
+    });
+    const answer = await bench.get(`${root}/static/endless.js`, { cookie: await bench.cookie() });
+    // It has stopped when nothing was sent over several answers to others, each a way through everything.
+    await eventually(async () => {
+      const before = sent;
+      for (let round = 0; round < 5; round += 1) expect((await bench.see('/health')).body).toBe('ok');
+      return sent === before;
+    });
+    // The kernel's buffers of three connections on this machine are in this too; ours are some hundred kB.
+    expect(sent).toBeLessThan(total / 2);
+    expect((await bodyOf(answer)).length).toBe(total);
+    await eventually(() => relay.hub.streams(cluster) === 0);
+  });
+
+  it('that goes away ends its stream', async () => {
+    let closed = 0;
+    const { relay } = await connected((request, response) => {
+      request.socket.on('close', () => (closed += 1));
+      response.write('first');
+    });
+    const answer = await bench.get(`${root}/static/endless.js`, { cookie: await bench.cookie() });
+    expect(relay.hub.streams(cluster)).toBe(1);
+    answer.destroy();
+    await eventually(() => closed === 1 && relay.hub.streams(cluster) === 0);
+  });
+});
+
+describe('a websocket of the dashboard', () => {
+  function echo(target: Server) {
+    const seen: { protocol: string | undefined; cookie: string | undefined; origin: string | undefined }[] = [];
+    const server = new WebSocketServer({ server: target, path: '/status/ws', perMessageDeflate: true });
+    server.on('connection', (socket, { headers }) => {
+      const { cookie, origin } = headers;
+      seen.push({ protocol: headers['sec-websocket-protocol'], cookie, origin });
+      socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
+    });
+    return seen;
+  }
+  const notFound: Parameters<Bench['startTarget']>[0] = (_request, response) => void response.writeHead(404).end();
+
+  it('carries messages of any size both ways, and its end', async () => {
+    const { relay, target } = await connected(notFound);
+    const seen = echo(target);
+    const socket = await bench.socket('/status/ws');
+    const first = once(socket, 'message');
+    await once(socket, 'open');
+    expect(socket.protocol).toBe('bokeh');
+    socket.send('hello');
+    expect(String((await first)[0])).toBe('hello');
+    const large = randomBytes(5 * 1024 * 1024);
+    const second = once(socket, 'message');
+    socket.send(large);
+    const [echoed]: unknown[] = await second;
+    expect(Buffer.isBuffer(echoed) && sha256(echoed)).toBe(sha256(large));
+    expect(seen).toEqual([{ protocol: 'bokeh,a-session', cookie: undefined, origin: undefined }]);
+    expect(relay.hub.streams(cluster)).toBe(1);
+    socket.close();
+    await once(socket, 'close');
+    await eventually(() => relay.hub.streams(cluster) === 0);
+  });
+
+  it('is refused to other origins, to nobody in particular, and where Dask has none', async () => {
+    const { target } = await connected(notFound);
+    echo(target);
+    const { port } = bench.state;
+    for (const origin of [
+      'https://elsewhere.example',
+      `http://localhost:${port}`,
+      `https://127.0.0.1:${port}`,
+      'null',
+      '',
+    ]) {
+      expect(await refusedWith(await bench.socket('/status/ws', { origin }))).toBe(403);
+    }
+    expect(await refusedWith(await bench.socket('/status/ws', { cookie: '' }))).toBe(401);
+    const other = await bench.cookie({ workspace: 'default', cluster: cluster + 1, user: 'ada' });
+    expect(await refusedWith(await bench.socket('/status/ws', { cookie: other }))).toBe(401);
+    expect(await refusedWith(await bench.socket('/jupyter/ws'))).toBe(404);
+    expect(await refusedWith(await bench.socket('/tasks/ws'))).toBe(502);
+    expect(await refusedWith(new WebSocket(`ws://127.0.0.1:${port}/elsewhere`))).toBe(404);
+  });
+
+  it('ends with the session that opened it', async () => {
+    const { target } = await connected(notFound);
+    echo(target);
+    const cookie = await bench.cookie();
+    bench.clock.offsetMs = 8 * 3_600_000 - 1_500;
+    const socket = await bench.socket('/status/ws', { cookie });
+    await once(socket, 'open');
+    expect((await once(socket, 'close'))[0]).toBe(1006);
+  });
+});
