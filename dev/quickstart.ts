@@ -15,6 +15,8 @@ import { userConfig } from '../schema/user-config.ts';
 import { repository } from './build.ts';
 import { readTextOrNull } from './files.ts';
 import { processesLeft } from './processes.ts';
+import { cli } from './quickstart-cli.ts';
+import { walkDask } from './quickstart-dask.ts';
 
 const job = ['--array', '0-11', '--upload', 'examples/weather', 'examples/station_summary.py'];
 const readyWithinMs = 180_000;
@@ -23,7 +25,9 @@ async function main(): Promise<number> {
   const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
   const home = values.keep ? join(repository, '.ropewalk') : await mkdtemp(join(tmpdir(), 'ropewalk-quickstart-'));
   const env = quickstartEnv(home);
-  console.log('Ropewalk quickstart: a year of 12 weather stations, one task each, on this machine.\n');
+  console.log(
+    'Ropewalk quickstart: a year of 12 weather stations, as a batch job and on a Dask cluster, on this machine.\n',
+  );
   const stack = startStack(home, env);
   const interrupted = onInterrupt(stack);
   let code = 1;
@@ -63,7 +67,8 @@ async function walk(home: string, env: Record<string, string>, stack: Stack): Pr
   console.log(`\n${done} of ${tasks.length} tasks done.`);
   if (uiUrl !== null) console.log(`In the Temporal UI, while the stack runs: ${uiUrl}/job%2F${number}`);
   const printed = logs.stdout.match(/"station"/g)?.length ?? 0;
-  return ran.code === 0 && logs.code === 0 && done === 12 && printed === 12 ? 0 : 1;
+  const isJobDone = ran.code === 0 && logs.code === 0 && done === 12 && printed === 12;
+  return isJobDone && (await walkDask(home, env)) ? 0 : 1;
 }
 
 const submitted = z.object({ number: z.number() });
@@ -106,32 +111,6 @@ async function whenReady(home: string, stack: Stack): Promise<z.infer<typeof rea
     if (Date.now() > deadline) throw new Error(`the stack was not ready within ${readyWithinMs / 1000} s`);
     await sleep(50);
   }
-}
-
-function cli(
-  args: string[],
-  env: Record<string, string>,
-  { showProgress = false } = {},
-): Promise<{ code: number; stdout: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(repository, 'bin', 'ropewalk.mjs'), ...args], {
-      cwd: repository,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderr += chunk.toString();
-      if (showProgress) process.stderr.write(chunk);
-    });
-    child.once('error', reject);
-    child.once('close', (code) => {
-      if (stdout === '') reject(new Error(`ropewalk ${args.join(' ')} ended with ${code}: ${stderr.trim()}`));
-      else resolve({ code: code ?? 1, stdout });
-    });
-  });
 }
 
 async function readTasks(apiUrl: string, token: string, number: number): Promise<Task[]> {

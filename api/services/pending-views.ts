@@ -75,6 +75,7 @@ function pendingDask({ settings, caRef }: ClusterSpec): DaskView {
     workersStarted: 0,
     workersErrored: 0,
     privateToCreator: settings.dask.privateToCreator,
+    noClientTimeoutMs: settings.dask.noClientTimeoutMs,
     caRef,
   };
 }

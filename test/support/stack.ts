@@ -107,6 +107,7 @@ export async function spawnStack(
       HOME,
       ...(XDG_CACHE_HOME === undefined ? {} : { XDG_CACHE_HOME }),
       ...(TEMPORAL_CLI === undefined ? {} : { TEMPORAL_CLI }),
+      ...networkEnv(),
       ROPEWALK_HOME: home,
       ...options.env,
     },
@@ -153,6 +154,16 @@ export const makeHome = (): Promise<string> => mkdtemp(join(tmpdir(), 'ropewalk-
 export async function removeHome(home: string): Promise<void> {
   await rm(home, { recursive: true, force: true });
   await rm(`${home}.yml`, { force: true });
+}
+
+/** How this machine reaches its package index: Python environments are built from there. */
+function networkEnv(): Record<string, string> {
+  const names = /^(SSL_CERT_(FILE|DIR)|(HTTPS?|ALL|NO)_PROXY|(PIP|UV)_.*)$/i;
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && names.test(name) ? [[name, value]] : [],
+    ),
+  );
 }
 
 const isRunning = (child: ChildProcess): boolean =>

@@ -133,6 +133,7 @@ export interface DaskView {
   workersStarted: number;
   workersErrored: number;
   privateToCreator: boolean;
+  noClientTimeoutMs: number | null;
   /** Vault key of the cluster's certificate authority. */
   caRef: string;
 }

@@ -15,14 +15,17 @@ export function report(state: ClusterState | null, item: ReportItem): ItemAnswer
     return { error: { code: 'FORBIDDEN', message: 'This instance is not, or no longer, part of the cluster.' } };
   }
   const stop = state.stopRequested;
+  const role = state.instances.find((instance) => instance.id === item.instance)?.role ?? 'worker';
+  const orders = ordersOf(state);
   return {
     ok: {
-      role: state.instances.find((instance) => instance.id === item.instance)?.role ?? 'worker',
+      role,
       clusterName: state.settings.name,
       job: state.settings.job,
       headAddress: headAddress(state),
       stop: stop === null ? null : { code: stop.code, text: stop.text },
-      orders: ordersOf(state),
+      // Only the head instance's agent drains, and a long list in every answer of a flush would be too much for it.
+      orders: orders === null || role === 'head' ? orders : { ...orders, drain: [] },
     },
   };
 }

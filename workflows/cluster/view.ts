@@ -54,6 +54,7 @@ function viewDask(state: ClusterState): DaskView | null {
     workersStarted: workers.filter(({ state: is, process }) => is === 'ready' && process?.state === 'started').length,
     workersErrored: givenUp.length,
     privateToCreator: settings.dask.privateToCreator,
+    noClientTimeoutMs: settings.dask.noClientTimeoutMs,
     caRef: settings.dask.caRef,
   };
 }

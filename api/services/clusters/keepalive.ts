@@ -17,16 +17,10 @@ export async function keepCluster(context: Context, { number, timeout }: Keepali
   requireScope(actor, 'write', { honourStale: false });
   const noClientTimeoutMs = optionalMs(timeout, 'timeout');
   const { view } = await findOpenDask(context, number);
-  if (!deps.keepalives.isRecent(number, noClientTimeoutMs, noClientTimeoutMs ?? (await asked(context, number)))) {
+  if (!deps.keepalives.isRecent(number, noClientTimeoutMs, noClientTimeoutMs ?? view.dask?.noClientTimeoutMs ?? null)) {
     const keepalive: KeepaliveSignal = { noClientTimeoutMs };
     await signalCluster(context, view, clusterMessages.keepalive, keepalive);
     deps.keepalives.told(number, noClientTimeoutMs);
   }
   return toWireCluster(await deps.views.cluster(actor.workspace, number));
-}
-
-/** What the cluster was made with. */
-async function asked({ deps, actor }: Context, number: number): Promise<number | null> {
-  const spec = await deps.views.clusterSpec(actor.workspace, number);
-  return spec?.settings.dask.noClientTimeoutMs ?? null;
 }
