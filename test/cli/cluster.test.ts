@@ -1,13 +1,9 @@
 // `ropewalk cluster ...` as people run it: the real program against a real HTTP server that stands in for the API.
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
 import { afterEach, describe, expect, it } from 'vitest';
 
-import type { Cluster } from '../../schema/clusters.ts';
 import { aCluster, aLine, anError, anInstance, aProcess, startStandIn } from '../sdk/stand-in-api.ts';
 import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
-import { runCli, startCli, withDirectory } from './run-cli.ts';
+import { runCli } from './run-cli.ts';
 
 const open: StandIn[] = [];
 afterEach(async () => {
@@ -22,117 +18,8 @@ async function standIn(
   return { api, env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' } };
 }
 
-const created = { number: 7, name: 'blue', existing: false, warnings: ['workerOptions: no effect'] };
-/** Creates, then shows one view after the other. */
-const creating =
-  (...views: Cluster[]) =>
-  ({ method }: Asked, nth: number): Reply =>
-    method === 'POST' ? { status: 201, json: created } : { json: views[Math.min(nth - 1, views.length) - 1] };
-
 const broken = { code: 'ENVIRONMENT_FAILED', text: 'no such package:\n  nonsense\u001b[2J', count: 3 };
 const failures = [{ ...broken, lastAt: '2024-11-18T17:26:00.000Z' }];
-
-describe('cluster create', () => {
-  it('sends what it was told and nothing else, and says how to go on', async () => {
-    await withDirectory(async (cwd) => {
-      await writeFile(
-        join(cwd, 'requirements.txt'),
-        '# ours\npandas==2.3.1  # frames\n\nhttps://x.org/a.whl#sha256=00\n',
-      );
-      const { api, env } = await standIn(creating());
-      const words = ['cluster', 'create', '--workers', '2', '--name', 'blue', '--new', '--keepalive', '5m'];
-      words.push('--requirements-file', 'requirements.txt', '--requirement', 'numpy', '-e', 'MODE=fast');
-      words.push('--secret-env', 'KEY', '--worker-options', '{"nthreads":2}', '--private-to-creator');
-      const result = await runCli(words, { cwd, env: { ...env, KEY: 'hidden' } });
-      expect(result).toMatchObject({ code: 0, stdout: 'Cluster 7 (blue) is created\n' });
-      expect(result.stderr).toContain('warning: workerOptions: no effect\n');
-      expect(result.stderr).toContain('ropewalk cluster exec 7 -- python my_script.py\n');
-      expect(api.asked[0]?.body).toEqual({
-        workers: 2,
-        name: 'blue',
-        getOrCreate: false,
-        requirements: ['pandas==2.3.1', 'https://x.org/a.whl#sha256=00', 'numpy'],
-        env: { MODE: 'fast' },
-        secretEnv: { KEY: 'hidden' },
-        workerOptions: { nthreads: 2 },
-        noClientTimeout: '5m',
-        privateToCreator: true,
-      });
-      expect(api.asked).toHaveLength(1);
-    });
-  });
-
-  it('needs no option, and answers programs in JSON', async () => {
-    const { api, env } = await standIn(creating());
-    const { stdout } = await runCli(['cluster', 'create', '--format', 'json'], { env });
-    expect(JSON.parse(stdout)).toEqual(created);
-    expect(api.asked[0]?.body).toEqual({});
-  });
-
-  it('waits for all workers: progress on stderr, the cluster on stdout', async () => {
-    const none = aCluster({
-      status: 'starting',
-      dask: { schedulerAddress: null, workersStarted: 0 },
-      instances: [anInstance({ role: 'head', process: aProcess({ state: 'pending', stage: 'environment' }) })],
-    });
-    const one = aCluster({ status: 'starting', dask: { workersStarted: 1 } });
-    const { env } = await standIn(creating(none, one, aCluster()));
-    const { code, stdout, stderr } = await runCli(['cluster', 'create', '--wait'], { env });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Cluster 7 (blue) ready: 2 / 2 workers\n' });
-    expect(stderr).toContain(
-      'Cluster 7 (blue) is created\n' +
-        'Cluster 7 (blue) starting: 0 / 2 workers, scheduler starting (environment)\n' +
-        'Cluster 7 (blue) starting: 1 / 2 workers\n',
-    );
-  });
-
-  it('waits for a part of them when told so, and says what is wrong with the rest', async () => {
-    const one = aCluster({ status: 'starting', failures, dask: { workersStarted: 1, workersErrored: 1 } });
-    const { env } = await standIn(creating(one));
-    const result = await runCli(['cluster', 'create', '--wait', '0.5', '--format', 'json'], { env });
-    expect(result.code).toBe(0);
-    expect(JSON.parse(result.stdout)).toEqual(one);
-    expect(result.stderr).toContain('  3 x ENVIRONMENT_FAILED: no such package:');
-    expect(result.stderr).not.toContain('\u001b');
-  });
-
-  it('fails with the reasons when no worker comes, and when the time is over', async () => {
-    const failed = aCluster({ status: 'error', failures, dask: { workersStarted: 0 } });
-    const one = await runCli(['cluster', 'create', '--wait'], await standIn(creating(failed)));
-    expect(one).toMatchObject({ code: 1, stdout: '' });
-    expect(one.stderr).toContain('error: cluster 7 has ended\n  3 x ENVIRONMENT_FAILED');
-    expect(one.stderr).toContain('how to fix: ropewalk cluster get 7');
-    const starting = aCluster({ status: 'starting', dask: { workersStarted: 1 } });
-    const words = ['cluster', 'create', '--wait', '--timeout', '0.3s'];
-    const late = await runCli(words, await standIn(creating(starting)));
-    expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('it is starting, with 1 of 2 workers') });
-  });
-
-  it('leaves the cluster alone on Ctrl-C', async () => {
-    const { api, env } = await standIn(creating(aCluster({ status: 'starting', dask: { workersStarted: 0 } })));
-    const cli = startCli(['cluster', 'create', '--wait'], { env });
-    await expect.poll(cli.stderr, { timeout: 20_000 }).toContain('0 / 2 workers');
-    cli.child.kill('SIGINT');
-    const { code, stderr } = await cli.result;
-    expect(code).toBe(130);
-    expect(stderr).toContain('cluster 7 goes on. Come back with: ropewalk cluster get 7');
-    expect(api.asked.filter(({ method }) => method === 'POST')).toHaveLength(1);
-  });
-
-  it.each([
-    [['--wait', '1.5'], 'Give a number of workers'],
-    [['--workers', 'many'], 'Give a whole number'],
-    [['--worker-options', '[1]'], 'Give a JSON object'],
-    [['--worker-options', '{'], 'It is not JSON'],
-    [['--timeout', 'soon'], 'Give seconds'],
-    [['--requirements-file', 'none.txt'], 'cannot read none.txt: ENOENT'],
-  ])('refuses %j', async (words, message) => {
-    const { api, env } = await standIn(creating());
-    const result = await runCli(['cluster', 'create', ...words], { env });
-    expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
-    expect(api.asked).toEqual([]);
-  });
-});
 
 describe('cluster list and cluster get', () => {
   const other = aCluster({ number: 5, name: 'red', status: 'stopped', endedAt: '2024-11-18T18:00:00.000Z' });
