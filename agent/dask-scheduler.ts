@@ -11,6 +11,7 @@ import { schedulerProcess } from './dask/processes.ts';
 import { createSchedulerLink } from './dask/scheduler-link.ts';
 import type { SchedulerLink } from './dask/scheduler-link.ts';
 import { createDrains } from './drains.ts';
+import { createRelay } from './relay.ts';
 import { watchScheduler } from './scheduler-watch.ts';
 
 /** Its first start after an install may take seconds, on a busy machine many. */
@@ -55,9 +56,22 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     input.log.write(`The scheduler listens at ${hello.address} (distributed ${hello.distributed}).`);
     tell('started', 'dask', { address: hello.address });
     orders.follow(createDrains({ link, tell: reports.drained, log: input.log, signal }));
+    void relayDashboard(life, hello.httpPort);
     const end = await life.untilEnded(running);
     if (end !== null) throw new DaskFailure('PROCESS_EXITED', `The Dask scheduler ended: ${end.text}`);
   } finally {
     await life.end(running);
   }
+}
+
+/** People see the dashboard through the API. It listens on loopback, where nobody else can reach it. */
+async function relayDashboard({ input, session }: DaskLife, port: number | null): Promise<void> {
+  if (port === null) return;
+  await createRelay({
+    apiUrl: input.boot.apiUrl,
+    token: () => session.token(),
+    target: () => ({ host: '127.0.0.1', port }),
+    signal: input.stopping.signal,
+    onTrouble: input.log.write,
+  });
 }

@@ -12,6 +12,7 @@ import { withDefaults } from '../../agent/environment/with-defaults.ts';
 import { issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
 import { scanProcesses } from '../../providers/local/processes.ts';
 import type { ProcessEntry } from '../../providers/local/processes.ts';
+import { relayPath } from '../../schema/relay.ts';
 import { startDriver } from '../dask/driver.ts';
 import type { Driver } from '../dask/driver.ts';
 import { startAgentApi } from '../support/agent-api.ts';
@@ -149,6 +150,15 @@ future = client.submit(gated, ${JSON.stringify(gate)}, pure=False)
     await eventually(() => words(api).at(-1)?.idleForMs !== null);
     // Two changes of idleness, a client, two workers and Dask's wishes: a few reports, not one for each look.
     expect(words(api).length).toBeLessThan(15);
+  });
+
+  it('offers its dashboard to the API, from the head instance alone', async () => {
+    await eventually(() => api.arrivals.some(({ path }) => path === relayPath));
+    const troubled = async (agent: Agent): Promise<boolean> =>
+      (await agent.lines()).some(({ text }) => text.startsWith('The dashboard relay is away'));
+    // This API has no relay: whoever dials it says once that it is away.
+    await eventually(() => troubled(head));
+    for (const agent of workers) expect(await troubled(agent)).toBe(false);
   });
 
   it('leaves what its processes print in the instance`s log', async () => {
