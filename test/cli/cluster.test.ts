@@ -113,6 +113,7 @@ describe('cluster scale, adapt, stop and dashboard', () => {
     [['adapt', '7', '--maximum', '9'], '/adapt', { minimum: 0, maximum: 9 }, 'Cluster 7: between 0 and 9 workers\n'],
     [['adapt', '7', '--off'], '/adapt', {}, 'Cluster 7: adaptive scaling is off\n'],
     [['stop', '7'], '/stop', undefined, 'Cluster 7: stopping\n'],
+    [['stop', '7', '--format', 'json'], '/stop', undefined, '{\n  "number": 7\n}\n'],
   ])('%j is POST %s %j', async (words, path, body, stdout) => {
     const { api, env } = await standIn(() => ({ status: 202, json: {} }));
     expect(await runCli(['cluster', ...words], { env })).toEqual({ code: 0, stdout, stderr: '' });
@@ -144,6 +145,8 @@ describe('cluster scale, adapt, stop and dashboard', () => {
     const ended = await standIn((_, nth) => ({ json: aCluster({ status: nth < 4 ? 'stopping' : 'stopped' }) }));
     const stopped = await runCli(['cluster', 'stop', '7', '--wait'], { env: ended.env });
     expect(stopped).toMatchObject({ code: 0, stdout: 'Cluster 7 (blue) stopped: 2 / 2 workers\n' });
+    const json = await runCli(['cluster', 'stop', '7', '--wait', '--format', 'json'], { env: ended.env });
+    expect(JSON.parse(json.stdout)).toMatchObject({ number: 7, status: 'stopped' });
   });
 
   it('dashboard prints the link alone on stdout', async () => {

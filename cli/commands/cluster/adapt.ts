@@ -2,11 +2,11 @@
 import { Command } from 'commander';
 
 import { parseNumber, parseWorkers } from '../../arguments.ts';
-import type { CliContext, ConnectionFlags, Finish } from '../../context.ts';
-import { connect, withConnection } from '../../context.ts';
+import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
+import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 
-interface AdaptFlags extends ConnectionFlags {
+interface AdaptFlags extends ConnectionFlags, FormatFlag {
   minimum?: number;
   maximum?: number;
   off?: boolean;
@@ -19,12 +19,13 @@ export function adaptCommand(context: CliContext, finish: Finish): Command {
     .option('--minimum <n>', 'never fewer workers (0 unless given)', parseWorkers)
     .option('--maximum <n>', 'never more workers', parseWorkers)
     .option('--off', 'keep as many as there are');
-  return withConnection(command).action(async (number: number, flags: AdaptFlags) => {
+  return withFormat(withConnection(command)).action(async (number: number, flags: AdaptFlags) => {
     const range = rangeOf(flags);
     const client = await connect(context, flags);
     await client.clusters.adapt(number, range);
     const what = range === null ? 'adaptive scaling is off' : `between ${range.minimum} and ${range.maximum} workers`;
-    context.output.out(`Cluster ${number}: ${what}`);
+    if (flags.format === 'json') context.output.json({ number, adaptive: range });
+    else context.output.out(`Cluster ${number}: ${what}`);
     finish(exitCodes.ok);
   });
 }

@@ -3,13 +3,13 @@ import { Command } from 'commander';
 
 import { parseNumber, parseTimeout } from '../../arguments.ts';
 import { formatCluster } from '../../clusters.ts';
-import type { CliContext, ConnectionFlags, Finish } from '../../context.ts';
-import { connect, withConnection } from '../../context.ts';
+import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
+import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { waitOptions } from '../../watch-cluster.ts';
 
-interface StopFlags extends ConnectionFlags {
+interface StopFlags extends ConnectionFlags, FormatFlag {
   wait?: boolean;
   timeout?: number;
 }
@@ -20,16 +20,20 @@ export function stopCommand(context: CliContext, finish: Finish): Command {
     .argument('<number>', 'the number of a cluster', parseNumber)
     .option('--wait', 'wait until nothing is left of it')
     .option('--timeout <duration>', 'how long to wait, e.g. 90s or 5m (10m unless given)', parseTimeout);
-  return withConnection(command).action(async (number: number, flags: StopFlags) => {
+  return withFormat(withConnection(command)).action(async (number: number, flags: StopFlags) => {
     const client = await connect(context, flags);
     const { output } = context;
     await untilInterrupted(
       () => `Detached: see cluster ${number} end with: ropewalk cluster get ${number}`,
       async (signal) => {
         await client.clusters.stop(number, { signal });
-        if (flags.wait !== true) return output.out(`Cluster ${number}: stopping`);
+        const isJson = flags.format === 'json';
+        if (flags.wait !== true) {
+          return isJson ? output.json({ number }) : output.out(`Cluster ${number}: stopping`);
+        }
         const options = waitOptions(context, { signal, timeoutMs: flags.timeout });
-        return output.out(formatCluster(await client.clusters.waitForEnd(number, options)));
+        const cluster = await client.clusters.waitForEnd(number, options);
+        return isJson ? output.json(cluster) : output.out(formatCluster(cluster));
       },
     );
     finish(exitCodes.ok);
