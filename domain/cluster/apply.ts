@@ -7,7 +7,7 @@ import {
   maxSilentInspections,
   minLaunchBackoffMs,
 } from '../limits.ts';
-import { addEvent } from './notes.ts';
+import { addEvent, touchOrders } from './notes.ts';
 import { applyDaskNews } from './dask.ts';
 import type { DaskNews } from './dask.ts';
 import { failSlot, lose, tellLost } from './lose.ts';
@@ -194,6 +194,8 @@ export function applyTerminated(state: ClusterState, ids: string[], nowMs: numbe
       });
     }
   }
+  // An order to empty it goes with it.
+  if (gone.some(({ drain }) => drain !== null && drain.outcome === null)) touchOrders(state);
   state.instances = state.instances.filter((instance) => !ids.includes(instance.id));
   state.terminated += gone.length;
 }

@@ -52,8 +52,7 @@ function startEnd(state: ClusterState, settings: DaskSettings, nowMs: number): E
 
 /** With its scheduler and at least one worker, if any were asked for. It stays so when workers come and go. */
 function hasStarted(state: ClusterState): boolean {
-  if (state.dask === null || state.dask.schedulerAddress === null) return false;
-  return state.dask.startedOnce || state.target === 1;
+  return state.dask !== null && state.dask.schedulerAddress !== null && state.dask.startedOnce;
 }
 
 function grouped(state: ClusterState): string {

@@ -38,6 +38,8 @@ function applyProcess(
 ): void {
   const reason: Reason | null = news.reason === null ? null : { ...news.reason, atMs: nowMs };
   const before = instance.process?.state;
+  // A process only goes forward: what would take it back is old news that comes late, or again.
+  if (before !== undefined && rank[news.state] < rank[before]) return;
   instance.process = { ...news, reason, atMs: nowMs };
   if (news.state === 'error' || news.state === 'stopped') {
     const why = reason ?? { code: 'PROCESS_EXITED', text: `its Dask process ended (${news.stage})`, atMs: nowMs };
@@ -54,6 +56,8 @@ function applyProcess(
   }
   noteReady(state, nowMs);
 }
+
+const rank: Record<ProcessState, number> = { pending: 0, starting: 1, started: 2, stopping: 3, stopped: 4, error: 4 };
 
 function applyScheduler(state: ClusterState, dask: DaskState, report: SchedulerReport, nowMs: number): void {
   suspectVanished(state, dask, report);
@@ -79,14 +83,21 @@ function applyDrained(state: ClusterState, id: number, outcome: DrainOutcome): v
   const instance = state.instances.find((each) => each.drain?.id === id);
   if (instance?.drain === undefined || instance.drain === null || instance.drain.outcome !== null) return;
   touchOrders(state);
-  if (outcome === 'kept' && instance.drain.adaptive) {
+  if (outcome === 'kept' && instance.drain.adaptive && canStay(state, instance)) {
     // Its data could not move, and nobody insisted: it stays.
     instance.drain = null;
+    if (instance.slot < state.target) return;
     moveToSlot(state, instance, state.target);
     state.target += 1;
     return;
   }
   instance.drain.outcome = outcome;
+}
+
+/** It is alive, and wanted again meanwhile or at least allowed. */
+function canStay(state: ClusterState, instance: ClusterInstance): boolean {
+  if (instance.state !== 'ready') return false;
+  return instance.slot < state.target || state.target - 1 < (state.dask?.adaptive?.maximum ?? Infinity);
 }
 
 /** Somebody is there, though perhaps not connected. A timeout given here holds from now on. */

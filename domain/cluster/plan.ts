@@ -38,14 +38,14 @@ export interface Plan {
 
 export function planCluster(state: ClusterState, nowMs: number): Plan {
   const surrender = giveUp(state, nowMs);
+  const end = state.stopRequested ?? surrender[0] ?? null;
   const decisions = [
     ...tellJob(state),
-    ...terminate(state, nowMs),
-    ...drain(state, nowMs),
-    ...inspect(state, nowMs),
-    ...launch(state, nowMs),
+    ...terminate(state, end, nowMs),
+    // A cluster that ends at this very moment begins nothing more.
+    ...(end === null ? [...drain(state, nowMs), ...inspect(state, nowMs), ...launch(state, nowMs)] : []),
     ...surrender,
-    ...endJob(state, state.stopRequested ?? surrender[0] ?? null),
+    ...endJob(state, end),
   ];
   const idle = decisions.length === 0 && state.launches.length === 0;
   return {
@@ -106,9 +106,9 @@ function tellJob(state: ClusterState): Decision[] {
   return [{ kind: 'tellJob', lost: state.lostToTell }];
 }
 
-function terminate(state: ClusterState, nowMs: number): Decision[] {
+function terminate(state: ClusterState, end: { text: string } | null, nowMs: number): Decision[] {
   const live = state.instances.filter((instance) => instance.state !== 'stopping');
-  if (state.stopRequested !== null) return grouped(live, state.stopRequested.text);
+  if (end !== null) return grouped(live, end.text);
   const lost = live.filter((instance) => instance.state === 'error');
   const late = live.filter((instance) => isLate(state, instance, nowMs));
   const extra = live.filter((instance) => instance.state !== 'error' && canGo(state, instance, nowMs));
@@ -140,7 +140,6 @@ function drain(state: ClusterState, nowMs: number): Decision[] {
 }
 
 function inspect(state: ClusterState, nowMs: number): Decision[] {
-  if (state.stopRequested !== null) return [];
   const wanted = state.instances.filter(
     (instance) =>
       instance.state !== 'stopping' &&
@@ -150,7 +149,6 @@ function inspect(state: ClusterState, nowMs: number): Decision[] {
 }
 
 function launch(state: ClusterState, nowMs: number): Decision[] {
-  if (state.stopRequested !== null) return [];
   if (state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs) return [];
   const slots = vacantSlots(state).map((slot) => ({
     slot,

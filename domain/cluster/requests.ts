@@ -3,6 +3,7 @@ import type { Reason } from '../reason.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { keepTheBest } from './slots.ts';
 import type { ClusterState } from './state.ts';
+import { noteReady } from './view.ts';
 
 export function stopCluster(state: ClusterState, reason: Reason): void {
   if (state.stopRequested !== null) return;
@@ -16,6 +17,10 @@ export function scaleCluster(state: ClusterState, instances: number, nowMs: numb
   if (state.stopRequested !== null || instances === state.target) return;
   const target = Math.max(1, Math.floor(instances));
   if (target < state.target && state.dask !== null) keepTheBest(state, target);
+  // What adaptive scaling was about to do was about another number: its minute begins again.
+  if (state.dask !== null) state.dask.fewer = null;
   state.target = target;
   addEvent(state, nowMs, 'SCALE', `asked for ${state.target} instances`);
+  // Fewer may be what is there already, and a cluster that had all it wanted has started, whatever it wants next.
+  noteReady(state, nowMs);
 }

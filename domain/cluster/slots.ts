@@ -36,16 +36,17 @@ export function isExtra(state: ClusterState, instance: ClusterInstance): boolean
  */
 export function keepTheBest(state: ClusterState, target: number): void {
   const inFlight = new Set(state.launches.flatMap((pending) => pending.slots));
+  const places: number[] = [];
+  for (let slot = 1; slot < target; slot += 1) if (!inFlight.has(slot)) places.push(slot);
   const busy = new Map(state.dask?.report?.workers.map((worker) => [worker.name, worker.processing]));
   const worth = (instance: ClusterInstance): number =>
     instance.process?.state === 'started' ? 1 + (busy.get(instance.process.name) ?? 0) : 0;
   const staying = state.instances
     .filter((instance) => instance.slot > 0 && isServing(instance))
     .toSorted((a, b) => worth(b) - worth(a) || a.slot - b.slot)
-    .slice(0, Math.max(0, target - 1));
+    .slice(0, places.length);
   const held = new Set(staying.flatMap((instance) => (instance.slot < target ? [instance.slot] : [])));
-  const free: number[] = [];
-  for (let slot = 1; slot < target; slot += 1) if (!held.has(slot) && !inFlight.has(slot)) free.push(slot);
+  const free = places.filter((slot) => !held.has(slot));
   for (const instance of staying.filter((each) => each.slot >= target)) {
     const slot = free.shift();
     if (slot === undefined) return;

@@ -21,15 +21,17 @@ export function isSettled(state: ClusterState): boolean {
   return true;
 }
 
-/** For Dask an instance alone is not enough: its scheduler or worker must have started. */
+/** For Dask an instance alone is not enough: its scheduler or worker must have started, and must not be on its way out. */
 function isReady(state: ClusterState, instance: ClusterInstance): boolean {
-  return instance.state === 'ready' && (state.dask === null || instance.process?.state === 'started');
+  if (instance.state !== 'ready' || instance.drain !== null) return false;
+  return state.dask === null || instance.process?.state === 'started';
 }
 
-/** Notes the moment at which the cluster was ready for the first time, and that a Dask cluster has had its first worker. */
+/** Notes the moment at which the cluster was ready for the first time, and that a Dask cluster has had its first worker, if any. */
 export function noteReady(state: ClusterState, nowMs: number): void {
   const ready = state.instances.filter((instance) => isReady(state, instance));
-  if (state.dask !== null) state.dask.startedOnce ||= ready.some((instance) => instance.role === 'worker');
+  const hasAll = ready.some((instance) => instance.role === 'worker') || (state.target === 1 && ready.length > 0);
+  if (state.dask !== null) state.dask.startedOnce ||= hasAll;
   if (state.readyAtMs !== null || !isSettled(state)) return;
   state.readyAtMs = nowMs;
   addEvent(state, nowMs, 'READY', `${ready.length} of ${state.target} instances are ready`);
