@@ -15,6 +15,10 @@ type ClusterRequests = typeof import('../../domain/cluster/requests.ts');
 type ClusterView = typeof import('../../domain/cluster/view.ts');
 export type ClusterRules = ClusterApply & ClusterCreate & ClusterPlan & ClusterRequests & ClusterView;
 
+type ClusterDask = typeof import('../../domain/cluster/dask.ts');
+type ClusterOrders = typeof import('../../domain/cluster/orders.ts');
+export type DaskRules = ClusterRules & ClusterDask & ClusterOrders;
+
 type WorkspaceAdmit = typeof import('../../domain/workspace/admit.ts');
 type WorkspaceCreate = typeof import('../../domain/workspace/create.ts');
 type WorkspaceHolders = typeof import('../../domain/workspace/holders.ts');
@@ -40,6 +44,14 @@ export async function loadClusterRules(domain: string): Promise<ClusterRules> {
     ...(await load<ClusterPlan>(domain, 'cluster/plan.ts')),
     ...(await load<ClusterRequests>(domain, 'cluster/requests.ts')),
     ...(await load<ClusterView>(domain, 'cluster/view.ts')),
+  };
+}
+
+export async function loadDaskRules(domain: string): Promise<DaskRules> {
+  return {
+    ...(await loadClusterRules(domain)),
+    ...(await load<ClusterDask>(domain, 'cluster/dask.ts')),
+    ...(await load<ClusterOrders>(domain, 'cluster/orders.ts')),
   };
 }
 

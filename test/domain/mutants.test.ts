@@ -7,11 +7,25 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { checkClusterWorlds } from '../builders/cluster-world.ts';
+import { checkDaskWorlds } from '../builders/dask-world.ts';
 import { checkDeploymentWorlds } from '../builders/deployment-world.ts';
 import { checkJobWorlds } from '../builders/job-world.ts';
-import { loadClusterRules, loadDeploymentRules, loadJobRules, loadWorkspaceRules } from '../builders/rules.ts';
+import {
+  loadClusterRules,
+  loadDaskRules,
+  loadDeploymentRules,
+  loadJobRules,
+  loadWorkspaceRules,
+} from '../builders/rules.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
-import { clusterMutants, deploymentMutants, jobMutants, type Mutant, workspaceMutants } from './mutants.ts';
+import {
+  clusterMutants,
+  daskMutants,
+  deploymentMutants,
+  jobMutants,
+  type Mutant,
+  workspaceMutants,
+} from './mutants.ts';
 
 const domain = join(import.meta.dirname, '..', '..', 'domain');
 const options = { numRuns: 3_000, endOnFailure: true };
@@ -39,6 +53,14 @@ const areas: Area[] = [
     load: async (copy) => {
       const rules = await loadClusterRules(copy);
       return () => checkClusterWorlds(rules, options);
+    },
+  },
+  {
+    name: 'dask',
+    mutants: daskMutants,
+    load: async (copy) => {
+      const rules = await loadDaskRules(copy);
+      return () => checkDaskWorlds(rules, options);
     },
   },
   {

@@ -135,8 +135,8 @@ export const clusterMutants: Mutant[] = [
   {
     name: 'launches while stopping',
     file: 'cluster/plan.ts',
-    from: '  if (state.stopRequested !== null) return [];\n  if (state.launchBackoff !== null',
-    to: '  if (state.launchBackoff !== null',
+    from: '...(end === null ? [',
+    to: '...(nowMs > 0 ? [',
   },
   {
     name: 'launches while backing off',

@@ -43,7 +43,12 @@ function viewDask(state: ClusterState): DaskView | null {
   const { dask, settings } = state;
   if (dask === null || settings.dask === null || orders === null) return null;
   const workers = state.instances.filter((instance) => instance.role === 'worker' && instance.drain === null);
-  const givenUp = Object.entries(state.slots).filter(([slot, history]) => Number(slot) > 0 && history.givenUp !== null);
+  const started = workers.filter(({ state: is, process }) => is === 'ready' && process?.state === 'started');
+  // A slot counts once: neither one beyond what is wanted, nor one that a worker has moved into since it was given up.
+  const held = new Set(workers.flatMap(({ state: is, slot }) => (is === 'starting' || is === 'ready' ? [slot] : [])));
+  const errored = Object.entries(state.slots).filter(
+    ([key, { givenUp }]) => givenUp !== null && Number(key) > 0 && Number(key) < state.target && !held.has(Number(key)),
+  );
   return {
     orders,
     report: dask.report,
@@ -51,8 +56,8 @@ function viewDask(state: ClusterState): DaskView | null {
     idleSinceMs: dask.idleSinceMs,
     adaptive: dask.adaptive,
     workersWanted: state.target - 1,
-    workersStarted: workers.filter(({ state: is, process }) => is === 'ready' && process?.state === 'started').length,
-    workersErrored: givenUp.length,
+    workersStarted: started.length,
+    workersErrored: errored.length,
     privateToCreator: settings.dask.privateToCreator,
     noClientTimeoutMs: settings.dask.noClientTimeoutMs,
     caRef: settings.dask.caRef,

@@ -1,0 +1,135 @@
+// What an onlooker of a simulated Dask cluster writes down for itself, so that its checks do not depend on what the rules
+// say of themselves.
+import type { Decision } from '../../domain/cluster/plan.ts';
+import type { ClusterInstance, ClusterState, DaskSettings } from '../../domain/cluster/state.ts';
+import type { DaskRules } from './rules.ts';
+import { type Met, must } from './worlds.ts';
+
+export const daskSubjects = [
+  'stop',
+  'drain',
+  'drain past its deadline',
+  'worker kept',
+  'drain undone by a loss',
+  'scale down',
+  'worker moved',
+  'adaptive up',
+  'adaptive down',
+  'stale news',
+  'environment failed',
+  'process lost',
+  'worker vanished',
+  'silence',
+  'scheduler lost',
+  'start failed',
+  'idle',
+  'no client',
+  'lifetime',
+  'late outcome',
+] as const;
+export type DaskSubject = (typeof daskSubjects)[number];
+
+export const bornAtMs = 1_000_000;
+export const registerTimeoutMs = 120_000;
+/** After a drain's deadline its agent has this long to say how it went. */
+export const drainGraceMs = 15_000;
+
+export type Effect = Extract<Decision, { kind: 'launch' | 'terminate' | 'inspect' }>;
+
+export interface DaskWorld {
+  rules: DaskRules;
+  state: ClusterState;
+  settings: DaskSettings;
+  nowMs: number;
+  /** Decided on, not answered yet. */
+  effects: Effect[];
+  born: number;
+  books: Books;
+  met: Met<DaskSubject>;
+}
+
+export interface Books {
+  /** What agents were told last, without its version. */
+  orders: string;
+  version: number;
+  newestDrain: number;
+  drains: { id: number; instance: string; deadlineMs: number; outcome: string | null }[];
+  stop: string | null;
+  schedulerStarted: boolean;
+  /** The scheduler, and a worker if any was wanted, have been there. */
+  everStarted: boolean;
+  idleSinceMs: number | null;
+  noClientSinceMs: number | null;
+  noClientTimeoutMs: number | null;
+  adaptive: { minimum: number; maximum: number } | null;
+  /** What Dask wished for, as it said it. */
+  wishes: { atMs: number; workers: number | null }[];
+}
+
+export function openBooks(settings: DaskSettings): Books {
+  return {
+    orders: '',
+    version: 0,
+    newestDrain: 0,
+    drains: [],
+    stop: null,
+    schedulerStarted: false,
+    everStarted: false,
+    idleSinceMs: null,
+    noClientSinceMs: null,
+    noClientTimeoutMs: settings.noClientTimeoutMs,
+    adaptive: null,
+    wishes: [],
+  };
+}
+
+export const isLive = (instance: ClusterInstance): boolean => instance.state !== 'stopping';
+
+/** Its Dask process runs. */
+export const hasStarted = (instance: ClusterInstance): boolean =>
+  instance.state === 'ready' && instance.process?.state === 'started';
+
+/** The state without its log, which no rule reads. */
+export const quiet = (state: ClusterState): string => JSON.stringify({ ...state, events: [] });
+
+/** It may be scaled away: a worker that works, or will. */
+export const isServing = (instance: ClusterInstance): boolean =>
+  instance.slot > 0 && isLive(instance) && instance.state !== 'error' && instance.drain === null;
+
+export function headOf(state: ClusterState): ClusterInstance | undefined {
+  return state.instances.find((instance) => instance.slot === 0 && isLive(instance));
+}
+
+/** When time alone must have ended the cluster, with the code; by the books. */
+export function dueEnds({ state, settings, books }: DaskWorld): { code: string; atMs: number }[] {
+  const ends: { code: string; atMs: number }[] = [];
+  if (!books.everStarted) ends.push({ code: 'START_FAILED', atMs: bornAtMs + settings.startTimeoutMs });
+  if (books.idleSinceMs !== null) ends.push({ code: 'IDLE', atMs: books.idleSinceMs + settings.idleTimeoutMs });
+  if (books.noClientSinceMs !== null && books.noClientTimeoutMs !== null) {
+    ends.push({ code: 'NO_CLIENT', atMs: books.noClientSinceMs + books.noClientTimeoutMs });
+  }
+  if (settings.maxLifetimeMs !== null) {
+    ends.push({ code: 'LIFETIME', atMs: state.createdAtMs + settings.maxLifetimeMs });
+  }
+  return ends;
+}
+
+/** Written after every step: what has been reached can never be taken back. */
+export function noteProgress({ state, books }: DaskWorld): void {
+  const head = headOf(state);
+  if (head !== undefined && hasStarted(head)) books.schedulerStarted = true;
+  const worker = state.instances.some((instance) => instance.slot > 0 && hasStarted(instance));
+  if (books.schedulerStarted && (worker || state.target === 1)) books.everStarted = true;
+}
+
+/** Agents who wait for orders are answered when the version has grown: so it must, whenever the orders are others. */
+export function checkOrders({ rules, state, books }: DaskWorld): void {
+  const orders = rules.ordersOf(state);
+  must(orders !== null, () => 'a Dask cluster without orders');
+  const { version, ...rest } = orders;
+  const told = JSON.stringify(rest);
+  must(version >= books.version, () => 'the version of the orders went back');
+  must(told === books.orders || version > books.version, () => `new orders, old version: ${books.orders} -> ${told}`);
+  books.orders = told;
+  books.version = version;
+}

@@ -1,0 +1,183 @@
+// What must hold of a Dask cluster's plans at any moment, whatever has happened before.
+import type { Decision, Plan } from '../../domain/cluster/plan.ts';
+import type { ClusterInstance, ClusterState } from '../../domain/cluster/state.ts';
+import {
+  checkOrders,
+  type DaskWorld,
+  drainGraceMs,
+  dueEnds,
+  hasStarted,
+  headOf,
+  isLive,
+  noteProgress,
+  quiet,
+  registerTimeoutMs,
+} from './dask-books.ts';
+import { watchScaling } from './dask-scaling.ts';
+import { must } from './worlds.ts';
+
+/** Does what the workflow does when it wakes, checks each decision, and plans again: nothing may be left to decide. */
+export function decide(world: DaskWorld): Plan {
+  const { rules, nowMs } = world;
+  checkNow(world);
+  watchScaling(world, 'time', () => adapt(world, world.state, nowMs));
+  const plan = rules.planCluster(world.state, nowMs);
+  const ends = plan.decisions.filter((decision) => decision.kind === 'giveUp');
+  must(ends.length <= 1, () => 'it ends more than once');
+  const isOver = world.state.stopRequested !== null || ends.length > 0;
+  for (const decision of plan.decisions) checkDecision(world, decision, isOver);
+  for (const decision of plan.decisions) {
+    rules.intend(world.state, decision, nowMs);
+    if (decision.kind === 'launch' || decision.kind === 'terminate' || decision.kind === 'inspect') {
+      world.effects.push(decision);
+    }
+  }
+  checkNow(world);
+  const again = rules.planCluster(world.state, nowMs);
+  must(again.decisions.length === 0, () => `decided again: ${JSON.stringify(again.decisions)}`);
+  const nothingLeft = world.state.instances.length === 0 && world.state.launches.length === 0;
+  must(again.done === (world.state.stopRequested !== null && nothingLeft), () => `done is ${again.done}`);
+  checkRest(world);
+  checkWake(world, again);
+  return again;
+}
+
+function adapt({ rules }: DaskWorld, state: ClusterState, nowMs: number): void {
+  if (state.dask !== null) rules.adaptNow(state, state.dask, nowMs);
+}
+
+function checkDecision(world: DaskWorld, decision: Decision, isOver: boolean): void {
+  const { state, nowMs, books } = world;
+  if (decision.kind === 'launch') {
+    must(!isOver, () => 'launches at or after the end');
+    const head = decision.slots.find((order) => order.slot === 0);
+    must(head === undefined || !books.schedulerStarted, () => 'launches another scheduler');
+    for (const { slot, role } of decision.slots)
+      must((role === 'head') === (slot === 0), () => `slot ${slot}: ${role}`);
+  }
+  if (decision.kind === 'inspect') must(!isOver, () => 'inspects at or after the end');
+  if (decision.kind === 'inspect') world.met('silence');
+  if (decision.kind === 'drain') {
+    must(!isOver, () => 'drains at or after the end');
+    for (const { id, instance: name, worker, deadlineMs } of decision.drains) {
+      const instance = state.instances.find((each) => each.id === name);
+      must(instance !== undefined && hasStarted(instance), () => `drains ${name}, which has not started`);
+      must(instance.slot > 0 && instance.role === 'worker', () => 'drains the head');
+      must(instance.slot >= state.target && instance.drain === null, () => `drains ${name} for nothing`);
+      must(worker === instance.process?.name, () => `drains ${worker} for ${name}`);
+      must(id > books.newestDrain, () => `drain ${id} is not new`);
+      must(deadlineMs === nowMs + world.settings.drainTimeoutMs, () => 'a drain with another deadline');
+      books.newestDrain = id;
+      books.drains.push({ id, instance: name, deadlineMs, outcome: null });
+      world.met('drain');
+    }
+  }
+  if (decision.kind === 'giveUp') checkEnd(world, decision.code);
+  if (decision.kind !== 'terminate') return;
+  for (const id of decision.ids) {
+    const instance = state.instances.find((each) => each.id === id);
+    must(instance !== undefined && isLive(instance), () => `terminates ${id} again`);
+    if (!isOver) checkTermination(world, instance);
+  }
+}
+
+/** While the cluster lives, whoever is terminated is lost, late, never started and extra, or emptied. */
+function checkTermination({ state, nowMs, books, met }: DaskWorld, instance: ClusterInstance): void {
+  if (instance.state === 'error') return;
+  const isLate = instance.state === 'starting' && nowMs >= instance.launchedAtMs + registerTimeoutMs;
+  if (isLate) return;
+  if (instance.drain === null) {
+    const isDouble = state.instances.some(
+      (other) => other !== instance && other.slot === instance.slot && isLive(other),
+    );
+    must(instance.slot >= state.target || isDouble, () => `terminates ${instance.id} for nothing`);
+    const head = headOf(state);
+    const canDrain = head !== undefined && hasStarted(head);
+    must(!hasStarted(instance) || !canDrain, () => `terminates ${instance.id} without a drain`);
+    return;
+  }
+  const drain = books.drains.findLast((each) => each.instance === instance.id);
+  must(drain !== undefined, () => `${instance.id} drains unasked`);
+  if (drain.outcome !== null) return;
+  must(nowMs >= drain.deadlineMs + drainGraceMs, () => `terminates ${instance.id} before its drain is over`);
+  met('drain past its deadline');
+}
+
+function checkEnd(world: DaskWorld, code: string): void {
+  const { state, books, nowMs } = world;
+  if (code === 'SCHEDULER_LOST') {
+    const head = headOf(state);
+    must(books.schedulerStarted, () => 'a scheduler was lost that never started');
+    must(head === undefined || head.state === 'error', () => 'the scheduler is still there');
+    return world.met('scheduler lost');
+  }
+  if (code === 'START_FAILED') {
+    must(!books.everStarted, () => 'a start failed that had succeeded');
+    return world.met('start failed');
+  }
+  const due = dueEnds(world).find((end) => end.code === code);
+  must(due !== undefined && nowMs >= due.atMs, () => `${code} at ${nowMs}, due ${due?.atMs ?? 'never'}`);
+  if (code === 'IDLE') world.met('idle');
+  if (code === 'NO_CLIENT') world.met('no client');
+  if (code === 'LIFETIME') world.met('lifetime');
+}
+
+/** True at every moment, planned or not. */
+export function checkNow(world: DaskWorld): void {
+  const { state, books } = world;
+  noteProgress(world);
+  checkOrders(world);
+  const stop = state.stopRequested === null ? null : JSON.stringify(state.stopRequested);
+  books.stop ??= stop;
+  must(books.stop === stop, () => 'the reason of a stop changed');
+  for (const instance of state.instances) {
+    must((instance.role === 'head') === (instance.slot === 0), () => `${instance.role} in slot ${instance.slot}`);
+    must(instance.role === 'worker' || instance.drain === null, () => 'the head is drained');
+  }
+  must(state.target >= 1, () => 'a target without a head');
+  must(state.launched - state.terminated === state.instances.length, () => 'instances are miscounted');
+  must(state.dask?.schedulerAddress === null || books.schedulerStarted, () => 'an address without a scheduler');
+}
+
+/** True once everything decided has been written down. */
+function checkRest(world: DaskWorld): void {
+  const { state, nowMs, books } = world;
+  const live = state.instances.filter(isLive);
+  if (state.stopRequested !== null) return must(live.length === 0, () => 'an instance lives on after the end');
+  const slots = live.map((instance) => instance.slot);
+  must(new Set(slots).size === slots.length, () => `slots ${String(slots)} are bound twice`);
+  for (const instance of live) {
+    must(instance.state !== 'error', () => 'a lost instance is kept');
+    const drain = instance.drain;
+    if (drain === null) must(instance.slot < state.target, () => `${instance.id} is extra and stays`);
+    else
+      must(
+        drain.outcome === null && nowMs < drain.deadlineMs + drainGraceMs,
+        () => `${instance.id} is empty and stays`,
+      );
+  }
+  const taken = new Set([...state.instances.map(({ slot }) => slot), ...state.launches.flatMap((each) => each.slots)]);
+  const isPausing = state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs;
+  for (let slot = 0; slot < state.target && !isPausing; slot += 1) {
+    must(taken.has(slot) || Boolean(state.slots[slot]?.givenUp), () => `slot ${slot} is left vacant`);
+  }
+  const isFilled = (slot: number): boolean =>
+    Boolean(state.slots[slot]?.givenUp) ||
+    live.some((each) => each.slot === slot && hasStarted(each) && each.drain === null);
+  const isSettled = Array.from({ length: state.target }, (_, slot) => slot).every(isFilled);
+  must(isSettled || world.rules.clusterStatus(state) !== 'ready', () => 'called ready, but a slot is still to come');
+  must(!books.schedulerStarted || headOf(state) !== undefined, () => 'it goes on without its scheduler');
+  for (const { code, atMs } of dueEnds(world)) must(nowMs < atMs, () => `${code} was due at ${atMs}`);
+}
+
+/** The clock alone changes nothing before the plan's own wake-up. */
+function checkWake(world: DaskWorld, { wakeAtMs }: Plan): void {
+  const { rules, nowMs } = world;
+  must(wakeAtMs === null || wakeAtMs > nowMs, () => 'it wakes in the past');
+  const untilMs = wakeAtMs === null ? nowMs + 1e9 : wakeAtMs - 1;
+  const mayAdapt = world.state.dask?.adaptive !== null;
+  const copy: ClusterState = mayAdapt ? JSON.parse(quiet(world.state)) : world.state;
+  if (mayAdapt) adapt(world, copy, untilMs);
+  must(copy.target === world.state.target, () => 'it does not wake for adaptive scaling');
+  must(rules.planCluster(copy, untilMs).decisions.length === 0, () => 'it sleeps through what is due');
+}

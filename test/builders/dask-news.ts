@@ -1,0 +1,240 @@
+// How a simulated Dask cluster hears of things: everything is told twice, and some of it again when it is long out of date.
+import type { LaunchNews, Report } from '../../domain/cluster/apply.ts';
+import type { DaskNews } from '../../domain/cluster/dask.ts';
+import type { ClusterInstance, ClusterState, DrainOutcome, ProcessState } from '../../domain/cluster/state.ts';
+import { checkNow, decide } from './dask-checks.ts';
+import { type DaskWorld, type Effect, hasStarted, headOf, isLive, quiet } from './dask-books.ts';
+import { type Cause, watchScaling } from './dask-scaling.ts';
+import { must, pick } from './worlds.ts';
+
+/** News told twice is the same as news told once; the log of events alone may be longer. */
+export function note(world: DaskWorld, cause: Cause, apply: (to: ClusterState) => void): void {
+  watchScaling(world, cause, () => apply(world.state));
+  checkNow(world);
+  const once = quiet(world.state);
+  apply(world.state);
+  must(once === quiet(world.state), () => 'the same news told twice made a difference');
+}
+
+/** True when the report was accepted, as it must be exactly from an instance that we know and did not end. */
+export function tell(
+  world: DaskWorld,
+  instance: ClusterInstance,
+  kind: Report['kind'],
+  news: DaskNews = {},
+  bootId = `own-${instance.id}`,
+): boolean {
+  const isOurs = instance.bootId === null ? kind === 'register' : instance.bootId === bootId;
+  const expected = isLive(instance) && isOurs;
+  const before = expected ? '' : quiet(world.state);
+  const isLeaving = instance.drain !== null;
+  const failed = (): string => (isLeaving ? JSON.stringify([world.state.slots, world.state.failures]) : '');
+  const failures = failed();
+  let verdict = '';
+  note(world, 'news', (to) => {
+    verdict = world.rules.applyReport(to, { instance: instance.id, bootId, kind, address: 'a', ...news }, world.nowMs);
+  });
+  must((verdict === 'accepted') === expected, () => `${kind} of ${instance.id} was ${verdict}`);
+  must(expected || before === quiet(world.state), () => 'a refused report changed the state');
+  must(failures === failed(), () => 'a worker that was sent away counts as a failure');
+  return expected;
+}
+
+const ranks: Record<ProcessState, number> = { pending: 0, starting: 1, started: 2, stopping: 3, stopped: 4, error: 4 };
+const order = ['pending', 'starting', 'started', 'stopping'] as const;
+
+/** A Dask process goes its way; `stale` repeats an earlier stage of it, `late` news that come after its end. */
+export function tellProcess(world: DaskWorld, instance: ClusterInstance, how: string): void {
+  const before = instance.process?.state ?? null;
+  const at = before === null ? -1 : ranks[before];
+  if (how === 'stale' && at < 1) return;
+  if (how === 'stale') world.met('stale news');
+  if (how === 'fails' && at >= ranks.started) return;
+  const next = how === 'stale' ? order[Math.max(0, Math.min(at, 3) - 1)] : order[Math.min(at + 1, 2)];
+  const ends: Record<string, { state: ProcessState; code: string | null }> = {
+    fails: { state: 'error', code: 'ENVIRONMENT_FAILED' },
+    dies: { state: 'error', code: 'PROCESS_EXITED' },
+    stops: { state: 'stopped', code: null },
+    closes: { state: 'stopping', code: null },
+  };
+  // No worker is there before its scheduler.
+  if (how === 'goes on' && next === 'started' && instance.role === 'worker' && !world.books.schedulerStarted) return;
+  const { state, code } = ends[how] ?? { state: next ?? 'pending', code: null };
+  const name = instance.role === 'head' ? 'scheduler' : `worker-${instance.id}`;
+  const reason = code === null ? null : { code, text: 'as it happens' };
+  const address = state === 'started' ? `tls://${instance.id}` : null;
+  const wasDraining = instance.drain !== null;
+  if (!tell(world, instance, 'alive', { process: { state, name, stage: 'dask', address, reason } })) return;
+  const after = instance.process?.state ?? 'pending';
+  must(before === null || ranks[after] >= ranks[before], () => `a process went from ${before} back to ${after}`);
+  if (how === 'fails' && code !== null) {
+    world.met('environment failed');
+    must(world.state.slots[instance.slot]?.givenUp?.code === code, () => 'an environment that failed is tried again');
+  }
+  if (how === 'dies' || how === 'stops') {
+    must(instance.state === 'error', () => `${instance.id} has no process and goes on`);
+    world.met(wasDraining ? 'drain undone by a loss' : 'process lost');
+  }
+}
+
+export interface SchedulerWords {
+  clients: number;
+  idleForMs: number | null;
+  wish: number | null;
+  /** Running keys by worker, round and round. */
+  keys: number[];
+  /** A bit for each worker that the scheduler has lost sight of. */
+  missing: number;
+}
+
+export function tellScheduler(world: DaskWorld, { clients, idleForMs, wish, keys, missing }: SchedulerWords): void {
+  const { state, books, nowMs } = world;
+  const head = headOf(state);
+  if (head === undefined || head.bootId === null) return;
+  const workers = state.instances
+    .filter((instance) => instance.role === 'worker' && hasStarted(instance))
+    .filter((_, index) => (missing >> index) % 2 === 0)
+    .map((instance, index) => ({
+      name: instance.process?.name ?? '',
+      status: 'running',
+      processing: pick(keys, index) ?? 0,
+    }));
+  const known = new Set(workers.map((worker) => worker.name));
+  const vanished = state.instances.filter(
+    ({ process, drain, state: is, suspicion }) =>
+      is === 'ready' &&
+      drain === null &&
+      suspicion === null &&
+      !known.has(process?.name ?? '') &&
+      state.dask?.report?.workers.some((worker) => worker.name === process?.name),
+  );
+  const sinceMs = idleForMs === null ? null : Math.max(head.registeredAtMs ?? 0, nowMs - idleForMs);
+  books.idleSinceMs = sinceMs;
+  books.noClientSinceMs = clients > 0 ? null : (books.noClientSinceMs ?? nowMs);
+  books.wishes.push({ atMs: nowMs, workers: wish });
+  const tasks = { processing: 0, waiting: 0, memory: 0, erred: 0, noWorker: 0 };
+  const idle = sinceMs === null ? null : nowMs - sinceMs;
+  const accepted = tell(world, head, 'alive', {
+    scheduler: { tasks, clients, idleForMs: idle, adaptiveTarget: wish, workers },
+  });
+  must(accepted, () => 'the scheduler was not heard');
+  for (const instance of vanished) {
+    world.met('worker vanished');
+    must(instance.suspicion !== null, () => `${instance.id} has vanished, and nobody looks`);
+  }
+}
+
+/** The head's agent says how a drain went: any that was ever ordered, at any time, and again. */
+export function tellDrained(world: DaskWorld, id: number, outcome: DrainOutcome): void {
+  const { state, books } = world;
+  const head = headOf(state);
+  const drain = books.drains.find((each) => each.id === id);
+  if (head === undefined || head.bootId === null || drain === undefined) return;
+  const instance = state.instances.find((each) => each.drain?.id === drain.id);
+  const isOpen = drain.outcome === null && instance !== undefined && instance.state === 'ready';
+  const mayStay = books.adaptive === null || state.target - 1 < books.adaptive.maximum;
+  const stays =
+    isOpen && outcome === 'kept' && instance.drain?.adaptive === true && (instance.slot < state.target || mayStay);
+  const target = state.target;
+  if (!tell(world, head, 'alive', { drained: [{ id: drain.id, outcome }] })) return;
+  drain.outcome ??= outcome;
+  if (!isOpen) world.met('late outcome');
+  if (stays) {
+    world.met('worker kept');
+    must(instance.drain === null && instance.slot < state.target, () => `${instance.id} was kept, and goes`);
+    must(state.target <= target + 1, () => 'one was kept, and more are wanted');
+  } else {
+    must(state.target === target, () => `a drain that is no use moved the target to ${state.target}`);
+  }
+}
+
+export function launched(world: DaskWorld, effect: Extract<Effect, { kind: 'launch' }>, how: string): void {
+  finish(world, effect);
+  const count = { part: effect.slots.length - 1, none: 0, rejected: 0 }[how] ?? effect.slots.length;
+  const slots = effect.slots.slice(0, count).map((each) => each.slot);
+  if (how === 'doubled' && slots[0] !== 0) slots.push(slots[0] ?? 0);
+  const missing = effect.slots.length - count;
+  const scope = how === 'rejected' ? ('request' as const) : ('offer' as const);
+  const failure = {
+    offer: 'local',
+    zone: 'here',
+    market: 'spot' as const,
+    code: 'NO',
+    scope,
+    text: 'no',
+    count: missing,
+  };
+  const news: LaunchNews = {
+    launched: slots.map((slot) => ({ id: `i_${(world.born += 1)}`, slot, offer: 'local', zone: 'here' })),
+    failures: missing > 0 ? [failure] : [],
+  };
+  note(world, 'news', (to) => world.rules.applyLaunch(to, effect.seq, news, world.nowMs));
+}
+
+export function terminated(world: DaskWorld, effect: Extract<Effect, { kind: 'terminate' }>): void {
+  finish(world, effect);
+  note(world, 'news', (to) => world.rules.applyTerminated(to, effect.ids, world.nowMs));
+}
+
+export function inspected(
+  world: DaskWorld,
+  effect: Extract<Effect, { kind: 'inspect' }>,
+  seen: 'alive' | 'gone',
+  linkWorks: boolean,
+): void {
+  finish(world, effect);
+  const news = { seen: effect.ids.map((id) => ({ id, state: seen })), linkWorks };
+  note(world, 'news', (to) => world.rules.applyInspection(to, news, world.nowMs));
+}
+
+function finish(world: DaskWorld, effect: Effect): void {
+  world.effects = world.effects.filter((each) => each !== effect);
+}
+
+/** All goes as it should for a while: launches succeed, agents register, processes start. At most one, the nth, does not. */
+export function bringUp(world: DaskWorld, failing: number | null = null): void {
+  for (const effect of world.effects) {
+    if (effect.kind === 'launch') launched(world, effect, 'full');
+    else if (effect.kind === 'terminate') terminated(world, effect);
+    else inspected(world, effect, 'alive', true);
+    decide(world);
+  }
+  for (const instance of world.state.instances.filter((each) => each.state === 'starting')) {
+    tell(world, instance, 'register');
+    decide(world);
+  }
+  const unlucky = failing === null ? undefined : world.state.instances[failing];
+  if (unlucky?.state === 'ready') tellProcess(world, unlucky, 'fails');
+  for (const instance of world.state.instances) {
+    for (let stage = 0; stage < 3 && instance.state === 'ready' && !hasStarted(instance); stage += 1) {
+      tellProcess(world, instance, instance.process?.state === 'stopping' ? 'stops' : 'goes on');
+    }
+    decide(world);
+  }
+}
+
+/** Signs of life of everybody who lives. */
+export function breathe(world: DaskWorld): void {
+  const { state, rules, nowMs } = world;
+  const alive = state.instances.filter((instance) => instance.state === 'ready');
+  note(world, 'news', (to) => {
+    for (const { id, bootId } of alive) {
+      rules.applyReport(to, { instance: id, bootId: bootId ?? '', kind: 'alive', address: 'a' }, nowMs);
+    }
+  });
+}
+
+/** Time in which everybody says that they live. */
+export function live(world: DaskWorld, ms: number): void {
+  const endMs = world.nowMs + ms;
+  while (world.nowMs < endMs) {
+    world.nowMs = Math.min(endMs, world.nowMs + 3 * world.settings.aliveEveryMs - 1);
+    breathe(world);
+    decide(world);
+  }
+}
+
+export function adapt(world: DaskWorld, adaptive: DaskWorld['books']['adaptive']): void {
+  if (world.state.stopRequested === null) world.books.adaptive = adaptive;
+  note(world, 'news', (to) => world.rules.adaptCluster(to, adaptive, world.nowMs));
+}

@@ -1,0 +1,63 @@
+// Watches every step that changes how many workers a simulated Dask cluster is to have: who goes, and who asked for it.
+import type { ClusterInstance } from '../../domain/cluster/state.ts';
+import { fewerAfterMs } from '../../domain/limits.ts';
+import { type DaskWorld, hasStarted, isServing } from './dask-books.ts';
+import { must } from './worlds.ts';
+
+/** Somebody names the number, or adaptive scaling changes it: upon news, or as time goes by. */
+export type Cause = 'asked' | 'news' | 'time';
+
+export function watchScaling(world: DaskWorld, cause: Cause, step: () => void): void {
+  const { state } = world;
+  const target = state.target;
+  const slots = new Map(state.instances.map((instance) => [instance.id, instance.slot]));
+  const isOver = state.stopRequested !== null;
+  step();
+  must(!isOver || state.target === target, () => 'a stopped cluster scales');
+  if (state.target === target) return;
+  if (state.target < target) checkWhoGoes(world);
+  for (const { id, slot } of state.instances) {
+    if (slots.get(id) !== slot && slots.has(id)) world.met('worker moved');
+    must(slots.get(id) !== 0 || slot === 0, () => 'the head was moved');
+  }
+  if (cause !== 'asked') checkAdaptive(world, target);
+  const { adaptive, wishes } = world.books;
+  const wished = Math.max(adaptive?.minimum ?? 0, wishes.at(-1)?.workers ?? 0);
+  const isWished = state.target - 1 <= wished;
+  must(cause !== 'time' || state.target < target || isWished, () => 'time alone makes it grow');
+}
+
+/** Nobody goes who does more than somebody who stays, and nobody who has started before somebody who has not. */
+function checkWhoGoes({ state, met }: DaskWorld): void {
+  met('scale down');
+  const keys = new Map(state.dask?.report?.workers.map((worker) => [worker.name, worker.processing]));
+  const worth = (instance: ClusterInstance): number =>
+    hasStarted(instance) ? 1 + (keys.get(instance.process?.name ?? '') ?? 0) : 0;
+  const serving = state.instances.filter(isServing);
+  const going = serving.filter((instance) => instance.slot >= state.target);
+  for (const stays of serving.filter((instance) => instance.slot < state.target)) {
+    for (const goes of going) {
+      must(
+        worth(goes) <= worth(stays),
+        () => `${goes.id} goes with ${worth(goes)}, ${stays.id} stays with ${worth(stays)}`,
+      );
+    }
+  }
+}
+
+function checkAdaptive({ state, books, nowMs, met }: DaskWorld, before: number): void {
+  const workers = state.target - 1;
+  met(state.target > before ? 'adaptive up' : 'adaptive down');
+  if (books.adaptive === null) return must(workers > before - 1, () => 'scaled down unasked');
+  const { minimum, maximum } = books.adaptive;
+  must(workers <= maximum || state.target < before, () => `${workers} workers, at most ${maximum}`);
+  must(workers >= minimum || state.target > before, () => `${workers} workers, at least ${minimum}`);
+  if (state.target > before) return;
+  const sinceMs = nowMs - fewerAfterMs;
+  const inForce = books.wishes.filter((wish) => wish.atMs > sinceMs);
+  const earlier = books.wishes.findLast((wish) => wish.atMs <= sinceMs);
+  for (const wish of earlier === undefined ? inForce : [earlier, ...inForce]) {
+    const most = Math.min(wish.workers ?? before - 1, maximum);
+    must(most <= workers, () => `scaled down to ${workers} within a minute of a wish for ${wish.workers}`);
+  }
+}

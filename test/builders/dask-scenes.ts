@@ -1,0 +1,164 @@
+// How a simulated Dask cluster comes to rest or to its end, however its world has gone so far.
+import { fewerAfterMs } from '../../domain/limits.ts';
+import { type DaskWorld, dueEnds, hasStarted, headOf } from './dask-books.ts';
+import { decide } from './dask-checks.ts';
+import {
+  adapt,
+  breathe,
+  bringUp,
+  inspected,
+  launched,
+  live,
+  note,
+  tellDrained,
+  tellProcess,
+  tellScheduler,
+  terminated,
+} from './dask-news.ts';
+import { must } from './worlds.ts';
+
+/** One worker fewer, by request or by Dask's own wish, and what then becomes of the one that has to go. */
+export function sendAway(world: DaskWorld, isAdaptive: boolean, next: string): void {
+  const { state, rules } = world;
+  bringUp(world);
+  const workers = state.target - 1;
+  if (isAdaptive) adapt(world, { minimum: 0, maximum: Math.max(1, workers) });
+  const words = { clients: 1, idleForMs: null, wish: Math.max(0, workers - 1), keys: [0, 2, 1], missing: 0 };
+  tellScheduler(world, words);
+  decide(world);
+  if (isAdaptive) {
+    // Its wishes jump about; the most of a minute counts.
+    live(world, fewerAfterMs / 2);
+    tellScheduler(world, { ...words, wish: 0 });
+    live(world, fewerAfterMs / 2);
+  } else note(world, 'asked', (to) => rules.scaleCluster(to, Math.max(1, workers), world.nowMs));
+  decide(world);
+  const drain = world.books.drains.at(-1);
+  const leaving = state.instances.find((instance) => instance.drain?.id === drain?.id);
+  if (drain === undefined || leaving === undefined || leaving.state !== 'ready') return;
+  if (next === 'dies' || next === 'stops') tellProcess(world, leaving, next);
+  if (next === 'drained' || next === 'kept') tellDrained(world, drain.id, next);
+}
+
+export function endGame(world: DaskWorld, how: string): void {
+  if (how === 'calm') return calmDown(world);
+  if (how === 'idle' || how === 'nobody comes') return waitAlive(world, how);
+  if (how === 'forgotten' || how === 'gone') return waitForgotten(world, how);
+  const reason = { code: 'STOPPED', text: 'somebody asked for it', atMs: world.nowMs };
+  world.met('stop');
+  note(world, 'asked', (to) => world.rules.stopCluster(to, reason));
+  decide(world);
+  answerAll(world);
+  must(decide(world).done, () => 'stopped, and not done');
+}
+
+function answerAll(world: DaskWorld): void {
+  for (let round = 0; world.effects.length > 0; round += 1) {
+    must(round < 20, () => 'it never stops asking');
+    for (const effect of world.effects) {
+      if (effect.kind === 'launch') launched(world, effect, 'full');
+      else if (effect.kind === 'terminate') terminated(world, effect);
+      else inspected(world, effect, 'alive', true);
+    }
+    decide(world);
+  }
+}
+
+/** All goes well, somebody is there and computes: then every slot has its process, and nobody is on the way out. */
+function calmDown(world: DaskWorld): void {
+  const { rules } = world;
+  adapt(world, null);
+  for (let round = 0; round < 8; round += 1) {
+    tellScheduler(world, { clients: 1, idleForMs: null, wish: null, keys: [1], missing: 0 });
+    for (const drain of world.books.drains.filter((each) => each.outcome === null)) {
+      tellDrained(world, drain.id, 'drained');
+    }
+    decide(world);
+    bringUp(world);
+    answerAll(world);
+    breathe(world);
+    // Long enough for every drain and back-off that is left over.
+    if (round < 7) world.nowMs += 12_000;
+    decide(world);
+  }
+  const { state } = world;
+  if (state.stopRequested !== null) return must(state.instances.length === 0, () => 'stopped, and not done');
+  for (let slot = 0; slot < state.target; slot += 1) {
+    const here = state.instances.filter((instance) => instance.slot === slot && hasStarted(instance));
+    const isGivenUp = Boolean(state.slots[slot]?.givenUp);
+    must(here.length === 1 || isGivenUp, () => `slot ${slot} is not filled: ${JSON.stringify(state)}`);
+    must(
+      here.every((instance) => instance.drain === null),
+      () => `slot ${slot} is still drained`,
+    );
+  }
+  must(
+    state.instances.every((instance) => instance.slot < state.target),
+    () => 'an extra one stays',
+  );
+  must(rules.clusterStatus(state) === 'ready', () => `all have started, yet it is ${rules.clusterStatus(state)}`);
+}
+
+/** Nothing more is computed, or nobody connects; all agents live on. The plan's own wake-ups must find the end. */
+function waitAlive(world: DaskWorld, how: string): void {
+  const { rules } = world;
+  if (how === 'nobody comes') {
+    world.books.noClientTimeoutMs = 200_000;
+    if (world.books.noClientSinceMs !== null) world.books.noClientSinceMs = world.nowMs;
+    note(world, 'news', (to) => rules.keepAlive(to, 200_000, world.nowMs));
+  }
+  let dueMs = Infinity;
+  const wasOver = world.state.stopRequested !== null;
+  stepToEnd(world, () => {
+    bringUp(world);
+    breathe(world);
+    if (dueMs < Infinity || !isLinked(world)) return;
+    tellScheduler(world, { clients: 0, idleForMs: how === 'idle' ? 0 : null, wish: null, keys: [0], missing: 0 });
+    decide(world);
+    // Until then a worker may yet start.
+    const ends = dueEnds(world).filter((end) => end.code !== 'START_FAILED');
+    dueMs = ends.reduce((first, end) => Math.min(first, end.atMs), Infinity);
+  });
+  const stop = world.state.stopRequested;
+  const isTimed =
+    stop !== null && dueMs < Infinity && ['IDLE', 'NO_CLIENT', 'LIFETIME'].includes(stop.code) && !wasOver;
+  must(!isTimed || stop.atMs === dueMs, () => `${stop?.code} at ${stop?.atMs}, due ${dueMs}`);
+}
+
+/** The head's agent speaks for a scheduler that runs. */
+function isLinked({ state }: DaskWorld): boolean {
+  const head = headOf(state);
+  return head !== undefined && hasStarted(head);
+}
+
+/** Nobody is ever heard again; the provider finds them gone, or alive and silent while all that holds them is the clock. */
+function waitForgotten(world: DaskWorld, how: string): void {
+  stepToEnd(
+    world,
+    () => {
+      for (const effect of world.effects) {
+        if (effect.kind === 'launch') launched(world, effect, 'full');
+        else if (effect.kind === 'terminate') terminated(world, effect);
+        else inspected(world, effect, how === 'gone' ? 'gone' : 'alive', how === 'gone');
+        decide(world);
+      }
+    },
+    how === 'gone' || dueEnds(world).length > 0,
+  );
+}
+
+/** From one wake-up of the plan to the next, and never otherwise. */
+function stepToEnd(world: DaskWorld, meanwhile: () => void, mustEnd = true): void {
+  for (let wakes = 0; world.state.stopRequested === null; wakes += 1) {
+    if (!mustEnd && wakes > 5) return;
+    must(wakes < 200, () => `it never ends: ${JSON.stringify(world.state)}`);
+    meanwhile();
+    const { wakeAtMs } = decide(world);
+    if (world.state.stopRequested !== null) break;
+    if (wakeAtMs === null) return must(!mustEnd || world.books.everStarted, () => 'it sleeps for ever');
+    world.nowMs = wakeAtMs;
+    decide(world);
+  }
+  answerAll(world);
+  must(decide(world).done, () => 'at its end, and not done');
+}

@@ -1,0 +1,222 @@
+// A simulated world of one Dask cluster: processes that start, fail and end, a scheduler that speaks of its workers, drains
+// with every outcome or none, people who scale, adapt and stop. Told by dask-news.ts, checked by dask-checks.ts.
+import fc from 'fast-check';
+
+import type { ClusterState, DaskSettings } from '../../domain/cluster/state.ts';
+import { bornAtMs, daskSubjects, type DaskSubject, type DaskWorld, openBooks } from './dask-books.ts';
+import { checkNow, decide } from './dask-checks.ts';
+import {
+  adapt,
+  bringUp,
+  inspected,
+  launched,
+  live,
+  note,
+  tell,
+  tellDrained,
+  tellProcess,
+  tellScheduler,
+  terminated,
+} from './dask-news.ts';
+import { daskClusterSettings, daskSettings } from './dask-settings.ts';
+import { endGame, sendAway } from './dask-scenes.ts';
+import type { DaskRules } from './rules.ts';
+import { type CheckOptions, checkWorlds, type Met, must, pick, same } from './worlds.ts';
+
+/** Runs many worlds against the rules; throws when one breaks them. */
+export function checkDaskWorlds(rules: DaskRules, options: CheckOptions): Record<string, number> {
+  const run = (plan: DaskPlan, met: Met<DaskSubject>): void => runDaskWorld(rules, plan, met);
+  return checkWorlds({ plan: daskPlan, subjects: daskSubjects, run }, options);
+}
+
+const words = fc.record({
+  do: fc.constant('scheduler'),
+  clients: fc.constantFrom(0, 0, 1, 2),
+  idleForMs: fc.constantFrom(null, null, 0, 100_000, 290_000),
+  wish: fc.constantFrom(null, 0, 1, 2, 3, 5, 8),
+  keys: fc.array(fc.nat(4), { minLength: 1, maxLength: 4 }),
+  missing: fc.constantFrom(0, 0, 0, 1, 2, 5),
+});
+const step = fc.oneof(
+  { weight: 14, arbitrary: fc.record({ do: fc.constant('bring up'), failing: fc.constantFrom(null, null, 1, 2, 3) }) },
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: fc.constant('answer'),
+      effect: fc.nat(3),
+      how: fc.constantFrom('full', 'full', 'full', 'full', 'part', 'none', 'doubled', 'rejected'),
+      seen: fc.constantFrom('alive', 'alive', 'gone'),
+      link: fc.boolean(),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('report'),
+      instance: fc.nat(5),
+      kind: fc.constantFrom('register', 'register', 'alive', 'leaving'),
+      boot: fc.constantFrom('own', 'own', 'another'),
+    }),
+  },
+  {
+    weight: 14,
+    arbitrary: fc.record({
+      do: fc.constant('process'),
+      instance: fc.nat(8),
+      how: fc.constantFrom(
+        'goes on',
+        'goes on',
+        'goes on',
+        'stale',
+        'stale',
+        'stale',
+        'fails',
+        'dies',
+        'stops',
+        'closes',
+      ),
+    }),
+  },
+  { weight: 20, arbitrary: words },
+  {
+    weight: 16,
+    arbitrary: fc.record({
+      do: fc.constant('drained'),
+      drain: fc.nat(7),
+      outcome: fc.constantFrom('drained', 'kept', 'kept', 'deadline', 'unknown'),
+    }),
+  },
+  { weight: 10, arbitrary: fc.record({ do: fc.constant('scale'), to: fc.integer({ min: 1, max: 6 }) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('adapt'),
+      range: fc.constantFrom(null, [0, 3], [0, 8], [1, 4], [1, 8], [2, 2], [3, 6]),
+    }),
+  },
+  {
+    weight: 16,
+    arbitrary: fc.record({
+      do: fc.constant('send away'),
+      adaptive: fc.boolean(),
+      next: fc.constantFrom('drained', 'kept', 'kept', 'dies', 'stops', 'nothing'),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('keepalive'), ms: fc.constantFrom(null, null, 90_000, 200_000) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('stop') }) },
+  {
+    weight: 14,
+    arbitrary: fc.record({
+      do: fc.constant('live'),
+      ms: fc.constantFrom(1_000, 20_000, 50_000, 61_000, 76_000, 120_000),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1_000, 61_000, 700_000) }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('wait for wake') }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('roll') }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+const daskPlan = fc.record({
+  instances: fc.integer({ min: 1, max: 5 }),
+  up: fc.constantFrom('all', 'all', 'all', 'one fails', 'none'),
+  noClientTimeoutMs: fc.constantFrom(null, null, 300_000),
+  maxLifetimeMs: fc.constantFrom(null, null, 300_000),
+  steps: fc.array(step, { minLength: 4, maxLength: 16, size: 'max' }),
+  end: fc.constantFrom('stop', 'calm', 'idle', 'nobody comes', 'forgotten', 'gone'),
+});
+type DaskPlan = typeof daskPlan extends fc.Arbitrary<infer T> ? T : never;
+
+function runDaskWorld(rules: DaskRules, plan: DaskPlan, met: Met<DaskSubject>): void {
+  const { noClientTimeoutMs, maxLifetimeMs } = plan;
+  const settings: DaskSettings = { ...daskSettings, noClientTimeoutMs, maxLifetimeMs };
+  const world: DaskWorld = {
+    rules,
+    settings,
+    state: rules.createClusterState(
+      { number: 1, workspace: 'w', createdAtMs: bornAtMs },
+      daskClusterSettings(plan.instances, settings),
+    ),
+    nowMs: bornAtMs,
+    effects: [],
+    born: 0,
+    books: openBooks(settings),
+    met,
+  };
+  decide(world);
+  if (plan.up !== 'none') bringUp(world, plan.up === 'one fails' ? 1 : null);
+  for (const each of plan.steps) {
+    take(world, each);
+    checkNow(world);
+    decide(world);
+  }
+  endGame(world, plan.end);
+}
+
+function take(world: DaskWorld, each: Step): void {
+  const { rules, state, books } = world;
+  if (each.do === 'bring up') return bringUp(world, each.failing);
+  if (each.do === 'scheduler') return tellScheduler(world, each);
+  if (each.do === 'drained') {
+    // Every other one is any that there ever was, in books that are longer than what is open.
+    const open = books.drains.filter((drain) => drain.outcome === null);
+    const drain = pick(each.drain % 2 === 0 || open.length === 0 ? books.drains : open, each.drain);
+    return drain === undefined ? undefined : tellDrained(world, drain.id, each.outcome);
+  }
+  if (each.do === 'process') {
+    const instance = pick(state.instances, each.instance);
+    // Half of all misfortunes of the head would leave little to see.
+    if (instance !== undefined && (instance.slot > 0 || each.instance % 2 === 0))
+      tellProcess(world, instance, each.how);
+    return;
+  }
+  if (each.do === 'answer') {
+    const effect = pick(world.effects, each.effect);
+    if (effect?.kind === 'launch') return launched(world, effect, each.how);
+    if (effect?.kind === 'terminate') return terminated(world, effect);
+    return effect === undefined ? undefined : inspected(world, effect, each.seen, each.link);
+  }
+  if (each.do === 'report') {
+    const instance = pick(state.instances, each.instance);
+    const boot = instance?.bootId === null ? 'own' : each.boot;
+    if (instance !== undefined) tell(world, instance, each.kind, {}, `${boot}-${instance.id}`);
+    return;
+  }
+  if (each.do === 'scale') return note(world, 'asked', (to) => rules.scaleCluster(to, each.to, world.nowMs));
+  if (each.do === 'adapt') {
+    const [minimum = 0, maximum = 0] = each.range ?? [];
+    return adapt(world, each.range === null ? null : { minimum, maximum });
+  }
+  if (each.do === 'keepalive') {
+    books.noClientTimeoutMs = each.ms ?? books.noClientTimeoutMs;
+    if (books.noClientSinceMs !== null) books.noClientSinceMs = world.nowMs;
+    return note(world, 'news', (to) => rules.keepAlive(to, each.ms, world.nowMs));
+  }
+  if (each.do === 'stop') {
+    if (state.stopRequested === null) world.met('stop');
+    const reason = { code: 'STOPPED', text: 'somebody asked for it', atMs: world.nowMs };
+    return note(world, 'asked', (to) => rules.stopCluster(to, reason));
+  }
+  if (each.do === 'send away') return sendAway(world, each.adaptive, each.next);
+  if (each.do === 'live') return live(world, each.ms);
+  if (each.do === 'wait') {
+    world.nowMs += each.ms;
+    return;
+  }
+  if (each.do === 'wait for wake') {
+    world.nowMs = rules.planCluster(state, world.nowMs).wakeAtMs ?? world.nowMs;
+    return;
+  }
+  // Continue-as-new: the state as JSON is the same state, with the same plan. And to plan is only to read.
+  const copy: ClusterState = JSON.parse(JSON.stringify(state));
+  must(
+    same(rules.planCluster(copy, world.nowMs), rules.planCluster(state, world.nowMs)),
+    () => 'JSON changes the plan',
+  );
+  must(same(copy, state), () => 'planning changed the state');
+  must(same(Object.keys(copy), Object.keys(state)), () => 'the state is not plain JSON');
+  world.state = copy;
+}

@@ -1,0 +1,19 @@
+// The rules of Dask clusters against 10,000 random worlds. A failure prints its seed and the smallest world that breaks one.
+import { expect, it } from 'vitest';
+
+import * as apply from '../../../domain/cluster/apply.ts';
+import * as create from '../../../domain/cluster/create.ts';
+import * as dask from '../../../domain/cluster/dask.ts';
+import * as orders from '../../../domain/cluster/orders.ts';
+import * as plan from '../../../domain/cluster/plan.ts';
+import * as requests from '../../../domain/cluster/requests.ts';
+import * as view from '../../../domain/cluster/view.ts';
+import { checkDaskWorlds } from '../../builders/dask-world.ts';
+import { describeShares } from '../../builders/worlds.ts';
+
+it('keeps its promises in every world', { timeout: 240_000 }, () => {
+  const rules = { ...apply, ...create, ...dask, ...orders, ...plan, ...requests, ...view };
+  const shares = checkDaskWorlds(rules, { numRuns: 10_000 });
+  console.log(`dask worlds reached: ${describeShares(shares)}`);
+  expect(Object.entries(shares).filter(([, share]) => share < 0.05)).toEqual([]);
+});
