@@ -69,6 +69,7 @@ async function relayDashboard({ input, session }: DaskLife, port: number | null)
   if (port === null) return;
   await createRelay({
     apiUrl: input.boot.apiUrl,
+    cluster: session.registered().cluster.number,
     token: () => session.token(),
     target: () => ({ host: '127.0.0.1', port }),
     signal: input.stopping.signal,

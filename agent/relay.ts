@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { encodeFrame, relayCloseCodes, relayPath, relayPingEveryMs } from '../schema/relay.ts';
+import { encodeFrame, relayCloseCodes, relayClusterHeader, relayPath, relayPingEveryMs } from '../schema/relay.ts';
 import { createRelayStreams } from '../schema/relay-streams.ts';
 
 export interface RelayTarget {
@@ -17,6 +17,8 @@ export interface RelayOptions {
   apiUrl: string;
   /** The instance token as it is now: each connection is made with the newest. */
   token: () => string;
+  /** Told to the load balancer before the API, which may choose the replica by it. */
+  cluster: number;
   /** Where the dashboard listens, or null while there is none. */
   target: () => RelayTarget | null;
   signal: AbortSignal;
@@ -67,10 +69,13 @@ interface Ended {
 
 /** One connection, from dialling to its end. */
 async function hold(options: RelayOptions, onOpen: () => void): Promise<Ended> {
-  const { apiUrl, token, target, signal, silentAfterMs = 3 * relayPingEveryMs } = options;
+  const { apiUrl, cluster, token, target, signal, silentAfterMs = 3 * relayPingEveryMs } = options;
   const url = new URL(relayPath, apiUrl.replace(/^http/, 'ws'));
   const { promise, resolve } = Promise.withResolvers<Ended>();
-  const socket = new WebSocket(url, withHeaders({ authorization: `Bearer ${token()}` }));
+  const socket = new WebSocket(
+    url,
+    withHeaders({ authorization: `Bearer ${token()}`, [relayClusterHeader]: String(cluster) }),
+  );
   socket.binaryType = 'arraybuffer';
   let openedAtMs: number | null = null;
   const streams = createRelayStreams({

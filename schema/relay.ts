@@ -4,6 +4,9 @@
 
 export const relayPath = '/v1/agent/relay';
 
+/** The cluster's number, for whatever chooses a replica: docs/dashboard.md. It proves nothing. */
+export const relayClusterHeader = 'ropewalk-cluster';
+
 /** Bytes one side may send on a stream before the other has taken any: all that a slow reader can make us hold. */
 export const relayWindowBytes = 128 * 1024;
 

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 
 import { relayPath } from '../../schema/relay.ts';
 import { eventually } from '../support/eventually.ts';
-import { cluster, connect, createBench, head, instance, refusedWith, type Bench } from './support.ts';
+import { cluster, connect, createBench, head, instance, portOf, refusedWith, type Bench } from './support.ts';
 
 const root = `/clusters/${cluster}/dashboard`;
 
@@ -28,6 +28,19 @@ describe("an agent's connection", () => {
     const second = await bench.startApi();
     await bench.connected(second.relay);
     expect((await bench.see('/status')).body).toBe('hello');
+  });
+
+  it('says which cluster it is for to whatever chooses the replica', async () => {
+    bench = await createBench();
+    const seen: unknown[] = [];
+    const balancer = await bench.startTarget(() => undefined);
+    balancer.on('upgrade', ({ headers }, socket) => {
+      seen.push([headers['ropewalk-cluster'], headers.authorization?.split(' ')[0]]);
+      socket.destroy();
+    });
+    await bench.startAgent(null, { apiUrl: `http://127.0.0.1:${portOf(balancer)}` });
+    await eventually(() => seen.length > 0);
+    expect(seen[0]).toEqual([String(cluster), 'Bearer']);
   });
 
   it('tells an outage once, and its end', async () => {

@@ -69,6 +69,7 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
     const port = target === null ? 0 : portOf(target);
     const running = createRelay({
       apiUrl: `http://127.0.0.1:${state.port}`,
+      cluster,
       token: () => instanceToken,
       target: () => (target === null ? null : { host: '127.0.0.1', port }),
       signal: stop.signal,
