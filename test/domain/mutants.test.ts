@@ -18,14 +18,8 @@ import {
   loadWorkspaceRules,
 } from '../builders/rules.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
-import {
-  clusterMutants,
-  daskMutants,
-  deploymentMutants,
-  jobMutants,
-  type Mutant,
-  workspaceMutants,
-} from './mutants.ts';
+import { daskMutants } from './cluster/dask-mutants.ts';
+import { clusterMutants, deploymentMutants, jobMutants, type Mutant, workspaceMutants } from './mutants.ts';
 
 const domain = join(import.meta.dirname, '..', '..', 'domain');
 const options = { numRuns: 3_000, endOnFailure: true };
