@@ -35,7 +35,14 @@ function checkWhoGoes({ state, met }: DaskWorld): void {
     hasStarted(instance) ? 1 + (keys.get(instance.process?.name ?? '') ?? 0) : 0;
   const serving = state.instances.filter(isServing);
   const going = serving.filter((instance) => instance.slot >= state.target);
-  for (const stays of serving.filter((instance) => instance.slot < state.target)) {
+  const staying = serving.filter((instance) => instance.slot < state.target);
+  const launching = new Set(state.launches.flatMap((launch) => launch.slots));
+  const places = Array.from({ length: state.target - 1 }, (_, index) => index + 1).filter(
+    (slot) => !launching.has(slot),
+  );
+  const room = Math.min(places.length, serving.length);
+  must(staying.length === room, () => `${staying.length} stay where ${room} could`);
+  for (const stays of staying) {
     for (const goes of going) {
       must(
         worth(goes) <= worth(stays),
