@@ -18,7 +18,7 @@ export default defineConfig({
         test: {
           ...realProcesses,
           name: 'integration',
-          include: ['test/{integration,replay,agent,environment,dask,relay,browser,providers,dev}/**/*.test.ts'],
+          include: ['test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev}/**/*.test.ts'],
           testTimeout: 180_000,
         },
       },

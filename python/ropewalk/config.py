@@ -1,0 +1,71 @@
+"""Where the API is and how to sign in: arguments win over the environment, the environment over the configuration file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import yaml
+
+from ropewalk.errors import RopewalkError
+
+
+@dataclass(frozen=True)
+class Config:
+    #: Without a slash at its end.
+    api_url: str
+    token: str = field(repr=False)
+
+
+def load_config(
+    api_url: str | None = None, token: str | None = None, environ: Mapping[str, str] | None = None
+) -> Config:
+    env = os.environ if environ is None else environ
+    path = Path(env.get("ROPEWALK_HOME") or "~/.ropewalk").expanduser() / "config.yaml"
+    url = api_url or env.get("ROPEWALK_API_URL")
+    secret = token or env.get("ROPEWALK_TOKEN")
+    if not url or not secret:
+        saved = _read(path)
+        url = url or saved.get("apiUrl")
+        secret = secret or saved.get("token")
+    if not url:
+        raise _missing("No Ropewalk API is named", "api_url", "ROPEWALK_API_URL", "apiUrl", path)
+    if not secret:
+        raise _missing(f"There is no token for {url}", "token", "ROPEWALK_TOKEN", "token", path)
+    if any(character <= " " or character > "~" for character in secret):
+        raise RopewalkError("The token holds characters that no token has.", code="CONFIG", field="token")
+    return Config(_checked(url), secret)
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        content = yaml.safe_load(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        # The text of a YAML error quotes the file, and the file holds a token.
+        why = error.strerror if isinstance(error, OSError) else "it is not YAML"
+        raise RopewalkError(f"{path} cannot be read: {why}.", code="CONFIG") from None
+    if not isinstance(content, dict):
+        return {}
+    return {str(key): value for key, value in content.items() if isinstance(value, str)}
+
+
+def _checked(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        valid = False
+    if not valid or any(character <= " " for character in url):
+        hint = 'Write it like "https://ropewalk.example.org".'
+        raise RopewalkError("The URL of the API is not a URL.", code="CONFIG", field="api_url", hint=hint)
+    return url.rstrip("/")
+
+
+def _missing(what: str, argument: str, variable: str, key: str, path: Path) -> RopewalkError:
+    hint = f"Pass {argument}=..., set {variable}, or write {key} to {path}; `ropewalk dev` starts a server and writes it."
+    return RopewalkError(f"{what}.", code="CONFIG", field=argument, hint=hint)

@@ -1,0 +1,27 @@
+"""A cluster's log lines as Dask shows them: one text for the scheduler, one for each worker. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from distributed.utils import Log, Logs
+
+from ropewalk.views import ClusterView, LogLine
+
+
+def group_logs(
+    view: ClusterView, lines: Iterable[LogLine], *, scheduler: bool, workers: bool | Collection[str]
+) -> Logs:
+    """Workers are chosen by name. Those that have ended are there too."""
+    heads = {one["id"] for one in view["instances"] if one["role"] == "head"}
+    texts: dict[str, list[str]] = {}
+    for line in lines:
+        # What the agent says about itself is no output of Dask.
+        if line["stream"] == "agent":
+            continue
+        is_head = line["instance"] in heads
+        name = "Scheduler" if is_head else f"{view['name']}-worker-{line['instance'][-8:]}"
+        if scheduler if is_head else (workers if isinstance(workers, bool) else name in workers):
+            texts.setdefault(name, []).append(line["text"])
+    first = ["Scheduler"] if "Scheduler" in texts else []
+    return Logs({name: Log("\n".join(texts[name])) for name in first + sorted(texts.keys() - {"Scheduler"})})

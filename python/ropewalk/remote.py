@@ -1,0 +1,86 @@
+"""What can be asked of one cluster over HTTP. Knows nothing of Dask."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from typing import Any, cast
+
+from ropewalk.client_api import ClientApi
+from ropewalk.errors import ClusterTimeoutError, RopewalkError
+from ropewalk.views import ClusterView, Created, Credentials, DashboardLink, LogLine
+
+_OVER = ("stopping", "stopped", "error")
+
+
+class Remote:
+    def __init__(self, api: ClientApi) -> None:
+        self.api = api
+        #: None until it has been created or found.
+        self.number: int | None = None
+
+    async def find_or_create(self, body: dict[str, Any], deadline: float) -> Created:
+        """`existing` is true when the open cluster of that name was somebody's before."""
+        while True:
+            created = await self._create_or_find(body)
+            self.number = created["number"]
+            if not created["existing"] or (await self.view())["status"] not in _OVER:
+                return created
+            # One that ends keeps its name until it has ended; it is of no use to whoever wants a cluster now.
+            if time.monotonic() > deadline:
+                message = f"Cluster {created['number']} still ends, and has the name {created['name']!r} until then."
+                raise ClusterTimeoutError(message, code="NAME_TAKEN", field="name")
+            self.number = None
+            await asyncio.sleep(0.5)
+
+    async def _create_or_find(self, body: dict[str, Any]) -> Created:
+        # A new one first: `existing` would else be true also when it was made by the lost first try of this very request.
+        try:
+            created = await self._create({**body, "getOrCreate": False})
+            return {**created, "existing": False}
+        except RopewalkError as error:
+            if error.code != "NAME_TAKEN" or "name" not in body:
+                raise
+        return await self._create({**body, "getOrCreate": True})
+
+    async def _create(self, body: dict[str, Any]) -> Created:
+        key = str(uuid.uuid4())
+        return cast(Created, await self.api.post("/v1/clusters", body, idempotency_key=key))
+
+    async def view(self) -> ClusterView:
+        return cast(ClusterView, await self.api.get(self._path()))
+
+    async def credentials(self) -> Credentials:
+        return cast(Credentials, await self.api.get(self._path("/credentials")))
+
+    async def dashboard(self) -> DashboardLink:
+        return cast(DashboardLink, await self.api.post(self._path("/dashboard-link")))
+
+    async def logs(self) -> list[LogLine]:
+        return cast("list[LogLine]", await self.api.lines(self._path("/logs")))
+
+    async def scale(self, workers: int) -> None:
+        await self.api.post(self._path("/scale"), {"workers": workers})
+
+    async def adapt(self, bounds: dict[str, int]) -> None:
+        await self.api.post(self._path("/adapt"), bounds)
+
+    async def keepalive(self, timeout_s: float) -> None:
+        await self.api.post(self._path("/keepalive"), {"timeout": timeout_s})
+
+    async def stop(self) -> None:
+        await self.api.post(self._path("/stop"))
+
+    def stop_now(self, timeout_s: float) -> None:
+        """Blocks; see ClientApi.post_once."""
+        self.api.post_once(self._path("/stop"), timeout_s=timeout_s)
+
+    def page(self) -> str:
+        """Of the dashboard; opens for whoever has signed in by a link."""
+        return f"{self.api.url}/clusters/{self.number}/dashboard/status"
+
+    def _path(self, rest: str = "") -> str:
+        if self.number is None:
+            raise RopewalkError("The cluster has not been created yet.", code="NOT_YET", hint="Await it first.")
+        return f"/v1/clusters/{self.number}{rest}"

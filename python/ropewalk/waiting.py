@@ -1,0 +1,70 @@
+"""How many workers to wait for, and what a cluster's view says about whether they can still come. Pure."""
+
+from __future__ import annotations
+
+import math
+
+from ropewalk.errors import ClusterFailedError
+from ropewalk.views import ClusterView
+
+WorkerAmount = bool | int | float
+DEFAULT_AMOUNT = 0.3
+
+
+def check_amount(amount: WorkerAmount) -> None:
+    if isinstance(amount, bool) or (isinstance(amount, int) and amount >= 0):
+        return
+    if isinstance(amount, float) and 0 <= amount <= 1:
+        return
+    raise ValueError(
+        f"wait for True (all), False (none), a whole number of workers, or a fraction from 0.0 to 1.0, not {amount!r}"
+    )
+
+
+def count_of(amount: WorkerAmount, wanted: int) -> int:
+    if isinstance(amount, bool):
+        return wanted if amount else 0
+    return amount if isinstance(amount, int) else math.ceil(amount * wanted)
+
+
+def check_alive(view: ClusterView) -> None:
+    number, reason = view["number"], view["reason"]
+    if view["job"] is not None:
+        message = f"Cluster {number} runs the tasks of job {view['job']}: it has no Dask."
+        raise ClusterFailedError(message, code="NOT_DASK")
+    if view["status"] in ("stopping", "stopped", "error"):
+        what = "is stopping" if view["status"] == "stopping" else "has ended"
+        why = "." if reason is None else f": {reason['text']}"
+        code = "STOPPED" if reason is None else reason["code"]
+        raise ClusterFailedError(f"Cluster {number} {what}{why}{_failures(view)}", code=code)
+
+
+def is_settled(view: ClusterView, wanted: int, needed: int, started: int) -> bool:
+    """Whether no further worker comes although fewer than needed are there. Raises when it would be of no use to go on."""
+    dask, number = view["dask"], view["number"]
+    if dask is None or view["status"] != "ready" or dask["workersWanted"] != wanted:
+        return False
+    if dask["adaptive"] is not None and dask["adaptive"]["maximum"] >= needed:
+        return False
+    if needed > wanted:
+        message = f"Cluster {number} has {wanted} workers, so that {needed} never start."
+        raise ClusterFailedError(message, code="NOT_ENOUGH_WORKERS", hint="Scale it first.")
+    if dask["workersStarted"] == 0:
+        message = f"Cluster {number} has no worker: all {wanted} failed to start.{_failures(view)}"
+        raise ClusterFailedError(message, code="NO_WORKERS")
+    # Those that the cluster has counted are connected, or will be in a moment.
+    return started >= dask["workersStarted"]
+
+
+def progress(view: ClusterView) -> str:
+    """One line for people."""
+    dask = view["dask"]
+    if dask is None or dask["schedulerAddress"] is None:
+        head = next((one["process"] for one in view["instances"] if one["role"] == "head"), None)
+        return "waiting for the scheduler" if head is None else f"scheduler {head['state']} ({head['stage']})"
+    failed = f", {dask['workersErrored']} failed" if dask["workersErrored"] else ""
+    return f"{dask['workersStarted']} of {dask['workersWanted']} workers{failed}"
+
+
+def _failures(view: ClusterView) -> str:
+    return "".join(f"\n  {one['count']} x {one['code']}: {one['text']}" for one in view["failures"])

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from distributed import LocalCluster, Security
+from stand_in import TOKEN, StandIn
+
+import ropewalk
+
+
+@pytest.fixture(autouse=True)
+def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """What runs these tests must not decide what they do."""
+    for name in ("ROPEWALK_API_URL", "ROPEWALK_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ROPEWALK_HOME", str(tmp_path / "no-home"))
+
+
+@pytest.fixture(scope="session")
+def dask_with_tls() -> Iterator[tuple[LocalCluster, Security]]:
+    security = Security.temporary()
+    options = {"n_workers": 0, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with LocalCluster(host="127.0.0.1", protocol="tls://", security=security, **options) as dask:
+        yield dask, security
+
+
+@pytest.fixture
+def api(dask_with_tls: tuple[LocalCluster, Security]) -> Iterator[StandIn]:
+    stand_in = StandIn(*dask_with_tls)
+    yield stand_in
+    stand_in.close()
+    stand_in.dask.scale(0)
+    deadline = time.monotonic() + 10
+    while stand_in.dask.scheduler.workers and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def start(api: StandIn) -> Iterator[Callable[..., ropewalk.Cluster]]:
+    """Makes clusters of the stand-in, and closes them."""
+    made: list[ropewalk.Cluster] = []
+
+    def make(**options: Any) -> ropewalk.Cluster:
+        cluster = ropewalk.Cluster(**{"n_workers": 2, "api_url": api.url, "token": TOKEN, "quiet": True, **options})
+        made.append(cluster)
+        return cluster
+
+    yield make
+    for cluster in made:
+        cluster.close()
+
+
+@pytest.fixture(scope="session")
+def stack() -> dict[str, Any]:
+    """A running Ropewalk: started by test/python/python.test.ts."""
+    url, token = os.environ.get("ROPEWALK_TEST_API_URL"), os.environ.get("ROPEWALK_TEST_TOKEN")
+    if not url or not token:
+        pytest.skip("ROPEWALK_TEST_API_URL and ROPEWALK_TEST_TOKEN name no running Ropewalk")
+    return {"api_url": url, "token": token}

@@ -1,0 +1,177 @@
+"""Ropewalk's API for tests, in this process: what the server answers, over real HTTP, before a real Dask cluster with TLS."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from distributed import LocalCluster, Security
+
+TOKEN = "rw_test_0123456789ab-secret-of-the-test"
+
+
+class StandIn:
+    """`faults` are answered first, each once: (method, end of the path, status, body, headers)."""
+
+    def __init__(self, dask: LocalCluster, security: Security) -> None:
+        self.dask = dask
+        self.security = security
+        self.requests: list[tuple[str, str, Any, dict[str, str]]] = []
+        self.faults: list[tuple[str, str, int, Any, dict[str, str]]] = []
+        #: By number; what a test writes here is what the API answers.
+        self.views: dict[int, dict[str, Any]] = {}
+        self.by_key: dict[str, int] = {}
+        self.lines: list[dict[str, Any]] = []
+        #: Looks at a new cluster until its scheduler is there.
+        self.looks_before_ready = 2
+        #: False: those that are asked for do not come.
+        self.workers_come = True
+        #: What becomes of new clusters: their view's fields, once they are looked at often enough.
+        self.outcome: dict[str, Any] = {}
+        stand_in = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                stand_in.answer(self, "GET")
+
+            def do_POST(self) -> None:
+                stand_in.answer(self, "POST")
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
+        self.thread.start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+    def sent(self, end: str) -> list[Any]:
+        """Bodies of the POSTs whose path ends so."""
+        return [body for method, path, body, _ in self.requests if method == "POST" and path.endswith(end)]
+
+    def answer(self, handler: BaseHTTPRequestHandler, method: str) -> None:
+        data = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
+        body = json.loads(data) if data else None
+        headers = {name.lower(): value for name, value in handler.headers.items()}
+        self.requests.append((method, handler.path, body, headers))
+        status, answer, extra = self.decide(method, handler.path, body, headers)
+        text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        handler.send_response(status)
+        for name, value in {"Content-Length": str(len(text)), **extra}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(text)
+
+    def decide(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
+        for fault in self.faults:
+            if method == fault[0] and path.endswith(fault[1]):
+                self.faults.remove(fault)
+                if fault[2] == 0:
+                    # Done, but the answer is lost.
+                    self.route(method, path, body, headers)
+                    return 502, b"<html>bad gateway</html>", {}
+                return fault[2], fault[3], fault[4]
+        if headers.get("authorization") != f"Bearer {TOKEN}":
+            return problem(401, "UNAUTHENTICATED", "This token is not valid.")
+        status, answer = self.route(method, path, body, headers)
+        return status, answer, {}
+
+    def route(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+        if path == "/v1/clusters":
+            return self.create(body, headers.get("idempotency-key", ""))
+        number, _, verb = path.removeprefix("/v1/clusters/").partition("/")
+        view = self.views[int(number)]
+        if verb == "scale":
+            view["dask"]["workersWanted"] = body["workers"]
+            self.bring_workers(view)
+        if verb == "adapt":
+            view["dask"]["adaptive"] = body or None
+        if verb == "stop":
+            view["status"] = "stopping"
+        if verb == "credentials":
+            return 200, {
+                "schedulerAddress": self.dask.scheduler_address,
+                "ca": self.security.tls_ca_file,
+                "certificate": self.security.tls_client_cert,
+                "key": self.security.tls_client_key,
+                "expiresAt": "2099-01-01T00:00:00.000Z",
+            }
+        if verb == "logs":
+            return 200, b"".join(json.dumps(line).encode() + b"\n" for line in self.lines)
+        if verb == "dashboard-link":
+            links = len(self.sent("/dashboard-link"))
+            url = f"{self.url}/clusters/{number}/dashboard/?link=link-{links}"
+            return 200, {"url": url, "expiresAt": "2099-01-01T00:00:00.000Z"}
+        return (200 if verb == "" else 202), self.look(view)
+
+    def create(self, body: Any, key: str) -> tuple[int, Any]:
+        if key in self.by_key:
+            return 200, self.created(self.by_key[key], existing=True)
+        over = ("stopped", "error")
+        taken = [n for n, view in self.views.items() if view["name"] == body.get("name") and view["status"] not in over]
+        if taken and not body["getOrCreate"]:
+            return 409, problem(409, "NAME_TAKEN", "The name belongs to another cluster.")[1]
+        number = taken[0] if taken else len(self.views) + 1
+        self.by_key[key] = number
+        if not taken:
+            self.views[number] = new_view(number, body)
+        return 200 if taken else 201, self.created(number, existing=bool(taken))
+
+    def created(self, number: int, *, existing: bool) -> dict[str, Any]:
+        return {"number": number, "name": self.views[number]["name"], "existing": existing, "warnings": []}
+
+    def look(self, view: dict[str, Any]) -> dict[str, Any]:
+        view["looks"] += 1
+        if view["looks"] == self.looks_before_ready:
+            view["status"] = "ready"
+            view["dask"]["schedulerAddress"] = self.dask.scheduler_address
+            self.bring_workers(view)
+            view.update(self.outcome)
+        dask = view["dask"]
+        if dask["schedulerAddress"] is not None:
+            dask["workersStarted"] = len(self.dask.scheduler.workers)
+        if view["status"] in ("ready", "scaling"):
+            is_ready = dask["workersStarted"] + dask["workersErrored"] >= dask["workersWanted"]
+            view["status"] = "ready" if is_ready else "scaling"
+        return view
+
+    def bring_workers(self, view: dict[str, Any]) -> None:
+        if self.workers_come:
+            self.dask.scale(view["dask"]["workersWanted"])
+
+
+def new_view(number: int, body: Any) -> dict[str, Any]:
+    process = {"name": "scheduler", "state": "pending", "stage": "environment"}
+    workers = body["workers"]
+    return {
+        "number": number,
+        "name": body.get("name", f"cluster-{number}"),
+        "job": None,
+        "status": "pending",
+        "reason": None,
+        "failures": [],
+        "instances": [{"id": "i_head0000head", "role": "head", "state": "started", "process": process}],
+        "dask": {
+            "schedulerAddress": None,
+            "workersWanted": workers,
+            "workersStarted": 0,
+            "workersErrored": 0,
+            "adaptive": None,
+        },
+        "looks": 0,
+    }
+
+
+def problem(status: int, code: str, message: str, **more: Any) -> tuple[int, Any, dict[str, str]]:
+    headers = {"Retry-After": str(more.pop("retry_after"))} if "retry_after" in more else {}
+    return status, {"error": {"code": code, "message": message, "requestId": "req_test", **more}}, headers

@@ -1,0 +1,95 @@
+"""The parts that need neither a server nor Dask's processes."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+
+from ropewalk.errors import ClusterFailedError, ClusterTimeoutError, RopewalkError
+from ropewalk.logs import group_logs
+from ropewalk.private_envs import check_envs
+from ropewalk.versions import matching_requirements, version_trouble
+from ropewalk.waiting import check_amount, count_of, is_settled
+
+
+@pytest.mark.parametrize(
+    ("amount", "count"), [(True, 7), (False, 0), (3, 3), (9, 9), (0, 0), (0.3, 3), (0.5, 4), (1.0, 7), (0.0, 0)]
+)
+def test_amounts_of_workers_mean_what_they_mean_in_dask(amount: Any, count: int) -> None:
+    check_amount(amount)
+    assert count_of(amount, 7) == count
+
+
+@pytest.mark.parametrize("amount", [-1, 1.5, -0.1, float("nan"), "all", None])
+def test_half_a_worker_is_a_mistake(amount: Any) -> None:
+    with pytest.raises(ValueError, match="whole number"):
+        check_amount(amount)
+
+
+def view(**dask: Any) -> Any:
+    counts = {"workersWanted": 4, "workersStarted": 0, "workersErrored": 0, "adaptive": None, **dask}
+    failures = [{"code": "PROCESS_EXITED", "text": "it ended", "count": 4}]
+    return {"number": 5, "status": "ready", "job": None, "failures": failures, "dask": counts}
+
+
+def test_a_cluster_is_settled_when_every_worker_has_started_or_failed() -> None:
+    assert is_settled(view(workersStarted=3), 4, 4, 3)
+    assert not is_settled(view(workersStarted=3), 4, 4, 2), "one that has started connects in a moment"
+    assert not is_settled({**view(workersStarted=3), "status": "scaling"}, 4, 4, 3)
+    assert not is_settled(view(workersStarted=4), 6, 6, 4), "a view from before it was scaled"
+    assert not is_settled(view(workersStarted=1, adaptive={"minimum": 1, "maximum": 9}), 4, 8, 1)
+    with pytest.raises(ClusterFailedError, match="4 x PROCESS_EXITED: it ended"):
+        is_settled(view(), 4, 2, 0)
+    with pytest.raises(ClusterFailedError, match="Scale it first"):
+        is_settled(view(workersStarted=4), 4, 5, 4)
+
+
+def test_the_cluster_gets_the_dask_that_runs_here() -> None:
+    pair = [f"{name}=={version(name)}" for name in ("dask", "distributed")]
+    assert matching_requirements(None) == pair
+    assert matching_requirements(["pandas==2.3.1"]) == ["pandas==2.3.1", *pair]
+    assert matching_requirements(["Dask[array] >= 2026"]) == ["Dask[array] >= 2026"]
+    assert matching_requirements(["dask-ml"]) == ["dask-ml", *pair]
+
+
+def test_other_versions_are_told_with_what_to_do() -> None:
+    here = {"python": sys.version, "dask": version("dask"), "distributed": version("distributed")}
+    assert version_trouble({"packages": here}) is None
+    trouble = version_trouble({"packages": {**here, "distributed": "2020.1.0", "python": "3.9.1.final.0"}})
+    assert trouble is not None
+    assert f"distributed 2020.1.0 (here {version('distributed')})" in trouble
+    assert "python 3.9 (here" in trouble and "requirements=" in trouble
+
+
+@pytest.mark.parametrize("env", [{"": "x"}, {"A=B": "x"}, {"A\0": "x"}])
+def test_names_that_no_environment_holds_are_refused(env: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="no name"):
+        check_envs(env)
+
+
+@pytest.mark.parametrize("value", ["hush\0", 17, None])
+def test_values_that_no_environment_holds_are_refused_unseen(value: Any) -> None:
+    with pytest.raises(ValueError, match="variable NAME") as caught:
+        check_envs({"NAME": value})
+    assert "hush" not in str(caught.value)
+
+
+def test_a_timeout_is_a_timeout_error_and_ours() -> None:
+    error = ClusterTimeoutError("too late", code="TIMEOUT")
+    assert isinstance(error, TimeoutError) and isinstance(error, RopewalkError)
+    assert str(error) == "too late [TIMEOUT]"
+
+
+def test_logs_are_grouped_by_process() -> None:
+    where: Any = {"name": "c", "instances": [{"id": "i_head", "role": "head"}, {"id": "i_0000worker-1", "role": "worker"}]}
+    texts = [("i_gone00worker-2", "stderr", "b"), ("i_0000worker-1", "stdout", "a"), ("i_head", "stderr", "s1")]
+    texts += [("i_head", "agent", "not shown"), ("i_head", "stdout", "s2")]
+    lines: Any = [{"at": "", "instance": id, "stream": stream, "text": text} for id, stream, text in texts]
+    everything = {"Scheduler": "s1\ns2", "c-worker-worker-1": "a", "c-worker-worker-2": "b"}
+    grouped = group_logs(where, lines, scheduler=True, workers=True)
+    assert grouped == everything and list(grouped) == list(everything)
+    assert list(group_logs(where, lines, scheduler=False, workers=["c-worker-worker-2"])) == ["c-worker-worker-2"]
+    assert list(group_logs(where, lines, scheduler=True, workers=False)) == ["Scheduler"]

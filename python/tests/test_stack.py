@@ -1,0 +1,136 @@
+"""A real Ropewalk, whose agents run real scheduler and worker processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from distributed import Client
+
+import ropewalk
+from ropewalk import life
+from ropewalk.client_api import ClientApi
+from ropewalk.config import Config
+
+pytestmark = pytest.mark.stack
+
+Stack = dict[str, Any]
+
+
+def view_of(stack: Stack, number: int | None) -> Any:
+    return asyncio.run(ClientApi(Config(stack["api_url"], stack["token"])).get(f"/v1/clusters/{number}"))
+
+
+def eventually(look: Callable[[], Any], within_s: float = 60) -> Any:
+    deadline = time.monotonic() + within_s
+    while not (found := look()):
+        assert time.monotonic() < deadline, "it did not become so in time"
+        time.sleep(0.1)
+    return found
+
+
+def test_from_start_to_end(stack: Stack, capfd: Any) -> None:
+    with ropewalk.Cluster(n_workers=2, environ={"GREETING": "ahoy"}, wait_for_workers=True, **stack) as cluster:
+        assert cluster.scheduler_address.startswith("tls://")
+        with cluster.get_client() as client:
+            assert client.submit(sum, [1, 2, 3]).result() == 6
+            assert sum(client.gather(client.map(lambda x: x * x, range(100)))) == 328350
+            assert set(client.run(os.getenv, "GREETING").values()) == {"ahoy"}
+            assert len(client.run(os.getpid)) == 2
+            names = {worker["name"] for worker in client.scheduler_info()["workers"].values()}
+        assert all(name.startswith(f"{cluster.name}-worker-") for name in names) and len(names) == 2
+        assert "workers=2" in repr(cluster) and cluster.name in cluster._repr_html_()
+        logs = cluster.get_logs()
+        assert "Scheduler at" in logs["Scheduler"]
+        assert names <= set(logs)
+        assert f"/clusters/{cluster.number}/dashboard/" in cluster.dashboard_link
+    assert view_of(stack, cluster.number)["status"] in ("stopping", "stopped")
+    ended = eventually(lambda: (view := view_of(stack, cluster.number))["endedAt"] and view)
+    assert ended["status"] == "stopped"
+    assert f"Created cluster {cluster.number}" in capfd.readouterr().err
+
+
+def test_in_an_event_loop(stack: Stack) -> None:
+    async def run() -> int | None:
+        async with ropewalk.Cluster(n_workers=1, asynchronous=True, quiet=True, **stack) as cluster:
+            async with Client(cluster, asynchronous=True) as client:
+                assert await client.submit(sum, [1, 2, 3]) == 6
+            assert "Scheduler at" in (await cluster.get_logs())["Scheduler"]
+            await cluster.scale(2)
+            await cluster.wait_for_workers()
+            assert len(cluster.scheduler_info["workers"]) == 2
+            return cluster.number
+
+    assert view_of(stack, asyncio.run(run()))["status"] in ("stopping", "stopped")
+
+
+def test_scaling_waiting_and_private_variables(stack: Stack) -> None:
+    options: Any = {"wait_for_workers": False, "quiet": True, **stack}
+    with ropewalk.Cluster(n_workers=2, **options) as cluster, cluster.get_client() as client:
+        cluster.wait_for_workers(0.5)
+        cluster.send_private_envs({"PASSWORD": "hush-hush"})
+        cluster.wait_for_workers(2)
+        kept = client.map(lambda x: x + 1, range(10))
+        cluster.scale(3)
+        cluster.wait_for_workers(True)
+        assert len(cluster.scheduler_info["workers"]) == 3
+        assert set(client.run(os.getenv, "PASSWORD").values()) == {"hush-hush"}
+        assert client.run_on_scheduler(os.getenv, "PASSWORD") == "hush-hush"
+        cluster.scale(1)
+        eventually(lambda: len(cluster.scheduler_info["workers"]) == 1)
+        assert client.gather(kept) == list(range(1, 11))
+        cluster.adapt(minimum=1, maximum=2)
+        eventually(lambda: view_of(stack, cluster.number)["dask"]["adaptive"] == {"minimum": 1, "maximum": 2})
+        cluster.scale(1)
+        eventually(lambda: view_of(stack, cluster.number)["dask"]["adaptive"] is None)
+        with pytest.raises(ropewalk.ClusterFailedError, match="has 1 workers, so that 5 never start"):
+            cluster.wait_for_workers(5, timeout=60)
+        assert all("hush-hush" not in text for text in cluster.get_logs().values())
+
+
+def test_a_name_is_used_again(stack: Stack) -> None:
+    name = f"shared-{uuid.uuid4().hex[:8]}"
+    first = ropewalk.Cluster(n_workers=1, name=name, quiet=True, **stack)
+    with first.get_client() as client:
+        client.publish_dataset(shared=client.submit(sum, [1, 2]))
+    with ropewalk.Cluster(name=name, quiet=True, **stack) as second:
+        assert (second.number, second.shutdown_on_close) == (first.number, False)
+        with second.get_client() as client:
+            assert client.get_dataset("shared").result() == 3
+    assert view_of(stack, first.number)["status"] == "ready"
+    first.shutdown()
+    assert first.status.name == "closed"
+    # Its name is free when it has ended: until then this waits.
+    with ropewalk.Cluster(n_workers=0, name=name, quiet=True, **stack) as third:
+        assert third.number != first.number and third.shutdown_on_close
+
+
+def test_keepalives_are_heard(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = ropewalk.Cluster(n_workers=0, quiet=True, shutdown_on_close=False, **stack)
+    cluster.set_keepalive("3s")
+    # Three times as long as it may be silent, with no client.
+    time.sleep(9)
+    assert view_of(stack, cluster.number)["status"] == "ready"
+    cluster.close()
+    ended = eventually(lambda: (view := view_of(stack, cluster.number))["endedAt"] and view)
+    assert ended["reason"]["code"] not in ("STOP_REQUESTED", "FAILED_START")
+    assert life.KEEPALIVE_EVERY_S == 30
+
+
+def test_a_start_that_fails_says_why(stack: Stack) -> None:
+    with pytest.raises(ropewalk.ClusterFailedError, match="no-such-package-of-ropewalk"):
+        ropewalk.Cluster(
+            n_workers=1, requirements=["no-such-package-of-ropewalk==1.0"], quiet=True, timeout="5 minutes", **stack
+        )
+
+
+def test_what_the_api_refuses_names_the_field(stack: Stack) -> None:
+    with pytest.raises(ropewalk.RopewalkError) as caught:
+        ropewalk.Cluster(n_workers=1, requirements=["--index-url=x"], quiet=True, **stack)
+    assert caught.value.code == "VALIDATION" and (caught.value.field or "").startswith("requirements.0")
+    assert caught.value.request_id
