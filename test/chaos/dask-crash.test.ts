@@ -34,7 +34,8 @@ describe('kill -9 under a Dask cluster', () => {
     const { number } = await create(client);
     await eventually(async () => (await client.clusters.get(number)).instances.length === 3, { timeoutMs: 30_000 });
     const killed = await kill(stack, client, number, target);
-    await settled(client, number, 2);
+    const after = await settled(client, number, 2);
+    expect(after.launched).toBeGreaterThanOrEqual(3);
     await end(stack, client, number, killed);
   });
 
@@ -43,7 +44,8 @@ describe('kill -9 under a Dask cluster', () => {
     await settled(client, number, 2);
     await client.clusters.scale(number, 3);
     const killed = await kill(stack, client, number, target);
-    await settled(client, number, 3);
+    const after = await settled(client, number, 3);
+    expect(after.endedAt === null ? after.dask?.workersWanted : 3).toBe(3);
     await end(stack, client, number, killed);
   });
 

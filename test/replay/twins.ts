@@ -55,8 +55,8 @@ export const twins: Twin[] = [
     name: 'a workspace that starts its children as another type',
     history: 'workspace.bin',
     file: 'workflows/workspace/execute.ts',
-    from: '      type: jobType,',
-    to: "      type: 'batch',",
+    from: 'return { type: jobType,',
+    to: "return { type: 'batch',",
     says: /batch/,
   },
   {

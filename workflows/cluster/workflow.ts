@@ -81,7 +81,8 @@ function createState(
   createdAtMs: number,
   settings: ClusterState['settings'],
 ): ClusterState {
-  return createClusterState({ number, workspace, createdAtMs }, settings);
+  // A cluster that a job started before there were Dask clusters has no such setting, and is still running.
+  return createClusterState({ number, workspace, createdAtMs }, { ...settings, dask: settings.dask ?? null });
 }
 
 interface News {
