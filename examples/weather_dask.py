@@ -2,7 +2,7 @@
 # The warmest and coldest day of all weather stations, computed on a Dask cluster.
 #
 #   ropewalk cluster create --workers 2 --name weather --wait
-#   ropewalk cluster exec weather -- python examples/weather_dask.py examples/weather
+#   ropewalk cluster exec 2 -- python examples/weather_dask.py examples/weather
 #
 # `cluster exec` sets the scheduler's address and the certificates in the environment, so a bare Client() connects.
 import csv
