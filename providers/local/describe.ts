@@ -24,11 +24,13 @@ export async function describeInstances(home: string, owner: Owner, ids: string[
   return observed;
 }
 
-/** Instances of all owners in this home of which something still runs. */
-export async function countLiving(home: string): Promise<number> {
+/** Instances of all owners in this home of which something still runs, but for those of `except`. */
+export async function countLiving(home: string, except: ReadonlySet<string>): Promise<number> {
   const scan = await scanProcesses();
   let living = 0;
-  for (const id of await listInstanceIds(home)) if ((await observe(home, id, scan)) !== 'gone') living += 1;
+  for (const id of await listInstanceIds(home)) {
+    if (!except.has(id) && (await observe(home, id, scan)) !== 'gone') living += 1;
+  }
   return living;
 }
 

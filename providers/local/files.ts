@@ -4,6 +4,7 @@
 //   boot.json      how the agent reaches the API; holds the launch token, so 0600, and the agent deletes it
 //   claim.json     the agent that is this instance, written by the agent itself; the first one wins
 //   group.json     the process group of the task or Dask process it runs, written by the agent
+//   verdict        "start" or "refuse", by the first launch that had to say; all others do as it says
 //   refused.json   why this instance was never started
 //   tombstone      it must not live: written before it is ended
 import { randomBytes } from 'node:crypto';
@@ -27,6 +28,7 @@ export interface InstancePaths {
   boot: string;
   claim: string;
   group: string;
+  verdict: string;
   refused: string;
   tombstone: string;
   /** What the agent itself prints before it has a log. */
@@ -52,6 +54,7 @@ export function instancePaths(home: string, id: string): InstancePaths {
     boot: at('boot.json'),
     claim: at('claim.json'),
     group: at('group.json'),
+    verdict: at('verdict'),
     refused: at('refused.json'),
     tombstone: at('tombstone'),
     output: at('agent.out'),

@@ -55,11 +55,14 @@ export async function launchInstances(
     else if ((await exists(paths.tombstone)) || (await exists(paths.claim))) launched.push(launchedInstance(place));
     else fresh.push(place);
   }
-  const room = fresh.length === 0 ? 0 : await findRoom(context, giveUpAtMs);
-  for (const place of fresh.slice(room)) {
-    refusals.push(await refuse(instancePaths(context.home, place.id), hostFull(context.maxInstances)));
+  const room = fresh.length === 0 ? 0 : await findRoom(context, fresh, giveUpAtMs);
+  const starting: Place[] = [];
+  for (const [index, place] of fresh.entries()) {
+    const paths = instancePaths(context.home, place.id);
+    if (await mayStart(paths, index < room)) starting.push(place);
+    else refusals.push(await refuse(paths, hostFull(context.maxInstances)));
   }
-  const started = await Promise.all(fresh.slice(0, room).map((place) => startInstance(context, request, place)));
+  const started = await Promise.all(starting.map((place) => startInstance(context, request, place)));
   for (const { place, refusal } of started) {
     if (refusal === null) launched.push(launchedInstance(place));
     else refusals.push(refusal);
@@ -67,13 +70,23 @@ export async function launchInstances(
   return { launched: launched.sort((a, b) => a.slot - b.slot), failures: groupRefusals(refusals) };
 }
 
-/** At least one place, or none once it is time to say so: some instances now are better than all of them later. */
-async function findRoom(context: LaunchContext, giveUpAtMs: number): Promise<number> {
+/**
+ * At least one place, or none once it is time to say so: some instances now are better than all of them later. One of
+ * the `fresh` places that lives is being started by another attempt at this very launch, and takes no more than its own.
+ */
+async function findRoom(context: LaunchContext, fresh: Place[], giveUpAtMs: number): Promise<number> {
+  const mine = new Set(fresh.map(({ id }) => id));
   for (;;) {
-    const room = context.maxInstances - (await countLiving(context.home));
+    const room = context.maxInstances - (await countLiving(context.home, mine));
     if (room > 0 || Date.now() >= giveUpAtMs) return Math.max(0, room);
     await sleep(roomPollMs);
   }
+}
+
+/** Attempts at the same time may see different room; the first to write its verdict speaks for all of them. */
+async function mayStart(paths: InstancePaths, hasRoom: boolean): Promise<boolean> {
+  await writeOnce(paths.verdict, hasRoom ? 'start' : 'refuse');
+  return (await readFile(paths.verdict, 'utf8')) === 'start';
 }
 
 /** `i_` and 20 characters (100 bits) of the digest of the token and the place in the request. */
