@@ -82,11 +82,16 @@ function read(name: string): proto.temporal.api.history.v1.History {
   return proto.temporal.api.history.v1.History.decode(readFileSync(join(histories, name)));
 }
 
-/** A violation names the event by its number at least: this is the activity that the event scheduled. */
+/** A violation names the event by its number at least: this is the activity that it scheduled, and the last signal before. */
 function stepNamedBy(failure: string, name: string): string {
   const id = Number(/HistoryEvent\(id: (\d+)/.exec(failure)?.[1] ?? 0);
-  const event = read(name).events.find((each) => Number(each.eventId) === id);
-  return event?.activityTaskScheduledEventAttributes?.activityType?.name ?? '';
+  const { events } = read(name);
+  const event = events.find((each) => Number(each.eventId) === id);
+  const signals = events.flatMap((each) =>
+    Number(each.eventId) < id ? [each.workflowExecutionSignaledEventAttributes?.signalName ?? ''] : [],
+  );
+  const activity = event?.activityTaskScheduledEventAttributes?.activityType?.name ?? '';
+  return `${activity} after ${signals.findLast((signal) => signal !== '') ?? 'no signal'}`;
 }
 
 function typeOf(history: proto.temporal.api.history.v1.History): string | undefined {

@@ -67,4 +67,21 @@ export const twins: Twin[] = [
     to: '    workflowId: `ws/${slug}`,',
     says: /ws\/default/,
   },
+  {
+    name: 'a Dask cluster that takes a worker away without emptying it',
+    history: 'dask-scaled-and-stopped.bin',
+    file: 'domain/cluster/dask-plan.ts',
+    from: 'const canDrain = state.instances.some(',
+    to: 'const canDrain = state.target < 0 && state.instances.some(',
+    // Where the history waits for the drain, right after the order to have fewer, the twin does something at once.
+    says: /Activity machine does not handle.*TimerStarted.*after cluster\.scale$/s,
+  },
+  {
+    name: 'a Dask cluster that reads its specification as a job does',
+    history: 'dask-adaptive-until-idle.bin',
+    file: 'workflows/cluster/execute.ts',
+    from: '  const settings = await control.loadCluster.executeWithOptions(',
+    to: '  const settings = await control.loadJob.executeWithOptions(',
+    says: /loadCluster/,
+  },
 ];
