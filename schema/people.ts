@@ -1,0 +1,173 @@
+// People over HTTP: who one is, tokens, users, limits, workspaces, and signing in on another device.
+//
+// GET    /v1/whoami                     whoami
+// POST   /v1/tokens                     createToken -> createdToken (201); the secret is shown this once
+// GET    /v1/tokens                     -> tokenList; one's own, an admin's: all of the workspace
+// POST   /v1/tokens/{id}/revoke         -> token; twice is once
+// GET    /v1/users                      -> userList
+// PUT    /v1/users/{name}               putUser -> user; makes or changes; admin
+// DELETE /v1/users/{name}               -> user as it was; revokes its tokens, its objects go on; admin
+// GET    /v1/workspace                  -> workspace: limits, and use by user
+// PUT    /v1/workspace/limits           putLimits -> workspace; admin
+// POST   /v1/workspaces                 createWorkspace -> createdWorkspace (201); scope operator
+// GET    /v1/workspaces                 -> workspaceList; scope operator
+// POST   /v1/login/device               (no token) deviceLogin -> startedLogin
+// POST   /v1/login/device/token         (no token) deviceToken -> createdToken; 428 AUTHORIZATION_PENDING, 410 EXPIRED, 403 when denied
+// POST   /v1/login/device/approve       approveLogin -> approvedLogin
+// GET    /login?code=ABCD-EFGH          the page for people, and POST /login from it
+import { z } from 'zod';
+
+import { durationInput } from './common.ts';
+
+const count = z.number().int();
+const limit = z.number().int().min(0).max(1_000_000);
+const time = z.iso.datetime();
+
+export const role = z.enum(['admin', 'member', 'read-only']);
+export type Role = z.infer<typeof role>;
+
+/** `write` includes `read`, `admin` includes both; `operator` makes workspaces, in the workspace `default` alone. */
+export const scope = z.enum(['read', 'write', 'admin', 'operator']);
+export type Scope = z.infer<typeof scope>;
+
+export const userName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,99}$/,
+    'letters, digits, ".", "_", "@", "+" and "-", starting with a letter, digit or "_", at most 100',
+  );
+export const slug = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'a-z, 0-9 and "-", not starting with "-", at most 40');
+
+export const whoami = z.object({
+  workspace: z.string(),
+  user: z.string(),
+  role,
+  /** What this token may do now: its own scopes, as far as its user's role has them. */
+  scopes: z.array(scope),
+  tokenId: z.string(),
+  expiresAt: time.nullable(),
+});
+export type Whoami = z.infer<typeof whoami>;
+
+export const createToken = z.strictObject({
+  /** Of the same workspace; oneself unless an admin says otherwise. */
+  user: userName.optional(),
+  /** What it is for, e.g. `laptop` or `ci`. */
+  name: z.string().max(100).default(''),
+  /** Unless given: all that the maker's token has and the user's role allows. */
+  scopes: z.array(scope).min(1).max(4).optional(),
+  /** From now, e.g. `30 days`; without it the token is good until it is revoked. */
+  expires: durationInput.optional(),
+});
+export type CreateToken = z.input<typeof createToken>;
+export type CreateTokenParsed = z.output<typeof createToken>;
+
+export const createdToken = z.object({
+  id: z.string(),
+  /** The whole token. It is shown this once and kept nowhere. */
+  token: z.string(),
+  workspace: z.string(),
+  user: z.string(),
+  scopes: z.array(scope),
+  expiresAt: time.nullable(),
+});
+export type CreatedToken = z.infer<typeof createdToken>;
+
+export const token = z.object({
+  id: z.string(),
+  name: z.string(),
+  user: z.string(),
+  scopes: z.array(scope),
+  createdAt: time,
+  /** Who made it; null: the operator, beside the API. */
+  createdBy: z.string().nullable(),
+  expiresAt: time.nullable(),
+  revokedAt: time.nullable(),
+});
+export type Token = z.infer<typeof token>;
+export const tokenList = z.object({ items: z.array(token) });
+export type TokenList = z.infer<typeof tokenList>;
+export const tokenIdParam = z.object({ id: z.string().regex(/^[a-z0-9]{12}$/, '12 letters and digits') });
+
+/** Most open jobs and clusters, instances, and vCPUs at a time. */
+export const limits = z.object({ running: count, instances: count, vcpus: count });
+export type Limits = z.infer<typeof limits>;
+export const someLimits = z.strictObject({
+  running: limit.optional(),
+  instances: limit.optional(),
+  vcpus: limit.optional(),
+});
+export type SomeLimits = z.infer<typeof someLimits>;
+
+/** Only what is named changes. `limits: null` takes the user's own limits away. */
+export const putUser = z.strictObject({ role: role.optional(), limits: someLimits.nullable().optional() });
+export type PutUser = z.infer<typeof putUser>;
+export const user = z.object({
+  name: z.string(),
+  role,
+  /** The user's own limits, where they differ from `perUser` of the workspace. */
+  limits: someLimits,
+  use: limits,
+  createdAt: time,
+});
+export type User = z.infer<typeof user>;
+export const userList = z.object({ items: z.array(user) });
+export type UserList = z.infer<typeof userList>;
+export const userParam = z.object({ name: userName });
+
+export const putLimits = z.strictObject({
+  ...someLimits.shape,
+  /** For each user who has no limits of their own; null takes it away. */
+  perUser: someLimits.nullable().optional(),
+});
+export type PutLimits = z.infer<typeof putLimits>;
+
+export const workspaceInfo = z.object({
+  slug: z.string(),
+  limits,
+  perUser: someLimits,
+  use: limits,
+  users: z.array(z.object({ name: z.string(), use: limits })),
+  /** Who changed what about people and limits; for admins, newest last. */
+  events: z.array(z.object({ at: time, by: z.string().nullable(), code: z.string(), text: z.string() })),
+  staleSince: time.nullable(),
+});
+export type WorkspaceInfo = z.infer<typeof workspaceInfo>;
+
+export const createWorkspace = z.strictObject({
+  slug,
+  /** The first user, an admin. */
+  admin: userName,
+});
+export type CreateWorkspace = z.infer<typeof createWorkspace>;
+export const createdWorkspace = z.object({ slug: z.string(), admin: createdToken });
+export type CreatedWorkspace = z.infer<typeof createdWorkspace>;
+export const workspaceList = z.object({ items: z.array(z.object({ slug: z.string(), createdAt: time })) });
+export type WorkspaceList = z.infer<typeof workspaceList>;
+
+/** What people see on the page where they approve, e.g. `ropewalk CLI on laptop`. */
+export const deviceLogin = z.strictObject({ client: z.string().max(100).default('') });
+export type DeviceLogin = z.input<typeof deviceLogin>;
+export const startedLogin = z.object({
+  /** A secret of the device that asks: never shown. */
+  deviceCode: z.string(),
+  /** For people to compare and to type, e.g. `BCDF-GHJK`. */
+  userCode: z.string(),
+  verificationUrl: z.string(),
+  /** With the user code in it. */
+  verificationUrlComplete: z.string(),
+  expiresInSeconds: count,
+  intervalSeconds: count,
+});
+export type StartedLogin = z.infer<typeof startedLogin>;
+export const deviceToken = z.strictObject({ deviceCode: z.string().min(1).max(200) });
+export const approveLogin = z.strictObject({
+  userCode: z.string().min(1).max(20),
+  /** False: the device is told no. */
+  approve: z.boolean().default(true),
+});
+export type ApproveLogin = z.input<typeof approveLogin>;
+export const approvedLogin = z.object({ client: z.string(), approved: z.boolean() });
+export type ApprovedLogin = z.infer<typeof approvedLogin>;
