@@ -123,6 +123,31 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
       });
     });
 
+    describe('the list of a deployment', () => {
+      it('has every living instance with its owner and age, and none that is gone or of another deployment', async () => {
+        const startedMs = Date.now();
+        const other: Owner = { ...owner, workspace: `${owner.workspace}-2`, cluster: owner.cluster + 1_000_000 };
+        const foreign: Owner = { ...owner, deploymentId: `${owner.deploymentId}-other` };
+        const launchFor = async (of: Owner): Promise<string> => {
+          const { launched } = await cloud.provider.launch(cloud.request(of, 1));
+          return idsOf(launched)[0] ?? '';
+        };
+        const [mine, theirs, stranger] = [await launchFor(owner), await launchFor(other), await launchFor(foreign)];
+        const listed = await cloud.provider.list(owner.deploymentId);
+        const ownersById = new Map(listed.map((instance) => [instance.id, instance.owner]));
+        expect(ownersById.get(mine)).toEqual(owner);
+        expect(ownersById.get(theirs)).toEqual(other);
+        expect(ownersById.has(stranger)).toBe(false);
+        for (const { id, launchedAtMs } of listed) {
+          if (id === mine) expect(launchedAtMs).toBeGreaterThanOrEqual(startedMs - 1_000);
+        }
+        expect(idsOf(await cloud.provider.list(foreign.deploymentId))).toEqual([stranger]);
+        await terminate([mine]);
+        expect(idsOf(await cloud.provider.list(owner.deploymentId))).not.toContain(mine);
+        expect(idsOf(await cloud.provider.list(owner.deploymentId))).toContain(theirs);
+      });
+    });
+
     describe('a termination', () => {
       it('may be repeated, and takes ids that nobody knows', async () => {
         const ids = idsOf((await launch(1)).launched);

@@ -89,6 +89,11 @@ export interface Provider {
   launch(request: LaunchRequest): Promise<LaunchOutcome>;
   /** Every instance tagged with this owner that is not gone, and those of `ids` with their true state. */
   describe(owner: Owner, ids: string[]): Promise<ObservedInstance[]>;
+  /**
+   * Every instance tagged with this deployment that is not gone, whoever in it owns it. Never one of another deployment,
+   * and never one without tags.
+   */
+  list(deploymentId: string): Promise<ObservedInstance[]>;
   /** Idempotent, tolerates unknown ids. Resolves when every instance of `ids`, with all it started, is gone. */
   terminate(owner: Owner, ids: string[], signal: AbortSignal): Promise<void>;
   /** Lines in time order per instance. */

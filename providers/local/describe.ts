@@ -24,6 +24,19 @@ export async function describeInstances(home: string, owner: Owner, ids: string[
   return observed;
 }
 
+/** Every instance of this deployment that is not gone, whoever owns it; a directory without tags is nobody's. */
+export async function listInstances(home: string, deploymentId: string): Promise<ObservedInstance[]> {
+  const scan = await scanProcesses();
+  const observed: ObservedInstance[] = [];
+  for (const id of await listInstanceIds(home)) {
+    const tags = await readOwner(instancePaths(home, id));
+    if (tags === null || tags.deploymentId !== deploymentId) continue;
+    const state = await observe(home, id, scan);
+    if (state !== 'gone') observed.push({ id, state, owner: identityOf(tags), launchedAtMs: tags.launchedAtMs });
+  }
+  return observed;
+}
+
 /** Instances of all owners in this home of which something still runs, but for those of `except`. */
 export async function countLiving(home: string, except: ReadonlySet<string>): Promise<number> {
   const scan = await scanProcesses();

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 
 import type { LaunchRequest, Provider } from '../provider.ts';
-import { describeInstances } from './describe.ts';
+import { describeInstances, listInstances } from './describe.ts';
 import { agentEnvironment } from './environment.ts';
 import { type LaunchContext, launchInstances } from './launch.ts';
 import { readLogs } from './logs.ts';
@@ -47,6 +47,7 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
     offers: async () => localOffers(options.cores ?? availableParallelism()),
     launch,
     describe: (owner, ids) => describeInstances(options.home, owner, ids),
+    list: (deploymentId) => listInstances(options.home, deploymentId),
     terminate: (owner, ids, signal) => terminateInstances(options.home, owner, ids, signal),
     logs: (query) => readLogs(options.home, query),
   };
