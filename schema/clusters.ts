@@ -1,7 +1,7 @@
 // Clusters over HTTP.
 import { z } from 'zod';
 
-import { durationInput, reason } from './common.ts';
+import { durationInput, pageQuery, reason } from './common.ts';
 import { envMap, nameInput } from './jobs.ts';
 
 const count = z.number().int();
@@ -77,10 +77,8 @@ export const clusterLogsQuery = z.object({
   since: z.iso.datetime().optional(),
 });
 
-export const clusterEventsQuery = z.object({
-  follow: z.enum(['true', 'false']).default('false'),
-  since: z.iso.datetime().optional(),
-});
+/** With `name`: only the open cluster of that name, if there is one. What is over is known by its number. */
+export const listClustersQuery = pageQuery.extend({ name: nameInput.optional() });
 
 export const daskProcess = z.object({
   name: z.string(),

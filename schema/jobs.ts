@@ -134,4 +134,14 @@ export const logLine = z.object({
 });
 export type LogLine = z.infer<typeof logLine>;
 
-export const listJobsQuery = pageQuery;
+/** With `name`: only the open job of that name, if there is one. What is over is known by its number. */
+export const listJobsQuery = pageQuery.extend({ name: nameInput.optional() });
+
+export const eventsQuery = z.object({
+  follow: z.enum(['true', 'false']).default('false'),
+  since: z.iso.datetime().optional(),
+});
+
+/** What happened to a job: one line of `application/x-ndjson`. */
+export const jobEvent = z.object({ at: z.iso.datetime(), code: z.string(), text: z.string() });
+export type JobEvent = z.infer<typeof jobEvent>;

@@ -1,8 +1,9 @@
 // Clusters over HTTP.
 import { createRoute } from '@hono/zod-openapi';
 
-import { clusterEventsQuery, clusterLogsQuery } from '../../schema/clusters.ts';
-import { numberParam, pageQuery } from '../../schema/common.ts';
+import { clusterLogsQuery, listClustersQuery } from '../../schema/clusters.ts';
+import { numberParam } from '../../schema/common.ts';
+import { eventsQuery } from '../../schema/jobs.ts';
 import { adaptCluster } from '../services/clusters/adapt.ts';
 import { createCluster } from '../services/clusters/create.ts';
 import { issueCredentials } from '../services/clusters/credentials.ts';
@@ -39,7 +40,7 @@ export const clusterRoutes = {
     path: '/v1/clusters',
     operationId: 'listClusters',
     summary: "List clusters, newest first, those of jobs included: they have their job's number",
-    request: { query: pageQuery },
+    request: { query: listClustersQuery },
     responses: { 200: json(named.clusterPage, 'A page of clusters.'), ...problems },
   }),
   get: createRoute({
@@ -111,7 +112,7 @@ export const clusterRoutes = {
     path: '/v1/clusters/{number}/events',
     operationId: 'readClusterEvents',
     summary: 'What happened to a cluster, a line of JSON each',
-    request: { params: numberParam, query: clusterEventsQuery },
+    request: { params: numberParam, query: eventsQuery },
     responses: { 200: ndjson(named.clusterEvent, 'One ClusterEvent per line.'), ...problems },
   }),
 };

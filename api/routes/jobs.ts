@@ -1,10 +1,11 @@
 // Jobs over HTTP.
 import { createRoute } from '@hono/zod-openapi';
 
-import { numberParam } from '../../schema/common.ts';
-import { listJobsQuery, logsQuery } from '../../schema/jobs.ts';
+import { numberParam, pageQuery } from '../../schema/common.ts';
+import { eventsQuery, listJobsQuery, logsQuery } from '../../schema/jobs.ts';
 import { cancelJob } from '../services/jobs/cancel.ts';
 import { createJob } from '../services/jobs/create.ts';
+import { readJobEvents } from '../services/jobs/events.ts';
 import { getJob } from '../services/jobs/get.ts';
 import { listJobs } from '../services/jobs/list.ts';
 import { readLogs } from '../services/jobs/logs.ts';
@@ -53,7 +54,7 @@ export const jobRoutes = {
     path: '/v1/jobs/{number}/tasks',
     operationId: 'listTasks',
     summary: "A job's tasks, in the order of their index",
-    request: { params: numberParam, query: listJobsQuery },
+    request: { params: numberParam, query: pageQuery },
     responses: { 200: json(named.taskPage, 'A page of tasks.'), ...problems },
   }),
   logs: createRoute({
@@ -67,6 +68,15 @@ export const jobRoutes = {
       200: ndjson(named.logLine, 'One LogLine per line.'),
       ...problems,
     },
+  }),
+  events: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/jobs/{number}/events',
+    operationId: 'readJobEvents',
+    summary: 'What happened to a job, a line of JSON each; its cluster, which has its number, has events of its own',
+    request: { params: numberParam, query: eventsQuery },
+    responses: { 200: ndjson(named.jobEvent, 'One JobEvent per line.'), ...problems },
   }),
   cancel: createRoute({
     ...common,
@@ -97,6 +107,10 @@ export function mountJobs(app: App): void {
   app.openapi(jobRoutes.logs, async (c) => {
     const input = { ...c.req.valid('param'), ...c.req.valid('query') };
     return answerLines(c, input.follow, (how) => readLogs(contextOf(c, c.var.actor), { ...input, ...how }));
+  });
+  app.openapi(jobRoutes.events, async (c) => {
+    const input = { ...c.req.valid('param'), ...c.req.valid('query') };
+    return answerLines(c, input.follow, (how) => readJobEvents(contextOf(c, c.var.actor), { ...input, ...how }));
   });
   app.openapi(jobRoutes.cancel, async (c) =>
     c.json(await cancelJob(contextOf(c, c.var.actor), c.req.valid('param')), 202),

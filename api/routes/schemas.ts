@@ -25,7 +25,7 @@ import {
   scaleCluster,
 } from '../../schema/clusters.ts';
 import { errorBody } from '../../schema/common.ts';
-import { createdJob, createJob, job, jobPage, logLine, taskPage } from '../../schema/jobs.ts';
+import { createdJob, createJob, job, jobEvent, jobPage, logLine, taskPage } from '../../schema/jobs.ts';
 
 export const named = {
   job: job.openapi('Job'),
@@ -34,6 +34,7 @@ export const named = {
   createJob: createJob.openapi('CreateJob'),
   createdJob: createdJob.openapi('CreatedJob'),
   logLine: logLine.openapi('LogLine'),
+  jobEvent: jobEvent.openapi('JobEvent'),
   cluster: cluster.openapi('Cluster'),
   clusterPage: clusterPage.openapi('ClusterPage'),
   clusterEvent: cluster.shape.events.element.openapi('ClusterEvent'),

@@ -16,20 +16,25 @@ export async function listNumbers(
     workspace: string;
     kind: 'jobs' | 'clusters';
     holders: HolderKind[];
+    /** Only what is open under this name: what is over has given its name back. */
+    name?: string | undefined;
     limit: number;
     after: string | undefined;
   },
 ): Promise<NumberPage> {
-  const { workspace, kind, limit } = query;
+  const { workspace, kind, limit, name } = query;
   const after = parseCursor(query.after);
   const { value } = await deps.views.workspace(workspace, openMaxAgeMs);
   const open = (value?.holders ?? [])
-    .filter((holder) => query.holders.includes(holder.kind))
+    .filter((holder) => query.holders.includes(holder.kind) && (name === undefined || holder.name === name))
     .map(({ number }) => number);
-  const archived = await deps.objects.list(archivePrefix(workspace, kind), {
-    limit: limit + 1,
-    ...(after === null ? {} : { after: archiveKey(workspace, kind, after) }),
-  });
+  const archived =
+    name === undefined
+      ? await deps.objects.list(archivePrefix(workspace, kind), {
+          limit: limit + 1,
+          ...(after === null ? {} : { after: archiveKey(workspace, kind, after) }),
+        })
+      : [];
   // A job is in both for a moment: archived first, released after.
   const numbers = [...new Set([...open, ...archived.map(numberOfArchiveKey)])]
     .filter((number) => after === null || number < after)

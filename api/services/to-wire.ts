@@ -65,7 +65,7 @@ export function toWireCluster({ view, staleSinceMs }: Viewed<ClusterView>): Clus
   };
 }
 
-export const wireEvent = ({ atMs, code, text }: ClusterView['events'][number]): Cluster['events'][number] => ({
+const wireEvent = ({ atMs, code, text }: ClusterView['events'][number]): Cluster['events'][number] => ({
   at: time(atMs),
   code,
   text,

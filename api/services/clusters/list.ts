@@ -7,12 +7,12 @@ import { toWireCluster } from '../to-wire.ts';
 
 export async function listClusters(
   { deps, actor }: Context,
-  { limit, after }: { limit: number; after?: string | undefined },
+  { limit, after, name }: { limit: number; after?: string | undefined; name?: string | undefined },
 ): Promise<ClusterPage> {
   requireScope(actor, 'read', { honourStale: true });
   const { workspace } = actor;
   const holders: ('job' | 'cluster')[] = ['job', 'cluster'];
-  const { numbers, next } = await listNumbers(deps, { workspace, kind: 'clusters', holders, limit, after });
+  const { numbers, next } = await listNumbers(deps, { workspace, kind: 'clusters', holders, limit, after, name });
   const read = async (number: number) => toWireCluster(await deps.views.cluster(workspace, number));
   return { items: await readAll(numbers, read), next };
 }

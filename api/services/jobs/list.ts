@@ -7,10 +7,10 @@ import { toWireJob } from '../to-wire.ts';
 
 export async function listJobs(
   { deps, actor }: Context,
-  { limit, after }: { limit: number; after?: string | undefined },
+  { limit, after, name }: { limit: number; after?: string | undefined; name?: string | undefined },
 ): Promise<JobPage> {
   requireScope(actor, 'read', { honourStale: true });
   const { workspace } = actor;
-  const { numbers, next } = await listNumbers(deps, { workspace, kind: 'jobs', holders: ['job'], limit, after });
+  const { numbers, next } = await listNumbers(deps, { workspace, kind: 'jobs', holders: ['job'], limit, after, name });
   return { items: await readAll(numbers, async (number) => toWireJob(await deps.views.job(workspace, number))), next };
 }

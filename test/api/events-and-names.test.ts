@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+
+import { jobEvents, untold } from '../../api/services/jobs/events.ts';
+import { viewJob } from '../../workflows/job/view.ts';
+import { eventually } from '../support/eventually.ts';
+import { createTestApi, type TestApi } from './support.ts';
+
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
+const eventsOf = async (api: TestApi, number: number) =>
+  linesOf(await (await api.call('GET', `/v1/jobs/${number}/events`)).text());
+
+describe('the events of a job', () => {
+  it('say who submitted it and how it ended, since a time, to its workspace only', async () => {
+    const api = createTestApi();
+    const number = await api.submit({ command: ['echo', 'hi'] });
+    expect(await eventsOf(api, number)).toEqual([
+      { at: expect.any(String), code: 'SUBMITTED', text: 'submitted by ada: echo hi' },
+    ]);
+    await api.call('POST', `/v1/jobs/${number}/cancel`);
+    expect(await eventsOf(api, number)).toMatchObject([
+      { code: 'SUBMITTED' },
+      { code: 'CANCELLED', text: 'Cancelled by ada.' },
+    ]);
+    const later = new Date(api.now() + 60_000).toISOString();
+    expect(await (await api.call('GET', `/v1/jobs/${number}/events?since=${later}`)).text()).toBe('');
+    const stranger = { token: api.addToken('other') };
+    expect((await api.call('GET', `/v1/jobs/${number}/events`, stranger)).status).toBe(404);
+  });
+
+  it('followed, come each once, through an outage, and end with the job', async () => {
+    const api = createTestApi();
+    const number = await api.submit({});
+    const response = await api.call('GET', `/v1/jobs/${number}/events?follow=true`);
+    const text = response.text();
+    api.workflows.control.isAway = true;
+    const asked = api.workflows.calls.length;
+    await eventually(() => api.workflows.calls.length > asked);
+    api.workflows.control.isAway = false;
+    await api.call('POST', `/v1/jobs/${number}/cancel`);
+    expect(linesOf(await text).map(({ code }) => code)).toEqual(['SUBMITTED', 'CANCELLED']);
+  });
+
+  it('name tasks as people do, and what the view no longer keeps is not told again', async () => {
+    const api = createTestApi();
+    const number = await api.submit({ array: '7-8' });
+    const state = api.workflows.jobs.get(number);
+    if (state === undefined) throw new Error('no job');
+    state.startedAtMs = state.submittedAtMs + 1;
+    state.recentErrors = [{ task: 1, attempt: 1, text: 'exit code 3', atMs: state.submittedAtMs + 2 }];
+    const input = {
+      number,
+      workspace: 'default',
+      name: '',
+      admissionId: '',
+      specRef: '',
+      user: 'ada',
+      deploymentId: '',
+    };
+    const before = jobEvents(viewJob(state, input));
+    expect(before.map(({ code, text }) => [code, text])).toEqual([
+      ['SUBMITTED', 'submitted by ada: true'],
+      ['STARTED', 'the first task has started'],
+      ['TASK_FAILED', 'task 8, attempt 1: exit code 3'],
+    ]);
+    state.submittedAtMs -= 5;
+    state.recentErrors = [{ task: 0, attempt: 1, text: 'exit code 3', atMs: state.submittedAtMs + 20 }];
+    const now = jobEvents(viewJob(state, input));
+    expect(untold(before, now).map(({ text }) => text)).toEqual(['task 7, attempt 1: exit code 3']);
+    expect(untold([], now)).toEqual(now);
+  });
+});
+
+describe('a name', () => {
+  it('finds the one open job or cluster that has it, and nothing that is over or another workspace’s', async () => {
+    const api = createTestApi();
+    await api.submit({ name: 'other' });
+    const job = await api.submit({ name: 'nightly' });
+    const cluster = await api.startCluster({ name: 'blue' });
+    const find = async (kind: string, name: string, options = {}) =>
+      (await (await api.call('GET', `/v1/${kind}?name=${name}`, options)).json()).items.map(
+        (item: { number: number }) => item.number,
+      );
+    expect(await find('jobs', 'nightly')).toEqual([job]);
+    expect(await find('clusters', 'blue')).toEqual([cluster]);
+    // The cluster of a job has the job's name and number.
+    expect(await find('clusters', 'nightly')).toEqual([job]);
+    expect(await find('jobs', 'blue')).toEqual([]);
+    expect(await find('jobs', 'nightly', { token: api.addToken('elsewhere') })).toEqual([]);
+    expect((await api.call('GET', '/v1/jobs?name=a%20b')).status).toBe(422);
+  });
+});
