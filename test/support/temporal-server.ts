@@ -1,7 +1,6 @@
 // A real Temporal server in memory for tests of workflows alone, with the real workflow code and activities of the test's
 // own making. Ended by pid, also when the test fails.
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
@@ -9,6 +8,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { controlQueue } from '../../workflows/messages.ts';
 import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
 
 export type Activities = Record<string, (input: never) => Promise<unknown>>;
 
@@ -76,13 +76,4 @@ export async function startTemporal(options: {
     await ended();
     throw error;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -1,0 +1,51 @@
+// Speaks with driver.py, the Python program that uses the clusters of this bench.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** When things had happened, in milliseconds since 1970, by the clock of this machine. */
+export interface FirstResult {
+  connected: number;
+  workers: number;
+  result: number;
+}
+
+export interface TlsPaths {
+  ca: string;
+  certificate: string;
+  key: string;
+}
+
+export interface Driver {
+  connect: (order: TlsPaths & { address: string; workers: number }) => Promise<FirstResult>;
+  local: (workers: number) => Promise<FirstResult & { asked: number }>;
+  close: () => Promise<void>;
+}
+
+export function startDriver(python: string): Driver {
+  const child = spawn(python, [join(import.meta.dirname, 'driver.py')], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  let words = '';
+  child.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-3000)));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ask = async (order: object): Promise<Record<string, number>> => {
+    child.stdin.write(`${JSON.stringify(order)}\n`);
+    const { value, done } = await lines.next();
+    if (done === true) throw new Error(`the Python program ended: ${words}`);
+    return JSON.parse(value);
+  };
+  const times = (answer: Record<string, number>): FirstResult & { asked: number } => {
+    const { asked = 0, connected = 0, workers = 0, result = 0 } = answer;
+    return { asked, connected, workers, result };
+  };
+  return {
+    connect: async (order) => times(await ask({ op: 'connect', ...order })),
+    local: async (workers) => times(await ask({ op: 'local', workers })),
+    close: async () => {
+      child.stdin.end();
+      const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}

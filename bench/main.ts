@@ -1,0 +1,49 @@
+// `npm run bench -- NAME...`: measures, and says what it found. Each bench runs whatever it compares itself with in the
+// same run, interleaved where that is possible, so that a busy machine slows both. No bench is a test: none can fail for
+// being slow.
+import { parseArgs } from 'node:util';
+
+import { circumstances, createReport, load, writeResult } from './report.ts';
+import type { Report } from './report.ts';
+
+export type Bench = (report: Report, options: BenchOptions) => Promise<void>;
+
+export interface BenchOptions {
+  rounds: number | undefined;
+  /** A tenth of everything: to see that a bench works, not to measure. */
+  small: boolean;
+}
+
+/** Loaded when asked for: some bring a Temporal SDK with them. */
+const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
+  dask: {
+    about: 'a Dask cluster of 2 workers: request to first result, against the same by hand and LocalCluster',
+    load: async () => (await import('./dask/bench.ts')).daskBench,
+  },
+};
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { rounds: { type: 'string' }, small: { type: 'boolean', default: false } },
+  });
+  const unknown = positionals.filter((name) => !(name in benches));
+  if (positionals.length === 0 || unknown.length > 0) {
+    const known = Object.entries(benches).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
+    process.stderr.write(`Usage: npm run bench -- [--rounds N] [--small] NAME...\n${known.join('\n')}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  for (const name of positionals) {
+    const bench = await benches[name]?.load();
+    const before = circumstances();
+    process.stdout.write(`${name}   ${JSON.stringify(before)}\n`);
+    const report = createReport((line) => process.stdout.write(`${line}\n`));
+    await bench?.(report, { rounds, small: values.small });
+    const path = await writeResult(name, { ...before, loadAfter: load(), figures: report.figures() });
+    process.stdout.write(`  load afterwards ${load()}; all values in ${path}\n`);
+  }
+}
+
+await main();

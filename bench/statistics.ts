@@ -1,0 +1,26 @@
+// What is said of a handful of measurements: the middle one, and how far the others lie apart. Pure.
+
+export interface Summary {
+  median: number;
+  lowest: number;
+  highest: number;
+  count: number;
+}
+
+/** Of at least one value. */
+export function summarise(values: readonly number[]): Summary {
+  const sorted = values.toSorted((a, b) => a - b);
+  const lowest = sorted.at(0);
+  const highest = sorted.at(-1);
+  if (lowest === undefined || highest === undefined) throw new Error('nothing was measured');
+  return { median: quantile(sorted, 0.5), lowest, highest, count: sorted.length };
+}
+
+/** Between two values, in proportion. `sorted` is in rising order and not empty. */
+export function quantile(sorted: readonly number[], share: number): number {
+  const at = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(at)];
+  const above = sorted[Math.ceil(at)];
+  if (below === undefined || above === undefined) throw new Error('nothing was measured');
+  return below + (above - below) * (at - Math.floor(at));
+}
