@@ -1,17 +1,23 @@
 // Three projects: `unit` is pure and parallel; `integration` and `chaos` start real processes, one file at a time.
 import { defineConfig } from 'vitest/config';
 
-const realProcesses = { pool: 'forks', fileParallelism: false, hookTimeout: 180_000 } as const;
+import { fuzzTimes } from './test/support/fuzz-options.ts';
+
+const times = fuzzTimes(process.env);
+const seeded = { setupFiles: ['./test/support/fuzz-seed.ts'] };
+
+const realProcesses = { ...seeded, pool: 'forks', fileParallelism: false, hookTimeout: 180_000 } as const;
 
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
+          ...seeded,
           name: 'unit',
           pool: 'forks',
           include: ['test/{domain,schema,platform,api,sdk,cli,workflows,activities,tidy}/**/*.test.ts'],
-          testTimeout: 20_000,
+          testTimeout: 20_000 * times,
         },
       },
       {

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 import { z } from 'zod';
 
+import { fuzzSeed } from './support/fuzz-options.ts';
+
 interface Counts {
   passed: number;
   failed: number;
@@ -26,6 +28,7 @@ const report = z.object({
 });
 
 async function main(): Promise<void> {
+  console.log(`random worlds from seed ${fuzzSeed(process.env)}; ROPEWALK_FUZZ_SEED chooses others`);
   const parts: [name: string, run: () => Promise<Counts>][] = [
     ['format', () => check('oxfmt', ['--check'])],
     ['lint', () => check('oxlint', [])],

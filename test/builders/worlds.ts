@@ -2,6 +2,8 @@
 // world found, so that it can be run again.
 import fc from 'fast-check';
 
+import { fuzzTimes } from '../support/fuzz-options.ts';
+
 /** What a world has met, so that a property that never meets its subject is noticed. */
 export type Met<Subject extends string> = (subject: Subject) => void;
 
@@ -20,8 +22,9 @@ export interface CheckOptions {
 /** Throws when a world breaks its rules; otherwise the share of worlds, 0 to 1, that met each subject. */
 export function checkWorlds<Plan, Subject extends string>(
   { plan, subjects, run }: Worlds<Plan, Subject>,
-  { numRuns, endOnFailure = false }: CheckOptions,
+  { numRuns: usual, endOnFailure = false }: CheckOptions,
 ): Record<string, number> {
+  const numRuns = usual * fuzzTimes(process.env);
   const counts = new Map<Subject, number>(subjects.map((subject) => [subject, 0]));
   fc.assert(
     fc.property(plan, (each) => {
