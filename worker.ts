@@ -12,6 +12,8 @@ import { z } from 'zod';
 import { createArchiveActivities } from './activities/archive.ts';
 import { createInstanceActivities } from './activities/instances.ts';
 import { createNumberActivities } from './activities/numbers.ts';
+import { createSweepListActivities } from './activities/sweep-list.ts';
+import { createSweepActivities } from './activities/sweep.ts';
 import { loadKeys } from './platform/keys.ts';
 import { createDirectoryObjects } from './platform/objects/directory.ts';
 import { createTokens } from './platform/tokens.ts';
@@ -66,6 +68,7 @@ async function main(): Promise<void> {
     environment: process.env,
   });
 
+  const registry = createRegistry([provider]);
   const common = { connection, namespace, shutdownGraceTime: '3s', shutdownForceTime: '10s' } as const;
   const control = await Worker.create({
     ...common,
@@ -76,6 +79,7 @@ async function main(): Promise<void> {
     activities: {
       ...createArchiveActivities({ objects, vault: createVault(objects, keys) }),
       ...createNumberActivities({ client }),
+      ...createSweepActivities({ client, objects }),
     },
     // A killed worker's sticky queue would hold each of its workflows for 10 s otherwise.
     stickyQueueScheduleToStartTimeout: '2s',
@@ -84,12 +88,15 @@ async function main(): Promise<void> {
   const local = await Worker.create({
     ...common,
     taskQueue: `local/${env.ROPEWALK_HOST_ID}`,
-    activities: createInstanceActivities({
-      provider: createRegistry([provider]),
-      tokens: createTokens(keys),
-      apiUrl: env.ROPEWALK_API_URL,
-      probeApi: () => answers(`${env.ROPEWALK_API_URL}/healthz`),
-    }),
+    activities: {
+      ...createInstanceActivities({
+        provider: registry,
+        tokens: createTokens(keys),
+        apiUrl: env.ROPEWALK_API_URL,
+        probeApi: () => answers(`${env.ROPEWALK_API_URL}/healthz`),
+      }),
+      ...createSweepListActivities({ provider: registry }),
+    },
     maxHeartbeatThrottleInterval: '2s',
   });
   logger.info('worker running');

@@ -2,6 +2,8 @@
 import type { ArchiveActivities } from './archive.ts';
 import type { InstanceActivities } from './instances.ts';
 import type { NumberActivities } from './numbers.ts';
+import type { SweepListActivities } from './sweep-list.ts';
+import type { SweepActivities } from './sweep.ts';
 
-export type { InstanceActivities };
+export type { InstanceActivities, SweepActivities, SweepListActivities };
 export type ControlActivities = ArchiveActivities & NumberActivities;

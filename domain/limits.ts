@@ -88,5 +88,44 @@ export const launchTokenTtlMs = 24 * 3_600_000;
 export const dashboardLinkTtlMs = 5 * 60_000;
 export const dashboardSessionTtlMs = 8 * 3_600_000;
 
+/**
+ * An agent that nobody has answered for this long ends its work, so that nothing runs for ever when we are gone for good.
+ * Longer than any restart or upgrade of ours; an outage that is longer costs the work under way, never results on record.
+ */
+export const defaultDeadManMs = 30 * 60_000;
+export const minDeadManMs = 5_000;
+export const maxDeadManMs = 7 * 86_400_000;
+
 /** Children started at once by a workspace. */
 export const startBatchSize = 50;
+
+/** People of one workspace: its view is read by every API replica every few seconds, and must stay small. */
+export const maxWorkspaceTokens = 1_000;
+export const maxWorkspaceUsers = 1_000;
+export const maxWorkspaceEvents = 100;
+/** A token that has been revoked or expired for this long leaves the state. */
+export const forgetTokenAfterMs = 30 * 86_400_000;
+
+/**
+ * Whatever a token may do, it may no longer do this long after it was revoked: what is known of tokens is at most
+ * `tokenMaxAgeMs` old, and what goes on for long, a stream or a dashboard, looks again every `accessCheckEveryMs`.
+ */
+export const revocationFeltWithinMs = 5_000;
+export const tokenMaxAgeMs = 2_000;
+export const accessCheckEveryMs = 2_000;
+
+/** Signing in on a device: how long its code is good, how often it asks, and how many wrong codes a person may type. */
+export const deviceLoginTtlMs = 600_000;
+export const deviceLoginIntervalMs = 2_000;
+export const maxWrongUserCodes = 10;
+/** Logins begun in one API process within `deviceLoginTtlMs`: nobody has signed in yet, so anybody may ask. */
+export const maxDeviceLogins = 1_000;
+
+/** The sweep looks this often for instances that no open workflow claims. */
+export const sweepEveryMs = 5 * 60_000;
+
+/** An orphan is ended when it was seen unowned this long ago and is so still: shorter than the period, for clocks jump. */
+export const sweepGraceMs = 4 * 60_000;
+
+/** Clusters described at once by the sweep: a namespace has a rate limit that others need too. */
+export const sweepDescribeAtOnce = 10;

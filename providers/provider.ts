@@ -1,6 +1,7 @@
 // What a cloud is to the rest of the house. Each provider passes providers/contract.ts; each method below is a promise
 // that the suite checks. Ids, tags and tokens come from the caller; a provider keeps no state that a crash could lose.
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
+import type { Owner } from '../domain/owner.ts';
 
 export type Market = 'on-demand' | 'spot';
 
@@ -17,13 +18,6 @@ export interface Offer {
 
 export interface OfferQuery {
   region?: string;
-}
-
-/** Who an instance belongs to. All three are in its tags, set by the call that creates it. */
-export interface Owner {
-  deploymentId: string;
-  workspace: string;
-  cluster: number;
 }
 
 export interface LaunchRequest {
@@ -100,4 +94,4 @@ export interface Provider {
   logs(query: LogQuery): AsyncIterable<LogLine>;
 }
 
-export type { FailureScope, LaunchFailure };
+export type { FailureScope, LaunchFailure, Owner };

@@ -2,4 +2,5 @@
 export { cluster } from './cluster/workflow.ts';
 export { deployment } from './deployment/workflow.ts';
 export { job } from './job/workflow.ts';
+export { sweep } from './sweep/workflow.ts';
 export { workspace } from './workspace/workflow.ts';

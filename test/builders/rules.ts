@@ -23,9 +23,18 @@ type WorkspaceAdmit = typeof import('../../domain/workspace/admit.ts');
 type WorkspaceCreate = typeof import('../../domain/workspace/create.ts');
 type WorkspaceHolders = typeof import('../../domain/workspace/holders.ts');
 type WorkspaceTokens = typeof import('../../domain/workspace/tokens.ts');
-export type WorkspaceRules = WorkspaceAdmit & WorkspaceCreate & WorkspaceHolders & WorkspaceTokens;
+type WorkspaceShares = typeof import('../../domain/workspace/shares.ts');
+type WorkspaceUsers = typeof import('../../domain/workspace/users.ts');
+export type WorkspaceRules = WorkspaceAdmit &
+  WorkspaceCreate &
+  WorkspaceHolders &
+  WorkspaceTokens &
+  WorkspaceShares &
+  WorkspaceUsers;
 
 export type DeploymentRules = typeof import('../../domain/deployment/rules.ts');
+
+export type SweepRules = typeof import('../../domain/sweep/decide.ts');
 
 /** `domain` is a copy of the folder domain/. */
 export async function loadJobRules(domain: string): Promise<JobRules> {
@@ -61,11 +70,17 @@ export async function loadWorkspaceRules(domain: string): Promise<WorkspaceRules
     ...(await load<WorkspaceCreate>(domain, 'workspace/create.ts')),
     ...(await load<WorkspaceHolders>(domain, 'workspace/holders.ts')),
     ...(await load<WorkspaceTokens>(domain, 'workspace/tokens.ts')),
+    ...(await load<WorkspaceShares>(domain, 'workspace/shares.ts')),
+    ...(await load<WorkspaceUsers>(domain, 'workspace/users.ts')),
   };
 }
 
 export async function loadDeploymentRules(domain: string): Promise<DeploymentRules> {
   return load<DeploymentRules>(domain, 'deployment/rules.ts');
+}
+
+export async function loadSweepRules(domain: string): Promise<SweepRules> {
+  return load<SweepRules>(domain, 'sweep/decide.ts');
 }
 
 /** The type is that of the file this one was copied from: a mutation changes what a function does, never its shape. */

@@ -15,10 +15,13 @@ import {
   loadDaskRules,
   loadDeploymentRules,
   loadJobRules,
+  loadSweepRules,
   loadWorkspaceRules,
 } from '../builders/rules.ts';
+import { checkSweepWorlds } from '../builders/sweep-world.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
 import { daskMutants } from './cluster/dask-mutants.ts';
+import { sweepMutants } from './sweep/sweep-mutants.ts';
 import { clusterMutants, deploymentMutants, jobMutants, type Mutant, workspaceMutants } from './mutants.ts';
 
 const domain = join(import.meta.dirname, '..', '..', 'domain');
@@ -71,6 +74,14 @@ const areas: Area[] = [
     load: async (copy) => {
       const rules = await loadDeploymentRules(copy);
       return () => checkDeploymentWorlds(rules, options);
+    },
+  },
+  {
+    name: 'sweep',
+    mutants: sweepMutants,
+    load: async (copy) => {
+      const rules = await loadSweepRules(copy);
+      return () => checkSweepWorlds(rules, options);
     },
   },
 ];

@@ -1,0 +1,94 @@
+// One sweep: list, describe, decide, remember, end. It never ends anything that domain/sweep did not call an orphan, and
+// it gives up rather than wait for long: the next run begins anew.
+import { ActivityFailure, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+
+import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../activities/activities.ts';
+import { decideSweep, groupByOwner } from '../../domain/sweep/decide.ts';
+import type { SweepDecision, SweepObservation } from '../../domain/sweep/state.ts';
+import type { SweepInput, SweepReport } from './messages.ts';
+
+/** A report is one payload; beyond this many instances only what matters is listed. */
+const maxVerdictsReported = 2_000;
+
+export async function sweep(input: SweepInput): Promise<SweepReport> {
+  const { deploymentId, provider, providerQueue, graceMs, dryRun } = input;
+  const memory = { memory: memoryKey(providerQueue) };
+  const { instances } = await at(providerQueue).listInstances.executeWithOptions(
+    { summary: `list the instances of ${deploymentId}` },
+    [{ provider, deploymentId }],
+  );
+  const numbers = [...new Set(instances.map(({ owner }) => owner.cluster))];
+  const presence = await control.describeClusters.executeWithOptions(
+    { summary: `describe ${numbers.length} clusters and the deployment` },
+    [{ numbers }],
+  );
+  const { sightings } = await control.readSightings.executeWithOptions({ summary: 'read what was seen before' }, [
+    memory,
+  ]);
+  const observation: SweepObservation = { ...presence, instances };
+  const decision = decideSweep({ deploymentId, graceMs }, observation, sightings, Date.now());
+  const report: SweepReport = {
+    ...{ refusal: decision.refusal, dryRun, graceMs, terminated: [], failed: [] },
+    verdicts: forReport(decision),
+  };
+  if (!dryRun) {
+    if (JSON.stringify(decision.sightings) !== JSON.stringify(sightings)) {
+      await control.writeSightings.executeWithOptions({ summary: 'remember what was seen' }, [
+        { ...memory, sightings: decision.sightings },
+      ]);
+    }
+    await endOrphans(input, decision, report);
+  }
+  setCurrentDetails(describe(report));
+  return report;
+}
+
+async function endOrphans(input: SweepInput, decision: SweepDecision, report: SweepReport): Promise<void> {
+  const { provider, providerQueue } = input;
+  for (const { owner, ids } of groupByOwner(decision.orphans)) {
+    try {
+      await at(providerQueue).terminateInstances.executeWithOptions(
+        { summary: `end ${ids.length} that cluster/${owner.cluster} left behind` },
+        [{ provider, owner, ids }],
+      );
+      report.terminated.push(...ids);
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      // One owner's instances that will not end must not save the others'.
+      report.failed.push({ owner, ids, text: String(error.cause ?? error) });
+    }
+  }
+}
+
+/** Those that are well are counted by anyone who wants to; those that are not are what a report is for. */
+function forReport({ verdicts }: SweepDecision): SweepReport['verdicts'] {
+  if (verdicts.length <= maxVerdictsReported) return verdicts;
+  return verdicts.filter(({ verdict }) => verdict !== 'owned').slice(0, maxVerdictsReported);
+}
+
+function describe({ refusal, verdicts, terminated, failed }: SweepReport): string {
+  if (refusal !== null) return `Nothing was judged: ${refusal}.`;
+  const unended = failed.reduce((count, { ids }) => count + ids.length, 0);
+  return `Judged ${verdicts.length}, ended ${terminated.length}, could not end ${unended}.`;
+}
+
+/** Sightings belong to one provider queue: what another queue lists is not known here. */
+const memoryKey = (providerQueue: string): string => `sweep/${providerQueue.replaceAll('/', '.')}.json`;
+
+const patience = { startToCloseTimeout: '1m', scheduleToCloseTimeout: '3m' } as const;
+
+const control = proxyActivities<SweepActivities>({
+  ...patience,
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '200ms', maximumInterval: '10s' },
+});
+
+/** A host that is gone for good never answers: the run fails then, and says in the Temporal UI what it waited for. */
+function at(taskQueue: string): ReturnType<typeof proxyActivities<InstanceActivities & SweepListActivities>> {
+  return proxyActivities<InstanceActivities & SweepListActivities>({
+    ...patience,
+    taskQueue,
+    heartbeatTimeout: '5s',
+    retry: { initialInterval: '500ms', maximumInterval: '30s' },
+  });
+}
