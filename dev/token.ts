@@ -33,7 +33,9 @@ export async function issueToken(client: Client, workspace: string, signal: Abor
     id,
     sha256: createHash('sha256').update(secret).digest('hex'),
     user: userInfo().username,
-    scopes: ['read', 'write'],
+    name: 'ropewalk dev',
+    // Whoever starts the stack runs it: an admin of its workspace, and the operator of the deployment.
+    scopes: ['read', 'write', 'admin', 'operator'],
     expiresAtMs: null,
   };
   await updateOne(client, workspaceWorkflowId(workspace), workspaceMessages.issueToken, item, signal);

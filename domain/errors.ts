@@ -11,6 +11,9 @@ export const errorCodes = {
   NAME_TAKEN: { status: 409, retryable: false },
   IDEMPOTENCY_MISMATCH: { status: 409, retryable: false },
   LIMIT_EXCEEDED: { status: 429, retryable: true },
+  /** The person has not decided yet: ask again. */
+  AUTHORIZATION_PENDING: { status: 428, retryable: true },
+  EXPIRED: { status: 410, retryable: false },
   TOO_LARGE: { status: 413, retryable: false },
   TOO_BUSY: { status: 429, retryable: true },
   UNAVAILABLE: { status: 503, retryable: true },

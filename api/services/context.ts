@@ -1,9 +1,12 @@
 // What every service gets: its dependencies, who asks, and the request's id. Built once per process, never global.
+import { randomUUID } from 'node:crypto';
+
 import type { Logger } from 'pino';
 
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
-import type { AdmitItem } from '../../domain/workspace/state.ts';
+import type { AdmitItem, Role, Scope } from '../../domain/workspace/state.ts';
 import type { Keys } from '../../platform/keys.ts';
+import { noMetrics, type ApiMetrics, type UpdateKind } from '../../platform/metrics/api-metrics.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import type { InstanceClaims, LaunchClaims, Tokens } from '../../platform/tokens.ts';
 import type { Vault } from '../../platform/vault/vault.ts';
@@ -11,12 +14,14 @@ import type { LogLine, LogQuery } from '../../providers/provider.ts';
 import { clusterMessages, type ReportAnswer, type ReportItem } from '../../workflows/cluster/messages.ts';
 import { jobMessages } from '../../workflows/job/messages.ts';
 import { workspaceMessages, type AdmitOk } from '../../workflows/workspace/messages.ts';
+import type { FlushWatch } from '../group-commit/group-commit.ts';
 import { createGroupCommits, type GroupCommits } from '../group-commit/registry.ts';
 import { createTemporalFlush } from '../group-commit/temporal-flush.ts';
 import { readClusterOrders } from './agents/orders.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
+import { createReadiness, type Readiness } from './readiness.ts';
 import { createViews, type Views } from './views.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
@@ -37,9 +42,15 @@ export interface Ports {
   local: { hostId: string; cores: number };
   /** Aborts when the process is told to end: open streams are cut, so that their readers come back elsewhere. */
   stopping: AbortSignal;
+  /** Default: nothing is counted. */
+  metrics?: ApiMetrics;
+  /** Rejects when the key file cannot be read any more. Default: it always can. */
+  readKeys?: () => Promise<unknown>;
 }
 
 export interface Deps extends Ports {
+  metrics: ApiMetrics;
+  readiness: () => Promise<Readiness>;
   views: Views;
   taskRecords: TaskRecords;
   admissions: GroupCommits<AdmitItem, AdmitOk>;
@@ -49,14 +60,15 @@ export interface Deps extends Ports {
   keepalives: Keepalives;
 }
 
-export type Scope = 'read' | 'write' | 'admin';
-
 /** A person or program with an API token. */
 export interface Actor {
   workspace: string;
   user: string;
   tokenId: string;
+  role: Role;
+  /** Those of the token, as far as the user's role has them now. */
   scopes: readonly Scope[];
+  expiresAtMs: number | null;
   /** The token could not be checked just now and is honoured from memory: enough to read and to end things. */
   isStale: boolean;
 }
@@ -72,14 +84,26 @@ export type InstanceContext = Context<InstanceClaims & { expiresAtMs: number }>;
 export type LaunchContext = Context<LaunchClaims>;
 
 export function createDeps(ports: Ports): Deps {
-  const { workflows } = ports;
-  const views = createViews(ports);
+  const { workflows, metrics = noMetrics, readKeys = () => Promise.resolve() } = ports;
+  const views = createViews({ ...ports, metrics });
+  const watch = (update: UpdateKind): FlushWatch => ({
+    flushed: (flush) => metrics.flushed(update, flush),
+    turnedAway: () => metrics.turnedAway(update),
+  });
   return {
     ...ports,
+    metrics,
+    readiness: createReadiness({ ...ports, readKeys, replica: randomUUID() }),
     views,
     taskRecords: createTaskRecords(ports.objects),
-    admissions: createGroupCommits({ flush: createTemporalFlush(workflows, workspaceMessages.admit) }),
-    reports: createGroupCommits({ flush: createTemporalFlush(workflows, clusterMessages.report) }),
+    admissions: createGroupCommits({
+      flush: createTemporalFlush(workflows, workspaceMessages.admit),
+      watch: watch('admit'),
+    }),
+    reports: createGroupCommits({
+      flush: createTemporalFlush(workflows, clusterMessages.report),
+      watch: watch('report'),
+    }),
     orders: createOrderWatch({
       read: (key, maxAgeMs) => readClusterOrders(views, key, maxAgeMs),
       holdMs: ordersHoldMs,
@@ -87,6 +111,7 @@ export function createDeps(ports: Ports): Deps {
     keepalives: createKeepalives(ports.now),
     exchanges: createGroupCommits({
       flush: createTemporalFlush(workflows, jobMessages.exchange),
+      watch: watch('exchange'),
       answerBytes: ({ want, running, results }) =>
         answerBytes + want * grantBytes + (running.length + results.length) * leaseBytes,
     }),

@@ -2,12 +2,13 @@
 // number, reserves, and answers; starting the workflow is the loop's work.
 import type { Problem } from '../errors.ts';
 import { idempotencyTtlMs, maxIdempotencyKeys } from '../limits.ts';
-import type { AdmitAnswer, AdmitItem, Holder, WorkspaceState } from './state.ts';
+import type { AdmitAnswer, AdmitItem, Holder, IdempotencyRecord, WorkspaceState } from './state.ts';
+import { exceeded } from './use.ts';
 
 /** Applies one request to the state, in place. The same admission id or idempotency key always gets the same number. */
 export function admit(state: WorkspaceState, item: AdmitItem, nowMs: number): AdmitAnswer {
   const earlier = state.keys[item.idempotencyKey];
-  if (earlier !== undefined && nowMs - earlier.atMs < idempotencyTtlMs) {
+  if (earlier !== undefined && nowMs - earlier.atMs < idempotencyTtlMs && !wasEnding(earlier, item)) {
     if (earlier.bodyHash !== item.bodyHash) return { error: mismatch };
     // A repeat of the very request that made it was answered once already, but its caller may not have heard.
     const existing = earlier.admissionId !== item.admissionId;
@@ -16,20 +17,28 @@ export function admit(state: WorkspaceState, item: AdmitItem, nowMs: number): Ad
     };
   }
   if (reservedName.test(item.name)) return { error: nameReserved };
-  const named = item.name === '' ? undefined : state.holders.find((holder) => holder.name === item.name);
-  if (named !== undefined) {
+  const named =
+    item.name === ''
+      ? undefined
+      : state.holders.find((holder) => holder.name === item.name && holder.nameless !== true);
+  if (named !== undefined && named.number !== item.instead) {
     if (!item.getOrCreate || named.kind !== item.kind) return { error: nameTaken(named) };
     remember(state, item, named.number, named.admissionId, nowMs);
     return { ok: { number: named.number, name: named.name, admissionId: named.admissionId, existing: true } };
   }
-  const over = exceeded(state, item);
+  const over = exceeded(state, { user: item.user, running: 1, instances: item.instances, vcpus: item.vcpus });
   if (over !== null) return { error: over };
   const number = takeNumber(state);
   if (number === null) return { error: noNumbers };
+  if (named !== undefined) named.nameless = true;
   const holder = reserve(state, item, number, nowMs);
   remember(state, item, number, item.admissionId, nowMs);
   return { ok: { number, name: holder.name, admissionId: item.admissionId, existing: false } };
 }
+
+/** The key was last answered with the ending holder that this request is to replace. */
+const wasEnding = (earlier: IdempotencyRecord, item: AdmitItem): boolean =>
+  item.instead !== undefined && earlier.number === item.instead && earlier.bodyHash === item.bodyHash;
 
 /** What a holder without a name of its own is called; nobody may take such a name ahead of it. */
 const reservedName = /^(job|cluster)-[0-9]+$/;
@@ -70,25 +79,6 @@ function nameOf(state: WorkspaceState, earlier: { number: number }, item: AdmitI
 
 function defaultName(kind: Holder['kind'], number: number): string {
   return `${kind}-${number}`;
-}
-
-function exceeded(state: WorkspaceState, item: AdmitItem): Problem | null {
-  const sum = (of: (holder: Holder) => number): number =>
-    state.holders.reduce((total, holder) => total + of(holder), 0);
-  const checks = [
-    { what: 'open jobs and clusters', used: state.holders.length, more: 1, limit: state.limits.running },
-    { what: 'instances', used: sum((h) => h.instances), more: item.instances, limit: state.limits.instances },
-    { what: 'vCPUs', used: sum((h) => h.vcpus), more: item.vcpus, limit: state.limits.vcpus },
-  ];
-  const over = checks.find((check) => check.used + check.more > check.limit);
-  if (over === undefined) return null;
-  return {
-    code: 'LIMIT_EXCEEDED',
-    message:
-      `This would take the workspace to ${over.used + over.more} ${over.what}; ` +
-      `its limit is ${over.limit}, and ${over.used} are in use.`,
-    hint: 'Wait for something to end, ask for less, or have an operator raise the limit.',
-  };
 }
 
 /** The spare block takes over when the current one is used up; the loop then leases a new spare. */

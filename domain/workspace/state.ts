@@ -7,15 +7,33 @@ export interface WorkspaceLimits {
   vcpus: number;
 }
 
+export type Scope = 'read' | 'write' | 'admin' | 'operator';
+export type Role = 'admin' | 'member' | 'read-only';
+
+/** Who asks, and with which token; null: the operator, from beside the API. */
+export type By = { user: string; tokenId: string } | null;
+
+export interface WorkspaceUser {
+  name: string;
+  role: Role;
+  /** The user's own limits, where they differ from `perUser`. */
+  limits: Partial<WorkspaceLimits>;
+  createdAtMs: number;
+}
+
 export interface WorkspaceToken {
   id: string;
   /** SHA-256 of the secret part, hex. The secret itself is shown once and never stored. */
   sha256: string;
   user: string;
-  scopes: ('read' | 'write' | 'admin')[];
+  scopes: Scope[];
   createdAtMs: number;
   expiresAtMs: number | null;
   revokedAtMs: number | null;
+  /** What it is for. */
+  name?: string;
+  /** Null: the operator, from beside the API. */
+  createdBy?: string | null;
 }
 
 export type HolderKind = 'job' | 'cluster';
@@ -33,6 +51,27 @@ export interface Holder {
   vcpus: number;
   reservedAtMs: number;
   state: 'reserved' | 'starting' | 'running';
+  /** It was seen to be ending while another one asked for its name: the name is no longer its own. */
+  nameless?: true;
+  /** Set once it was asked to grow or shrink: `instances` is the greater of the two held numbers. */
+  share?: { scale: SharePart; adapt: SharePart };
+}
+
+/** One way in which a cluster's size is asked for: a number of instances, or the most that adaptive scaling may take. */
+export interface SharePart {
+  /** Number of the request that counts: the newest. */
+  seq: number;
+  wanted: number;
+  /** Never less than what the cluster may have been told: it falls to `wanted` when the newest request has arrived. */
+  held: number;
+}
+
+/** What was changed about people and limits, and by whom. */
+export interface WorkspaceEvent {
+  atMs: number;
+  by: string | null;
+  code: string;
+  text: string;
 }
 
 export interface NumberBlock {
@@ -53,7 +92,12 @@ export interface WorkspaceState {
   deploymentId: string;
   createdAtMs: number;
   tokens: WorkspaceToken[];
+  users: WorkspaceUser[];
   limits: WorkspaceLimits;
+  /** For each user who has no limits of their own. */
+  perUser: Partial<WorkspaceLimits>;
+  /** Newest last, a bounded number. */
+  events: WorkspaceEvent[];
   block: NumberBlock;
   spare: NumberBlock | null;
   /** Number of block leases asked so far: the operation id of the next one. */
@@ -76,6 +120,8 @@ export interface AdmitItem {
   name: string;
   /** When the name is taken: answer the running one instead of NAME_TAKEN. */
   getOrCreate: boolean;
+  /** A holder of this name that is ending, as the caller has seen: its name is free for this one. */
+  instead?: number;
   specRef: string;
   user: string;
   instances: number;

@@ -115,7 +115,7 @@ describe('who may enter', () => {
     expect((await api.call('GET', '/v1/jobs')).status).toBe(401);
   });
 
-  it('asks Temporal once in 5 s for tokens, and finds a token that is newer than that', async () => {
+  it('asks Temporal once in two seconds for tokens, and finds a token that is newer than that', async () => {
     const api = createTestApi();
     for (let n = 0; n < 5; n += 1) await api.call('GET', '/v1/jobs/77/tasks?limit=x');
     expect(api.workflows.calls).toEqual(['query workspace/default workspace.view']);

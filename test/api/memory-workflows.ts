@@ -5,6 +5,7 @@ import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, keepAlive } from '../../domain/cluster/dask.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
+import { createDeploymentState, createWorkspace } from '../../domain/deployment/rules.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { parseArray } from '../../domain/job/array.ts';
 import { createJobState } from '../../domain/job/create.ts';
@@ -15,7 +16,10 @@ import type { JobState } from '../../domain/job/state.ts';
 import { openTasks } from '../../domain/job/view.ts';
 import { admit } from '../../domain/workspace/admit.ts';
 import { createWorkspaceState } from '../../domain/workspace/create.ts';
+import { reserveShare, settleShare } from '../../domain/workspace/shares.ts';
 import type { AdmitItem, WorkspaceState } from '../../domain/workspace/state.ts';
+import { issueToken, revokeToken } from '../../domain/workspace/tokens.ts';
+import { configure, putUser, removeUser } from '../../domain/workspace/users.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { clusterSpec } from '../../schema/cluster-spec.ts';
 import { jobSpec } from '../../schema/job-spec.ts';
@@ -32,7 +36,17 @@ import { report } from '../../workflows/cluster/report.ts';
 import { viewCluster } from '../../workflows/cluster/view.ts';
 import { jobMessages, type CancelSignal, type TasksQueryInput } from '../../workflows/job/messages.ts';
 import { viewJob } from '../../workflows/job/view.ts';
+import { deploymentMessages, type CreateWorkspaceItem } from '../../workflows/deployment/messages.ts';
 import type { Flush } from '../../workflows/messages.ts';
+import {
+  workspaceMessages,
+  type ConfigureItem,
+  type IssueTokenItem,
+  type PutUserItem,
+  type RemoveUserItem,
+  type RevokeTokenItem,
+  type ShareItem,
+} from '../../workflows/workspace/messages.ts';
 
 interface Open {
   update?: (name: string, item: unknown) => unknown;
@@ -100,6 +114,33 @@ export function createMemoryWorkflows(objects: Objects, now: () => number) {
     });
   };
 
+  const addWorkspace = (slug: string): WorkspaceState => {
+    const state = createWorkspaceState({ slug, deploymentId: 'd', createdAtMs: now(), block: { next: 1, end: 999 } });
+    workspaces.set(slug, state);
+    open.set(`workspace/${slug}`, {
+      update: (name, item) => updateWorkspace(state, name, item, now()),
+      query: () => state,
+    });
+    return state;
+  };
+  const deployment = createDeploymentState('d', now());
+  open.set('deployment', {
+    update: (name, item) => {
+      if (name !== deploymentMessages.createWorkspace) throw new Error(`the deployment knows no ${name}`);
+      const made = createWorkspace(deployment, trusted<CreateWorkspaceItem>(item).slug, now());
+      if ('ok' in made && !made.ok.existing) addWorkspace(made.ok.slug);
+      return made;
+    },
+    query: () => ({
+      deploymentId: 'd',
+      workspaces: Object.keys(deployment.workspaces),
+      createdAtMs: Object.fromEntries(
+        Object.entries(deployment.workspaces).map(([slug, { createdAtMs }]) => [slug, createdAtMs]),
+      ),
+      nextNumber: deployment.nextNumber,
+    }),
+  });
+
   return {
     port: asPort(port),
     control,
@@ -108,15 +149,7 @@ export function createMemoryWorkflows(objects: Objects, now: () => number) {
     jobs,
     clusters,
 
-    addWorkspace(slug: string): WorkspaceState {
-      const state = createWorkspaceState({ slug, deploymentId: 'd', createdAtMs: now(), block: { next: 1, end: 999 } });
-      workspaces.set(slug, state);
-      open.set(`workspace/${slug}`, {
-        update: (_name, item) => admit(state, trusted<AdmitItem>(item), now()),
-        query: () => state,
-      });
-      return state;
-    },
+    addWorkspace,
 
     /** What the workspace's loop and the new workflows do after admission. */
     async startHolder(slug: string, number: number): Promise<void> {
@@ -183,4 +216,22 @@ function signalCluster(cluster: ClusterState, name: string, input: unknown, nowM
   else if (name === clusterMessages.keepalive) {
     keepAlive(cluster, trusted<KeepaliveSignal>(input).noClientTimeoutMs, nowMs);
   } else throw new Error(`a cluster knows no signal ${name}`);
+}
+
+function updateWorkspace(state: WorkspaceState, name: string, item: unknown, nowMs: number): unknown {
+  if (name === workspaceMessages.admit) return admit(state, trusted<AdmitItem>(item), nowMs);
+  if (name === workspaceMessages.issueToken) return issueToken(state, trusted<IssueTokenItem>(item), nowMs);
+  if (name === workspaceMessages.putUser) return putUser(state, trusted<PutUserItem>(item), nowMs);
+  if (name === workspaceMessages.removeUser) return removeUser(state, trusted<RemoveUserItem>(item), nowMs);
+  if (name === workspaceMessages.revokeToken) {
+    const { id, by } = trusted<RevokeTokenItem>(item);
+    return revokeToken(state, id, nowMs, by);
+  }
+  if (name === workspaceMessages.configure) {
+    const { limits, by = null, perUser } = trusted<ConfigureItem>(item);
+    return configure(state, limits, { by, nowMs, ...(perUser === undefined ? {} : { perUser }) });
+  }
+  if (name !== workspaceMessages.share) throw new Error(`a workspace knows no ${name}`);
+  const change = trusted<ShareItem>(item);
+  return change.do === 'reserve' ? reserveShare(state, change.share) : settleShare(state, change.share);
 }

@@ -7,12 +7,11 @@ import { createApp } from '../../api/app.ts';
 import { createTokens } from '../../platform/tokens.ts';
 import { createVault } from '../../platform/vault/vault.ts';
 import type { LogLine, LogQuery } from '../../providers/provider.ts';
+import type { Role, Scope } from '../../domain/workspace/state.ts';
 import type { JobView } from '../../workflows/job/messages.ts';
 import { viewJob } from '../../workflows/job/view.ts';
 import { memoryObjects, testKeys } from '../platform/support.ts';
 import { createMemoryWorkflows } from './memory-workflows.ts';
-
-type Scope = 'read' | 'write' | 'admin';
 
 export function createTestApi({ cores = 4 } = {}) {
   const clock = { offsetMs: 0 };
@@ -40,12 +39,15 @@ export function createTestApi({ cores = 4 } = {}) {
   });
 
   let tokenCount = 0;
-  const addToken = (slug: string, scopes: Scope[] = ['read', 'write'], user = 'ada'): string => {
+  const addToken = (slug: string, scopes: Scope[] = ['read', 'write'], user = 'ada', role: Role = 'admin'): string => {
     tokenCount += 1;
     const id = `tok${String(tokenCount).padStart(9, '0')}`;
     const secret = createHash('sha256').update(id).digest('base64url');
     const state = workflows.workspaces.get(slug) ?? workflows.addWorkspace(slug);
     const sha256 = createHash('sha256').update(secret).digest('hex');
+    if (!state.users.some(({ name }) => name === user)) {
+      state.users.push({ name: user, role, limits: {}, createdAtMs: now() });
+    }
     state.tokens.push({ id, sha256, user, scopes, createdAtMs: now(), expiresAtMs: null, revokedAtMs: null });
     return `rw_${slug}_${id}-${secret}`;
   };

@@ -29,6 +29,8 @@ export interface LeaseNumbersAnswer {
 export interface DeploymentView {
   deploymentId: string;
   workspaces: string[];
+  /** When each was made. */
+  createdAtMs: Record<string, number>;
   nextNumber: number;
 }
 export interface DeploymentInput {

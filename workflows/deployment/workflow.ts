@@ -43,6 +43,9 @@ export async function deployment(input: DeploymentInput): Promise<void> {
   setHandler(viewQuery, () => ({
     deploymentId: state.deploymentId,
     workspaces: Object.keys(state.workspaces),
+    createdAtMs: Object.fromEntries(
+      Object.entries(state.workspaces).map(([slug, { createdAtMs }]) => [slug, createdAtMs]),
+    ),
     nextNumber: state.nextNumber,
   }));
 

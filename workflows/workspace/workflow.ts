@@ -13,10 +13,12 @@ import {
 } from '@temporalio/workflow';
 
 import { admit } from '../../domain/workspace/admit.ts';
-import { createWorkspaceState } from '../../domain/workspace/create.ts';
+import { createWorkspaceState, withPeople } from '../../domain/workspace/create.ts';
 import { needsSpare, release } from '../../domain/workspace/holders.ts';
-import type { AdmitItem, WorkspaceLimits, WorkspaceState } from '../../domain/workspace/state.ts';
-import { configure, issueToken, revokeToken } from '../../domain/workspace/tokens.ts';
+import { reserveShare, settleShare } from '../../domain/workspace/shares.ts';
+import type { AdmitItem, WorkspaceLimits, WorkspaceState, WorkspaceUser } from '../../domain/workspace/state.ts';
+import { issueToken, revokeToken, type IssuedToken } from '../../domain/workspace/tokens.ts';
+import { configure, putUser, removeUser } from '../../domain/workspace/users.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../messages.ts';
@@ -26,25 +28,40 @@ import type {
   AdmitOk,
   ConfigureItem,
   IssueTokenItem,
+  PutUserItem,
   ReleasedSignal,
+  RemoveUserItem,
   RevokeTokenItem,
+  ShareItem,
   WorkspaceInput,
   WorkspaceView,
 } from './messages.ts';
 
 const admitUpdate = defineUpdate<FlushAnswer<AdmitOk>, [Flush<AdmitItem>]>(workspaceMessages.admit);
 const configureUpdate = defineUpdate<FlushAnswer<WorkspaceLimits>, [Flush<ConfigureItem>]>(workspaceMessages.configure);
-const issueUpdate = defineUpdate<FlushAnswer<{ id: string }>, [Flush<IssueTokenItem>]>(workspaceMessages.issueToken);
+const issueUpdate = defineUpdate<FlushAnswer<IssuedToken>, [Flush<IssueTokenItem>]>(workspaceMessages.issueToken);
 const revokeUpdate = defineUpdate<FlushAnswer<{ id: string }>, [Flush<RevokeTokenItem>]>(workspaceMessages.revokeToken);
+const putUserUpdate = defineUpdate<FlushAnswer<WorkspaceUser>, [Flush<PutUserItem>]>(workspaceMessages.putUser);
+const removeUserUpdate = defineUpdate<FlushAnswer<WorkspaceUser>, [Flush<RemoveUserItem>]>(
+  workspaceMessages.removeUser,
+);
+const shareUpdate = defineUpdate<FlushAnswer<{ seq: number }>, [Flush<ShareItem>]>(workspaceMessages.share);
 const releasedSignal = defineSignal<[ReleasedSignal]>(workspaceMessages.released);
 const viewQuery = defineQuery<WorkspaceView>(workspaceMessages.view);
 
 export async function workspace(input: WorkspaceInput): Promise<void> {
-  const state = input.carry ?? createWorkspaceState(input);
+  const state = input.carry === undefined ? createWorkspaceState(input) : withPeople(input.carry);
   setHandler(admitUpdate, (flush) => answerEach(flush, (item) => admit(state, item, Date.now())));
-  setHandler(configureUpdate, (flush) => answerEach(flush, ({ limits }) => configure(state, limits)));
+  setHandler(configureUpdate, (flush) => answerEach(flush, (item) => configureNow(state, item)));
   setHandler(issueUpdate, (flush) => answerEach(flush, (item) => issueToken(state, item, Date.now())));
-  setHandler(revokeUpdate, (flush) => answerEach(flush, ({ id }) => revokeToken(state, id, Date.now())));
+  setHandler(revokeUpdate, (flush) => answerEach(flush, ({ id, by }) => revokeToken(state, id, Date.now(), by)));
+  setHandler(putUserUpdate, (flush) => answerEach(flush, (item) => putUser(state, item, Date.now())));
+  setHandler(removeUserUpdate, (flush) => answerEach(flush, (item) => removeUser(state, item, Date.now())));
+  setHandler(shareUpdate, (flush) =>
+    answerEach(flush, (item) =>
+      item.do === 'reserve' ? reserveShare(state, item.share) : settleShare(state, item.share),
+    ),
+  );
   setHandler(releasedSignal, ({ number }) => release(state, number));
   setHandler(viewQuery, () => viewWorkspace(state));
 
@@ -67,9 +84,12 @@ async function run(state: WorkspaceState, input: WorkspaceInput): Promise<void> 
   await continueAsNew<typeof workspace>({ ...input, carry: state });
 }
 
+const configureNow = (state: WorkspaceState, { limits, perUser, by }: ConfigureItem) =>
+  configure(state, limits, { by: by ?? null, nowMs: Date.now(), ...(perUser === undefined ? {} : { perUser }) });
+
 function viewWorkspace(state: WorkspaceState): WorkspaceView {
-  const { slug, deploymentId, tokens, limits, holders, admitted } = state;
-  return { slug, deploymentId, tokens, limits, holders, admitted };
+  const { slug, deploymentId, tokens, users, limits, perUser, events, holders, admitted } = state;
+  return { slug, deploymentId, tokens, users, limits, perUser, events, holders, admitted };
 }
 
 function describe(state: WorkspaceState): string {

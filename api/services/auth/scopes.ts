@@ -1,13 +1,15 @@
 // The first line of every service: may this caller do it?
 import { RopewalkError } from '../../../domain/errors.ts';
-import type { Actor, Scope } from '../context.ts';
+import { includes } from '../../../domain/workspace/authority.ts';
+import type { Scope } from '../../../domain/workspace/state.ts';
+import type { Actor } from '../context.ts';
 
 /**
- * `write` includes `read`, `admin` includes both. A token that could not be checked just now may read and end things, but
+ * A token that could not be checked just now may read and end things, but
  * not make new ones, unless the service says so.
  */
 export function requireScope(actor: Actor, scope: Scope, options: { honourStale: boolean }): void {
-  if (!actor.scopes.some((held) => rank[held] >= rank[scope])) {
+  if (!includes(actor.scopes, scope)) {
     throw new RopewalkError({
       code: 'FORBIDDEN',
       message: `This token may not do that: it needs the scope ${scope}, and has ${actor.scopes.join(', ') || 'none'}.`,
@@ -26,5 +28,3 @@ export function requireScope(actor: Actor, scope: Scope, options: { honourStale:
     );
   }
 }
-
-const rank = { read: 1, write: 2, admin: 3 } as const;

@@ -1,10 +1,12 @@
 // Who is it? API tokens are `rw_{workspace}_{id}-{secret}`; the workspace's workflow holds the SHA-256 of the secret.
-// Its view is cached for 5 s. While Temporal is away an older one is honoured, and the actor says so. Every way of being
+// Its view is cached for two seconds. While Temporal is away an older one is honoured, and the actor says so. Every way of being
 // wrong gets the same answer.
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 import { RopewalkError } from '../../../domain/errors.ts';
-import type { WorkspaceToken } from '../../../domain/workspace/state.ts';
+import { tokenMaxAgeMs } from '../../../domain/limits.ts';
+import { scopesNow } from '../../../domain/workspace/authority.ts';
+import type { Role, Scope, WorkspaceToken } from '../../../domain/workspace/state.ts';
 import type { Actor, Deps } from '../context.ts';
 
 export async function verifyToken(deps: Pick<Deps, 'views' | 'now'>, text: string): Promise<Actor> {
@@ -15,26 +17,37 @@ export async function verifyToken(deps: Pick<Deps, 'views' | 'now'>, text: strin
     (await lookUp(deps, workspace, tokenId, tokenMaxAgeMs)) ??
     (await lookUp(deps, workspace, tokenId, newTokenMaxAgeMs));
   if (found === null || !isSecretOf(found.token, secret)) throw refused();
-  const { token, isStale } = found;
+  const { token, role, scopes, isStale } = found;
   const isOver = token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= deps.now());
-  if (isOver) throw refused();
-  return { workspace, user: token.user, tokenId, scopes: token.scopes, isStale };
+  if (isOver || role === null) throw refused();
+  return { workspace, user: token.user, tokenId, role, scopes, expiresAtMs: token.expiresAtMs, isStale };
+}
+
+/** May this token still do what is going on? True while nobody can tell: an outage of ours cuts nobody off. */
+export async function isStillGood(
+  deps: Pick<Deps, 'views' | 'now'>,
+  { workspace, tokenId }: { workspace: string; tokenId: string },
+): Promise<boolean> {
+  const { value } = await deps.views.workspace(workspace, tokenMaxAgeMs);
+  const token = value?.tokens.find(({ id }) => id === tokenId);
+  return value !== null && token !== undefined && scopesNow(value, token, deps.now()).length > 0;
 }
 
 const tokenSyntax = /^rw_([a-z0-9][a-z0-9-]{0,62})_([a-z0-9]{12})-([A-Za-z0-9_-]{43})$/;
-const tokenMaxAgeMs = 5_000;
 /** An unknown token may be younger than what is cached: then one more look, but not one per request. */
 const newTokenMaxAgeMs = 500;
 
 async function lookUp(
-  { views }: Pick<Deps, 'views'>,
+  { views, now }: Pick<Deps, 'views' | 'now'>,
   workspace: string,
   tokenId: string,
   maxAgeMs: number,
-): Promise<{ token: WorkspaceToken; isStale: boolean } | null> {
+): Promise<{ token: WorkspaceToken; role: Role | null; scopes: Scope[]; isStale: boolean } | null> {
   const { value, isStale } = await views.workspace(workspace, maxAgeMs);
   const token = value?.tokens.find(({ id }) => id === tokenId);
-  return token === undefined ? null : { token, isStale };
+  if (value === null || token === undefined) return null;
+  const role = value.users.find(({ name }) => name === token.user)?.role ?? null;
+  return { token, role, scopes: scopesNow(value, token, now()), isStale };
 }
 
 function isSecretOf(token: WorkspaceToken, secret: string): boolean {
