@@ -1,7 +1,9 @@
 // One agent's life after its claim: register, then do what the cluster is for until ordered to stop. Returns the exit code:
-// 0 when it was ended on purpose, 1 when the API refuses it for good.
+// 0 when it was ended on purpose, 1 when the API refuses it for good, 3 when nobody answered it for too long.
 import { bundle as bundleSchema } from '../schema/agent.ts';
 import { createApiClient } from './api-client.ts';
+import { aliveWithin } from './dead-man.ts';
+import { deadManCode, deadManExitCode, watchDeadMan } from './dead-man-watch.ts';
 import { exchangeLoop } from './exchange-loop.ts';
 import type { AgentInput } from './input.ts';
 import { createSession } from './register.ts';
@@ -15,16 +17,27 @@ const aliveEveryMs = 3 * 60_000;
 
 export async function runAgent(input: AgentInput): Promise<number> {
   const { instance, bootId, boot, log, stopping } = input;
-  const client = createApiClient({ apiUrl: boot.apiUrl, signal: stopping.signal, onTrouble: log.write });
+  const deadMan = watchDeadMan(stopping, log);
+  const { signal } = stopping;
+  const client = createApiClient({ apiUrl: boot.apiUrl, signal, onTrouble: log.write, onHeard: deadMan.heard });
   const session = createSession({ client, instance, bootId, boot, log, stopping });
   const registered = await session.register();
   if (registered !== null) {
+    deadMan.limit(registered.deadManMs);
     log.write(`Registered as ${instance} of cluster ${registered.cluster.name} (${registered.role}).`);
     if (registered.job === null) await runDask(input, session);
-    else await Promise.all([runTasks(input, session), createReports({ ...input, session, aliveEveryMs }).run()]);
+    else {
+      const reports = createReports({
+        ...input,
+        session,
+        aliveEveryMs: aliveWithin(aliveEveryMs, registered.deadManMs),
+      });
+      await Promise.all([runTasks(input, session), reports.run()]);
+    }
   }
   const order = session.order();
   log.write(`The agent ends: ${order.text} (${order.code})`);
+  if (order.code === deadManCode) return deadManExitCode;
   return order.failed ? 1 : 0;
 }
 

@@ -32,6 +32,8 @@ export interface ApiClientOptions {
   signal: AbortSignal;
   /** Told once when an outage begins and once when it is over. */
   onTrouble: (text: string) => void;
+  /** Told of every answer by which the control plane shows that it is there; an error in its place is none. */
+  onHeard?: () => void;
 }
 
 export const maxRetryMs = 5_000;
@@ -39,7 +41,7 @@ const firstRetryMs = 100;
 /** The API answers within 10 s or says that it cannot. */
 const attemptTimeoutMs = 20_000;
 
-export function createApiClient({ apiUrl, signal, onTrouble }: ApiClientOptions): ApiClient {
+export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClientOptions): ApiClient {
   let troubledSinceMs: number | null = null;
   const noteTrouble = (text: string): void => {
     if (troubledSinceMs === null) onTrouble(`The API cannot be reached, trying on: ${text}`);
@@ -54,6 +56,7 @@ export function createApiClient({ apiUrl, signal, onTrouble }: ApiClientOptions)
     call: async (request) => {
       for (let attempt = 0; ; attempt += 1) {
         const outcome = await attemptOnce(new URL(request.path, apiUrl), request, signal);
+        if (outcome.kind !== 'again' || outcome.text === '') onHeard?.();
         if (outcome.kind !== 'again') {
           noteAnswer();
           return outcome;

@@ -10,6 +10,8 @@ const bootFile = z.object({
   address: z.string().min(1),
   /** Kept between instances and shared by those of one machine: Python environments. */
   cacheDir: z.string().min(1),
+  /** The command that powers this machine off, where it exists for this agent alone; none on a machine of others. */
+  powerOff: z.array(z.string().min(1)).min(1).nullable().default(null),
   owner: z.object({ deploymentId: z.string(), workspace: z.string(), cluster: z.number().int() }),
 });
 export type Boot = z.infer<typeof bootFile>;

@@ -12,6 +12,7 @@ import { runScheduler } from './dask-scheduler.ts';
 import { setUp } from './dask-setup.ts';
 import { runWorker } from './dask-worker.ts';
 import { runProcess } from './dask/run-process.ts';
+import { aliveWithin } from './dead-man.ts';
 import { daskBase } from './environments.ts';
 import { recordGroup } from './group-record.ts';
 import type { AgentInput } from './input.ts';
@@ -33,7 +34,8 @@ export async function daskAgent(input: AgentInput, session: Session): Promise<vo
   });
   if (bundle === null) return;
   const orders = createOrderDesk({ session, stopping: input.stopping });
-  const reports = createReports({ ...input, session, aliveEveryMs: bundle.aliveEveryMs, onOrders: orders.take });
+  const aliveEveryMs = aliveWithin(bundle.aliveEveryMs, session.registered().deadManMs);
+  const reports = createReports({ ...input, session, aliveEveryMs, onOrders: orders.take });
   const output = createLog(join(input.logDirectory, 'process.jsonl'), maxOutputBytes);
   const { cluster, role } = session.registered();
   const name = role === 'head' ? 'scheduler' : `${cluster.name}-worker-${input.instance.slice(-8)}`;

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { runAgent } from './agent.ts';
 import { readBoot } from './boot.ts';
 import { claimInstance, endWhenUnwanted } from './claim.ts';
+import { deadManExitCode } from './dead-man-watch.ts';
 import { createLog } from './log.ts';
+import { powerOff } from './power-off.ts';
+import { killStrays } from './strays.ts';
 
 const instance = required('ROPEWALK_INSTANCE');
 const directory = required('ROPEWALK_INSTANCE_DIR');
@@ -28,6 +31,12 @@ try {
     const boot = await readBoot(directory);
     const environment = process.env;
     exitCode = await runAgent({ instance, bootId, boot, directory, logDirectory, environment, log, stopping });
+    if (exitCode === deadManExitCode) {
+      // Nobody else will look after what is left here.
+      const strays = killStrays(instance);
+      if (strays > 0) log.write(`${strays} processes that had left their group were killed.`);
+      await powerOff(boot.powerOff, log);
+    }
   }
 } catch (error) {
   exitCode = 1;

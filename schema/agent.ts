@@ -1,6 +1,8 @@
 // What agents say to the API. The same shapes, less the parsing, are domain/job/protocol.ts and workflows/cluster/messages.ts.
 import { z } from 'zod';
 
+import { defaultDeadManMs } from '../domain/limits.ts';
+
 const instanceId = z.string().regex(/^i_[0-9a-z]{8,64}$/);
 const count = z.number().int().min(0);
 
@@ -20,6 +22,8 @@ export const registerAnswer = renewedToken.extend({
   job: count.nullable(),
   role: z.enum(['head', 'worker']),
   schedulerAddress: z.string().nullable(),
+  /** After this long without an answer from us the agent ends its work. */
+  deadManMs: z.number().int().positive().default(defaultDeadManMs),
 });
 export type RegisterAnswer = z.infer<typeof registerAnswer>;
 

@@ -22,6 +22,8 @@ export const clusterSpec = z.object({
     providerQueue: z.string(),
     instanceVcpus: count,
     registerTimeoutMs: count,
+    /** Absent in specifications of earlier versions. */
+    deadManMs: count.optional(),
     dask: z.object({
       idleTimeoutMs: count,
       noClientTimeoutMs: count.nullable(),

@@ -35,6 +35,8 @@ export const createCluster = z.strictObject({
   drainTimeout: durationInput.default('2 minutes'),
   /** How long an instance may be silent before it is looked into. */
   lease: durationInput.default('9 minutes'),
+  /** After this long without an answer from the control plane an instance ends by itself; 30 minutes unless given. */
+  deadMan: durationInput.optional(),
   /** Only its creator may have its credentials. */
   privateToCreator: z.boolean().default(false),
 });

@@ -24,6 +24,8 @@ export const jobSpec = z.object({
     provider: z.string(),
     providerQueue: z.string(),
     instanceVcpus: count,
+    /** Absent in specifications of earlier versions. */
+    deadManMs: count.optional(),
   }),
 });
 export type JobSpec = z.infer<typeof jobSpec>;

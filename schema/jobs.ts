@@ -47,6 +47,8 @@ export const createJob = z.strictObject({
   jobTimeout: durationInput.optional(),
   /** How long an instance may be silent before its task is looked into. */
   lease: durationInput.optional(),
+  /** After this long without an answer from the control plane an instance ends by itself; 30 minutes unless given. */
+  deadMan: durationInput.optional(),
   /** Further options by their command-line name, e.g. `memory`: answered as warnings, or refused, like the header's. */
   options: z.record(z.string().max(100), z.string().max(10_000)).optional(),
 });

@@ -3,7 +3,15 @@
 // told as a warning. Never silently ignored.
 import type { BatchHeader, HeaderOption } from '../batch-header.ts';
 import { RopewalkError } from '../errors.ts';
-import { defaultLeaseMs, defaultMaxWorkers, maxRetries, minLeaseMs } from '../limits.ts';
+import {
+  defaultDeadManMs,
+  defaultLeaseMs,
+  defaultMaxWorkers,
+  maxDeadManMs,
+  maxRetries,
+  minDeadManMs,
+  minLeaseMs,
+} from '../limits.ts';
 import { parseDurationMs } from '../units.ts';
 import type { JobArray } from './array.ts';
 import { arrayOfCount, parseArray } from './array.ts';
@@ -20,6 +28,7 @@ export interface JobInput {
   retries?: number | undefined;
   jobTimeout?: string | number | undefined;
   lease?: string | number | undefined;
+  deadMan?: string | number | undefined;
   env?: Readonly<Record<string, string>> | undefined;
   secretEnv?: Readonly<Record<string, string>> | undefined;
   /** Options that are no field of their own, by name: clients send them on without knowing what they mean. */
@@ -44,6 +53,8 @@ export interface ResolvedJob {
   instances: number;
   retries: number;
   leaseMs: number;
+  /** An instance that nobody has answered for this long ends by itself. */
+  deadManMs: number;
   /** Null means no limit. */
   jobTimeoutMs: number | null;
   /** The header's environment under the caller's. */
@@ -70,6 +81,7 @@ export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDe
     instances: Math.max(1, Math.min(array.count, maxWorkers, defaults.maxInstances)),
     retries: input.retries ?? integer(known, 'retries', 0, maxRetries) ?? defaults.retries ?? 0,
     leaseMs: explicitOrHeader(input.lease, known.get('lease'), leasePeriod) ?? defaults.leaseMs ?? defaultLeaseMs,
+    deadManMs: explicitOrHeader(input.deadMan, known.get('dead-man'), deadManLimit) ?? defaultDeadManMs,
     jobTimeoutMs: explicitOrHeader(input.jobTimeout, known.get('job-timeout'), (value) =>
       positiveMs(value, 'jobTimeout'),
     ),
@@ -89,6 +101,7 @@ const honoured = new Set([
   'retries',
   'job-timeout',
   'lease',
+  'dead-man',
   'env',
   'secret-env',
 ]);
@@ -163,6 +176,13 @@ function leasePeriod(value: string | number): number {
   if (leaseMs >= minLeaseMs && leaseMs <= maxLeaseMs) return leaseMs;
   const message = `lease: must be between ${minLeaseMs / 1_000} second and ${maxLeaseMs / 3_600_000} hours`;
   throw new RopewalkError({ code: 'VALIDATION', message, field: 'lease' });
+}
+
+function deadManLimit(value: string | number): number {
+  const deadManMs = positiveMs(value, 'deadMan');
+  if (deadManMs >= minDeadManMs && deadManMs <= maxDeadManMs) return deadManMs;
+  const message = `deadMan: must be between ${minDeadManMs / 1_000} seconds and ${maxDeadManMs / 86_400_000} days`;
+  throw new RopewalkError({ code: 'VALIDATION', message, field: 'deadMan' });
 }
 
 function positiveMs(value: string | number, field: string): number {

@@ -128,7 +128,7 @@ function sessionWith(answer: (path: string, said: unknown) => Promise<unknown>):
   return { call, register: never, registered: never, order: never, renew: () => {}, token: () => 'token' };
 }
 
-const boot = { apiUrl: 'http://x', launchToken: 't', address: '127.0.0.1', cacheDir: '/x' };
+const boot = { apiUrl: 'http://x', launchToken: 't', address: '127.0.0.1', cacheDir: '/x', powerOff: null };
 const owner = { deploymentId: 'd', workspace: 'w', cluster: 1 };
 
 describe('reports', () => {

@@ -81,7 +81,13 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
     url: '',
     launchToken: 'launch-secret-of-this-test',
     bundle: { command: ['true'], env: {}, files: [], ...bundle },
-    registration: { cluster: { number: 7, name: 'job-7' }, job: 7, role: 'worker', schedulerAddress: '127.0.0.1' },
+    registration: {
+      cluster: { number: 7, name: 'job-7' },
+      job: 7,
+      role: 'worker',
+      schedulerAddress: '127.0.0.1',
+      deadManMs: 1_800_000,
+    },
     answer: {
       retryAfterMs: 100,
       renewWithinMs: 1_000,

@@ -34,7 +34,10 @@ export const table: [prefix: string, row: Row][] = [
   ['providers/', { own: /^(providers|domain)\//, packages: /^(node|@aws-sdk\/.*|@google-cloud\/.*)$/ }],
   [
     'platform/',
-    { own: /^(platform|domain)\//, packages: /^(node|zod|jose|@peculiar\/x509|reflect-metadata|@aws-sdk\/.*)$/ },
+    {
+      own: /^(platform|domain)\//,
+      packages: /^(node|zod|jose|pino|prom-client|@opentelemetry\/.*|@peculiar\/x509|reflect-metadata|@aws-sdk\/.*)$/,
+    },
   ],
   [
     'api/services/',
@@ -63,6 +66,7 @@ export const table: [prefix: string, row: Row][] = [
       packageTypes: /^pino$/,
     },
   ],
+  ['api/settings.ts', { own: /^platform\/environment\.ts$/, packages: /^(node|zod)$/ }],
   ['api/server.ts', { own: /^(api|domain|schema|platform|providers)\//, packages: /./ }],
   [
     'api/',
@@ -79,7 +83,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/(agent|relay|relay-streams)\.ts$|domain\/(units|job\/protocol|cluster\/dask-options)\.ts$)/,
+      own: /^(agent\/|schema\/(agent|relay|relay-streams)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask-options)\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],

@@ -1,6 +1,7 @@
 // An agent proves that it is an instance of its launch and gets the token with which it talks from then on. Which process
 // is the instance is the cluster's decision: the first bootId wins.
 import { RopewalkError } from '../../../domain/errors.ts';
+import { defaultDeadManMs } from '../../../domain/limits.ts';
 import type { RegisterAnswer, RegisterRequest } from '../../../schema/agent.ts';
 import { clusterWorkflowId } from '../../../workflows/cluster/messages.ts';
 import type { LaunchContext } from '../context.ts';
@@ -23,7 +24,9 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
   // Its certificate names the address that has just become known.
   deps.views.expire(cluster);
   const schedulerAddress = orders === null ? headAddress : orders.schedulerAddress;
-  return { ...token, cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress };
+  const spec = await (job === null ? deps.views.clusterSpec(workspace, cluster) : deps.views.jobSpec(workspace, job));
+  const deadManMs = spec?.settings.deadManMs ?? defaultDeadManMs;
+  return { ...token, cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress, deadManMs };
 }
 
 const over = (cluster: number) =>

@@ -1,7 +1,7 @@
 // Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then the workspace admits
 // a reference to them. The specification holds no secret.
 import { maxLeaseMs } from '../../../domain/job/settings.ts';
-import { minLeaseMs, registerTimeoutMs } from '../../../domain/limits.ts';
+import { defaultDeadManMs, maxDeadManMs, minDeadManMs, minLeaseMs, registerTimeoutMs } from '../../../domain/limits.ts';
 import { bundleKey, caKey, specKey } from '../../../platform/archive-keys.ts';
 import { randomId } from '../../../platform/ids.ts';
 import { createClusterCa } from '../../../platform/pki/cluster-ca.ts';
@@ -75,6 +75,10 @@ const readTimes = (body: CreateClusterParsed) => ({
   startTimeoutMs: positiveMs(body.startTimeout, 'startTimeout'),
   maxLifetimeMs: optionalMs(body.maxLifetime, 'maxLifetime'),
   drainTimeoutMs: positiveMs(body.drainTimeout, 'drainTimeout'),
+  deadManMs: positiveMs(body.deadMan ?? defaultDeadManMs / 1_000, 'deadMan', {
+    minMs: minDeadManMs,
+    maxMs: maxDeadManMs,
+  }),
   // Three silent periods make a lease.
   aliveEveryMs: Math.round(positiveMs(body.lease, 'lease', { minMs: minLeaseMs, maxMs: maxLeaseMs }) / 3),
 });
@@ -93,7 +97,7 @@ const specOf = (
   deps: Pick<Deps, 'now' | 'local'>,
   owner: { workspace: string; user: string; admissionId: string; bundleRef: string; caRef: string },
   { name = '', workers, privateToCreator }: CreateClusterParsed,
-  times: Times,
+  { deadManMs, ...times }: Times,
 ): ClusterSpec => ({
   v: 1,
   ...owner,
@@ -106,6 +110,7 @@ const specOf = (
     providerQueue: `local/${deps.local.hostId}`,
     instanceVcpus,
     registerTimeoutMs,
+    deadManMs,
     dask: { ...times, privateToCreator },
   },
 });

@@ -64,7 +64,7 @@ const bundleOf = (body: CreateJobParsed, { env, secretEnv }: ResolvedJob): Bundl
 function specOf(
   deps: Pick<Deps, 'now' | 'local'>,
   owner: { workspace: string; user: string; admissionId: string; bundleRef: string },
-  { name, command, taskCount, array, instances, leaseMs, retries, jobTimeoutMs }: ResolvedJob,
+  { name, command, taskCount, array, instances, leaseMs, deadManMs, retries, jobTimeoutMs }: ResolvedJob,
 ): JobSpec {
   return {
     v: 1,
@@ -82,6 +82,7 @@ function specOf(
       provider: 'local',
       providerQueue: `local/${deps.local.hostId}`,
       instanceVcpus,
+      deadManMs,
     },
   };
 }
