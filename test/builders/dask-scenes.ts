@@ -37,7 +37,10 @@ export function sendAway(world: DaskWorld, isAdaptive: boolean, next: string): v
   const leaving = state.instances.find((instance) => instance.drain?.id === drain?.id);
   if (drain === undefined || leaving === undefined || leaving.state !== 'ready') return;
   if (next === 'dies' || next === 'stops') tellProcess(world, leaving, next);
+  // There is no room any more for one that comes back.
+  if (next === 'kept too late') adapt(world, { minimum: 0, maximum: state.target - 1 });
   if (next === 'drained' || next === 'kept') tellDrained(world, drain.id, next);
+  if (next === 'kept too late') tellDrained(world, drain.id, 'kept');
 }
 
 export function endGame(world: DaskWorld, how: string): void {
@@ -112,9 +115,18 @@ function waitAlive(world: DaskWorld, how: string): void {
   stepToEnd(world, () => {
     bringUp(world);
     breathe(world);
-    if (dueMs < Infinity || !isLinked(world)) return;
-    tellScheduler(world, { clients: 0, idleForMs: how === 'idle' ? 0 : null, wish: null, keys: [0], missing: 0 });
+    if (!isLinked(world)) return;
+    // It goes on saying so: neither wait begins anew with that.
+    const idleForMs = dueMs === Infinity ? 0 : world.nowMs - (world.books.idleSinceMs ?? world.nowMs);
+    tellScheduler(world, {
+      clients: 0,
+      idleForMs: how === 'idle' ? idleForMs : null,
+      wish: null,
+      keys: [0],
+      missing: 0,
+    });
     decide(world);
+    if (dueMs < Infinity) return;
     // Until then a worker may yet start.
     const ends = dueEnds(world).filter((end) => end.code !== 'START_FAILED');
     dueMs = ends.reduce((first, end) => Math.min(first, end.atMs), Infinity);

@@ -99,7 +99,7 @@ const step = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('send away'),
       adaptive: fc.boolean(),
-      next: fc.constantFrom('drained', 'kept', 'kept', 'dies', 'stops', 'nothing'),
+      next: fc.constantFrom('drained', 'kept', 'kept', 'kept too late', 'dies', 'stops', 'nothing'),
     }),
   },
   {
