@@ -1,9 +1,14 @@
 // Words of the command line that are numbers, times or pairs: read here, so that mistakes are told by name, exit code 2.
 import { InvalidArgumentError } from 'commander';
 
-export function parseNumber(text: string): number {
+/** How people say which job or cluster they mean; references.ts finds its number. */
+export type Reference = number | string;
+
+/** Digits are a number, also where a name is made of digits only. */
+export function parseReference(text: string): Reference {
   if (/^[1-9]\d{0,11}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Give the number of a job or cluster, for example 12.');
+  if (!/^\d+$/.test(text) && /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(text)) return text;
+  throw new InvalidArgumentError('Give the number of a job or cluster, for example 12, or the name of an open one.');
 }
 
 export function parseCount(text: string): number {

@@ -10,7 +10,6 @@ import { waitCommand } from './commands/batch/wait.ts';
 import { adaptCommand } from './commands/cluster/adapt.ts';
 import { createCommand } from './commands/cluster/create.ts';
 import { dashboardCommand } from './commands/cluster/dashboard.ts';
-import { eventsCommand } from './commands/cluster/events.ts';
 import { execCommand } from './commands/cluster/exec.ts';
 import { getCommand } from './commands/cluster/get.ts';
 import { listClustersCommand } from './commands/cluster/list.ts';
@@ -18,6 +17,7 @@ import { clusterLogsCommand } from './commands/cluster/logs.ts';
 import { scaleCommand } from './commands/cluster/scale.ts';
 import { stopCommand } from './commands/cluster/stop.ts';
 import { devCommand } from './commands/dev.ts';
+import { clusterEventsCommand, jobEventsCommand } from './commands/events.ts';
 import type { CliContext, Finish } from './context.ts';
 import { version } from './version.ts';
 
@@ -35,6 +35,7 @@ const batchCommands: CreateCommand[] = [
   listCommand,
   waitCommand,
   logsCommand,
+  jobEventsCommand,
   cancelCommand,
 ];
 const clusterCommands: CreateCommand[] = [
@@ -45,7 +46,7 @@ const clusterCommands: CreateCommand[] = [
   adaptCommand,
   execCommand,
   clusterLogsCommand,
-  eventsCommand,
+  clusterEventsCommand,
   dashboardCommand,
   stopCommand,
 ];

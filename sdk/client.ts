@@ -16,7 +16,7 @@ export type {
   Credentials,
   DashboardLink,
 } from '../schema/clusters.ts';
-export type { CreatedJob, CreateJob, Job, LogLine, Task } from '../schema/jobs.ts';
+export type { CreatedJob, CreateJob, Job, JobEvent, LogLine, Task } from '../schema/jobs.ts';
 export { ClusterFailedError, ClusterTimeoutError, formatFailure, groupFailures } from './cluster-errors.ts';
 export type { FailureGroup } from './cluster-errors.ts';
 export { startCluster } from './cluster-handle.ts';
@@ -34,8 +34,17 @@ export {
   ServerError,
   ValidationError,
 } from './errors.ts';
+export type { EventOptions } from './events.ts';
 export type { FollowOptions } from './follow.ts';
-export type { CreateOptions, JobsApi, ListOptions, LogOptions, WaitOptions } from './jobs.ts';
+export type {
+  CallOptions,
+  CreateOptions,
+  FindableListOptions,
+  JobsApi,
+  ListOptions,
+  LogOptions,
+  WaitOptions,
+} from './jobs.ts';
 export type { ClusterLogOptions } from './logs.ts';
 export type { Page, Paged } from './pages.ts';
 export type { ConnectionOptions } from './request.ts';

@@ -4,7 +4,7 @@ import type { LogLine } from '../schema/jobs.ts';
 import type { ClusterWaitOptions, WorkerAmount } from './cluster-wait.ts';
 import type { ClusterEvent, ClustersApi, Duration } from './clusters.ts';
 import { createClustersApi } from './clusters.ts';
-import type { FollowOptions } from './follow.ts';
+import type { EventOptions } from './events.ts';
 import type { CallOptions } from './jobs.ts';
 import type { ClusterLogOptions } from './logs.ts';
 import type { ConnectionOptions } from './request.ts';
@@ -39,7 +39,7 @@ export interface ClusterHandle extends AsyncDisposable {
   /** Good for minutes: open it, do not keep it. */
   dashboardUrl(options?: CallOptions): Promise<string>;
   logs(options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
-  events(options?: FollowOptions): AsyncGenerator<ClusterEvent, void, undefined>;
+  events(options?: EventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
   keepalive(timeout?: Duration, options?: CallOptions): Promise<void>;
   /** Asks the cluster to end, whoever started it. */
   stop(options?: CallOptions): Promise<void>;

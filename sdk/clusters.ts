@@ -3,10 +3,10 @@ import type { Cluster, CreateCluster, CreatedCluster, Credentials, DashboardLink
 import type { LogLine } from '../schema/jobs.ts';
 import type { ClusterWaitOptions, WorkerAmount, WorkersWaitOptions } from './cluster-wait.ts';
 import { defaultAmount, waitForEnd, waitForScheduler, waitForWorkers } from './cluster-wait.ts';
-import type { FollowOptions } from './follow.ts';
-import { followLines } from './follow.ts';
-import type { CallOptions, CreateOptions, ListOptions } from './jobs.ts';
-import { listOf } from './jobs.ts';
+import type { EventOptions } from './events.ts';
+import { readEvents } from './events.ts';
+import type { CallOptions, CreateOptions, FindableListOptions } from './jobs.ts';
+import { findIn, listOf } from './jobs.ts';
 import type { ClusterLogOptions } from './logs.ts';
 import { readLogs } from './logs.ts';
 import type { Paged } from './pages.ts';
@@ -26,8 +26,10 @@ export interface ClustersApi {
   create(input?: CreateCluster, options?: CreateOptions): Promise<CreatedCluster>;
   /** Throws NotFoundError. A job's cluster has the job's number. */
   get(number: number, options?: CallOptions): Promise<Cluster>;
+  /** The open cluster of that name, or null. A job's cluster has the job's name. */
+  find(name: string, options?: CallOptions): Promise<Cluster | null>;
   /** Newest first, those of jobs included. */
-  list(options?: ListOptions): Paged<Cluster>;
+  list(options?: FindableListOptions): Paged<Cluster>;
   /** Asks for this many workers; those too many are drained first. Throws ConflictError for a job's or an ending one. */
   scale(number: number, workers: number, options?: CallOptions): Promise<void>;
   /** Lets the cluster follow its work between two counts of workers; null turns that off. */
@@ -46,7 +48,7 @@ export interface ClustersApi {
   /** What the scheduler, the workers and the agents wrote; each instance's lines in order. */
   logs(number: number, options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
   /** What happened to the cluster, oldest first; the newest few dozen are kept. */
-  events(number: number, options?: FollowOptions): AsyncGenerator<ClusterEvent, void, undefined>;
+  events(number: number, options?: EventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
   /**
    * Resolves when that many workers (0.3 of all, unless given) have started; or when every worker has started or failed
    * and some have started: look at `dask.workersStarted`. Throws ClusterFailedError, with the grouped reasons, when the
@@ -82,6 +84,7 @@ export function createClustersApi(request: SendRequest): ClustersApi {
         idempotencyKey,
         signal,
       }),
+    find: (name, options) => findIn<Cluster>(request, '/v1/clusters', name, options),
     list: (options) => listOf<Cluster>(request, '/v1/clusters', options),
     scale: (number, workers, options) => ask(number, 'scale', { workers }, options),
     adapt: (number, range, options) => ask(number, 'adapt', range ?? {}, options),
@@ -93,12 +96,7 @@ export function createClustersApi(request: SendRequest): ClustersApi {
     dashboardLink: (number, { signal } = {}) =>
       requestJson<DashboardLink>(request, { method: 'POST', path: path(number, '/dashboard-link'), signal }),
     logs: (number, options = {}) => readLogs(request, path(number, '/logs'), options),
-    events: (number, options = {}) =>
-      followLines<ClusterEvent>(
-        request,
-        { path: path(number, '/events'), query: () => ({}), keyOf: () => '' },
-        options,
-      ),
+    events: (number, options = {}) => readEvents<ClusterEvent>(request, path(number, '/events'), options),
     waitForWorkers: (number, amount = defaultAmount, options = {}) => waitForWorkers(look(number), amount, options),
     waitForScheduler: (number, options = {}) => waitForScheduler(look(number), options),
     waitForEnd: (number, options = {}) => waitForEnd(look(number), options),

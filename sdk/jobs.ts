@@ -1,5 +1,7 @@
 // Batch jobs: create them, look at them, wait for them.
-import type { CreatedJob, CreateJob, Job, LogLine, Task } from '../schema/jobs.ts';
+import type { CreatedJob, CreateJob, Job, JobEvent, LogLine, Task } from '../schema/jobs.ts';
+import type { EventOptions } from './events.ts';
+import { readEvents } from './events.ts';
 import type { LogOptions } from './logs.ts';
 import { readLogs } from './logs.ts';
 import type { Page, Paged } from './pages.ts';
@@ -28,17 +30,26 @@ export interface ListOptions extends CallOptions {
   after?: string;
 }
 
+export interface FindableListOptions extends ListOptions {
+  /** Only the open one of this name. */
+  name?: string;
+}
+
 export interface JobsApi {
   /** Submits a job. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`). */
   create(input: CreateJob, options?: CreateOptions): Promise<CreatedJob>;
   /** Throws NotFoundError. */
   get(number: number, options?: CallOptions): Promise<Job>;
+  /** The open job of that name, or null: what is over is known by its number. */
+  find(name: string, options?: CallOptions): Promise<Job | null>;
   /** Newest first. */
-  list(options?: ListOptions): Paged<Job>;
+  list(options?: FindableListOptions): Paged<Job>;
   /** A job's tasks, by index. Throws NotFoundError. */
   tasks(number: number, options?: ListOptions): Paged<Task>;
   /** What tasks printed; each task's lines in order. Throws NotFoundError, or ConnectionError midway if not followed. */
   logs(number: number, options?: LogOptions): AsyncGenerator<LogLine, void, undefined>;
+  /** What happened to the job, oldest first, its newest ten errors among it. `follow` goes on until the job is over. */
+  events(number: number, options?: EventOptions): AsyncGenerator<JobEvent, void, undefined>;
   /** Asks a job to end; `wait` tells when it has. Harmless when it is over. Throws NotFoundError. */
   cancel(number: number, options?: CallOptions): Promise<void>;
   /** Resolves with the job once it is `done`, `error` or `cancelled`; none of these throws. */
@@ -53,9 +64,11 @@ export function createJobsApi(request: SendRequest): JobsApi {
     get,
     create: (input, { signal, idempotencyKey = crypto.randomUUID() } = {}) =>
       requestJson<CreatedJob>(request, { method: 'POST', path: '/v1/jobs', body: input, idempotencyKey, signal }),
+    find: (name, options) => findIn<Job>(request, '/v1/jobs', name, options),
     list: (options) => listOf<Job>(request, '/v1/jobs', options),
     tasks: (number, options) => listOf<Task>(request, path(number, '/tasks'), options),
     logs: (number, options = {}) => readLogs(request, path(number, '/logs'), options),
+    events: (number, options = {}) => readEvents<JobEvent>(request, path(number, '/events'), options),
     cancel: async (number, { signal } = {}) => {
       const response = await request({ method: 'POST', path: path(number, '/cancel'), signal });
       await response.body?.cancel();
@@ -65,9 +78,19 @@ export function createJobsApi(request: SendRequest): JobsApi {
 }
 
 /** Any list route: they all page alike. */
-export function listOf<T>(request: SendRequest, path: string, options: ListOptions = {}): Paged<T> {
-  const { limit, signal } = options;
+export function listOf<T>(request: SendRequest, path: string, options: FindableListOptions = {}): Paged<T> {
+  const { limit, name, signal } = options;
   const fetchPage = (after: string | undefined): Promise<Page<T>> =>
-    requestJson<Page<T>>(request, { method: 'GET', path, query: { limit, after }, signal });
+    requestJson<Page<T>>(request, { method: 'GET', path, query: { limit, after, name }, signal });
   return createPaged(fetchPage, options.after);
+}
+
+export async function findIn<T>(
+  request: SendRequest,
+  path: string,
+  name: string,
+  { signal }: CallOptions = {},
+): Promise<T | null> {
+  const { items } = await listOf<T>(request, path, { name, limit: 1, ...(signal && { signal }) });
+  return items[0] ?? null;
 }

@@ -1,4 +1,5 @@
-// Waiting by looking now and then: often at first, for what is quick, then every two seconds.
+// Waiting by looking now and then: often at first, for what is quick, then every two seconds. What took long is noticed a
+// tenth of that later at most.
 import type { RopewalkApiError } from './errors.ts';
 import { isOutage } from './errors.ts';
 import { sleep } from './sleep.ts';
@@ -14,7 +15,7 @@ export interface PollOptions<View> {
 }
 
 const firstPauseMs = 250;
-const growth = 1.4;
+const shareOfWait = 0.1;
 
 /** Resolves with the first view that `isEnough`, which may also throw. */
 export async function poll<View>(
@@ -22,7 +23,7 @@ export async function poll<View>(
   isEnough: (view: View) => boolean,
   { signal, onProgress, onUnreachable, pollMs = 2_000 }: PollOptions<View>,
 ): Promise<View> {
-  let pauseMs = Math.min(firstPauseMs, pollMs);
+  const sinceMs = Date.now();
   // Until the API has answered once, an error is more likely a wrong address than an outage.
   let known = false;
   for (;;) {
@@ -39,7 +40,6 @@ export async function poll<View>(
       onProgress?.(seen.view);
       if (isEnough(seen.view)) return seen.view;
     }
-    await sleep(pauseMs, signal);
-    pauseMs = Math.min(pollMs, pauseMs * growth);
+    await sleep(Math.min(pollMs, Math.max(firstPauseMs, (Date.now() - sinceMs) * shareOfWait)), signal);
   }
 }

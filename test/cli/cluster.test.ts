@@ -102,7 +102,7 @@ Events
     const { env } = await standIn(() => anError(404, { code: 'NOT_FOUND', message: 'there is no cluster 9' }));
     const stderr = 'error: there is no cluster 9\n  request id: req_1\n';
     expect(await runCli(['cluster', 'get', '9'], { env })).toEqual({ code: 1, stdout: '', stderr });
-    expect(await runCli(['cluster', 'get', 'blue'], { env })).toMatchObject({ code: 2 });
+    expect(await runCli(['cluster', 'get', 'not a name'], { env })).toMatchObject({ code: 2 });
   });
 });
 

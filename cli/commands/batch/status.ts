@@ -2,11 +2,13 @@
 import { Command } from 'commander';
 
 import type { Client, Task } from '../../../sdk/client.ts';
-import { parseNumber } from '../../arguments.ts';
+import type { Reference } from '../../arguments.ts';
+import { parseReference } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { formatErrors, formatJobs, formatOutcome, formatProgress } from '../../jobs.ts';
+import { numberOfJob } from '../../references.ts';
 import { formatTable } from '../../table.ts';
 import type { Column } from '../../table.ts';
 import { formatSpan, formatTime } from '../../times.ts';
@@ -21,14 +23,17 @@ const newest = 10;
 export function statusCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('status')
     .description('Show the newest jobs, or one job. Times are local.')
-    .argument('[number]', 'the number of a job', parseNumber)
+    .argument('[job]', 'number, or name of an open job', parseReference)
     .option('--tasks', "the job's tasks, a row each");
-  return withFormat(withConnection(command)).action(async (number: number | undefined, flags: StatusFlags) => {
-    if (number === undefined && flags.tasks === true) throw new UsageError('--tasks needs the number of a job');
+  return withFormat(withConnection(command)).action(async (reference: Reference | undefined, flags: StatusFlags) => {
+    if (reference === undefined && flags.tasks === true) throw new UsageError('--tasks needs a job');
     const client = await connect(context, flags);
-    if (number === undefined) await showList(context, client, newest, flags);
-    else if (flags.tasks === true) await showTasks(context, client, number, flags);
-    else await showJob(context, client, number, flags);
+    if (reference === undefined) {
+      await showList(context, client, newest, flags);
+    } else {
+      const show = flags.tasks === true ? showTasks : showJob;
+      await show(context, client, await numberOfJob(client, reference), flags);
+    }
     finish(exitCodes.ok);
   });
 }

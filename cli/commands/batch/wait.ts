@@ -2,21 +2,23 @@
 import { Command } from 'commander';
 
 import type { Client } from '../../../sdk/client.ts';
-import { parseNumber } from '../../arguments.ts';
+import type { Reference } from '../../arguments.ts';
+import { parseReference } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
+import { numberOfJob } from '../../references.ts';
 import { detached, watchJob } from '../../watch.ts';
 
 export function waitCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('wait')
     .description('Wait until a job is over; exit code 1 unless every task is done.')
-    .argument('[number]', 'the number of a job; the newest one when absent', parseNumber);
+    .argument('[job]', 'number, or name of an open job; the newest one when absent', parseReference);
   return withFormat(withConnection(command)).action(
-    async (given: number | undefined, flags: ConnectionFlags & FormatFlag) => {
+    async (given: Reference | undefined, flags: ConnectionFlags & FormatFlag) => {
       const client = await connect(context, flags);
-      const number = given ?? (await newest(client));
+      const number = given === undefined ? await newest(client) : await numberOfJob(client, given);
       finish(
         await untilInterrupted(
           () => detached(number),

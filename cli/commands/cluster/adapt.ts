@@ -1,10 +1,12 @@
 // `ropewalk cluster adapt N`: let a cluster follow its work, or no longer.
 import { Command } from 'commander';
 
-import { parseNumber, parseWorkers } from '../../arguments.ts';
+import type { Reference } from '../../arguments.ts';
+import { parseReference, parseWorkers } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
+import { numberOfCluster } from '../../references.ts';
 
 interface AdaptFlags extends ConnectionFlags, FormatFlag {
   minimum?: number;
@@ -15,13 +17,14 @@ interface AdaptFlags extends ConnectionFlags, FormatFlag {
 export function adaptCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('adapt')
     .description('Let a cluster have as many workers as its work needs, between two counts.')
-    .argument('<number>', 'the number of a cluster', parseNumber)
+    .argument('<cluster>', 'number, or name of an open cluster', parseReference)
     .option('--minimum <n>', 'never fewer workers (0 unless given)', parseWorkers)
     .option('--maximum <n>', 'never more workers', parseWorkers)
     .option('--off', 'keep as many as there are');
-  return withFormat(withConnection(command)).action(async (number: number, flags: AdaptFlags) => {
+  return withFormat(withConnection(command)).action(async (reference: Reference, flags: AdaptFlags) => {
     const range = rangeOf(flags);
     const client = await connect(context, flags);
+    const number = await numberOfCluster(client, reference);
     await client.clusters.adapt(number, range);
     const what = range === null ? 'adaptive scaling is off' : `between ${range.minimum} and ${range.maximum} workers`;
     if (flags.format === 'json') context.output.json({ number, adaptive: range });

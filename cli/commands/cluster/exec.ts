@@ -2,12 +2,14 @@
 // connects, over mutual TLS.
 import { Command } from 'commander';
 
-import { parseNumber, parseTimeout } from '../../arguments.ts';
+import type { Reference } from '../../arguments.ts';
+import { parseReference, parseTimeout } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish } from '../../context.ts';
 import { connect, withConnection } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { runAsClient } from '../../exec/run-as-client.ts';
 import { untilInterrupted } from '../../interrupt.ts';
+import { numberOfCluster } from '../../references.ts';
 import { waitOptions } from '../../watch-cluster.ts';
 
 interface ExecFlags extends ConnectionFlags {
@@ -24,7 +26,7 @@ The command runs here, with your environment and these set: DASK_SCHEDULER_ADDRE
 export function execCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('exec')
     .description('Run a command of this machine as a client of a cluster. Options of exec stand before the number.')
-    .argument('<number>', 'the number of a cluster', parseNumber)
+    .argument('<cluster>', 'number, or name of an open cluster', parseReference)
     .argument('<command...>', 'the command line, best after --')
     .passThroughOptions()
     .option(
@@ -33,11 +35,12 @@ export function execCommand(context: CliContext, finish: Finish): Command {
       parseTimeout,
     )
     .addHelpText('after', help);
-  return withConnection(command).action(async (number: number, given: string[], flags: ExecFlags) => {
+  return withConnection(command).action(async (reference: Reference, given: string[], flags: ExecFlags) => {
     // Commander keeps a `--` that comes after the number.
     const words = given[0] === '--' ? given.slice(1) : given;
     if (words.length === 0) throw new UsageError('the command is missing', 'For example -- python my_script.py.');
     const client = await connect(context, flags);
+    const number = await numberOfCluster(client, reference);
     const credentials = await untilInterrupted(
       () => `Interrupted: nothing was run on cluster ${number}.`,
       async (signal) => {

@@ -2,12 +2,14 @@
 import { Command, Option } from 'commander';
 
 import type { Client, LogLine } from '../../../sdk/client.ts';
-import { parseNumber, parseSince } from '../../arguments.ts';
+import type { Reference } from '../../arguments.ts';
+import { parseReference, parseSince } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish } from '../../context.ts';
 import { connect, withConnection } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { clean, toJson } from '../../output.ts';
+import { numberOfCluster } from '../../references.ts';
 import { formatLogTime } from '../../times.ts';
 
 interface LogsFlags extends ConnectionFlags {
@@ -21,22 +23,23 @@ interface LogsFlags extends ConnectionFlags {
 export function clusterLogsCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('logs')
     .description('Print what the scheduler and the workers of a cluster wrote. Times are local.')
-    .argument('<number>', 'the number of a cluster', parseNumber)
+    .argument('<cluster>', 'number, or name of an open cluster', parseReference)
     .option('--instance <id>', 'only this instance')
     .option('-f, --follow', 'go on until the cluster is over')
     .option('--agents', "also what Ropewalk's agents on the instances say")
     .option('--since <time>', 'only lines since a time, or since 10m ago', parseSince)
     .addOption(new Option('--format <format>', 'json: one object a line').choices(['text', 'json']).default('text'));
-  return withConnection(command).action(async (number: number, flags: LogsFlags) => {
+  return withConnection(command).action(async (reference: Reference, flags: LogsFlags) => {
     const comeBack = (): string =>
-      `Stopped reading: cluster ${number} is not touched. Come back with: ropewalk cluster logs ${number}`;
-    await untilInterrupted(comeBack, (signal) => print(context, number, flags, signal));
+      `Stopped reading: cluster ${reference} is not touched. Come back with: ropewalk cluster logs ${reference}`;
+    await untilInterrupted(comeBack, (signal) => print(context, reference, flags, signal));
     finish(exitCodes.ok);
   });
 }
 
-async function print(context: CliContext, number: number, flags: LogsFlags, signal: AbortSignal): Promise<void> {
+async function print(context: CliContext, reference: Reference, flags: LogsFlags, signal: AbortSignal): Promise<void> {
   const client = await connect(context, flags);
+  const number = await numberOfCluster(client, reference, signal);
   const { output } = context;
   const nameOf = createNames(client, number, signal);
   const lines = client.clusters.logs(number, {

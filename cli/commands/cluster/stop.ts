@@ -1,12 +1,14 @@
 // `ropewalk cluster stop N`: ask a cluster to end.
 import { Command } from 'commander';
 
-import { parseNumber, parseTimeout } from '../../arguments.ts';
+import type { Reference } from '../../arguments.ts';
+import { parseReference, parseTimeout } from '../../arguments.ts';
 import { formatCluster } from '../../clusters.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
+import { numberOfCluster } from '../../references.ts';
 import { waitOptions } from '../../watch-cluster.ts';
 
 interface StopFlags extends ConnectionFlags, FormatFlag {
@@ -17,11 +19,12 @@ interface StopFlags extends ConnectionFlags, FormatFlag {
 export function stopCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('stop')
     .description('Stop a cluster: its scheduler and workers end, its instances are released.')
-    .argument('<number>', 'the number of a cluster', parseNumber)
+    .argument('<cluster>', 'number, or name of an open cluster', parseReference)
     .option('--wait', 'wait until nothing is left of it')
     .option('--timeout <duration>', 'how long to wait, e.g. 90s or 5m (10m unless given)', parseTimeout);
-  return withFormat(withConnection(command)).action(async (number: number, flags: StopFlags) => {
+  return withFormat(withConnection(command)).action(async (reference: Reference, flags: StopFlags) => {
     const client = await connect(context, flags);
+    const number = await numberOfCluster(client, reference);
     const { output } = context;
     await untilInterrupted(
       () => `Detached: see cluster ${number} end with: ropewalk cluster get ${number}`,

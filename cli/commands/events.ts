@@ -1,0 +1,68 @@
+// `ropewalk batch events JOB` and `ropewalk cluster events CLUSTER`: what happened to it.
+import { Command, Option } from 'commander';
+
+import type { Client, ClusterEvent, EventOptions, JobEvent } from '../../sdk/client.ts';
+import type { Reference } from '../arguments.ts';
+import { parseReference, parseSince } from '../arguments.ts';
+import { formatEvent } from '../clusters.ts';
+import type { CliContext, ConnectionFlags, Finish } from '../context.ts';
+import { connect, withConnection } from '../context.ts';
+import { exitCodes } from '../errors.ts';
+import { untilInterrupted } from '../interrupt.ts';
+import { toJson } from '../output.ts';
+import { numberOfCluster, numberOfJob } from '../references.ts';
+
+interface EventsFlags extends ConnectionFlags {
+  follow?: boolean;
+  since?: Date;
+  format: 'text' | 'json';
+}
+
+interface Subject {
+  noun: 'job' | 'cluster';
+  group: 'batch' | 'cluster';
+  numberOf: (client: Client, reference: Reference, signal: AbortSignal) => Promise<number>;
+  read: (client: Client, number: number, options: EventOptions) => AsyncIterable<JobEvent | ClusterEvent>;
+}
+
+export const jobEventsCommand = (context: CliContext, finish: Finish): Command =>
+  eventsCommand(context, finish, {
+    noun: 'job',
+    group: 'batch',
+    numberOf: numberOfJob,
+    read: (client, number, options) => client.jobs.events(number, options),
+  });
+
+export const clusterEventsCommand = (context: CliContext, finish: Finish): Command =>
+  eventsCommand(context, finish, {
+    noun: 'cluster',
+    group: 'cluster',
+    numberOf: numberOfCluster,
+    read: (client, number, options) => client.clusters.events(number, options),
+  });
+
+function eventsCommand(context: CliContext, finish: Finish, { noun, group, numberOf, read }: Subject): Command {
+  const command = new Command('events')
+    .description(`Print what happened to a ${noun}, oldest first. Times are local.`)
+    .argument(`<${noun}>`, `number, or name of an open ${noun}`, parseReference)
+    .option('-f, --follow', `go on until the ${noun} is over`)
+    .option('--since <time>', 'only what happened since a time, or since 10m ago', parseSince)
+    .addOption(new Option('--format <format>', 'json: one object a line').choices(['text', 'json']).default('text'));
+  return withConnection(command).action(async (reference: Reference, flags: EventsFlags) => {
+    const client = await connect(context, flags);
+    const { output } = context;
+    const format = flags.format === 'json' ? toJson : formatEvent;
+    const comeBack = (): string =>
+      `Stopped reading: ${noun} ${reference} is not touched. Come back with: ropewalk ${group} events ${reference}`;
+    await untilInterrupted(comeBack, async (signal) => {
+      const events = read(client, await numberOf(client, reference, signal), {
+        signal,
+        ...(flags.follow === true && { follow: true }),
+        ...(flags.since && { since: flags.since }),
+        onUnreachable: (error) => output.progress(`Still trying: ${error.message}`),
+      });
+      for await (const event of events) await output.outLine(format(event));
+    });
+    finish(exitCodes.ok);
+  });
+}

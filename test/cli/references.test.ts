@@ -1,0 +1,80 @@
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { aCluster, aJob, startStandIn } from '../sdk/stand-in-api.ts';
+import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import { runCli } from './run-cli.ts';
+
+const open: StandIn[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+
+/** Job 12 is named nightly, cluster 7 blue; every other name is unknown. */
+async function standIn(): Promise<{ api: StandIn; env: Record<string, string> }> {
+  const api = await startStandIn(answer);
+  open.push(api);
+  return { api, env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' } };
+}
+
+function answer({ path, query, method }: Asked): Reply {
+  const { name } = query;
+  if (path === '/v1/jobs') return { json: { items: name === 'nightly' ? [aJob()] : [], next: null } };
+  if (path === '/v1/clusters') return { json: { items: name === 'blue' ? [aCluster()] : [], next: null } };
+  if (path.endsWith('/dashboard-link')) return { json: { url: 'http://x/', expiresAt: '2030-01-01T00:00:00.000Z' } };
+  if (path.endsWith('/events') || path.endsWith('/logs')) {
+    return { chunks: [`${JSON.stringify({ at: '2024-11-18T17:25:10.000Z', code: 'SUBMITTED', text: 'by ada' })}\n`] };
+  }
+  if (method === 'POST') return { status: 202, json: {} };
+  return { json: path.startsWith('/v1/jobs') ? aJob() : aCluster() };
+}
+
+describe('a name instead of a number', () => {
+  it.each([
+    [['batch', 'status', 'nightly'], '/v1/jobs', '/v1/jobs/12'],
+    [['batch', 'wait', 'nightly'], '/v1/jobs', '/v1/jobs/12'],
+    [['batch', 'cancel', 'nightly'], '/v1/jobs', '/v1/jobs/12/cancel'],
+    [['batch', 'logs', 'nightly', '--format', 'json'], '/v1/jobs', '/v1/jobs/12/logs'],
+    [['batch', 'events', 'nightly'], '/v1/jobs', '/v1/jobs/12/events'],
+    [['cluster', 'get', 'blue'], '/v1/clusters', '/v1/clusters/7'],
+    [['cluster', 'scale', 'blue', '3'], '/v1/clusters', '/v1/clusters/7/scale'],
+    [['cluster', 'adapt', 'blue', '--maximum', '3'], '/v1/clusters', '/v1/clusters/7/adapt'],
+    [['cluster', 'stop', 'blue'], '/v1/clusters', '/v1/clusters/7/stop'],
+    [['cluster', 'logs', 'blue', '--format', 'json'], '/v1/clusters', '/v1/clusters/7/logs'],
+    [['cluster', 'events', 'blue'], '/v1/clusters', '/v1/clusters/7/events'],
+    [['cluster', 'dashboard', 'blue'], '/v1/clusters', '/v1/clusters/7/dashboard-link'],
+  ])('%j is looked up by the server', async (words, list, path) => {
+    const { api, env } = await standIn();
+    expect(await runCli(words, { env })).toMatchObject({ code: 0 });
+    const name = words[2];
+    expect(api.asked.slice(0, 2)).toMatchObject([{ path: list, query: { name, limit: '1' } }, { path }]);
+  });
+
+  it.each([
+    [['batch', 'cancel', 'gone'], 'no open job has the name gone', 'ropewalk batch list'],
+    [['cluster', 'exec', 'gone', '--', 'true'], 'no open cluster has the name gone', 'ropewalk cluster list'],
+  ])('%j says what is not open, and where its number is', async (words, what, where) => {
+    const { api, env } = await standIn();
+    const { code, stdout, stderr } = await runCli(words, { env });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(what);
+    expect(stderr).toContain(where);
+    expect(api.asked).toHaveLength(1);
+  });
+
+  it('is refused before anything is asked when it cannot be one', async () => {
+    const { api, env } = await standIn();
+    for (const word of ['012', 'a/b', '../x', '-']) {
+      expect(await runCli(['cluster', 'get', word], { env })).toMatchObject({ code: 2, stdout: '' });
+    }
+    expect(api.asked).toEqual([]);
+  });
+});
+
+describe('batch events', () => {
+  it('is a line each, followed if asked', async () => {
+    const { api, env } = await standIn();
+    const { stdout } = await runCli(['batch', 'events', '12', '--follow'], { env });
+    expect(stdout).toBe('2024-11-18 17:25:10 SUBMITTED: by ada\n');
+    expect(api.asked).toMatchObject([{ path: '/v1/jobs/12/events', query: { follow: 'true' } }]);
+  });
+});

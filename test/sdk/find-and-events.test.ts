@@ -1,0 +1,88 @@
+// Finding by name, and the events of a job, against a real HTTP server that stands in for the API.
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { createClient, NotFoundError } from '../../sdk/client.ts';
+import type { Client, JobEvent } from '../../sdk/client.ts';
+import { aCluster, aJob, anError, startStandIn } from './stand-in-api.ts';
+import type { Asked, Reply, StandIn } from './stand-in-api.ts';
+
+const open: StandIn[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+
+async function connect(reply: (asked: Asked, nth: number) => Reply): Promise<{ client: Client; api: StandIn }> {
+  const api = await startStandIn(reply);
+  open.push(api);
+  return { client: createClient({ apiUrl: api.url, token: 'rw_default_abc-topsecret' }), api };
+}
+
+describe('find', () => {
+  it('is the open one of that name, or null', async () => {
+    const { client, api } = await connect(({ path, query }) => {
+      const found = path === '/v1/jobs' ? aJob() : aCluster();
+      return { json: { items: query['name'] === 'blue' ? [found] : [], next: null } };
+    });
+    expect((await client.jobs.find('blue'))?.number).toBe(12);
+    expect((await client.clusters.find('blue'))?.number).toBe(7);
+    expect(await client.jobs.find('red')).toBeNull();
+    expect(api.asked[0]).toMatchObject({ path: '/v1/jobs', query: { name: 'blue', limit: '1' } });
+    expect((await client.clusters.list({ name: 'blue' })).items).toHaveLength(1);
+  });
+});
+
+describe('the events of a job', () => {
+  const event = (second: number, code: string, text = code): JobEvent => ({
+    at: `2025-07-09T16:50:${second}.000Z`,
+    code,
+    text,
+  });
+  const all = [
+    event(10, 'SUBMITTED'),
+    event(11, 'STARTED'),
+    event(12, 'TASK_FAILED', 'task 1'),
+    event(12, 'TASK_FAILED', 'task 2'),
+    event(13, 'ALL_DONE'),
+  ];
+  const ndjson = (events: readonly JobEvent[]): string[] => events.map((each) => `${JSON.stringify(each)}\n`);
+
+  it.each([0, 1, 2, 3, 4, 5])('followed, come once each when the connection is lost after %j of them', async (cut) => {
+    const { client } = await connect((_, nth) => {
+      if (nth === 1) return { chunks: ndjson(all.slice(0, cut)), ending: 'break' };
+      // In the middle of a line, this time.
+      if (nth === 2) return { chunks: [...ndjson(all.slice(0, cut)), '{"at":"2025-'], ending: 'break' };
+      return { chunks: ndjson(all) };
+    });
+    const got: JobEvent[] = [];
+    for await (const each of client.jobs.events(12, { follow: true })) got.push(each);
+    expect(got).toEqual(all);
+  });
+
+  it('start where they are asked to, end with the signal, and let the connection go when the loop is left', async () => {
+    const { client, api } = await connect(() => ({ chunks: ndjson(all), ending: 'hang' }));
+    for await (const { code } of client.jobs.events(12, { follow: true, since: new Date(0) })) {
+      if (code === 'STARTED') break;
+    }
+    await expect.poll(api.aborted).toBe(1);
+    expect(api.asked[0]).toMatchObject({
+      path: '/v1/jobs/12/events',
+      query: { follow: 'true', since: '1970-01-01T00:00:00.000Z' },
+    });
+    const stop = new AbortController();
+    const got: string[] = [];
+    const reading = (async () => {
+      for await (const { code } of client.jobs.events(12, { follow: true, signal: stop.signal })) {
+        got.push(code);
+        if (got.length === all.length) stop.abort(new Error('enough'));
+      }
+    })();
+    await expect(reading).rejects.toThrow('enough');
+    expect(got).toHaveLength(all.length);
+    await expect.poll(api.aborted).toBe(2);
+  });
+
+  it('of no job are an error before the first one', async () => {
+    const { client } = await connect(() => anError(404, { code: 'NOT_FOUND', message: 'There is no job 99.' }));
+    await expect(client.jobs.events(99, { follow: true }).next()).rejects.toBeInstanceOf(NotFoundError);
+  });
+});
