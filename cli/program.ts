@@ -16,8 +16,11 @@ import { listClustersCommand } from './commands/cluster/list.ts';
 import { clusterLogsCommand } from './commands/cluster/logs.ts';
 import { scaleCommand } from './commands/cluster/scale.ts';
 import { stopCommand } from './commands/cluster/stop.ts';
+import { destroyCommand } from './commands/destroy.ts';
 import { devCommand } from './commands/dev.ts';
 import { clusterEventsCommand, jobEventsCommand } from './commands/events.ts';
+import { initCommand } from './commands/init.ts';
+import { sweepCommand } from './commands/sweep.ts';
 import type { CliContext, Finish } from './context.ts';
 import { version } from './version.ts';
 
@@ -73,7 +76,10 @@ export function createProgram(context: CliContext): Program {
     .enablePositionalOptions()
     .addCommand(batch)
     .addCommand(cluster)
-    .addCommand(devCommand(finish));
+    .addCommand(devCommand(finish))
+    .addCommand(initCommand(context, finish))
+    .addCommand(sweepCommand(context, finish))
+    .addCommand(destroyCommand(context, finish));
   for (const command of [program, ...program.commands, ...batch.commands, ...cluster.commands])
     configure(command, context);
   return { program, exitCode: () => code };

@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 
 import { RopewalkError } from '../domain/errors.ts';
+import type { PrepareSettings } from '../ops/init/prepare.ts';
 
 export type DevConfig = z.infer<typeof devConfig>;
 
@@ -44,6 +45,13 @@ export function parseDevConfig(text: string, path: string): DevConfig {
 export const localInstances = (config: DevConfig): number =>
   config.worker.maxLocalInstances === 'auto' ? 8 * availableParallelism() : config.worker.maxLocalInstances;
 
+/** What a namespace needs, as this file says it. */
+export const prepareSettings = ({ namespace, searchAttributes, sweep }: DevConfig): PrepareSettings => ({
+  retentionDays: namespace.retentionDays,
+  searchAttributes,
+  sweep: { everyMs: 1_000 * sweep.everySeconds, graceMs: 1_000 * sweep.graceSeconds },
+});
+
 const logLevel = z.enum(['debug', 'info', 'warn', 'error']);
 const env = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.coerce.string());
 const port = z.union([z.literal('auto'), z.number().int().min(1).max(65_535)]);
@@ -61,6 +69,12 @@ const devConfig = z.strictObject({
   }),
   namespace: z.strictObject({ name: identifier, retentionDays: z.number().int().min(1).max(3650) }),
   searchAttributes: z.array(identifier).max(10).default([]),
+  sweep: z
+    .strictObject({
+      everySeconds: z.number().min(1).max(86_400).default(300),
+      graceSeconds: z.number().min(1).max(86_400).default(240),
+    })
+    .prefault({}),
   worker: z.strictObject({
     count: z.number().int().min(1).max(16).default(1),
     maxLocalInstances: z.union([z.literal('auto'), z.number().int().min(1).max(1000)]).default('auto'),

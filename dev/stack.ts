@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 
 import { RopewalkError } from '../domain/errors.ts';
+import { type Host, loadHost } from '../ops/host.ts';
+import { prepareTemporal } from '../ops/init/prepare.ts';
 import { buildBundles, type Bundles, repository } from './build.ts';
-import { type DevConfig, localInstances } from './config.ts';
+import { type DevConfig, localInstances, prepareSettings } from './config.ts';
 import { writeJson } from './files.ts';
-import { defaultWorkspace, ensureDeployment, ensureWorkspace, type Host, loadHost } from './first-run.ts';
+import { defaultWorkspace, ensureWorkspace } from './first-run.ts';
 import type { Home } from './home.ts';
 import { countAdopted, endInstances, pruneInstances, reportDead } from './instances.ts';
-import { prepareNamespace } from './namespace.ts';
 import { countOpen, listOpen } from './open-work.ts';
 import { choosePorts } from './ports.ts';
 import { endSurvivors } from './processes.ts';
@@ -82,8 +83,8 @@ export function createStack(options: StackOptions): Stack {
     } else {
       await requireExternal(temporal, connection);
     }
-    await prepareNamespace(connection, temporal.namespace, config);
-    await ensureDeployment(client, host, home.path);
+    const settings = prepareSettings(config);
+    await prepareTemporal({ connection, client, namespace: temporal.namespace, host, home: home.path, settings });
 
     const apiUrl = `http://127.0.0.1:${ports.api}`;
     const context = { config, host, temporal, plain, apiUrl, port: ports.api, bundles: await building };

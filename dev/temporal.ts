@@ -8,7 +8,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { RopewalkError } from '../domain/errors.ts';
 import type { DevConfig } from './config.ts';
 import type { Home } from './home.ts';
-import { isServing } from './namespace.ts';
+import { isServing } from '../ops/init/namespace.ts';
 import type { Ports } from './ports.ts';
 import type { ChildSpec } from './supervisor.ts';
 

@@ -2,14 +2,15 @@
 import { Client, type Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { parseDevConfig } from '../../dev/config.ts';
-import { ensureDeployment, loadHost } from '../../dev/first-run.ts';
+import { parseDevConfig, prepareSettings } from '../../dev/config.ts';
 import { type Home, openHome } from '../../dev/home.ts';
-import { prepareNamespace } from '../../dev/namespace.ts';
 import { choosePorts } from '../../dev/ports.ts';
 import { createSupervisor, type Supervisor } from '../../dev/supervisor.ts';
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { embeddedTemporal, externalTemporal, temporalServer } from '../../dev/temporal.ts';
+import { loadHost } from '../../ops/host.ts';
+import { ensureDeployment } from '../../ops/init/deployment.ts';
+import { prepareNamespace } from '../../ops/init/namespace.ts';
 import { makeHome, removeHome } from '../support/stack.ts';
 
 const config = parseDevConfig(
@@ -38,7 +39,7 @@ beforeAll(async () => {
   await supervisor.start(
     temporalServer({ binary, home, ports, config, env: { ROPEWALK_HOME: home.path }, connection }),
   );
-  await prepareNamespace(connection, 'ropewalk', config);
+  await prepareNamespace(connection, 'ropewalk', prepareSettings(config));
 });
 afterAll(async () => {
   await connection.close();
@@ -48,7 +49,10 @@ afterAll(async () => {
 
 describe('the namespace', () => {
   it('has its retention and its search attributes, and may be prepared again', async () => {
-    await prepareNamespace(connection, 'ropewalk', { ...config, searchAttributes: ['RopewalkUser', 'RopewalkStatus'] });
+    await prepareNamespace(connection, 'ropewalk', {
+      ...prepareSettings(config),
+      searchAttributes: ['RopewalkUser', 'RopewalkStatus'],
+    });
     const { config: found } = await connection.workflowService.describeNamespace({ namespace: 'ropewalk' });
     expect(Number(found?.workflowExecutionRetentionTtl?.seconds)).toBe(30 * 86_400);
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'ropewalk' });

@@ -17,6 +17,11 @@ export const table: [prefix: string, row: Row][] = [
   // Both ends of the relay share what streams are; nobody else may use it.
   ['schema/relay-streams.ts', { own: /^schema\/relay\.ts$/, packages: /^node$/ }],
   ['schema/', { own: /^(schema|domain)\//, packages: /^zod$/ }],
+  // In the bundle of the workflows only when tracing is on.
+  [
+    'workflows/tracing.ts',
+    { own: /^$/, packages: /^@temporalio\/interceptors-opentelemetry$/, packageTypes: /^@temporalio\/workflow$/ },
+  ],
   [
     'workflows/',
     { own: /^(workflows|domain)\//, ownTypes: /^activities\//, packages: /^@temporalio\/(workflow|common)$/ },
@@ -90,9 +95,16 @@ export const table: [prefix: string, row: Row][] = [
   ['sdk/', { own: /^sdk\//, ownTypes: /^schema\//, packages: /^$/ }],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
   [
+    'ops/',
+    {
+      own: new RegExp(`^(ops|providers|platform|schema|domain)\\/|^dev\\/files\\.ts$|^${messages}`),
+      packages: /^(node|zod|@temporalio\/(client|common|envconfig))$/,
+    },
+  ],
+  [
     'dev/',
     {
-      own: new RegExp(`^(dev|providers|platform|schema|domain)\\/|^agent\\/build\\.ts$|^${messages}`),
+      own: new RegExp(`^(dev|ops|providers|platform|schema|domain)\\/|^agent\\/build\\.ts$|^${messages}`),
       packages: /^(node|zod|yaml|@temporalio\/(client|common|envconfig|worker))$/,
     },
   ],

@@ -1,0 +1,38 @@
+// `ropewalk destroy --by-tag`: the emergency stop that works when nothing else does.
+import { createInterface } from 'node:readline/promises';
+
+import { Command } from 'commander';
+
+import { withFormat, type CliContext, type Finish, type FormatFlag } from '../context.ts';
+
+interface DestroyFlags extends FormatFlag {
+  deployment?: string;
+  dryRun?: true;
+  yes?: true;
+}
+
+export function destroyCommand({ home, output }: CliContext, finish: Finish): Command {
+  return withFormat(new Command('destroy'))
+    .description('End every instance of a deployment by its tag alone, without Temporal and without the API.')
+    .requiredOption('--by-tag', 'find them by their tag (the only way there is)')
+    .option('--deployment <id>', "another deployment than the home's own")
+    .option('--dry-run', 'list them; end nothing')
+    .option('--yes', 'do not ask')
+    .action(async (flags: DestroyFlags) => {
+      // Loaded only here: no other command may depend on the providers' code.
+      const { runDestroy } = await import('../../ops/destroy.ts');
+      const asked = { dryRun: flags.dryRun === true, yes: flags.yes === true };
+      finish(await runDestroy({ ...flags, ...asked, home, ask: askOnStderr }, output));
+    });
+}
+
+/** Stdout belongs to the result. */
+async function askOnStderr(question: string): Promise<string | null> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new Promise<null>((resolve) => terminal.once('close', () => resolve(null)));
+  try {
+    return await Promise.race([terminal.question(question), closed]);
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,29 @@
+// Who this machine and this installation are, in $ROPEWALK_HOME/host.json. Made once, and never changed: the tags of every
+// instance hold it.
+import { join } from 'node:path';
+
+import { z } from 'zod';
+
+import { readJson, writeJson } from '../dev/files.ts';
+import { randomId } from '../platform/ids.ts';
+
+const hostFile = z.object({ hostId: z.string(), deploymentId: z.string() });
+export type Host = z.infer<typeof hostFile>;
+
+export async function loadHost(home: string): Promise<Host> {
+  const known = await findHost(home);
+  if (known !== null) return known;
+  const host: Host = { hostId: randomId('host'), deploymentId: randomId('dep') };
+  await writeJson(hostPath(home), host);
+  return host;
+}
+
+/** null when this home has never been used. */
+export async function findHost(home: string): Promise<Host | null> {
+  return readJson(hostPath(home), hostFile);
+}
+
+/** The queue of the local provider's activities on this host. */
+export const localQueue = (host: Host): string => `local/${host.hostId}`;
+
+const hostPath = (home: string): string => join(home, 'host.json');

@@ -1,0 +1,40 @@
+// Everything that a Temporal namespace needs before Ropewalk's API and Temporal workers use it. `ropewalk init` and every
+// start of `ropewalk dev` run this; it is safe to repeat.
+import type { Client, Connection } from '@temporalio/client';
+
+import { sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
+import { type Host, localQueue } from '../host.ts';
+import { ensureDeployment } from './deployment.ts';
+import { type NamespaceSettings, prepareNamespace } from './namespace.ts';
+import { ensureSweepSchedule, type SweepTiming } from './schedule.ts';
+
+export interface PrepareSettings extends NamespaceSettings {
+  sweep: SweepTiming;
+}
+
+/** The same as temporal-dev.yml says; a test compares them. */
+export const usualSettings: PrepareSettings = {
+  retentionDays: 30,
+  searchAttributes: ['RopewalkWorkspace', 'RopewalkUser', 'RopewalkStatus'],
+  sweep: { everyMs: sweepEveryMs, graceMs: sweepGraceMs },
+};
+
+export interface Preparation {
+  connection: Connection;
+  client: Client;
+  namespace: string;
+  host: Host;
+  home: string;
+  settings: PrepareSettings;
+}
+
+/** What it changed, in sentences; none when all was there. */
+export async function prepareTemporal(preparation: Preparation): Promise<string[]> {
+  const { connection, client, namespace, host, home, settings } = preparation;
+  const changes = await prepareNamespace(connection, namespace, settings);
+  const isNew = await ensureDeployment(client, host, home);
+  if (isNew) changes.push(`started the workflow of deployment ${host.deploymentId}`);
+  const target = { deploymentId: host.deploymentId, provider: 'local', providerQueue: localQueue(host) };
+  changes.push(...(await ensureSweepSchedule(client, target, settings.sweep)));
+  return changes;
+}

@@ -1,0 +1,63 @@
+// The Temporal Schedule that runs the sweep. Made once; later runs only bring it to today's settings, and leave it paused
+// when somebody has paused it.
+import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import type { ScheduleOptionsAction, ScheduleSpec } from '@temporalio/client';
+
+import { workflowTaskTimeoutMs } from '../../domain/limits.ts';
+import { controlQueue } from '../../workflows/messages.ts';
+import { sweepScheduleId, sweepType, type SweepInput } from '../../workflows/sweep/messages.ts';
+
+export interface SweepTarget {
+  deploymentId: string;
+  provider: string;
+  providerQueue: string;
+}
+
+export interface SweepTiming {
+  everyMs: number;
+  graceMs: number;
+}
+
+/** What it changed, in sentences; none when all was there. */
+export async function ensureSweepSchedule(client: Client, target: SweepTarget, timing: SweepTiming): Promise<string[]> {
+  const { everyMs, graceMs } = timing;
+  const scheduleId = sweepScheduleId(target.providerQueue);
+  const input: SweepInput = { ...target, graceMs, dryRun: false };
+  const spec: ScheduleSpec = { intervals: [{ every: everyMs }] };
+  const said = `${scheduleId}, every ${everyMs / 1_000} s`;
+  const action: ScheduleOptionsAction = {
+    type: 'startWorkflow',
+    workflowType: sweepType,
+    workflowId: scheduleId,
+    taskQueue: controlQueue,
+    args: [input],
+    workflowTaskTimeout: workflowTaskTimeoutMs,
+    // A run that hangs would hold up all that follow.
+    workflowRunTimeout: runTimeoutMs,
+    staticSummary: `Sweep of ${target.providerQueue}`,
+    staticDetails: 'Ends instances that carry the tags of this deployment and that no open cluster claims.',
+  };
+  // After an outage one run is enough.
+  const policies = { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' } as const;
+  try {
+    await client.schedule.create({ scheduleId, spec, action, policies });
+    return [`created the schedule ${said}`];
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+  }
+  const handle = client.schedule.getHandle(scheduleId);
+  const found = await handle.describe();
+  const foundEveryMs = found.spec.intervals?.[0]?.every;
+  const isSame = JSON.stringify(sorted(found.action.args?.[0])) === JSON.stringify(sorted(input));
+  if (isSame && foundEveryMs === everyMs) return [];
+  await handle.update((previous) => ({ ...previous, spec, action, policies }));
+  return [`changed the schedule ${said}`];
+}
+
+const runTimeoutMs = 15 * 60_000;
+
+/** What comes back from the server may have its names in another order. */
+const sorted = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).toSorted(([a], [b]) => a.localeCompare(b))
+    : value;

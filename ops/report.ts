@@ -1,0 +1,24 @@
+// How an operator's command ends: what happened, why, what to do. Its functions print themselves, because the command
+// line knows errors of the API only.
+import { RopewalkError } from '../domain/errors.ts';
+
+export interface Said {
+  /** A line of the result. */
+  out: (text: string) => void;
+  /** A result for programs. */
+  json: (value: unknown) => void;
+  /** Notes and errors. */
+  err: (text: string) => void;
+}
+
+/** The exit code: what `work` says, or 1 with an explanation. A mistake of ours is thrown on. */
+export async function reporting(said: Said, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof RopewalkError)) throw error;
+    said.err(`error: ${error.problem.message}`);
+    if (error.problem.hint !== undefined) said.err(`  how to fix: ${error.problem.hint}`);
+    return 1;
+  }
+}

@@ -1,0 +1,111 @@
+// `ropewalk sweep`: runs the scheduled sweeps of a namespace now, or shows what they would do. It decides nothing itself:
+// the workflow that the schedule runs does, with the settings that the schedule has.
+import { type Client, WorkflowFailedError } from '@temporalio/client';
+
+import { RopewalkError } from '../domain/errors.ts';
+import { workflowTaskTimeoutMs } from '../domain/limits.ts';
+import { controlQueue } from '../workflows/messages.ts';
+import {
+  sweepDryRunId,
+  type SweepInput,
+  sweepNowId,
+  type SweepReport,
+  sweepScheduleId,
+  sweepType,
+} from '../workflows/sweep/messages.ts';
+import { reporting, type Said } from './report.ts';
+import { withTemporal } from './temporal.ts';
+
+export interface SweepOptions {
+  env: Record<string, string | undefined>;
+  home: string;
+  namespace?: string | undefined;
+  dryRun: boolean;
+  format: 'table' | 'json';
+}
+
+/** The exit code: 1 also when something could not be judged or ended. */
+export async function runSweep(options: SweepOptions, said: Said): Promise<number> {
+  return reporting(said, () =>
+    withTemporal(options, async ({ client, namespace }) => {
+      const inputs = await scheduledSweeps(client, namespace);
+      const reports: (SweepReport & { providerQueue: string })[] = [];
+      for (const input of inputs) {
+        const report = await sweepNow(client, { ...input, dryRun: options.dryRun });
+        reports.push({ providerQueue: input.providerQueue, ...report });
+      }
+      if (options.format === 'json') said.json(reports);
+      else for (const report of reports) printReport(report, said);
+      return reports.some(({ refusal, failed }) => refusal !== null || failed.length > 0) ? 1 : 0;
+    }),
+  );
+}
+
+/** What the schedules of this namespace run. */
+async function scheduledSweeps(client: Client, namespace: string): Promise<SweepInput[]> {
+  const inputs: SweepInput[] = [];
+  for await (const { scheduleId } of client.schedule.list()) {
+    if (!scheduleId.startsWith(sweepScheduleId(''))) continue;
+    const { action } = await client.schedule.getHandle(scheduleId).describe();
+    // Written by ops/init/schedule.ts and by nobody else.
+    const [input]: readonly SweepInput[] = action.args ?? [];
+    if (input !== undefined) inputs.push(input);
+  }
+  if (inputs.length > 0) return inputs;
+  throw new RopewalkError({
+    code: 'NOT_FOUND',
+    message: `no sweep is scheduled in the Temporal namespace ${namespace}`,
+    hint: 'Run "ropewalk init" for it, or name the right one with --namespace. A new schedule is listed after a second or two.',
+  });
+}
+
+async function sweepNow(client: Client, input: SweepInput): Promise<SweepReport> {
+  const { providerQueue, dryRun } = input;
+  const workflowId = dryRun ? sweepDryRunId(providerQueue) : sweepNowId(providerQueue);
+  try {
+    const handle = await client.workflow.start<(input: SweepInput) => Promise<SweepReport>>(sweepType, {
+      workflowId,
+      taskQueue: controlQueue,
+      workflowTaskTimeout: workflowTaskTimeoutMs,
+      workflowRunTimeout: waitMs,
+      // Somebody else may have just asked the same.
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [input],
+      staticSummary: `${dryRun ? 'Dry run of the sweep' : 'Sweep'} of ${providerQueue}, asked for by hand`,
+    });
+    return await handle.result();
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const reason = error.cause?.cause ?? error.cause;
+    throw new RopewalkError(
+      {
+        code: 'UNAVAILABLE',
+        message: `the sweep of ${providerQueue} did not come to an end: ${reason instanceof Error ? reason.message : error.message}`,
+        hint: `It needs a Temporal worker, also on the host of ${providerQueue}. The Temporal UI shows ${workflowId}.`,
+      },
+      { cause: error },
+    );
+  }
+}
+
+/** Longer than the workflow's own patience with a host that does not answer. */
+const waitMs = 10 * 60_000;
+
+function printReport(report: SweepReport & { providerQueue: string }, said: Said): void {
+  const { providerQueue, refusal, dryRun, verdicts, terminated, failed, graceMs } = report;
+  said.out(`${providerQueue}: ${plural(verdicts.length, 'instance')}`);
+  if (refusal !== null) said.err(`  nothing was judged: ${refusal}`);
+  const ended = new Set(terminated);
+  for (const { id, owner, verdict, text } of verdicts) {
+    const fate = verdict !== 'orphan' ? verdict : ended.has(id) ? 'ended' : dryRun ? 'would be ended' : 'orphan';
+    said.out(`  ${id}  ${owner.workspace} ${owner.cluster}  ${fate}: ${text}`);
+  }
+  for (const { ids, text } of failed) said.err(`  could not end ${ids.join(', ')}: ${text}`);
+  if (verdicts.some(({ verdict }) => verdict === 'suspected')) {
+    said.out(
+      `  suspected instances are ended when they are still unowned ${graceMs / 1_000} s after they were first seen`,
+    );
+  }
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,75 @@
+// Which Temporal an operator's command talks to: the one that TEMPORAL_ADDRESS or a profile of Temporal's own configuration
+// names, else the one of the stack that runs in this home.
+import { join } from 'node:path';
+
+import { Client, Connection } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { z } from 'zod';
+
+import { readJson } from '../dev/files.ts';
+import { RopewalkError } from '../domain/errors.ts';
+import { isServing } from './init/namespace.ts';
+
+export interface TemporalTarget {
+  address: string;
+  namespace: string;
+  connection: Connection;
+  client: Client;
+}
+
+export interface TemporalWishes {
+  env: Record<string, string | undefined>;
+  home: string;
+  /** Over what the environment says. */
+  namespace?: string | undefined;
+}
+
+/** Calls `use` with a server that has answered; the connection is closed afterwards. */
+export async function withTemporal<T>(wishes: TemporalWishes, use: (target: TemporalTarget) => Promise<T>): Promise<T> {
+  const { address, namespace, connection } = await findServer(wishes);
+  try {
+    if (!(await isServing(connection))) throw notAnswering(address);
+    return await use({ address, namespace, connection, client: new Client({ connection, namespace }) });
+  } finally {
+    await connection.close();
+  }
+}
+
+const usualNamespace = 'ropewalk';
+const stackFile = z.object({ temporalAddress: z.string(), namespace: z.string() });
+
+async function findServer({ env, home, namespace }: TemporalWishes): Promise<Omit<TemporalTarget, 'client'>> {
+  const named = loadClientConnectConfig({ overrideEnvVars: definedIn(env) });
+  const { address } = named.connectionOptions;
+  if (address !== undefined) {
+    return {
+      address,
+      namespace: namespace ?? named.namespace ?? usualNamespace,
+      connection: Connection.lazy({ ...named.connectionOptions, address }),
+    };
+  }
+  const stack = await readJson(join(home, 'run', 'stack.json'), stackFile);
+  if (stack === null) throw nothingNamed(home);
+  return {
+    address: stack.temporalAddress,
+    namespace: namespace ?? stack.namespace,
+    connection: Connection.lazy({ address: stack.temporalAddress }),
+  };
+}
+
+const definedIn = (env: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+
+const notAnswering = (address: string): RopewalkError =>
+  new RopewalkError({
+    code: 'UNAVAILABLE',
+    message: `the Temporal server at ${address} does not answer`,
+    hint: 'Start it, or name another one with TEMPORAL_ADDRESS (with TLS or an API key: a Temporal configuration profile).',
+  });
+
+const nothingNamed = (home: string): RopewalkError =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    message: `no Temporal server is named, and no stack runs in ${home}`,
+    hint: 'Set TEMPORAL_ADDRESS, or start the stack of this machine with "ropewalk dev".',
+  });
