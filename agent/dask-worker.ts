@@ -1,4 +1,6 @@
-// A worker instance of a Dask cluster: waits to be told where the scheduler is, and runs one Dask worker for it.
+// A worker instance of a Dask cluster: runs one Dask worker for the scheduler that its orders name.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { untilAborted } from './aborted.ts';
@@ -13,22 +15,33 @@ const registerTimeoutMs = 120_000;
 const closedForMs = 15_000;
 
 export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
-  const { input, bundle, orders, name, tell } = life;
+  const { input, bundle, orders, name, work, tell } = life;
   const { signal } = input.stopping;
-  const schedulerAddress = await orders.when((latest) => latest.schedulerAddress);
-  if (schedulerAddress === null) return;
-  tell('starting', 'dask');
   const { workerClass, workerOptions } = bundle;
+  const hasOptions = Object.keys(workerOptions).length > 0;
+  const found = orders.when((latest) => latest.schedulerAddress);
+  // Python needs a second to start: it starts while the scheduler does, and then waits for this file.
+  const file = workerClass === null && !hasOptions ? join(work, 'scheduler.json') : null;
+  const scheduler = file === null ? await found.then((address) => address && { address }) : { file };
+  if (!scheduler) return;
+  tell('starting', 'dask');
   const command = workerProcess({
     ...life.place(setup),
-    schedulerAddress,
+    scheduler,
     name,
     ...(workerClass === null ? {} : { workerClass }),
-    ...(Object.keys(workerOptions).length === 0 ? {} : { workerOptions }),
+    ...(hasOptions ? { workerOptions } : {}),
   });
   const seen: { address: string | null } = { address: null };
   const running = await life.start(command, (line) => (seen.address ??= addressIn(line)));
   try {
+    const schedulerAddress = await orFail('WORKER_FAILED', running.orEnded(found));
+    if (schedulerAddress === null) {
+      // It knows nobody and holds nothing: there is nothing to wait for.
+      await running.end(0);
+      return;
+    }
+    if (file !== null) await writeFile(file, JSON.stringify({ address: schedulerAddress }), { mode: 0o600 });
     const registered = orFail('WORKER_FAILED', running.whenRegistered(registerTimeoutMs)).then(() => true);
     if (!(await Promise.race([registered, untilAborted(signal).then(() => false)]))) return;
     input.log.write(`The worker ${name} is registered with ${schedulerAddress}.`);

@@ -46,7 +46,8 @@ export interface SchedulerInput extends Place {
 }
 
 export interface WorkerInput extends Place {
-  schedulerAddress: string;
+  /** Or the file in which Dask will find it, as `{"address": ...}`: only for workers without class or options of their own. */
+  scheduler: { address: string } | { file: string };
   /** `{cluster}-worker-{suffix}`: the scheduler's name for it is ours too. */
   name: string;
   /** Absent: as many as there are cores. */
@@ -88,7 +89,7 @@ export function schedulerProcess(input: SchedulerInput): DaskProcess {
 }
 
 export function workerProcess(input: WorkerInput): DaskProcess {
-  const { workerClass, workerOptions, nanny = true } = input;
+  const { scheduler, workerClass, workerOptions, nanny = true } = input;
   // A task that submits more tasks is a client of its own scheduler.
   const env = environment(input, ['WORKER', 'CLIENT']);
   if (workerClass === undefined && workerOptions === undefined) {
@@ -102,9 +103,11 @@ export function workerProcess(input: WorkerInput): DaskProcess {
       '--nthreads': input.nthreads,
       '--memory-limit': input.memoryLimit,
     };
-    const words = ['worker', input.schedulerAddress, ...flags(options), nanny ? '--nanny' : '--no-nanny'];
+    const found = 'file' in scheduler ? ['--scheduler-file', scheduler.file] : [scheduler.address];
+    const words = ['worker', ...found, ...flags(options), nanny ? '--nanny' : '--no-nanny'];
     return { argv: dask(input, words), env, cwd: input.directory, files: [] };
   }
+  if ('file' in scheduler) throw new Error('a worker of a class of its own needs the address of its scheduler');
   refuseReserved('workerOptions', workerOptions, reservedWorkerOptions);
   const cls = workerClass ?? (nanny ? 'distributed.Nanny' : 'distributed.Worker');
   const opts = {
@@ -118,7 +121,7 @@ export function workerProcess(input: WorkerInput): DaskProcess {
     local_directory: input.directory,
     ...(input.port === 0 ? {} : { [cls.endsWith('Nanny') ? 'worker_port' : 'port']: input.port }),
   };
-  return fromSpec(input, env, { cls, opts }, [input.schedulerAddress]);
+  return fromSpec(input, env, { cls, opts }, [scheduler.address]);
 }
 
 /** The specification goes by file: options may hold what no other user of the machine should see. */

@@ -67,7 +67,9 @@ export async function createBench(version: string, socketPath?: string): Promise
         }),
       ),
     startWorker: (hello, name, more = {}) =>
-      start(workerProcess({ ...place(name, 'worker'), schedulerAddress: hello.address, name, nthreads: 1, ...more })),
+      start(
+        workerProcess({ ...place(name, 'worker'), scheduler: { address: hello.address }, name, nthreads: 1, ...more }),
+      ),
     close: async () => {
       // Nothing is worth waiting for: the nanny's grace is for running tasks.
       await Promise.all(running.map((each) => each.end(0)));

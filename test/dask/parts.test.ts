@@ -38,7 +38,7 @@ const place = {
 const aScheduler = (more: Partial<SchedulerInput> = {}): DaskProcess =>
   schedulerProcess({ ...place, socketPath: '/s.sock', preloadPath: '/p.py', httpPort: 0, ...more });
 const aWorker = (more: Partial<WorkerInput> = {}): DaskProcess =>
-  workerProcess({ ...place, schedulerAddress: 'tls://10.0.0.1:8786', name: 'c-worker-1', ...more });
+  workerProcess({ ...place, scheduler: { address: 'tls://10.0.0.1:8786' }, name: 'c-worker-1', ...more });
 
 describe('command lines', () => {
   it('of a scheduler listen for others with TLS and for HTTP on loopback', () => {
@@ -55,6 +55,12 @@ describe('command lines', () => {
     );
     const limited = aWorker({ nthreads: 2, memoryLimit: '2 GiB', nanny: false }).argv;
     expect(limited.slice(-5)).toEqual(['--nthreads', '2', '--memory-limit', '2 GiB', '--no-nanny']);
+  });
+
+  it('of a worker that starts before its scheduler name the file in which it will be found', () => {
+    const scheduler = { file: '/work/i_1/scheduler.json' };
+    expect(aWorker({ scheduler }).argv.slice(2, 6)).toEqual(['dask', 'worker', '--scheduler-file', scheduler.file]);
+    expect(() => aWorker({ scheduler, workerClass: 'their.Worker' })).toThrow('needs the address');
   });
 
   it('need encryption whatever the owner sets, name each role its own certificate, and show no secret', () => {
