@@ -20,6 +20,10 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: 'a Dask cluster of 2 workers: request to first result, against the same by hand and LocalCluster',
     load: async () => (await import('./dask/bench.ts')).daskBench,
   },
+  tasks: {
+    about: '10,000 and 100,000 no-op tasks through 1,000 simulated agents, against one activity per task',
+    load: async () => (await import('./tasks/bench.ts')).tasksBench,
+  },
 };
 
 async function main(): Promise<void> {

@@ -1,0 +1,59 @@
+// A simulated agent: says what a real one says, over the real HTTP API, and does nothing in between. Its tasks take no time.
+import { exchangeAnswerBody, registerAnswer } from '../../schema/agent.ts';
+import type { ExchangeRequest } from '../../schema/agent.ts';
+import type { Talk } from './http.ts';
+import type { Boot } from './provider.ts';
+
+export interface SimulatedAgent {
+  register: () => Promise<void>;
+  /** Works until the job is over, `perRequest` tasks at a time. */
+  work: (perRequest: number) => Promise<Worked>;
+}
+
+export interface Worked {
+  /** Results that were acknowledged, and when the last of them was, by performance.now(). */
+  done: number;
+  lastAtMs: number;
+}
+
+export function createAgent(talk: Talk, boot: Boot, address: string): SimulatedAgent {
+  let token = '';
+  return {
+    register: async () => {
+      const answer = await talk.call('POST', '/v1/agent/register', boot.launchToken, {
+        instance: boot.instance,
+        bootId: `boot-of-${boot.instance}`.slice(0, 64),
+        address,
+        version: 'bench',
+        pid: 1,
+      });
+      token = registerAnswer.parse(answer).instanceToken;
+      await talk.call('GET', '/v1/agent/bundle', token, null);
+    },
+    work: async (perRequest) => {
+      let claim = 0;
+      const worked = { done: 0, lastAtMs: 0 };
+      let results: ExchangeRequest['results'] = [];
+      for (;;) {
+        claim += 1;
+        const body: ExchangeRequest = { claim, want: perRequest, running: [], results };
+        const answer = exchangeAnswerBody.parse(await talk.call('POST', '/v1/agent/exchange', token, body));
+        worked.done += answer.acknowledged.length;
+        if (answer.acknowledged.length > 0) worked.lastAtMs = performance.now();
+        if (answer.stop !== null) return worked;
+        const atMs = Date.now();
+        results = answer.grants.map(({ lease, task, attempt }) => ({
+          lease,
+          task,
+          attempt,
+          exitCode: 0,
+          signal: null,
+          startedAtMs: atMs,
+          endedAtMs: atMs,
+          reason: null,
+        }));
+        if (results.length === 0) await new Promise((resolve) => setTimeout(resolve, answer.retryAfterMs));
+      }
+    },
+  };
+}

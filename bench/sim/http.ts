@@ -1,0 +1,61 @@
+// JSON over kept-alive connections with as little of our own time as possible: this process shares the machine with what it
+// measures. Like an agent it tries again what is refused for a moment, and counts how often.
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Talk {
+  call: (method: string, path: string, token: string, body: unknown) => Promise<unknown>;
+  /** Milliseconds of each answered call, and how many were refused for a moment and tried again. */
+  stats: { latencies: number[]; again: number };
+  close: () => void;
+}
+
+export function createTalk(apiUrl: string): Talk {
+  const { hostname, port } = new URL(apiUrl);
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  const stats = { latencies: [] as number[], again: 0 };
+
+  const once = (method: string, path: string, token: string, body: string): Promise<{ status: number; text: string }> =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      };
+      const sent = request({ hostname, port, method, path, agent, headers }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+        );
+        answer.on('error', reject);
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+
+  return {
+    stats,
+    close: () => agent.destroy(),
+    call: async (method, path, token, body) => {
+      const text = body === null ? '' : JSON.stringify(body);
+      for (let tries = 1; tries <= 50; tries += 1) {
+        const askedAtMs = performance.now();
+        const answer = await once(method, path, token, text).catch((error: unknown) => ({
+          status: 503,
+          text: String(error),
+        }));
+        if (answer.status === 200) {
+          stats.latencies.push(performance.now() - askedAtMs);
+          return JSON.parse(answer.text);
+        }
+        if (![409, 425, 429, 503].includes(answer.status)) {
+          throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`);
+        }
+        stats.again += 1;
+        await sleep(200 + Math.random() * 300);
+      }
+      throw new Error(`${method} ${path} was refused 50 times`);
+    },
+  };
+}
