@@ -16,13 +16,11 @@ import { aliveWithin } from './dead-man.ts';
 import { daskBase } from './environments.ts';
 import { recordGroup } from './group-record.ts';
 import type { AgentInput } from './input.ts';
-import { createLog } from './log.ts';
+import { createLog, processLogLimits } from './log.ts';
 import { createOrderDesk } from './orders.ts';
 import type { Session } from './register.ts';
 import { createReports } from './reports.ts';
 
-/** Dask's processes print for as long as their cluster lives. */
-const maxOutputBytes = 256 * 1024 * 1024;
 /** Between TERM and KILL. The provider waits 3 s for an agent, so this must be less. */
 const killAfterMs = 2_000;
 
@@ -36,7 +34,7 @@ export async function daskAgent(input: AgentInput, session: Session): Promise<vo
   const orders = createOrderDesk({ session, stopping: input.stopping });
   const aliveEveryMs = aliveWithin(bundle.aliveEveryMs, session.registered().deadManMs);
   const reports = createReports({ ...input, session, aliveEveryMs, onOrders: orders.take });
-  const output = createLog(join(input.logDirectory, 'process.jsonl'), maxOutputBytes);
+  const output = createLog(join(input.logDirectory, 'process.jsonl'), processLogLimits);
   const { cluster, role } = session.registered();
   const name = role === 'head' ? 'scheduler' : `${cluster.name}-worker-${input.instance.slice(-8)}`;
   const work = join(input.directory, 'work');

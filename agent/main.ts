@@ -7,7 +7,7 @@ import { runAgent } from './agent.ts';
 import { readBoot } from './boot.ts';
 import { claimInstance, endWhenUnwanted } from './claim.ts';
 import { deadManExitCode } from './dead-man-watch.ts';
-import { createLog } from './log.ts';
+import { agentLogLimits, createLog } from './log.ts';
 import { powerOff } from './power-off.ts';
 import { killStrays } from './strays.ts';
 
@@ -18,7 +18,7 @@ const bootId = randomBytes(16).toString('hex');
 
 if (!(await claimInstance(directory, bootId))) process.exit(0);
 
-const log = createLog(join(logDirectory, 'agent.jsonl'));
+const log = createLog(join(logDirectory, 'agent.jsonl'), agentLogLimits);
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => stopping.abort({ code: signal, text: `The agent was asked to end by ${signal}.` }));

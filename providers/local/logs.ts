@@ -1,65 +1,72 @@
-// Reads what agents and tasks printed, from $ROPEWALK_HOME/logs/{workspace}/{cluster}/{instance}/. Merges files in time
+// Reads what agents and tasks printed, from $ROPEWALK_HOME/logs/{workspace}/{cluster}/{instance}/. Merges logs in time
 // order without holding them: a file is opened for each piece that is read, and only once its first line is due.
-import { open, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { basename, join } from 'node:path';
 
 import type { LogLine, LogQuery } from '../provider.ts';
 import { logDirectory, namesIn } from './files.ts';
+import { fill, openLog, parseLogName } from './log-file.ts';
+import type { LogFile } from './log-file.ts';
+import { watchLogs } from './log-watch.ts';
+import type { Changes, LogWatch } from './log-watch.ts';
 
-/** What an agent says itself, and what its Dask process prints. */
-const ofInstances = new Set(['agent.jsonl', 'process.jsonl']);
-const followPollMs = 250;
 const firstPieceBytes = 4 * 1024;
 const pieceBytes = 64 * 1024;
 
-/** How far one file has been read. Only whole lines count: the rest of a line may still be on its way. */
-interface LogFile {
-  path: string;
-  instance: string;
-  task: number | null;
-  attempt: number | null;
-  offset: number;
-  ready: LogLine[];
-}
-
 /** Lines in time order. When following, first what is there, then what appears, until the signal aborts. */
 export async function* readLogs(home: string, query: LogQuery): AsyncGenerator<LogLine> {
-  const directory = logDirectory(home, query.owner);
-  const files = new Map<string, LogFile>();
+  const shelf: Shelf = { directory: logDirectory(home, query.owner), query, logs: new Map() };
   const isWanted = (line: LogLine): boolean => query.sinceMs === undefined || line.atMs >= query.sinceMs;
   const isOver = (): boolean => query.signal?.aborted === true;
-  await findFiles(directory, query, files);
-  for await (const line of merge([...files.values()])) {
-    if (isOver()) return;
-    if (isWanted(line)) yield line;
-  }
-  while (query.follow === true && !isOver()) {
-    await sleep(followPollMs, undefined, query.signal === undefined ? {} : { signal: query.signal }).catch(
-      () => undefined,
-    );
-    await findFiles(directory, query, files);
-    for await (const line of merge([...files.values()])) {
+  const watch = query.follow === true ? watchLogs(query.signal) : null;
+  try {
+    for (let changes: Changes = { all: true, files: new Map() }; ; changes = await watch.next()) {
       if (isOver()) return;
-      if (isWanted(line)) yield line;
+      for await (const line of merge(await changedLogs(shelf, changes, watch))) {
+        if (isOver()) return;
+        if (isWanted(line)) yield line;
+      }
+      if (watch === null) return;
     }
+  } finally {
+    watch?.close();
   }
 }
 
-async function findFiles(directory: string, query: LogQuery, files: Map<string, LogFile>): Promise<void> {
+interface Shelf {
+  directory: string;
+  query: LogQuery;
+  /** By instance and name. */
+  logs: Map<string, LogFile>;
+}
+
+async function changedLogs(shelf: Shelf, changes: Changes, watch: LogWatch | null): Promise<LogFile[]> {
+  const { directory, query, logs } = shelf;
+  if (!changes.all) {
+    const named = [...changes.files].flatMap(([place, files]) =>
+      [...files].map((file) => noteFile(shelf, place, file)),
+    );
+    return [...new Set(named)].filter((log) => log !== null);
+  }
+  watch?.add(directory);
   for (const instance of await namesIn(directory)) {
     if (query.instance !== undefined && instance !== query.instance) continue;
-    for (const name of await namesIn(join(directory, instance))) {
-      const path = join(directory, instance, name);
-      if (files.has(path)) continue;
-      const [, task, attempt] = /^(\d+)-(\d+)\.jsonl$/.exec(name) ?? [];
-      if (task === undefined && !ofInstances.has(name)) continue;
-      const id = task === undefined ? null : Number(task);
-      if (query.tasks !== undefined && (id === null || !query.tasks.includes(id))) continue;
-      const of = { instance, task: id, attempt: attempt === undefined ? null : Number(attempt) };
-      files.set(path, { path, ...of, offset: 0, ready: [] });
-    }
+    const place = join(directory, instance);
+    watch?.add(place);
+    for (const file of await namesIn(place)) noteFile(shelf, place, file);
   }
+  return [...logs.values()];
+}
+
+/** The log that a file is part of; null when it is none, or not asked for. */
+function noteFile({ query, logs }: Shelf, directory: string, file: string): LogFile | null {
+  const found = parseLogName(file);
+  if (found === null) return null;
+  if (query.tasks !== undefined && (found.task === null || !query.tasks.includes(found.task))) return null;
+  const key = join(directory, found.name);
+  const log = logs.get(key) ?? openLog(directory, basename(directory), found);
+  log.lastPart = Math.max(log.lastPart, found.part);
+  logs.set(key, log);
+  return log;
 }
 
 /** Files wait, ordered by their first line, until that line's turn: few of many overlap in time. */
@@ -89,44 +96,4 @@ function earliest(files: LogFile[]): LogFile | undefined {
   let found: LogFile | undefined;
   for (const file of files) if (found === undefined || headMs(file) < headMs(found)) found = file;
   return found;
-}
-
-/** Reads on until at least one whole line is ready; false at the end of what has been written. */
-async function fill(file: LogFile, wantedBytes: number): Promise<boolean> {
-  if (file.ready.length > 0) return true;
-  const { size } = await stat(file.path);
-  if (size <= file.offset) return false;
-  const handle = await open(file.path, 'r');
-  try {
-    for (let bytes = wantedBytes; file.ready.length === 0; bytes *= 2) {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, file.offset);
-      const piece = buffer.subarray(0, bytesRead);
-      const end = piece.lastIndexOf(10) + 1;
-      if (end > 0) {
-        file.offset += end;
-        file.ready = piece
-          .toString('utf8', 0, end - 1)
-          .split('\n')
-          .flatMap((text) => parseLine(file, text));
-      } else if (bytesRead < bytes) return false;
-    }
-    return true;
-  } finally {
-    await handle.close();
-  }
-}
-
-/** An agent killed in the middle of writing leaves half a line; everything else must still be readable. */
-function parseLine(file: LogFile, text: string): LogLine[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || !('t' in value && 's' in value && 'x' in value)) return [];
-    const { t, s, x } = value;
-    if (typeof t !== 'number' || typeof x !== 'string') return [];
-    if (s !== 'stdout' && s !== 'stderr' && s !== 'agent') return [];
-    const { instance, task, attempt } = file;
-    return [{ atMs: t, instance, task, attempt, stream: s, text: x }];
-  } catch {
-    return [];
-  }
 }

@@ -1,5 +1,5 @@
 // The agent's smaller parts: the log's bounds, lines cut from streams, retries of HTTP, the claim, the process's name.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -10,6 +10,7 @@ import { createApiClient } from '../../agent/api-client.ts';
 import { claimInstance } from '../../agent/claim.ts';
 import { copyLines, maxLineChars } from '../../agent/lines.ts';
 import { createLog } from '../../agent/log.ts';
+import type { LogLimits } from '../../agent/log.ts';
 import { startTimeOf as agentStartTimeOf } from '../../agent/process-start.ts';
 import { startTimeOf } from '../../providers/local/processes.ts';
 import { startAgentApi } from '../support/agent-api.ts';
@@ -20,14 +21,19 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-async function copied(chunks: Buffer[], maxBytes?: number): Promise<{ s: string; x: string }[]> {
-  const path = join(directory, `${Math.random()}.jsonl`);
-  const log = createLog(path, maxBytes);
+async function copied(chunks: Buffer[], limits?: LogLimits): Promise<{ s: string; x: string }[]> {
+  const name = String(Math.random()).slice(2);
+  const log = createLog(join(directory, `${name}.jsonl`), limits);
   await copyLines(Readable.from(chunks), 'stdout', log);
   await log.close();
-  const text = await readFile(path, 'utf8');
+  const files = (await readdir(directory)).filter((file) => file.startsWith(name)).sort(byPart);
+  const texts = await Promise.all(files.map((file) => readFile(join(directory, file), 'utf8')));
+  const text = texts.join('');
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 }
+
+const byPart = (one: string, other: string): number => partOf(one) - partOf(other);
+const partOf = (file: string): number => Number(/\.(\d+)\.jsonl$/.exec(file)?.[1] ?? 0);
 
 describe('output', () => {
   it('is put together again from any pieces, also within a character', async () => {
@@ -45,12 +51,29 @@ describe('output', () => {
     expect(lines.map((line) => line.x.length)).toEqual([maxLineChars, maxLineChars, 5]);
   });
 
-  it('over the limit is left out, with one notice', async () => {
-    const lines = await copied([Buffer.from('0123456789\n'.repeat(100)), Buffer.from('more\n')], 500);
-    expect(lines.filter((line) => line.s === 'agent')).toHaveLength(1);
-    expect(lines.at(-1)).toMatchObject({ s: 'agent', x: expect.stringContaining('over 500 bytes') });
-    expect(lines.length).toBeGreaterThan(2);
-    expect(lines.length).toBeLessThan(20);
+  it('over the limit loses its oldest lines, a part at a time, and nothing of the rest', async () => {
+    const numbered = Array.from({ length: 100 }, (_, at) => `line ${at}\n`).join('');
+    const lines = await copied([Buffer.from(numbered)], { partBytes: 500, parts: 3 });
+    expect(lines.length).toBeGreaterThan(15);
+    expect(lines.length).toBeLessThan(50);
+    expect(lines.map((line) => line.x)).toEqual(
+      Array.from({ length: lines.length }, (_, at) => `line ${100 - lines.length + at}`),
+    );
+  });
+
+  it('keeps the writer waiting while the disk is behind, and never when it is gone', async () => {
+    const path = join(directory, 'waits.jsonl');
+    const log = createLog(path);
+    expect(log.append('stdout', ['x'.repeat(1024 * 1024)])).toBe(false);
+    await log.drained();
+    expect(log.append('stdout', ['y'])).toBe(true);
+    await log.close();
+    expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(3);
+    const lost = createLog(join(directory, 'no such directory', 'x.jsonl'));
+    lost.append('stdout', ['x'.repeat(1024 * 1024)]);
+    await lost.drained();
+    expect(lost.append('stdout', ['x'.repeat(1024 * 1024)])).toBe(true);
+    await lost.close();
   });
 });
 

@@ -1,0 +1,125 @@
+// One log as its agent writes it: a row of parts, NAME.jsonl, NAME.1.jsonl and so on, of which the oldest may be gone. A part
+// is complete once a later one exists. Nothing is held open between two reads, and of a line only the whole counts: the rest
+// of it may still be on its way.
+import { open, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { LogLine } from '../provider.ts';
+import { errorCode } from './files.ts';
+
+export interface LogFile {
+  directory: string;
+  /** Without its part's number and ending. */
+  name: string;
+  instance: string;
+  task: number | null;
+  attempt: number | null;
+  /** The highest part known to exist. */
+  lastPart: number;
+  /** How far it has been read. */
+  part: number;
+  offset: number;
+  /** Parts that were removed before they were read to their end, and that nobody has been told of yet. */
+  missed: number;
+  ready: LogLine[];
+}
+
+export interface LogName {
+  name: string;
+  part: number;
+  task: number | null;
+  attempt: number | null;
+}
+
+/** null for what is no log. */
+export function parseLogName(fileName: string): LogName | null {
+  const [, name, task, attempt, part] = logName.exec(fileName) ?? [];
+  if (name === undefined) return null;
+  return { name, part: numberOr(part, 0), task: numberOr(task, null), attempt: numberOr(attempt, null) };
+}
+
+/** A task's, or what an agent says itself, or what its Dask process prints. */
+const logName = /^((\d+)-(\d+)|agent|process)(?:\.(\d+))?\.jsonl$/;
+
+const numberOr = <T>(digits: string | undefined, other: T): number | T =>
+  digits === undefined ? other : Number(digits);
+
+export function openLog(directory: string, instance: string, { name, part, task, attempt }: LogName): LogFile {
+  const of = { directory, name, instance, task, attempt };
+  return { ...of, lastPart: part, part: 0, offset: 0, missed: 0, ready: [] };
+}
+
+/** Reads on until at least one whole line is ready; false at the end of what has been written. */
+export async function fill(log: LogFile, wantedBytes: number): Promise<boolean> {
+  if (log.ready.length > 0) return true;
+  for (;;) {
+    // Looked up before reading: only what is read after a later part was seen is known to be all of this one.
+    const { lastPart } = log;
+    const found = await readPiece(log, wantedBytes);
+    if (found === 'lines') return true;
+    if (lastPart <= log.part) return false;
+    if (found === 'gone') log.missed += 1;
+    log.part += 1;
+    log.offset = 0;
+  }
+}
+
+type Piece = 'lines' | 'end' | 'gone';
+
+async function readPiece(log: LogFile, wantedBytes: number): Promise<Piece> {
+  const path = join(log.directory, log.part === 0 ? `${log.name}.jsonl` : `${log.name}.${log.part}.jsonl`);
+  try {
+    if ((await stat(path)).size <= log.offset) return 'end';
+    const file = await open(path, 'r');
+    return await readLines(log, file, wantedBytes).finally(() => file.close());
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 'gone';
+    throw error;
+  }
+}
+
+async function readLines(log: LogFile, file: FileHandle, wantedBytes: number): Promise<Piece> {
+  for (let bytes = wantedBytes; ; bytes *= 2) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, log.offset);
+    const piece = buffer.subarray(0, bytesRead);
+    const end = piece.lastIndexOf(newline) + 1;
+    if (end > 0) {
+      log.offset += end;
+      log.ready = piece
+        .toString('utf8', 0, end - 1)
+        .split('\n')
+        .flatMap((text) => parseLine(log, text));
+      noteMissed(log);
+    }
+    if (log.ready.length > 0) return 'lines';
+    if (end === 0 && bytesRead < bytes) return 'end';
+  }
+}
+
+const newline = 10;
+
+/** Said where the lines would have been. */
+function noteMissed(log: LogFile): void {
+  const [first] = log.ready;
+  if (log.missed === 0 || first === undefined) return;
+  const what = log.missed === 1 ? 'A part of this log has' : `${log.missed} parts of this log have`;
+  const text = `${what} been removed: only its newest parts are kept. Let large output go to files.`;
+  log.ready.unshift({ ...first, stream: 'agent', text });
+  log.missed = 0;
+}
+
+/** An agent killed in the middle of writing leaves half a line; everything else must still be readable. */
+function parseLine(log: LogFile, text: string): LogLine[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || !('t' in value && 's' in value && 'x' in value)) return [];
+    const { t, s, x } = value;
+    if (typeof t !== 'number' || typeof x !== 'string') return [];
+    if (s !== 'stdout' && s !== 'stderr' && s !== 'agent') return [];
+    const { instance, task, attempt } = log;
+    return [{ atMs: t, instance, task, attempt, stream: s, text: x }];
+  } catch {
+    return [];
+  }
+}
