@@ -6,14 +6,18 @@ import { mountAgents } from './agent-link/routes.ts';
 import { requireInstance, requireLaunch, requireToken } from './middleware/auth.ts';
 import { answerError, validationProblem } from './middleware/errors.ts';
 import { limitBody } from './middleware/limits.ts';
+import { countRequest } from './middleware/metrics.ts';
 import { createNotFound } from './middleware/not-found.ts';
 import { identifyRequest, logRequest } from './middleware/request-id.ts';
 import { buildDocument } from './openapi.ts';
+import { traceRequest } from './middleware/tracing.ts';
 import type { App, AppEnv } from './routes/app.ts';
 import { mountClusters } from './routes/clusters.ts';
 import { mountDashboard } from './routes/dashboard.ts';
 import { mountJobs } from './routes/jobs.ts';
+import { mountLogin } from './routes/login.ts';
 import { mountMeta } from './routes/meta.ts';
+import { mountPeople } from './routes/people.ts';
 import { createDeps, type Ports } from './services/context.ts';
 
 export function createApp(ports: Ports): App {
@@ -23,14 +27,15 @@ export function createApp(ports: Ports): App {
       if (!result.success) throw validationProblem(result.error);
     },
   });
+  // Before the headers of everything else, and therefore over them.
+  app.use('/login', secureHeaders({ contentSecurityPolicy: { ...ownStyle, formAction: ["'self'"] } }));
   app.use(identifyRequest);
   app.use(async (c, next) => {
     c.set('deps', deps);
     await next();
   });
-  app.use(logRequest, secureHeaders({ contentSecurityPolicy: { ...nothing, styleSrc: ["'unsafe-inline'"] } }));
-  app.use('/v1/jobs/*', requireToken);
-  app.use('/v1/clusters/*', requireToken);
+  app.use(countRequest, traceRequest, logRequest, secureHeaders({ contentSecurityPolicy: ownStyle }));
+  for (const path of peoplesPaths) app.use(path, requireToken);
   app.use('/v1/agent/register', requireLaunch);
   for (const path of instancePaths) app.use(path, requireInstance);
   app.use(limitBody);
@@ -38,6 +43,8 @@ export function createApp(ports: Ports): App {
   mountJobs(app);
   mountClusters(app);
   mountDashboard(app);
+  mountPeople(app);
+  mountLogin(app);
   mountAgents(app);
   mountMeta(app, buildDocument());
   app.notFound(createNotFound(app));
@@ -45,7 +52,18 @@ export function createApp(ports: Ports): App {
   return app;
 }
 
+/** Each with all that is below it. */
+const peoplesPaths = [
+  ...['jobs', 'clusters', 'whoami', 'tokens', 'users', 'workspace', 'workspaces'].map((name) => `/v1/${name}/*`),
+  '/v1/login/device/approve',
+];
 const instancePaths = ['report', 'exchange', 'bundle', 'orders', 'certificate'].map((name) => `/v1/agent/${name}`);
 
 /** No script, no frame, nothing from elsewhere: the reference page needs its own style only. */
-const nothing = { defaultSrc: ["'none'"], frameAncestors: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] };
+const ownStyle = {
+  styleSrc: ["'unsafe-inline'"],
+  defaultSrc: ["'none'"],
+  frameAncestors: ["'none'"],
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
+};

@@ -5,11 +5,21 @@ import { agentRoutes } from './agent-link/routes.ts';
 import { clusterRoutes } from './routes/clusters.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
 import { jobRoutes } from './routes/jobs.ts';
+import { loginRoutes } from './routes/login.ts';
 import { metaRoutes, type ApiDocument } from './routes/meta.ts';
+import { peopleRoutes } from './routes/people.ts';
 
 export function buildDocument(): ApiDocument {
   const { openAPIRegistry, getOpenAPI31Document } = new OpenAPIHono();
-  for (const routes of [jobRoutes, clusterRoutes, dashboardRoutes, agentRoutes, metaRoutes]) {
+  for (const routes of [
+    jobRoutes,
+    clusterRoutes,
+    dashboardRoutes,
+    peopleRoutes,
+    loginRoutes,
+    agentRoutes,
+    metaRoutes,
+  ]) {
     for (const route of Object.values(routes)) openAPIRegistry.registerPath(route);
   }
   const bearer = (name: string, description: string, bearerFormat: string) =>
@@ -33,6 +43,7 @@ export function buildDocument(): ApiDocument {
     tags: [
       { name: 'jobs', description: 'Submitted batches and their tasks.' },
       { name: 'clusters', description: 'Instances that work together.' },
+      { name: 'people', description: 'Tokens, users, limits, workspaces, and signing in.' },
       { name: 'agent', description: 'For the agents on instances, not for people.' },
       { name: 'meta', description: 'The API itself.' },
     ],

@@ -9,6 +9,7 @@ import type { Keys } from '../../platform/keys.ts';
 import { noMetrics, type ApiMetrics, type UpdateKind } from '../../platform/metrics/api-metrics.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import type { InstanceClaims, LaunchClaims, Tokens } from '../../platform/tokens.ts';
+import type { RequestTracer } from '../../platform/tracing/request-span.ts';
 import type { Vault } from '../../platform/vault/vault.ts';
 import type { LogLine, LogQuery } from '../../providers/provider.ts';
 import { clusterMessages, type ReportAnswer, type ReportItem } from '../../workflows/cluster/messages.ts';
@@ -19,8 +20,10 @@ import { createGroupCommits, type GroupCommits } from '../group-commit/registry.
 import { createTemporalFlush } from '../group-commit/temporal-flush.ts';
 import { readClusterOrders } from './agents/orders.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
+import { createLoginRates, type LoginRates } from './login/rates.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
+import { createPeopleUpdates, type PeopleUpdates } from './people/updates.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { createViews, type Views } from './views.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
@@ -44,6 +47,8 @@ export interface Ports {
   stopping: AbortSignal;
   /** Default: nothing is counted. */
   metrics?: ApiMetrics;
+  /** Default: tracing is off. */
+  trace?: RequestTracer;
   /** Rejects when the key file cannot be read any more. Default: it always can. */
   readKeys?: () => Promise<unknown>;
 }
@@ -58,6 +63,8 @@ export interface Deps extends Ports {
   exchanges: GroupCommits<ExchangeItem, ExchangeAnswer>;
   orders: OrderWatch;
   keepalives: Keepalives;
+  people: PeopleUpdates;
+  loginRates: LoginRates;
 }
 
 /** A person or program with an API token. */
@@ -109,6 +116,8 @@ export function createDeps(ports: Ports): Deps {
       holdMs: ordersHoldMs,
     }),
     keepalives: createKeepalives(ports.now),
+    people: createPeopleUpdates(workflows),
+    loginRates: createLoginRates(ports.now),
     exchanges: createGroupCommits({
       flush: createTemporalFlush(workflows, jobMessages.exchange),
       watch: watch('exchange'),

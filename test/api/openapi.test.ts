@@ -13,7 +13,7 @@ describe('the OpenAPI document', () => {
 
   it('describes exactly the routes that are served', () => {
     const { app } = createTestApi();
-    const ownPages = ['GET /v1/openapi.json', 'GET /docs'];
+    const ownPages = ['GET /v1/openapi.json', 'GET /docs', 'GET /login', 'POST /login'];
     const served = new Set(
       app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
     );

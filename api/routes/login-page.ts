@@ -1,0 +1,73 @@
+// The page on which a person lets a device sign in. No script, nothing from elsewhere; whatever is not ours is escaped.
+import { html } from 'hono/html';
+
+export const renderLogin = ({ code, problem }: { code: string; problem?: string }) =>
+  page(
+    'Sign in on a device',
+    html`<p>
+        A device asks to sign in as you. Compare the code with the one that it shows: approve only what you have started
+        yourself.
+      </p>
+      ${problem === undefined ? '' : html`<p class="problem" role="alert">${problem}</p>`}
+      <form method="post" action="/login" autocomplete="off">
+        <label>Code <input name="code" value="${code.slice(0, 20)}" required maxlength="20" /></label>
+        <label>One of your API tokens <input name="token" type="password" required maxlength="400" /></label>
+        <p>
+          <button name="decision" value="approve">Approve</button>
+          <button name="decision" value="deny">Deny</button>
+        </p>
+      </form>
+      <p>Or on a terminal where you are signed in:</p>
+      <pre>ropewalk login approve CODE</pre>`,
+  );
+
+export const renderOutcome = (text: string) => page('Sign in on a device', html`<p>${text}</p>`);
+
+const page = (title: string, content: unknown) =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <style>
+          body {
+            font:
+              16px/1.5 system-ui,
+              sans-serif;
+            max-width: 40rem;
+            margin: 4rem auto;
+            padding: 0 1rem;
+            color: #1a1a1a;
+            background: #fff;
+          }
+          label {
+            display: block;
+            margin: 1rem 0;
+          }
+          input {
+            display: block;
+            width: 100%;
+            font: inherit;
+            padding: 0.4rem;
+            box-sizing: border-box;
+          }
+          .problem {
+            color: #a00;
+          }
+          @media (prefers-color-scheme: dark) {
+            body {
+              color: #e8e8e6;
+              background: #1b1c1d;
+            }
+            .problem {
+              color: #f99;
+            }
+          }
+        </style>
+      </head>
+      <body>
+        <h1>${title}</h1>
+        ${content}
+      </body>
+    </html>`;

@@ -1,0 +1,84 @@
+// Signing in on a device, over HTTP: for the device, for programs that approve, and a page for people.
+import { createRoute } from '@hono/zod-openapi';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import * as schema from '../../schema/people.ts';
+import { verifyToken } from '../services/auth/verify-token.ts';
+import { approveLogin, finishLogin, startLogin } from '../services/login/device.ts';
+import { contextOf, type App } from './app.ts';
+import { renderLogin, renderOutcome } from './login-page.ts';
+import { createdToken } from './people.ts';
+import { json, jsonBody, problems, tokenSecurity } from './schemas.ts';
+
+const common = { tags: ['people'] };
+
+export const loginRoutes = {
+  start: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/login/device',
+    operationId: 'startLogin',
+    summary: 'Begin to sign in on a device: show the user code, keep the device code',
+    request: { body: jsonBody(schema.deviceLogin.openapi('DeviceLogin')) },
+    responses: { 200: json(schema.startedLogin.openapi('StartedLogin'), 'Two codes.'), ...problems },
+  }),
+  finish: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/login/device/token',
+    operationId: 'finishLogin',
+    summary: 'The token, once somebody has approved; AUTHORIZATION_PENDING until then',
+    request: { body: jsonBody(schema.deviceToken.openapi('DeviceToken')) },
+    responses: { 200: json(createdToken, 'The token; the same when asked again.'), ...problems },
+  }),
+  approve: createRoute({
+    ...common,
+    security: tokenSecurity,
+    method: 'post',
+    path: '/v1/login/device/approve',
+    operationId: 'approveLogin',
+    summary: 'Let a device sign in as you, or tell it no',
+    request: { body: jsonBody(schema.approveLogin.openapi('ApproveLogin')) },
+    responses: { 200: json(schema.approvedLogin.openapi('ApprovedLogin'), 'What was decided.'), ...problems },
+  }),
+};
+
+export function mountLogin(app: App): void {
+  app.openapi(loginRoutes.start, async (c) => {
+    c.header('Cache-Control', 'no-store');
+    return c.json(await startLogin(c.var.deps, c.req.valid('json')), 200);
+  });
+  app.openapi(loginRoutes.finish, async (c) => {
+    c.header('Cache-Control', 'no-store');
+    return c.json(await finishLogin(c.var.deps, c.req.valid('json')), 200);
+  });
+  app.openapi(loginRoutes.approve, async (c) =>
+    c.json(await approveLogin(contextOf(c, c.var.actor), c.req.valid('json')), 200),
+  );
+  app.get('/login', (c) => {
+    c.header('Cache-Control', 'no-store');
+    return c.html(renderLogin({ code: c.req.query('code') ?? '' }));
+  });
+  // A page of anybody else's must not press this button: the form is only taken from our own.
+  app.post('/login', async (c) => {
+    c.header('Cache-Control', 'no-store');
+    const { deps } = c.var;
+    if (c.req.header('origin') !== new URL(deps.publicUrl).origin) {
+      return c.html(renderOutcome('This form came from elsewhere, and was not taken.'), 403);
+    }
+    const form = await c.req.parseBody();
+    const field = (name: string): string => (typeof form[name] === 'string' ? form[name].trim() : '');
+    try {
+      const actor = await verifyToken(deps, field('token'));
+      const approve = field('decision') === 'approve';
+      const decided = await approveLogin(contextOf(c, actor), { userCode: field('code'), approve });
+      const text = decided.approved
+        ? `The device is signed in as ${actor.user}. You can close this page.`
+        : 'The device was told no.';
+      return c.html(renderOutcome(text));
+    } catch (error) {
+      if (!(error instanceof RopewalkError)) throw error;
+      return c.html(renderLogin({ code: field('code'), problem: error.problem.message }), 400);
+    }
+  });
+}

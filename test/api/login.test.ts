@@ -1,0 +1,116 @@
+// Signing in on a device: two codes, one decision, one token.
+import { describe, expect, it } from 'vitest';
+
+import { deviceLoginTtlMs, maxDeviceLogins, maxWrongUserCodes } from '../../domain/limits.ts';
+import { createTestApi, type CallOptions, type TestApi } from './support.ts';
+
+const codes = async (response: Response) => (await response.json()).error.code;
+
+const begin = async (api: TestApi) => {
+  const response = await api.call('POST', '/v1/login/device', { token: null, body: { client: 'CLI on <laptop>' } });
+  expect(response.status).toBe(200);
+  return response.json();
+};
+const poll = (api: TestApi, deviceCode: string) =>
+  api.call('POST', '/v1/login/device/token', { token: null, body: { deviceCode } });
+const approve = (api: TestApi, userCode: string, options: CallOptions & { approve?: boolean } = {}) =>
+  api.call('POST', '/v1/login/device/approve', { ...options, body: { userCode, approve: options.approve ?? true } });
+
+describe('device login', () => {
+  it('waits for a person, then gives a token of theirs, the same when asked again', async () => {
+    const api = createTestApi();
+    const login = await begin(api);
+    expect(login.userCode).toMatch(/^[B-Z]{4}-[B-Z]{4}$/);
+    expect(login.verificationUrlComplete).toBe(`http://127.0.0.1:7777/login?code=${login.userCode}`);
+    const waiting = await poll(api, login.deviceCode);
+    expect(waiting.status).toBe(428);
+    expect(waiting.headers.get('retry-after')).toBe(String(login.intervalSeconds));
+    const approved = await approve(api, login.userCode.toLowerCase().replace('-', ' '));
+    expect(await approved.json()).toEqual({ client: 'CLI on <laptop>', approved: true });
+    const first = await (await poll(api, login.deviceCode)).json();
+    expect(first).toMatchObject({ workspace: 'default', user: 'ada', scopes: ['read', 'write'] });
+    expect(await (await poll(api, login.deviceCode)).json()).toEqual(first);
+    expect(api.workflows.workspaces.get('default')?.tokens).toHaveLength(2);
+    expect((await api.call('GET', '/v1/whoami', { token: first.token })).status).toBe(200);
+  });
+
+  it('keeps neither code where somebody could read it', async () => {
+    const api = createTestApi();
+    const login = await begin(api);
+    await approve(api, login.userCode);
+    const { token } = await (await poll(api, login.deviceCode)).json();
+    const stored: string[] = [JSON.stringify(api.workflows.workspaces.get('default')), ...api.logged];
+    for (const key of await api.objects.list('', { limit: 100 })) {
+      stored.push(key, Buffer.from((await api.objects.get(key)) ?? []).toString());
+    }
+    const secrets = [
+      login.userCode.replace('-', ''),
+      login.deviceCode.split('.')[1],
+      token.split('-').slice(1).join('-'),
+    ];
+    for (const secret of secrets) expect(stored.join('\n')).not.toContain(secret);
+  });
+
+  it('can be denied, runs out, and is decided once', async () => {
+    const api = createTestApi();
+    const denied = await begin(api);
+    expect((await approve(api, denied.userCode, { approve: false })).status).toBe(200);
+    expect(await codes(await poll(api, denied.deviceCode))).toBe('FORBIDDEN');
+    expect((await approve(api, denied.userCode)).status).toBe(404);
+    const late = await begin(api);
+    api.clock.offsetMs += deviceLoginTtlMs + 1;
+    expect((await approve(api, late.userCode)).status).toBe(404);
+    const over = await poll(api, late.deviceCode);
+    expect([over.status, await codes(over)]).toEqual([410, 'EXPIRED']);
+    const login = await begin(api);
+    const [key] = login.deviceCode.split('.');
+    for (const wrong of [`${key}.${'A'.repeat(43)}`, 'nonsense']) expect((await poll(api, wrong)).status).toBe(410);
+    expect((await api.objects.list('logins/', { limit: 10 })).length).toBe(1);
+  });
+
+  it('gives nothing when whoever approved is no longer let in', async () => {
+    const api = createTestApi();
+    const login = await begin(api);
+    await approve(api, login.userCode);
+    const [token] = api.workflows.workspaces.get('default')?.tokens ?? [];
+    if (token === undefined) throw new Error('no token');
+    token.revokedAtMs = api.now();
+    expect((await poll(api, login.deviceCode)).status).toBe(401);
+  });
+
+  it('bounds guesses of codes, and logins that nobody ends', async () => {
+    const api = createTestApi();
+    for (let n = 0; n < maxWrongUserCodes; n += 1) expect((await approve(api, 'BBBB-BBBB')).status).toBe(404);
+    const login = await begin(api);
+    expect((await approve(api, login.userCode)).status).toBe(429);
+    const other = api.addToken('default', ['read'], 'grace');
+    api.clock.offsetMs += 2_001;
+    expect((await approve(api, login.userCode, { token: other })).status).toBe(200);
+    for (let n = 1; n < maxDeviceLogins; n += 1) await begin(api);
+    const full = await api.call('POST', '/v1/login/device', { token: null, body: {} });
+    expect([full.status, await codes(full)]).toEqual([429, 'TOO_BUSY']);
+    api.clock.offsetMs += deviceLoginTtlMs;
+    await begin(api);
+    expect((await approve(api, 'BBBB-BBBB')).status).toBe(404);
+  });
+
+  it('has a page without scripts that takes its form from itself alone', async () => {
+    const api = createTestApi();
+    const { userCode, deviceCode } = await begin(api);
+    const page = await api.call('GET', `/login?code=${encodeURIComponent('"><script>')}`, { token: null });
+    expect(await page.text()).not.toContain('<script');
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'self'");
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const post = (origin: string, token: string) =>
+      api.app.request('/login', {
+        method: 'POST',
+        headers: { origin, 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ code: userCode, token, decision: 'approve' }).toString(),
+      });
+    expect((await post('http://evil.example', api.token)).status).toBe(403);
+    expect((await post('http://127.0.0.1:7777', 'rw_default_nope')).status).toBe(400);
+    expect((await poll(api, deviceCode)).status).toBe(428);
+    expect(await (await post('http://127.0.0.1:7777', api.token)).text()).toContain('signed in as ada');
+    expect((await poll(api, deviceCode)).status).toBe(200);
+  });
+});
