@@ -24,7 +24,9 @@ export default defineConfig({
         test: {
           ...realProcesses,
           name: 'integration',
-          include: ['test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev}/**/*.test.ts'],
+          include: [
+            'test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev,emulator}/**/*.test.ts',
+          ],
           testTimeout: 180_000,
         },
       },

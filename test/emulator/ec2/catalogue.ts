@@ -1,0 +1,130 @@
+// What a region has: zones, subnets, types and their prices.
+import { AwsError } from '../aws-error.ts';
+import { instanceTypes, priceOf } from '../types.ts';
+import type { InstanceType } from '../types.ts';
+import type { Xml } from '../xml.ts';
+import { matches, page } from './call.ts';
+import type { Operation } from './call.ts';
+
+export const describeRegions: Operation = ({ world, region }) => {
+  const names = new Set([region.name, ...world.regions().map(({ name }) => name)]);
+  return { regionInfo: [...names].map((regionName) => ({ regionName, optInStatus: 'opt-in-not-required' })) };
+};
+
+export const describeAvailabilityZones: Operation = ({ region }) => ({
+  availabilityZoneInfo: region.zones.map((zoneName, at) => ({
+    zoneName,
+    zoneId: `use1-az${at + 1}`,
+    zoneState: region.zonesDown.has(zoneName) ? 'impaired' : 'available',
+    regionName: region.name,
+    zoneType: 'availability-zone',
+    optInStatus: 'opt-in-not-required',
+  })),
+});
+
+export const describeSubnets: Operation = (call) => {
+  const ids = call.params.texts('SubnetId');
+  const unknown = ids.find((id) => !call.region.subnets.some((subnet) => subnet.id === id));
+  if (unknown !== undefined)
+    throw new AwsError('InvalidSubnetID.NotFound', `The subnet ID '${unknown}' does not exist`);
+  const found = call.region.subnets.filter((subnet) => ids.length === 0 || ids.includes(subnet.id));
+  return {
+    subnetSet: found.map(({ id, zone, free }) => ({
+      subnetId: id,
+      availabilityZone: zone,
+      availableIpAddressCount: free,
+      state: 'available',
+      vpcId: 'vpc-ropewalk',
+    })),
+  };
+};
+
+export const describeInstanceTypes: Operation = (call) => {
+  const names = call.params.texts('InstanceType');
+  const unknown = names.filter((name) => !instanceTypes.has(name));
+  if (unknown.length > 0) {
+    throw new AwsError(
+      'InvalidInstanceType',
+      `The following supplied instance types do not exist: [${unknown.join(', ')}]`,
+    );
+  }
+  if (names.length > 0 && call.params.text('MaxResults') !== null) {
+    throw new AwsError('InvalidParameterCombination', 'MaxResults and InstanceTypes do not go together.');
+  }
+  const found = [...instanceTypes.values()].filter(
+    (type) =>
+      (names.length === 0 || names.includes(type.name)) &&
+      matches(call, (name) => {
+        if (name === 'instance-type') return [type.name];
+        return name === 'processor-info.supported-architecture' ? [type.arch] : null;
+      }),
+  );
+  const { items, nextToken } = page(call, found, 100);
+  return { instanceTypeSet: items.map(shownType), nextToken };
+};
+
+/** Every type in every zone, but for GPUs, which the last zone does not have. */
+export const describeInstanceTypeOfferings: Operation = (call) => {
+  const places = call.params.text('LocationType') === 'availability-zone' ? call.region.zones : [call.region.name];
+  const last = call.region.zones.at(-1);
+  const all = places.flatMap((location) =>
+    [...instanceTypes.values()]
+      .filter((type) => type.gpus === 0 || location !== last)
+      .map((type) => ({ instanceType: type.name, location })),
+  );
+  const found = all.filter((offering) =>
+    matches(call, (name) => {
+      if (name === 'instance-type') return [offering.instanceType];
+      return name === 'location' ? [offering.location] : null;
+    }),
+  );
+  const { items, nextToken } = page(call, found);
+  return {
+    instanceTypeOfferingSet: items.map((offering) => ({
+      ...offering,
+      locationType: call.params.text('LocationType') ?? 'region',
+    })),
+    nextToken,
+  };
+};
+
+export const describeSpotPriceHistory: Operation = (call) => {
+  const names = call.params.texts('InstanceType');
+  const rows = call.region.zones.flatMap((zone) =>
+    [...instanceTypes.values()]
+      .filter((type) => names.length === 0 || names.includes(type.name))
+      .map((type) => ({
+        instanceType: type.name,
+        productDescription: 'Linux/UNIX',
+        spotPrice: priceOf(type, 'spot').toFixed(6),
+        timestamp: new Date(call.nowMs).toISOString(),
+        availabilityZone: zone,
+      })),
+  );
+  const { items, nextToken } = page(call, rows);
+  return { spotPriceHistorySet: items, nextToken };
+};
+
+export const describeImages: Operation = (call) => ({
+  imagesSet: call.params.texts('ImageId').map((imageId) => ({
+    imageId,
+    imageState: 'available',
+    rootDeviceName: '/dev/sda1',
+    rootDeviceType: 'ebs',
+  })),
+});
+
+const shownType = (type: InstanceType): Xml => ({
+  instanceType: type.name,
+  currentGeneration: true,
+  bareMetal: false,
+  processorInfo: { supportedArchitectures: [type.arch] },
+  vCpuInfo: { defaultVCpus: type.vcpus },
+  memoryInfo: { sizeInMiB: type.memoryMib },
+  supportedUsageClasses: ['on-demand', 'spot'],
+  burstablePerformanceSupported: type.name.startsWith('t'),
+  gpuInfo:
+    type.gpus === 0
+      ? null
+      : { gpus: [{ name: type.gpuName, manufacturer: 'NVIDIA', count: type.gpus, memoryInfo: { sizeInMiB: 16_384 } }] },
+});

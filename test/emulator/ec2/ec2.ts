@@ -1,0 +1,70 @@
+// The EC2 Query API: finds the operation, and makes launches idempotent by their client token.
+import { AwsError } from '../aws-error.ts';
+import type { Params } from '../params.ts';
+import type { Region } from '../state.ts';
+import type { World } from '../world.ts';
+import { ec2Answer } from '../xml.ts';
+import type { Operation } from './call.ts';
+import {
+  describeAvailabilityZones,
+  describeImages,
+  describeInstanceTypeOfferings,
+  describeInstanceTypes,
+  describeRegions,
+  describeSpotPriceHistory,
+  describeSubnets,
+} from './catalogue.ts';
+import { describeInstances, describeVolumes, getConsoleOutput, terminateInstances } from './instances.ts';
+import { createFleet, runInstances } from './launches.ts';
+import { createLaunchTemplate, deleteLaunchTemplate, describeLaunchTemplates } from './templates.ts';
+
+const operations: Record<string, Operation> = {
+  CreateFleet: createFleet,
+  CreateLaunchTemplate: createLaunchTemplate,
+  DeleteLaunchTemplate: deleteLaunchTemplate,
+  DescribeAvailabilityZones: describeAvailabilityZones,
+  DescribeImages: describeImages,
+  DescribeInstances: describeInstances,
+  DescribeInstanceTypeOfferings: describeInstanceTypeOfferings,
+  DescribeInstanceTypes: describeInstanceTypes,
+  DescribeLaunchTemplates: describeLaunchTemplates,
+  DescribeRegions: describeRegions,
+  DescribeSpotPriceHistory: describeSpotPriceHistory,
+  DescribeSubnets: describeSubnets,
+  DescribeVolumes: describeVolumes,
+  GetConsoleOutput: getConsoleOutput,
+  RunInstances: runInstances,
+  TerminateInstances: terminateInstances,
+};
+
+export function callEc2(world: World, region: Region, params: Params, requestId: string): string {
+  const action = params.text('Action') ?? '';
+  if (action === 'DescribeFleetInstances') {
+    throw new AwsError('Unsupported', 'DescribeFleetInstances is not supported for fleets of type instant.');
+  }
+  const operation = operations[action];
+  if (operation === undefined)
+    throw new AwsError('InvalidAction', `The action ${action} is not valid for this web service.`);
+  if (params.text('DryRun') === 'true') {
+    throw new AwsError('DryRunOperation', 'Request would have succeeded, but DryRun flag is set.', 412);
+  }
+  const answer = (): string =>
+    ec2Answer(action, requestId, operation({ world, region, params, nowMs: world.clock.nowMs() }));
+  const token = params.text('ClientToken');
+  return token === null ? answer() : once(region, `${action} ${token}`, params.content(['ClientToken']), answer);
+}
+
+/** The same token with the same content is answered as it was; what failed as a whole may be tried again. */
+function once(region: Region, key: string, content: string, answer: () => string): string {
+  const earlier = region.tokens.get(key);
+  if (earlier === undefined) {
+    const made = answer();
+    region.tokens.set(key, { content, answer: made });
+    return made;
+  }
+  if (earlier.content === content) return earlier.answer;
+  throw new AwsError(
+    'IdempotentParameterMismatch',
+    'Arguments on this idempotent request are inconsistent with arguments used in previous request(s).',
+  );
+}

@@ -1,0 +1,146 @@
+// CreateFleet of type `instant`, and RunInstances: both idempotent by client token, as EC2 is.
+import { allocate, byPrice } from '../allocate.ts';
+import type { Pool, PoolError } from '../allocate.ts';
+import { AwsError } from '../aws-error.ts';
+import { hexId } from '../state.ts';
+import type { Instance, Market, Subnet, TemplateData } from '../state.ts';
+import type { Params } from '../params.ts';
+import { instanceTypes } from '../types.ts';
+import type { Xml } from '../xml.ts';
+import { readTags } from './call.ts';
+import type { Call, Operation } from './call.ts';
+import { shownReservation } from './instances.ts';
+import { checkLaunchData, readLaunchData, templateOf } from './templates.ts';
+
+export const createFleet: Operation = (call) => {
+  const { params } = call;
+  if (params.text('Type') !== 'instant') {
+    throw new AwsError('UnsupportedOperation', 'This emulator has fleets of type instant only.');
+  }
+  const capacity = params.at('TargetCapacitySpecification');
+  const market: Market = capacity.text('DefaultTargetCapacityType') === 'spot' ? 'spot' : 'on-demand';
+  const options = params.at(market === 'spot' ? 'SpotOptions' : 'OnDemandOptions');
+  const wanted = Number(capacity.text('TotalTargetCapacity'));
+  const atLeast = Number(options.text('MinTargetCapacity') ?? 0);
+  const oneZone = options.text('SingleAvailabilityZone') === 'true';
+  if (atLeast > 0 && !oneZone && options.text('SingleInstanceType') !== 'true') {
+    throw new AwsError(
+      'InvalidParameterCombination',
+      'MinTargetCapacity needs SingleAvailabilityZone or SingleInstanceType.',
+    );
+  }
+  const [config] = params.items('LaunchTemplateConfigs');
+  if (config === undefined) throw new AwsError('MissingParameter', 'LaunchTemplateConfigs is missing.');
+  const specification = config.at('LaunchTemplateSpecification');
+  const template = templateOf(
+    call.region,
+    specification.text('LaunchTemplateId'),
+    specification.text('LaunchTemplateName'),
+  );
+  checkLaunchData(call, template.data);
+  const pools = poolsOf(call, config.items('Overrides'), template.data, market);
+  const { taken, errors } = oneZone ? bestZone(call, pools, wanted) : allocate(call.region, pools, wanted, call.nowMs);
+  const total = taken.reduce((sum, { count }) => sum + count, 0);
+  const fleet = hexId('fleet');
+  const given = total < atLeast ? [] : taken;
+  const sets = given.map(({ pool, count }) => ({
+    pool,
+    instances: launch(call, pool, count, template.data, fleet),
+  }));
+  return {
+    fleetId: fleet,
+    errorSet: errors.map((error) => shownError(error, template.id)),
+    fleetInstanceSet: sets.map(({ pool, instances }) => ({
+      launchTemplateAndOverrides: shownPool(pool, template.id),
+      lifecycle: pool.market,
+      instanceIds: instances.map(({ id }) => id),
+      instanceType: pool.type,
+    })),
+  };
+};
+
+export const runInstances: Operation = (call) => {
+  const { params } = call;
+  const template = params.at('LaunchTemplate');
+  const data = template.isEmpty
+    ? readLaunchData(params)
+    : templateOf(call.region, template.text('LaunchTemplateId'), template.text('LaunchTemplateName')).data;
+  checkLaunchData(call, data);
+  const face = params.items('NetworkInterface')[0];
+  const subnet = subnetOf(call, params.text('SubnetId') ?? face?.text('SubnetId') ?? null);
+  const market: Market = params.at('InstanceMarketOptions').text('MarketType') === 'spot' ? 'spot' : 'on-demand';
+  const type = params.text('InstanceType') ?? data.instanceType ?? 'm5.large';
+  if (!instanceTypes.has(type))
+    throw new AwsError('InvalidParameterValue', `Invalid value '${type}' for InstanceType.`);
+  const pool = { type, subnet, market, priority: 0 };
+  const atMost = Number(params.text('MaxCount'));
+  const { taken, errors } = allocate(call.region, [pool], atMost, call.nowMs);
+  const fits = taken[0]?.count ?? 0;
+  const [problem] = errors;
+  if (fits < Number(params.text('MinCount'))) {
+    const code = problem?.code ?? 'InsufficientInstanceCapacity';
+    throw new AwsError(code, problem?.message ?? '', code === 'InsufficientInstanceCapacity' ? 500 : 400);
+  }
+  const instances = launch(call, pool, fits, data, null);
+  return { ...shownReservation(call, instances) };
+};
+
+function poolsOf(call: Call, overrides: Params[], data: TemplateData, market: Market): Pool[] {
+  const asked = overrides.length > 0 ? overrides : [null];
+  const pools = asked.map((override, index) => ({
+    type: override?.text('InstanceType') ?? data.instanceType ?? '',
+    subnet: subnetOf(call, override?.text('SubnetId') ?? null),
+    market,
+    priority: Number(override?.text('Priority') ?? index),
+  }));
+  return pools.sort(byPrice);
+}
+
+/** The zone that gives most; among equals the one whose first pool is cheapest. */
+function bestZone(call: Call, pools: Pool[], wanted: number): ReturnType<typeof allocate> {
+  const zones = [...new Set(pools.map(({ subnet }) => subnet.zone))];
+  const tries = zones.map((zone) =>
+    allocate(
+      call.region,
+      pools.filter(({ subnet }) => subnet.zone === zone),
+      wanted,
+      call.nowMs,
+    ),
+  );
+  const total = (one: ReturnType<typeof allocate>): number => one.taken.reduce((sum, { count }) => sum + count, 0);
+  const [best] = tries.toSorted((a, b) => total(b) - total(a));
+  if (best === undefined) return { taken: [], errors: [] };
+  // A fleet that met its target says nothing of the zones it did without.
+  return total(best) === wanted ? best : { taken: best.taken, errors: tries.flatMap(({ errors }) => errors) };
+}
+
+function subnetOf(call: Call, id: string | null): Subnet {
+  if (id === null) {
+    const [first] = call.region.subnets;
+    if (first !== undefined) return first;
+  }
+  const found = call.region.subnets.find((subnet) => subnet.id === id);
+  if (found === undefined) throw new AwsError('InvalidSubnetID.NotFound', `The subnet ID '${id}' does not exist`);
+  return found;
+}
+
+function launch(call: Call, pool: Pool, count: number, data: TemplateData, fleet: string | null): Instance[] {
+  const reservation = hexId('r');
+  const tags = { ...data.tags, ...readTags(call, 'instance') };
+  const { type, subnet, market } = pool;
+  const clientToken = call.params.text('ClientToken') ?? '';
+  const wanted = { type, zone: subnet.zone, market, subnet: subnet.id, data, tags, reservation, clientToken, fleet };
+  return Array.from({ length: count }, () => call.world.launch(call.region, wanted));
+}
+
+const shownPool = (pool: Pool, template: string): Xml => ({
+  launchTemplateSpecification: { launchTemplateId: template, version: '1' },
+  overrides: { instanceType: pool.type, subnetId: pool.subnet.id, availabilityZone: pool.subnet.zone },
+});
+
+const shownError = ({ pool, code, message }: PoolError, template: string): Xml => ({
+  launchTemplateAndOverrides: shownPool(pool, template),
+  lifecycle: pool.market,
+  errorCode: code,
+  errorMessage: message,
+});

@@ -1,0 +1,119 @@
+// Launch templates, and the launch data that they and RunInstances share.
+import { AwsError } from '../aws-error.ts';
+import type { Params } from '../params.ts';
+import { hexId } from '../state.ts';
+import type { Region, Template, TemplateData } from '../state.ts';
+import type { Xml } from '../xml.ts';
+import { matches, page, readTags, tagSet } from './call.ts';
+import type { Call, Operation } from './call.ts';
+
+const userDataLimit = 16_384;
+
+export const createLaunchTemplate: Operation = (call) => {
+  const name = call.params.text('LaunchTemplateName') ?? '';
+  if ([...call.region.templates.values()].some((template) => template.name === name)) {
+    throw new AwsError('InvalidLaunchTemplateName.AlreadyExistsException', 'Launch template name already in use.');
+  }
+  const template: Template = {
+    id: hexId('lt'),
+    name,
+    data: readLaunchData(call.params.at('LaunchTemplateData')),
+    tags: readTags(call, 'launch-template'),
+  };
+  call.region.templates.set(template.id, template);
+  return { launchTemplate: shown(template) };
+};
+
+export const describeLaunchTemplates: Operation = (call) => {
+  const ids = call.params.texts('LaunchTemplateId');
+  const names = call.params.texts('LaunchTemplateName');
+  for (const id of ids) templateOf(call.region, id, null);
+  for (const name of names) templateOf(call.region, null, name);
+  const found = [...call.region.templates.values()].filter(
+    (template) =>
+      (ids.length === 0 || ids.includes(template.id)) &&
+      (names.length === 0 || names.includes(template.name)) &&
+      matches(call, (filter) => {
+        if (filter.startsWith('tag:')) return [template.tags[filter.slice(4)]].filter((value) => value !== undefined);
+        if (filter === 'tag-key') return Object.keys(template.tags);
+        return filter === 'launch-template-name' ? [template.name] : null;
+      }),
+  );
+  const { items, nextToken } = page(call, found, 200);
+  return { launchTemplates: items.map(shown), nextToken };
+};
+
+export const deleteLaunchTemplate: Operation = (call) => {
+  const template = templateOf(
+    call.region,
+    call.params.text('LaunchTemplateId'),
+    call.params.text('LaunchTemplateName'),
+  );
+  call.region.templates.delete(template.id);
+  return { launchTemplate: shown(template) };
+};
+
+export function templateOf(region: Region, id: string | null, name: string | null): Template {
+  const found = [...region.templates.values()].find((each) => each.id === id || each.name === name);
+  if (found !== undefined) return found;
+  throw id === null
+    ? new AwsError(
+        'InvalidLaunchTemplateName.NotFoundException',
+        `At least one of the launch templates specified in the request does not exist: ${name}`,
+      )
+    : new AwsError(
+        'InvalidLaunchTemplateId.NotFound',
+        `The specified launch template, with template ID ${id}, does not exist.`,
+      );
+}
+
+export function readLaunchData(params: Params): TemplateData {
+  const userData = params.text('UserData') ?? '';
+  const bytes = Buffer.from(userData, 'base64').length;
+  if (bytes > userDataLimit) {
+    throw new AwsError('InvalidUserData.Malformed', `User data is limited to ${userDataLimit} bytes`);
+  }
+  const face = params.items('NetworkInterface')[0];
+  const disk = params.items('BlockDeviceMapping')[0]?.at('Ebs');
+  const profile = params.at('IamInstanceProfile');
+  const httpTokens = params.at('MetadataOptions').text('HttpTokens');
+  return {
+    imageId: params.text('ImageId'),
+    instanceType: params.text('InstanceType'),
+    userData,
+    profile: profile.text('Name') ?? profile.text('Arn')?.split('/').at(-1) ?? null,
+    securityGroups: face === undefined ? params.texts('SecurityGroupId') : face.texts('SecurityGroupId'),
+    shutdownBehavior: params.text('InstanceInitiatedShutdownBehavior') === 'terminate' ? 'terminate' : 'stop',
+    httpTokens: httpTokens === 'required' ? 'required' : 'optional',
+    publicIp: face?.text('AssociatePublicIpAddress') === 'true',
+    diskGib: disk?.text('VolumeSize') === null || disk === undefined ? null : Number(disk.text('VolumeSize')),
+    tags: readTags({ params }, 'instance'),
+    volumeTags: readTags({ params }, 'volume'),
+  };
+}
+
+/** What both ways to launch refuse, whatever the pools could give. */
+export function checkLaunchData(call: Call, data: TemplateData): void {
+  const { region } = call;
+  const unknown = data.securityGroups.find((group) => !region.securityGroups.includes(group));
+  if (unknown !== undefined) {
+    throw new AwsError('InvalidGroup.NotFound', `The security group '${unknown}' does not exist`);
+  }
+  if (data.profile !== null && !region.profiles.includes(data.profile)) {
+    throw new AwsError(
+      'InvalidParameterValue',
+      `Value (${data.profile}) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name`,
+    );
+  }
+  if (data.imageId === null || !/^ami-[0-9a-f]{17}$/.test(data.imageId)) {
+    throw new AwsError('InvalidAMIID.Malformed', `Invalid id: "${data.imageId ?? ''}"`);
+  }
+}
+
+const shown = ({ id, name, tags }: Template): Xml => ({
+  launchTemplateId: id,
+  launchTemplateName: name,
+  defaultVersionNumber: 1,
+  latestVersionNumber: 1,
+  tagSet: tagSet(tags),
+});

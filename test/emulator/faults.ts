@@ -1,0 +1,114 @@
+// Failures on demand: the nth call from now fails, answers get lost after their effect, calls are throttled.
+import { AwsError } from './aws-error.ts';
+import type { Clock } from './clock.ts';
+
+export interface Fault {
+  /** E.g. `CreateFleet`; `*` is any call. */
+  action: string;
+  /** 1 is the next call. */
+  nth: number;
+  /** How many calls in a row, from the nth. */
+  times: number;
+  /** `error` answers so; `lost` carries the call out and then cuts the connection; `cut` does so without carrying it out. */
+  kind: 'error' | 'lost' | 'cut';
+  code?: string;
+  message?: string;
+  status?: number;
+}
+
+export interface Faults {
+  add(fault: Fault): void;
+  /** Each answer of the action is lost with this probability, after its effect. */
+  loseAnswers(action: string, share: number, seed: number): void;
+  throttle(on: boolean): void;
+  clear(): void;
+  /** Called at the start of each call; throws what is due, or says what to do with the answer. */
+  next(action: string): 'answer' | 'lose' | 'cut';
+  /** How often each action was called, and how often something was really done to it. */
+  counts(): { calls: Record<string, number>; injected: Record<string, number> };
+}
+
+/** Bucket size and refill per second: vendor's documentation, as measured by others where it is silent. */
+const buckets: Record<string, [size: number, perSecond: number]> = {
+  RunInstances: [5, 2],
+  TerminateInstances: [100, 5],
+  CreateTags: [100, 10],
+};
+const reading: [number, number] = [100, 20];
+const changing: [number, number] = [50, 5];
+
+export function createFaults(clock: Clock): Faults {
+  let waiting: Fault[] = [];
+  let losing = new Map<string, { share: number; random: () => number }>();
+  let throttled = false;
+  const levels = new Map<string, { tokens: number; atMs: number }>();
+  const calls: Record<string, number> = {};
+  const injected: Record<string, number> = {};
+  const count = (counter: Record<string, number>, name: string): void => {
+    counter[name] = (counter[name] ?? 0) + 1;
+  };
+
+  const take = (action: string): void => {
+    const [size, perSecond] = buckets[action] ?? (/^(Describe|Get|List)/.test(action) ? reading : changing);
+    const nowMs = clock.nowMs();
+    const level = levels.get(action) ?? { tokens: size, atMs: nowMs };
+    const tokens = Math.min(size, level.tokens + ((nowMs - level.atMs) / 1000) * perSecond);
+    levels.set(action, { tokens: tokens < 1 ? tokens : tokens - 1, atMs: nowMs });
+    if (tokens >= 1) return;
+    count(injected, `${action} throttled`);
+    throw new AwsError('RequestLimitExceeded', 'Request limit exceeded.', 503);
+  };
+
+  const due = (action: string): Fault | null => {
+    const mine = waiting.filter((fault) => fault.action === action || fault.action === '*');
+    for (const fault of mine) fault.nth -= 1;
+    const found = mine.find((fault) => fault.nth <= 0 && fault.times > 0) ?? null;
+    if (found !== null) found.times -= 1;
+    waiting = waiting.filter((fault) => fault.times > 0);
+    return found;
+  };
+
+  return {
+    add: (fault) => void waiting.push({ ...fault }),
+    loseAnswers: (action, share, seed) => void losing.set(action, { share, random: seeded(seed) }),
+    throttle: (on) => {
+      throttled = on;
+      levels.clear();
+    },
+    clear: () => {
+      waiting = [];
+      losing = new Map();
+    },
+    next(action) {
+      count(calls, action);
+      if (throttled) take(action);
+      const fault = due(action);
+      if (fault !== null) {
+        count(injected, `${action} ${fault.kind}${fault.code === undefined ? '' : ` ${fault.code}`}`);
+        if (fault.kind === 'error')
+          throw new AwsError(
+            fault.code ?? 'InternalError',
+            fault.message ?? 'An internal error has occurred',
+            fault.status ?? 500,
+          );
+        return fault.kind === 'lost' ? 'lose' : 'cut';
+      }
+      const lose = losing.get(action);
+      if (lose === undefined || lose.random() >= lose.share) return 'answer';
+      count(injected, `${action} lost`);
+      return 'lose';
+    },
+    counts: () => ({ calls: { ...calls }, injected: { ...injected } }),
+  };
+}
+
+/** mulberry32: small, and the same everywhere. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,34 @@
+// Every instance that ever was, appended and never rewritten: what tests hold against the product's own account.
+import { appendFileSync } from 'node:fs';
+
+import type { Instance } from './state.ts';
+
+export interface LedgerEntry {
+  atMs: number;
+  event: 'launched' | 'ended';
+  id: string;
+  type: string;
+  zone: string;
+  market: string;
+  clientToken: string;
+  tags: Record<string, string>;
+  why: string;
+}
+
+export interface Ledger {
+  note(event: LedgerEntry['event'], instance: Instance, atMs: number, why: string): void;
+  entries(): readonly LedgerEntry[];
+}
+
+/** With a path, each entry is also a line of that file, written before anybody hears of it. */
+export function createLedger(path: string | null): Ledger {
+  const entries: LedgerEntry[] = [];
+  return {
+    note(event, { id, type, zone, market, clientToken, tags }, atMs, why) {
+      const entry = { atMs, event, id, type, zone, market, clientToken, tags, why };
+      entries.push(entry);
+      if (path !== null) appendFileSync(path, `${JSON.stringify(entry)}\n`);
+    },
+    entries: () => entries,
+  };
+}

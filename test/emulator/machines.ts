@@ -1,0 +1,95 @@
+// Process mode: each instance is a real process, started with the address of its own metadata service and nothing else
+// that a machine would not know. When the instance ends, everything it started is killed; when its first process ends, the
+// machine has shut itself down.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdirSync, openSync, closeSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { processesOfInstance, scanProcesses, startTimeOf } from '../../providers/local/processes.ts';
+import type { ProcessIdentity } from '../../providers/local/processes.ts';
+import type { Instance } from './state.ts';
+import { stateAt } from './state.ts';
+import type { World } from './world.ts';
+
+export interface MachineOptions {
+  /** What boots: its environment gets AWS_EC2_METADATA_SERVICE_ENDPOINT and ROPEWALK_INSTANCE. */
+  command: string[];
+  /** Each machine works in a directory of its own below this one. */
+  directory: string;
+  environment: Record<string, string>;
+}
+
+export interface Machines {
+  stop(): Promise<void>;
+  /** Kills all that runs on a machine, which then is as dead as if its host had lost power. */
+  kill(id: string): Promise<void>;
+}
+
+const tickMs = 50;
+
+export function createMachines(world: World, url: () => string, options: MachineOptions | null): Machines {
+  const running = new Map<string, ChildProcess>();
+
+  const boot = (instance: Instance): void => {
+    if (options === null || instance.mute || running.has(instance.id)) return;
+    const directory = join(options.directory, instance.id);
+    mkdirSync(directory, { recursive: true });
+    const output = openSync(join(directory, 'console.txt'), 'a');
+    const [program = '', ...args] = options.command;
+    const child = spawn(program, args, {
+      cwd: directory,
+      detached: true,
+      stdio: ['ignore', output, output],
+      env: {
+        ...options.environment,
+        HOME: directory,
+        // By this all that it starts is found, as the local provider finds it.
+        ROPEWALK_INSTANCE: instance.id,
+        AWS_EC2_METADATA_SERVICE_ENDPOINT: `${url()}/imds/${instance.id}`,
+      },
+    });
+    closeSync(output);
+    running.set(instance.id, child);
+    child.once('exit', () => world.end(instance, 'Client.InstanceInitiatedShutdown', 'its first process ended'));
+    child.once('error', () => world.end(instance, 'Server.InternalError', 'its boot command could not be started'));
+  };
+
+  const kill = async (id: string): Promise<void> => {
+    const pid = running.get(id)?.pid ?? null;
+    const startTime = pid === null ? null : await startTimeOf(pid);
+    const agent: ProcessIdentity | null = pid === null || startTime === null ? null : { pid, startTime };
+    for (;;) {
+      const found = processesOfInstance(await scanProcesses(), { id, agent, taskGroup: agent });
+      if (found.length === 0) return;
+      for (const each of found) {
+        try {
+          process.kill(each.pid, 'SIGKILL');
+        } catch {
+          // It ended on its own meanwhile.
+        }
+      }
+    }
+  };
+
+  world.hooks.ended = (instance) => void kill(instance.id);
+  const timer = setInterval(() => {
+    const nowMs = world.clock.nowMs();
+    for (const region of world.regions()) {
+      for (const instance of region.instances.values()) {
+        if (instance.interruption !== null && nowMs >= instance.interruption.atMs) {
+          world.end(instance, 'Server.SpotInstanceTermination', 'spot interruption');
+        }
+        if (stateAt(instance, nowMs) === 'running') boot(instance);
+      }
+    }
+  }, tickMs);
+
+  return {
+    kill,
+    async stop() {
+      clearInterval(timer);
+      for (const id of running.keys()) await kill(id);
+    },
+  };
+}

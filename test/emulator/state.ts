@@ -1,0 +1,113 @@
+// What the emulated cloud holds. Time-dependent states (pending, running, terminated) are not stored but follow from times,
+// so moving the clock moves the world.
+import { randomBytes } from 'node:crypto';
+
+export type Market = 'on-demand' | 'spot';
+
+export interface Subnet {
+  id: string;
+  zone: string;
+  /** Addresses left. */
+  free: number;
+}
+
+export interface Template {
+  id: string;
+  name: string;
+  data: TemplateData;
+  tags: Record<string, string>;
+}
+
+export interface TemplateData {
+  imageId: string | null;
+  instanceType: string | null;
+  /** Base64, as sent. */
+  userData: string;
+  profile: string | null;
+  securityGroups: string[];
+  shutdownBehavior: 'stop' | 'terminate';
+  httpTokens: 'optional' | 'required';
+  publicIp: boolean;
+  diskGib: number | null;
+  tags: Record<string, string>;
+  volumeTags: Record<string, string>;
+}
+
+export interface Instance {
+  id: string;
+  reservation: string;
+  type: string;
+  zone: string;
+  market: Market;
+  subnet: string;
+  data: TemplateData;
+  tags: Record<string, string>;
+  volumeId: string;
+  privateIp: string;
+  launchedAtMs: number;
+  /** When describe first shows it. */
+  visibleFromMs: number;
+  runningFromMs: number;
+  end: { atMs: number; goneAtMs: number; code: string } | null;
+  interruption: { noticeAtMs: number; atMs: number } | null;
+  rebalanceAtMs: number | null;
+  clientToken: string;
+  fleet: string | null;
+  /** It boots, but its agent never calls home. */
+  mute: boolean;
+}
+
+export interface Region {
+  name: string;
+  zones: string[];
+  subnets: Subnet[];
+  securityGroups: string[];
+  profiles: string[];
+  templates: Map<string, Template>;
+  instances: Map<string, Instance>;
+  /** `type/zone/market` -> how many fit at the same time; without an entry there is no bound. */
+  capacity: Map<string, number>;
+  zonesDown: Set<string>;
+  /** `standard/on-demand` and the like -> vCPUs at the same time. */
+  quotas: Map<string, number>;
+  /** Client token -> what was asked and what was answered. */
+  tokens: Map<string, { content: string; answer: string }>;
+  logGroups: Map<string, LogGroup>;
+}
+
+export interface LogGroup {
+  retentionDays: number | null;
+  streams: Map<string, { timestamp: number; message: string; ingestionTime: number }[]>;
+}
+
+export function createRegion(name: string): Region {
+  const zones = ['a', 'b', 'c'].map((letter) => `${name}${letter}`);
+  return {
+    name,
+    zones,
+    subnets: zones.map((zone) => ({ id: `subnet-${zone}`, zone, free: 4091 })),
+    securityGroups: ['sg-cluster', 'sg-scheduler'],
+    profiles: ['ropewalk'],
+    templates: new Map(),
+    instances: new Map(),
+    capacity: new Map(),
+    zonesDown: new Set(),
+    quotas: new Map(),
+    tokens: new Map(),
+    logGroups: new Map(),
+  };
+}
+
+export const hexId = (prefix: string): string => `${prefix}-${randomBytes(9).toString('hex').slice(0, 17)}`;
+
+export type InstanceState = 'pending' | 'running' | 'shutting-down' | 'terminated';
+
+export function stateAt(instance: Instance, nowMs: number): InstanceState {
+  if (instance.end !== null && nowMs >= instance.end.goneAtMs) return 'terminated';
+  if (instance.end !== null && nowMs >= instance.end.atMs) return 'shutting-down';
+  return nowMs >= instance.runningFromMs ? 'running' : 'pending';
+}
+
+/** Counts against capacity, quota and money. */
+export const isLive = (instance: Instance, nowMs: number): boolean =>
+  ['pending', 'running'].includes(stateAt(instance, nowMs));

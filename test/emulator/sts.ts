@@ -1,0 +1,29 @@
+import { AwsError } from './aws-error.ts';
+import type { Params } from './params.ts';
+import type { World } from './world.ts';
+import { stsAnswer } from './xml.ts';
+
+export function callSts(world: World, params: Params, requestId: string): string {
+  const action = params.text('Action') ?? '';
+  if (action === 'GetCallerIdentity') {
+    return stsAnswer(action, requestId, {
+      UserId: 'AIDAEMULATOR',
+      Account: world.accountId,
+      Arn: `arn:aws:iam::${world.accountId}:user/emulator`,
+    });
+  }
+  if (action === 'AssumeRole') {
+    const role = params.text('RoleArn') ?? '';
+    const session = params.text('RoleSessionName') ?? '';
+    return stsAnswer(action, requestId, {
+      Credentials: {
+        AccessKeyId: 'ASIAEMULATOR',
+        SecretAccessKey: 'emulated',
+        SessionToken: 'emulated',
+        Expiration: new Date(world.clock.nowMs() + 3_600_000).toISOString(),
+      },
+      AssumedRoleUser: { AssumedRoleId: `AROAEMULATOR:${session}`, Arn: `${role}/${session}` },
+    });
+  }
+  throw new AwsError('InvalidAction', `Could not find operation ${action} for version 2011-06-15`);
+}

@@ -1,0 +1,114 @@
+// The emulated cloud as a whole: its regions, its time, its ledger, and how instances begin and end in it.
+import type { Clock } from './clock.ts';
+import { createClock } from './clock.ts';
+import type { Faults } from './faults.ts';
+import { createFaults } from './faults.ts';
+import type { Ledger } from './ledger.ts';
+import { createLedger } from './ledger.ts';
+import { createRegion, hexId } from './state.ts';
+import type { Instance, Market, Region, TemplateData } from './state.ts';
+
+export interface Delays {
+  /** From the launch until describe shows it. */
+  visibleMs: number;
+  /** From the launch until it runs. */
+  pendingMs: number;
+  /** From the request until it is terminated. */
+  shutdownMs: number;
+}
+
+export interface Hooks {
+  launched(instance: Instance): void;
+  ended(instance: Instance): void;
+}
+
+export interface World {
+  clock: Clock;
+  faults: Faults;
+  ledger: Ledger;
+  delays: Delays;
+  accountId: string;
+  hooks: Hooks;
+  /** So many of the next instances boot without ever calling home. */
+  muteNext: number;
+  region(name: string): Region;
+  regions(): Region[];
+  find(id: string): Instance | null;
+  launch(region: Region, wanted: NewInstance): Instance;
+  /** Ends it now, or at a time to come; the first end stands. */
+  end(instance: Instance, code: string, why: string): void;
+}
+
+export interface NewInstance {
+  type: string;
+  zone: string;
+  market: Market;
+  subnet: string;
+  data: TemplateData;
+  tags: Record<string, string>;
+  reservation: string;
+  clientToken: string;
+  fleet: string | null;
+}
+
+export function createWorld(ledgerPath: string | null): World {
+  const clock = createClock();
+  const regions = new Map<string, Region>();
+  let addresses = 0;
+  const world: World = {
+    clock,
+    faults: createFaults(clock),
+    ledger: createLedger(ledgerPath),
+    delays: { visibleMs: 0, pendingMs: 0, shutdownMs: 0 },
+    accountId: '123456789012',
+    hooks: { launched: () => {}, ended: () => {} },
+    muteNext: 0,
+    region(name) {
+      const known = regions.get(name) ?? createRegion(name);
+      regions.set(name, known);
+      return known;
+    },
+    regions: () => [...regions.values()],
+    find(id) {
+      for (const region of regions.values()) {
+        const found = region.instances.get(id);
+        if (found !== undefined) return found;
+      }
+      return null;
+    },
+    launch(region, wanted) {
+      const nowMs = clock.nowMs();
+      addresses += 1;
+      const mute = world.muteNext > 0;
+      if (mute) world.muteNext -= 1;
+      const instance: Instance = {
+        ...wanted,
+        id: hexId('i'),
+        volumeId: hexId('vol'),
+        privateIp: loopback(addresses),
+        launchedAtMs: nowMs,
+        visibleFromMs: nowMs + world.delays.visibleMs,
+        runningFromMs: nowMs + world.delays.pendingMs,
+        end: null,
+        interruption: null,
+        rebalanceAtMs: null,
+        mute,
+      };
+      region.instances.set(instance.id, instance);
+      world.ledger.note('launched', instance, nowMs, wanted.fleet ?? 'RunInstances');
+      world.hooks.launched(instance);
+      return instance;
+    },
+    end(instance, code, why) {
+      const nowMs = clock.nowMs();
+      if (instance.end !== null) return;
+      instance.end = { atMs: nowMs, goneAtMs: nowMs + world.delays.shutdownMs, code };
+      world.ledger.note('ended', instance, nowMs, why);
+      world.hooks.ended(instance);
+    },
+  };
+  return world;
+}
+
+/** Addresses that processes of one machine can really listen on: each instance has one of its own. */
+const loopback = (n: number): string => `127.77.${Math.floor(n / 250) % 250}.${(n % 250) + 1}`;
