@@ -10,6 +10,7 @@ import { type Host, loadHost } from '../ops/host.ts';
 import { prepareTemporal } from '../ops/init/prepare.ts';
 import { buildBundles, type Bundles, repository } from './build.ts';
 import { type DevConfig, localInstances, prepareSettings } from './config.ts';
+import { guardDatabase } from './database-version.ts';
 import { writeJson } from './files.ts';
 import { defaultWorkspace, ensureWorkspace } from './first-run.ts';
 import type { Home } from './home.ts';
@@ -79,6 +80,7 @@ export function createStack(options: StackOptions): Stack {
     const plain = plainEnv(env, home);
     if (temporal.isEmbedded) {
       const binary = await findTemporalBinary({ env, say });
+      await guardDatabase(home.database, binary);
       await run(temporalServer({ binary, home, ports, config, env: plain, connection }));
     } else {
       await requireExternal(temporal, connection);
