@@ -4,34 +4,95 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
+import {
+  isLoopback,
+  parseListenAddress,
+  readEnvironment,
+  type Environment,
+  type EnvironmentProblem,
+} from '../platform/environment.ts';
+
 export interface Settings {
   home: string;
+  listen: string;
   port: number;
   publicUrl: string;
   hostId: string;
   logLevel: string;
+  /** Where `/metrics` is served; null: nowhere. */
+  metrics: { host: string; port: number } | null;
+  /** How long open requests may take when the process is told to end. */
+  drainMs: number;
+  /** Where spans are sent; null: tracing is off. */
+  otlpEndpoint: string | null;
 }
 
-export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
-  const parsed = environment.safeParse(env);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
-    throw new Error(['The API cannot start; its environment has problems:', ...problems].join('\n'));
-  }
-  const { ROPEWALK_HOME, ROPEWALK_PORT, ROPEWALK_PUBLIC_URL, ROPEWALK_HOST_ID, ROPEWALK_LOG_LEVEL } = parsed.data;
+/** `also`: what the caller has found wrong itself, for the same message. */
+export function readSettings(env: Environment, also: EnvironmentProblem[] = []): Settings {
+  const values = readEnvironment({
+    program: 'API',
+    env,
+    schema: environment,
+    examples,
+    also: () => [...also, ...publicUrlProblems(env)],
+  });
   return {
-    home: ROPEWALK_HOME,
-    port: ROPEWALK_PORT,
-    publicUrl: ROPEWALK_PUBLIC_URL ?? `http://127.0.0.1:${ROPEWALK_PORT}`,
-    hostId: ROPEWALK_HOST_ID,
-    logLevel: ROPEWALK_LOG_LEVEL,
+    home: values.ROPEWALK_HOME,
+    listen: values.ROPEWALK_LISTEN,
+    port: values.ROPEWALK_PORT,
+    publicUrl: values.ROPEWALK_PUBLIC_URL ?? `http://127.0.0.1:${values.ROPEWALK_PORT}`,
+    hostId: values.ROPEWALK_HOST_ID,
+    logLevel: values.ROPEWALK_LOG_LEVEL,
+    metrics: parseListenAddress(values.ROPEWALK_METRICS_ADDRESS ?? ''),
+    drainMs: values.ROPEWALK_DRAIN_SECONDS * 1_000,
+    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
   };
 }
 
 const environment = z.object({
   ROPEWALK_HOME: z.string().min(1).default(join(homedir(), '.ropewalk')),
-  ROPEWALK_PORT: z.coerce.number().int().min(0).max(65_535),
-  ROPEWALK_PUBLIC_URL: z.url().optional(),
-  ROPEWALK_HOST_ID: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'letters, digits, "_" and "-", at most 64'),
-  ROPEWALK_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  ROPEWALK_LISTEN: z.union([z.ipv4(), z.ipv6()], 'must be an IP address of this machine').default('127.0.0.1'),
+  ROPEWALK_PORT: z.coerce
+    .number('must be a port')
+    .int('must be a port')
+    .min(0, 'must be a port')
+    .max(65_535, 'must be at most 65535'),
+  ROPEWALK_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  ROPEWALK_HOST_ID: z
+    .string('must be set')
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, "_" and "-", at most 64'),
+  ROPEWALK_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a level of the log')
+    .default('info'),
+  ROPEWALK_METRICS_ADDRESS: z
+    .string()
+    .refine((text) => parseListenAddress(text) !== null, 'must be an address and a port')
+    .optional(),
+  ROPEWALK_DRAIN_SECONDS: z.coerce
+    .number('must be a number of seconds')
+    .min(1, 'must be at least 1')
+    .max(600, 'must be at most 600')
+    .default(10),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
 });
+
+const examples = {
+  ROPEWALK_LISTEN: '0.0.0.0',
+  ROPEWALK_PORT: '7300',
+  ROPEWALK_PUBLIC_URL: 'https://ropewalk.example.com',
+  ROPEWALK_HOST_ID: 'host_1',
+  ROPEWALK_LOG_LEVEL: 'info',
+  ROPEWALK_METRICS_ADDRESS: '127.0.0.1:9464',
+  ROPEWALK_DRAIN_SECONDS: '10',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+};
+
+/** Links in answers, and what agents dial, would lead to the wrong machine. */
+function publicUrlProblems(env: Environment): EnvironmentProblem[] {
+  const { ROPEWALK_LISTEN: listen, ROPEWALK_PUBLIC_URL: publicUrl } = env;
+  const isOpen = listen !== undefined && listen !== '' && !isLoopback(listen);
+  if (!isOpen || (publicUrl !== undefined && publicUrl !== '')) return [];
+  return [
+    { variable: 'ROPEWALK_PUBLIC_URL', text: 'must be set when ROPEWALK_LISTEN is more than this machine alone' },
+  ];
+}

@@ -10,6 +10,7 @@ import {
   minFlushWindowMs,
   updateDeadlineMs,
 } from '../../domain/limits.ts';
+import type { FlushSeen } from '../../platform/metrics/api-metrics.ts';
 import type { ItemAnswer } from '../../workflows/messages.ts';
 
 /** What became of one flush. A rejection means that the outcome is unknown. */
@@ -29,6 +30,13 @@ export interface GroupCommitOptions<I, O> {
   flush: (items: I[]) => Promise<FlushOutcome<O>>;
   /** Bytes that an item's answer may need, when that can be more than the item itself. */
   answerBytes?: (item: I) => number;
+  /** Told of each flush when it is over, and of each item that was turned away before one. */
+  watch?: FlushWatch;
+}
+
+export interface FlushWatch {
+  flushed: (flush: FlushSeen) => void;
+  turnedAway: () => void;
 }
 
 export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): GroupCommit<I, O> {
@@ -58,11 +66,18 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
     timer = null;
     inFlight = true;
     const group = takeGroup();
+    const sentAtMs = Date.now();
+    let outcome: FlushSeen['outcome'] = 'failed';
     try {
-      if (group.length > 0) spread(group, await options.flush(group.map(({ item }) => item)));
+      if (group.length > 0) {
+        const flushed = await options.flush(group.map(({ item }) => item));
+        spread(group, flushed);
+        outcome = flushed.kind === 'closed' ? 'closed' : 'answered';
+      }
     } catch (error) {
       for (const { reject } of group) reject(error);
     } finally {
+      if (group.length > 0) options.watch?.flushed(seenOf(group, { sentAtMs, windowMs: windowMs(), outcome }));
       inFlight = false;
       arm();
     }
@@ -79,6 +94,7 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
       taken += 1;
       waitingBytes -= next.bytes;
       if (expired) {
+        options.watch?.turnedAway();
         next.reject(tooBusy());
       } else {
         group.push(next);
@@ -94,7 +110,10 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
       new Promise((resolve, reject) => {
         const bytes = Math.max(Buffer.byteLength(JSON.stringify(item)), options.answerBytes?.(item) ?? 0);
         if (bytes > maxFlushBytes) return reject(tooLarge(bytes));
-        if (waiting.length >= maxFlushQueue) return reject(tooBusy());
+        if (waiting.length >= maxFlushQueue) {
+          options.watch?.turnedAway();
+          return reject(tooBusy());
+        }
         if (taskMs !== undefined) meanTaskMs = average(meanTaskMs, taskMs);
         waiting.push({ item, bytes, sinceMs: Date.now(), resolve, reject });
         waitingBytes += bytes;
@@ -118,6 +137,19 @@ const busyRetryMs = 1_000;
 
 const average = (mean: number | null, taskMs: number): number =>
   mean === null ? taskMs : mean + (taskMs - mean) * weightOfNewest;
+
+function seenOf<I, O>(
+  group: Waiting<I, O>[],
+  { sentAtMs, ...rest }: Pick<FlushSeen, 'windowMs' | 'outcome'> & { sentAtMs: number },
+): FlushSeen {
+  return {
+    ...rest,
+    items: group.length,
+    bytes: group.reduce((sum, { bytes }) => sum + bytes, 0),
+    waitedMs: group.map(({ sinceMs }) => sentAtMs - sinceMs),
+    tookMs: Date.now() - sentAtMs,
+  };
+}
 
 function spread<I, O>(group: Waiting<I, O>[], outcome: FlushOutcome<O>): void {
   if (outcome.kind === 'answers' && outcome.items.length !== group.length) {

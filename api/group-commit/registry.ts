@@ -1,6 +1,12 @@
 // One group commit per workflow, for one kind of update. Those that have been idle for a while are dropped, so that the
 // number kept is bounded by the workflows that are really talked to.
-import { createGroupCommit, type FlushOutcome, type GroupCommit, type Submitted } from './group-commit.ts';
+import {
+  createGroupCommit,
+  type FlushOutcome,
+  type FlushWatch,
+  type GroupCommit,
+  type Submitted,
+} from './group-commit.ts';
 
 export interface GroupCommits<I, O> {
   submit(workflowId: string, item: I, options?: { taskMs?: number }): Promise<Submitted<O>>;
@@ -11,6 +17,7 @@ export interface GroupCommits<I, O> {
 export function createGroupCommits<I, O>(options: {
   flush: (workflowId: string, items: I[]) => Promise<FlushOutcome<O>>;
   answerBytes?: (item: I) => number;
+  watch?: FlushWatch;
 }): GroupCommits<I, O> {
   const { flush, ...rest } = options;
   const groups = new Map<string, { group: GroupCommit<I, O>; usedAtMs: number }>();

@@ -7,12 +7,13 @@ import type { z } from 'zod';
 import { errorCodes, RopewalkError, type Problem } from '../../domain/errors.ts';
 import type { ErrorBody } from '../../schema/common.ts';
 import type { AppEnv } from '../routes/app.ts';
+import { logFields } from './log-fields.ts';
 
 export function answerError(error: unknown, c: Context<AppEnv>): Response {
   const { problem, retryAfterMs } = understand(error);
   const { status, retryable } = errorCodes[problem.code];
   if (status >= 500) {
-    const log = { requestId: c.var.requestId, code: problem.code };
+    const log = { ...logFields(c), code: problem.code };
     if (problem.code === 'NOT_YET') c.var.deps.logger.debug(log, problem.message);
     else if (problem.code === 'INTERNAL') c.var.deps.logger.error({ ...log, err: error }, 'a request failed');
     else c.var.deps.logger.warn({ ...log, why: causesOf(error) }, 'a request could not be carried out now');

@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';
 
 import type { AppEnv } from '../routes/app.ts';
+import { logFields } from './log-fields.ts';
 
 export const identifyRequest: MiddlewareHandler<AppEnv> = requestId({ limitLength: 128 });
 
@@ -11,7 +12,7 @@ export const logRequest: MiddlewareHandler<AppEnv> = async (c, next) => {
   const startedAtMs = performance.now();
   await next();
   const line = {
-    requestId: c.var.requestId,
+    ...logFields(c),
     method: c.req.method,
     path: c.req.path,
     status: c.res.status,

@@ -1,6 +1,8 @@
 // Answers with lines of JSON, from a service that reads until its reader leaves.
 import type { Context } from 'hono';
 
+import { logFields } from '../middleware/log-fields.ts';
+import { routeOf } from '../middleware/metrics.ts';
 import type { AppEnv } from './app.ts';
 import { ndjsonStream } from './ndjson.ts';
 import { ndjsonType } from './schemas.ts';
@@ -13,10 +15,18 @@ export async function answerLines(
   const left = new AbortController();
   const signal = AbortSignal.any([left.signal, c.req.raw.signal]);
   const lines = await read({ follow: follow === 'true', signal });
-  const { deps, requestId } = c.var;
+  const { deps } = c.var;
+  const route = routeOf(c);
+  deps.metrics.streamBegins(route);
+  let isOpen = true;
+  const ends = () => {
+    if (isOpen) deps.metrics.streamEnds(route);
+    isOpen = false;
+  };
   const stream = ndjsonStream(lines, {
     leave: () => left.abort(),
-    onError: (error) => deps.logger.warn({ requestId, err: error }, 'a stream of lines was cut short'),
+    onEnd: ends,
+    onError: (error) => deps.logger.warn({ ...logFields(c), err: error }, 'a stream of lines was cut short'),
   });
   return c.body(stream, 200, { 'Content-Type': ndjsonType, 'Cache-Control': 'no-store' });
 }

@@ -3,7 +3,7 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 
 import type { App } from './app.ts';
 import { renderDocs } from './docs-page.ts';
-import { health, json } from './schemas.ts';
+import { health, json, readiness } from './schemas.ts';
 
 const common = { tags: ['meta'] };
 
@@ -21,10 +21,10 @@ export const metaRoutes = {
     method: 'get',
     path: '/readyz',
     operationId: 'readyz',
-    summary: 'Temporal answers',
+    summary: 'Temporal answers, the keys can be read, and the object store takes and gives',
     responses: {
-      200: json(health, 'It does.'),
-      503: json(health, 'It does not; reading and ending things may still work.'),
+      200: json(readiness, 'All is well.'),
+      503: json(readiness, 'Which part is not; reading and ending things may still work.'),
     },
   }),
 };
@@ -35,9 +35,10 @@ export function mountMeta(app: App, document: ApiDocument): void {
   const page = renderDocs(document);
   app.openapi(metaRoutes.healthz, (c) => c.json({ status: 'ok' } as const, 200));
   app.openapi(metaRoutes.readyz, async (c) => {
-    if (await c.var.deps.workflows.isReachable()) return c.json({ status: 'ok' } as const, 200);
+    const parts = await c.var.deps.readiness();
+    if (Object.values(parts).every((part) => part === 'ok')) return c.json({ status: 'ok', parts } as const, 200);
     c.header('Retry-After', '1');
-    return c.json({ status: 'unavailable' } as const, 503);
+    return c.json({ status: 'unavailable', parts } as const, 503);
   });
   app.get('/v1/openapi.json', (c) => c.json(document));
   app.get('/docs', (c) => c.html(page));

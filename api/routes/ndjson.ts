@@ -3,7 +3,7 @@
 
 export function ndjsonStream(
   lines: AsyncIterable<unknown>,
-  options: { leave: () => void; onError: (error: unknown) => void },
+  options: { leave: () => void; onError: (error: unknown) => void; onEnd?: () => void },
 ) {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
@@ -16,14 +16,18 @@ export function ndjsonStream(
         if (next === null) return controller.enqueue(encoder.encode('\n'));
         awaited = null;
         const { done, value } = next;
-        if (done === true) controller.close();
-        else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`));
+        if (done === true) {
+          options.onEnd?.();
+          controller.close();
+        } else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`));
       } catch (error) {
+        options.onEnd?.();
         options.onError(error);
         controller.error(error);
       }
     },
     async cancel() {
+      options.onEnd?.();
       options.leave();
       await iterator.return?.();
     },

@@ -66,7 +66,11 @@ export const idempotencyHeader = z.object({
     .openapi({ description: 'Repeating a request under the same key within 24 hours gives what the first one made.' }),
 });
 
-export const health = z.object({ status: z.enum(['ok', 'unavailable']) }).openapi('Health');
+const partState = z.enum(['ok', 'unavailable']);
+export const health = z.object({ status: partState }).openapi('Health');
+export const readiness = z
+  .object({ status: partState, parts: z.object({ temporal: partState, keys: partState, objects: partState }) })
+  .openapi('Readiness');
 
 export const json = <S extends z.ZodType>(schema: S, description: string) => ({
   description,

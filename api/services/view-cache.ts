@@ -17,10 +17,14 @@ export interface ViewCache<T> {
   expire(key: string): void;
 }
 
+export type ReadSource = 'cache' | 'source' | 'stale' | 'failed';
+
 export function createViewCache<T>(options: {
   load: (key: string) => Promise<T>;
   now: () => number;
   maxEntries: number;
+  /** Told how each get was answered. */
+  onRead?: (source: ReadSource) => void;
 }): ViewCache<T> {
   const entries = new Map<string, Cached<T>>();
   const loading = new Map<string, Promise<Cached<T>>>();
@@ -65,22 +69,40 @@ export function createViewCache<T>(options: {
     return started;
   };
 
+  const seen = (source: ReadSource): void => options.onRead?.(source);
+  /** What was read lately enough is not asked for here. */
+  const read = async (key: string, maxAgeMs: number): Promise<Cached<T>> => {
+    const known = entries.get(key);
+    const mustRead = maxAgeMs <= 0 || expired.has(key);
+    // Once a read has failed, nobody waits for the next one for long: it goes on in the background, and the first that
+    // succeeds ends the outage.
+    if (known !== undefined && failing.has(key)) return Promise.race([begin(key), staleSoon(known)]);
+    const current = loading.get(key);
+    if (current === undefined) return begin(key);
+    if (!mustRead) return current;
+    // A load that began before this call may have missed what the caller has just written: all such callers share
+    // the next one, so that the source still sees one read at a time.
+    const next = following.get(key) ?? after(current).then(() => (following.delete(key), begin(key)));
+    following.set(key, next);
+    return next;
+  };
+
   return {
     async get(key, maxAgeMs) {
       const known = entries.get(key);
-      const mustRead = maxAgeMs <= 0 || expired.has(key);
-      if (known !== undefined && !mustRead && options.now() - known.readAtMs < maxAgeMs) return known;
-      // Once a read has failed, nobody waits for the next one for long: it goes on in the background, and the first that
-      // succeeds ends the outage.
-      if (known !== undefined && failing.has(key)) return Promise.race([begin(key), staleSoon(known)]);
-      const current = loading.get(key);
-      if (current === undefined) return begin(key);
-      if (!mustRead) return current;
-      // A load that began before this call may have missed what the caller has just written: all such callers share
-      // the next one, so that the source still sees one read at a time.
-      const next = following.get(key) ?? after(current).then(() => (following.delete(key), begin(key)));
-      following.set(key, next);
-      return next;
+      const isFresh = known !== undefined && maxAgeMs > 0 && !expired.has(key);
+      if (isFresh && options.now() - known.readAtMs < maxAgeMs) {
+        seen('cache');
+        return known;
+      }
+      try {
+        const answer = await read(key, maxAgeMs);
+        seen(answer.isStale ? 'stale' : 'source');
+        return answer;
+      } catch (error) {
+        seen('failed');
+        throw error;
+      }
     },
     expire(key) {
       if (entries.has(key) || loading.has(key)) expired.add(key);

@@ -4,6 +4,7 @@
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Holder } from '../../domain/workspace/state.ts';
 import { archiveKey } from '../../platform/archive-keys.ts';
+import { noMetrics, type ApiMetrics } from '../../platform/metrics/api-metrics.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { clusterSpec, type ClusterSpec } from '../../schema/cluster-spec.ts';
 import { jobSpec, type JobSpec } from '../../schema/job-spec.ts';
@@ -11,7 +12,7 @@ import { clusterMessages, clusterWorkflowId, type ClusterView } from '../../work
 import { jobMessages, jobWorkflowId, type JobView } from '../../workflows/job/messages.ts';
 import { workspaceMessages, workspaceWorkflowId, type WorkspaceView } from '../../workflows/workspace/messages.ts';
 import { pendingCluster, pendingJob } from './pending-views.ts';
-import { createViewCache, type Cached } from './view-cache.ts';
+import { createViewCache, type Cached, type ReadSource } from './view-cache.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
 /** A view with the time since when it may be out of date, or null. */
@@ -35,12 +36,18 @@ export interface Views {
   expireWorkspace(slug: string): void;
 }
 
-export function createViews(ports: { workflows: WorkflowsPort; objects: Objects; now: () => number }): Views {
-  const { workflows, objects, now } = ports;
+export function createViews(ports: {
+  workflows: WorkflowsPort;
+  objects: Objects;
+  now: () => number;
+  metrics?: ApiMetrics;
+}): Views {
+  const { workflows, objects, now, metrics = noMetrics } = ports;
 
   const workspaces = createViewCache<WorkspaceView | null>({
     now,
     maxEntries: maxCached,
+    onRead: (source) => metrics.viewRead('workspace', source),
     load: async (slug) => {
       const read = await workflows.query<WorkspaceView>(workspaceWorkflowId(slug), workspaceMessages.view);
       return read.kind === 'value' ? read.value : null;
@@ -64,6 +71,7 @@ export function createViews(ports: { workflows: WorkflowsPort; objects: Objects;
 
   const jobs = createReader<JobView>({
     ...ports,
+    onRead: (source) => metrics.viewRead('job', source),
     kind: 'jobs',
     workflowId: jobWorkflowId,
     query: jobMessages.view,
@@ -74,6 +82,7 @@ export function createViews(ports: { workflows: WorkflowsPort; objects: Objects;
   });
   const clusters = createReader<ClusterView>({
     ...ports,
+    onRead: (source) => metrics.viewRead('cluster', source),
     kind: 'clusters',
     workflowId: clusterWorkflowId,
     query: clusterMessages.view,
@@ -125,6 +134,7 @@ const holderMaxAgeMs = 5_000;
 const maxCached = 2_000;
 
 interface ReaderOptions<T> {
+  onRead: (source: ReadSource) => void;
   workflows: WorkflowsPort;
   objects: Objects;
   now: () => number;
@@ -143,6 +153,7 @@ function createReader<T extends { workspace: string }>(options: ReaderOptions<T>
 
   const live = createViewCache<Live<T>>({
     now,
+    onRead: options.onRead,
     maxEntries: maxCached,
     load: async (key) => {
       const read = await workflows.query<T>(key, options.query);

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 
 import { createApp } from '../../api/app.ts';
+import type { Ports } from '../../api/services/context.ts';
 import { createTokens } from '../../platform/tokens.ts';
 import { createVault } from '../../platform/vault/vault.ts';
 import type { LogLine, LogQuery } from '../../providers/provider.ts';
@@ -13,7 +14,7 @@ import { viewJob } from '../../workflows/job/view.ts';
 import { memoryObjects, testKeys } from '../platform/support.ts';
 import { createMemoryWorkflows } from './memory-workflows.ts';
 
-export function createTestApi({ cores = 4 } = {}) {
+export function createTestApi({ cores = 4, ...more }: Partial<Ports> & { cores?: number } = {}) {
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
   const objects = memoryObjects();
@@ -36,6 +37,7 @@ export function createTestApi({ cores = 4 } = {}) {
     logs: (query) => logs.read(query),
     local: { hostId: 'host1', cores },
     stopping: stopping.signal,
+    ...more,
   });
 
   let tokenCount = 0;

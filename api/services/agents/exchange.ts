@@ -17,9 +17,11 @@ export async function exchangeWork(context: InstanceContext, input: ExchangeRequ
     { instance: actor.instance, ...input },
     taskTime(input),
   );
+  for (const { exitCode } of input.results) deps.metrics.taskResult(exitCode === 0 ? 'ok' : 'failed');
   if (submitted.kind === 'refused') throw refusal(submitted.problem);
   if (submitted.kind === 'closed') return { ...overAnswer(actor.job), ...unknownCluster, token: null };
   const answer = submitted.value;
+  deps.metrics.leasesGranted(answer.grants.length);
   const surroundings = answer.grants.length === 0 ? unknownCluster : await readSurroundings(context, actor.job);
   return { ...answer, ...surroundings, token: await renewIfDue(context) };
 }

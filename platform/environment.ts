@@ -1,0 +1,56 @@
+// The environment of a program, checked at once when it starts: every problem is told, with the variable's name, what is
+// wrong, and an example. Values are never repeated: some are secrets.
+import type { z } from 'zod';
+
+import { RopewalkError } from '../domain/errors.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface EnvironmentProblem {
+  variable: string;
+  text: string;
+}
+
+export function readEnvironment<T>(options: {
+  /** As it is called in the message: `API`. */
+  program: string;
+  env: Environment;
+  schema: z.ZodType<T>;
+  examples: Readonly<Record<string, string>>;
+  /** What no single variable tells. */
+  also?: () => EnvironmentProblem[];
+}): T {
+  // A variable that is set to nothing, as compose files do, is not set.
+  const given = Object.fromEntries(Object.entries(options.env).filter(([, value]) => value !== ''));
+  const parsed = options.schema.safeParse(given);
+  const own = parsed.success ? [] : parsed.error.issues.map(({ path, message }) => problem(path.join('.'), message));
+  const problems = [...own, ...(options.also?.() ?? [])];
+  if (parsed.success && problems.length === 0) return parsed.data;
+  const lines = problems.map(({ variable, text }) => {
+    const example = options.examples[variable];
+    return `  ${variable}: ${text}${example === undefined ? '' : `, for example ${variable}=${example}`}`;
+  });
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    message: [`The ${options.program} cannot start; its environment has problems:`, ...lines].join('\n'),
+    hint: 'docs/operations.md lists every variable.',
+  });
+}
+
+const problem = (variable: string, text: string): EnvironmentProblem => ({ variable, text });
+
+/** `127.0.0.1:9464`, `[::1]:9464`. */
+export function parseListenAddress(text: string): { host: string; port: number } | null {
+  const [, bracketed, plain, port = ''] = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  return host === undefined || Number(port) > 65_535 ? null : { host, port: Number(port) };
+}
+
+export const isLoopback = (host: string): boolean => /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host);
+
+/** Says in one message what is wrong, without a stack, and how a program ends then. */
+export function explainStart(error: unknown): string {
+  if (!(error instanceof RopewalkError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const { message, hint } = error.problem;
+  return hint === undefined ? message : `${message}\n${hint}`;
+}

@@ -1,0 +1,20 @@
+// Which span is the present one, across awaits and timers: what OpenTelemetry asks of its host, on Node's own storage.
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+import { ROOT_CONTEXT, type Context, type ContextManager } from '@opentelemetry/api';
+
+export function createAsyncContext(): ContextManager {
+  const storage = new AsyncLocalStorage<Context>();
+  const manager: ContextManager = {
+    active: () => storage.getStore() ?? ROOT_CONTEXT,
+    with: (context, run, self, ...given) => storage.run(context, () => run.apply(self, given)),
+    // Nothing of ours binds a function; callers get it as it was.
+    bind: (_context, target) => target,
+    enable: () => manager,
+    disable: () => {
+      storage.disable();
+      return manager;
+    },
+  };
+  return manager;
+}
