@@ -8,9 +8,11 @@ import { certificateAnswer } from '../schema/agent.ts';
 import { orFail } from './dask-failure.ts';
 import { createCsr } from './dask/csr.ts';
 import type { TlsFiles } from './dask/processes.ts';
+import { cleanEnvironments } from './environment/clean.ts';
 import { ensureEnvironment } from './environment/environment.ts';
 import type { Environment, StageName } from './environment/environment.ts';
 import { EnvironmentError } from './environment/errors.ts';
+import { stamp } from './environment/in-use.ts';
 import { withDefaults } from './environment/with-defaults.ts';
 import type { AgentInput } from './input.ts';
 import type { Session } from './register.ts';
@@ -35,6 +37,7 @@ export async function setUp(input: SetupInput): Promise<Setup> {
     certificate(input),
   ]);
   input.stopping.signal.throwIfAborted();
+  keepTidy(input, environment.directory);
   return { pythonDirectory: environment.directory, tls };
 }
 
@@ -67,6 +70,17 @@ async function pythonEnvironment(input: SetupInput): Promise<Environment> {
     }
   }
 }
+
+/** Old environments go while the new cluster starts; its own is noted as used every day. */
+function keepTidy({ boot, log }: SetupInput, directory: string): void {
+  setInterval(() => void stamp(directory), stampEveryMs).unref();
+  void cleanEnvironments(boot.cacheDir).then(
+    (removed) => removed.length > 0 && log.write(`Removed ${removed.length} unused Python environments.`),
+    (error: unknown) => log.write(`Unused Python environments could not be removed: ${String(error)}`),
+  );
+}
+
+const stampEveryMs = 86_400_000;
 
 const timesOf = ({ stages }: Environment): string =>
   stages.map(({ name, durationMs }) => `${name} ${(durationMs / 1000).toFixed(1)} s`).join(', ');

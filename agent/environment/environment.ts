@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 
 import { buildOnce } from './build-once.ts';
 import { EnvironmentError } from './errors.ts';
+import { markerFile, stamp, use } from './in-use.ts';
 import { inspectPython, type Python } from './python.ts';
 import { environmentHash, formatNumber, namedIn, normaliseRequirements, withoutPassword } from './requirements.ts';
 import { runTool, toolEnvironment, type ToolFailure, type Tools } from './run-tool.ts';
@@ -46,6 +47,8 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   const hash = environmentHash(requirements, python);
   const directory = join(cacheDir, 'environments', hash);
   const clock = stageClock(request.onStage);
+  // Before it is looked for: what is found must stay.
+  await use(cacheDir, hash, request.signal);
   const recipe = { tools, requirements, python, hash, enter: clock.enter };
   const outcome = await buildOnce({
     cacheDir,
@@ -55,6 +58,7 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
     onWait: () => clock.enter('wait'),
     signal: request.signal,
   });
+  await stamp(directory);
   if (outcome === 'found') clock.enter('ready');
   return { directory, pythonPath: pythonIn(directory), hash, stages: clock.end(), reused: outcome === 'found' };
 }
@@ -67,7 +71,6 @@ interface Recipe {
   enter: (name: StageName) => void;
 }
 
-const markerFile = 'ropewalk-environment.json';
 const pythonIn = (directory: string): string => join(directory, 'bin', 'python');
 
 async function build({ tools, requirements, python, hash, enter }: Recipe, directory: string): Promise<void> {

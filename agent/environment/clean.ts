@@ -1,0 +1,48 @@
+// Removes Python environments that nobody has used for a month. Never one that is in use: see in-use.ts for how a user and a
+// remover find out about each other. Several may clean at the same time.
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { isInUse, markRemoving, stampedMs } from './in-use.ts';
+
+/** Made anew in less than a minute, each takes some hundred megabytes. */
+const keptMs = 30 * 86_400_000;
+const cleanEveryMs = 86_400_000;
+
+/** At most once a day per cache. Resolves to the names of those it removed. */
+export async function cleanEnvironments(cacheDir: string, nowMs = Date.now()): Promise<string[]> {
+  const cleaned = join(cacheDir, 'cleaned');
+  const cleanedMs = await stat(cleaned).then(
+    (found) => found.mtimeMs,
+    () => 0,
+  );
+  if (nowMs - cleanedMs < cleanEveryMs) return [];
+  await writeFile(cleaned, '');
+  const removed: string[] = [];
+  for (const hash of await readdir(join(cacheDir, 'environments')).catch(() => [])) {
+    if (await removeUnused(cacheDir, hash, nowMs)) removed.push(hash);
+  }
+  return removed;
+}
+
+async function removeUnused(cacheDir: string, hash: string, nowMs: number): Promise<boolean> {
+  const directory = join(cacheDir, 'environments', hash);
+  const isOld = async (): Promise<boolean> => nowMs - (await stampedMs(directory)) > keptMs;
+  if (!(await isOld())) return false;
+  const unmark = await markRemoving(cacheDir, hash);
+  // Where builds leave what is to be removed: if we are killed now, the next build finishes it.
+  const away = join(cacheDir, 'building', `removed.${randomBytes(6).toString('hex')}`);
+  try {
+    if ((await isInUse(cacheDir, hash)) || !(await isOld())) return false;
+    await mkdir(join(cacheDir, 'building'), { recursive: true });
+    await rename(directory, away);
+  } catch {
+    // Another one has removed it already.
+    return false;
+  } finally {
+    await unmark();
+  }
+  await rm(away, { recursive: true, force: true, maxRetries: 2 });
+  return true;
+}
