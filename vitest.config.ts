@@ -25,7 +25,7 @@ export default defineConfig({
           ...realProcesses,
           name: 'integration',
           include: [
-            'test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev,emulator}/**/*.test.ts',
+            'test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator}/**/*.test.ts',
           ],
           testTimeout: 180_000,
         },

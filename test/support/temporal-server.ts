@@ -13,6 +13,7 @@ import { freePort } from './free-port.ts';
 export type Activities = Record<string, (input: never) => Promise<unknown>>;
 
 export interface TestTemporal {
+  address: string;
   client: Client;
   stop: () => Promise<void>;
 }
@@ -63,6 +64,7 @@ export async function startTemporal(options: {
     ];
     const runs = workers.map((worker) => worker.run());
     return {
+      address,
       client,
       stop: async () => {
         for (const worker of workers) worker.shutdown();

@@ -1,0 +1,113 @@
+// `ropewalk init` against a real Temporal server: what it makes, that it may be repeated, and what it leaves alone.
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { defaultConfigPath, prepareSettings, readDevConfig } from '../../dev/config.ts';
+import { loadHost, localQueue } from '../../ops/host.ts';
+import { usualSettings } from '../../ops/init/prepare.ts';
+import { ensureSweepSchedule } from '../../ops/init/schedule.ts';
+import { sweepScheduleId } from '../../workflows/sweep/messages.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { makeHome } from '../support/stack.ts';
+import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+
+const nothing = { none: async () => undefined };
+
+describe('ropewalk init', () => {
+  let temporal: TestTemporal;
+  let connection: Connection;
+  let home: string;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    home = await makeHome();
+    temporal = await startTemporal({ control: nothing, instances: nothing });
+    const { address } = temporal;
+    connection = await Connection.connect({ address });
+    env = { ROPEWALK_HOME: home, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'another', HOME: home };
+  });
+  afterAll(async () => {
+    await connection?.close();
+    await temporal?.stop();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('makes a namespace, its search attributes, the deployment and the schedule, and says so', async () => {
+    const { code, stdout, stderr } = await runCli(['init', '--retention-days', '40'], { env });
+    const host = await loadHost(home);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.trim().split('\n')).toEqual([
+      'created namespace another, which keeps what is over for 40 days',
+      'added the search attributes RopewalkWorkspace, RopewalkUser, RopewalkStatus (Keyword)',
+      `started the workflow of deployment ${host.deploymentId}`,
+      `created the schedule sweep/${localQueue(host)}, every 300 s`,
+      `namespace another at ${temporal.address} is ready for deployment ${host.deploymentId} (home ${home})`,
+    ]);
+    const { config } = await connection.workflowService.describeNamespace({ namespace: 'another' });
+    expect(Number(config?.workflowExecutionRetentionTtl?.seconds)).toBe(40 * 86_400);
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'another' });
+    expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(usualSettings.searchAttributes));
+    const client = new Client({ connection, namespace: 'another' });
+    const deployment = await client.workflow.getHandle('deployment').describe();
+    expect(deployment.memo).toEqual({ deploymentId: host.deploymentId });
+    const schedule = await client.schedule.getHandle(sweepScheduleId(localQueue(host))).describe();
+    expect([schedule.spec.intervals?.[0]?.every, schedule.policies.overlap]).toEqual([300_000, 'SKIP']);
+    expect(schedule.action.args).toEqual([
+      {
+        ...{ deploymentId: host.deploymentId, provider: 'local', providerQueue: localQueue(host) },
+        ...{ graceMs: 240_000, dryRun: false },
+      },
+    ]);
+  });
+
+  it('changes nothing the second time', async () => {
+    const { stdout } = await runCli(['init', '--format', 'json'], { env });
+    expect(JSON.parse(stdout)).toMatchObject({ namespace: 'another', changes: [] });
+  });
+
+  it('tells of a retention that is too short, and leaves it', async () => {
+    const { stdout } = await runCli(['init', '--retention-days', '90'], { env });
+    expect(stdout).toContain('left the retention of namespace another at 40 days, which is less than 90');
+  });
+
+  it('brings a schedule to other settings, and leaves it paused', async () => {
+    const client = new Client({ connection, namespace: 'another' });
+    const host = await loadHost(home);
+    const target = { deploymentId: host.deploymentId, provider: 'local', providerQueue: localQueue(host) };
+    const handle = client.schedule.getHandle(sweepScheduleId(localQueue(host)));
+    await handle.pause('by a test');
+    const timing = { everyMs: 60_000, graceMs: 30_000 };
+    expect(await ensureSweepSchedule(client, target, timing)).toEqual([
+      `changed the schedule sweep/${localQueue(host)}, every 60 s`,
+    ]);
+    expect(await ensureSweepSchedule(client, target, timing)).toEqual([]);
+    const { spec, state } = await handle.describe();
+    expect([spec.intervals?.[0]?.every, state.paused]).toEqual([60_000, true]);
+  });
+
+  it('touches no namespace of another deployment', async () => {
+    const stranger = await makeHome();
+    try {
+      const { code, stderr } = await runCli(['init'], { env: { ...env, ROPEWALK_HOME: stranger } });
+      expect([code, stderr]).toEqual([1, expect.stringContaining('this Temporal namespace belongs to deployment')]);
+    } finally {
+      await rm(stranger, { recursive: true, force: true });
+    }
+  });
+
+  it('says what to do when no server is named, or it does not answer', async () => {
+    const nowhere = await runCli(['init'], { env: { ROPEWALK_HOME: home, HOME: home } });
+    expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining('Set TEMPORAL_ADDRESS')]);
+    const silent = await runCli(['init'], { env: { ...env, TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+    expect([silent.code, silent.stderr]).toEqual([1, expect.stringContaining('127.0.0.1:1 does not answer')]);
+    await writeFile(join(home, 'host.json'), 'damaged');
+    const damaged = await runCli(['init'], { env });
+    expect([damaged.code, damaged.stderr]).toEqual([1, expect.stringContaining('host.json is damaged')]);
+  });
+
+  it('uses the settings that temporal-dev.yml has', async () => {
+    expect(prepareSettings(await readDevConfig(defaultConfigPath))).toEqual(usualSettings);
+  });
+});
