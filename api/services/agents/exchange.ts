@@ -4,6 +4,7 @@ import { RopewalkError } from '../../../domain/errors.ts';
 import type { ExchangeAnswer } from '../../../domain/job/protocol.ts';
 import { minIdleClaimMs } from '../../../domain/limits.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../../../schema/agent.ts';
+import type { ClusterView } from '../../../workflows/cluster/messages.ts';
 import { jobWorkflowId } from '../../../workflows/job/messages.ts';
 import type { InstanceContext } from '../context.ts';
 import { refusal } from './refusal.ts';
@@ -37,12 +38,24 @@ async function readSurroundings({ deps, actor }: InstanceContext, job: number): 
     deps.views.cluster(actor.workspace, actor.cluster, { maxAgeMs: clusterMaxAgeMs }),
     deps.views.job(actor.workspace, job),
   ]);
-  const ready = cluster.view.instances.filter((instance) => instance.state === 'ready' && instance.address !== null);
-  return {
-    taskCount: view.tasks.total,
+  return { taskCount: view.tasks.total, ...addressesOf(cluster.view) };
+}
+
+type Addresses = Omit<Surroundings, 'taskCount'>;
+
+/** A thousand agents ask about the same view of the same thousand instances. */
+const addresses = new WeakMap<ClusterView, Addresses>();
+
+function addressesOf(view: ClusterView): Addresses {
+  const known = addresses.get(view);
+  if (known !== undefined) return known;
+  const ready = view.instances.filter((instance) => instance.state === 'ready' && instance.address !== null);
+  const found = {
     schedulerAddress: ready.find(({ role }) => role === 'head')?.address ?? null,
     readyWorkers: ready.filter(({ role }) => role === 'worker').flatMap(({ address }) => address ?? []),
   };
+  addresses.set(view, found);
+  return found;
 }
 
 /** How long the group commit may wait for company follows from how long tasks take. */
