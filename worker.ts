@@ -6,40 +6,35 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { pino } from 'pino';
-import { z } from 'zod';
 
 import { createArchiveActivities } from './activities/archive.ts';
+import { createEndedActivities } from './activities/ended.ts';
 import { createInstanceActivities } from './activities/instances.ts';
 import { createNumberActivities } from './activities/numbers.ts';
 import { createSweepListActivities } from './activities/sweep-list.ts';
+import { observeActivities } from './activities/observe.ts';
 import { createSweepActivities } from './activities/sweep.ts';
+import { readForeign, readOrExit } from './platform/environment.ts';
 import { loadKeys } from './platform/keys.ts';
+import { createLogger } from './platform/logger.ts';
+import { createRegistry as createMetricsRegistry } from './platform/metrics/registry.ts';
+import { serveMetrics } from './platform/metrics/serve.ts';
+import { createWorkerMetrics, freeLoopbackPort, readTemporalMetrics } from './platform/metrics/worker-metrics.ts';
 import { createDirectoryObjects } from './platform/objects/directory.ts';
 import { createTokens } from './platform/tokens.ts';
 import { createVault } from './platform/vault/vault.ts';
+import { readVersion } from './platform/version.ts';
+import { readWorkerSettings } from './platform/worker-settings.ts';
 import { createLocalProvider } from './providers/local/provider.ts';
 import { createRegistry } from './providers/registry.ts';
 import { controlQueue } from './workflows/messages.ts';
 
-const environment = z.object({
-  ROPEWALK_HOME: z.string().min(1),
-  ROPEWALK_HOST_ID: z.string().min(1),
-  ROPEWALK_API_URL: z.url(),
-  ROPEWALK_AGENT_BUNDLE: z.string().min(1),
-  ROPEWALK_WORKFLOW_BUNDLE: z.string().min(1).optional(),
-  ROPEWALK_MAX_LOCAL_INSTANCES: z.coerce.number().int().min(1).default(32),
-  ROPEWALK_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
-});
-
 async function main(): Promise<void> {
-  const parsed = environment.safeParse(process.env);
-  if (!parsed.success) {
-    process.stderr.write(`The worker's environment is not complete:\n${z.prettifyError(parsed.error)}\n`);
-    process.exit(2);
-  }
-  const env = parsed.data;
-  const logger = pino({ level: env.ROPEWALK_LOG_LEVEL, base: { process: 'worker' } });
+  const temporal = readForeign('TEMPORAL_*', () => loadClientConnectConfig());
+  const settings = readOrExit(() => readWorkerSettings(process.env, 'problem' in temporal ? [temporal.problem] : []));
+  const { connectionOptions, namespace = 'default' } = 'value' in temporal ? temporal.value : {};
+  const logger = createLogger({ level: settings.logLevel, program: 'worker' });
+  const telemetryPort = settings.metrics === null ? null : await freeLoopbackPort();
   Runtime.install({
     logger: {
       log: (level, message, meta) => isByDesign(message) || logger[levels[level]]({ ...meta }, message),
@@ -50,34 +45,62 @@ async function main(): Promise<void> {
       error: (message, meta) => logger.error({ ...meta }, message),
     },
     shutdownSignals: ['SIGINT', 'SIGTERM'],
+    ...(telemetryPort === null ? {} : { telemetryOptions: temporalMetrics(telemetryPort) }),
   });
+  const numbers = createMetricsRegistry('worker', readVersion());
+  const metrics =
+    settings.metrics === null || telemetryPort === null
+      ? null
+      : await serveMetrics({
+          ...settings.metrics,
+          sources: [() => numbers.metrics(), () => readTemporalMetrics(telemetryPort)],
+          onError: (error) => logger.warn({ err: error }, 'some metrics could not be read'),
+        });
+  if (metrics !== null) logger.info({ address: metrics.address, port: metrics.port }, 'metrics');
+  const tracing =
+    settings.otlpEndpoint === null ? null : (await import('./platform/tracing/worker-tracing.ts')).startWorkerTracing();
 
-  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
   const connection = await NativeConnection.connect(connectionOptions);
   const client = new Client({ connection: await Connection.connect(connectionOptions), namespace });
-  const objects = createDirectoryObjects(join(env.ROPEWALK_HOME, 'objects'));
-  const keys = await loadKeys(join(env.ROPEWALK_HOME, 'keys.json'));
+  const objects = createDirectoryObjects(join(settings.home, 'objects'));
+  const keys = await loadKeys(join(settings.home, 'keys.json'));
   const provider = createLocalProvider({
-    home: env.ROPEWALK_HOME,
-    agentBundle: env.ROPEWALK_AGENT_BUNDLE,
+    home: settings.home,
+    agentBundle: settings.agentBundle,
     nodePath: process.execPath,
-    maxInstances: env.ROPEWALK_MAX_LOCAL_INSTANCES,
+    maxInstances: settings.maxLocalInstances,
     cores: availableParallelism(),
     // In line on this machine is better than in the workflow's back-off, which would poll.
     waitForRoomMs: 20_000,
     environment: process.env,
   });
 
+  const vault = createVault(objects, keys);
   const registry = createRegistry([provider]);
-  const common = { connection, namespace, shutdownGraceTime: '3s', shutdownForceTime: '10s' } as const;
+  const observed = [observeActivities(createWorkerMetrics(numbers)), ...(tracing === null ? [] : [tracing.activity])];
+  const common = {
+    connection,
+    namespace,
+    shutdownGraceTime: settings.drainMs,
+    shutdownForceTime: settings.drainMs + 7_000,
+    interceptors: { activity: observed },
+  };
   const control = await Worker.create({
     ...common,
     taskQueue: controlQueue,
-    ...(env.ROPEWALK_WORKFLOW_BUNDLE === undefined
-      ? { workflowsPath: new URL('workflows/index.ts', import.meta.url).pathname }
-      : { workflowBundle: { codePath: env.ROPEWALK_WORKFLOW_BUNDLE } }),
+    // A bundle that was made beforehand has no interceptors.
+    ...(settings.workflowBundle === null || tracing !== null
+      ? { workflowsPath: pathOf('workflows/index.ts') }
+      : { workflowBundle: { codePath: settings.workflowBundle } }),
+    ...(tracing === null
+      ? {}
+      : {
+          sinks: tracing.sinks,
+          interceptors: { activity: observed, workflowModules: [pathOf('workflows/tracing.ts')] },
+        }),
     activities: {
-      ...createArchiveActivities({ objects, vault: createVault(objects, keys) }),
+      ...createArchiveActivities({ objects, vault }),
+      ...createEndedActivities({ client, objects, vault }),
       ...createNumberActivities({ client }),
       ...createSweepActivities({ client, objects }),
     },
@@ -87,13 +110,13 @@ async function main(): Promise<void> {
   });
   const local = await Worker.create({
     ...common,
-    taskQueue: `local/${env.ROPEWALK_HOST_ID}`,
+    taskQueue: `local/${settings.hostId}`,
     activities: {
       ...createInstanceActivities({
         provider: registry,
         tokens: createTokens(keys),
-        apiUrl: env.ROPEWALK_API_URL,
-        probeApi: () => answers(`${env.ROPEWALK_API_URL}/healthz`),
+        apiUrl: settings.apiUrl,
+        probeApi: () => answers(`${settings.apiUrl}/healthz`),
       }),
       ...createSweepListActivities({ provider: registry }),
     },
@@ -101,10 +124,26 @@ async function main(): Promise<void> {
   });
   logger.info('worker running');
   await Promise.all([control.run(), local.run()]);
+  await tracing?.close();
+  await metrics?.close();
 }
 
 /** The local queue has activities only. */
 const isByDesign = (message: string): boolean => message.startsWith('No workflows registered');
+
+const pathOf = (file: string): string => new URL(file, import.meta.url).pathname;
+
+/** Named as Prometheus does: seconds, and counters that end in _total. */
+const temporalMetrics = (port: number) => ({
+  metrics: {
+    prometheus: {
+      bindAddress: `127.0.0.1:${port}`,
+      countersTotalSuffix: true,
+      unitSuffix: true,
+      useSecondsForDurations: true,
+    },
+  },
+});
 
 const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 

@@ -1,14 +1,14 @@
 // What the sweep must know: whose the namespace is, which clusters are open, and what its last run saw. It asks each
 // workflow itself and never visibility, which lags behind.
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
 
-import { sweepDescribeAtOnce, updateDeadlineMs } from '../domain/limits.ts';
-import type { ClusterPresence, Sighting, SweepObservation } from '../domain/sweep/state.ts';
+import { sweepDescribeAtOnce } from '../domain/limits.ts';
+import type { Sighting, SweepObservation } from '../domain/sweep/state.ts';
 import type { Objects } from '../platform/objects/objects.ts';
 import { clusterWorkflowId } from '../workflows/cluster/messages.ts';
 import { deploymentId as deploymentWorkflowId } from '../workflows/deployment/messages.ts';
 import { heartbeating } from './heartbeating.ts';
+import { describeWorkflow, presenceOf } from './presence.ts';
 
 export interface SweepActivities {
   /** Never rejects for one cluster: what could not be described is `unknown`. */
@@ -24,7 +24,7 @@ export function createSweepActivities(deps: { client: Client; objects: Objects }
         const clusters: SweepObservation['clusters'] = [];
         for (let from = 0; from < numbers.length; from += sweepDescribeAtOnce) {
           const batch = numbers.slice(from, from + sweepDescribeAtOnce);
-          const states = await Promise.all(batch.map((number) => presenceOf(deps.client, number)));
+          const states = await Promise.all(batch.map((number) => presenceOf(deps.client, clusterWorkflowId(number))));
           for (const [index, number] of batch.entries()) clusters.push({ number, state: states[index] ?? 'unknown' });
         }
         // Last, so that it is still the same namespace after all that was learned from it.
@@ -43,34 +43,16 @@ export function createSweepActivities(deps: { client: Client; objects: Objects }
   };
 }
 
-async function presenceOf(client: Client, number: number): Promise<ClusterPresence> {
-  try {
-    const { status } = await describe(client, clusterWorkflowId(number));
-    if (closed.has(status.name)) return 'closed';
-    return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW' ? 'open' : 'unknown';
-  } catch (error) {
-    return error instanceof WorkflowNotFoundError ? 'not found' : 'unknown';
-  }
-}
-
-const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
-
 /** null also when there is no deployment workflow: an empty namespace proves nothing about anybody. */
 async function deploymentOf(client: Client): Promise<string | null> {
   try {
-    const { memo } = await describe(client, deploymentWorkflowId);
+    const { memo } = await describeWorkflow(client, deploymentWorkflowId);
     const id = memo?.['deploymentId'];
     return typeof id === 'string' ? id : null;
   } catch {
     return null;
   }
 }
-
-const describe = (
-  client: Client,
-  workflowId: string,
-): ReturnType<ReturnType<Client['workflow']['getHandle']>['describe']> =>
-  client.withDeadline(Date.now() + updateDeadlineMs, () => client.workflow.getHandle(workflowId).describe());
 
 /** A memory that cannot be read is no memory: everything is then seen for the first time, which ends nobody too early. */
 function parseSightings(text: string): Sighting[] {

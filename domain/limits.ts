@@ -129,3 +129,12 @@ export const sweepGraceMs = 4 * 60_000;
 
 /** Clusters described at once by the sweep: a namespace has a rate limit that others need too. */
 export const sweepDescribeAtOnce = 10;
+
+/** A workspace looks this often whether the workflows of its reservations still run: some are ended from outside. */
+export const lookEveryMs = 5 * 60_000;
+/** What looks ended is looked at once more after this long before anything follows from it. */
+export const lookAgainMs = 20_000;
+/** A reservation younger than this is not looked at. */
+export const youngHolderMs = 30_000;
+/** Workflows described at once by a look. */
+export const lookAtOnce = 20;

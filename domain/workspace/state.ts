@@ -51,6 +51,10 @@ export interface Holder {
   vcpus: number;
   reservedAtMs: number;
   state: 'reserved' | 'starting' | 'running';
+  /** Its output is its creator's alone. Of clusters their specification says so. */
+  privateToCreator?: true;
+  /** Which of its workflows were seen to be over though it was not released, and at which look first. */
+  seen?: { what: 'both' | 'job' | 'cluster'; atMs: number };
   /** It was seen to be ending while another one asked for its name: the name is no longer its own. */
   nameless?: true;
   /** Set once it was asked to grow or shrink: `instances` is the greater of the two held numbers. */
@@ -106,6 +110,10 @@ export interface WorkspaceState {
   /** Idempotency key -> what it made. */
   keys: Record<string, IdempotencyRecord>;
   admitted: number;
+  /** The last look at the workflows of its holders; absent in states of earlier versions. */
+  lookedAtMs?: number;
+  /** The next look shall be now. */
+  lookWanted?: boolean;
 }
 
 export interface AdmitItem {
@@ -120,6 +128,8 @@ export interface AdmitItem {
   name: string;
   /** When the name is taken: answer the running one instead of NAME_TAKEN. */
   getOrCreate: boolean;
+  /** A job whose output is its creator's alone. */
+  privateToCreator?: true;
   /** A holder of this name that is ending, as the caller has seen: its name is free for this one. */
   instead?: number;
   specRef: string;
@@ -129,5 +139,14 @@ export interface AdmitItem {
 }
 
 export type AdmitAnswer =
-  | { ok: { number: number; name: string; admissionId: string; existing: boolean } }
+  | {
+      ok: {
+        number: number;
+        name: string;
+        admissionId: string;
+        existing: boolean;
+        /** Found by its name, not by the key of an earlier request. */
+        named?: true;
+      };
+    }
   | { error: Problem };

@@ -25,6 +25,8 @@ export const workspaceMessages = {
   removeUser: 'workspace.removeUser',
   share: 'workspace.share',
   released: 'workspace.released',
+  /** Nothing to say: look now at whether what is open still runs. */
+  look: 'workspace.look',
   view: 'workspace.view',
 } as const;
 
@@ -34,6 +36,7 @@ export interface AdmitOk {
   name: string;
   admissionId: string;
   existing: boolean;
+  named?: true;
 }
 export type IssueTokenItem = IssueToken;
 export interface RevokeTokenItem {

@@ -7,6 +7,7 @@ import {
   defineSignal,
   defineUpdate,
   log,
+  patched,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -15,6 +16,7 @@ import {
 import { admit } from '../../domain/workspace/admit.ts';
 import { createWorkspaceState, withPeople } from '../../domain/workspace/create.ts';
 import { needsSpare, release } from '../../domain/workspace/holders.ts';
+import { lookSoon } from '../../domain/workspace/reconcile.ts';
 import { reserveShare, settleShare } from '../../domain/workspace/shares.ts';
 import type { AdmitItem, WorkspaceLimits, WorkspaceState, WorkspaceUser } from '../../domain/workspace/state.ts';
 import { issueToken, revokeToken, type IssuedToken } from '../../domain/workspace/tokens.ts';
@@ -36,6 +38,7 @@ import type {
   WorkspaceInput,
   WorkspaceView,
 } from './messages.ts';
+import { createLooks } from './reconcile.ts';
 
 const admitUpdate = defineUpdate<FlushAnswer<AdmitOk>, [Flush<AdmitItem>]>(workspaceMessages.admit);
 const configureUpdate = defineUpdate<FlushAnswer<WorkspaceLimits>, [Flush<ConfigureItem>]>(workspaceMessages.configure);
@@ -47,6 +50,7 @@ const removeUserUpdate = defineUpdate<FlushAnswer<WorkspaceUser>, [Flush<RemoveU
 );
 const shareUpdate = defineUpdate<FlushAnswer<{ seq: number }>, [Flush<ShareItem>]>(workspaceMessages.share);
 const releasedSignal = defineSignal<[ReleasedSignal]>(workspaceMessages.released);
+const lookSignal = defineSignal(workspaceMessages.look);
 const viewQuery = defineQuery<WorkspaceView>(workspaceMessages.view);
 
 export async function workspace(input: WorkspaceInput): Promise<void> {
@@ -63,6 +67,7 @@ export async function workspace(input: WorkspaceInput): Promise<void> {
     ),
   );
   setHandler(releasedSignal, ({ number }) => release(state, number));
+  setHandler(lookSignal, () => lookSoon(state));
   setHandler(viewQuery, () => viewWorkspace(state));
 
   // It holds what everything else hangs from: cancelling it is not something an operator can mean.
@@ -72,14 +77,29 @@ export async function workspace(input: WorkspaceInput): Promise<void> {
   );
 }
 
+const looksPatch = 'looks-at-holders';
+
 async function run(state: WorkspaceState, input: WorkspaceInput): Promise<void> {
   const shouldRoll = (): boolean => workflowInfo().continueAsNewSuggested;
   const reserved = (): boolean => state.holders.some((holder) => holder.state === 'reserved');
+  const looks = createLooks(state);
   for (;;) {
     setCurrentDetails(describe(state));
-    await condition(() => reserved() || needsSpare(state) || shouldRoll());
+    const canRoll = (): boolean => shouldRoll() && !looks.underWay();
+    const nowMs = Date.now();
+    // Histories from before the looks were recorded without their timers; a run that is to end begins none.
+    const lookAtMs = patched(looksPatch) && !shouldRoll() ? looks.dueMs() : null;
+    const looked = looks.underWay();
+    const lookIsWanted = (): boolean => lookAtMs !== null && looks.dueMs() === 0;
+    const news = (): boolean =>
+      reserved() || needsSpare(state) || canRoll() || lookIsWanted() || looks.underWay() !== looked;
+    if (lookAtMs === null) await condition(news);
+    else if (lookAtMs > nowMs) {
+      await condition(news, lookAtMs - nowMs, { summary: 'the next look at what is open' });
+    }
+    if (lookAtMs !== null) looks.beginIfDue(Date.now());
     await Promise.all([startHolders(state), leaseSpare(state)]);
-    if (shouldRoll()) break;
+    if (canRoll()) break;
   }
   await continueAsNew<typeof workspace>({ ...input, carry: state });
 }

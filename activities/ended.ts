@@ -1,0 +1,119 @@
+// What is done about workflows that were ended from outside: a look at whether they are there, and for those that are not,
+// the archive entry and the tidying that they could not do themselves. Everything here may be repeated.
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+
+import { lookAtOnce, updateDeadlineMs } from '../domain/limits.ts';
+import type { HolderSighting } from '../domain/workspace/reconcile.ts';
+import type { Holder } from '../domain/workspace/state.ts';
+import { archiveKey } from '../platform/archive-keys.ts';
+import type { Objects } from '../platform/objects/objects.ts';
+import type { Vault } from '../platform/vault/vault.ts';
+import type { ClusterSpec } from '../schema/cluster-spec.ts';
+import type { JobSpec } from '../schema/job-spec.ts';
+import { clusterMessages, clusterWorkflowId } from '../workflows/cluster/messages.ts';
+import type { ClusterView } from '../workflows/cluster/messages.ts';
+import { jobMessages, jobWorkflowId } from '../workflows/job/messages.ts';
+import type { JobView } from '../workflows/job/messages.ts';
+import { endedCluster, endedJob, unseenCluster, unseenJob } from './ended-views.ts';
+import { heartbeating } from './heartbeating.ts';
+import { describeWorkflow, presenceOf } from './presence.ts';
+
+export interface EndedActivities {
+  /** Never rejects for one of them: what could not be described is `unknown`. */
+  lookAtHolders(input: { holders: Pick<Holder, 'number' | 'kind'>[] }): Promise<{ sightings: HolderSighting[] }>;
+  /** Where its instances are, or null when its specification is no more. */
+  whereWas(input: { specRef: string }): Promise<{ provider: string; providerQueue: string } | null>;
+  /** Writes the archive entries of these workflows that are missing, and deletes what lies sealed for the first of them. */
+  archiveEnded(input: { workspace: string; holder: Holder; parts: ('job' | 'cluster')[] }): Promise<void>;
+}
+
+export function createEndedActivities(deps: {
+  client: Client;
+  objects: Objects;
+  vault: Pick<Vault, 'delete'>;
+}): EndedActivities {
+  const { client, objects } = deps;
+  return {
+    async lookAtHolders({ holders }) {
+      return heartbeating(async () => {
+        const sightings: HolderSighting[] = [];
+        for (let from = 0; from < holders.length; from += lookAtOnce) {
+          const batch = holders.slice(from, from + lookAtOnce);
+          sightings.push(...(await Promise.all(batch.map((holder) => sightingOf(client, holder)))));
+        }
+        return { sightings };
+      });
+    },
+
+    async whereWas({ specRef }) {
+      const spec = await readSpec(objects, specRef);
+      if (spec === null) return null;
+      const { provider, providerQueue } = spec.settings;
+      return { provider, providerQueue };
+    },
+
+    async archiveEnded({ workspace, holder, parts }) {
+      const spec = await readSpec(objects, holder.specRef);
+      const { number } = holder;
+      if (parts.includes('job')) {
+        await putIfMissing(objects, archiveKey(workspace, 'jobs', number), async () => {
+          const how = await endingOf(client, jobWorkflowId(number));
+          const last = await lastView<JobView>(client, jobWorkflowId(number), jobMessages.view);
+          return endedJob(last ?? unseenJob(workspace, holder, spec), how, Date.now());
+        });
+      }
+      if (parts.includes('cluster')) {
+        await putIfMissing(objects, archiveKey(workspace, 'clusters', number), async () => {
+          const how = await endingOf(client, clusterWorkflowId(number));
+          const last = await lastView<ClusterView>(client, clusterWorkflowId(number), clusterMessages.view);
+          return endedCluster(last ?? unseenCluster(workspace, holder, spec), how, Date.now());
+        });
+      }
+      if (!parts.includes(holder.kind)) return;
+      for (const ref of [spec?.bundleRef, spec?.caRef]) if (ref !== undefined) await deps.vault.delete(ref);
+    },
+  };
+}
+
+async function sightingOf(client: Client, { number, kind }: Pick<Holder, 'number' | 'kind'>): Promise<HolderSighting> {
+  // The job first: a cluster that is still there when its job is over may only be on its way out.
+  const job = kind === 'job' ? await presenceOf(client, jobWorkflowId(number)) : null;
+  return { number, job, cluster: await presenceOf(client, clusterWorkflowId(number)) };
+}
+
+/** An entry that its own workflow has written says more than anything said here. */
+async function putIfMissing(objects: Objects, key: string, make: () => Promise<object>): Promise<void> {
+  if ((await objects.get(key)) !== null) return;
+  await objects.put(key, new TextEncoder().encode(JSON.stringify(await make())));
+}
+
+async function endingOf(client: Client, workflowId: string): Promise<string> {
+  try {
+    return `${workflowId} was ended from outside: ${(await describeWorkflow(client, workflowId)).status.name}`;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return `${workflowId} is no longer known to Temporal`;
+    throw error;
+  }
+}
+
+/** What a closed workflow last knew, by replaying its history; null when that is not possible any more. */
+async function lastView<T>(client: Client, workflowId: string, query: string): Promise<T | null> {
+  try {
+    return await client.withDeadline(Date.now() + updateDeadlineMs, () =>
+      client.workflow.getHandle(workflowId).query<T>(query),
+    );
+  } catch {
+    return null;
+  }
+}
+
+type Spec = { settings: JobSpec['settings'] | ClusterSpec['settings']; bundleRef: string; caRef?: string };
+
+/** The API validated it when it wrote it, before admission. */
+async function readSpec(objects: Objects, specRef: string): Promise<Spec | null> {
+  const bytes = await objects.get(specRef);
+  if (bytes === null) return null;
+  const spec: Spec = JSON.parse(new TextDecoder().decode(bytes));
+  return spec;
+}

@@ -1,0 +1,23 @@
+// Whether a workflow is still there. Asked of the workflow itself and never of visibility, which lags behind.
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+
+import { updateDeadlineMs } from '../domain/limits.ts';
+import type { ClusterPresence } from '../domain/sweep/state.ts';
+
+/** Never rejects: whatever the server does not clearly say is `unknown`. */
+export async function presenceOf(client: Client, workflowId: string): Promise<ClusterPresence> {
+  try {
+    const { status } = await describeWorkflow(client, workflowId);
+    if (closed.has(status.name)) return 'closed';
+    return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW' ? 'open' : 'unknown';
+  } catch (error) {
+    return error instanceof WorkflowNotFoundError ? 'not found' : 'unknown';
+  }
+}
+
+export function describeWorkflow(client: Client, workflowId: string): Promise<WorkflowExecutionDescription> {
+  return client.withDeadline(Date.now() + updateDeadlineMs, () => client.workflow.getHandle(workflowId).describe());
+}
+
+const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);

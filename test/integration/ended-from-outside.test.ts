@@ -1,0 +1,98 @@
+// An operator terminates workflows in Temporal, on a real server: they can say goodbye to nobody. Afterwards nothing runs
+// any more, names and limits are free, and the API says how it ended.
+import { Client as TemporalClient, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { youngHolderMs } from '../../domain/limits.ts';
+import { createClient } from '../../sdk/client.ts';
+import type { Client } from '../../sdk/client.ts';
+import { clusterWorkflowId } from '../../workflows/cluster/messages.ts';
+import { jobWorkflowId } from '../../workflows/job/messages.ts';
+import { workspaceMessages, workspaceWorkflowId } from '../../workflows/workspace/messages.ts';
+import type { WorkspaceView } from '../../workflows/workspace/messages.ts';
+import { makeDaskHome } from '../support/dask.ts';
+import { eventually } from '../support/eventually.ts';
+import { agentPids } from '../support/kills.ts';
+import { removeHome, startStack } from '../support/stack.ts';
+import type { TestStack } from '../support/stack.ts';
+
+describe('workflows that are terminated from outside', () => {
+  let home: string;
+  let stack: TestStack;
+  let client: Client;
+  let connection: Connection;
+  let temporal: TemporalClient;
+  beforeAll(async () => {
+    home = await makeDaskHome();
+    stack = await startStack({ home });
+    client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
+    connection = await Connection.connect({ address: stack.temporalAddress });
+    temporal = new TemporalClient({ connection, namespace: stack.namespace });
+  });
+  afterAll(async () => {
+    await connection.close();
+    await stack.stop();
+    await removeHome(home);
+  });
+
+  const workspace = () => temporal.workflow.getHandle(workspaceWorkflowId('default'));
+  const holders = async (): Promise<number[]> =>
+    (await workspace().query<WorkspaceView>(workspaceMessages.view)).holders.map(({ number }) => number);
+  const agentsOf = async (number: number): Promise<string[]> =>
+    (await client.clusters.get(number)).instances.map(({ id }) => id);
+  const agentsLeft = (ids: string[]): string[] => ids.filter((id) => agentPids(home).has(id));
+
+  it('leave no process, no name and no limit taken, and an ending that people can read', async () => {
+    const sleeping = { command: ['sleep', '600'], ntasks: 2, maxWorkers: 1 };
+    const [jobless, clusterless, healthy, dask] = await Promise.all([
+      client.jobs.create({ ...sleeping, name: 'jobless' }),
+      client.jobs.create({ ...sleeping, name: 'clusterless' }),
+      client.jobs.create({ ...sleeping, name: 'healthy' }),
+      client.clusters.create({ name: 'dask', workers: 1 }),
+    ]);
+    for (const { number } of [jobless, clusterless, healthy]) {
+      await eventually(async () => (await client.jobs.get(number)).tasks.running === 1, { timeoutMs: 60_000 });
+    }
+    await eventually(async () => (await client.clusters.get(dask.number)).status === 'ready', { timeoutMs: 90_000 });
+    const agents = await Promise.all([jobless, clusterless, dask].map(({ number }) => agentsOf(number)));
+    expect(agentsLeft(agents.flat())).toHaveLength(4);
+
+    const terminate = (id: string) => temporal.workflow.getHandle(id).terminate('an operator');
+    await terminate(jobWorkflowId(jobless.number));
+    await terminate(clusterWorkflowId(clusterless.number));
+    await terminate(clusterWorkflowId(dask.number));
+    const terminatedAtMs = Date.now();
+    // Its own agents ask it, and are told at once.
+    await eventually(() => agentsLeft(agents[0] ?? []).length === 0, { timeoutMs: 60_000 });
+    // What was seen once has no consequence yet.
+    expect(await holders()).toHaveLength(4);
+
+    await eventually(() => Date.now() > terminatedAtMs + youngHolderMs, { timeoutMs: 60_000 });
+    await workspace().signal(workspaceMessages.look);
+    await eventually(async () => (await holders()).length === 1, { timeoutMs: 120_000, intervalMs: 200 });
+    expect(await holders()).toEqual([healthy.number]);
+    expect(agentsLeft(agents.flat())).toEqual([]);
+
+    const ended = await client.jobs.get(jobless.number);
+    expect(ended).toMatchObject({ status: 'error', reason: { code: 'ENDED_FROM_OUTSIDE' } });
+    expect(ended.reason?.text).toContain('TERMINATED');
+    expect(ended.tasks).toMatchObject({ total: 2, running: 0, assigned: 0, pending: 0, cancelled: 2 });
+    expect(await client.clusters.get(jobless.number)).toMatchObject({ reason: { code: 'JOB_GONE' } });
+    expect(await client.jobs.get(clusterless.number)).toMatchObject({
+      status: 'error',
+      reason: { code: 'CLUSTER_GONE' },
+    });
+    for (const { number } of [clusterless, dask]) {
+      const cluster = await client.clusters.get(number);
+      expect(cluster).toMatchObject({ status: 'error', instances: [], reason: { code: 'ENDED_FROM_OUTSIDE' } });
+    }
+    // The one that nobody touched goes on, and the names are free.
+    expect((await client.jobs.get(healthy.number)).tasks.running).toBe(1);
+    for (const name of ['jobless', 'clusterless', 'dask']) {
+      const { number } = await client.jobs.create({ command: ['true'], name });
+      expect((await client.jobs.wait(number)).status).toBe('done');
+    }
+    await client.jobs.cancel(healthy.number);
+    await eventually(async () => (await holders()).length === 0, { timeoutMs: 60_000 });
+  });
+});
