@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts';
-import type { LaunchRequest, LaunchOutcome, LaunchedInstance } from '../provider.ts';
+import type { LaunchRequest, LaunchOutcome, LaunchedInstance, Owner } from '../provider.ts';
 import { countLiving } from './describe.ts';
 import { exists, instancePaths, logDirectory, readRefusal, writeOnce, writeWhole } from './files.ts';
 import type { InstancePaths, OwnerFile } from './files.ts';
@@ -21,6 +21,8 @@ export interface LaunchContext {
   maxInstances: number;
   /** All that agents get, beside what names their instance. */
   environment: Record<string, string>;
+  /** An agent started by this process has ended, and neither of its own accord nor because it was terminated. */
+  onCrash?: (owner: Owner, id: string) => void;
 }
 
 interface Place {
@@ -127,7 +129,8 @@ async function startInstance(
     owner,
   };
   await writeWhole(paths.boot, JSON.stringify(boot));
-  const problem = await spawnUntilClaimed(context, place.id, paths, logs);
+  const crashed = (): void => context.onCrash?.(owner, place.id);
+  const problem = await spawnUntilClaimed(context, place.id, paths, logs, crashed);
   // Another process's agent may have won the name while ours failed, and a tombstone means that it need not live.
   if (problem === null || (await exists(paths.claim)) || (await exists(paths.tombstone)))
     return { place, refusal: null };
@@ -140,6 +143,7 @@ async function spawnUntilClaimed(
   id: string,
   paths: InstancePaths,
   logs: string,
+  crashed: () => void,
 ): Promise<string | null> {
   const output = await open(paths.output, 'a', 0o600);
   const ended: { how: string | null } = { how: null };
@@ -157,6 +161,7 @@ async function spawnUntilClaimed(
   agent.unref();
   agent.once('error', (error) => (ended.how = `could not be started: ${error.message}`));
   agent.once('exit', (code, signal) => (ended.how ??= `ended at once (${signal ?? `exit code ${code}`})`));
+  agent.once('exit', (code) => void (code !== 0 && tellCrash(paths, crashed)));
   try {
     for (const giveUpAtMs = Date.now() + claimTimeoutMs; ; await sleep(claimPollMs)) {
       // The order matters: an agent that claimed and then ended has still been launched.
@@ -171,6 +176,12 @@ async function spawnUntilClaimed(
   } finally {
     await output.close();
   }
+}
+
+/** Only of one that was an instance: who never was one is refused by the launch itself. */
+async function tellCrash(paths: InstancePaths, crashed: () => void): Promise<void> {
+  const wasInstance = await exists(paths.claim).catch(() => false);
+  if (wasInstance && !(await exists(paths.tombstone).catch(() => true))) crashed();
 }
 
 async function lastWords(path: string): Promise<string> {

@@ -2,7 +2,7 @@
 // files of $ROPEWALK_HOME/instances and the kernel's own process table are the truth, so any process may ask.
 import { availableParallelism } from 'node:os';
 
-import type { LaunchRequest, Provider } from '../provider.ts';
+import type { LaunchRequest, Owner, Provider } from '../provider.ts';
 import { describeInstances, listInstances } from './describe.ts';
 import { agentEnvironment } from './environment.ts';
 import { type LaunchContext, launchInstances } from './launch.ts';
@@ -25,6 +25,11 @@ export interface LocalProviderOptions {
   cores?: number;
   /** Where agents' PATH, HOME, LANG, TMPDIR, proxies, TLS and package index come from; nothing else is taken. */
   environment?: Readonly<Record<string, string | undefined>>;
+  /**
+   * Told when an agent that this process started has crashed, so that nobody has to wait for its lease to expire. No more
+   * than a hint: agents of an earlier process are nobody's children, and their silence is noticed as any other.
+   */
+  onCrash?: (owner: Owner, id: string) => void;
 }
 
 /** A provider whose instances are processes of this machine. */

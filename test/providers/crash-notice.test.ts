@@ -1,0 +1,62 @@
+// Whoever started an agent learns of its crash at once; an agent that is ended, or ends of its own accord, is no crash.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { createLocalProvider } from '../../providers/local/provider.ts';
+import { isSameProcess } from '../../providers/local/processes.ts';
+import type { Owner } from '../../providers/provider.ts';
+import { createBench, launchAgent, readClaim } from '../agent/harness.ts';
+import type { Agent, Bench } from '../agent/harness.ts';
+import { startAgentApi } from '../support/agent-api.ts';
+import type { AgentApi } from '../support/agent-api.ts';
+import { eventually } from '../support/eventually.ts';
+
+let bench: Bench;
+let api: AgentApi;
+let crashes: { owner: Owner; id: string }[];
+beforeEach(async () => {
+  crashes = [];
+  bench = await createBench();
+  api = await startAgentApi();
+});
+afterEach(async () => {
+  await bench.remove();
+  await api.close();
+});
+
+/** Launched by a provider that is told of crashes; ended with the bench. */
+function launch(): Promise<Agent> {
+  const onCrash = (owner: Owner, id: string): void => void crashes.push({ owner, id });
+  const told = createLocalProvider({ ...bench.options, environment: process.env, onCrash });
+  const { launch: note } = bench.provider;
+  const provider = {
+    ...told,
+    launch: async (request: Parameters<typeof note>[0]) => {
+      const outcome = await told.launch(request);
+      // The bench finds it launched already, and ends it with its own.
+      await note(request);
+      return outcome;
+    },
+  };
+  return launchAgent({ ...bench, provider }, api);
+}
+
+it('tells of an agent that was killed, once, with its owner', async () => {
+  const agent = await launch();
+  process.kill(agent.pid, 'SIGKILL');
+  await eventually(() => crashes.length > 0);
+  expect(crashes).toEqual([{ owner: agent.owner, id: agent.id }]);
+});
+
+it('says nothing of one that was terminated, nor of one that has nothing left to do', async () => {
+  const [terminated, released] = [await launch(), await launch()];
+  const identity = await readClaim(released.directory);
+  await terminated.terminate();
+  api.answer.stop = { code: 'JOB_OVER', text: 'The job is over.' };
+  await eventually(async () => !(await isSameProcess(identity)));
+  // One that is killed afterwards is told of: by then the others would have been.
+  api.answer.stop = null;
+  const killed = await launch();
+  process.kill(killed.pid, 'SIGKILL');
+  await eventually(() => crashes.length > 0);
+  expect(crashes.map(({ id }) => id)).toEqual([killed.id]);
+});
