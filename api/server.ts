@@ -1,17 +1,23 @@
-// The API process: reads its environment, wires the ports, listens on loopback, and drains when it is told to end. It
-// starts while Temporal is away, since the connection is made when it is first needed.
+// The API process: reads its environment, wires the ports, listens (on loopback unless told otherwise), and drains when it
+// is told to end. It starts while Temporal is away, since the connection is made when it is first needed.
+import { access, constants } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 import { serve } from '@hono/node-server';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { pino } from 'pino';
-
+import { readForeign, readOrExit } from '../platform/environment.ts';
 import { loadKeys } from '../platform/keys.ts';
+import { createLogger } from '../platform/logger.ts';
+import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
+import { createRegistry } from '../platform/metrics/registry.ts';
+import { serveMetrics } from '../platform/metrics/serve.ts';
 import { createDirectoryObjects } from '../platform/objects/directory.ts';
+import { rememberInstanceTokens } from '../platform/remembered-tokens.ts';
 import { createTokens } from '../platform/tokens.ts';
 import { createVault } from '../platform/vault/vault.ts';
+import { readVersion } from '../platform/version.ts';
 import { readLogs } from '../providers/local/logs.ts';
 import type { LogQuery } from '../providers/provider.ts';
 import { createApp } from './app.ts';
@@ -19,23 +25,34 @@ import { createDrain } from './drain.ts';
 import { createDashboardRelay } from './relay/relay.ts';
 import { websocketsOnly, withDashboards } from './relay/serve.ts';
 import { readSettings } from './settings.ts';
+import { isStillGood } from './services/auth/verify-token.ts';
 import { createTemporalPort, temporalClientOptions } from './services/temporal-port.ts';
 import { createViews } from './services/views.ts';
 
-const settings = readSettings(process.env);
-const logger = pino({ level: settings.logLevel, base: { process: 'api', pid: process.pid } });
-const keys = await loadKeys(join(settings.home, 'keys.json'));
+const temporal = readForeign('TEMPORAL_*', () => loadClientConnectConfig());
+const settings = readOrExit(() => readSettings(process.env, 'problem' in temporal ? [temporal.problem] : []));
+const { connectionOptions, namespace } = 'value' in temporal ? temporal.value : {};
+const logger = createLogger({ level: settings.logLevel, program: 'api' });
+const keyFile = join(settings.home, 'keys.json');
+const keys = await loadKeys(keyFile);
 const objects = createDirectoryObjects(join(settings.home, 'objects'));
-const { connectionOptions, namespace } = loadClientConnectConfig();
+const tracing =
+  settings.otlpEndpoint === null ? null : (await import('../platform/tracing/client-tracing.ts')).startClientTracing();
 const connection = Connection.lazy(connectionOptions);
-const client = new Client({ connection, ...(namespace === undefined ? {} : { namespace }), ...temporalClientOptions });
+const client = new Client({
+  connection,
+  ...(namespace === undefined ? {} : { namespace }),
+  ...temporalClientOptions,
+  ...(tracing === null ? {} : { interceptors: { workflow: tracing.workflow } }),
+});
 const stopping = new AbortController();
+const registry = createRegistry('api', readVersion());
 
 const ports = {
   workflows: createTemporalPort(client),
   objects,
   vault: createVault(objects, keys),
-  tokens: createTokens(keys),
+  tokens: rememberInstanceTokens(createTokens(keys)),
   keys,
   logger,
   now: Date.now,
@@ -43,26 +60,48 @@ const ports = {
   logs: (query: LogQuery) => readLogs(settings.home, query),
   local: { hostId: settings.hostId, cores: availableParallelism() },
   stopping: stopping.signal,
+  metrics: createApiMetrics(registry),
+  readKeys: () => access(keyFile, constants.R_OK),
+  ...(tracing === null ? {} : { trace: tracing.request }),
 };
-const relay = createDashboardRelay({ ...ports, views: createViews(ports) });
+const metrics =
+  settings.metrics === null
+    ? null
+    : await serveMetrics({
+        ...settings.metrics,
+        sources: [() => registry.metrics()],
+        onError: (error) => logger.warn({ err: error }, 'the metrics could not be read'),
+      });
+const views = createViews(ports);
+const isGood = (session: { workspace: string; tokenId: string }) => isStillGood({ ...ports, views }, session);
+const relay = createDashboardRelay({ ...ports, views, isGood });
 const fetch = withDashboards(relay, createApp(ports).fetch);
-const listen = { hostname: '127.0.0.1', port: settings.port, serverOptions: websocketsOnly };
+const listen = { hostname: settings.listen, port: settings.port, serverOptions: websocketsOnly };
 const server = serve({ fetch, ...listen }, ({ address, port }) => {
-  logger.info({ address, port, publicUrl: settings.publicUrl }, 'listening');
+  const { publicUrl } = settings;
+  logger.info({ address, port, publicUrl, metricsPort: metrics?.port ?? null }, 'listening');
 });
 server.on('upgrade', relay.upgrade);
+const closeRest = async (): Promise<void> => {
+  await tracing?.close();
+  await metrics?.close();
+  await connection.close();
+};
 const drain = createDrain({
   server,
-  maxMs: 10_000,
-  onDraining: () => stopping.abort(),
+  maxMs: settings.drainMs,
+  onDraining: () => {
+    logger.info('draining: open requests are finished, new ones are refused');
+    stopping.abort();
+  },
   onDrained: async () => {
-    await connection.close();
+    await closeRest();
     logger.info('ended');
   },
 });
 server.on('error', (error) => {
   logger.fatal({ err: error }, 'the API cannot listen');
   process.exitCode = 1;
-  void connection.close();
+  void closeRest();
 });
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void drain());

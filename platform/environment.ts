@@ -54,3 +54,22 @@ export function explainStart(error: unknown): string {
   const { message, hint } = error.problem;
   return hint === undefined ? message : `${message}\n${hint}`;
 }
+
+/** What a library reads from the environment by itself: its complaint becomes one more problem. */
+export function readForeign<T>(variable: string, read: () => T): { value: T } | { problem: EnvironmentProblem } {
+  try {
+    return { value: read() };
+  } catch (error) {
+    return { problem: { variable, text: error instanceof Error ? error.message : String(error) } };
+  }
+}
+
+/** Prints every problem and ends the process; what a supervisor sees is exit code 2. */
+export function readOrExit<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    process.stderr.write(`${explainStart(error)}\n`);
+    process.exit(2);
+  }
+}

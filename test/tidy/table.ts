@@ -32,7 +32,7 @@ export const table: [prefix: string, row: Row][] = [
       own: new RegExp(`^(activities|domain|platform|schema)\\/|^${messages}`),
       ownTypes: /^providers\/provider\.ts$/,
       packages: /^(node|@temporalio\/(activity|common))$/,
-      packageTypes: /^@temporalio\/client$/,
+      packageTypes: /^@temporalio\/(client|worker)$/,
     },
   ],
   ['providers/contract', { own: /^(providers|domain|test\/support)\//, packages: /^(node|vitest)$/ }],
@@ -41,7 +41,9 @@ export const table: [prefix: string, row: Row][] = [
     'platform/',
     {
       own: /^(platform|domain)\//,
-      packages: /^(node|zod|jose|pino|prom-client|@opentelemetry\/.*|@peculiar\/x509|reflect-metadata|@aws-sdk\/.*)$/,
+      packages:
+        /^(node|zod|jose|pino|prom-client|@opentelemetry\/.*|@temporalio\/interceptors-opentelemetry|@peculiar\/x509|reflect-metadata|@aws-sdk\/.*)$/,
+      packageTypes: /^@temporalio\/worker$/,
     },
   ],
   [
