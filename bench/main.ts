@@ -24,6 +24,22 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: '10,000 and 100,000 no-op tasks through 1,000 simulated agents, against one activity per task',
     load: async () => (await import('./tasks/bench.ts')).tasksBench,
   },
+  batch: {
+    about: '10,000 real `true` tasks on local agents, against GNU parallel and xargs -P',
+    load: async () => (await import('./batch.ts')).batchBench,
+  },
+  submit: {
+    about: 'from the request for a job to its first task running',
+    load: async () => (await import('./submit.ts')).submitBench,
+  },
+  creates: {
+    about: '100 jobs created at the same moment',
+    load: async () => (await import('./creates.ts')).createsBench,
+  },
+  idle: {
+    about: 'what 200 idle clusters cost: CPU, memory, events per hour',
+    load: async () => (await import('./idle.ts')).idleBench,
+  },
 };
 
 async function main(): Promise<void> {
