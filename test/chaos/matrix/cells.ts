@@ -1,0 +1,94 @@
+// What there is to disturb: every boundary that the undisturbed run had, with every way to disturb it, dealt out to lives in a
+// seeded order. A new activity is covered the day it appears, because the boundaries are read from real histories.
+import { shuffled } from '../../support/kills.ts';
+import type { Bed } from './bed.ts';
+import { boundaryName, killModes, pausedModes, softModes } from './faults.ts';
+import type { Boundary, Fault, Mode } from './faults.ts';
+import type { Life, Scenario } from './lives.ts';
+
+export interface Cell {
+  scenario: Scenario;
+  boundary: Boundary;
+  mode: Mode;
+}
+
+/** Lives end within minutes only when few of their steps are disturbed. */
+const faultsInALife = 4;
+
+/** The boundaries that both of two undisturbed lives had: what depends on a moment's chance cannot be asked for. */
+export async function boundariesOf(bed: Bed, lives: Life[]): Promise<Map<Scenario, Boundary[]>> {
+  const found = new Map<Scenario, Boundary[]>();
+  for (const life of lives) {
+    const own = await readBoundaries(bed, life.key);
+    const names = new Set(own.map(boundaryName));
+    found.set(life.scenario, found.get(life.scenario)?.filter((each) => names.has(boundaryName(each))) ?? own);
+  }
+  return found;
+}
+
+/** One pass over everything: all kills and failures at each boundary, and a few losses of API and Temporal server. */
+export function allCells(boundaries: Map<Scenario, Boundary[]>, random: () => number): Cell[] {
+  const cells: Cell[] = [];
+  const rare: Cell[] = [];
+  for (const [scenario, own] of boundaries) {
+    for (const boundary of own) {
+      for (const mode of [...killModes, ...softModes]) cells.push({ scenario, boundary, mode });
+      if (scenario !== 'workspace') cells.push({ scenario, boundary, mode: 'stop' });
+      rare.push({ scenario, boundary, mode: 'api' }, { scenario, boundary, mode: 'server' });
+    }
+  }
+  // Each of these stops everybody for seconds: in every pass some, in all passes together all.
+  return [...cells, ...shuffled(rare, random).slice(0, 6)];
+}
+
+/** Fills lives with cells of their scenario, at most one at a boundary; a stop is alone, because after it nothing else comes. */
+export function deal(cells: readonly Cell[], random: () => number, name: (index: number) => string): Life[] {
+  const lives: Life[] = [];
+  for (const cell of shuffled(cells, random)) {
+    const { scenario, boundary, mode } = cell;
+    const open = lives.find((life) => life.scenario === scenario && hasRoom(life, boundary, mode));
+    const life = open ?? { id: name(lives.length), scenario, faults: [], key: '', isStopped: false };
+    if (open === undefined) lives.push(life);
+    life.faults.push({ ...boundary, mode, id: `${life.id}.${life.faults.length}` });
+  }
+  return shuffled(lives, random);
+}
+
+export const cellOf = (life: Life, fault: Fault): Cell => {
+  const { kind, activity, nth, mode } = fault;
+  return { scenario: life.scenario, boundary: { kind, activity, nth }, mode };
+};
+
+export const cellName = ({ scenario, boundary, mode }: Cell): string => `${scenario} ${boundaryName(boundary)} ${mode}`;
+
+const isPaused = (mode: Mode): boolean => pausedModes.some((each) => each === mode);
+
+function hasRoom(life: Life, boundary: Boundary, mode: Mode): boolean {
+  if (mode === 'stop' || life.faults.some((fault) => fault.mode === 'stop')) return false;
+  if (isPaused(mode) && life.faults.some((fault) => isPaused(fault.mode))) return false;
+  const name = boundaryName(boundary);
+  return life.faults.length < faultsInALife && !life.faults.some((fault) => boundaryName(fault) === name);
+}
+
+async function readBoundaries(bed: Bed, key: string): Promise<Boundary[]> {
+  const boundaries: Boundary[] = [];
+  for (const kind of ['job', 'cluster', 'workspace'] as const) {
+    const counts = new Map<string, number>();
+    for (const activity of await activitiesOf(bed, `${kind}/${key}`)) {
+      const nth = (counts.get(activity) ?? 0) + 1;
+      counts.set(activity, nth);
+      boundaries.push({ kind, activity, nth });
+    }
+  }
+  return boundaries;
+}
+
+async function activitiesOf(bed: Bed, workflowId: string): Promise<string[]> {
+  const history = await bed.temporal.workflow
+    .getHandle(workflowId)
+    .fetchHistory()
+    .catch(() => null);
+  return (history?.events ?? []).flatMap(
+    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+  );
+}

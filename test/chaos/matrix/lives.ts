@@ -1,0 +1,207 @@
+// The lives that the matrix disturbs: real clusters and jobs, created, scaled, stopped and run. Each step asks for a state and
+// waits until the process table shows it; at the end nothing of the life may be left, and every task ran and is recorded.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { ensureWorkspace } from '../../../dev/first-run.ts';
+import { clusterMessages, clusterWorkflowId } from '../../../workflows/cluster/messages.ts';
+import type { ScaleSignal } from '../../../workflows/cluster/messages.ts';
+import { NotFoundError } from '../../../sdk/errors.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Bed } from './bed.ts';
+import type { Fault } from './faults.ts';
+import { slotsOf } from './oracle.ts';
+import { recordedTasks, ranTasks } from './records.ts';
+
+export interface Life {
+  id: string;
+  scenario: Scenario;
+  faults: Fault[];
+  /** The number of its job or cluster, or the slug of its workspace; empty until it has one. */
+  key: string;
+  /** Somebody stopped it at a boundary: from then on it is to end, and nothing else. */
+  isStopped: boolean;
+}
+
+export type Scenario = 'grow' | 'stop' | 'recover' | 'dask' | 'workspace';
+
+/** Longer than any sum of time-outs and back-offs that a life's few faults can add up to. */
+const stepWithinMs = 120_000;
+
+/** Each throws when what it asked for does not come true. */
+export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>> = {
+  /** Created, scaled up, scaled down, run to its end. */
+  async grow(bed, life) {
+    const number = await submit(bed, life);
+    await reach(bed, life, number, [0, 1]);
+    await scale(bed, life, number, 3);
+    await reach(bed, life, number, [0, 1, 2]);
+    await scale(bed, life, number, 1);
+    await reach(bed, life, number, [0]);
+    await finish(bed, life, number);
+  },
+  /** Created and stopped under its job, twice. */
+  async stop(bed, life) {
+    const number = await submit(bed, life);
+    await reach(bed, life, number, [0, 1]);
+    await bed.client.clusters.stop(number).catch(() => stopLife(bed, life));
+    await stopLife(bed, life);
+    await finish(bed, life, number);
+  },
+  /** An instance is killed under its task: it is noticed, ended for certain, replaced, and its task runs again. */
+  async recover(bed, life) {
+    const number = await submit(bed, life);
+    await reach(bed, life, number, [0, 1]);
+    // Under its task: one that dies before it registers is waited for two minutes, by design.
+    await wait(life, 'a task runs in slot 1', async () =>
+      (await bed.oracle.living(number)).some((each) => each.slot === 1 && !each.isAgent),
+    );
+    const victim = (await bed.oracle.agents(number)).find((agent) => agent.slot === 1);
+    if (victim !== undefined) process.kill(victim.pid, 'SIGKILL');
+    await wait(life, 'another instance fills slot 1', async () =>
+      (await bed.oracle.agents(number)).some((agent) => agent.slot === 1 && agent.instance !== victim?.instance),
+    );
+    await finish(bed, life, number);
+  },
+  /** A cluster of its own, stopped once its instances live: what it reads and deletes is not what a job's cluster does. */
+  async dask(bed, life) {
+    const { id } = life;
+    const created = await eventually(
+      () => bed.client.clusters.create({ workers: 1, name: id }, { idempotencyKey: id }),
+      { timeoutMs: stepWithinMs, intervalMs: 300 },
+    );
+    begin(bed, life, String(created.number));
+    await reach(bed, life, created.number, [0, 1]);
+    await stopLife(bed, life);
+    await wait(life, 'the cluster is over', () => isOver(bed, life, created.number), { alsoWhenStopped: true });
+    await nothingLeft(bed, life, created.number);
+  },
+  /** A workspace leases its numbers, each block once. */
+  async workspace(bed, life) {
+    const { id } = life;
+    begin(bed, life, id);
+    await ensureWorkspace(bed.temporal, id, new AbortController().signal);
+    const handle = bed.temporal.workflow.getHandle(`workspace/${id}`);
+    await wait(life, 'its numbers are leased', async () =>
+      ((await handle.fetchHistory()).events ?? []).some((event) => event.activityTaskCompletedEventAttributes),
+    );
+  },
+};
+
+/** Asks for the end of a life, as its user would. */
+export async function stopLife(bed: Bed, life: Life): Promise<void> {
+  const number = Number(life.key);
+  const { jobs, clusters } = bed.client;
+  await eventually(
+    async () => {
+      await (life.scenario === 'dask' ? clusters.stop(number) : jobs.cancel(number));
+      return true;
+    },
+    { timeoutMs: stepWithinMs, intervalMs: 100 },
+  );
+  life.isStopped = true;
+}
+
+const tasks = 4;
+/** Waits for the file `go`, then adds one line: which task, which attempt, which process. */
+const script =
+  'until [ -e "$RUNS/go" ]; do sleep 0.2; done; echo "$ROPEWALK_BATCH_TASK_ID $ROPEWALK_TASK_ATTEMPT $$" >> "$RUNS/task-$ROPEWALK_BATCH_TASK_ID"';
+
+async function submit(bed: Bed, life: Life): Promise<number> {
+  const { id } = life;
+  const directory = join(bed.runs, id);
+  mkdirSync(directory);
+  const job = {
+    command: ['bash', '-c', script],
+    env: { RUNS: directory },
+    name: id,
+    ntasks: tasks,
+    maxWorkers: 2,
+    lease: 2,
+  };
+  const { number } = await eventually(() => bed.client.jobs.create(job, { idempotencyKey: id }), {
+    timeoutMs: stepWithinMs,
+    intervalMs: 300,
+  });
+  begin(bed, life, String(number));
+  return number;
+}
+
+function begin(bed: Bed, life: Life, key: string): void {
+  life.key = key;
+  bed.files.writePlan(key, life.faults);
+}
+
+async function scale(bed: Bed, life: Life, number: number, instances: number): Promise<void> {
+  const signal: ScaleSignal = { instances };
+  await wait(life, `it is asked for ${instances} instances`, async () => {
+    await bed.temporal.workflow.getHandle(clusterWorkflowId(number)).signal(clusterMessages.scale, signal);
+    return true;
+  });
+}
+
+const reach = (bed: Bed, life: Life, number: number, slots: number[]): Promise<void> =>
+  wait(life, `agents live in slots ${slots.join(', ')} and in no others`, async () => {
+    const found = slotsOf(await bed.oracle.agents(number));
+    return found.join() === slots.join();
+  });
+
+async function finish(bed: Bed, life: Life, number: number): Promise<void> {
+  const directory = join(bed.runs, life.id);
+  writeFileSync(join(directory, 'go'), '');
+  const anyway = { alsoWhenStopped: true };
+  let status = 'pending';
+  await wait(
+    life,
+    'the job is over',
+    async () => {
+      ({ status } = await bed.client.jobs.get(number));
+      return ['done', 'error', 'cancelled'].includes(status);
+    },
+    anyway,
+  );
+  await wait(life, 'the cluster is over', () => isOver(bed, life, number), anyway);
+  await nothingLeft(bed, life, number);
+  // A stop that arrives when all is done changes nothing; a job whose cluster was stopped could not go on.
+  const ends = life.isStopped ? ['done', 'cancelled', ...(life.scenario === 'stop' ? ['error'] : [])] : ['done'];
+  if (!ends.includes(status)) throw new Error(`the job ended as ${status}`);
+  const recorded = recordedTasks(bed.stack.home, number);
+  if (new Set(recorded).size !== recorded.length) throw new Error(`recorded twice, of tasks ${recorded.join()}`);
+  if (status !== 'done') return;
+  const all = Array.from({ length: tasks }, (_, index) => index).join();
+  if (recorded.join() !== all) throw new Error(`recorded are tasks ${recorded.join()}, not ${all}`);
+  const ran = ranTasks(directory).join();
+  if (ran !== all) throw new Error(`by their own files ran tasks ${ran}, not ${all}`);
+}
+
+async function isOver(bed: Bed, life: Life, number: number): Promise<boolean> {
+  try {
+    return (await bed.client.clusters.get(number)).endedAt !== null;
+  } catch (error) {
+    // A job that was cancelled before it had a cluster never gets one.
+    if (life.isStopped && error instanceof NotFoundError) return true;
+    throw error;
+  }
+}
+
+/** Once its cluster says that it is over, and at that moment, not some time later. */
+async function nothingLeft(bed: Bed, life: Life, number: number): Promise<void> {
+  const left = await bed.oracle.living(number);
+  if (left.length > 0) throw new Error(`${life.scenario} ${number} is over, but there are ${JSON.stringify(left)}`);
+}
+
+async function wait(
+  life: Life,
+  what: string,
+  isSo: () => Promise<boolean>,
+  { alsoWhenStopped = false }: { alsoWhenStopped?: boolean } = {},
+): Promise<void> {
+  await eventually(async () => (life.isStopped && !alsoWhenStopped) || (await isSo()), {
+    timeoutMs: stepWithinMs,
+    intervalMs: 200,
+  }).catch((cause: unknown) => {
+    throw new Error(`not within ${stepWithinMs / 1000} s: ${what} (${cause instanceof Error ? cause.message : ''})`, {
+      cause,
+    });
+  });
+}

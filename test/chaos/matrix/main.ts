@@ -1,0 +1,33 @@
+// `npm run test:chaos -- --minutes 45 --seed 7`: the kill matrix until its time is up, then its report; exit code 1 when a promise
+// was broken, or when a planned fault did not happen.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { runMatrix } from './matrix.ts';
+import { inWords } from './report.ts';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '45' },
+    seed: { type: 'string', default: '20261121' },
+    'at-once': { type: 'string', default: '6' },
+    workers: { type: 'string', default: '2' },
+    sample: { type: 'string' },
+  },
+});
+
+const report = await runMatrix({
+  minutes: Number(values.minutes),
+  seed: Number(values.seed),
+  atOnce: Number(values['at-once']),
+  workers: Number(values.workers),
+  ...(values.sample === undefined ? {} : { sample: Number(values.sample) }),
+  say: (line) => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`),
+});
+const results = join(import.meta.dirname, '../../../test-results');
+mkdirSync(results, { recursive: true });
+writeFileSync(join(results, 'kill-matrix.json'), `${JSON.stringify(report, null, 2)}\n`);
+console.log(`\n${inWords(report)}`);
+const isBroken = report.violations.length + report.notInjected.length > 0 || report.kills.worker === 0;
+process.exitCode = isBroken ? 1 : 0;

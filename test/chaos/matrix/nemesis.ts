@@ -1,0 +1,106 @@
+// Watches for faults as they happen: measures how soon a killed worker's workflow answers again, and does to API, Temporal
+// server or the life itself what a paused activity waits for.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { clusterMessages } from '../../../workflows/cluster/messages.ts';
+import { jobMessages } from '../../../workflows/job/messages.ts';
+import { eventually } from '../../support/eventually.ts';
+import { isAlive } from '../../support/kills.ts';
+import type { Bed } from './bed.ts';
+import { killModes } from './faults.ts';
+import type { Fault, Happened } from './faults.ts';
+import { stopLife } from './lives.ts';
+import type { Life } from './lives.ts';
+
+export interface Nemesis {
+  watch: (life: Life) => void;
+  /** Of workers: from the kill to the next answered message of the same workflow. */
+  messages: () => { all: number[]; alone: number[] };
+  kills: { worker: number; api: number; server: number };
+  stop: () => Promise<void>;
+}
+
+const lookEveryMs = 20;
+const giveUpAfterMs = 30_000;
+/** A kill this long before another one, or during its recovery, is part of what that one is measured by. */
+const aloneMs = 5_000;
+
+export function startNemesis(bed: Bed): Nemesis {
+  const watched = new Map<string, { life: Life; fault: Fault }>();
+  const seen = new Set<string>();
+  const killedAt: number[] = [];
+  const recovered: { fromMs: number; toMs: number }[] = [];
+  const kills = { worker: 0, api: 0, server: 0 };
+  const busy = new Set<Promise<void>>();
+  let isStopping = false;
+
+  async function act(life: Life, fault: Fault, fired: Happened): Promise<void> {
+    if (killModes.some((each) => each === fault.mode)) {
+      await eventually(() => !isAlive(fired.pid), { intervalMs: 5 });
+      const killedAtMs = Date.now();
+      kills.worker += 1;
+      killedAt.push(killedAtMs);
+      if (await answers(bed, life, fault)) recovered.push({ fromMs: killedAtMs, toMs: Date.now() });
+    }
+    if (fault.mode === 'stop') await stopLife(bed, life);
+    if (fault.mode === 'api' || fault.mode === 'server') {
+      const pid = (await bed.stack.childPids())[fault.mode === 'api' ? 'api' : 'temporal'];
+      if (pid === undefined) return;
+      process.kill(pid, 'SIGKILL');
+      kills[fault.mode] += 1;
+      killedAt.push(Date.now());
+    }
+    bed.files.note('done', fault.id, { attempt: 0, atMs: Date.now(), pid: process.pid });
+  }
+
+  const looping = (async (): Promise<void> => {
+    for (; !isStopping; await sleep(lookEveryMs)) {
+      for (const id of bed.files.listFired()) {
+        const found = watched.get(id);
+        const fired = seen.has(id) ? null : bed.files.read('fired', id);
+        if (found === undefined || fired === null) continue;
+        seen.add(id);
+        const acting = act(found.life, found.fault, fired).catch((error: unknown) => {
+          bed.violations.push(`${id}: ${String(error)}`);
+        });
+        busy.add(acting);
+        void acting.finally(() => busy.delete(acting));
+      }
+    }
+  })();
+  return {
+    watch: (life) => {
+      for (const fault of life.faults) watched.set(fault.id, { life, fault });
+    },
+    messages: () => {
+      const isAlone = ({ fromMs, toMs }: { fromMs: number; toMs: number }): boolean =>
+        killedAt.filter((atMs) => atMs > fromMs - aloneMs && atMs <= toMs).length === 1;
+      const took = ({ fromMs, toMs }: { fromMs: number; toMs: number }): number => toMs - fromMs;
+      return { all: recovered.map(took), alone: recovered.filter(isAlone).map(took) };
+    },
+    kills,
+    stop: async () => {
+      isStopping = true;
+      await looping;
+      await Promise.all(busy);
+    },
+  };
+}
+
+/** A flush with nothing in it asks for an answer and changes nothing. False when the workflow is over, or has no such message. */
+async function answers(bed: Bed, life: Life, fault: Fault): Promise<boolean> {
+  const message = { job: jobMessages.exchange, cluster: clusterMessages.report, workspace: null }[fault.kind];
+  if (message === null) return false;
+  const handle = bed.temporal.workflow.getHandle(`${fault.kind}/${life.key}`);
+  try {
+    await bed.temporal.withDeadline(Date.now() + giveUpAfterMs, () =>
+      handle.executeUpdate(message, { args: [{ items: [] }] }),
+    );
+    return true;
+  } catch (error) {
+    const { status } = await handle.describe().catch(() => ({ status: { name: 'UNKNOWN' } }));
+    if (status.name === 'RUNNING')
+      throw new Error(`no answer after a kill at ${fault.id}: ${String(error)}`, { cause: error });
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+// Loaded by `node --import` into a Temporal worker before its own worker.ts, which stays what the product ships: every
+// worker that is created there gets one more activity interceptor, and that injects the faults that were planned.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Context } from '@temporalio/activity';
+import { Worker } from '@temporalio/worker';
+import type { ActivityExecuteInput, ActivityInboundCallsInterceptor } from '@temporalio/worker';
+
+import { boundaryName, faultFiles, faultsVariable } from './faults.ts';
+import type { Fault, FaultFiles } from './faults.ts';
+
+type Next = (input: ActivityExecuteInput) => Promise<unknown>;
+
+/** Under the shortest start-to-close time-out, so that an attempt that waits here is not called lost. */
+const waitForPlanMs = 4_000;
+const waitForDoneMs = 3_000;
+
+const root = process.env[faultsVariable];
+if (root === undefined) throw new Error(`${faultsVariable} is not set`);
+const files = faultFiles(root);
+
+const create = Worker.create.bind(Worker);
+Worker.create = (options) =>
+  create({
+    ...options,
+    interceptors: {
+      ...options.interceptors,
+      // The last one is the innermost: nothing of the product stands between it and the effect.
+      activity: [...(options.interceptors?.activity ?? []), () => ({ inbound: interceptor })],
+    },
+  });
+
+const interceptor: ActivityInboundCallsInterceptor = {
+  execute: async (input, next) => {
+    const { workflowExecution, activityType, activityId, attempt } = Context.current().info;
+    const workflowId = workflowExecution?.workflowId ?? '';
+    const [kind = '', key = ''] = workflowId.split('/');
+    const nth = files.ordinal(workflowId, activityType, activityId);
+    const plan = await planOf(files, key);
+    const here = plan.find((each) => boundaryName(each) === `${kind}.${activityType}#${nth}`);
+    if (here === undefined) return next(input);
+    const fired = files.read('fired', here.id);
+    if (fired === null) return disturbed(here, attempt, input, next);
+    const answer = await next(input);
+    files.note('recovered', here.id, now(attempt));
+    return answer;
+  },
+};
+
+async function disturbed(fault: Fault, attempt: number, input: ActivityExecuteInput, next: Next): Promise<unknown> {
+  const fire = (): boolean => files.fire(fault.id, now(attempt));
+  switch (fault.mode) {
+    case 'kill before':
+      if (fire()) die();
+      return next(input);
+    case 'kill after': {
+      const answer = await next(input);
+      if (fire()) die();
+      return answer;
+    }
+    case 'kill answered': {
+      const answer = await next(input);
+      // Time enough for the answer to be sent, and often for the workflow task that it makes to have begun.
+      if (fire()) setTimeout(die, 5 + Math.random() * 150);
+      return answer;
+    }
+    case 'twice':
+      if (fire()) await next(input);
+      return next(input);
+    case 'at once': {
+      if (!fire()) return next(input);
+      const [answer] = await Promise.all([next(input), next(input)]);
+      return answer;
+    }
+    case 'fail before':
+      if (fire()) throw new Error('injected: it failed before its effect');
+      return next(input);
+    case 'fail after': {
+      const answer = await next(input);
+      if (fire()) throw new Error('injected: it failed after its effect');
+      return answer;
+    }
+    case 'stop':
+    case 'api':
+    case 'server': {
+      if (fire()) await until(() => files.read('done', fault.id) !== null, waitForDoneMs);
+      return next(input);
+    }
+  }
+}
+
+function die(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+const now = (attempt: number): { attempt: number; atMs: number; pid: number } => ({
+  attempt,
+  atMs: Date.now(),
+  pid: process.pid,
+});
+
+/** The number of a job is known to the matrix a moment later than to its workflow. */
+async function planOf(of: FaultFiles, key: string): Promise<Fault[]> {
+  await until(() => of.readPlan(key) !== null, waitForPlanMs);
+  const plan = of.readPlan(key);
+  if (plan === null) throw new Error(`nothing is planned for ${key} yet`);
+  return plan;
+}
+
+async function until(isSo: () => boolean, withinMs: number): Promise<void> {
+  for (const endMs = Date.now() + withinMs; !isSo() && Date.now() < endMs;) await sleep(10);
+}

@@ -1,0 +1,23 @@
+// Which tasks ran, by the files they appended to, and which are recorded, by the pages in the object store.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { TaskRecord } from '../../../domain/job/state.ts';
+import { taskPageKey } from '../../../platform/archive-keys.ts';
+import { read } from '../../support/kills.ts';
+
+/** Sorted; a task that was recorded twice is in here twice. */
+export function recordedTasks(home: string, number: number): number[] {
+  const records: number[] = [];
+  for (let page = 0; ; page += 1) {
+    const found = read<TaskRecord[]>(join(home, 'objects', taskPageKey('default', number, page)));
+    if (found === null) return records.toSorted((a, b) => a - b);
+    records.push(...found.map((record) => record.task));
+  }
+}
+
+export const ranTasks = (directory: string): number[] =>
+  readdirSync(directory)
+    .flatMap((name) => /^task-(\d+)$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .toSorted((a, b) => a - b);
