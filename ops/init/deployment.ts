@@ -1,6 +1,6 @@
 // The deployment's workflow: made once per Temporal namespace, and never taken over. It touches nothing when the namespace
 // belongs to another deployment.
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import { workflowTaskTimeoutMs } from '../../domain/limits.ts';
@@ -20,6 +20,13 @@ export async function ensureDeployment(client: Client, host: Host, home: string)
   if (found.status !== 'RUNNING' && found.status !== 'CONTINUED_AS_NEW') throw endedDeployment(found.status);
   if (found.owner !== host.deploymentId) throw foreignDeployment(found.owner, host.deploymentId, home);
   return false;
+}
+
+/** Before anything is changed in a namespace that may be somebody else's. */
+export async function refuseForeign(client: Client, host: Host, home: string): Promise<void> {
+  const found = await describeDeployment(client);
+  if (found !== null && found.owner !== host.deploymentId)
+    throw foreignDeployment(found.owner, host.deploymentId, home);
 }
 
 async function startDeployment(client: Client, deploymentId: string): Promise<void> {
@@ -42,7 +49,7 @@ async function describeDeployment(client: Client): Promise<{ owner: string; stat
     const owner = found.memo?.['deploymentId'];
     return { owner: typeof owner === 'string' ? owner : '(unknown)', status: found.status.name };
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return null;
+    if (error instanceof WorkflowNotFoundError || error instanceof NamespaceNotFoundError) return null;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { Client, Connection } from '@temporalio/client';
 
 import { sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
 import { type Host, localQueue } from '../host.ts';
-import { ensureDeployment } from './deployment.ts';
+import { ensureDeployment, refuseForeign } from './deployment.ts';
 import { type NamespaceSettings, prepareNamespace } from './namespace.ts';
 import { ensureSweepSchedule, type SweepTiming } from './schedule.ts';
 
@@ -31,6 +31,7 @@ export interface Preparation {
 /** What it changed, in sentences; none when all was there. */
 export async function prepareTemporal(preparation: Preparation): Promise<string[]> {
   const { connection, client, namespace, host, home, settings } = preparation;
+  await refuseForeign(client, host, home);
   const changes = await prepareNamespace(connection, namespace, settings);
   const isNew = await ensureDeployment(client, host, home);
   if (isNew) changes.push(`started the workflow of deployment ${host.deploymentId}`);

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { defaultConfigPath, prepareSettings, readDevConfig } from '../../dev/config.ts';
 import { loadHost, localQueue } from '../../ops/host.ts';
+import { prepareNamespace } from '../../ops/init/namespace.ts';
 import { usualSettings } from '../../ops/init/prepare.ts';
 import { ensureSweepSchedule } from '../../ops/init/schedule.ts';
 import { sweepScheduleId } from '../../workflows/sweep/messages.ts';
@@ -92,6 +93,16 @@ describe('ropewalk init', () => {
     try {
       const { code, stderr } = await runCli(['init'], { env: { ...env, ROPEWALK_HOME: stranger } });
       expect([code, stderr]).toEqual([1, expect.stringContaining('this Temporal namespace belongs to deployment')]);
+      // One that lacks everything but its owner: a stranger must not even add search attributes.
+      await prepareNamespace(connection, 'third', { retentionDays: 30, searchAttributes: [] });
+      const client = new Client({ connection, namespace: 'third' });
+      await client.workflow.start('deployment', {
+        ...{ workflowId: 'deployment', taskQueue: 'nobody', memo: { deploymentId: 'dep_other' }, args: [] },
+      });
+      const refused = await runCli(['init', '--namespace', 'third'], { env });
+      expect(refused.stderr).toContain('belongs to deployment dep_other');
+      const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'third' });
+      expect(Object.keys(customAttributes ?? {})).not.toContain('RopewalkUser');
     } finally {
       await rm(stranger, { recursive: true, force: true });
     }
