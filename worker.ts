@@ -27,6 +27,8 @@ import { readVersion } from './platform/version.ts';
 import { readWorkerSettings } from './platform/worker-settings.ts';
 import { createLocalProvider } from './providers/local/provider.ts';
 import { createRegistry } from './providers/registry.ts';
+import { clusterMessages, clusterWorkflowId } from './workflows/cluster/messages.ts';
+import type { SuspectSignal } from './workflows/cluster/messages.ts';
 import { controlQueue } from './workflows/messages.ts';
 
 async function main(): Promise<void> {
@@ -64,6 +66,14 @@ async function main(): Promise<void> {
   const client = new Client({ connection: await Connection.connect(connectionOptions), namespace });
   const objects = createDirectoryObjects(join(settings.home, 'objects'));
   const keys = await loadKeys(join(settings.home, 'keys.json'));
+  /** Otherwise its tasks would wait until its leases expire. A cluster that is over has nobody left to tell. */
+  const suspect = async (cluster: number, instance: string): Promise<void> => {
+    const signal: SuspectSignal = { instances: [{ instance, heardAtMs: Date.now() }] };
+    await client.workflow
+      .getHandle(clusterWorkflowId(cluster))
+      .signal(clusterMessages.suspect, signal)
+      .catch((err: unknown) => logger.info({ err, cluster, instance }, 'a crashed agent could not be told of'));
+  };
   const provider = createLocalProvider({
     home: settings.home,
     agentBundle: settings.agentBundle,
@@ -73,6 +83,7 @@ async function main(): Promise<void> {
     // In line on this machine is better than in the workflow's back-off, which would poll.
     waitForRoomMs: 20_000,
     environment: process.env,
+    onCrash: ({ cluster }, instance) => void suspect(cluster, instance),
   });
 
   const vault = createVault(objects, keys);
@@ -94,10 +105,7 @@ async function main(): Promise<void> {
       : { workflowBundle: { codePath: settings.workflowBundle } }),
     ...(tracing === null
       ? {}
-      : {
-          sinks: tracing.sinks,
-          interceptors: { activity: observed, workflowModules: [pathOf('workflows/tracing.ts')] },
-        }),
+      : { interceptors: { activity: observed, workflowModules: [pathOf('workflows/tracing.ts')] } }),
     activities: {
       ...createArchiveActivities({ objects, vault }),
       ...createEndedActivities({ client, objects, vault }),

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createLocalProvider } from '../../providers/local/provider.ts';
 import { isSameProcess } from '../../providers/local/processes.ts';
-import type { Owner } from '../../providers/provider.ts';
+import type { LaunchRequest, Owner } from '../../providers/provider.ts';
 import { createBench, launchAgent, readClaim } from '../agent/harness.ts';
 import type { Agent, Bench } from '../agent/harness.ts';
 import { startAgentApi } from '../support/agent-api.ts';
@@ -27,13 +27,13 @@ afterEach(async () => {
 function launch(): Promise<Agent> {
   const onCrash = (owner: Owner, id: string): void => void crashes.push({ owner, id });
   const told = createLocalProvider({ ...bench.options, environment: process.env, onCrash });
-  const { launch: note } = bench.provider;
+  const { provider: recording } = bench;
   const provider = {
     ...told,
-    launch: async (request: Parameters<typeof note>[0]) => {
+    launch: async (request: LaunchRequest) => {
       const outcome = await told.launch(request);
       // The bench finds it launched already, and ends it with its own.
-      await note(request);
+      await recording.launch(request);
       return outcome;
     },
   };
