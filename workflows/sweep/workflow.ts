@@ -3,12 +3,16 @@
 import { ActivityFailure, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 
 import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../activities/activities.ts';
+import type { Owner } from '../../domain/owner.ts';
 import { decideSweep, groupByOwner } from '../../domain/sweep/decide.ts';
 import type { SweepDecision, SweepObservation } from '../../domain/sweep/state.ts';
 import type { SweepInput, SweepReport } from './messages.ts';
 
 /** A report is one payload; beyond this many instances only what matters is listed. */
 const maxVerdictsReported = 2_000;
+
+/** Pending activities of one run. */
+const ownersAtOnce = 50;
 
 export async function sweep(input: SweepInput): Promise<SweepReport> {
   const { deploymentId, provider, providerQueue, graceMs, dryRun } = input;
@@ -44,19 +48,27 @@ export async function sweep(input: SweepInput): Promise<SweepReport> {
 }
 
 async function endOrphans(input: SweepInput, decision: SweepDecision, report: SweepReport): Promise<void> {
-  const { provider, providerQueue } = input;
-  for (const { owner, ids } of groupByOwner(decision.orphans)) {
-    try {
-      await at(providerQueue).terminateInstances.executeWithOptions(
-        { summary: `end ${ids.length} that cluster/${owner.cluster} left behind` },
-        [{ provider, owner, ids }],
-      );
-      report.terminated.push(...ids);
-    } catch (error) {
-      if (!(error instanceof ActivityFailure)) throw error;
-      // One owner's instances that will not end must not save the others'.
-      report.failed.push({ owner, ids, text: String(error.cause ?? error) });
-    }
+  const groups = groupByOwner(decision.orphans);
+  for (let from = 0; from < groups.length; from += ownersAtOnce) {
+    await Promise.all(groups.slice(from, from + ownersAtOnce).map((group) => endOne(input, group, report)));
+  }
+}
+
+/** One owner's instances that will not end must not save the others'. */
+async function endOne(
+  { provider, providerQueue }: SweepInput,
+  { owner, ids }: { owner: Owner; ids: string[] },
+  report: SweepReport,
+): Promise<void> {
+  try {
+    await at(providerQueue).terminateInstances.executeWithOptions(
+      { summary: `end ${ids.length} that cluster/${owner.cluster} left behind` },
+      [{ provider, owner, ids }],
+    );
+    report.terminated.push(...ids);
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    report.failed.push({ owner, ids, text: error.cause?.message ?? error.message });
   }
 }
 

@@ -1,0 +1,149 @@
+// The sweep's workflow on a real Temporal server, with the real look at its workflows and memory, and a provider of the
+// test's own making: what is remembered from run to run, and what becomes of errors.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { ApplicationFailure } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { createSweepActivities, type SweepActivities } from '../../activities/sweep.ts';
+import type { Owner } from '../../domain/owner.ts';
+import type { SweepObservation } from '../../domain/sweep/state.ts';
+import { createDirectoryObjects } from '../../platform/objects/directory.ts';
+import { clusterWorkflowId } from '../../workflows/cluster/messages.ts';
+import { controlQueue } from '../../workflows/messages.ts';
+import { type SweepInput, type SweepReport, sweepType } from '../../workflows/sweep/messages.ts';
+import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+
+const own = 'dep_own';
+const memoryFile = ['sweep', 'local.test.json'];
+
+describe('a sweep', () => {
+  let temporal: TestTemporal;
+  let objects: string;
+  let real: SweepActivities;
+  let instances: SweepObservation['instances'] = [];
+  let terminated: string[] = [];
+  const stuck = 13;
+  beforeAll(async () => {
+    objects = await mkdtemp(join(tmpdir(), 'ropewalk-sweep-'));
+    temporal = await startTemporal({
+      control: {
+        describeClusters: (input: { numbers: number[] }) => real.describeClusters(input),
+        readSightings: (input: { memory: string }) => real.readSightings(input),
+        writeSightings: (input: Parameters<SweepActivities['writeSightings']>[0]) => real.writeSightings(input),
+      },
+      instances: {
+        listInstances: async () => ({ instances }),
+        terminateInstances: async ({ owner, ids }: { owner: Owner; ids: string[] }) => {
+          if (owner.cluster === stuck) throw ApplicationFailure.nonRetryable('the cloud says no');
+          terminated.push(...ids);
+        },
+      },
+    });
+    real = createSweepActivities({ client: temporal.client, objects: createDirectoryObjects(objects) });
+    // Nobody works on this queue: they are open until the test ends them.
+    await startOpen('deployment', { deploymentId: own });
+    for (const number of [1, 2]) await startOpen(clusterWorkflowId(number), {});
+  });
+  beforeEach(() => {
+    terminated = [];
+  });
+  afterAll(async () => {
+    await temporal?.stop();
+    await rm(objects, { recursive: true, force: true });
+  });
+
+  const startOpen = async (workflowId: string, memo: Record<string, string>): Promise<void> => {
+    await temporal.client.workflow.start('nothing', { workflowId, taskQueue: 'nobody', args: [], memo });
+  };
+  let runs = 0;
+  const sweep = (wishes: Partial<SweepInput> = {}): Promise<SweepReport> =>
+    temporal.client.workflow.execute<(input: SweepInput) => Promise<SweepReport>>(sweepType, {
+      workflowId: `test-sweep-${++runs}`,
+      taskQueue: controlQueue,
+      args: [
+        { deploymentId: own, provider: 'local', providerQueue: 'local/test', graceMs: 1, dryRun: false, ...wishes },
+      ],
+    });
+  const verdictsOf = ({ verdicts }: SweepReport): Record<string, string> =>
+    Object.fromEntries(verdicts.map(({ id, verdict }) => [id, verdict]));
+  const instance = (id: string, cluster: number): SweepObservation['instances'][number] => ({
+    id,
+    owner: { deploymentId: own, workspace: 'w', cluster },
+    launchedAtMs: 1,
+  });
+
+  it('remembers from run to run, ends what stays unowned, and is not held up by one that will not end', async () => {
+    instances = [instance('i_open', 1), instance('i_closed', 2), instance('i_unheard', 3), instance('i_stuck', stuck)];
+    await temporal.client.workflow.getHandle(clusterWorkflowId(2)).terminate();
+    const first = await sweep();
+    expect(verdictsOf(first)).toEqual({
+      ...{ i_open: 'owned', i_closed: 'suspected', i_unheard: 'suspected', i_stuck: 'suspected' },
+    });
+    expect(terminated).toEqual([]);
+
+    const dry = await sweep({ dryRun: true });
+    expect(verdictsOf(dry)).toMatchObject({ i_open: 'owned', i_closed: 'orphan' });
+    expect([dry.terminated, terminated]).toEqual([[], []]);
+
+    const second = await sweep();
+    expect(terminated.toSorted()).toEqual(['i_closed', 'i_unheard']);
+    expect(second.terminated.toSorted()).toEqual(terminated.toSorted());
+    expect(second.failed).toMatchObject([{ ids: ['i_stuck'], text: 'the cloud says no' }]);
+    // What could not be ended is an orphan still; what is gone is forgotten.
+    instances = [instance('i_stuck', stuck)];
+    expect(verdictsOf(await sweep())).toEqual({ i_stuck: 'orphan' });
+  });
+
+  it('changes its memory in no dry run', async () => {
+    instances = [instance('i_new', 4)];
+    expect(verdictsOf(await sweep({ dryRun: true }))).toEqual({ i_new: 'suspected' });
+    expect(verdictsOf(await sweep())).toEqual({ i_new: 'suspected' });
+  });
+
+  it('begins anew when its memory cannot be read', async () => {
+    instances = [instance('i_5', 5)];
+    await sweep();
+    for (const damaged of ['', '{', 'null', '[1]', '{"v":1,"sightings":[{"id":7},null]}']) {
+      await writeFile(join(objects, ...memoryFile), damaged);
+      expect(verdictsOf(await sweep({ dryRun: true }))).toEqual({ i_5: 'suspected' });
+    }
+    expect(terminated).toEqual([]);
+  });
+
+  it('ends nothing, and forgets what it saw, for another deployment than the namespace’s', async () => {
+    instances = [instance('i_6', 6)];
+    await sweep();
+    const stranger = await sweep({ deploymentId: 'dep_other' });
+    expect(stranger).toMatchObject({ verdicts: [], terminated: [] });
+    expect(stranger.refusal).toContain(`belongs to deployment ${own}, not to dep_other`);
+    expect(verdictsOf(await sweep())).toEqual({ i_6: 'suspected' });
+    expect(terminated).toEqual([]);
+  });
+
+  it('calls a cluster that cannot be described unknown, and a namespace without a deployment nobody’s', async () => {
+    const broken = createSweepActivities({
+      client: new Proxy<Client>(temporal.client, { get: brokenGet }),
+      objects: createDirectoryObjects(objects),
+    });
+    instances = [instance('i_7', 7)];
+    await sweep();
+    const working = real;
+    real = broken;
+    const { refusal } = await sweep();
+    real = working;
+    expect(refusal).toContain('could not be told');
+    expect(terminated).toEqual([]);
+    // The outage proved nothing, so what was seen before it still counts.
+    expect((await sweep()).terminated).toEqual(['i_7']);
+  });
+});
+
+/** A client whose calls all fail, as when the server is away. */
+function brokenGet(target: Client, name: string | symbol): unknown {
+  if (name === 'withDeadline') return () => Promise.reject(new Error('14 UNAVAILABLE'));
+  return Reflect.get(target, name);
+}
