@@ -32,6 +32,9 @@ export type WorkspaceRules = WorkspaceAdmit &
   WorkspaceShares &
   WorkspaceUsers;
 
+type WorkspaceReconcile = typeof import('../../domain/workspace/reconcile.ts');
+export type LookRules = WorkspaceCreate & WorkspaceHolders & WorkspaceReconcile;
+
 export type DeploymentRules = typeof import('../../domain/deployment/rules.ts');
 
 export type SweepRules = typeof import('../../domain/sweep/decide.ts');
@@ -72,6 +75,14 @@ export async function loadWorkspaceRules(domain: string): Promise<WorkspaceRules
     ...(await load<WorkspaceTokens>(domain, 'workspace/tokens.ts')),
     ...(await load<WorkspaceShares>(domain, 'workspace/shares.ts')),
     ...(await load<WorkspaceUsers>(domain, 'workspace/users.ts')),
+  };
+}
+
+export async function loadLookRules(domain: string): Promise<LookRules> {
+  return {
+    ...(await load<WorkspaceCreate>(domain, 'workspace/create.ts')),
+    ...(await load<WorkspaceHolders>(domain, 'workspace/holders.ts')),
+    ...(await load<WorkspaceReconcile>(domain, 'workspace/reconcile.ts')),
   };
 }
 

@@ -10,11 +10,13 @@ import { checkClusterWorlds } from '../builders/cluster-world.ts';
 import { checkDaskWorlds } from '../builders/dask-world.ts';
 import { checkDeploymentWorlds } from '../builders/deployment-world.ts';
 import { checkJobWorlds } from '../builders/job-world.ts';
+import { checkLookWorlds } from '../builders/look-world.ts';
 import {
   loadClusterRules,
   loadDaskRules,
   loadDeploymentRules,
   loadJobRules,
+  loadLookRules,
   loadSweepRules,
   loadWorkspaceRules,
 } from '../builders/rules.ts';
@@ -22,6 +24,7 @@ import { checkSweepWorlds } from '../builders/sweep-world.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
 import { daskMutants } from './cluster/dask-mutants.ts';
 import { sweepMutants } from './sweep/sweep-mutants.ts';
+import { lookMutants } from './workspace/look-mutants.ts';
 import { clusterMutants, deploymentMutants, jobMutants, type Mutant, workspaceMutants } from './mutants.ts';
 
 const domain = join(import.meta.dirname, '..', '..', 'domain');
@@ -66,6 +69,14 @@ const areas: Area[] = [
     load: async (copy) => {
       const rules = await loadWorkspaceRules(copy);
       return () => checkWorkspaceWorlds(rules, options);
+    },
+  },
+  {
+    name: 'look',
+    mutants: lookMutants,
+    load: async (copy) => {
+      const rules = await loadLookRules(copy);
+      return () => checkLookWorlds(rules, options);
     },
   },
   {
