@@ -17,15 +17,12 @@ import {
   ParentBasedSampler,
   SamplingDecision,
   type Sampler,
-  type SpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 
 import { createAsyncContext } from './async-context.ts';
 import type { RequestSpan, RequestTracer } from './request-span.ts';
 
 export interface Tracing {
-  resource: Resource;
-  spanProcessor: SpanProcessor;
   request: RequestTracer;
   /** Sends what is left. */
   close: () => Promise<void>;
@@ -41,8 +38,6 @@ export function startTracing(program: 'api' | 'worker'): Tracing {
   const tracer = trace.getTracer('ropewalk');
 
   return {
-    resource,
-    spanProcessor,
     request: async ({ name, attributes, headers }: RequestSpan, run) => {
       const given = propagation.extract(context.active(), headers);
       const sent = trace.getSpanContext(given);

@@ -1,18 +1,15 @@
-// Tracing of a Temporal worker, by Temporal's own interceptors: activities here, workflows by the interceptors that their
-// bundle then has. Loaded only when tracing is on.
+// Tracing of a Temporal worker: activities by Temporal's own interceptors; workflows only hand their trace on
+// (workflows/tracing.ts). Loaded only when tracing is on.
 import {
-  makeWorkflowExporter,
   OpenTelemetryActivityInboundInterceptor,
   OpenTelemetryActivityOutboundInterceptor,
-  type OpenTelemetrySinks,
 } from '@temporalio/interceptors-opentelemetry';
-import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 
 import { startTracing } from './tracing.ts';
 
 export interface WorkerTracing {
   activity: ActivityInterceptorsFactory;
-  sinks: InjectedSinks<OpenTelemetrySinks>;
   close: () => Promise<void>;
 }
 
@@ -23,7 +20,6 @@ export function startWorkerTracing(): WorkerTracing {
       inbound: new OpenTelemetryActivityInboundInterceptor(context),
       outbound: new OpenTelemetryActivityOutboundInterceptor(context),
     }),
-    sinks: { exporter: makeWorkflowExporter(tracing.spanProcessor, tracing.resource) },
     close: tracing.close,
   };
 }

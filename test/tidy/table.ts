@@ -17,11 +17,6 @@ export const table: [prefix: string, row: Row][] = [
   // Both ends of the relay share what streams are; nobody else may use it.
   ['schema/relay-streams.ts', { own: /^schema\/relay\.ts$/, packages: /^node$/ }],
   ['schema/', { own: /^(schema|domain)\//, packages: /^zod$/ }],
-  // In the bundle of the workflows only when tracing is on.
-  [
-    'workflows/tracing.ts',
-    { own: /^$/, packages: /^@temporalio\/interceptors-opentelemetry$/, packageTypes: /^@temporalio\/workflow$/ },
-  ],
   [
     'workflows/',
     { own: /^(workflows|domain)\//, ownTypes: /^activities\//, packages: /^@temporalio\/(workflow|common)$/ },

@@ -1,0 +1,154 @@
+// A real stack, looked at from the outside as an operator does: metrics of API and Temporal worker, the board that asks for
+// them, one trace from the request to the activity, and an API that is told to end in the middle of requests.
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:http';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+import { eventually } from '../support/eventually.ts';
+import { startOtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts';
+import { startStack, type TestStack } from '../support/stack.ts';
+
+let stack: TestStack;
+let collector: Awaited<ReturnType<typeof startOtlpReceiver>>;
+
+beforeAll(async () => {
+  collector = await startOtlpReceiver();
+  const env = {
+    ROPEWALK_METRICS_ADDRESS: '127.0.0.1:0',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  };
+  const service = { logLevel: 'info', env };
+  stack = await startStack({ overrides: { api: service, worker: service } });
+});
+afterAll(async () => {
+  await stack?.stop();
+  await collector?.stop();
+});
+
+describe('metrics and traces', () => {
+  it('tell of a job that ran, in names that the board asks for and no others', async () => {
+    const number = await submit('observed');
+    await untilOver(number);
+    const [api, worker] = await Promise.all([scrape('api'), scrape('worker')]);
+    expect(api).toContain('ropewalk_http_requests_total{route="/v1/jobs",method="POST",status="201"} 1');
+    expect(api).toMatch(/ropewalk_flushes_total\{update="exchange",outcome="answered"\} [1-9]/);
+    expect(api).toMatch(/ropewalk_task_results_total\{outcome="ok"\} [1-9]/);
+    expect(worker).toMatch(/ropewalk_activities_total\{type="launchInstances",outcome="completed"\} 1/);
+    expect(worker).toMatch(/ropewalk_activity_duration_seconds_count\{type="archiveJob"\} 1/);
+    expect(worker).toMatch(/^temporal_worker_task_slots_available\{/m);
+    const known = new Set([...`${api}\n${worker}`.matchAll(/^# TYPE (\w+) /gm)].map((match) => match[1]));
+    const board = await readFile(new URL('../../ops/grafana/ropewalk.json', import.meta.url), 'utf8');
+    const asked = askedFor(board);
+    expect(asked.length).toBeGreaterThan(15);
+    expect(asked.filter((name) => !known.has(name))).toEqual([]);
+    expect(askedFor('{"expr": "rate(ropewalk_invented_total[5m])"}').filter((name) => !known.has(name))).toHaveLength(
+      1,
+    );
+  });
+
+  it('show one trace from the request over the workflows to the activity that launched', async () => {
+    const wanted = [
+      'POST /v1/jobs',
+      'StartWorkflowUpdate:workspace.admit',
+      'RunActivity:loadJob',
+      'RunActivity:launchInstances',
+    ];
+    const trace = await eventually(() => {
+      const [root] = collector.spans.filter(({ name }) => name === wanted[0]);
+      const spans = collector.spans.filter(({ traceId }) => traceId === root?.traceId);
+      return wanted.every((name) => spans.some((span) => span.name === name)) ? spans : null;
+    });
+    expect(new Set(trace.map(({ service }) => service))).toEqual(new Set(['ropewalk-api', 'ropewalk-worker']));
+    // The workflows hand the trace on and add no spans, so that it does not matter to a replay whether tracing is on.
+    expect(chain('RunActivity:launchInstances', trace)).toEqual([
+      'RunActivity:launchInstances',
+      'StartWorkflowUpdate:workspace.admit',
+      'POST /v1/jobs',
+    ]);
+    // What agents ask begins no trace.
+    expect(collector.spans.filter(({ name }) => name.includes('/v1/agent/'))).toEqual([]);
+  });
+});
+
+describe('an API that is told to end', () => {
+  it('answers every request that it has taken, and what was answered is there', async () => {
+    const count = 20;
+    await stack.kill('worker', 'SIGSTOP');
+    const before = (await stack.childPids())['api'];
+    const answers = Array.from({ length: count }, (_, index) => post(`drained-${index}`));
+    await eventually(async () => (await scrape('api')).includes(`ropewalk_http_requests_in_flight ${count}`));
+    await stack.kill('api', 'SIGTERM');
+    await eventually(() => stack.output().includes('draining: open requests are finished'));
+    await stack.kill('worker', 'SIGCONT');
+    const created = await Promise.all(answers);
+    expect(created.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 201));
+    await eventually(() => stack.output().includes('"msg":"ended"'));
+    await eventually(async () => {
+      const now = (await stack.childPids())['api'];
+      return now !== undefined && now !== before && (await fetch(`${stack.apiUrl}/readyz`)).ok;
+    });
+    const numbers = new Set(created.map(({ number }) => number));
+    expect(numbers.size).toBe(count);
+    for (const number of numbers) await untilOver(number);
+  });
+});
+
+const authorization = () => ({ authorization: `Bearer ${stack.token}` });
+
+/** On a connection of its own, so that nothing is sent on one that is being closed. */
+function post(name: string): Promise<{ status: number; number: number }> {
+  const body = JSON.stringify({ command: ['true'], name });
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      `${stack.apiUrl}/v1/jobs`,
+      { method: 'POST', agent: false, headers: { ...authorization(), 'content-type': 'application/json' } },
+      (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        response.on('end', () => {
+          const parsed = z.object({ number: z.number().default(0) }).parse(JSON.parse(text));
+          resolve({ status: response.statusCode ?? 0, number: parsed.number });
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+const submit = async (name: string): Promise<number> => (await post(name)).number;
+
+async function untilOver(number: number): Promise<void> {
+  await eventually(
+    async () => {
+      const answer = await fetch(`${stack.apiUrl}/v1/jobs/${number}`, { headers: authorization() });
+      return /"state":"done"|"status":"done"/.test(await answer.text());
+    },
+    { timeoutMs: 120_000 },
+  );
+}
+
+/** The newest process of that name says in its log where its metrics are. */
+async function scrape(program: 'api' | 'worker'): Promise<string> {
+  const pattern = program === 'api' ? /^api \| .*"metricsPort":(\d+)/gm : /^worker \| .*"port":(\d+),"msg":"metrics"/gm;
+  const [, port = ''] = [...stack.output().matchAll(pattern)].at(-1) ?? [];
+  return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+}
+
+function askedFor(board: string): string[] {
+  const found = [...board.matchAll(/\b(?:ropewalk|temporal|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name);
+  return [...new Set(found.map((name) => name.replace(/_(bucket|sum|count)$/, '')))];
+}
+
+/** The names of a span and of all above it. */
+function chain(name: string, spans: readonly ReceivedSpan[]): string[] {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const names: string[] = [];
+  for (let at = spans.find((span) => span.name === name); at !== undefined; at = byId.get(at.parentSpanId ?? '')) {
+    names.push(at.name);
+  }
+  return names;
+}
