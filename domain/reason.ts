@@ -3,4 +3,6 @@ export interface Reason {
   code: string;
   text: string;
   atMs: number;
+  /** Who asked for it, when somebody did. */
+  by?: string;
 }

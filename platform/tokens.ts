@@ -33,6 +33,8 @@ export interface DashboardClaims {
   workspace: string;
   cluster: number;
   user: string;
+  /** The API token it was made with: what it opens ends with that token. */
+  tokenId: string;
 }
 
 export interface MintedToken {
@@ -92,9 +94,10 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
 
   const verifyUser = async (audience: 'dashboard' | 'dashboard-session', token: string) => {
     const payload = await verify(audience, token);
-    const { workspace, cluster, user } = readClaims(payload);
-    if (workspace === null || cluster === null || user === null || payload.exp === undefined) throw refused(audience);
-    return { workspace, cluster, user, expiresAtMs: payload.exp * 1000 };
+    const { workspace, cluster, user, tokenId } = readClaims(payload);
+    const isWhole = workspace !== null && cluster !== null && user !== null && tokenId !== null;
+    if (!isWhole || payload.exp === undefined) throw refused(audience);
+    return { workspace, cluster, user, tokenId, expiresAtMs: payload.exp * 1000 };
   };
 
   return {
@@ -117,14 +120,14 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
       }
       return { workspace, cluster, job, instance, expiresAtMs: payload.exp * 1000 };
     },
-    mintDashboard: ({ workspace, cluster, user }) =>
-      mint('dashboard', { workspace, cluster, user }, dashboardLinkTtlMs),
+    mintDashboard: ({ workspace, cluster, user, tokenId }) =>
+      mint('dashboard', { workspace, cluster, user, tokenId }, dashboardLinkTtlMs),
     verifyDashboard: async (token) => {
-      const { workspace, cluster, user } = await verifyUser('dashboard', token);
-      return { workspace, cluster, user };
+      const { workspace, cluster, user, tokenId } = await verifyUser('dashboard', token);
+      return { workspace, cluster, user, tokenId };
     },
-    mintDashboardSession: ({ workspace, cluster, user }) =>
-      mint('dashboard-session', { workspace, cluster, user }, dashboardSessionTtlMs),
+    mintDashboardSession: ({ workspace, cluster, user, tokenId }) =>
+      mint('dashboard-session', { workspace, cluster, user, tokenId }, dashboardSessionTtlMs),
     verifyDashboardSession: (token) => verifyUser('dashboard-session', token),
   };
 }
@@ -144,6 +147,7 @@ const readClaims = (payload: JWTPayload) => ({
   job: integerOf(payload['job']),
   instance: textOf(payload['instance']),
   user: textOf(payload['user']),
+  tokenId: textOf(payload['tokenId']),
 });
 
 const hints: Record<Audience, string> = {

@@ -136,7 +136,10 @@ export const cluster = z.object({
   provider: z.string(),
   instances: z.array(instance),
   failures: z.array(z.object({ code: z.string(), text: z.string(), count, lastAt: z.iso.datetime() })),
-  events: z.array(z.object({ at: z.iso.datetime(), code: z.string(), text: z.string() })),
+  /** `by`: the user who asked for it, when one did. */
+  events: z.array(
+    z.object({ at: z.iso.datetime(), code: z.string(), text: z.string(), by: z.string().nullable().optional() }),
+  ),
   createdAt: z.iso.datetime(),
   readyAt: time,
   endedAt: time,

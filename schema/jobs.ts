@@ -49,6 +49,8 @@ export const createJob = z.strictObject({
   lease: durationInput.optional(),
   /** After this long without an answer from the control plane an instance ends by itself; 30 minutes unless given. */
   deadMan: durationInput.optional(),
+  /** Only its creator may read what its tasks print. */
+  privateToCreator: z.boolean().default(false),
   /** Further options by their command-line name, e.g. `memory`: answered as warnings, or refused, like the header's. */
   options: z.record(z.string().max(100), z.string().max(10_000)).optional(),
 });
@@ -145,5 +147,11 @@ export const eventsQuery = z.object({
 });
 
 /** What happened to a job: one line of `application/x-ndjson`. */
-export const jobEvent = z.object({ at: z.iso.datetime(), code: z.string(), text: z.string() });
+export const jobEvent = z.object({
+  at: z.iso.datetime(),
+  code: z.string(),
+  text: z.string(),
+  /** The user who asked for it, when one did. */
+  by: z.string().nullable().optional(),
+});
 export type JobEvent = z.infer<typeof jobEvent>;

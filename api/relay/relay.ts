@@ -12,12 +12,14 @@ import { createAgentDoor } from './agents.ts';
 import { serveDashboard } from './dashboard.ts';
 import { createHub, type Hub, type HubOptions } from './hub.ts';
 import { parseDashboardPath } from './paths.ts';
-import { createSessions } from './session.ts';
+import { createSessions, type Sessions } from './session.ts';
 import { refuse, serveWebSocket } from './websockets.ts';
 
 export interface RelayPorts extends HubOptions {
   tokens: Tokens;
   views: Pick<Views, 'cluster'>;
+  /** Whether the API token that a session hangs from is still good. */
+  isGood: Sessions['isGood'];
   publicUrl: string;
   logger: Logger;
   now: () => number;
@@ -40,7 +42,7 @@ export function createDashboardRelay(ports: RelayPorts): Relay {
   const { tokens, logger, now, stopping, answerWithinMs = defaultAnswerWithinMs } = ports;
   const { origin: publicOrigin, protocol } = new URL(ports.publicUrl);
   const hub = createHub(ports);
-  const sessions = createSessions({ tokens, isSecure: protocol === 'https:' });
+  const sessions = createSessions({ tokens, isSecure: protocol === 'https:', isGood: ports.isGood });
   const deps = { hub, sessions, publicOrigin, answerWithinMs, now };
   const agentDoor = createAgentDoor({ hub, tokens, views: ports.views });
   const browsers = new Set<Duplex>();

@@ -15,24 +15,35 @@ export interface Sessions {
   read(request: IncomingMessage, cluster: number): Promise<Session | null>;
   /** The cookie for a link that is good for this cluster, or null. */
   exchange(link: string, cluster: number): Promise<string | null>;
+  /** False once the API token that it hangs from was revoked, has expired, or lost its user. */
+  isGood(session: Pick<Session, 'workspace' | 'tokenId'>): Promise<boolean>;
 }
 
 const cookieName = 'ropewalk_dashboard';
 /** More of the name than we ever set: somebody plays. */
 const maxCookies = 5;
 
-export function createSessions({ tokens, isSecure }: { tokens: Tokens; isSecure: boolean }): Sessions {
+export interface SessionsOptions {
+  tokens: Tokens;
+  isSecure: boolean;
+  isGood: Sessions['isGood'];
+}
+
+export function createSessions({ tokens, isSecure, ...options }: SessionsOptions): Sessions {
+  // While nobody can tell, it is good: an outage of ours turns nobody out.
+  const isGood: Sessions['isGood'] = (session) => options.isGood(session).catch(() => true);
   return {
+    isGood,
     async read(request, cluster) {
       for (const value of cookiesOf(request)) {
         const session = await orNull(tokens.verifyDashboardSession(value));
-        if (session?.cluster === cluster) return session;
+        if (session?.cluster === cluster && (await isGood(session))) return session;
       }
       return null;
     },
     async exchange(link, cluster) {
       const claims = await orNull(tokens.verifyDashboard(link));
-      if (claims === null || claims.cluster !== cluster) return null;
+      if (claims === null || claims.cluster !== cluster || !(await isGood(claims))) return null;
       const { token, expiresAtMs } = await tokens.mintDashboardSession(claims);
       const parts = [
         `${cookieName}=${token}`,

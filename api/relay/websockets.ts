@@ -3,6 +3,7 @@
 import { request as httpRequest, STATUS_CODES, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 
+import { accessCheckEveryMs } from '../../domain/limits.ts';
 import type { DashboardDeps } from './dashboard.ts';
 import { switchHeaders, upgradeHeaders } from './headers.ts';
 import {
@@ -44,9 +45,13 @@ export async function serveWebSocket(
   const timer = setTimeout(fail, deps.answerWithinMs);
   // What was opened with a session ends with it.
   const sessionEnd = setTimeout(() => socket.destroy(), session.expiresAtMs - deps.now());
+  const access = setInterval(() => {
+    void deps.sessions.isGood(session).then((good) => (good ? undefined : socket.destroy()));
+  }, accessCheckEveryMs);
   socket.on('close', () => {
     clearTimeout(timer);
     clearTimeout(sessionEnd);
+    clearInterval(access);
     stream.destroy();
   });
   upstream.on('error', fail);

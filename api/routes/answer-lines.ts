@@ -3,6 +3,8 @@ import type { Context } from 'hono';
 
 import { logFields } from '../middleware/log-fields.ts';
 import { routeOf } from '../middleware/metrics.ts';
+import { watchAccess, type AccessWatch } from '../services/auth/access-watch.ts';
+import { isStillGood } from '../services/auth/verify-token.ts';
 import type { AppEnv } from './app.ts';
 import { ndjsonStream } from './ndjson.ts';
 import { ndjsonType } from './schemas.ts';
@@ -15,7 +17,11 @@ export async function answerLines(
   const left = new AbortController();
   const signal = AbortSignal.any([left.signal, c.req.raw.signal]);
   const lines = await read({ follow: follow === 'true', signal });
-  const { deps } = c.var;
+  const { deps, actor } = c.var;
+  const access = watchAccess(
+    () => isStillGood(deps, actor),
+    () => left.abort(),
+  );
   const route = routeOf(c);
   deps.metrics.streamBegins(route);
   let isOpen = true;
@@ -23,10 +29,23 @@ export async function answerLines(
     if (isOpen) deps.metrics.streamEnds(route);
     isOpen = false;
   };
-  const stream = ndjsonStream(lines, {
+  const stream = ndjsonStream(whileAllowed(lines, access), {
     leave: () => left.abort(),
     onEnd: ends,
     onError: (error) => deps.logger.warn({ ...logFields(c), err: error }, 'a stream of lines was cut short'),
   });
   return c.body(stream, 200, { 'Content-Type': ndjsonType, 'Cache-Control': 'no-store' });
+}
+
+/** A stream that ends because its reader's token was revoked must not look complete. */
+async function* whileAllowed(lines: AsyncIterable<unknown>, access: AccessWatch): AsyncGenerator<unknown> {
+  try {
+    for await (const line of lines) {
+      if (access.isLost()) break;
+      yield line;
+    }
+  } finally {
+    access.end();
+  }
+  if (access.isLost()) throw new Error('the token of its reader is no longer good');
 }

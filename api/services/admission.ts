@@ -1,7 +1,9 @@
 // The way of a new job or cluster into its workspace. What it refers to was written before; what a refused or repeated
 // request has written is withdrawn. When nobody knows whether it was admitted, it stays: it may run.
 import { RopewalkError } from '../../domain/errors.ts';
-import type { AdmitItem } from '../../domain/workspace/state.ts';
+import type { AdmitItem, HolderKind } from '../../domain/workspace/state.ts';
+import type { ClusterView } from '../../workflows/cluster/messages.ts';
+import type { JobView } from '../../workflows/job/messages.ts';
 import { workspaceWorkflowId, type AdmitOk } from '../../workflows/workspace/messages.ts';
 import type { Context } from './context.ts';
 import { hashBody } from './jobs/canonical.ts';
@@ -13,7 +15,8 @@ export interface Admission extends Omit<AdmitItem, 'idempotencyKey' | 'bodyHash'
   withdraw: () => Promise<unknown>;
 }
 
-export async function admit({ deps, actor }: Context, admission: Admission): Promise<AdmitOk> {
+export async function admit(context: Context, admission: Admission): Promise<AdmitOk> {
+  const { deps, actor } = context;
   const { idempotencyKey, body, withdraw, ...item } = admission;
   const { workspace, user } = actor;
   const submitted = await deps.admissions
@@ -31,10 +34,29 @@ export async function admit({ deps, actor }: Context, admission: Admission): Pro
     await withdraw();
     throw submitted.kind === 'refused' ? new RopewalkError(submitted.problem, refusedRetry) : workspaceGone();
   }
+  const { named = false, number } = submitted.value;
+  // Who asks for an open one is not given one that is ending: it would be gone before it was used.
+  if (named && item.instead === undefined && (await isEnding(context, item.kind, number))) {
+    return admit(context, { ...admission, instead: number });
+  }
   if (submitted.value.admissionId !== item.admissionId) await withdraw();
   deps.views.expireWorkspace(workspace);
   return submitted.value;
 }
+
+/** Asked of the workflow itself: a moment ago counts. While nobody can tell, it is not. */
+async function isEnding({ deps, actor }: Context, kind: HolderKind, number: number): Promise<boolean> {
+  deps.views.expire(number);
+  try {
+    if (kind === 'job') return endedJob.has((await deps.views.job(actor.workspace, number)).view.status);
+    return endingCluster.has((await deps.views.cluster(actor.workspace, number)).view.status);
+  } catch {
+    return false;
+  }
+}
+
+const endedJob = new Set<JobView['status']>(['done', 'error', 'cancelled']);
+const endingCluster = new Set<ClusterView['status']>(['stopping', 'stopped', 'error']);
 
 const refusedRetry = { retryAfterMs: 1_000 };
 

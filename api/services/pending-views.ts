@@ -32,6 +32,7 @@ export function pendingJob(
     endedAtMs: null,
     recentErrors: [],
     pagesWritten: 0,
+    privateToCreator: holder.privateToCreator ?? false,
   };
 }
 

@@ -65,10 +65,11 @@ export function toWireCluster({ view, staleSinceMs }: Viewed<ClusterView>): Clus
   };
 }
 
-const wireEvent = ({ atMs, code, text }: ClusterView['events'][number]): Cluster['events'][number] => ({
+const wireEvent = ({ atMs, code, text, by }: ClusterView['events'][number]): Cluster['events'][number] => ({
   at: time(atMs),
   code,
   text,
+  by: by ?? null,
 });
 
 function wireInstance(view: InstanceView): Cluster['instances'][number] {

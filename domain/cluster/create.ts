@@ -2,7 +2,7 @@
 import type { ClusterSettings, ClusterState, DaskState } from './state.ts';
 
 export function createClusterState(
-  cluster: { number: number; workspace: string; createdAtMs: number },
+  cluster: { number: number; workspace: string; createdAtMs: number; user?: string },
   settings: ClusterSettings,
 ): ClusterState {
   return {
@@ -24,12 +24,15 @@ export function createClusterState(
     lostToTell: [],
     jobTold: false,
     alarm: null,
-    events: [],
+    events: createdEvent(cluster),
     terminated: 0,
     launched: 0,
     dask: settings.dask === null ? null : createDaskState(),
   };
 }
+
+const createdEvent = ({ user, createdAtMs }: { user?: string; createdAtMs: number }): ClusterState['events'] =>
+  user === undefined ? [] : [{ atMs: createdAtMs, code: 'CREATED', text: `created by ${user}`, by: user }];
 
 function createDaskState(): DaskState {
   return {

@@ -4,7 +4,7 @@ import { fewerAfterMs } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { lose } from './lose.ts';
 import { addEvent, touchOrders } from './notes.ts';
-import { scaleCluster } from './requests.ts';
+import { isOvertaken, scaleCluster, type Asked } from './requests.ts';
 import { moveToSlot, slotHistory } from './slots.ts';
 import type { ClusterInstance, ClusterState, DaskState, DrainOutcome, ProcessState, SchedulerReport } from './state.ts';
 import { noteReady } from './view.ts';
@@ -109,13 +109,19 @@ export function keepAlive(state: ClusterState, noClientTimeoutMs: number | null,
 }
 
 /** Turns adaptive scaling on, between these counts of workers, or off. */
-export function adaptCluster(state: ClusterState, adaptive: DaskState['adaptive'], nowMs: number): void {
+export function adaptCluster(
+  state: ClusterState,
+  adaptive: DaskState['adaptive'],
+  nowMs: number,
+  asked: Asked = {},
+): void {
+  if (isOvertaken(state, 'adapt', asked)) return;
   if (state.dask === null || state.stopRequested !== null) return;
   state.dask.adaptive = adaptive;
   state.dask.fewer = null;
   const text =
     adaptive === null ? 'adaptive scaling is off' : `between ${adaptive.minimum} and ${adaptive.maximum} workers`;
-  addEvent(state, nowMs, 'ADAPT', text);
+  addEvent(state, nowMs, 'ADAPT', text, asked.by);
   adaptNow(state, state.dask, nowMs);
 }
 

@@ -2,8 +2,9 @@
 import { maxEventsKept } from '../limits.ts';
 import type { ClusterState } from './state.ts';
 
-export function addEvent(state: ClusterState, atMs: number, code: string, text: string): void {
-  state.events = [...state.events, { atMs, code, text }].slice(-maxEventsKept);
+export function addEvent(state: ClusterState, atMs: number, code: string, text: string, by?: string): void {
+  const event = { atMs, code, text, ...(by === undefined ? {} : { by }) };
+  state.events = [...state.events, event].slice(-maxEventsKept);
 }
 
 /** Agents that wait for orders are answered when this has grown. */

@@ -192,7 +192,10 @@ export interface ClusterState {
   /** The job has been told that its cluster ends without it. */
   jobTold: boolean;
   alarm: Reason | null;
-  events: { atMs: number; code: string; text: string }[];
+  /** `by`: the user who asked for it, when one did. */
+  events: { atMs: number; code: string; text: string; by?: string }[];
+  /** Numbers of the newest requests of each kind; absent until there was a numbered one. */
+  asked?: { scale?: number; adapt?: number };
   terminated: number;
   launched: number;
   dask: DaskState | null;

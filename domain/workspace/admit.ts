@@ -24,7 +24,9 @@ export function admit(state: WorkspaceState, item: AdmitItem, nowMs: number): Ad
   if (named !== undefined && named.number !== item.instead) {
     if (!item.getOrCreate || named.kind !== item.kind) return { error: nameTaken(named) };
     remember(state, item, named.number, named.admissionId, nowMs);
-    return { ok: { number: named.number, name: named.name, admissionId: named.admissionId, existing: true } };
+    return {
+      ok: { number: named.number, name: named.name, admissionId: named.admissionId, existing: true, named: true },
+    };
   }
   const over = exceeded(state, { user: item.user, running: 1, instances: item.instances, vcpus: item.vcpus });
   if (over !== null) return { error: over };
@@ -104,6 +106,7 @@ function reserve(state: WorkspaceState, item: AdmitItem, number: number, nowMs: 
     vcpus: item.vcpus,
     reservedAtMs: nowMs,
     state: 'reserved',
+    ...(item.privateToCreator === true ? { privateToCreator: true } : {}),
   };
   state.holders.push(holder);
   state.admitted += 1;

@@ -73,7 +73,10 @@ describe('the events of a cluster', () => {
     const number = await api.startCluster();
     await api.call('POST', `/v1/clusters/${number}/scale`, { body: { workers: 7 } });
     const events = await linesOf(await api.call('GET', `/v1/clusters/${number}/events`));
-    expect(events).toEqual([{ at: expect.any(String), code: 'SCALE', text: 'asked for 8 instances' }]);
+    expect(events).toEqual([
+      { at: expect.any(String), code: 'CREATED', text: 'created by ada', by: 'ada' },
+      { at: expect.any(String), by: 'ada', code: 'SCALE', text: 'asked for 8 instances' },
+    ]);
     const later = new Date(api.now() + 60_000).toISOString();
     expect(await linesOf(await api.call('GET', `/v1/clusters/${number}/events?since=${later}`))).toEqual([]);
     const stranger = { token: api.addToken('other') };
@@ -87,6 +90,7 @@ describe('the events of a cluster', () => {
     const response = await api.call('GET', `/v1/clusters/${number}/events?follow=true`);
     const reader = response.body?.getReader();
     const next = async () => JSON.parse(new TextDecoder().decode((await reader?.read())?.value)).code;
+    expect(await next()).toBe('CREATED');
     expect(await next()).toBe('SCALE');
     api.workflows.control.isAway = true;
     const second = next();

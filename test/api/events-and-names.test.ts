@@ -19,7 +19,7 @@ describe('the events of a job', () => {
     const api = createTestApi();
     const number = await api.submit({ command: ['echo', 'hi'] });
     expect(await eventsOf(api, number)).toEqual([
-      { at: expect.any(String), code: 'SUBMITTED', text: 'submitted by ada: echo hi' },
+      { at: expect.any(String), code: 'SUBMITTED', by: 'ada', text: 'submitted by ada: echo hi' },
     ]);
     await api.call('POST', `/v1/jobs/${number}/cancel`);
     expect(await eventsOf(api, number)).toMatchObject([

@@ -104,8 +104,8 @@ export function createMemoryWorkflows(objects: Objects, now: () => number) {
   };
 
   const openCluster = (input: Omit<ClusterInput, 'settings'>, settings: ClusterSettings): void => {
-    const { number, workspace } = input;
-    const cluster = createClusterState({ number, workspace, createdAtMs: now() }, settings);
+    const { number, workspace, user } = input;
+    const cluster = createClusterState({ number, workspace, user, createdAtMs: now() }, settings);
     clusters.set(number, cluster);
     open.set(`cluster/${number}`, {
       update: (_name, item) => report(cluster, trusted<ReportItem>(item)),
@@ -167,7 +167,8 @@ export function createMemoryWorkflows(objects: Objects, now: () => number) {
       const job = createJobState({ ...owner, submittedAtMs: now() }, settings);
       jobs.set(number, job);
       const array = parseArray(settings.array);
-      const jobInput = { ...owner, name: holder.name, specRef: holder.specRef };
+      const { name, specRef, privateToCreator = false } = holder;
+      const jobInput = { ...owner, name, specRef, privateToCreator };
       open.set(`job/${number}`, {
         update: (_name, item) => ({
           ok: exchange(job, trusted<ExchangeItem>(item), now(), (index) => array.idAt(index)),
@@ -211,9 +212,13 @@ function viewTasks(job: JobState, input: unknown) {
 
 function signalCluster(cluster: ClusterState, name: string, input: unknown, nowMs: number): void {
   if (name === clusterMessages.stop) stopCluster(cluster, { ...trusted<StopSignal>(input), atMs: nowMs });
-  else if (name === clusterMessages.scale) scaleCluster(cluster, trusted<ScaleSignal>(input).instances, nowMs);
-  else if (name === clusterMessages.adapt) adaptCluster(cluster, trusted<AdaptSignal>(input).adaptive, nowMs);
-  else if (name === clusterMessages.keepalive) {
+  else if (name === clusterMessages.scale) {
+    const { instances, ...asked } = trusted<ScaleSignal>(input);
+    scaleCluster(cluster, instances, nowMs, asked);
+  } else if (name === clusterMessages.adapt) {
+    const { adaptive, ...asked } = trusted<AdaptSignal>(input);
+    adaptCluster(cluster, adaptive, nowMs, asked);
+  } else if (name === clusterMessages.keepalive) {
     keepAlive(cluster, trusted<KeepaliveSignal>(input).noClientTimeoutMs, nowMs);
   } else throw new Error(`a cluster knows no signal ${name}`);
 }

@@ -56,7 +56,12 @@ describe.runIf(hasChromium)('the dashboard in a browser', () => {
   afterEach(() => context.close());
 
   const link = async (): Promise<string> => {
-    const { token } = await bench.tokens.mintDashboard({ workspace: 'default', cluster, user: 'ada' });
+    const { token } = await bench.tokens.mintDashboard({
+      workspace: 'default',
+      cluster,
+      user: 'ada',
+      tokenId: 'tok000000001',
+    });
     return `${root}/?link=${token}`;
   };
   /** Bokeh has drawn something. */

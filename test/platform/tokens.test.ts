@@ -92,7 +92,7 @@ describe('agent tokens', () => {
 });
 
 describe('dashboard tokens', () => {
-  const claims = { workspace: 'default', cluster: 12, user: 'ada' };
+  const claims = { workspace: 'default', cluster: 12, user: 'ada', tokenId: 'tok000000001' };
 
   it('carry their claims for as long as they say', async () => {
     let nowMs = startMs;

@@ -220,7 +220,12 @@ describe('a websocket of the dashboard', () => {
       expect(await refusedWith(await bench.socket('/status/ws', { origin }))).toBe(403);
     }
     expect(await refusedWith(await bench.socket('/status/ws', { cookie: '' }))).toBe(401);
-    const other = await bench.cookie({ workspace: 'default', cluster: cluster + 1, user: 'ada' });
+    const other = await bench.cookie({
+      workspace: 'default',
+      cluster: cluster + 1,
+      user: 'ada',
+      tokenId: 'tok000000001',
+    });
     expect(await refusedWith(await bench.socket('/status/ws', { cookie: other }))).toBe(401);
     expect(await refusedWith(await bench.socket('/jupyter/ws'))).toBe(404);
     expect(await refusedWith(await bench.socket('/tasks/ws'))).toBe(502);
@@ -235,5 +240,16 @@ describe('a websocket of the dashboard', () => {
     const socket = await bench.socket('/status/ws', { cookie });
     await once(socket, 'open');
     expect((await once(socket, 'close'))[0]).toBe(1006);
+  });
+
+  it('ends when its API token is no longer good, and no page is shown any more', async () => {
+    const { target } = await connected(notFound);
+    echo(target);
+    const cookie = await bench.cookie();
+    const socket = await bench.socket('/status/ws', { cookie });
+    await once(socket, 'open');
+    bench.state.isGood = false;
+    expect((await once(socket, 'close'))[0]).toBe(1006);
+    expect((await bench.page(`/clusters/${cluster}/dashboard/status`, { cookie })).status).toBe(401);
   });
 });

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { cluster, createBench, type Bench } from './support.ts';
 
 const root = `/clusters/${cluster}/dashboard`;
-const ada = { workspace: 'default', cluster, user: 'ada' };
+const ada = { workspace: 'default', cluster, user: 'ada', tokenId: 'tok000000001' };
 
 let bench: Bench;
 afterEach(() => bench.end());
@@ -90,7 +90,7 @@ describe('a link', () => {
     await start();
     const { token, expiresAtMs } = await bench.tokens.mintDashboard(ada);
     expect(Math.abs(expiresAtMs - Date.now() - 300_000)).toBeLessThan(60_000);
-    const other = await bench.tokens.mintDashboard({ ...ada, cluster: cluster + 1 });
+    const other = await bench.tokens.mintDashboard({ ...ada, cluster: cluster + 1, tokenId: 'tok000000001' });
     const session = await bench.tokens.mintDashboardSession(ada);
     const open = async (path: string): Promise<number | undefined> => (await bench.page(path)).status;
     expect(await open(`${root}/?link=${other.token}`)).toBe(401);

@@ -39,7 +39,7 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
   const logged: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line) => void logged.push(line) });
   const endings: (() => unknown)[] = [];
-  const state = { port: 0, publicUrl: '' };
+  const state = { port: 0, publicUrl: '', isGood: true };
 
   /** At the same port when it was there before: a restart. */
   const startApi = async (): Promise<{ relay: Relay; end: () => Promise<void> }> => {
@@ -47,7 +47,16 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
     if (state.port === 0) state.port = await freePort();
     state.publicUrl = more.publicUrl ?? `http://127.0.0.1:${state.port}`;
     const { publicUrl } = state;
-    const relay = createDashboardRelay({ tokens, views, publicUrl, logger, now, stopping: stopping.signal, ...more });
+    const relay = createDashboardRelay({
+      tokens,
+      views,
+      isGood: () => Promise.resolve(state.isGood),
+      publicUrl,
+      logger,
+      now,
+      stopping: stopping.signal,
+      ...more,
+    });
     const fetch = withDashboards(relay, () => new Response('the application', { status: 404 }));
     const server = serve({ fetch, hostname: '127.0.0.1', port: state.port, serverOptions: websocketsOnly });
     server.on('upgrade', relay.upgrade);
@@ -85,8 +94,9 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
     return { troubles, end };
   };
 
-  const cookie = async (claims = { workspace: 'default', cluster, user: 'ada' }): Promise<string> =>
-    `ropewalk_dashboard=${(await tokens.mintDashboardSession(claims)).token}`;
+  const cookie = async (
+    claims = { workspace: 'default', cluster, user: 'ada', tokenId: 'tok000000001' },
+  ): Promise<string> => `ropewalk_dashboard=${(await tokens.mintDashboardSession(claims)).token}`;
   const get = async (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<IncomingMessage> => {
     const sent = request({ host: '127.0.0.1', port: state.port, path, method, headers, agent: false });
     sent.end();

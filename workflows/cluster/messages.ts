@@ -16,6 +16,7 @@ export const clusterWorkflowId = (number: number): string => `cluster/${number}`
 
 export const clusterMessages = {
   scale: 'cluster.scale',
+  giveBack: 'cluster.giveBack',
   suspect: 'cluster.suspect',
   stop: 'cluster.stop',
   adapt: 'cluster.adapt',
@@ -37,11 +38,20 @@ export interface ClusterInput {
   name: string;
   carry?: ClusterState;
 }
-export interface ScaleSignal {
+/** Who asks, and the number that the workspace gave the request; absent in older ones. */
+export interface AskedBy {
+  by?: string;
+  seq?: number;
+}
+export interface ScaleSignal extends AskedBy {
   instances: number;
 }
+/** From its job: instances that hold no task and get none any more. */
+export interface GiveBackSignal {
+  instances: string[];
+}
 /** Null turns adaptive scaling off. Counts are workers. */
-export interface AdaptSignal {
+export interface AdaptSignal extends AskedBy {
   adaptive: { minimum: number; maximum: number } | null;
 }
 /** A client is there; with a timeout, the cluster ends when none has been for that long. */
@@ -51,6 +61,7 @@ export interface KeepaliveSignal {
 export interface StopSignal {
   code: string;
   text: string;
+  by?: string;
 }
 export interface SuspectSignal {
   /** With the last time each was heard: the same value twice means silence since. */
@@ -115,7 +126,7 @@ export interface ClusterView {
   provider: string;
   instances: InstanceView[];
   failures: { code: string; text: string; count: number; lastAtMs: number }[];
-  events: { atMs: number; code: string; text: string }[];
+  events: { atMs: number; code: string; text: string; by?: string }[];
   createdAtMs: number;
   readyAtMs: number | null;
   endedAtMs: number | null;

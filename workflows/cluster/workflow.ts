@@ -14,6 +14,7 @@ import {
 import { suspectInstances } from '../../domain/cluster/apply.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask.ts';
+import { giveBack } from '../../domain/cluster/give-back.ts';
 import { intend, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
@@ -26,6 +27,7 @@ import type {
   AdaptSignal,
   ClusterInput,
   ClusterView,
+  GiveBackSignal,
   KeepaliveSignal,
   ReportAnswer,
   ReportItem,
@@ -38,6 +40,7 @@ import { describeCluster, pendingCluster, viewCluster } from './view.ts';
 
 const reportUpdate = defineUpdate<FlushAnswer<ReportAnswer>, [Flush<ReportItem>]>(clusterMessages.report);
 const scaleSignal = defineSignal<[ScaleSignal]>(clusterMessages.scale);
+const giveBackSignal = defineSignal<[GiveBackSignal]>(clusterMessages.giveBack);
 const adaptSignal = defineSignal<[AdaptSignal]>(clusterMessages.adapt);
 const keepaliveSignal = defineSignal<[KeepaliveSignal]>(clusterMessages.keepalive);
 const suspectSignal = defineSignal<[SuspectSignal]>(clusterMessages.suspect);
@@ -59,12 +62,16 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
     if (flush.items.some(isNews)) news.note();
     return answerEach(flush, (item) => report(state, item));
   });
-  setHandler(scaleSignal, ({ instances }) => change((known) => scaleCluster(known, instances, Date.now())));
-  setHandler(adaptSignal, ({ adaptive }) => change((known) => adaptCluster(known, adaptive, Date.now())));
+  setHandler(scaleSignal, ({ instances, ...asked }) =>
+    change((known) => scaleCluster(known, instances, Date.now(), asked)),
+  );
+  setHandler(adaptSignal, ({ adaptive, ...asked }) =>
+    change((known) => adaptCluster(known, adaptive, Date.now(), asked)),
+  );
+  setHandler(giveBackSignal, ({ instances }) => change((known) => giveBack(known, instances, Date.now())));
   setHandler(keepaliveSignal, (signal) => change((known) => keepAlive(known, signal.noClientTimeoutMs, Date.now())));
   setHandler(suspectSignal, ({ instances }) => change((known) => suspectInstances(known, instances, Date.now())));
-  const stop = ({ code, text }: StopSignal): void =>
-    change((known) => stopCluster(known, { code, text, atMs: Date.now() }));
+  const stop = (why: StopSignal): void => change((known) => stopCluster(known, { ...why, atMs: Date.now() }));
   setHandler(stopSignal, stop);
   setHandler(viewQuery, () => (state === null ? pendingCluster(input, createdAtMs) : viewCluster(state, input)));
 
@@ -77,12 +84,12 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
 }
 
 function createState(
-  { number, workspace }: ClusterInput,
+  { number, workspace, user }: ClusterInput,
   createdAtMs: number,
   settings: ClusterState['settings'],
 ): ClusterState {
   // A cluster that a job started before there were Dask clusters has no such setting, and is still running.
-  return createClusterState({ number, workspace, createdAtMs }, { ...settings, dask: settings.dask ?? null });
+  return createClusterState({ number, workspace, user, createdAtMs }, { ...settings, dask: settings.dask ?? null });
 }
 
 interface News {

@@ -21,6 +21,8 @@ export interface JobInput {
   specRef: string;
   user: string;
   deploymentId: string;
+  /** Only its creator may read what its tasks print. */
+  privateToCreator?: boolean;
   carry?: JobCarry;
 }
 /** What a job takes along when it continues as new. */
@@ -32,6 +34,7 @@ export interface JobCarry {
 export interface CancelSignal {
   code: string;
   text: string;
+  by?: string;
 }
 export interface InstanceLostSignal {
   instances: { instance: string; code: string; text: string }[];
@@ -61,6 +64,8 @@ export interface JobView {
   startedAtMs: number | null;
   endedAtMs: number | null;
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
+  /** Absent in views of earlier versions, which knew no private jobs. */
+  privateToCreator?: boolean;
   /** Task pages already in the archive, of `taskPageSize` records each. */
   pagesWritten: number;
 }

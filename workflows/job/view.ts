@@ -19,6 +19,7 @@ export function viewJob(state: JobState, input: JobInput): JobView {
     endedAtMs: state.endedAtMs,
     recentErrors: state.recentErrors,
     pagesWritten: state.pagesWritten,
+    privateToCreator: input.privateToCreator ?? false,
   };
 }
 
@@ -41,6 +42,7 @@ export function pendingView(input: JobInput): JobView {
     endedAtMs: null,
     recentErrors: [],
     pagesWritten: 0,
+    privateToCreator: input.privateToCreator ?? false,
   };
 }
 

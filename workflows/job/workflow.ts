@@ -6,6 +6,7 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
+  patched,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -16,12 +17,13 @@ import { cancelJob, expireLeases, loseInstance, nextWakeMs, timeoutAtMs } from '
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
+import { giveBackInstances, nextShrinkMs } from '../../domain/job/shrink.ts';
 import { openTasks, pageDue } from '../../domain/job/view.ts';
 import type { Reason } from '../../domain/reason.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../messages.ts';
-import { finish, load, startCluster, suspect, tagStatus, writePage } from './execute.ts';
+import { finish, giveBack, load, startCluster, suspect, tagStatus, writePage } from './execute.ts';
 import { jobMessages } from './messages.ts';
 import type {
   CancelSignal,
@@ -46,8 +48,8 @@ export async function job(input: JobInput): Promise<JobView> {
   const view = (): JobView => (carry === null ? pendingView(input) : viewJob(carry.state, input));
 
   setHandler(exchangeUpdate, (flush) => answerFlush(carry?.state ?? null, flush));
-  const cancel = ({ code, text }: CancelSignal): void => {
-    cancelled ??= { code, text, atMs: Date.now() };
+  const cancel = (why: CancelSignal): void => {
+    cancelled ??= { ...why, atMs: Date.now() };
     if (carry !== null) cancelJob(carry.state, cancelled);
   };
   setHandler(cancelSignal, cancel);
@@ -88,24 +90,34 @@ async function run(state: JobState): Promise<'over' | 'roll'> {
       cancelJob(state, { code: 'JOB_TIMEOUT', text: timeoutText(state), atMs: nowMs });
     const suspects = expireLeases(state, nowMs);
     if (suspects.length > 0) await suspect(state.number, suspects);
+    // Histories from before this were recorded without its timers and signals.
+    const shrinks = patched(shrinkPatch);
+    const spare = shrinks ? giveBackInstances(state, nowMs) : [];
+    if (spare.length > 0) await giveBack(state.number, spare);
     if (pageDue(state) !== null) await writePage(state);
     setCurrentDetails(describeJob(state));
     tagStatus(state);
     if (state.outcome !== null) return 'over';
     if (shouldRoll()) return 'roll';
-    const wakeMs = nextWakeMs(state);
+    const wake = (): number | null => (shrinks ? earlier(nextWakeMs(state), nextShrinkMs(state)) : nextWakeMs(state));
+    const wakeMs = wake();
     const sooner = (): boolean => {
-      const next = nextWakeMs(state);
+      const next = wake();
       return next !== null && (wakeMs === null || next < wakeMs);
     };
     const changed = (): boolean => state.outcome !== null || pageDue(state) !== null || shouldRoll() || sooner();
     if (wakeMs === null) await condition(changed);
     else
       await condition(changed, Math.max(wakeMs - nowMs, 1), {
-        summary: 'the earliest lease or the job timeout runs out',
+        summary: 'the earliest lease or the job timeout runs out, or idle instances can go',
       });
   }
 }
+
+const shrinkPatch = 'gives-instances-back';
+
+const earlier = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);
 
 function answerFlush(state: JobState | null, flush: Flush<ExchangeItem>): FlushAnswer<ExchangeAnswer> {
   if (state === null) {

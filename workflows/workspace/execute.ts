@@ -67,6 +67,7 @@ function jobInput(state: WorkspaceState, holder: Holder): JobInput {
     specRef: holder.specRef,
     user: holder.user,
     deploymentId: state.deploymentId,
+    ...(holder.privateToCreator === true ? { privateToCreator: true } : {}),
   };
 }
 

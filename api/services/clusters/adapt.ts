@@ -1,12 +1,14 @@
 // Turns adaptive scaling on, between two numbers of workers, or off. It runs in the cluster's workflow, so that it goes on
-// when whoever asked for it has left. The workspace's limits are not checked here, see scale.ts.
+// when whoever asked for it has left. The most that it may take is taken from the limits of workspace and user at once.
 import { RopewalkError } from '../../../domain/errors.ts';
 import type { Cluster } from '../../../schema/clusters.ts';
 import { clusterMessages, type AdaptSignal } from '../../../workflows/cluster/messages.ts';
+import { ownedCluster, requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { toWireCluster } from '../to-wire.ts';
-import { findOpenDask, signalCluster } from './open-dask.ts';
+import { findOpenDask } from './open-dask.ts';
+import { withShare } from './share.ts';
 
 export interface AdaptInput {
   number: number;
@@ -17,9 +19,14 @@ export interface AdaptInput {
 export async function adaptCluster(context: Context, { number, ...bounds }: AdaptInput): Promise<Cluster> {
   const { deps, actor } = context;
   requireScope(actor, 'write', { honourStale: false });
-  const adapt: AdaptSignal = { adaptive: readBounds(bounds) };
+  const adaptive = readBounds(bounds);
   const { view } = await findOpenDask(context, number);
-  await signalCluster(context, view, clusterMessages.adapt, adapt);
+  requireCreator(actor, await ownedCluster(deps, view), 'may scale it');
+  await withShare<AdaptSignal>(context, view, clusterMessages.adapt, {
+    kind: 'adapt',
+    most: adaptive === null ? 0 : adaptive.maximum + 1,
+    signal: { adaptive },
+  });
   return toWireCluster(await deps.views.cluster(actor.workspace, number));
 }
 

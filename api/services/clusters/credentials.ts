@@ -5,6 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import { RopewalkError } from '../../../domain/errors.ts';
 import { issueLeafAndKey } from '../../../platform/pki/cluster-ca.ts';
 import type { Credentials } from '../../../schema/clusters.ts';
+import { ownedCluster, requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { openCa } from '../cluster-ca.ts';
 import type { Context } from '../context.ts';
@@ -15,7 +16,7 @@ export async function issueCredentials(context: Context, { number }: { number: n
   const { deps, actor } = context;
   requireScope(actor, 'write', { honourStale: false });
   const { view, dask } = await findOpenDask(context, number);
-  if (dask.privateToCreator && view.user !== actor.user) throw notYours(number, view.user);
+  requireCreator(actor, await ownedCluster(deps, view), 'gets its credentials');
   const { schedulerAddress } = dask.orders;
   if (schedulerAddress === null) throw notYet(number);
   const ca = await openCa(deps.vault, number, dask.caRef);
@@ -38,13 +39,6 @@ export async function issueCredentials(context: Context, { number }: { number: n
 }
 
 const clientValidDays = 7;
-
-const notYours = (number: number, creator: string) =>
-  new RopewalkError({
-    code: 'FORBIDDEN',
-    message: `Cluster ${number} is private to its creator, ${creator}: nobody else gets its credentials.`,
-    hint: `Ask ${creator}, or start a cluster of your own.`,
-  });
 
 const notYet = (number: number) =>
   new RopewalkError(

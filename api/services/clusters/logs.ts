@@ -1,5 +1,6 @@
 // What a cluster's processes and agents printed, line by line.
 import type { LogLine } from '../../../schema/jobs.ts';
+import { ownedCluster, requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { streamLines } from '../log-lines.ts';
@@ -20,6 +21,7 @@ export async function readClusterLogs(
 ): Promise<AsyncIterable<LogLine>> {
   requireScope(actor, 'read', { honourStale: true });
   const { view } = await deps.views.cluster(actor.workspace, number);
+  requireCreator(actor, await ownedCluster(deps, view), 'may read its logs');
   const isOver = () => deps.views.cluster(actor.workspace, number).then((read) => read.view.endedAtMs !== null);
   return streamLines(deps, {
     owner: { workspace: view.workspace, cluster: number },

@@ -1,11 +1,12 @@
-// Asks for another number of workers. The workspace's limits are not checked here: they were when the cluster was
-// admitted, with the workers it had then; launches beyond what the provider allows fail with its reason.
+// Asks for another number of workers, within the limits of workspace and user.
 import type { Cluster } from '../../../schema/clusters.ts';
 import { clusterMessages, type ScaleSignal } from '../../../workflows/cluster/messages.ts';
+import { ownedCluster, requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { toWireCluster } from '../to-wire.ts';
-import { findOpenDask, signalCluster } from './open-dask.ts';
+import { findOpenDask } from './open-dask.ts';
+import { withShare } from './share.ts';
 
 export async function scaleCluster(
   context: Context,
@@ -14,8 +15,13 @@ export async function scaleCluster(
   const { deps, actor } = context;
   requireScope(actor, 'write', { honourStale: false });
   const { view } = await findOpenDask(context, number);
+  requireCreator(actor, await ownedCluster(deps, view), 'may scale it');
   // The head instance, which runs the scheduler, is one more.
-  const scale: ScaleSignal = { instances: workers + 1 };
-  await signalCluster(context, view, clusterMessages.scale, scale);
+  const instances = workers + 1;
+  await withShare<ScaleSignal>(context, view, clusterMessages.scale, {
+    kind: 'scale',
+    most: instances,
+    signal: { instances },
+  });
   return toWireCluster(await deps.views.cluster(actor.workspace, number));
 }

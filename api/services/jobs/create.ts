@@ -39,6 +39,7 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
     kind: 'job',
     name: resolved.name,
     getOrCreate: body.getOrCreate,
+    ...(body.privateToCreator ? { privateToCreator: true } : {}),
     specRef: keys.spec,
     instances: resolved.instances,
     vcpus: resolved.instances * instanceVcpus,

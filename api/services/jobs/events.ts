@@ -19,7 +19,9 @@ type Happened = Omit<JobEvent, 'at'> & { atMs: number };
 
 export function jobEvents(view: JobView): Happened[] {
   const { user, command, array, reason, submittedAtMs, startedAtMs, recentErrors } = view;
-  const events: Happened[] = [{ atMs: submittedAtMs, code: 'SUBMITTED', text: `submitted by ${user}: ${command}` }];
+  const events: Happened[] = [
+    { atMs: submittedAtMs, code: 'SUBMITTED', text: `submitted by ${user}: ${command}`, by: user },
+  ];
   if (startedAtMs !== null) events.push({ atMs: startedAtMs, code: 'STARTED', text: 'the first task has started' });
   const ids = recentErrors.length === 0 ? null : parseArray(array);
   for (const { task, attempt, text, atMs } of recentErrors) {

@@ -3,6 +3,7 @@ import { RopewalkError } from '../../../domain/errors.ts';
 import { parseArray } from '../../../domain/job/array.ts';
 import type { LogLine as WireLine } from '../../../schema/jobs.ts';
 import type { JobView } from '../../../workflows/job/messages.ts';
+import { ownedJob, requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { streamLines } from '../log-lines.ts';
@@ -20,6 +21,7 @@ export interface LogsInput {
 export async function readLogs({ deps, actor }: Context, input: LogsInput): Promise<AsyncIterable<WireLine>> {
   requireScope(actor, 'read', { honourStale: true });
   const { view } = await deps.views.job(actor.workspace, input.number);
+  requireCreator(actor, ownedJob(view), 'may read its logs');
   const { number, follow, signal, since, tasks } = input;
   const isOver = () => deps.views.job(actor.workspace, number).then((read) => overStates.has(read.view.status));
   return streamLines(deps, {

@@ -1,0 +1,45 @@
+// What is private to its creator: everybody in the workspace sees that it is there, and an admin may end it; what it
+// prints, its dashboard and its credentials are its creator's alone, and so are all changes.
+import { RopewalkError } from '../../../domain/errors.ts';
+import { includes } from '../../../domain/workspace/authority.ts';
+import type { ClusterView } from '../../../workflows/cluster/messages.ts';
+import type { JobView } from '../../../workflows/job/messages.ts';
+import type { Actor, Deps } from '../context.ts';
+
+interface Owned {
+  kind: 'Cluster' | 'Job';
+  number: number;
+  user: string;
+  isPrivate: boolean;
+}
+
+export const ownedJob = ({ number, user, privateToCreator = false }: JobView): Owned => ({
+  kind: 'Job',
+  number,
+  user,
+  isPrivate: privateToCreator,
+});
+
+/** A job's cluster is as private as its job. */
+export async function ownedCluster({ views }: Pick<Deps, 'views'>, view: ClusterView): Promise<Owned> {
+  const { number, user, workspace } = view;
+  if (view.job !== null) return { ...ownedJob((await views.job(workspace, view.job)).view), kind: 'Cluster', number };
+  return { kind: 'Cluster', number, user, isPrivate: view.dask?.privateToCreator ?? false };
+}
+
+/** For what only the creator of a private one may. */
+export function requireCreator(actor: Actor, owned: Owned, what: string): void {
+  if (owned.isPrivate && owned.user !== actor.user) throw notYours(owned, what);
+}
+
+/** An admin may end what is somebody's alone: it counts for the workspace's limits. */
+export function requireMayEnd(actor: Actor, owned: Owned): void {
+  if (!includes(actor.scopes, 'admin')) requireCreator(actor, owned, 'may end it, beside admins');
+}
+
+const notYours = ({ kind, number, user }: Owned, what: string) =>
+  new RopewalkError({
+    code: 'FORBIDDEN',
+    message: `${kind} ${number} is private: only ${user}, who created it, ${what}.`,
+    hint: `Ask ${user}, or start one of your own.`,
+  });

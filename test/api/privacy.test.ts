@@ -1,0 +1,79 @@
+// What is private to its creator, and what goes on after a token is gone.
+import { describe, expect, it, vi } from 'vitest';
+
+import { accessCheckEveryMs, revocationFeltWithinMs, tokenMaxAgeMs } from '../../domain/limits.ts';
+import type { LogQuery } from '../../providers/provider.ts';
+import { createTestApi } from './support.ts';
+
+describe('private to its creator', () => {
+  it.each(['jobs', 'clusters'] as const)(
+    '%s: others see it, an admin may end it, nobody else reads it',
+    async (kind) => {
+      const api = createTestApi();
+      const mia = api.addToken('default', ['read', 'write'], 'mia', 'member');
+      const zoe = api.addToken('default', ['read', 'write'], 'zoe', 'member');
+      const admin = api.addToken('default', ['read', 'write', 'admin'], 'root');
+      api.clock.offsetMs += 5_000;
+      const body = { privateToCreator: true };
+      const number = await (kind === 'jobs' ? api.submit : api.startCluster)(body, { token: mia });
+      const status = async (method: string, what: string, token: string, sent?: object) =>
+        (
+          await api.call(method, `/v1/${kind}/${number}${what}`, {
+            token,
+            ...(sent === undefined ? {} : { body: sent }),
+          })
+        ).status;
+      const end = kind === 'jobs' ? '/cancel' : '/stop';
+      for (const other of [zoe, admin]) {
+        expect(await status('GET', '', other)).toBe(200);
+        expect(await status('GET', '/logs', other)).toBe(403);
+        expect((await api.call('GET', `/v1/clusters/${number}/logs`, { token: other })).status).toBe(403);
+        if (kind === 'jobs') continue;
+        expect(await status('GET', '/credentials', other)).toBe(403);
+        expect(await status('POST', '/dashboard-link', other)).toBe(403);
+        expect(await status('POST', '/scale', other, { workers: 1 })).toBe(403);
+        expect(await status('POST', '/adapt', other, {})).toBe(403);
+      }
+      expect(await status('GET', '/logs', mia)).toBe(200);
+      expect(await status('POST', end, zoe)).toBe(403);
+      expect(await status('POST', end, admin)).toBe(202);
+    },
+  );
+
+  it('is not what others are: a member may end what somebody else has started', async () => {
+    const api = createTestApi();
+    const number = await api.submit({});
+    const zoe = api.addToken('default', ['read', 'write'], 'zoe', 'member');
+    api.clock.offsetMs += 5_000;
+    expect((await api.call('POST', `/v1/jobs/${number}/cancel`, { token: zoe })).status).toBe(202);
+    const { reason } = await (await api.call('GET', `/v1/jobs/${number}`)).json();
+    expect(reason.text).toContain('zoe');
+  });
+});
+
+describe('revocation', () => {
+  it('is felt by an open stream within its bound, and the stream does not look complete', async () => {
+    expect(accessCheckEveryMs + tokenMaxAgeMs).toBeLessThan(revocationFeltWithinMs);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const api = createTestApi();
+      const number = await api.submit({});
+      api.logs.read = async function* ({ signal }: LogQuery) {
+        yield { atMs: 1, instance: 'i_a', task: 0, attempt: 1, stream: 'stdout', text: 'hello' };
+        await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      };
+      const response = await api.call('GET', `/v1/jobs/${number}/logs?follow=true`);
+      const reader = response.body?.getReader();
+      expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('hello');
+      const [token] = api.workflows.workspaces.get('default')?.tokens ?? [];
+      if (token === undefined) throw new Error('no token');
+      token.revokedAtMs = api.now();
+      api.clock.offsetMs += tokenMaxAgeMs + 1;
+      const rest = expect(reader?.read()).rejects.toThrow('no longer good');
+      await vi.advanceTimersByTimeAsync(accessCheckEveryMs);
+      await rest;
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
