@@ -16,7 +16,7 @@ export default defineConfig({
           ...seeded,
           name: 'unit',
           pool: 'forks',
-          include: ['test/{domain,schema,platform,api,sdk,cli,workflows,activities,tidy}/**/*.test.ts'],
+          include: ['test/{bench,domain,schema,platform,api,sdk,cli,workflows,activities,tidy}/**/*.test.ts'],
           testTimeout: 20_000 * times,
         },
       },
