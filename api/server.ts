@@ -26,6 +26,7 @@ import { createDashboardRelay } from './relay/relay.ts';
 import { websocketsOnly, withDashboards } from './relay/serve.ts';
 import { readSettings } from './settings.ts';
 import { isStillGood } from './services/auth/verify-token.ts';
+import { runIntentLoop } from './services/intents/loop.ts';
 import { createTemporalPort, temporalClientOptions } from './services/temporal-port.ts';
 import { createViews } from './services/views.ts';
 
@@ -82,6 +83,7 @@ const server = serve({ fetch, ...listen }, ({ address, port }) => {
   logger.info({ address, port, publicUrl, metricsPort: metrics?.port ?? null }, 'listening');
 });
 server.on('upgrade', relay.upgrade);
+void runIntentLoop({ ...ports, views });
 const closeRest = async (): Promise<void> => {
   await tracing?.close();
   await metrics?.close();

@@ -148,6 +148,8 @@ export const cluster = z.object({
   /** Null for a job's cluster. */
   dask: dask.nullable(),
   staleSince: time,
+  /** Temporal is away: the wish to end it is written down, and told when it is back. */
+  acceptedForLater: z.literal(true).optional(),
 });
 export type Cluster = z.infer<typeof cluster>;
 export const clusterPage = z.object({ items: z.array(cluster), next: z.string().nullable() });

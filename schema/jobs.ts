@@ -98,6 +98,8 @@ export const job = z.object({
   recentErrors: z.array(z.object({ task: count, attempt: count, text: z.string(), at: z.iso.datetime() })),
   /** Set when the answer is not fresh: Temporal could not be reached. */
   staleSince: time,
+  /** Temporal is away: the wish to end it is written down, and told when it is back. */
+  acceptedForLater: z.literal(true).optional(),
 });
 export type Job = z.infer<typeof job>;
 

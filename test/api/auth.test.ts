@@ -158,7 +158,8 @@ describe('who may enter', () => {
     expect(create.status).toBe(503);
     expect(create.headers.get('retry-after')).toBe('1');
     const cancel = await api.call('POST', `/v1/jobs/${number}/cancel`);
-    expect(cancel.status).toBe(503);
+    expect(cancel.status).toBe(202);
+    expect(await cancel.json()).toMatchObject({ acceptedForLater: true });
     expect(api.workflows.calls).toContain(`signal job/${number} job.cancel`);
     expect((await api.call('GET', '/v1/jobs', { token: api.addToken('stranger') })).status).toBe(503);
   });

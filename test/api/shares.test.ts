@@ -56,11 +56,12 @@ describe('a cluster that is scaled', () => {
 
   it('keeps its share while nobody knows whether it was told', async () => {
     const { api, holder, ask, target } = await setUp(roomy, 6);
-    const { signal } = api.workflows.port;
-    api.workflows.port.signal = () => Promise.reject(new Error('cut off'));
+    const { port } = api.workflows;
+    const original = port.signal.bind(port);
+    port.signal = () => Promise.reject(new Error('cut off'));
     expect((await ask('scale', { workers: 1 })).status).toBe(500);
     expect([holder()?.instances, target()]).toEqual([7, 7]);
-    api.workflows.port.signal = signal;
+    port.signal = original;
     await ask('scale', { workers: 2 });
     expect([holder()?.instances, target()]).toEqual([3, 3]);
   });

@@ -23,9 +23,18 @@ export const ownedJob = ({ number, user, privateToCreator = false }: JobView): O
 /** A job's cluster is as private as its job. */
 export async function ownedCluster({ views }: Pick<Deps, 'views'>, view: ClusterView): Promise<Owned> {
   const { number, user, workspace } = view;
-  if (view.job !== null) return { ...ownedJob((await views.job(workspace, view.job)).view), kind: 'Cluster', number };
+  if (view.job !== null) {
+    const { value } = await views.workspace(workspace, holderMaxAgeMs);
+    const holder = value?.holders.find((each) => each.number === view.job);
+    const isPrivate =
+      holder === undefined ? (await views.job(workspace, view.job)).view.privateToCreator : holder.privateToCreator;
+    return { kind: 'Cluster', number, user, isPrivate: isPrivate ?? false };
+  }
   return { kind: 'Cluster', number, user, isPrivate: view.dask?.privateToCreator ?? false };
 }
+
+/** Whether a job is private never changes. */
+const holderMaxAgeMs = 60_000;
 
 /** For what only the creator of a private one may. */
 export function requireCreator(actor: Actor, owned: Owned, what: string): void {

@@ -1,22 +1,26 @@
-// Ends a cluster and all its instances. Stopping what is over changes nothing.
+// Ends a cluster and all its instances. Stopping what is over changes nothing. While Temporal is away it is written down.
 import type { Cluster } from '../../../schema/clusters.ts';
-import { clusterMessages, clusterWorkflowId, type StopSignal } from '../../../workflows/cluster/messages.ts';
 import { ownedCluster, requireMayEnd } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
+import { endNowOrLater } from '../intents/intents.ts';
+import { lastKnownCluster } from '../intents/last-known.ts';
 import { toWireCluster } from '../to-wire.ts';
 import { notYet } from './open-dask.ts';
 
-export async function stopCluster({ deps, actor }: Context, { number }: { number: number }): Promise<Cluster> {
+export async function stopCluster(context: Context, { number }: { number: number }): Promise<Cluster> {
+  const { deps, actor } = context;
   requireScope(actor, 'write', { honourStale: true });
-  const { view } = await deps.views.cluster(actor.workspace, number);
+  const known = await lastKnownCluster(context, number);
+  const { view } = known;
   requireMayEnd(actor, await ownedCluster(deps, view));
   if (view.endedAtMs === null) {
-    const stop: StopSignal = { code: 'STOPPED', text: `Stopped by ${actor.user}.`, by: actor.user };
-    const sent = await deps.workflows.signal(clusterWorkflowId(number), clusterMessages.stop, stop);
-    if (sent.kind === 'missing' && view.status === 'pending') throw notYet(number);
+    const { workspace, user } = actor;
+    const told = await endNowOrLater(deps, { kind: 'stop', number, workspace, by: user });
+    if (told === 'later') return { ...toWireCluster(known), acceptedForLater: true };
+    if (told === 'missing' && view.status === 'pending') throw notYet(number);
     deps.views.expire(number);
-    deps.orders.wake({ workspace: actor.workspace, cluster: number });
+    deps.orders.wake({ workspace, cluster: number });
   }
-  return toWireCluster(await deps.views.cluster(actor.workspace, number));
+  return toWireCluster(await lastKnownCluster(context, number));
 }

@@ -1,23 +1,27 @@
-// Ends a job: no more leases, its agents drop what runs. Cancelling what is over changes nothing.
+// Ends a job: no more leases, its agents drop what runs. Cancelling what is over changes nothing. While Temporal is away it
+// is written down.
 import { RopewalkError } from '../../../domain/errors.ts';
 import type { Job } from '../../../schema/jobs.ts';
-import { jobMessages, jobWorkflowId, type CancelSignal } from '../../../workflows/job/messages.ts';
 import { ownedJob, requireMayEnd } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
+import { endNowOrLater } from '../intents/intents.ts';
+import { lastKnownJob } from '../intents/last-known.ts';
 import { toWireJob } from '../to-wire.ts';
 
-export async function cancelJob({ deps, actor }: Context, { number }: { number: number }): Promise<Job> {
+export async function cancelJob(context: Context, { number }: { number: number }): Promise<Job> {
+  const { deps, actor } = context;
   requireScope(actor, 'write', { honourStale: true });
-  const { view } = await deps.views.job(actor.workspace, number);
+  const known = await lastKnownJob(context, number);
+  const { view } = known;
   requireMayEnd(actor, ownedJob(view));
   if (view.endedAtMs === null) {
-    const cancel: CancelSignal = { code: 'CANCELLED', text: `Cancelled by ${actor.user}.`, by: actor.user };
-    const sent = await deps.workflows.signal(jobWorkflowId(number), jobMessages.cancel, cancel);
-    if (sent.kind === 'missing' && view.status === 'pending') throw notYet(number);
+    const told = await endNowOrLater(deps, { kind: 'cancel', number, workspace: actor.workspace, by: actor.user });
+    if (told === 'later') return { ...toWireJob(known), acceptedForLater: true };
+    if (told === 'missing' && view.status === 'pending') throw notYet(number);
     deps.views.expire(number);
   }
-  return toWireJob(await deps.views.job(actor.workspace, number));
+  return toWireJob(await lastKnownJob(context, number));
 }
 
 const notYet = (number: number) =>

@@ -1,0 +1,73 @@
+// What people end while Temporal is away is written down, survives the API, and is told once Temporal is back.
+import { describe, expect, it } from 'vitest';
+
+import { deliverIntents } from '../../api/services/intents/intents.ts';
+import { createViews } from '../../api/services/views.ts';
+import { pino } from 'pino';
+import { createTestApi, type TestApi } from './support.ts';
+
+/** As another process would: nothing is shared with the API but Temporal and the object store. */
+const deliver = (api: TestApi) => {
+  const ports = { workflows: api.workflows.port, objects: api.objects, now: api.now };
+  return deliverIntents({ ...ports, logger: pino({ level: 'silent' }), views: createViews(ports) });
+};
+const intents = (api: TestApi) => api.objects.list('intents/', { limit: 10 });
+
+describe('while Temporal is away', () => {
+  it.each(['seen lately', 'never seen'])('a job that this replica has %s is cancelled later', async (what) => {
+    const api = createTestApi();
+    const number = await api.submit({});
+    if (what === 'seen lately') await api.call('GET', `/v1/jobs/${number}`);
+    else await api.call('GET', '/v1/whoami');
+    api.clock.offsetMs += 3_600_000;
+    await api.call('GET', '/v1/jobs');
+    api.clock.offsetMs += 3_600_000;
+    api.workflows.control.isAway = true;
+    for (let n = 0; n < 2; n += 1) {
+      const answer = await api.call('POST', `/v1/jobs/${number}/cancel`);
+      expect(answer.status).toBe(202);
+      expect(await answer.json()).toMatchObject({ number, acceptedForLater: true, staleSince: expect.any(String) });
+    }
+    expect(await deliver(api)).toEqual({ left: 1 });
+    expect(api.workflows.jobs.get(number)?.cancelRequested ?? null).toBe(null);
+    api.workflows.control.isAway = false;
+    expect(await deliver(api)).toEqual({ left: 0 });
+    expect(await intents(api)).toEqual([]);
+    expect(api.workflows.jobs.get(number)?.cancelRequested).toMatchObject({ code: 'CANCELLED', by: 'ada' });
+    expect(await deliver(api)).toEqual({ left: 0 });
+  });
+
+  it('a cluster is stopped later; one whose workflow is still to be started keeps its intent, one that is over loses it', async () => {
+    const api = createTestApi();
+    const running = await api.startCluster();
+    const body = await (await api.call('POST', '/v1/clusters', { body: { name: 'young' } })).json();
+    const over = await api.startCluster();
+    for (const number of [running, body.number, over]) await api.call('GET', `/v1/clusters/${number}`);
+    api.workflows.control.isAway = true;
+    for (const number of [running, body.number, over]) {
+      expect((await api.call('POST', `/v1/clusters/${number}/stop`)).status).toBe(202);
+    }
+    api.workflows.control.isAway = false;
+    api.workflows.end(`cluster/${over}`, { failed: 'terminated' });
+    expect(await deliver(api)).toEqual({ left: 1 });
+    expect(api.workflows.clusters.get(running)?.stopRequested).toMatchObject({ by: 'ada' });
+    await api.workflows.startHolder('default', body.number);
+    expect(await deliver(api)).toEqual({ left: 0 });
+    expect(api.workflows.clusters.get(body.number)?.stopRequested).toMatchObject({ code: 'STOPPED' });
+  });
+
+  it('nobody ends what is not theirs, and creates wait', async () => {
+    const api = createTestApi();
+    const number = await api.submit({ privateToCreator: true });
+    const zoe = api.addToken('default', ['read', 'write'], 'zoe', 'member');
+    const stranger = api.addToken('other');
+    api.clock.offsetMs += 5_000;
+    for (const token of [zoe, stranger]) await api.call('GET', '/v1/jobs', { token });
+    api.workflows.control.isAway = true;
+    expect((await api.call('POST', `/v1/jobs/${number}/cancel`, { token: zoe })).status).toBe(403);
+    expect((await api.call('POST', `/v1/jobs/${number}/cancel`, { token: stranger })).status).toBe(404);
+    const create = await api.call('POST', '/v1/clusters', { body: {} });
+    expect([create.status, create.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await intents(api)).toEqual([]);
+  });
+});
