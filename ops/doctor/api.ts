@@ -1,0 +1,70 @@
+// The API: can it be reached, is it ready, is the token good, do its clock and ours agree.
+import { z } from 'zod';
+
+import { broken, ok, warning, type Finding, type Patient } from './finding.ts';
+
+const withinMs = 5_000;
+const ready = z.object({ parts: z.record(z.string(), z.string()) });
+
+export async function checkApi({ connection }: Patient): Promise<Finding[]> {
+  if ('problem' in connection) return [warning('api', connection.problem, 'Run ropewalk dev here, or ropewalk login.')];
+  const { apiUrl, token } = connection;
+  const health = await ask(`${apiUrl}/healthz`);
+  if (health instanceof Error) {
+    const fix = 'Check the address (config.yaml, ROPEWALK_API_URL), that the API runs, and what is between.';
+    return [broken('api', `${apiUrl} cannot be reached: ${reasonOf(health)}`, fix)];
+  }
+  return [ok('api', apiUrl), ...clockOf(health), await readyOf(apiUrl), await tokenOf(apiUrl, token)];
+}
+
+async function readyOf(apiUrl: string): Promise<Finding> {
+  const answer = await ask(`${apiUrl}/readyz`);
+  if (answer instanceof Error) return broken('readiness', reasonOf(answer), 'Look at the log of the API.');
+  if (answer.ok) return ok('readiness', 'ready');
+  const parsed = ready.safeParse(await answer.json().catch(() => null));
+  const away = Object.entries(parsed.data?.parts ?? {}).filter(([, state]) => state !== 'ok');
+  const names = away.map(([name]) => name).join(', ') || 'something';
+  return broken('readiness', `not ready: ${names} is away`, 'docs/operations.md says what each part needs.');
+}
+
+async function tokenOf(apiUrl: string, token: string): Promise<Finding> {
+  const answer = await ask(`${apiUrl}/v1/jobs?limit=1`, { authorization: `Bearer ${token}` });
+  if (answer instanceof Error) return broken('token', reasonOf(answer), 'Look at the log of the API.');
+  if (answer.ok) return ok('token', `good for workspace ${/^rw_([a-z0-9-]+)_/.exec(token)?.[1] ?? '?'}`);
+  if (answer.status === 401) {
+    return broken('token', 'unknown, expired or revoked', 'Run ropewalk login, or ask for a new one.');
+  }
+  return broken(
+    'token',
+    `could not be tried: the API answered ${answer.status}`,
+    'Try again; look at the log of the API.',
+  );
+}
+
+const mildSkewMs = 30_000;
+const badSkewMs = 120_000;
+
+function clockOf(answer: Response): Finding[] {
+  const theirs = Date.parse(answer.headers.get('date') ?? '');
+  if (Number.isNaN(theirs)) return [];
+  return [clockFinding(Date.now() - theirs)];
+}
+
+/** The header tells whole seconds. */
+export function clockFinding(aheadMs: number): Finding {
+  const seconds = Math.round(Math.abs(aheadMs) / 1_000);
+  const text = `this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the API`;
+  const fix = 'Let both follow NTP: tokens and certificates are valid by the clock.';
+  if (Math.abs(aheadMs) > badSkewMs) return broken('clock', text, fix);
+  return Math.abs(aheadMs) > mildSkewMs ? warning('clock', text, fix) : ok('clock', 'agrees with the API');
+}
+
+async function ask(url: string, headers: Record<string, string> = {}): Promise<Response | Error> {
+  try {
+    return await fetch(url, { headers, redirect: 'error', signal: AbortSignal.timeout(withinMs) });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+const reasonOf = (error: Error): string => (error.cause instanceof Error ? error.cause.message : error.message);

@@ -1,0 +1,100 @@
+// The doctor at a real stack, at an empty home, and at what is broken on purpose: each must be found, with what to do.
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import { clockFinding } from '../../ops/doctor/api.ts';
+import { examine, isBroken } from '../../ops/doctor/doctor.ts';
+import type { Finding, Patient } from '../../ops/doctor/finding.ts';
+import { diskFinding } from '../../ops/doctor/home.ts';
+import { nodeFinding } from '../../ops/doctor/tools.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { startStack, type TestStack } from '../support/stack.ts';
+
+const env = { PATH: process.env['PATH'] };
+const stateOf = (findings: Finding[], check: string) => findings.find((finding) => finding.check === check)?.state;
+const brokenOnes = (findings: Finding[]) =>
+  findings.filter(({ state }) => state === 'broken').map(({ check }) => check);
+
+describe('at a stack that runs', () => {
+  let stack: TestStack;
+  beforeAll(async () => {
+    stack = await startStack();
+  });
+  afterAll(() => stack?.stop());
+
+  it('finds nothing broken, and says so to people and to programs', async () => {
+    const { home, apiUrl, token } = stack;
+    const findings = await examine({ env, home, connection: { apiUrl, token } });
+    expect(brokenOnes(findings)).toEqual([]);
+    for (const check of ['api', 'readiness', 'token', 'clock', 'temporal', 'namespace', 'home', 'keys.json', 'disk']) {
+      expect([check, stateOf(findings, check)]).not.toEqual([check, undefined]);
+    }
+    expect(JSON.stringify(findings)).not.toContain(token);
+    const table = await runCli(['doctor'], { env: { ROPEWALK_HOME: home } });
+    expect([table.code, table.stdout]).toEqual([0, expect.stringContaining('What to do')]);
+  });
+
+  it('finds a wrong token', async () => {
+    const { home, apiUrl } = stack;
+    const token = `rw_default_aaaaaaaaaaaa-${'a'.repeat(43)}`;
+    const findings = await examine({ env, home, connection: { apiUrl, token } });
+    expect(brokenOnes(findings)).toEqual(['token']);
+  });
+});
+
+describe('at what is broken', () => {
+  const homes: string[] = [];
+  afterEach(async () => {
+    for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true });
+  });
+  const patient = async (): Promise<Patient> => {
+    const home = await mkdtemp(join(tmpdir(), 'ropewalk-doctor-'));
+    homes.push(home);
+    await mkdir(join(home, 'run'));
+    return { env, home, connection: { problem: 'no token' } };
+  };
+
+  it('finds nothing broken in an empty home, only what is not there yet', async () => {
+    const findings = await examine(await patient());
+    expect(isBroken(findings)).toBe(false);
+    expect(stateOf(findings, 'api')).toBe('warning');
+  });
+
+  it('finds keys that others can read, a home that others can write, and a bundle that is not there', async () => {
+    const sick = await patient();
+    await writeFile(join(sick.home, 'keys.json'), '{}', { mode: 0o644 });
+    await chmod(sick.home, 0o777);
+    const findings = await examine({ ...sick, env: { ...env, ROPEWALK_AGENT_BUNDLE: '/nowhere/agent.mjs' } });
+    expect(brokenOnes(findings).sort()).toEqual(['agent bundle', 'home', 'keys.json']);
+    for (const { fix } of findings.filter(({ state }) => state !== 'ok')) expect(fix).not.toBe('');
+  });
+
+  it('finds a stranger at a kept port, an API and a Temporal that are away', async () => {
+    const sick = await patient();
+    const stranger = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => stranger.once('listening', resolve));
+    try {
+      const address = stranger.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      await writeFile(join(sick.home, 'ports.json'), JSON.stringify({ api: { asked: 'auto', port } }));
+      const findings = await examine({
+        ...sick,
+        env: { ...env, TEMPORAL_ADDRESS: '127.0.0.1:1' },
+        connection: { apiUrl: 'http://127.0.0.1:1', token: 'x' },
+      });
+      expect(brokenOnes(findings).sort()).toEqual(['api', `port ${port}`, 'temporal']);
+    } finally {
+      stranger.close();
+    }
+  });
+
+  it('judges clocks, disks and versions', () => {
+    expect([1_000, 60_000, -200_000].map((ms) => clockFinding(ms).state)).toEqual(['ok', 'warning', 'broken']);
+    expect([9e9, 3e9, 1e8].map((bytes) => diskFinding(bytes).state)).toEqual(['ok', 'warning', 'broken']);
+    expect(['v24.1.0', 'v20.1.0'].map((version) => nodeFinding(version).state)).toEqual(['ok', 'broken']);
+  });
+});
