@@ -47,7 +47,7 @@ export function deal(cells: readonly Cell[], random: () => number, name: (index:
   for (const cell of shuffled(cells, random)) {
     const { scenario, boundary, mode } = cell;
     const open = lives.find((life) => life.scenario === scenario && hasRoom(life, boundary, mode));
-    const life = open ?? { id: name(lives.length), scenario, faults: [], key: '', isStopped: false };
+    const life = open ?? { id: name(lives.length), scenario, faults: [], key: '', isStopped: false, isUnderWay: false };
     if (open === undefined) lives.push(life);
     life.faults.push({ ...boundary, mode, id: `${life.id}.${life.faults.length}` });
   }

@@ -21,6 +21,7 @@ export interface Life {
   key: string;
   /** Somebody stopped it at a boundary: from then on it is to end, and nothing else. */
   isStopped: boolean;
+  isUnderWay: boolean;
 }
 
 export type Scenario = 'grow' | 'stop' | 'recover' | 'dask' | 'workspace';

@@ -74,6 +74,7 @@ const goldenLife = (scenario: Scenario, round: number): Life => ({
   faults: [],
   key: '',
   isStopped: false,
+  isUnderWay: false,
 });
 
 /** As many at once as asked for; those that the time did not suffice for are not among the answer. */
@@ -90,6 +91,7 @@ async function liveAll(
     for (let life = waiting.shift(); life !== undefined && isTime(); life = waiting.shift()) {
       const what = `${life.scenario} ${life.id} [${life.faults.map((fault) => `${boundaryName(fault)} ${fault.mode}`).join(', ')}]`;
       const startedAtMs = Date.now();
+      life.isUnderWay = true;
       try {
         await scenarios[life.scenario](bed, life);
         say(`ok ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s ${what}`);
@@ -98,6 +100,7 @@ async function liveAll(
         say(`VIOLATION ${text}`);
         bed.violations.push(text);
       }
+      life.isUnderWay = false;
       done.push(life);
     }
   };
