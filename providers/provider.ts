@@ -12,12 +12,30 @@ export interface Offer {
   market: Market;
   vcpus: number;
   memoryBytes: number;
+  architecture: 'x86_64' | 'arm64';
+  gpus: number;
+  /** The vendor's name of the GPU, e.g. `T4`, or null. */
+  gpuName: string | null;
   /** US dollars; 0 on this machine. */
   pricePerHour: number;
 }
 
 export interface OfferQuery {
   region?: string;
+}
+
+/**
+ * Which instances of one role will do, decided and recorded before the call: a launch that is repeated must ask for the
+ * very same, or the cloud would give others.
+ */
+export interface Placement {
+  /** Instance types, the most wanted first; the cloud is asked for all of them at once. */
+  types: string[];
+  architecture: 'x86_64' | 'arm64';
+  market: Market;
+  /** Zones that will do; every zone of the network when empty. */
+  zones: string[];
+  diskGib: number;
 }
 
 export interface LaunchRequest {
@@ -27,6 +45,8 @@ export interface LaunchRequest {
   token: string;
   /** One entry per instance wanted. */
   slots: { slot: number; generation: number; role: InstanceRole }[];
+  /** For clouds, which have a choice. With `oneZone` all instances of the launch are in the same zone. */
+  placement?: { head: Placement; worker: Placement; oneZone: boolean };
   /** Where agents find the API, and the credential with which they register: a secret. */
   apiUrl: string;
   launchToken: string;

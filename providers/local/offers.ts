@@ -1,5 +1,5 @@
 // What this machine offers: itself, for nothing.
-import { totalmem } from 'node:os';
+import { arch, totalmem } from 'node:os';
 
 import type { Offer } from '../provider.ts';
 
@@ -13,6 +13,9 @@ export function localOffers(cores: number): Offer[] {
       market: localOffer.market,
       vcpus: cores,
       memoryBytes: totalmem(),
+      architecture: arch() === 'arm64' ? 'arm64' : 'x86_64',
+      gpus: 0,
+      gpuName: null,
       pricePerHour: 0,
     },
   ];

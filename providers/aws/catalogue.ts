@@ -1,0 +1,40 @@
+// The dated table of instance types that lies beside this file, for those who may not ask AWS. Prices are those of
+// us-east-1 and approximate elsewhere.
+import { readFileSync } from 'node:fs';
+
+import type { Offer } from '../provider.ts';
+import type { Architecture } from './settings.ts';
+
+type Row = [
+  vcpus: number,
+  memoryMib: number,
+  architecture: Architecture,
+  gpus: number,
+  gpuName: string | null,
+  pricePerHour: number,
+];
+
+interface Catalogue {
+  /** RFC 3339 date. */
+  pricesAsOf: string;
+  types: Record<string, Row>;
+}
+
+const catalogue: Catalogue = JSON.parse(readFileSync(new URL('catalogue.json', import.meta.url), 'utf8'));
+
+export const pricesAsOf = catalogue.pricesAsOf;
+
+/** US dollars per hour on demand in us-east-1, or null for a type that the table does not have. */
+export function onDemandPrice(type: string): number | null {
+  return catalogue.types[type]?.[5] ?? null;
+}
+
+/** Every type of the table in each of these zones, on demand: which zone really has which type, only AWS can say. */
+export function catalogueOffers(zones: readonly string[]): Offer[] {
+  return Object.entries(catalogue.types).flatMap(([type, row]) => {
+    const [vcpus, memoryMib, architecture, gpus, gpuName, pricePerHour] = row;
+    const memoryBytes = memoryMib * 1024 * 1024;
+    const shape = { type, vcpus, memoryBytes, architecture, gpus, gpuName, pricePerHour, market: 'on-demand' as const };
+    return zones.map((zone) => ({ ...shape, zone }));
+  });
+}

@@ -1,0 +1,27 @@
+// The SDK's clients. Launches are never retried by the SDK: it repeats a lack of capacity three times in a tenth of a
+// second, and hides from us which try it was. Everything else may be.
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { EC2Client } from '@aws-sdk/client-ec2';
+import { SSMClient } from '@aws-sdk/client-ssm';
+
+import { createLimiter } from './limiter.ts';
+import type { Limiter } from './limiter.ts';
+
+export interface AwsClients {
+  launching: EC2Client;
+  ec2: EC2Client;
+  ssm: SSMClient;
+  logs: CloudWatchLogsClient;
+  limiter: Limiter;
+}
+
+/** Credentials and endpoints come from where the SDK looks for them: AWS_* variables, profiles, the instance's role. */
+export function createAwsClients(region: string): AwsClients {
+  return {
+    launching: new EC2Client({ region, maxAttempts: 1 }),
+    ec2: new EC2Client({ region, maxAttempts: 4 }),
+    ssm: new SSMClient({ region, maxAttempts: 4 }),
+    logs: new CloudWatchLogsClient({ region, maxAttempts: 4 }),
+    limiter: createLimiter(),
+  };
+}

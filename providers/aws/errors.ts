@@ -1,0 +1,144 @@
+// Every error code of EC2 that we know, what it reaches, and what people read. The plan acts on scopes alone; a code that
+// is not in the table counts as the cloud's own trouble, is tried again with growing pauses, and is shown as it came.
+// Codes: AWS's documentation and Karpenter's pkg/errors, as of 2026-08.
+import type { FailureScope } from '../../domain/cluster/state.ts';
+
+export interface KnownError {
+  scope: FailureScope;
+  /** What happened and what to do. */
+  text: string;
+}
+
+const table: Record<string, KnownError> = {
+  InsufficientInstanceCapacity: offer('AWS has no capacity for this instance type in this zone right now.'),
+  UnfulfillableCapacity: offer('AWS cannot fulfil this request from its capacity right now.'),
+  InsufficientHostCapacity: offer('AWS has no host for this instance type right now.'),
+  InsufficientReservedInstanceCapacity: offer('The reserved capacity is used up.'),
+  ReservationCapacityExceeded: offer('The capacity reservation is used up.'),
+  InsufficientCapacity: offer('AWS has no capacity for this instance type right now.'),
+  InsufficientCapacityOnOutpost: offer('The Outpost has no capacity left.'),
+  Unsupported: offer('This instance type is not offered in this zone.'),
+  UnsupportedOperation: offer('This instance type does not support what was asked of it.'),
+  InvalidAvailabilityZone: zone('The zone does not exist for this account.'),
+  UnavailableZone: zone('The zone is not available.'),
+  InsufficientFreeAddressesInSubnet: subnet('The subnet has no free addresses; use a larger one, or end instances.'),
+  PrivateIpAddressLimitExceeded: subnet('The network interface has no address left.'),
+  SpotMaxPriceTooLow: market('The maximum price is below the spot price; leave it out.'),
+  'AuthFailure.ServiceLinkedRoleCreationNotPermitted': market(
+    'The account has no service-linked role for spot instances, and may not make one: create AWSServiceRoleForEC2Spot, or use on-demand instances.',
+  ),
+  InvalidSpotInstanceRequestID: market('The spot request is gone.'),
+  MaxSpotInstanceCountExceeded: quota(
+    'The account may not run more spot instances of this kind (vCPU quota): ask AWS to raise it in Service Quotas, or use on-demand.',
+  ),
+  VcpuLimitExceeded: quota(
+    'The account may not run more vCPUs of this kind: ask AWS to raise the on-demand quota in Service Quotas.',
+  ),
+  InstanceLimitExceeded: quota('The account may not run more instances of this kind: ask AWS to raise the quota.'),
+  VolumeLimitExceeded: quota('The account may not have more volumes: ask AWS to raise the quota.'),
+  VolumeTypeNotAvailableInZone: zone('This kind of volume is not to be had in this zone.'),
+  MaxIOPSLimitExceeded: quota('The account has used its IOPS: ask AWS to raise the quota.'),
+  NetworkInterfaceLimitExceeded: quota('The account may not have more network interfaces: ask AWS to raise the quota.'),
+  ResourceLimitExceeded: quota('The account is at a limit of EC2: see Service Quotas.'),
+  MaxFleetCountExceeded: account('The account may not have more fleets in this region.'),
+  UnauthorizedOperation: account(
+    'AWS did not allow this: the role of the control plane lacks a permission. docs/aws.md lists what it needs.',
+  ),
+  AuthFailure: account('AWS did not accept the credentials of the control plane.'),
+  AccessDenied: account('AWS did not allow this: the role of the control plane lacks a permission.'),
+  AccessDeniedException: account('AWS did not allow this: the role of the control plane lacks a permission.'),
+  InvalidClientTokenId: account('AWS does not know the access key of the control plane.'),
+  SignatureDoesNotMatch: account('The secret key of the control plane is wrong.'),
+  ExpiredToken: account('The credentials of the control plane have expired.'),
+  RequestExpired: account('The request was too old for AWS: is the clock of this machine right?'),
+  OptInRequired: account('The account is not signed up for this service or region.'),
+  Blocked: account('AWS has blocked this account from launching.'),
+  PendingVerification: account('AWS is still verifying this account; this takes up to four hours.'),
+  InvalidSubnet: request('The subnet of the configuration is not valid.'),
+  'InvalidSubnetID.NotFound': request('The subnet of the configuration does not exist in this region.'),
+  'InvalidGroup.NotFound': request('A security group of the configuration does not exist in this region.'),
+  'InvalidSecurityGroupID.NotFound': request('A security group of the configuration does not exist in this region.'),
+  'InvalidAMIID.NotFound': request('The machine image does not exist in this region.'),
+  'InvalidAMIID.Malformed': request('The id of the machine image is not valid.'),
+  'InvalidAMIID.Unavailable': request('The machine image is not available.'),
+  'InvalidKeyPair.NotFound': request('The key pair does not exist in this region.'),
+  InvalidParameterValue: request('AWS refused a value of the request.'),
+  InvalidParameterCombination: request('AWS refused the request: parts of it do not go together.'),
+  InvalidParameter: request('AWS refused a parameter of the request.'),
+  MissingParameter: request('AWS misses a parameter in the request.'),
+  InvalidInstanceType: request('AWS does not know this instance type.'),
+  InvalidBlockDeviceMapping: request('AWS refused the disk that was asked for.'),
+  'InvalidUserData.Malformed': request('The start-up script is larger than AWS allows (16 KiB).'),
+  'InvalidLaunchTemplateName.NotFoundException': cloud('The launch template is not there (yet).'),
+  'InvalidLaunchTemplateId.NotFound': cloud('The launch template is not there (yet).'),
+  IdempotentParameterMismatch: request(
+    'A launch was repeated with other content. This is a mistake of Ropewalk: please report it.',
+  ),
+  RequestLimitExceeded: throttle(),
+  Throttling: throttle(),
+  ThrottlingException: throttle(),
+  RequestThrottled: throttle(),
+  EC2ThrottledException: throttle(),
+  InternalError: cloud('AWS had an internal error.'),
+  InternalFailure: cloud('AWS had an internal error.'),
+  'Server.InternalError': cloud('AWS had an internal error.'),
+  ServiceUnavailable: cloud('AWS is not available right now.'),
+  Unavailable: cloud('AWS is not available right now.'),
+};
+
+/** Codes of the table, for whoever checks that it is whole. */
+export const knownCodes: readonly string[] = Object.keys(table);
+
+/**
+ * What an error of EC2 means. `message` is AWS's own sentence; it ends what people read, since only it names the thing.
+ */
+export function classify(code: string, message: string): KnownError & { known: boolean } {
+  const special = byMessage(code, message);
+  const found = special ?? table[code] ?? null;
+  if (found === null) {
+    const text = `AWS answered ${code === '' ? 'an error without a code' : code}, which Ropewalk does not know; it tries again. AWS: ${message}`;
+    return { scope: 'cloud', text, known: false };
+  }
+  return { scope: found.scope, text: message === '' ? found.text : `${found.text} AWS: ${message}`, known: true };
+}
+
+/** True for a failure that says nothing of what was launched: the same request, repeated, finds out. */
+export const isUnknownOutcome = (scope: FailureScope): boolean => scope === 'cloud' || scope === 'throttle';
+
+/** Some codes mean several things. */
+function byMessage(code: string, message: string): KnownError | null {
+  // A new instance profile takes seconds to be known everywhere.
+  if (code === 'InvalidParameterValue' && message.includes('Invalid IAM Instance Profile')) {
+    return cloud('The instance profile of the configuration is not known (yet).');
+  }
+  if (message.includes('not eligible for Free Tier')) return account('The account may launch free-tier types only.');
+  return null;
+}
+
+function offer(text: string): KnownError {
+  return { scope: 'offer', text };
+}
+function zone(text: string): KnownError {
+  return { scope: 'zone', text };
+}
+function subnet(text: string): KnownError {
+  return { scope: 'subnet', text };
+}
+function market(text: string): KnownError {
+  return { scope: 'market', text };
+}
+function quota(text: string): KnownError {
+  return { scope: 'quota', text };
+}
+function account(text: string): KnownError {
+  return { scope: 'account', text };
+}
+function request(text: string): KnownError {
+  return { scope: 'request', text };
+}
+function throttle(): KnownError {
+  return { scope: 'throttle', text: 'AWS answers no faster; Ropewalk waits and asks again.' };
+}
+function cloud(text: string): KnownError {
+  return { scope: 'cloud', text };
+}

@@ -1,0 +1,67 @@
+// CreateFleet of type `instant`: many types and zones in one call, answered at once with what was launched and which pools
+// failed. One attempt, no fleet to look after: what is missing is asked for again by the plan.
+import { CreateFleetCommand } from '@aws-sdk/client-ec2';
+import type { _InstanceType, CreateFleetResult, FleetLaunchTemplateOverridesRequest } from '@aws-sdk/client-ec2';
+
+import type { AwsClients } from './clients.ts';
+import { accountFor, clientToken, failureOf, tagSpecifications } from './pools.ts';
+import type { Given, Wanted } from './pools.ts';
+
+/** EC2 takes 300 overrides in a request; Karpenter asks for at most 60 types. */
+const maxOverrides = 300;
+
+export async function launchFleet(clients: AwsClients, wanted: Wanted): Promise<Given> {
+  const { request, role, count, placement, template, oneZone } = wanted;
+  const overrides = overridesOf(wanted);
+  // With both, AWS refuses a launch of which not even one instance fits; without, zones would mix.
+  const together = oneZone ? { SingleAvailabilityZone: true, MinTargetCapacity: 1 } : {};
+  const command = new CreateFleetCommand({
+    Type: 'instant',
+    ClientToken: clientToken('fleet', request.token, role),
+    LaunchTemplateConfigs: [
+      { LaunchTemplateSpecification: { LaunchTemplateName: template, Version: '1' }, Overrides: overrides },
+    ],
+    TargetCapacitySpecification: { TotalTargetCapacity: count, DefaultTargetCapacityType: placement.market },
+    ...(placement.market === 'spot'
+      ? {
+          SpotOptions: {
+            AllocationStrategy: 'price-capacity-optimized',
+            InstanceInterruptionBehavior: 'terminate',
+            ...together,
+          },
+        }
+      : { OnDemandOptions: { AllocationStrategy: 'lowest-price', ...together } }),
+    TagSpecifications: tagSpecifications(wanted, ['instance', 'volume', 'network-interface', 'fleet']),
+  });
+  const answer = await clients.limiter.run('change', () => clients.launching.send(command));
+  return read(answer, wanted);
+}
+
+function overridesOf({ placement, subnets }: Wanted): FleetLaunchTemplateOverridesRequest[] {
+  const types = placement.types.slice(0, Math.max(1, Math.floor(maxOverrides / subnets.length)));
+  return types.flatMap((type, Priority) =>
+    subnets.map(({ id }) => ({ InstanceType: asInstanceType(type), SubnetId: id, Priority })),
+  );
+}
+
+/** The SDK lists the types of its own day; ours come from the cloud's catalogue, and EC2 refuses what it does not know. */
+const asInstanceType = (type: string): _InstanceType => type as _InstanceType;
+
+function read(answer: CreateFleetResult, { count, placement, subnets }: Wanted): Given {
+  const zoneOf = (subnet: string | undefined): string => subnets.find(({ id }) => id === subnet)?.zone ?? '';
+  const instances = (answer.Instances ?? []).flatMap(({ InstanceIds, InstanceType, LaunchTemplateAndOverrides }) => {
+    const { SubnetId, AvailabilityZone } = LaunchTemplateAndOverrides?.Overrides ?? {};
+    return (InstanceIds ?? []).map((id) => ({
+      id,
+      type: InstanceType ?? '',
+      zone: AvailabilityZone ?? zoneOf(SubnetId),
+    }));
+  });
+  const failures = (answer.Errors ?? []).map(({ ErrorCode, ErrorMessage, LaunchTemplateAndOverrides }) => {
+    const { InstanceType, SubnetId, AvailabilityZone } = LaunchTemplateAndOverrides?.Overrides ?? {};
+    const pool = { type: InstanceType ?? '', zone: AvailabilityZone ?? zoneOf(SubnetId), market: placement.market };
+    return failureOf(pool, ErrorCode ?? '', ErrorMessage ?? '', 0);
+  });
+  const where = { zone: subnets.length === 1 ? (subnets[0]?.zone ?? '') : '', market: placement.market };
+  return { instances, failures: accountFor(count - instances.length, failures, where) };
+}

@@ -1,0 +1,105 @@
+// A launch on EC2. Workers go first, since they are the hard part: the zone that can give them is where the head instance
+// goes too. Every call carries a token made of the launch's own, so a launch that is repeated finds what it made.
+import { RopewalkError } from '../../domain/errors.ts';
+import type { InstanceRole } from '../../domain/cluster/state.ts';
+import type { LaunchedInstance, LaunchOutcome, LaunchRequest, Placement } from '../provider.ts';
+import type { AwsClients } from './clients.ts';
+import { classify } from './errors.ts';
+import { launchFleet } from './fleet.ts';
+import { accountFor, failureOf } from './pools.ts';
+import type { Given, Wanted } from './pools.ts';
+import { runInstances } from './run-instances.ts';
+import { codeOf, isAnswer, messageOf } from './sdk-errors.ts';
+import type { AwsSettings } from './settings.ts';
+import { ensureTemplate } from './templates.ts';
+
+export async function launchInstances(
+  clients: AwsClients,
+  settings: AwsSettings,
+  request: LaunchRequest,
+): Promise<LaunchOutcome> {
+  const outcome: LaunchOutcome = { launched: [], failures: [] };
+  let zone: string | null = null;
+  for (const role of ['worker', 'head'] as const) {
+    const slots = request.slots.filter((slot) => slot.role === role);
+    if (slots.length === 0) continue;
+    const given = await launchRole(clients, settings, request, role, slots.length, zone);
+    // EC2 does not promise an order of ids; sorted, a repeat binds each to the same slot.
+    const ordered = given.instances.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    outcome.launched.push(
+      ...ordered.flatMap(({ id, type, zone: where }, at): LaunchedInstance[] => {
+        const slot = slots[at];
+        return slot === undefined ? [] : [{ id, slot: slot.slot, offer: type, zone: where }];
+      }),
+    );
+    outcome.failures.push(...given.failures);
+    zone ??= request.placement?.oneZone === true ? (ordered[0]?.zone ?? null) : null;
+  }
+  outcome.launched.sort((a, b) => a.slot - b.slot);
+  return outcome;
+}
+
+async function launchRole(
+  clients: AwsClients,
+  settings: AwsSettings,
+  request: LaunchRequest,
+  role: InstanceRole,
+  count: number,
+  zone: string | null,
+): Promise<Given> {
+  const placement = placementOf(request, role);
+  const zones = zone === null ? placement.zones : [zone];
+  const subnets = settings.subnets.filter((subnet) => zones.length === 0 || zones.includes(subnet.zone));
+  const where = { zone: zones[0] ?? '', market: placement.market };
+  if (subnets.length === 0) {
+    const text = `The configuration has no subnet in ${zones.join(', ')}; it has ${settings.subnets.map((each) => each.zone).join(', ')}.`;
+    return { instances: [], failures: [{ offer: '', ...where, code: 'NoSubnet', scope: 'request', text, count }] };
+  }
+  try {
+    const template = await ensureTemplate(clients, settings, request, role, placement);
+    const oneZone = request.placement?.oneZone === true;
+    return await ask(clients, { request, role, count, placement, subnets, oneZone, template });
+  } catch (error) {
+    if (mayHaveLaunched(error)) throw error;
+    const failures = [failureOf({ type: '', ...where }, codeOf(error), messageOf(error), 0)];
+    return { instances: [], failures: accountFor(count, failures, where) };
+  }
+}
+
+/** Fleets, or single launches where the account allows no fleets. */
+async function ask(clients: AwsClients, wanted: Wanted): Promise<Given> {
+  try {
+    return await launchFleet(clients, wanted);
+  } catch (error) {
+    const fleetsAreOut = ['UnauthorizedOperation', 'MaxFleetCountExceeded', 'UnsupportedOperation'].includes(
+      codeOf(error),
+    );
+    if (!fleetsAreOut) throw error;
+    return runInstances(clients, wanted);
+  }
+}
+
+/** Then the same launch is repeated under the same token, which finds out. */
+function mayHaveLaunched(error: unknown): boolean {
+  if (!isAnswer(error)) return true;
+  const { scope, known } = classify(codeOf(error), messageOf(error));
+  if (known) return scope === 'cloud' || scope === 'throttle';
+  return statusOf(error) >= 500;
+}
+
+function statusOf(error: unknown): number {
+  const metadata: unknown = error instanceof Error && '$metadata' in error ? error.$metadata : null;
+  if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return 0;
+  return Number(metadata.httpStatusCode);
+}
+
+function placementOf(request: LaunchRequest, role: InstanceRole): Placement {
+  const placement = request.placement?.[role];
+  if (placement !== undefined && placement.types.length > 0) return placement;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'vmTypes',
+    message: `The launch names no instance type for its ${role === 'head' ? 'head instance' : 'workers'}.`,
+    hint: 'Ask for instance types, or for cpu and memory.',
+  });
+}

@@ -1,0 +1,60 @@
+// Keeps our calls below EC2's request rates: one bucket per group of calls for each (account, region), so that our own
+// haste is never what throttles a user's account. Sizes and rates: EC2's API throttling page, as of 2026-08.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export type CallGroup = 'read' | 'change' | 'run' | 'terminate';
+
+interface Bucket {
+  size: number;
+  perSecond: number;
+}
+
+const buckets: Record<CallGroup, Bucket> = {
+  read: { size: 100, perSecond: 20 },
+  change: { size: 50, perSecond: 5 },
+  run: { size: 5, perSecond: 2 },
+  terminate: { size: 100, perSecond: 5 },
+};
+
+/** Of each bucket we take this share; the rest is the user's own. */
+const ourShare = 0.8;
+
+export interface Limiter {
+  /** Waits for its turn, in order, then calls. */
+  run<T>(group: CallGroup, call: () => Promise<T>): Promise<T>;
+}
+
+/** `now` in ms on any clock that does not go back. */
+export function createLimiter(
+  now: () => number = () => performance.now(),
+  wait: (ms: number) => Promise<unknown> = sleep,
+): Limiter {
+  const levels = new Map<CallGroup, { tokens: number; atMs: number; turn: Promise<unknown> }>();
+  const take = async (group: CallGroup): Promise<void> => {
+    const { size, perSecond } = buckets[group];
+    const most = Math.max(1, Math.floor(size * ourShare));
+    const level = levels.get(group) ?? { tokens: most, atMs: now(), turn: Promise.resolve() };
+    levels.set(group, level);
+    const refill = (): void => {
+      const nowMs = now();
+      level.tokens = Math.min(most, level.tokens + ((nowMs - level.atMs) / 1000) * perSecond * ourShare);
+      level.atMs = nowMs;
+    };
+    refill();
+    while (level.tokens < 1) {
+      await wait(((1 - level.tokens) / (perSecond * ourShare)) * 1000);
+      refill();
+    }
+    level.tokens -= 1;
+  };
+  return {
+    async run(group, call) {
+      const before = levels.get(group)?.turn ?? Promise.resolve();
+      const turn = before.then(() => take(group));
+      const level = levels.get(group);
+      if (level !== undefined) level.turn = turn;
+      await turn;
+      return call();
+    },
+  };
+}

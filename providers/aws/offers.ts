@@ -1,0 +1,96 @@
+// What EC2 sells in a region, from its own APIs: types, the zones that have them, spot prices. On-demand prices have an API
+// only in other regions and are taken from the dated table, which also serves alone where AWS may not be asked.
+import {
+  paginateDescribeInstanceTypeOfferings,
+  paginateDescribeInstanceTypes,
+  paginateDescribeSpotPriceHistory,
+} from '@aws-sdk/client-ec2';
+import type { InstanceTypeInfo } from '@aws-sdk/client-ec2';
+
+import type { Offer } from '../provider.ts';
+import { catalogueOffers, onDemandPrice } from './catalogue.ts';
+import type { AwsClients } from './clients.ts';
+import { classify } from './errors.ts';
+import { codeOf, isAnswer, messageOf } from './sdk-errors.ts';
+import type { AwsSettings } from './settings.ts';
+
+const mib = 1024 * 1024;
+
+/** Every type in every zone of the configuration, on demand and spot. */
+export async function awsOffers(clients: AwsClients, settings: AwsSettings): Promise<Offer[]> {
+  try {
+    return await offersOfRegion(clients, settings);
+  } catch (error) {
+    // Without credentials, or without the permission to look, the table has to do.
+    const mayNotAsk = !isAnswer(error) || classify(codeOf(error), messageOf(error)).scope === 'account';
+    if (!mayNotAsk) throw error;
+    return catalogueOffers(settings.subnets.map(({ zone }) => zone));
+  }
+}
+
+async function offersOfRegion(clients: AwsClients, settings: AwsSettings): Promise<Offer[]> {
+  const [types, zonesByType, spotPrices] = await Promise.all([
+    describeTypes(clients),
+    describeZones(clients),
+    describeSpotPrices(clients),
+  ]);
+  const ours = new Set(settings.subnets.map(({ zone }) => zone));
+  return types.flatMap((info) => {
+    const type = info.InstanceType ?? '';
+    const zones = (zonesByType.get(type) ?? []).filter((zone) => ours.has(zone));
+    return zones.flatMap((zone) => offersOf(info, zone, spotPrices.get(`${type}/${zone}`) ?? null));
+  });
+}
+
+function offersOf(info: InstanceTypeInfo, zone: string, spotPrice: number | null): Offer[] {
+  const type = info.InstanceType ?? '';
+  const shape = {
+    type,
+    zone,
+    vcpus: info.VCpuInfo?.DefaultVCpus ?? 0,
+    memoryBytes: (info.MemoryInfo?.SizeInMiB ?? 0) * mib,
+    architecture:
+      info.ProcessorInfo?.SupportedArchitectures?.includes('arm64') === true ? ('arm64' as const) : ('x86_64' as const),
+    gpus: (info.GpuInfo?.Gpus ?? []).reduce((sum, gpu) => sum + (gpu.Count ?? 0), 0),
+    gpuName: info.GpuInfo?.Gpus?.[0]?.Name ?? null,
+  };
+  const price = onDemandPrice(type);
+  const spot = info.SupportedUsageClasses?.includes('spot') === true && spotPrice !== null;
+  return [
+    ...(price === null ? [] : [{ ...shape, market: 'on-demand' as const, pricePerHour: price }]),
+    ...(spot ? [{ ...shape, market: 'spot' as const, pricePerHour: spotPrice }] : []),
+  ];
+}
+
+async function describeTypes(clients: AwsClients): Promise<InstanceTypeInfo[]> {
+  const found: InstanceTypeInfo[] = [];
+  const Filters = [{ Name: 'processor-info.supported-architecture', Values: ['x86_64', 'arm64'] }];
+  for await (const page of paginateDescribeInstanceTypes({ client: clients.ec2, pageSize: 100 }, { Filters })) {
+    found.push(...(page.InstanceTypes ?? []).filter((info) => info.BareMetal !== true));
+  }
+  return found;
+}
+
+async function describeZones(clients: AwsClients): Promise<Map<string, string[]>> {
+  const zones = new Map<string, string[]>();
+  const query = { LocationType: 'availability-zone' as const };
+  for await (const page of paginateDescribeInstanceTypeOfferings({ client: clients.ec2, pageSize: 1_000 }, query)) {
+    for (const { InstanceType = '', Location = '' } of page.InstanceTypeOfferings ?? []) {
+      zones.set(InstanceType, [...(zones.get(InstanceType) ?? []), Location]);
+    }
+  }
+  return zones;
+}
+
+/** The newest price of each type in each zone: without a time range EC2 answers from newest to oldest. */
+async function describeSpotPrices(clients: AwsClients): Promise<Map<string, number>> {
+  const prices = new Map<string, number>();
+  const query = { ProductDescriptions: ['Linux/UNIX'], StartTime: new Date() };
+  for await (const page of paginateDescribeSpotPriceHistory({ client: clients.ec2, pageSize: 1_000 }, query)) {
+    for (const { InstanceType, AvailabilityZone, SpotPrice } of page.SpotPriceHistory ?? []) {
+      const key = `${InstanceType}/${AvailabilityZone}`;
+      if (!prices.has(key)) prices.set(key, Number(SpotPrice));
+    }
+  }
+  return prices;
+}

@@ -1,0 +1,32 @@
+// EC2 as a provider. Like every provider it keeps nothing that a crash could lose: tags and client tokens are the memory.
+import type { Provider } from '../provider.ts';
+import { createAwsClients } from './clients.ts';
+import { describeOwned, listDeployment } from './describe.ts';
+import { launchInstances } from './launch.ts';
+import { readCloudLogs } from './logs.ts';
+import { awsOffers } from './offers.ts';
+import type { AwsSettings } from './settings.ts';
+import { terminateOwned } from './terminate.ts';
+
+export interface AwsProviderOptions {
+  settings: AwsSettings;
+  /** How long after a launch EC2 may not show an instance yet; two minutes unless given. */
+  unseenMs?: number;
+}
+
+/** Karpenter and others allow a new instance this long to appear in DescribeInstances. */
+const defaultUnseenMs = 120_000;
+
+/** Credentials come from where the AWS SDK finds them. */
+export function createAwsProvider({ settings, unseenMs = defaultUnseenMs }: AwsProviderOptions): Provider {
+  const clients = createAwsClients(settings.region);
+  return {
+    name: 'aws',
+    offers: () => awsOffers(clients, settings),
+    launch: (request) => launchInstances(clients, settings, request),
+    describe: (owner, ids) => describeOwned(clients, owner, ids),
+    list: (deploymentId) => listDeployment(clients, deploymentId),
+    terminate: (owner, ids, signal) => terminateOwned(clients, owner, ids, signal, { unseenMs }),
+    logs: (query) => readCloudLogs(clients, query),
+  };
+}

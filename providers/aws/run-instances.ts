@@ -1,0 +1,61 @@
+// RunInstances, where fleets are not allowed: one type and one subnet in each call, in order, until all are launched.
+import { RunInstancesCommand } from '@aws-sdk/client-ec2';
+import type { _InstanceType } from '@aws-sdk/client-ec2';
+
+import type { LaunchFailure } from '../../domain/cluster/state.ts';
+import type { AwsClients } from './clients.ts';
+import { classify } from './errors.ts';
+import { accountFor, clientToken, failureOf, tagSpecifications } from './pools.ts';
+import type { Given, Wanted } from './pools.ts';
+import { codeOf, isAnswer, messageOf } from './sdk-errors.ts';
+
+/** Each try is a call that may be throttled: the first few types must do. */
+const maxTypes = 3;
+
+export async function runInstances(clients: AwsClients, wanted: Wanted): Promise<Given> {
+  const { count, placement, subnets, oneZone } = wanted;
+  const instances: Given['instances'] = [];
+  const failures: LaunchFailure[] = [];
+  const pools = placement.types.slice(0, maxTypes).flatMap((type) => subnets.map((subnet) => ({ type, subnet })));
+  for (const { type, subnet } of pools) {
+    const zone = instances[0]?.zone ?? subnet.zone;
+    if (instances.length === count || (oneZone && zone !== subnet.zone)) continue;
+    const pool = { type, zone: subnet.zone, market: placement.market };
+    try {
+      const ids = await runOne(clients, wanted, type, subnet.id, count - instances.length);
+      instances.push(...ids.map((id) => ({ id, type, zone: subnet.zone })));
+    } catch (error) {
+      const { scope } = classify(codeOf(error), messageOf(error));
+      if (!isAnswer(error) || scope === 'throttle' || scope === 'cloud') throw error;
+      failures.push(failureOf(pool, codeOf(error), messageOf(error), 0));
+      // What is wrong everywhere need not be tried everywhere.
+      if (scope === 'request' || scope === 'account' || scope === 'quota') break;
+    }
+  }
+  const where = { zone: '', market: placement.market };
+  return { instances, failures: accountFor(count - instances.length, failures, where) };
+}
+
+async function runOne(
+  clients: AwsClients,
+  wanted: Wanted,
+  type: string,
+  subnet: string,
+  atMost: number,
+): Promise<string[]> {
+  const { request, role, template, placement } = wanted;
+  const command = new RunInstancesCommand({
+    LaunchTemplate: { LaunchTemplateName: template, Version: '1' },
+    // The SDK lists the types of its own day; EC2 refuses what it does not know.
+    InstanceType: type as _InstanceType,
+    NetworkInterfaces: undefined,
+    SubnetId: subnet,
+    MinCount: 1,
+    MaxCount: atMost,
+    ClientToken: clientToken('run', request.token, role, type, subnet),
+    ...(placement.market === 'spot' ? { InstanceMarketOptions: { MarketType: 'spot' as const } } : {}),
+    TagSpecifications: tagSpecifications(wanted, ['instance', 'volume', 'network-interface']),
+  });
+  const answer = await clients.limiter.run('run', () => clients.launching.send(command));
+  return (answer.Instances ?? []).flatMap(({ InstanceId }) => InstanceId ?? []);
+}

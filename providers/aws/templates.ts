@@ -1,0 +1,114 @@
+// Launch templates: one for each launch and role, named by what it is for, so that a repeat finds what the first try made.
+// They carry the tags of their cluster and are deleted with it.
+import { createHash } from 'node:crypto';
+
+import {
+  CreateLaunchTemplateCommand,
+  DeleteLaunchTemplateCommand,
+  paginateDescribeLaunchTemplates,
+} from '@aws-sdk/client-ec2';
+import type { RequestLaunchTemplateData, Tag } from '@aws-sdk/client-ec2';
+import { GetParameterCommand } from '@aws-sdk/client-ssm';
+
+import type { InstanceRole } from '../../domain/cluster/state.ts';
+import type { Owner } from '../../domain/owner.ts';
+import type { LaunchRequest, Placement } from '../provider.ts';
+import type { AwsClients } from './clients.ts';
+import { codeOf } from './sdk-errors.ts';
+import { tagKeys } from './settings.ts';
+import type { Architecture, AwsSettings } from './settings.ts';
+import { renderUserData } from './user-data.ts';
+
+/** Content of the name: a launch that is repeated after a crash must find this very template. */
+export const templateName = (token: string, role: InstanceRole): string =>
+  `ropewalk-${createHash('sha256')
+    .update(JSON.stringify([token, role]))
+    .digest('hex')
+    .slice(0, 32)}`;
+
+export async function ensureTemplate(
+  clients: AwsClients,
+  settings: AwsSettings,
+  request: LaunchRequest,
+  role: InstanceRole,
+  placement: Placement,
+): Promise<string> {
+  const name = templateName(request.token, role);
+  const image = await newestUbuntu(clients, placement.architecture);
+  const boot = { apiUrl: request.apiUrl, launchToken: request.launchToken, owner: ownerOf(request.owner) };
+  const tags = tagsOf(request.owner);
+  const data: RequestLaunchTemplateData = {
+    ImageId: image,
+    UserData: Buffer.from(renderUserData(boot, settings.agent, placement.architecture)).toString('base64'),
+    ...(settings.instanceProfile === null ? {} : { IamInstanceProfile: { Name: settings.instanceProfile } }),
+    InstanceInitiatedShutdownBehavior: 'terminate',
+    MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 1, HttpEndpoint: 'enabled' },
+    NetworkInterfaces: [
+      {
+        DeviceIndex: 0,
+        DeleteOnTermination: true,
+        AssociatePublicIpAddress: settings.assignPublicIps,
+        Groups: [settings.securityGroups.cluster, ...(role === 'head' ? settings.securityGroups.scheduler : [])],
+      },
+    ],
+    BlockDeviceMappings: [
+      {
+        DeviceName: '/dev/sda1',
+        Ebs: { VolumeSize: placement.diskGib, VolumeType: 'gp3', DeleteOnTermination: true, Encrypted: true },
+      },
+    ],
+    TagSpecifications: [{ ResourceType: 'spot-instances-request', Tags: tags }],
+  };
+  const command = new CreateLaunchTemplateCommand({
+    LaunchTemplateName: name,
+    LaunchTemplateData: data,
+    TagSpecifications: [{ ResourceType: 'launch-template', Tags: tags }],
+  });
+  try {
+    await clients.limiter.run('change', () => clients.ec2.send(command));
+  } catch (error) {
+    if (codeOf(error) !== 'InvalidLaunchTemplateName.AlreadyExistsException') throw error;
+  }
+  return name;
+}
+
+/** Deletes what has these tags; what is already gone is what was wanted. */
+export async function deleteTemplates(clients: AwsClients, tags: Tag[]): Promise<void> {
+  const filters = tags.map(({ Key, Value }) => ({ Name: `tag:${Key}`, Values: [Value ?? ''] }));
+  const pages = paginateDescribeLaunchTemplates({ client: clients.ec2, pageSize: 200 }, { Filters: filters });
+  for await (const page of pages) {
+    for (const { LaunchTemplateId } of page.LaunchTemplates ?? []) {
+      try {
+        await clients.limiter.run('change', () =>
+          clients.ec2.send(new DeleteLaunchTemplateCommand({ LaunchTemplateId })),
+        );
+      } catch (error) {
+        if (codeOf(error) !== 'InvalidLaunchTemplateId.NotFound') throw error;
+      }
+    }
+  }
+}
+
+export const tagsOf = (owner: Owner): Tag[] => [
+  { Key: tagKeys.deployment, Value: owner.deploymentId },
+  { Key: tagKeys.workspace, Value: owner.workspace },
+  { Key: tagKeys.cluster, Value: String(owner.cluster) },
+];
+
+const ownerOf = ({ deploymentId, workspace, cluster }: Owner): Owner => ({ deploymentId, workspace, cluster });
+
+const images = { x86_64: 'amd64', arm64: 'arm64' } as const;
+const imageTtlMs = 24 * 3_600_000;
+const known = new Map<string, { id: string; atMs: number }>();
+
+/** Canonical's public parameter names the newest image of Ubuntu 24.04 in every region; asked once a day. */
+async function newestUbuntu(clients: AwsClients, architecture: Architecture): Promise<string> {
+  const Name = `/aws/service/canonical/ubuntu/server/24.04/stable/current/${images[architecture]}/hvm/ebs-gp3/ami-id`;
+  const key = `${await clients.ec2.config.region()} ${Name}`;
+  const cached = known.get(key);
+  if (cached !== undefined && Date.now() - cached.atMs < imageTtlMs) return cached.id;
+  const { Parameter } = await clients.ssm.send(new GetParameterCommand({ Name }));
+  const id = Parameter?.Value ?? '';
+  known.set(key, { id, atMs: Date.now() });
+  return id;
+}

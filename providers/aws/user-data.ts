@@ -1,0 +1,58 @@
+// What an instance is told at its first boot: how to get its agent, by content, and what the agent needs to call home. It
+// stays small (16 KiB is EC2's bound) and holds no secret but the launch token, which is of no use elsewhere: the API wants
+// the instance's signed identity with it, the first use wins, and the instance must be one we launched.
+import type { AgentDownload, Architecture } from './settings.ts';
+
+export const userDataLimit = 16_384;
+
+export interface InstanceBoot {
+  apiUrl: string;
+  launchToken: string;
+  owner: { deploymentId: string; workspace: string; cluster: number };
+}
+
+/** The line of user data from which the agent reads its InstanceBoot: base64 of its JSON after this word. */
+export const bootMarker = '# ropewalk-boot:';
+
+export function renderUserData(boot: InstanceBoot, download: AgentDownload, architecture: Architecture): string {
+  const node = download.node[architecture];
+  const pin = download.pinnedPublicKey === null ? '' : ` --pinnedpubkey '${download.pinnedPublicKey}'`;
+  const text = `#!/bin/sh
+${bootMarker} ${Buffer.from(JSON.stringify(boot)).toString('base64')}
+set -eu
+umask 077
+mkdir -p /opt/ropewalk /var/lib/ropewalk /var/log/ropewalk
+fetch() {
+  curl -fsSL --retry 10 --retry-all-errors --retry-delay 1 "$@"
+}
+cd /opt/ropewalk
+fetch -o node.tar.xz '${node.url}'
+echo '${node.sha256}  node.tar.xz' | sha256sum -c -
+mkdir -p node && tar -xJf node.tar.xz -C node --strip-components 1 && rm node.tar.xz
+fetch${pin} -o agent.mjs '${download.url}'
+echo '${download.sha256}  agent.mjs' | sha256sum -c -
+cat > /etc/systemd/system/ropewalk-agent.service <<'UNIT'
+[Unit]
+Description=Ropewalk agent
+After=network-online.target
+Wants=network-online.target
+[Service]
+Environment=ROPEWALK_CLOUD=aws ROPEWALK_INSTANCE_DIR=/var/lib/ropewalk ROPEWALK_LOG_DIR=/var/log/ropewalk
+ExecStart=/opt/ropewalk/node/bin/node /opt/ropewalk/agent.mjs
+Restart=on-failure
+RestartSec=2
+KillMode=mixed
+# Whatever ends the agent for good ends the instance: it was launched to terminate when it shuts down.
+SuccessAction=poweroff
+[Install]
+WantedBy=multi-user.target
+UNIT
+# Nobody pays for an instance whose agent never came up: it powers itself off.
+systemd-run --on-active=30min --unit=ropewalk-watchdog sh -c 'systemctl is-active --quiet ropewalk-agent || poweroff'
+systemctl daemon-reload
+systemctl enable --now ropewalk-agent
+`;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > userDataLimit) throw new Error(`The start-up script has ${bytes} bytes; EC2 takes ${userDataLimit}.`);
+  return text;
+}

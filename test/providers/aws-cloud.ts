@@ -1,0 +1,94 @@
+// The EC2 provider against the emulated cloud: how tests get one, and the requests they make of it.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { createAwsProvider } from '../../providers/aws/provider.ts';
+import type { AwsProviderOptions } from '../../providers/aws/provider.ts';
+import type { AwsSettings } from '../../providers/aws/settings.ts';
+import type { LaunchRequest, Owner, Placement, Provider } from '../../providers/provider.ts';
+import { startEmulator } from '../emulator/emulator.ts';
+import type { Emulator } from '../emulator/emulator.ts';
+
+export const awsSettings: AwsSettings = {
+  region: 'us-east-1',
+  subnets: ['a', 'b', 'c'].map((letter) => ({ id: `subnet-us-east-1${letter}`, zone: `us-east-1${letter}` })),
+  securityGroups: { cluster: 'sg-cluster', scheduler: ['sg-scheduler'] },
+  instanceProfile: 'ropewalk',
+  assignPublicIps: true,
+  agent: {
+    url: 'https://ropewalk.example/v1/agent/program',
+    sha256: '0'.repeat(64),
+    node: {
+      x86_64: { url: 'https://nodejs.example/node-x64.tar.xz', sha256: '1'.repeat(64) },
+      arm64: { url: 'https://nodejs.example/node-arm64.tar.xz', sha256: '2'.repeat(64) },
+    },
+    pinnedPublicKey: null,
+  },
+};
+
+export interface TestCloud {
+  emulator: Emulator;
+  provider: Provider;
+  options: AwsProviderOptions;
+  /** Where machines work, by instance id. */
+  directory: string;
+  close(): Promise<void>;
+}
+
+/** `machine`: a shell script that each instance runs as its first process; without it they are records only. */
+export async function startCloud(machine: string | null = null): Promise<TestCloud> {
+  const directory = await mkdtemp(join(tmpdir(), 'ropewalk-ec2-'));
+  const environment = { PATH: process.env['PATH'] ?? '' };
+  const machines = machine === null ? {} : { machines: { command: ['sh', '-c', machine], directory, environment } };
+  const emulator = await startEmulator(machines);
+  process.env['AWS_ENDPOINT_URL'] = emulator.url;
+  process.env['AWS_ACCESS_KEY_ID'] = 'AKIATEST';
+  process.env['AWS_SECRET_ACCESS_KEY'] = 'test';
+  const options = { settings: awsSettings, unseenMs: 1_000 };
+  return {
+    emulator,
+    provider: createAwsProvider(options),
+    options,
+    directory,
+    async close() {
+      await emulator.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+let owners = 0;
+export const freshOwner = (): Owner => ({ deploymentId: 'd_test', workspace: 'default', cluster: ++owners });
+
+export const placement = (changes: Partial<Placement> = {}): Placement => ({
+  types: ['m6i.large'],
+  architecture: 'x86_64',
+  market: 'on-demand',
+  zones: [],
+  diskGib: 30,
+  ...changes,
+});
+
+let tokens = 0;
+export function workersRequest(
+  owner: Owner,
+  instances: number,
+  token = `token ${++tokens}`,
+  worker: Placement = placement(),
+): LaunchRequest {
+  const slots = Array.from({ length: instances }, (_, at) => ({
+    slot: at + 1,
+    generation: 1,
+    role: 'worker' as const,
+  }));
+  return {
+    owner,
+    clusterName: `cluster-${owner.cluster}`,
+    token,
+    slots,
+    placement: { head: placement(), worker, oneZone: true },
+    apiUrl: 'https://ropewalk.example',
+    launchToken: 'a launch token',
+  };
+}

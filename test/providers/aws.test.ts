@@ -1,0 +1,213 @@
+// The EC2 provider against the contract of all providers, on the emulated cloud, and what is its own: zones and roles,
+// markets, lost answers, every error code.
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { classify, knownCodes } from '../../providers/aws/errors.ts';
+import { bootMarker } from '../../providers/aws/user-data.ts';
+import { providerContract } from '../../providers/contract.ts';
+import { isSameProcess, startTimeOf } from '../../providers/local/processes.ts';
+import type { LaunchOutcome, LaunchRequest } from '../../providers/provider.ts';
+import { fileText } from '../agent/harness.ts';
+import { eventually } from '../support/eventually.ts';
+import { freshOwner, placement, startCloud, workersRequest } from './aws-cloud.ts';
+import type { TestCloud } from './aws-cloud.ts';
+
+/** Waits to be told, then starts a process that leaves its group and its session and does not listen. */
+const machine = `
+  while [ ! -e work ]; do sleep 0.05; done
+  setsid sh -c 'echo $$ > stubborn; trap "" TERM HUP; while :; do sleep 1; done' &
+  while :; do sleep 1; done`;
+
+const capacity = 3;
+
+async function launchElsewhere(cloud: TestCloud, request: LaunchRequest): Promise<LaunchOutcome> {
+  const script = fileURLToPath(new URL('aws-launch-elsewhere.ts', import.meta.url));
+  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(JSON.stringify({ options: cloud.options, request }));
+  return JSON.parse(await text(child.stdout));
+}
+
+async function limit(cloud: TestCloud, pool: string, byZone: { a: number; b: number; c: number }): Promise<void> {
+  const [type, market] = pool.split('/');
+  for (const [zone, instances] of Object.entries(byZone)) {
+    await cloud.emulator.tell({ op: 'capacity', pool: `${type}/us-east-1${zone}/${market}`, instances });
+  }
+}
+
+providerContract('aws, emulated', async () => {
+  const cloud = await startCloud(machine);
+  await limit(cloud, 'm6i.large/on-demand', { a: 0, b: capacity, c: 0 });
+  return {
+    provider: cloud.provider,
+    freshOwner,
+    request: workersRequest,
+    launchElsewhere: (request) => launchElsewhere(cloud, request),
+    capacity,
+    crash: (id) => cloud.emulator.tell({ op: 'die', id }),
+    async startStubbornWork(ids) {
+      const pids: number[] = [];
+      for (const id of ids) {
+        await eventually(() =>
+          writeFile(join(cloud.directory, id, 'work'), '').then(
+            () => true,
+            () => null,
+          ),
+        );
+        pids.push(Number(await fileText(join(cloud.directory, id, 'stubborn'))));
+      }
+      const found = await Promise.all(
+        pids.map(async (pid) => ({ pid, startTime: (await startTimeOf(pid)) ?? 'never' })),
+      );
+      return async () => (await Promise.all(found.map(isSameProcess))).includes(true);
+    },
+    until: async (condition) => void (await eventually(condition)),
+    cleanUp: () => cloud.close(),
+  };
+});
+
+describe('a launch on EC2', () => {
+  let cloud: TestCloud;
+  beforeEach(async () => {
+    cloud = await startCloud();
+  });
+  afterEach(() => cloud.close());
+
+  const clusterRequest = (workers: number, changes: Partial<ReturnType<typeof placement>> = {}): LaunchRequest => {
+    const request = workersRequest(freshOwner(), workers, undefined, placement(changes));
+    return { ...request, slots: [{ slot: 0, generation: 1, role: 'head' }, ...request.slots] };
+  };
+
+  it('puts the head instance, on demand, into the zone that could give the workers', async () => {
+    await cloud.emulator.tell({ op: 'capacity', pool: 'm6i.large/us-east-1a/spot', instances: 1 });
+    await cloud.emulator.tell({ op: 'capacity', pool: 'm6i.large/us-east-1b/spot', instances: 2 });
+    const { launched, failures } = await cloud.provider.launch(clusterRequest(5, { market: 'spot' }));
+    expect([launched.map(({ slot }) => slot), failures]).toEqual([[0, 1, 2, 3, 4, 5], []]);
+    expect(new Set(launched.map(({ zone }) => zone))).toEqual(new Set(['us-east-1c']));
+    const seen = new Map((await cloud.emulator.instances()).map((instance) => [instance.id, instance]));
+    expect(launched.map(({ id }) => seen.get(id)?.market)).toEqual([
+      'on-demand',
+      ...Array.from({ length: 5 }, () => 'spot'),
+    ]);
+  });
+
+  it('tags everything by the call that makes it, and tells the instance no more than how to call home', async () => {
+    const request = clusterRequest(1);
+    await cloud.provider.launch(request);
+    for (const instance of await cloud.emulator.instances()) {
+      expect(instance.tags).toMatchObject({
+        'ropewalk:deployment': 'd_test',
+        'ropewalk:workspace': 'default',
+        'ropewalk:cluster': String(request.owner.cluster),
+      });
+      expect(Object.values(instance.tags)).not.toContain(request.launchToken);
+      const line = instance.userData.split('\n').find((each) => each.startsWith(bootMarker)) ?? '';
+      expect(JSON.parse(Buffer.from(line.slice(bootMarker.length), 'base64').toString())).toEqual({
+        apiUrl: request.apiUrl,
+        launchToken: request.launchToken,
+        owner: request.owner,
+      });
+    }
+    expect((await cloud.emulator.counts()).calls).not.toHaveProperty('CreateTags');
+  });
+
+  it('takes the next type where the first is short, and groups what is missing', async () => {
+    await limit(cloud, 'm6i.large/on-demand', { a: 2, b: 2, c: 2 });
+    await limit(cloud, 'm5.large/on-demand', { a: 1, b: 1, c: 1 });
+    const owner = freshOwner();
+    const types = ['m6i.large', 'm5.large'];
+    const outcome = await cloud.provider.launch(workersRequest(owner, 5, undefined, placement({ types })));
+    expect(outcome.launched.map(({ offer }) => offer).sort()).toEqual(['m5.large', 'm6i.large', 'm6i.large']);
+    expect(outcome.failures.reduce((sum, { count }) => sum + count, 0)).toBe(2);
+    for (const failure of outcome.failures) expect(failure).toMatchObject({ scope: 'offer', market: 'on-demand' });
+  });
+
+  it('falls back to single launches where the account allows no fleets', async () => {
+    await cloud.emulator.tell({
+      op: 'fault',
+      fault: { action: 'CreateFleet', times: 10, kind: 'error', code: 'UnauthorizedOperation', status: 403 },
+    });
+    await limit(cloud, 'm6i.large/on-demand', { a: 2, b: 2, c: 2 });
+    const request = workersRequest(freshOwner(), 3, undefined, placement({ types: ['m6i.large', 'm5.large'] }));
+    const outcome = await cloud.provider.launch(request);
+    expect(outcome.launched).toHaveLength(3);
+    expect(new Set(outcome.launched.map(({ zone }) => zone)).size).toBe(1);
+    expect(await cloud.provider.launch(request)).toEqual(outcome);
+    expect((await cloud.emulator.ledger()).live).toHaveLength(3);
+  });
+
+  it('ends an instance that EC2 does not show yet, and forgets an id that it never knew', async () => {
+    await cloud.emulator.tell({ op: 'delays', visibleMs: 60_000 });
+    const owner = freshOwner();
+    const { launched } = await cloud.provider.launch(workersRequest(owner, 2));
+    const ids = [...launched.map(({ id }) => id), 'i-00000000000000000'];
+    await cloud.provider.terminate(owner, ids, AbortSignal.timeout(20_000));
+    expect((await cloud.emulator.ledger()).live).toEqual([]);
+  });
+
+  it('deletes its launch templates with the last instance', async () => {
+    const request = clusterRequest(1);
+    const { launched } = await cloud.provider.launch(request);
+    const [first = '', ...rest] = launched.map(({ id }) => id);
+    const end = (ids: string[]) => cloud.provider.terminate(request.owner, ids, AbortSignal.timeout(20_000));
+    await end([first]);
+    expect((await cloud.emulator.counts()).calls['DeleteLaunchTemplate']).toBeUndefined();
+    await end(rest);
+    expect((await cloud.emulator.counts()).calls['DeleteLaunchTemplate']).toBe(2);
+  });
+
+  it('makes as many as asked when answers are lost and instances show late: 100 launches of 10', async () => {
+    await cloud.emulator.tell({ op: 'loseAnswers', action: 'CreateFleet', share: 0.1, seed: 7 });
+    await cloud.emulator.tell({ op: 'delays', visibleMs: 60_000 });
+    const launchUntilAnswered = async (request: LaunchRequest): Promise<LaunchOutcome> => {
+      for (;;) {
+        const outcome = await cloud.provider.launch(request).catch(() => null);
+        if (outcome !== null) return outcome;
+      }
+    };
+    const asked = 100;
+    let launched = 0;
+    for (let at = 0; at < asked; at += 1)
+      launched += (await launchUntilAnswered(workersRequest(freshOwner(), 10))).launched.length;
+    const { injected } = await cloud.emulator.counts();
+    expect(injected['CreateFleet lost']).toBeGreaterThanOrEqual(5);
+    expect([launched, (await cloud.emulator.ledger()).live.length]).toEqual([10 * asked, 10 * asked]);
+  });
+});
+
+describe('the error table', () => {
+  it('has a scope and a sentence for every code, and tells what it does not know', () => {
+    for (const code of knownCodes) {
+      const { text: sentence, known } = classify(code, 'AWS says so');
+      expect([code, known, sentence.length > 20, sentence.includes('AWS says so')]).toEqual([code, true, true, true]);
+    }
+    expect(knownCodes.length).toBeGreaterThanOrEqual(40);
+    expect(classify('SomethingNew', 'hm')).toMatchObject({ scope: 'cloud', known: false });
+    expect(classify('InvalidParameterValue', 'Invalid IAM Instance Profile name').scope).toBe('cloud');
+    expect(classify('InvalidParameterValue', 'something else').scope).toBe('request');
+  });
+
+  it('makes an outcome of every answer about a whole request, with nothing launched', async () => {
+    const cloud = await startCloud();
+    try {
+      for (const code of knownCodes.filter((each) => !['cloud', 'throttle'].includes(classify(each, '').scope))) {
+        await cloud.emulator.tell({ op: 'clearFaults' });
+        for (const action of ['CreateFleet', 'RunInstances']) {
+          await cloud.emulator.tell({ op: 'fault', fault: { action, times: 100, kind: 'error', code, status: 400 } });
+        }
+        const outcome = await cloud.provider.launch(workersRequest(freshOwner(), 2));
+        const missing = outcome.failures.reduce((sum, { count }) => sum + count, 0);
+        expect([code, outcome.launched.length, missing]).toEqual([code, 0, 2]);
+        expect(outcome.failures[0]).toMatchObject({ code, scope: classify(code, '').scope });
+      }
+      expect((await cloud.emulator.ledger()).entries).toEqual([]);
+    } finally {
+      await cloud.close();
+    }
+  });
+});
