@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('metrics and traces', () => {
-  it('tell of a job that ran, in names that the board asks for and no others', async () => {
+  it('tell of a job that ran, under the names that the board and the alerts ask for', async () => {
     const number = await submit('observed');
     await untilOver(number);
     const [api, worker] = await Promise.all([scrape('api'), scrape('worker')]);
@@ -41,7 +41,8 @@ describe('metrics and traces', () => {
     expect(worker).toMatch(/^temporal_worker_task_slots_available\{/m);
     const known = new Set([...`${api}\n${worker}`.matchAll(/^# TYPE (\w+) /gm)].map((match) => match[1]));
     const board = await readFile(new URL('../../ops/grafana/ropewalk.json', import.meta.url), 'utf8');
-    const asked = askedFor(board);
+    const alerts = await readFile(new URL('../../ops/prometheus/alerts.yml', import.meta.url), 'utf8');
+    const asked = askedFor(`${board}\n${alerts}`);
     expect(asked.length).toBeGreaterThan(15);
     expect(asked.filter((name) => !known.has(name))).toEqual([]);
     expect(askedFor('{"expr": "rate(ropewalk_invented_total[5m])"}').filter((name) => !known.has(name))).toHaveLength(

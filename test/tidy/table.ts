@@ -91,6 +91,7 @@ export const table: [prefix: string, row: Row][] = [
   ],
   ['sdk/', { own: /^sdk\//, ownTypes: /^schema\//, packages: /^$/ }],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
+  ['ops/build.ts', { own: /^agent\/build\.ts$/, packages: /^(node|@temporalio\/worker)$/ }],
   [
     'ops/',
     {

@@ -1,0 +1,31 @@
+// Makes what production runs besides the sources: dist/agent.mjs and dist/workflows.cjs. Run by `npm run build`, also while
+// an image is built.
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+
+import { buildAgent } from '../agent/build.ts';
+
+const repository = fileURLToPath(new URL('..', import.meta.url));
+
+/** Whole files or none: a Temporal worker may start at this moment. */
+export async function buildProduction(outDir: string): Promise<{ agent: string; workflows: string }> {
+  const agent = join(outDir, 'agent.mjs');
+  const workflows = join(outDir, 'workflows.cjs');
+  await mkdir(outDir, { recursive: true });
+  await buildAgent(agent);
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(repository, 'workflows', 'index.ts'),
+    logger: new DefaultLogger('WARN'),
+  });
+  await writeFile(`${workflows}.${process.pid}.tmp`, code);
+  await rename(`${workflows}.${process.pid}.tmp`, workflows);
+  return { agent, workflows };
+}
+
+if (import.meta.main) {
+  const { agent, workflows } = await buildProduction(join(repository, 'dist'));
+  process.stdout.write(`${agent}\n${workflows}\n`);
+}
