@@ -32,7 +32,7 @@ export async function runAgent(input: AgentInput): Promise<number> {
         session,
         aliveEveryMs: aliveWithin(aliveEveryMs, registered.deadManMs),
       });
-      await Promise.all([runTasks(input, session), reports.run()]);
+      await Promise.all([runTasks(input, session, registered.role === 'head'), reports.run()]);
     }
   }
   const order = session.order();
@@ -41,7 +41,7 @@ export async function runAgent(input: AgentInput): Promise<number> {
   return order.failed ? 1 : 0;
 }
 
-async function runTasks(input: AgentInput, session: Session): Promise<void> {
+async function runTasks(input: AgentInput, session: Session, isHead: boolean): Promise<void> {
   const { directory, log, stopping } = input;
   const bundle = await session.call({
     method: 'GET',
@@ -50,7 +50,7 @@ async function runTasks(input: AgentInput, session: Session): Promise<void> {
   });
   if (bundle === null) return;
   const start = createTaskStarter({ ...input, bundle, session });
-  await exchangeLoop({ session, start, results: createResults(directory), log, stopping });
+  await exchangeLoop({ session, start, results: createResults(directory), log, stopping, isHead });
 }
 
 /** Loaded when it is needed: tasks should not wait for a library of certificates. */

@@ -15,9 +15,17 @@ export interface ExchangeLoopInput {
   results: Results;
   log: Log;
   stopping: AbortController;
+  isHead: boolean;
 }
 
-export async function exchangeLoop({ session, start, results, log, stopping }: ExchangeLoopInput): Promise<void> {
+export async function exchangeLoop({
+  session,
+  start,
+  results,
+  log,
+  stopping,
+  isHead,
+}: ExchangeLoopInput): Promise<void> {
   const { signal } = stopping;
   const bell = createBell(signal);
   let state: AgentState = createAgentState(Date.now());
@@ -51,7 +59,7 @@ export async function exchangeLoop({ session, start, results, log, stopping }: E
       const again = planExchange(state, Date.now());
       said = again.say ?? said;
       state = noteSent(state, said);
-      return said;
+      return { ...said, head: isHead };
     };
     const answer = await session.call({
       method: 'POST',

@@ -138,3 +138,6 @@ export const lookAgainMs = 20_000;
 export const youngHolderMs = 30_000;
 /** Workflows described at once by a look. */
 export const lookAtOnce = 20;
+
+/** A job gives idle instances back when no task has waited for this long: until then one may be tried again. */
+export const shrinkAfterMs = 15_000;

@@ -100,6 +100,8 @@ export const exchangeRequest = z.strictObject({
   want: z.number().int().min(0).max(100),
   running: z.array(count).max(1000),
   results: z.array(taskResult).max(1000),
+  /** Whether this is the head instance, which stays to the end of its job; absent in agents of earlier versions. */
+  head: z.boolean().optional(),
 });
 export type ExchangeRequest = z.infer<typeof exchangeRequest>;
 

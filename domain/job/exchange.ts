@@ -4,6 +4,7 @@
 import { maxIdleClaimMs, minIdleClaimMs } from '../limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
 import { endLease, isOver, loseLease, recordTask, requeue, settle, stopOrder } from './rules.ts';
+import { noteQueue } from './shrink.ts';
 import type { JobInstance, JobState, Lease } from './state.ts';
 
 /** Applies one item to the state, in place, and answers it. `taskIdAt` maps a task's index to its array id. */
@@ -14,6 +15,7 @@ export function exchange(
   taskIdAt: (index: number) => number,
 ): ExchangeAnswer {
   const instance = touch(state, item.instance, nowMs);
+  if (item.head !== undefined) instance.head = item.head;
   const acknowledged = item.results.map((result) => takeResult(state, item.instance, instance, result, nowMs));
   const drop = item.running.filter((number) => !renew(state, item.instance, number, nowMs));
   settle(state, nowMs);
@@ -21,6 +23,7 @@ export function exchange(
   const grants = mayClaim ? claim(state, item, instance, nowMs) : [];
   // A claim that gives up a lease may have ended the last open task, lost once too often.
   settle(state, nowMs);
+  noteQueue(state, nowMs);
   return {
     grants: grants.map((lease) => toGrant(lease, taskIdAt)),
     acknowledged,

@@ -23,6 +23,8 @@ export interface ExchangeItem {
   /** Leases whose commands run: this renews them. */
   running: number[];
   results: TaskResult[];
+  /** Whether this is the head instance; older agents do not say. */
+  head?: boolean | undefined;
 }
 
 export interface Grant {

@@ -21,6 +21,7 @@ export function requeue(state: JobState, lease: Lease): void {
   if (state.ended[lease.task] !== 0 || isOver(state)) return;
   state.attempts[lease.task] = lease.attempt;
   state.requeued.push(lease.task);
+  delete state.emptySinceMs;
 }
 
 /** Writes a task's one record. A second record for the same task is refused here, whoever asks. */
@@ -91,5 +92,6 @@ export function stopOrder(state: JobState, instance: JobInstance): { code: strin
   if (state.cancelRequested !== null) return { code: 'JOB_OVER', text: state.cancelRequested.text };
   if (state.outcome !== null) return { code: 'JOB_OVER', text: state.outcome.reason.text };
   if (instance.lost) return { code: 'INSTANCE_LOST', text: 'this instance was given up and its tasks went elsewhere' };
+  if (instance.givenBack === true) return { code: 'NOT_NEEDED', text: 'no task waits for this instance any more' };
   return null;
 }

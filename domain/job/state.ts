@@ -64,6 +64,10 @@ export interface JobInstance {
   lastSeenMs: number;
   /** Told lost by the cluster: it gets no more work. */
   lost: boolean;
+  /** Whether it is the head instance; unknown until its agent has said so. */
+  head?: boolean;
+  /** Given back to the cluster: it gets no more work either. */
+  givenBack?: boolean;
 }
 
 export interface JobCounters {
@@ -108,6 +112,8 @@ export interface JobState {
   /** Records not yet in the archive. */
   page: TaskRecord[];
   pagesWritten: number;
+  /** Since when no task has waited; absent while one does. */
+  emptySinceMs?: number;
   /** The newest error texts, for the view. */
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
 }

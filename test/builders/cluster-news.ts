@@ -16,6 +16,7 @@ export const clusterSubjects = [
   'scale',
   'outage',
   'mass silence',
+  'given back',
 ] as const;
 export type ClusterSubject = (typeof clusterSubjects)[number];
 

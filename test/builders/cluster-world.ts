@@ -55,6 +55,7 @@ const step = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1_000, 5_000, 60_000, 700_000) }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('wait for wake') }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('scale'), to: fc.integer({ min: 1, max: 5 }) }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('give back'), which: fc.integer({ min: 1, max: 31 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stop'), code: fc.constantFrom('JOB_OVER', 'STOPPED') }) },
   {
     weight: 10,
@@ -151,11 +152,30 @@ function take(world: ClusterWorld, each: Step): void {
     if (state.stopRequested === null && each.to !== state.target) world.met('scale');
     return note(world, (to) => rules.scaleCluster(to, each.to, nowMs));
   }
+  if (each.do === 'give back') return giveBack(world, each.which);
   if (each.do === 'stop') return stop(world, each.code);
   if (each.do === 'silence') return silence(world, each);
   const copy: ClusterState = JSON.parse(JSON.stringify(state));
   must(same(Object.keys(copy), Object.keys(state)), () => 'the state is not plain JSON');
   world.state = copy;
+}
+
+/** The job names instances, perhaps also the head or some that are on their way out; only others stay as they were. */
+function giveBack(world: ClusterWorld, which: number): void {
+  const { rules, state, nowMs } = world;
+  const ids = state.instances.filter((_, index) => (which >> index) % 2 === 1).map((instance) => instance.id);
+  const wanted = state.instances.filter(({ slot, state: is }) => slot < state.target && is !== 'stopping');
+  const { target } = state;
+  note(world, (to) => rules.giveBack(to, ids, nowMs));
+  const mayGo = state.settings.job !== null && state.stopRequested === null;
+  const going = wanted.filter(({ id, role }) => mayGo && role === 'worker' && ids.includes(id));
+  if (going.length > 0) world.met('given back');
+  must(state.target <= target - going.length, () => `the target went from ${target} to ${state.target}`);
+  must(going.length > 0 || state.target === target, () => 'smaller, and nobody went');
+  for (const instance of wanted) {
+    if (instance.state === 'error') continue;
+    must(instance.slot < state.target !== going.includes(instance), () => `${instance.id} in slot ${instance.slot}`);
+  }
 }
 
 interface How {

@@ -5,6 +5,7 @@ import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/
 export interface SimAgent {
   id: string;
   capacity: number;
+  head: boolean;
   /** What its clock shows beyond ours. */
   skewMs: number;
   claim: number;
@@ -18,10 +19,11 @@ export interface SimAgent {
   stopped: boolean;
 }
 
-export function createAgent(id: string, capacity: number, skewMs: number): SimAgent {
+export function createAgent(id: string, capacity: number, skewMs: number, head: boolean): SimAgent {
   return {
     id,
     capacity,
+    head,
     skewMs,
     claim: 0,
     claimIsOpen: false,
@@ -50,6 +52,7 @@ export function speak(agent: SimAgent): ExchangeItem {
     want,
     running: agent.running.map((held) => held.lease),
     results: [...agent.unacknowledged],
+    head: agent.head,
   };
 }
 

@@ -21,6 +21,8 @@ export interface JobBooks {
   lostLeases: Set<number>;
   lastClaim: Map<string, number>;
   lostInstances: Set<string>;
+  /** Instances that went because nothing waited for them. */
+  givenBack: Set<string>;
   cancelled: boolean;
   written: TaskRecord[];
   outcome: string | null;
@@ -35,6 +37,7 @@ export function openBooks(tasks: number, retries: number): JobBooks {
     lostLeases: new Set(),
     lastClaim: new Map(),
     lostInstances: new Set(),
+    givenBack: new Set(),
     cancelled: false,
     written: [],
     outcome: null,
@@ -55,7 +58,7 @@ export function isLive(books: JobBooks, instance: string, result: TaskResult): b
 export function isNoOp(books: JobBooks, item: ExchangeItem): boolean {
   const renews = item.running.some((lease) => books.open.get(lease)?.instance === item.instance);
   const claims = item.want > 0 && item.claim > (books.lastClaim.get(item.instance) ?? -1);
-  const stopped = isAllOver(books) || books.lostInstances.has(item.instance);
+  const stopped = isSentAway(books, item.instance);
   return !renews && (!claims || stopped) && item.results.every((result) => !isLive(books, item.instance, result));
 }
 
@@ -90,11 +93,14 @@ export function enterExchange(books: JobBooks, item: ExchangeItem, answer: Excha
   );
   const dropped = item.running.filter((lease) => books.open.get(lease)?.instance !== item.instance);
   must(same(answer.drop, dropped), () => `must drop ${String(dropped)}, was told ${String(answer.drop)}`);
-  const stops = (): boolean => isAllOver(books) || books.lostInstances.has(item.instance);
+  const stops = (): boolean => isSentAway(books, item.instance);
   if (stops() || item.want === 0) must(answer.grants.length === 0, () => 'a grant for an agent that gets none');
   else enterClaim(books, item, answer);
   must((answer.stop !== null) === stops(), () => (stops() ? 'must be told to stop' : 'was told to stop for no reason'));
 }
+
+const isSentAway = (books: JobBooks, id: string): boolean =>
+  isAllOver(books) || books.lostInstances.has(id) || books.givenBack.has(id);
 
 function enterResult(books: JobBooks, result: TaskResult): void {
   books.open.delete(result.lease);

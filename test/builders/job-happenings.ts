@@ -18,7 +18,16 @@ import { type Met, must, same } from './worlds.ts';
 
 export const leaseMs = 9_000;
 
-export const jobSubjects = ['loss', 'cancel', 'stale result', 'outage', 'silence', 'retry', 'timeout'] as const;
+export const jobSubjects = [
+  'loss',
+  'cancel',
+  'stale result',
+  'outage',
+  'silence',
+  'retry',
+  'timeout',
+  'given back',
+] as const;
 export type JobSubject = (typeof jobSubjects)[number];
 
 export interface JobWorld {
@@ -34,12 +43,14 @@ export interface JobWorld {
   results: TaskResult[];
   /** When each instance was last heard. */
   heardAtMs: Map<string, number>;
+  /** When a task was last seen waiting. */
+  waitedAtMs: number;
   met: Met<JobSubject>;
 }
 
 /** A restarted agent is another instance. Their clocks are an hour early, right, or an hour late. */
-export function startAgent(world: JobWorld): SimAgent {
-  const agent = createAgent(`i_${world.born}`, world.capacity, ((world.born % 3) - 1) * 3_600_000);
+export function startAgent(world: JobWorld, isHead = world.born === 0): SimAgent {
+  const agent = createAgent(`i_${world.born}`, world.capacity, ((world.born % 3) - 1) * 3_600_000, isHead);
   world.born += 1;
   world.agents.push(agent);
   return agent;
@@ -86,11 +97,11 @@ export function deliver(world: JobWorld, item: ExchangeItem): ExchangeAnswer {
   return answer;
 }
 
-/** The state but for what a stale or repeated item may leave behind: two counters, and that its sender was heard. */
+/** The state but for what a stale or repeated item may leave behind: two counters, that its sender was heard and what it is, and that nobody waits. */
 function withoutTraces(state: JobState, instance: string): string {
-  const sender = { ...state.instances[instance], lastSeenMs: 0 };
+  const sender = { ...state.instances[instance], lastSeenMs: 0, head: null };
   const counters = { ...state.counters, stale: 0, repeated: 0 };
-  return JSON.stringify({ ...state, counters, instances: { ...state.instances, [instance]: sender } });
+  return JSON.stringify({ ...state, counters, emptySinceMs: 0, instances: { ...state.instances, [instance]: sender } });
 }
 
 /** A result under a lease that is not its sender's, or that is over, or for another task. */

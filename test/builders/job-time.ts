@@ -1,6 +1,6 @@
 // Time in a simulated job: it wakes when it said it would, looks at its leases, and may end one for silence only after
 // bounded periods in which somebody else was heard.
-import { maxLeaseExtensions } from '../../domain/limits.ts';
+import { maxLeaseExtensions, shrinkAfterMs } from '../../domain/limits.ts';
 import { cancelInBooks, isAllOver, loseInBooks } from './job-books.ts';
 import type { JobWorld } from './job-happenings.ts';
 import { must, same } from './worlds.ts';
@@ -13,6 +13,12 @@ export function passTime(world: JobWorld, ms: number, isOutage: boolean): void {
   if (patient > 0) world.met('outage');
   for (;;) {
     const wakeMs = world.rules.nextWakeMs(world.state);
+    const shrinkMs = world.rules.nextShrinkMs(world.state);
+    if (shrinkMs !== null && shrinkMs <= untilMs && (wakeMs === null || shrinkMs < wakeMs)) {
+      world.nowMs = Math.max(world.nowMs, shrinkMs);
+      shrink(world);
+      continue;
+    }
     must((wakeMs === null) === (world.state.leases.length === 0 && !hasTimeout(world)), () => 'when does it wake?');
     if (wakeMs === null || wakeMs > untilMs) break;
     world.nowMs = Math.max(world.nowMs, wakeMs);
@@ -26,6 +32,26 @@ function hasTimeout(world: JobWorld): boolean {
   return !isAllOver(world.books) && world.state.settings.jobTimeoutMs !== null && world.state.startedAtMs !== null;
 }
 
+/** Only who is idle and no head goes, only when nothing has waited for a while, and nobody goes twice. */
+function shrink(world: JobWorld): void {
+  const { rules, state, agents, books, nowMs } = world;
+  const before = JSON.stringify(state.leases);
+  const ids = rules.giveBackInstances(state, nowMs);
+  must(before === JSON.stringify(state.leases), () => 'a lease went with an instance');
+  for (const id of ids) {
+    world.met('given back');
+    const agent = agents.find((each) => each.id === id);
+    must(agent?.head === false, () => `${id} is the head, or nobody`);
+    must(!books.lostInstances.has(id) && !books.givenBack.has(id), () => `${id} is given back for nothing`);
+    must(!state.leases.some((lease) => lease.instance === id), () => `${id} goes with a lease`);
+    books.givenBack.add(id);
+  }
+  const waiting = state.requeued.length + state.settings.taskCount - state.nextFresh;
+  must(ids.length === 0 || waiting === 0, () => `${waiting} tasks wait, and instances go`);
+  must(ids.length === 0 || nowMs >= world.waitedAtMs + shrinkAfterMs, () => 'a task waited only just now');
+  must(rules.giveBackInstances(state, nowMs).length === 0, () => 'more go at the same moment');
+}
+
 /** What the workflow's loop does whenever it wakes. */
 function wake(world: JobWorld, outageFromMs: number | null): void {
   const { rules, state, books, nowMs } = world;
@@ -35,6 +61,7 @@ function wake(world: JobWorld, outageFromMs: number | null): void {
     rules.cancelJob(state, { code: 'JOB_TIMEOUT', text: 'too long', atMs: nowMs });
     cancelInBooks(books);
   }
+  shrink(world);
   const before = state.leases.map((lease) => ({ ...lease }));
   const suspects = new Set(rules.expireLeases(state, nowMs).map((suspect) => suspect.instance));
   for (const was of before) {

@@ -77,6 +77,7 @@ function runJobWorld(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): void
   const world = createWorld(rules, plan, met);
   for (const each of plan.steps) {
     take(world, each);
+    noteWaiting(world);
     compareBooks(world.books, world.state, world.nowMs);
   }
   calmDown(world, plan.thawAtEnd);
@@ -84,6 +85,13 @@ function runJobWorld(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): void
   const { counters } = world.state;
   if (counters.lost > 0) met('loss');
   if (counters.retried > 0) met('retry');
+}
+
+/** Who has been given back holds nothing, ever again. */
+function noteWaiting(world: JobWorld): void {
+  const { state, nowMs, books } = world;
+  if (state.requeued.length > 0 || state.nextFresh < state.settings.taskCount) world.waitedAtMs = nowMs;
+  must(!state.leases.some((lease) => books.givenBack.has(lease.instance)), () => 'a lease for one that was given back');
 }
 
 function createWorld(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): JobWorld {
@@ -111,6 +119,7 @@ function createWorld(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): JobW
     said: [],
     results: [],
     heardAtMs: new Map(),
+    waitedAtMs: bornAtMs,
     met,
   };
   for (let n = 0; n < plan.agents; n += 1) startAgent(world);
@@ -143,7 +152,7 @@ function take(world: JobWorld, each: Step): void {
 
 /** The network works, one fresh agent is there: the job must come to its end within a bounded number of rounds. */
 function calmDown(world: JobWorld, thawAtEnd: boolean): void {
-  startAgent(world);
+  startAgent(world, true);
   for (const agent of world.agents) if (thawAtEnd) agent.frozen = false;
   for (let round = 0; !isAllOver(world.books); round += 1) {
     must(round < 150, () => `the job does not end: ${JSON.stringify(world.state)}`);

@@ -6,14 +6,16 @@ type JobCreate = typeof import('../../domain/job/create.ts');
 type JobEvents = typeof import('../../domain/job/events.ts');
 type JobExchange = typeof import('../../domain/job/exchange.ts');
 type JobView = typeof import('../../domain/job/view.ts');
-export type JobRules = JobCreate & JobEvents & JobExchange & JobView;
+type JobShrink = typeof import('../../domain/job/shrink.ts');
+export type JobRules = JobShrink & JobCreate & JobEvents & JobExchange & JobView;
 
 type ClusterApply = typeof import('../../domain/cluster/apply.ts');
 type ClusterCreate = typeof import('../../domain/cluster/create.ts');
 type ClusterPlan = typeof import('../../domain/cluster/plan.ts');
 type ClusterRequests = typeof import('../../domain/cluster/requests.ts');
 type ClusterView = typeof import('../../domain/cluster/view.ts');
-export type ClusterRules = ClusterApply & ClusterCreate & ClusterPlan & ClusterRequests & ClusterView;
+type ClusterGiveBack = typeof import('../../domain/cluster/give-back.ts');
+export type ClusterRules = ClusterGiveBack & ClusterApply & ClusterCreate & ClusterPlan & ClusterRequests & ClusterView;
 
 type ClusterDask = typeof import('../../domain/cluster/dask.ts');
 type ClusterOrders = typeof import('../../domain/cluster/orders.ts');
@@ -46,6 +48,7 @@ export async function loadJobRules(domain: string): Promise<JobRules> {
     ...(await load<JobEvents>(domain, 'job/events.ts')),
     ...(await load<JobExchange>(domain, 'job/exchange.ts')),
     ...(await load<JobView>(domain, 'job/view.ts')),
+    ...(await load<JobShrink>(domain, 'job/shrink.ts')),
   };
 }
 
@@ -56,6 +59,7 @@ export async function loadClusterRules(domain: string): Promise<ClusterRules> {
     ...(await load<ClusterPlan>(domain, 'cluster/plan.ts')),
     ...(await load<ClusterRequests>(domain, 'cluster/requests.ts')),
     ...(await load<ClusterView>(domain, 'cluster/view.ts')),
+    ...(await load<ClusterGiveBack>(domain, 'cluster/give-back.ts')),
   };
 }
 

@@ -21,11 +21,20 @@ import {
   loadWorkspaceRules,
 } from '../builders/rules.ts';
 import { checkSweepWorlds } from '../builders/sweep-world.ts';
+import { checkPeopleWorlds } from '../builders/people-world.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
 import { daskMutants } from './cluster/dask-mutants.ts';
 import { sweepMutants } from './sweep/sweep-mutants.ts';
 import { lookMutants } from './workspace/look-mutants.ts';
-import { clusterMutants, deploymentMutants, jobMutants, type Mutant, workspaceMutants } from './mutants.ts';
+import { peopleMutants } from './workspace/people-mutants.ts';
+import {
+  clusterMutants,
+  deploymentMutants,
+  jobMutants,
+  type Mutant,
+  workspaceMutants,
+  shrinkMutants,
+} from './mutants.ts';
 
 const domain = join(import.meta.dirname, '..', '..', 'domain');
 const options = { numRuns: 3_000, endOnFailure: true };
@@ -41,7 +50,7 @@ interface Area {
 const areas: Area[] = [
   {
     name: 'job',
-    mutants: jobMutants,
+    mutants: [...jobMutants, ...shrinkMutants],
     load: async (copy) => {
       const rules = await loadJobRules(copy);
       return () => checkJobWorlds(rules, options);
@@ -69,6 +78,14 @@ const areas: Area[] = [
     load: async (copy) => {
       const rules = await loadWorkspaceRules(copy);
       return () => checkWorkspaceWorlds(rules, options);
+    },
+  },
+  {
+    name: 'people',
+    mutants: peopleMutants,
+    load: async (copy) => {
+      const rules = await loadWorkspaceRules(copy);
+      return () => checkPeopleWorlds(rules, options);
     },
   },
   {

@@ -131,7 +131,46 @@ export const jobMutants: Mutant[] = [
   },
 ];
 
+export const shrinkMutants: Mutant[] = [
+  {
+    name: 'an instance is given back while it works',
+    file: 'job/shrink.ts',
+    from: ' && !busy.has(id) ? [id]',
+    to: ' ? [id]',
+  },
+  {
+    name: 'the head is given back',
+    file: 'job/shrink.ts',
+    from: ' && head === false && givenBack',
+    to: ' && givenBack',
+  },
+  {
+    name: 'who is given back may go on claiming',
+    file: 'job/rules.ts',
+    from: '  if (instance.givenBack === true) return {',
+    to: '  if (instance.lost && instance.givenBack === true) return {',
+  },
+  {
+    name: 'a retry a moment ago does not count',
+    file: 'job/shrink.ts',
+    from: 'return state.emptySinceMs + shrinkAfterMs;',
+    to: 'return state.emptySinceMs;',
+  },
+];
+
 export const clusterMutants: Mutant[] = [
+  {
+    name: 'what is given back takes a place that others hold',
+    file: 'cluster/give-back.ts',
+    from: '    moveToSlot(state, instance, state.target - 1);\n',
+    to: '',
+  },
+  {
+    name: 'the head can be given back',
+    file: 'cluster/give-back.ts',
+    from: 'ids.includes(id) && slot > 0 && slot',
+    to: 'ids.includes(id) && slot',
+  },
   {
     name: 'launches while stopping',
     file: 'cluster/plan.ts',
@@ -239,15 +278,15 @@ export const workspaceMutants: Mutant[] = [
   },
   {
     name: 'limits are off by one',
-    file: 'workspace/admit.ts',
-    from: 'check.used + check.more > check.limit',
-    to: 'check.used + check.more > check.limit + 1',
+    file: 'workspace/use.ts',
+    from: 'used[key] + more[key] <= limit',
+    to: 'used[key] + more[key] <= limit + 1',
   },
   {
     name: 'a limit cannot be used up (>= for >)',
-    file: 'workspace/admit.ts',
-    from: 'check.used + check.more > check.limit',
-    to: 'check.used + check.more >= check.limit',
+    file: 'workspace/use.ts',
+    from: 'used[key] + more[key] <= limit',
+    to: 'used[key] + more[key] < limit',
   },
   {
     name: 'a name of the workspace’s own can be taken',

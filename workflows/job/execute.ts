@@ -9,7 +9,7 @@ import { pageDue, pageWritten, summarizeJob } from '../../domain/job/view.ts';
 import { registerTimeoutMs } from '../../domain/limits.ts';
 import { startAbandoned } from '../children.ts';
 import { clusterMessages, clusterType, clusterWorkflowId } from '../cluster/messages.ts';
-import type { ClusterInput, StopSignal, SuspectSignal } from '../cluster/messages.ts';
+import type { ClusterInput, GiveBackSignal, StopSignal, SuspectSignal } from '../cluster/messages.ts';
 import { control } from '../control-activities.ts';
 import { statusKey } from '../search-attributes.ts';
 import { workspaceMessages, workspaceWorkflowId } from '../workspace/messages.ts';
@@ -62,6 +62,12 @@ export async function startCluster(state: JobState, input: JobInput): Promise<vo
 export async function suspect(number: number, suspects: Suspect[]): Promise<void> {
   const signal: SuspectSignal = { instances: suspects };
   await tell(clusterWorkflowId(number), clusterMessages.suspect, signal);
+}
+
+/** Tells the cluster which instances this job needs no more. */
+export async function giveBack(number: number, instances: string[]): Promise<void> {
+  const signal: GiveBackSignal = { instances };
+  await tell(clusterWorkflowId(number), clusterMessages.giveBack, signal);
 }
 
 /** Writes the oldest records to the archive, and only then drops them from the state. */

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 
 import * as apply from '../../../domain/cluster/apply.ts';
 import * as create from '../../../domain/cluster/create.ts';
+import * as giveBack from '../../../domain/cluster/give-back.ts';
 import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/view.ts';
@@ -10,7 +11,10 @@ import { checkClusterWorlds } from '../../builders/cluster-world.ts';
 import { describeShares } from '../../builders/worlds.ts';
 
 it('keeps its promises in every world', { timeout: 240_000 }, () => {
-  const shares = checkClusterWorlds({ ...apply, ...create, ...plan, ...requests, ...view }, { numRuns: 10_000 });
+  const shares = checkClusterWorlds(
+    { ...apply, ...create, ...giveBack, ...plan, ...requests, ...view },
+    { numRuns: 10_000 },
+  );
   console.log(`cluster worlds reached: ${describeShares(shares)}`);
   for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0.05);
 });

@@ -4,12 +4,13 @@ import { expect, it } from 'vitest';
 import * as create from '../../../domain/job/create.ts';
 import * as events from '../../../domain/job/events.ts';
 import * as exchange from '../../../domain/job/exchange.ts';
+import * as shrink from '../../../domain/job/shrink.ts';
 import * as view from '../../../domain/job/view.ts';
 import { checkJobWorlds } from '../../builders/job-world.ts';
 import { describeShares } from '../../builders/worlds.ts';
 
 it('keeps its promises in every world', { timeout: 240_000 }, () => {
-  const shares = checkJobWorlds({ ...create, ...events, ...exchange, ...view }, { numRuns: 10_000 });
+  const shares = checkJobWorlds({ ...create, ...events, ...exchange, ...shrink, ...view }, { numRuns: 10_000 });
   console.log(`job worlds reached: ${describeShares(shares)}`);
   for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0.05);
 });

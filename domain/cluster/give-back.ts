@@ -1,0 +1,25 @@
+// A job's cluster gets smaller: the job names instances that hold none of its tasks and will get none.
+import { addEvent } from './notes.ts';
+import { moveToSlot } from './slots.ts';
+import type { ClusterState } from './state.ts';
+import { noteReady } from './view.ts';
+
+/** These move into the last slots, which are wanted no more, and so are slots there that nobody fills. The head stays. */
+export function giveBack(state: ClusterState, ids: string[], nowMs: number): void {
+  if (state.stopRequested !== null || state.settings.job === null) return;
+  const going = state.instances.filter(
+    ({ id, slot, state: is }) => ids.includes(id) && slot > 0 && slot < state.target && is !== 'stopping',
+  );
+  for (const instance of going) {
+    while (instance.slot < state.target - 1 && !isFilled(state, state.target - 1)) state.target -= 1;
+    moveToSlot(state, instance, state.target - 1);
+    state.target -= 1;
+  }
+  if (going.length === 0) return;
+  addEvent(state, nowMs, 'GIVEN_BACK', `${going.length} instances go: no task waits for them`);
+  noteReady(state, nowMs);
+}
+
+function isFilled(state: ClusterState, slot: number): boolean {
+  return state.instances.some((each) => each.slot === slot && each.state !== 'stopping' && each.state !== 'error');
+}
