@@ -24,10 +24,7 @@ export function reserveShare(
   const { scale, adapt } = shareOf(holder);
   const part = kind === 'scale' ? scale : adapt;
   const next: SharePart = { seq: part.seq + 1, wanted: instances, held: Math.max(part.held, instances) };
-  const isOff = kind === 'adapt' && instances === 0;
-  // Where adaptive scaling has left it, it stays when that is turned off.
-  const kept = isOff ? { ...scale, wanted: most(scale, adapt), held: most(scale, adapt) } : scale;
-  const share = kind === 'scale' ? { scale: next, adapt } : { scale: kept, adapt: next };
+  const share = kind === 'scale' ? { scale: next, adapt } : { scale, adapt: next };
   const more = most(share.scale, share.adapt) - holder.instances;
   const vcpus = more * vcpusEach(holder);
   const over = exceeded(state, { user: holder.user, running: 0, instances: more, vcpus });
@@ -43,9 +40,13 @@ export function settleShare(
 ): { ok: { seq: number } } {
   const holder = state.holders.find((each) => each.number === number);
   const part = holder?.share?.[kind];
-  if (holder?.share !== undefined && part?.seq === seq) {
-    take(holder, { ...holder.share, [kind]: { ...part, held: part.wanted } });
-  }
+  if (holder?.share === undefined || part?.seq !== seq) return { ok: { seq } };
+  const { scale, adapt } = holder.share;
+  const settled: SharePart = { ...part, held: part.wanted };
+  if (kind === 'scale') take(holder, { scale: settled, adapt });
+  // Where adaptive scaling has left it, it stays when that is turned off, until somebody scales it.
+  else if (settled.wanted > 0) take(holder, { scale, adapt: settled });
+  else take(holder, { scale: { ...scale, wanted: most(scale, adapt), held: most(scale, adapt) }, adapt: settled });
   return { ok: { seq } };
 }
 

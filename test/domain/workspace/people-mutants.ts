@@ -1,0 +1,71 @@
+// Named ways of breaking the rules of people and shares; see ../mutants.ts.
+import type { Mutant } from '../mutants.ts';
+
+export const peopleMutants: Mutant[] = [
+  {
+    name: 'a revoked token goes on',
+    file: 'workspace/authority.ts',
+    from: 'if (token.revokedAtMs !== null || (token.expiresAtMs',
+    to: 'if ((token.expiresAtMs',
+  },
+  {
+    name: 'a token may more than its maker',
+    file: 'workspace/tokens.ts',
+    from: 'if (beyond !== undefined) return { error: tooMuch(beyond, user) };',
+    to: '',
+  },
+  {
+    name: 'a token outlives its maker',
+    file: 'workspace/tokens.ts',
+    from: 'if (maker.expiresAtMs !== null && (expiresAtMs ?? Infinity) > maker.expiresAtMs) return { error: tooLong };',
+    to: '',
+  },
+  {
+    name: "somebody else's token can be made by anybody",
+    file: 'workspace/tokens.ts',
+    from: "if (by !== null && user !== by.user && !includes(maker.scopes, 'admin')) return { error: ownOnly };",
+    to: '',
+  },
+  {
+    name: 'the last admin can go',
+    file: 'workspace/users.ts',
+    from: "if (user.role === 'admin' && admins(state) === 1) return { error: lastAdmin(name) };",
+    to: '',
+  },
+  {
+    name: 'who is removed comes back with old tokens',
+    file: 'workspace/users.ts',
+    from: 'for (const token of state.tokens) if (token.user === name) token.revokedAtMs ??= nowMs;',
+    to: '',
+  },
+  {
+    name: "a user's own limits are not looked at",
+    file: 'workspace/use.ts',
+    from: '{ ...state.perUser, ...own }',
+    to: 'state.perUser',
+  },
+  {
+    name: 'a share falls before the cluster was told',
+    file: 'workspace/shares.ts',
+    from: 'held: Math.max(part.held, instances) };',
+    to: 'held: instances };',
+  },
+  {
+    name: 'an overtaken request gives back what a newer one needs',
+    file: 'workspace/shares.ts',
+    from: 'if (holder?.share === undefined || part?.seq !== seq) return { ok: { seq } };',
+    to: 'if (holder?.share === undefined || part === undefined) return { ok: { seq } };',
+  },
+  {
+    name: 'growing is not checked against the limits',
+    file: 'workspace/shares.ts',
+    from: 'if (over !== null) return { error: over };',
+    to: '',
+  },
+  {
+    name: 'turning adaptive scaling off gives back what it has left running',
+    file: 'workspace/shares.ts',
+    from: 'else if (settled.wanted > 0) take(',
+    to: 'else if (settled.wanted >= 0) take(',
+  },
+];
