@@ -21,6 +21,12 @@ export function parseWorkers(text: string): number {
   throw new InvalidArgumentError('Give a number of workers, for example 4.');
 }
 
+/** Of something that is limited; 0 allows none. */
+export function parseAmount(text: string): number {
+  if (/^\d{1,7}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a whole number, 0 or more.');
+}
+
 export function parseLimit(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Give a whole number of at least 1.');

@@ -17,19 +17,33 @@ export async function resolveConnection(
   flags: ConnectionFlags,
   context: Pick<CliContext, 'env' | 'home' | 'cwd'>,
 ): Promise<Connection> {
-  const file = join(context.home, 'config.yaml');
-  const apiUrl = flags.apiUrl ?? (context.env['ROPEWALK_API_URL'] || undefined);
+  const file = configFile(context.home);
+  const apiUrl = givenUrl(flags, context.env);
   const token =
     flags.tokenFile === undefined ? context.env['ROPEWALK_TOKEN'] : await readToken(flags.tokenFile, context.cwd);
   // A broken file must not stop someone who does not need it.
   const config = apiUrl !== undefined && token ? {} : await readConfig(file);
   return {
-    apiUrl: checkUrl(
-      apiUrl ?? config['apiUrl'] ?? missing('address of the API', 'ROPEWALK_API_URL or --api-url', file),
-    ),
+    apiUrl: checkUrl(apiUrl ?? config['apiUrl'] ?? missingUrl(file)),
     token: (token || config['token']) ?? missing('token', 'ROPEWALK_TOKEN or --token-file', file),
   };
 }
+
+/** For signing in: everything but the token. */
+export async function resolveApiUrl(
+  flags: Pick<ConnectionFlags, 'apiUrl'>,
+  { env, home }: Pick<CliContext, 'env' | 'home'>,
+): Promise<string> {
+  const file = configFile(home);
+  return checkUrl(givenUrl(flags, env) ?? (await readConfig(file))['apiUrl'] ?? missingUrl(file));
+}
+
+export const configFile = (home: string): string => join(home, 'config.yaml');
+
+const givenUrl = ({ apiUrl }: Pick<ConnectionFlags, 'apiUrl'>, env: CliContext['env']): string | undefined =>
+  apiUrl ?? (env['ROPEWALK_API_URL'] || undefined);
+
+const missingUrl = (file: string): never => missing('address of the API', 'ROPEWALK_API_URL or --api-url', file);
 
 function checkUrl(apiUrl: string): string {
   if (/^https?:\/\//.test(apiUrl) && URL.canParse(apiUrl)) return apiUrl;
@@ -39,7 +53,7 @@ function checkUrl(apiUrl: string): string {
   );
 }
 
-async function readToken(path: string, cwd: string): Promise<string> {
+export async function readToken(path: string, cwd: string): Promise<string> {
   const text = await readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`--token-file: cannot read ${path}: ${error.code ?? error.message}`);
   });
@@ -49,7 +63,7 @@ async function readToken(path: string, cwd: string): Promise<string> {
 }
 
 /** The texts of the file; no file is an empty one. */
-async function readConfig(file: string): Promise<Record<string, string>> {
+export async function readConfig(file: string): Promise<Record<string, string>> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw new UsageError(`cannot read ${file}: ${error.code ?? error.message}`);
@@ -76,5 +90,8 @@ function notValid(file: string, why: string): UsageError {
 }
 
 function missing(what: string, where: string, file: string): never {
-  throw new UsageError(`no ${what} is known`, `Set ${where}, or start \`ropewalk dev\`, which writes ${file}.`);
+  throw new UsageError(
+    `no ${what} is known`,
+    `Set ${where}; or sign in with \`ropewalk login\`, or start \`ropewalk dev\`: both write ${file}.`,
+  );
 }

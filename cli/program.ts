@@ -21,7 +21,19 @@ import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { clusterEventsCommand, jobEventsCommand } from './commands/events.ts';
 import { initCommand } from './commands/init.ts';
+import { loginCommand } from './commands/login.ts';
+import { logoutCommand } from './commands/logout.ts';
 import { sweepCommand } from './commands/sweep.ts';
+import { createTokenCommand } from './commands/token/create.ts';
+import { listTokensCommand } from './commands/token/list.ts';
+import { revokeTokenCommand } from './commands/token/revoke.ts';
+import { listUsersCommand } from './commands/user/list.ts';
+import { removeUserCommand } from './commands/user/remove.ts';
+import { setUserCommand } from './commands/user/set.ts';
+import { whoamiCommand } from './commands/whoami.ts';
+import { createWorkspaceCommand } from './commands/workspace/create.ts';
+import { limitsCommand } from './commands/workspace/limits.ts';
+import { listWorkspacesCommand } from './commands/workspace/list.ts';
 import type { CliContext, Finish } from './context.ts';
 import { version } from './version.ts';
 
@@ -54,6 +66,9 @@ const clusterCommands: CreateCommand[] = [
   dashboardCommand,
   stopCommand,
 ];
+const tokenCommands: CreateCommand[] = [createTokenCommand, listTokensCommand, revokeTokenCommand];
+const userCommands: CreateCommand[] = [listUsersCommand, setUserCommand, removeUserCommand];
+const workspaceCommands: CreateCommand[] = [limitsCommand, listWorkspacesCommand, createWorkspaceCommand];
 
 export function createProgram(context: CliContext): Program {
   let code = 0;
@@ -71,18 +86,31 @@ export function createProgram(context: CliContext): Program {
     'Dask clusters: a scheduler and workers that outlive your terminal.',
     clusterCommands,
   );
+  const token = group('token', 'Tokens: what programs and machines sign in with.', tokenCommands);
+  const user = group('user', 'The people of a workspace, their roles and limits.', userCommands);
+  const workspace = group(
+    'workspace',
+    'Workspaces: what is used of what is allowed; for operators: all.',
+    workspaceCommands,
+  );
   const program = new Command('ropewalk')
     .description('Durable batch jobs and Dask clusters on your own machines.')
     .version(version)
     .enablePositionalOptions()
     .addCommand(batch)
     .addCommand(cluster)
+    .addCommand(loginCommand(context, finish))
+    .addCommand(logoutCommand(context, finish))
+    .addCommand(whoamiCommand(context, finish))
+    .addCommand(token)
+    .addCommand(user)
+    .addCommand(workspace)
     .addCommand(devCommand(finish))
     .addCommand(doctorCommand(context, finish))
     .addCommand(initCommand(context, finish))
     .addCommand(sweepCommand(context, finish))
     .addCommand(destroyCommand(context, finish));
-  for (const command of [program, ...program.commands, ...batch.commands, ...cluster.commands])
+  for (const command of [program, ...program.commands.flatMap((child) => [child, ...child.commands])])
     configure(command, context);
   return { program, exitCode: () => code };
 }

@@ -5,6 +5,8 @@ import type { ClustersApi } from './clusters.ts';
 import { createClustersApi } from './clusters.ts';
 import type { JobsApi, WaitOptions } from './jobs.ts';
 import { createJobsApi } from './jobs.ts';
+import type { PeopleApi } from './people.ts';
+import { createPeopleApi } from './people.ts';
 import type { ConnectionOptions } from './request.ts';
 import { createRequest } from './request.ts';
 
@@ -16,6 +18,22 @@ export type {
   Credentials,
   DashboardLink,
 } from '../schema/clusters.ts';
+export type {
+  CreatedToken,
+  CreatedWorkspace,
+  CreateToken,
+  CreateWorkspace,
+  Limits,
+  PutLimits,
+  PutUser,
+  Role,
+  Scope,
+  SomeLimits,
+  Token,
+  User,
+  Whoami,
+  WorkspaceInfo,
+} from '../schema/people.ts';
 export type { CreatedJob, CreateJob, Job, JobEvent, LogLine, Task } from '../schema/jobs.ts';
 export { ClusterFailedError, ClusterTimeoutError, formatFailure, groupFailures } from './cluster-errors.ts';
 export type { FailureGroup } from './cluster-errors.ts';
@@ -45,11 +63,14 @@ export type {
   LogOptions,
   WaitOptions,
 } from './jobs.ts';
+export { login } from './login.ts';
+export type { LoginCode, LoginOptions } from './login.ts';
 export type { ClusterLogOptions } from './logs.ts';
 export type { Page, Paged } from './pages.ts';
+export type { PeopleApi, TokensApi, UsersApi, WorkspacesApi } from './people.ts';
 export type { ConnectionOptions } from './request.ts';
 
-export interface Client {
+export interface Client extends PeopleApi {
   readonly jobs: JobsApi;
   readonly clusters: ClustersApi;
 }
@@ -58,11 +79,11 @@ export interface Client {
  * A client of one workspace. Opens nothing yet; throws TypeError when `apiUrl` is not an http(s) URL.
  *
  * Every call may throw a RopewalkApiError (errors.ts says which) and, when its `signal` aborts, the signal's reason.
- * Calls that are safe to repeat, which all of these are, are tried up to five times.
+ * Calls that are safe to repeat, which all are that make no token, are tried up to five times.
  */
 export function createClient(options: ConnectionOptions): Client {
   const request = createRequest(options);
-  return { jobs: createJobsApi(request), clusters: createClustersApi(request) };
+  return { jobs: createJobsApi(request), clusters: createClustersApi(request), ...createPeopleApi(request) };
 }
 
 export type RunJobOptions = CreateJob &

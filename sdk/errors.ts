@@ -53,7 +53,7 @@ export class PermissionError extends RopewalkApiError {
 export class NotFoundError extends RopewalkApiError {
   override readonly name = 'NotFoundError';
 }
-/** 409: a name is taken, or the state does not allow it. */
+/** 409, 410, 428: a name is taken, or the state does not allow it: not yet, or no longer. */
 export class ConflictError extends RopewalkApiError {
   override readonly name = 'ConflictError';
 }
@@ -109,13 +109,18 @@ export function retryAfter(headers: Headers, nowMs = Date.now()): number | undef
 }
 
 function familyOf(status: number): typeof RopewalkApiError {
-  if (status === 401) return AuthenticationError;
-  if (status === 403) return PermissionError;
-  if (status === 404) return NotFoundError;
-  if (status === 409) return ConflictError;
-  if (status === 429) return RateLimitError;
-  return status >= 400 && status < 500 ? ValidationError : ServerError;
+  return families.get(status) ?? (status >= 400 && status < 500 ? ValidationError : ServerError);
 }
+
+const families = new Map<number, typeof RopewalkApiError>([
+  [401, AuthenticationError],
+  [403, PermissionError],
+  [404, NotFoundError],
+  [409, ConflictError],
+  [410, ConflictError],
+  [428, ConflictError],
+  [429, RateLimitError],
+]);
 
 function errorBodyOf(text: string): Partial<ErrorBody['error']> | null {
   try {

@@ -13,18 +13,23 @@ export interface ConnectionOptions {
   fetch?: typeof globalThis.fetch;
 }
 
+/** Without a token: for the calls with which one gets a token. */
+export type AnonymousConnection = Omit<ConnectionOptions, 'token'> & { token: null };
+
 export interface RequestOptions {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
   idempotencyKey?: string;
+  /** Never tried again: a lost answer must not make a second secret that nobody knows of. */
+  once?: boolean;
   signal?: AbortSignal | undefined;
 }
 
 /**
  * Resolves with an ok response whose headers have arrived. All requests made here are safe to repeat: they read, they
- * carry an Idempotency-Key, or doing them twice is the same as once (cancel, stop).
+ * carry an Idempotency-Key, or doing them twice is the same as once (cancel, stop); unless they say `once`.
  */
 export type SendRequest = (options: RequestOptions) => Promise<Response>;
 
@@ -35,7 +40,7 @@ const maxPauseMs = 5_000;
 /** A server that asks for more than this is not waited for: the caller gets the error, with `retryAfterMs`. */
 const maxRetryAfterMs = 30_000;
 
-export function createRequest(connection: ConnectionOptions): SendRequest {
+export function createRequest(connection: ConnectionOptions | AnonymousConnection): SendRequest {
   const base = parseBase(connection.apiUrl);
   const send = connection.fetch ?? globalThis.fetch;
   return async (options) => {
@@ -45,7 +50,7 @@ export function createRequest(connection: ConnectionOptions): SendRequest {
       options.signal?.throwIfAborted();
       const answer = await attempt(send, url, init, options.signal);
       if (answer instanceof Response) return answer;
-      const pauseMs = pauseAfter(answer, tries);
+      const pauseMs = options.once === true ? null : pauseAfter(answer, tries);
       if (pauseMs === null) throw answer;
       await sleep(pauseMs, options.signal);
     }
@@ -87,8 +92,9 @@ function urlOf(base: string, { path, query = {} }: RequestOptions): string {
   return search.size === 0 ? `${base}${path}` : `${base}${path}?${search}`;
 }
 
-function initOf(token: string, { method, body, idempotencyKey }: RequestOptions): RequestInit {
-  const headers = new Headers({ accept: 'application/json', authorization: `Bearer ${token}` });
+function initOf(token: string | null, { method, body, idempotencyKey }: RequestOptions): RequestInit {
+  const headers = new Headers({ accept: 'application/json' });
+  if (token !== null) headers.set('authorization', `Bearer ${token}`);
   if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
   if (body === undefined) return { method, headers };
   headers.set('content-type', 'application/json');

@@ -97,16 +97,16 @@ describe('batch status and batch list', () => {
       stdout: '',
       stderr: 'error: there is no job 99\n  request id: req_1\n',
     });
-    for (const words of [
+    const wrong = [
       ['status', '012'],
       ['status', 'a b'],
       ['status', '--tasks'],
       ['list', '--limit', '0'],
       ['nonsense'],
       [],
-    ]) {
-      expect(await runCli(['batch', ...words], { env })).toMatchObject({ code: 2, stdout: '' });
-    }
+    ];
+    const results = await Promise.all(wrong.map((words) => runCli(['batch', ...words], { env })));
+    for (const result of results) expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(await runCli(['--help'])).toMatchObject({ code: 0, stderr: '' });
   });
 });

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Cluster } from '../../schema/clusters.ts';
 import type { Job, LogLine, Task } from '../../schema/jobs.ts';
+import type { CreatedToken, Whoami } from '../../schema/people.ts';
 
 export interface Asked {
   method: string;
@@ -178,6 +179,24 @@ export function aLine(change: Partial<LogLine> = {}): LogLine {
   const at = '2025-07-09T16:50:37.844Z';
   return { at, instance: 'i_abc', task: 0, attempt: 1, stream: 'stdout', text: 'Hello from 0', ...change };
 }
+
+export const aWhoami: Whoami = {
+  workspace: 'default',
+  user: 'ada',
+  role: 'admin',
+  scopes: ['read', 'write', 'admin'],
+  tokenId: 'abcdefghijkl',
+  expiresAt: null,
+};
+
+export const aCreatedToken: CreatedToken = {
+  id: 'abcdefghijkl',
+  token: 'rw_default_abcdefghijkl-fresh_secret-1',
+  workspace: 'default',
+  user: 'ada',
+  scopes: ['read', 'write'],
+  expiresAt: '2026-12-01T00:00:00.000Z',
+};
 
 export function anError(status: number, error: Record<string, string>, headers: Record<string, string> = {}): Reply {
   return { status, headers, json: { error: { requestId: 'req_1', ...error } } };

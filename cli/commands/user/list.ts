@@ -1,0 +1,16 @@
+// `ropewalk user list`: the people of the workspace.
+import { Command } from 'commander';
+
+import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
+import { connect, withConnection, withFormat } from '../../context.ts';
+import { exitCodes } from '../../errors.ts';
+import { formatUsers, show } from '../../people.ts';
+
+export function listUsersCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('list').description('List the people of the workspace: their roles, what they use.');
+  return withFormat(withConnection(command)).action(async (flags: ConnectionFlags & FormatFlag) => {
+    const client = await connect(context, flags);
+    show(context, flags, await client.users.list(), formatUsers);
+    finish(exitCodes.ok);
+  });
+}

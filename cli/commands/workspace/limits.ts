@@ -1,0 +1,48 @@
+// `ropewalk workspace limits`: what the workspace and each of its users may use at a time, and use now.
+import { Command, Option } from 'commander';
+
+import type { PutLimits } from '../../../sdk/client.ts';
+import { parseAmount } from '../../arguments.ts';
+import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
+import { connect, withConnection, withFormat } from '../../context.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+import type { LimitFlags } from '../../limits.ts';
+import { limitsOf, withLimits } from '../../limits.ts';
+import { formatWorkspace, show } from '../../people.ts';
+
+interface LimitsFlags extends ConnectionFlags, FormatFlag, LimitFlags {
+  userRunning?: number;
+  userInstances?: number;
+  userVcpus?: number;
+  perUser?: false;
+}
+
+export function limitsCommand(context: CliContext, finish: Finish): Command {
+  const command = withLimits(
+    new Command('limits').description('Show what is used of what is allowed; with options, change it, as an admin.'),
+  )
+    .option('--user-running <n>', 'most open jobs and clusters of each user', parseAmount)
+    .option('--user-instances <n>', 'most instances of each user', parseAmount)
+    .option('--user-vcpus <n>', 'most vCPUs of each user', parseAmount)
+    .addOption(new Option('--no-per-user', 'no limits for each user'));
+  return withFormat(withConnection(command)).action(async (flags: LimitsFlags) => {
+    const change = changeOf(flags);
+    const client = await connect(context, flags);
+    const isChange = Object.keys(change).length > 0;
+    const workspace = isChange ? await client.workspaces.setLimits(change) : await client.workspaces.current();
+    show(context, flags, workspace, formatWorkspace);
+    finish(exitCodes.ok);
+  });
+}
+
+function changeOf(flags: LimitsFlags): PutLimits {
+  const { userRunning, userInstances, userVcpus } = flags;
+  const perUser = limitsOf({
+    ...(userRunning !== undefined && { running: userRunning }),
+    ...(userInstances !== undefined && { instances: userInstances }),
+    ...(userVcpus !== undefined && { vcpus: userVcpus }),
+  });
+  const hasPerUser = Object.keys(perUser).length > 0;
+  if (flags.perUser === false && hasPerUser) throw new UsageError('--no-per-user does not go with --user-...');
+  return { ...limitsOf(flags), ...(flags.perUser === false ? { perUser: null } : hasPerUser && { perUser }) };
+}

@@ -1,0 +1,191 @@
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { aCreatedToken, aWhoami, anError, startStandIn } from '../sdk/stand-in-api.ts';
+import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import { runCli, startCli, withDirectory } from './run-cli.ts';
+
+const open: StandIn[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+
+async function standIn(
+  reply: (asked: Asked, nth: number) => Reply,
+): Promise<{ api: StandIn; env: Record<string, string> }> {
+  const api = await startStandIn(reply);
+  open.push(api);
+  return { api, env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' } };
+}
+
+const { token: fresh } = aCreatedToken;
+const me = aWhoami;
+const created = aCreatedToken;
+
+describe('login', () => {
+  const code = {
+    deviceCode: 'device-secret',
+    userCode: 'BCDF-GHJK',
+    verificationUrl: 'https://x.example/login',
+    verificationUrlComplete: 'https://x.example/login?code=BCDF-GHJK',
+    expiresInSeconds: 600,
+    intervalSeconds: 0,
+  };
+  const pending = anError(428, { code: 'AUTHORIZATION_PENDING', message: 'not yet' }, { 'retry-after': '0' });
+
+  it('shows a code, waits until it is approved, and keeps the token for its owner alone', async () => {
+    await withDirectory(async (directory) => {
+      const home = join(directory, 'new', 'home');
+      const { api } = await standIn(({ path }, nth) => {
+        if (path === '/v1/login/device') return { json: code };
+        if (path === '/v1/login/device/token') return nth < 4 ? pending : { json: created };
+        return { json: me };
+      });
+      const {
+        code: exit,
+        stdout,
+        stderr,
+      } = await runCli(['login', '--api-url', api.url], { env: { ROPEWALK_HOME: home } });
+      expect({ exit, stdout }).toEqual({
+        exit: 0,
+        stdout: `Signed in at ${api.url} as ada (workspace default): admin; token abcdefghijkl may read, write, admin\n`,
+      });
+      expect(stderr).toContain('BCDF-GHJK');
+      expect(stderr).toContain('https://x.example/login?code=BCDF-GHJK');
+      expect(stdout + stderr).not.toMatch(/device-secret|fresh_secret/);
+      const file = join(home, 'config.yaml');
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect(await readFile(file, 'utf8')).toBe(`apiUrl: ${api.url}\ntoken: ${fresh}\nworkspace: default\n`);
+      expect(await readdir(home)).toEqual(['config.yaml']);
+      expect(api.asked.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+        ['/v1/login/device', undefined],
+        ...Array.from({ length: 3 }, () => ['/v1/login/device/token', undefined]),
+        ['/v1/whoami', `Bearer ${fresh}`],
+      ]);
+      expect(api.asked[0]?.body).toEqual({ client: expect.stringMatching(/^ropewalk on /) });
+    });
+  });
+
+  it.each([
+    [anError(403, { code: 'FORBIDDEN', message: 'This login was denied.' }), 'This login was denied.', 1],
+    [anError(410, { code: 'EXPIRED', message: 'This login is over.' }), 'This login is over.', 1],
+  ])('says so when it was denied or nobody decided', async (answer, text, exit) => {
+    await withDirectory(async (home) => {
+      const { env } = await standIn(({ path }) => (path === '/v1/login/device' ? { json: code } : answer));
+      const result = await runCli(['login'], {
+        env: { ROPEWALK_API_URL: env['ROPEWALK_API_URL'] ?? '', ROPEWALK_HOME: home },
+      });
+      expect(result).toMatchObject({ code: exit, stdout: '' });
+      expect(result.stderr).toContain(`error: ${text}`);
+      expect(await readdir(home)).toEqual([]);
+    });
+  });
+
+  it('ends with Ctrl-C, and nothing is kept', async () => {
+    await withDirectory(async (home) => {
+      const { env } = await standIn(({ path }) => (path === '/v1/login/device' ? { json: code } : pending));
+      const cli = startCli(['login'], {
+        env: { ROPEWALK_API_URL: env['ROPEWALK_API_URL'] ?? '', ROPEWALK_HOME: home },
+      });
+      try {
+        await expect.poll(cli.stderr, { timeout: 20_000 }).toContain('BCDF-GHJK');
+        cli.child.kill('SIGINT');
+        expect(await cli.result).toMatchObject({ code: 130, stderr: expect.stringContaining('nobody is signed in') });
+        expect(await readdir(home)).toEqual([]);
+      } finally {
+        cli.child.kill('SIGKILL');
+      }
+    });
+  });
+
+  it('takes a token from standard input or a file, and keeps only one that works, beside what else is configured', async () => {
+    await withDirectory(async (home) => {
+      const file = join(home, 'config.yaml');
+      await writeFile(file, 'apiUrl: http://127.0.0.1:1\nother: kept\ntoken: rw_default_old-old\n', { mode: 0o644 });
+      await chmod(file, 0o644);
+      const { api } = await standIn(({ headers }) =>
+        headers.authorization === `Bearer ${fresh}`
+          ? { json: me }
+          : anError(401, { code: 'UNAUTHENTICATED', message: 'No.' }),
+      );
+      const words = ['login', '--token', '--api-url', api.url, '--format', 'json'];
+      const bad = await runCli(words, { env: { ROPEWALK_HOME: home }, input: 'rw_default_zzz-wrong\n' });
+      expect(bad).toMatchObject({ code: 1, stdout: '' });
+      expect(bad.stderr).not.toContain('wrong');
+      expect(await readFile(file, 'utf8')).toContain('rw_default_old-old');
+
+      const good = await runCli(words, { env: { ROPEWALK_HOME: home, ROPEWALK_TOKEN: 'x' }, input: `${fresh}\n` });
+      expect(JSON.parse(good.stdout)).toEqual(me);
+      expect(good.stderr).toContain('note: ROPEWALK_TOKEN is set here');
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect(await readFile(file, 'utf8')).toBe(
+        `apiUrl: ${api.url}\nother: kept\ntoken: ${fresh}\nworkspace: default\n`,
+      );
+
+      await writeFile(join(home, 'token.txt'), fresh);
+      const fromFile = await runCli(['login', '--token-file', 'token.txt'], {
+        env: { ROPEWALK_HOME: home },
+        cwd: home,
+      });
+      expect(fromFile).toMatchObject({ code: 0 });
+    });
+  });
+
+  it.each([
+    ['', 'no token came on standard input'],
+    ['hunter2\n', 'this is not a token'],
+    ['rw_default_a-b\nrw_default_c-d\n', 'this is not a token'],
+  ])('refuses %j before it asks anybody', async (input, text) => {
+    const { api, env } = await standIn(() => ({ json: me }));
+    const result = await runCli(['login', '--token'], { env, input });
+    expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(text) });
+    expect(result.stderr).not.toContain('hunter2');
+    expect(api.asked).toEqual([]);
+  });
+});
+
+describe('logout', () => {
+  async function signedIn(home: string, url: string): Promise<string> {
+    await mkdir(home, { recursive: true });
+    const file = join(home, 'config.yaml');
+    await writeFile(file, `apiUrl: ${url}\ntoken: ${fresh}\nworkspace: default\n`, { mode: 0o600 });
+    return file;
+  }
+
+  it('revokes what is kept here, and forgets it; one that is no longer good is forgotten too', async () => {
+    for (const answer of [{ json: me }, anError(401, { code: 'UNAUTHENTICATED', message: 'No.' })]) {
+      await withDirectory(async (home) => {
+        const { api } = await standIn(() => answer);
+        const file = await signedIn(home, api.url);
+        expect(await runCli(['logout'], { env: { ROPEWALK_HOME: home } })).toEqual({
+          code: 0,
+          stdout: 'Signed out: the token is revoked\n',
+          stderr: '',
+        });
+        expect(await readFile(file, 'utf8')).toBe(`apiUrl: ${api.url}\n`);
+        const paths = api.asked.map(({ path }) => path);
+        expect(paths).toEqual(['/v1/whoami', '/v1/tokens/abcdefghijkl/revoke'].slice(0, paths.length));
+        expect(await runCli(['logout'], { env: { ROPEWALK_HOME: home } })).toMatchObject({
+          code: 0,
+          stdout: '',
+          stderr: expect.stringContaining('Nobody is signed in here'),
+        });
+      });
+    }
+  });
+
+  it('keeps a token that it could not revoke, unless told to forget it here only', async () => {
+    await withDirectory(async (home) => {
+      const { api } = await standIn(() => anError(500, { code: 'INTERNAL', message: 'Something went wrong.' }));
+      const file = await signedIn(home, api.url);
+      expect(await runCli(['logout'], { env: { ROPEWALK_HOME: home } })).toMatchObject({ code: 1, stdout: '' });
+      expect(await readFile(file, 'utf8')).toContain(fresh);
+      const local = await runCli(['logout', '--local'], { env: { ROPEWALK_HOME: home } });
+      expect(local).toMatchObject({ code: 0, stdout: expect.stringContaining('still good') });
+      expect(await readFile(file, 'utf8')).toBe(`apiUrl: ${api.url}\n`);
+      expect(api.asked).toHaveLength(1);
+    });
+  });
+});

@@ -1,0 +1,190 @@
+import { afterEach, describe, expect, it } from 'vitest';
+
+import type { Token, User, WorkspaceInfo } from '../../sdk/client.ts';
+import { aCreatedToken, aWhoami, anError, startStandIn } from '../sdk/stand-in-api.ts';
+import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import { runCli } from './run-cli.ts';
+
+const open: StandIn[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+
+async function standIn(
+  reply: (asked: Asked, nth: number) => Reply,
+): Promise<{ api: StandIn; env: Record<string, string> }> {
+  const api = await startStandIn(reply);
+  open.push(api);
+  return { api, env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' } };
+}
+
+const { token: fresh } = aCreatedToken;
+const me = aWhoami;
+const created = aCreatedToken;
+const aToken = (change: Partial<Token> = {}): Token => ({
+  id: 'abcdefghijkl',
+  name: 'laptop',
+  user: 'ada',
+  scopes: ['read', 'write'],
+  createdAt: '2024-11-18T17:25:08.000Z',
+  createdBy: 'ada',
+  expiresAt: null,
+  revokedAt: null,
+  ...change,
+});
+const ada: User = {
+  name: 'ada',
+  role: 'admin',
+  limits: { vcpus: 8 },
+  use: { running: 1, instances: 4, vcpus: 4 },
+  createdAt: '2024-11-18T17:25:08.000Z',
+};
+
+describe('whoami and tokens', () => {
+  it('say who one is', async () => {
+    const { env } = await standIn(() => ({ json: me }));
+    expect(await runCli(['whoami'], { env })).toEqual({
+      code: 0,
+      stdout: 'ada (workspace default): admin; token abcdefghijkl may read, write, admin\n',
+      stderr: '',
+    });
+    expect(JSON.parse((await runCli(['whoami', '--format', 'json'], { env })).stdout)).toEqual(me);
+  });
+
+  it('are made, and printed alone on stdout; never a second time by themselves', async () => {
+    const { api, env } = await standIn((_, nth) =>
+      nth < 3 ? { status: 201, json: created } : anError(503, { code: 'UNAVAILABLE', message: 'away' }),
+    );
+    const words = [
+      'token',
+      'create',
+      '--name',
+      'ci',
+      '--user',
+      'bob',
+      '--scope',
+      'read',
+      'write',
+      '--expires',
+      '30 days',
+    ];
+    const { stdout, stderr } = await runCli(words, { env });
+    expect(stdout).toBe(`${fresh}\n`);
+    expect(stderr).toContain('Token abcdefghijkl of ada (workspace default): read, write; good until 2026-12-01');
+    expect(api.asked[0]).toMatchObject({
+      method: 'POST',
+      path: '/v1/tokens',
+      body: { name: 'ci', user: 'bob', scopes: ['read', 'write'], expires: '30 days' },
+    });
+    await runCli(['token', 'create', '--format', 'json'], { env });
+    expect(api.asked[1]?.body).toEqual({});
+    expect(await runCli(['token', 'create'], { env })).toMatchObject({ code: 1, stdout: '' });
+    expect(api.asked).toHaveLength(3);
+    expect(await runCli(['token', 'create', '--scope', 'all'], { env })).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('are listed, without those that are revoked, and revoked', async () => {
+    const items = [
+      aToken(),
+      aToken({ id: 'bbbbbbbbbbbb', name: '\u001b[2Jx', expiresAt: '2024-12-01T00:00:00.000Z' }),
+      aToken({ id: 'cccccccccccc', revokedAt: '2024-12-01T00:00:00.000Z' }),
+    ];
+    const { api, env } = await standIn(({ method }) => ({ json: method === 'GET' ? { items } : items[2] }));
+    const { stdout } = await runCli(['token', 'list'], { env });
+    expect(stdout).toContain(
+      '│ abcdefghijkl │ laptop │ ada  │ read write │ 2024-11-18 17:25:08 │                     │ valid   │',
+    );
+    expect(stdout).toContain(
+      '│ bbbbbbbbbbbb │ x      │ ada  │ read write │ 2024-11-18 17:25:08 │ 2024-12-01 00:00:00 │ expired │',
+    );
+    expect(stdout).not.toContain('cccccccccccc');
+    expect((await runCli(['token', 'list', '--all'], { env })).stdout).toContain('revoked');
+    expect((await runCli(['token', 'revoke', 'cccccccccccc'], { env })).stdout).toBe(
+      'Token cccccccccccc of ada is revoked\n',
+    );
+    expect(api.asked.at(-1)).toMatchObject({ method: 'POST', path: '/v1/tokens/cccccccccccc/revoke' });
+  });
+});
+
+describe('users and workspaces', () => {
+  const workspace: WorkspaceInfo = {
+    slug: 'default',
+    limits: { running: 100, instances: 200, vcpus: 400 },
+    perUser: { vcpus: 16 },
+    use: { running: 1, instances: 4, vcpus: 4 },
+    users: [{ name: 'ada', use: { running: 1, instances: 4, vcpus: 4 } }],
+    events: [],
+    staleSince: null,
+  };
+
+  it('are shown with what they use of what they may', async () => {
+    const { env } = await standIn(({ path }) => ({ json: path === '/v1/users' ? { items: [ada] } : workspace }));
+    expect((await runCli(['user', 'list'], { env })).stdout).toContain(
+      '│ ada  │ admin │               1 │         4 │ 4 / 8 │',
+    );
+    const limits = await runCli(['workspace', 'limits'], { env });
+    expect(limits.stdout).toContain('│ workspace default │         1 / 100 │   4 / 200 │    4 / 400 │');
+    expect(limits.stdout).toContain('│   ada             │               1 │         4 │          4 │');
+    expect(limits.stdout).toContain('at most 16');
+  });
+
+  it.each([
+    [['user', 'set', 'bob', '--role', 'member'], 'PUT /v1/users/bob', { role: 'member' }],
+    [
+      ['user', 'set', 'b@x+y', '--vcpus', '0', '--running', '3'],
+      'PUT /v1/users/b%40x%2By',
+      { limits: { running: 3, vcpus: 0 } },
+    ],
+    [['user', 'set', 'bob', '--no-own-limits'], 'PUT /v1/users/bob', { limits: null }],
+    [['user', 'set', 'bob'], 'PUT /v1/users/bob', {}],
+    [['user', 'remove', 'bob'], 'DELETE /v1/users/bob', undefined],
+    [
+      ['workspace', 'limits', '--running', '5', '--user-vcpus', '2'],
+      'PUT /v1/workspace/limits',
+      { running: 5, perUser: { vcpus: 2 } },
+    ],
+    [['workspace', 'limits', '--no-per-user'], 'PUT /v1/workspace/limits', { perUser: null }],
+    [['workspace', 'limits'], 'GET /v1/workspace', undefined],
+  ])('%j asks for what it says', async (words, sent, body) => {
+    const { api, env } = await standIn(({ path }) => ({ json: path.startsWith('/v1/users') ? ada : workspace }));
+    expect(await runCli(words, { env })).toMatchObject({ code: 0 });
+    expect(api.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([sent]);
+    expect(api.asked[0]?.body).toEqual(body);
+  });
+
+  it.each([
+    ['user', 'set', 'bob', '--role', 'king'],
+    ['user', 'set', 'bob', '--vcpus', '-1'],
+    ['user', 'set', 'bob', '--no-own-limits', '--vcpus', '1'],
+    ['workspace', 'limits', '--no-per-user', '--user-vcpus', '1'],
+    ['workspace', 'create', 'team-a'],
+    ['workspace'],
+  ])('%j %j %j is refused before anything is asked', async (...words) => {
+    const { api, env } = await standIn(() => ({ json: {} }));
+    expect(await runCli(words, { env })).toMatchObject({ code: 2, stdout: '' });
+    expect(api.asked).toEqual([]);
+  });
+
+  it('of an operator: workspaces are made, with the token of their admin, and listed', async () => {
+    const { api, env } = await standIn(({ method }) =>
+      method === 'POST'
+        ? { status: 201, json: { slug: 'team-a', admin: created } }
+        : { json: { items: [{ slug: 'team-a', createdAt: '2024-11-18T17:25:08.000Z' }] } },
+    );
+    const made = await runCli(['workspace', 'create', 'team-a', '--admin', 'ada'], { env });
+    expect(made).toMatchObject({ code: 0, stdout: `${fresh}\n`, stderr: expect.stringContaining('team-a is made') });
+    expect(api.asked[0]).toMatchObject({ path: '/v1/workspaces', body: { slug: 'team-a', admin: 'ada' } });
+    expect((await runCli(['workspace', 'list'], { env })).stdout).toContain('│ team-a    │ 2024-11-18 17:25:08 │');
+  });
+
+  it('that one may not change are a refusal with what to do', async () => {
+    const { env } = await standIn(() =>
+      anError(403, { code: 'FORBIDDEN', message: 'This needs the scope admin.', hint: 'Ask an admin.' }),
+    );
+    expect(await runCli(['user', 'set', 'bob'], { env })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: This needs the scope admin.\n  how to fix: Ask an admin.\n  request id: req_1\n',
+    });
+  });
+});

@@ -1,0 +1,102 @@
+// Signing in, and people, against a real HTTP server that stands in for the API.
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { ConflictError, createClient, login, PermissionError, ServerError } from '../../sdk/client.ts';
+import type { LoginCode } from '../../sdk/client.ts';
+import { anError, startStandIn } from './stand-in-api.ts';
+import type { Asked, Reply, StandIn } from './stand-in-api.ts';
+
+const open: StandIn[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+
+async function standIn(reply: (asked: Asked, nth: number) => Reply): Promise<StandIn> {
+  const api = await startStandIn(reply);
+  open.push(api);
+  return api;
+}
+
+const started = {
+  deviceCode: 'device-secret',
+  userCode: 'BCDF-GHJK',
+  verificationUrl: 'https://x.example/login',
+  verificationUrlComplete: 'https://x.example/login?code=BCDF-GHJK',
+  expiresInSeconds: 600,
+  intervalSeconds: 0,
+};
+const pending = anError(428, { code: 'AUTHORIZATION_PENDING', message: 'not yet' }, { 'retry-after': '0' });
+
+describe('login', () => {
+  it('shows the codes of people only, and waits through "not yet" and an outage', async () => {
+    const away = anError(503, { code: 'UNAVAILABLE', message: 'away' }, { 'retry-after': '99' });
+    const api = await standIn(
+      (_, nth) => [{ json: started }, pending, away, pending][nth - 1] ?? { json: { id: 'x' } },
+    );
+    const codes: LoginCode[] = [];
+    const troubles: string[] = [];
+    const signal = new AbortController();
+    const done = login({
+      apiUrl: api.url,
+      client: 'a test',
+      onCode: (code) => codes.push(code),
+      onUnreachable: (error) => {
+        troubles.push(error.message);
+        signal.abort(new Error('no longer'));
+      },
+      signal: signal.signal,
+    });
+    // The server asked for 99 seconds: the signal ends that wait.
+    await expect(done).rejects.toThrow('no longer');
+    expect(troubles).toEqual(['away']);
+    const { deviceCode: _, ...shown } = started;
+    expect(codes).toEqual([shown]);
+    expect(api.asked.map(({ path, body, headers }) => [path, body, headers.authorization])).toEqual([
+      ['/v1/login/device', { client: 'a test' }, undefined],
+      ...Array.from({ length: 2 }, () => ['/v1/login/device/token', { deviceCode: 'device-secret' }, undefined]),
+    ]);
+  });
+
+  it.each([
+    [403, 'FORBIDDEN', PermissionError],
+    [410, 'EXPIRED', ConflictError],
+  ])('throws on %j %s', async (status, code, family) => {
+    const api = await standIn((_, nth) => (nth === 1 ? { json: started } : anError(status, { code, message: 'no' })));
+    await expect(login({ apiUrl: api.url, onCode: () => undefined })).rejects.toBeInstanceOf(family);
+  });
+});
+
+describe('people', () => {
+  it('are asked for by their routes; names are escaped', async () => {
+    const api = await standIn(() => ({ json: { items: [] } }));
+    const client = createClient({ apiUrl: api.url, token: 'rw_default_abc-topsecret' });
+    await client.whoami();
+    await client.tokens.list();
+    await client.tokens.revoke('abc/../x');
+    await client.users.list();
+    await client.users.set('a+b@c', { role: 'member' });
+    await client.users.remove('a/b');
+    await client.workspaces.current();
+    await client.workspaces.setLimits({ vcpus: 1 });
+    await client.workspaces.list();
+    expect(api.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /v1/whoami',
+      'GET /v1/tokens',
+      'POST /v1/tokens/abc%2F..%2Fx/revoke',
+      'GET /v1/users',
+      'PUT /v1/users/a%2Bb%40c',
+      'DELETE /v1/users/a%2Fb',
+      'GET /v1/workspace',
+      'PUT /v1/workspace/limits',
+      'GET /v1/workspaces',
+    ]);
+  });
+
+  it('whose secret is in the answer are never made twice', async () => {
+    const api = await standIn(() => anError(503, { code: 'UNAVAILABLE', message: 'away' }));
+    const client = createClient({ apiUrl: api.url, token: 'rw_default_abc-topsecret' });
+    await expect(client.tokens.create()).rejects.toBeInstanceOf(ServerError);
+    await expect(client.workspaces.create({ slug: 'a', admin: 'b' })).rejects.toBeInstanceOf(ServerError);
+    expect(api.asked).toHaveLength(2);
+  });
+});
