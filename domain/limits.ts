@@ -141,3 +141,24 @@ export const lookAtOnce = 20;
 
 /** A job gives idle instances back when no task has waited for this long: until then one may be tried again. */
 export const shrinkAfterMs = 15_000;
+
+/** Bytes of a request body where no files travel: a cluster's variables and options, an agent's results, all else. */
+export const maxClusterBodyBytes = 4 * 1024 * 1024;
+export const maxAgentBodyBytes = 4 * 1024 * 1024;
+export const maxSmallBodyBytes = 64 * 1024;
+
+/** How deep a value of free form may nest: whoever reads it later may do so by recursion. */
+export const maxValueDepth = 32;
+
+/** What one token may ask of one API process unless the operator says otherwise: far more than any program of ours does. */
+export const defaultRequestsPerSecond = 500;
+export const defaultRequestBurst = 5_000;
+export const defaultOpenStreams = 100;
+/** Orders that one instance may have held for it: one, and those of connections that it has given up. */
+export const maxHeldOrders = 10;
+
+/** Connections of one API process: a thousand instances hold one each, with company. */
+export const defaultMaxConnections = 10_000;
+/** How long the headers of a request may take, and all of it: 16 MiB in two minutes is a megabit a second. */
+export const requestHeadersMs = 15_000;
+export const requestBodyMs = 120_000;
