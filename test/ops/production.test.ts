@@ -80,7 +80,8 @@ describe('docs/operations.md', () => {
     expect(variables.size).toBeGreaterThan(10);
     for (const variable of variables) expect(text).toContain(`\`${variable}\``);
     const alerts = await read('ops/prometheus/alerts.yml');
-    const namesIn = (source: string, pattern: RegExp) => [...source.matchAll(pattern)].map((match) => match[1]).sort();
+    const namesIn = (source: string, pattern: RegExp) =>
+      [...source.matchAll(pattern)].map((match) => match[1] ?? '').toSorted((a, b) => a.localeCompare(b));
     expect(namesIn(text, /^\| (Ropewalk\w+) \|/gm)).toEqual(namesIn(alerts, /- alert: (\w+)/g));
     const board = `${await read('ops/grafana/ropewalk.json')}\n${alerts}`;
     const metrics = new Set(text.match(/\b(?:ropewalk|temporal|nodejs|process)_[a-z0-9_]*[a-z0-9]\b/g));
