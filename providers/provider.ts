@@ -1,24 +1,8 @@
 // What a cloud is to the rest of the house. Each provider passes providers/contract.ts; each method below is a promise
 // that the suite checks. Ids, tags and tokens come from the caller; a provider keeps no state that a crash could lose.
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
+import type { Architecture, Market, Offer } from '../domain/offers/offer.ts';
 import type { Owner } from '../domain/owner.ts';
-
-export type Market = 'on-demand' | 'spot';
-
-export interface Offer {
-  /** Instance type, e.g. `m6i.xlarge`; `local` for this machine. */
-  type: string;
-  zone: string;
-  market: Market;
-  vcpus: number;
-  memoryBytes: number;
-  architecture: 'x86_64' | 'arm64';
-  gpus: number;
-  /** The vendor's name of the GPU, e.g. `T4`, or null. */
-  gpuName: string | null;
-  /** US dollars; 0 on this machine. */
-  pricePerHour: number;
-}
 
 export interface OfferQuery {
   region?: string;
@@ -31,7 +15,7 @@ export interface OfferQuery {
 export interface Placement {
   /** Instance types, the most wanted first; the cloud is asked for all of them at once. */
   types: string[];
-  architecture: 'x86_64' | 'arm64';
+  architecture: Architecture;
   market: Market;
   /** Zones that will do; every zone of the network when empty. */
   zones: string[];
@@ -114,4 +98,4 @@ export interface Provider {
   logs(query: LogQuery): AsyncIterable<LogLine>;
 }
 
-export type { FailureScope, LaunchFailure, Owner };
+export type { FailureScope, LaunchFailure, Market, Offer, Owner };

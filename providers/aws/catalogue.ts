@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 
 import type { Offer } from '../provider.ts';
-import type { Architecture } from './settings.ts';
+import type { Architecture } from '../../domain/offers/offer.ts';
 
 type Row = [
   vcpus: number,

@@ -1,4 +1,5 @@
 // What an AWS account lends to Ropewalk: its network and the names of what was set up there. Given by configuration.
+import type { Architecture } from '../../domain/offers/offer.ts';
 
 export interface AwsSettings {
   region: string;
@@ -25,8 +26,6 @@ export interface AgentDownload {
   /** `sha256//...` of the public key of the API's certificate, as curl's --pinnedpubkey takes it; null trusts the system's CAs. */
   pinnedPublicKey: string | null;
 }
-
-export type Architecture = 'x86_64' | 'arm64';
 
 /** Tags by which everything of ours is known; a value names its owner. */
 export const tagKeys = {

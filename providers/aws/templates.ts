@@ -16,7 +16,8 @@ import type { LaunchRequest, Placement } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { codeOf } from './sdk-errors.ts';
 import { tagKeys } from './settings.ts';
-import type { Architecture, AwsSettings } from './settings.ts';
+import type { Architecture } from '../../domain/offers/offer.ts';
+import type { AwsSettings } from './settings.ts';
 import { renderUserData } from './user-data.ts';
 
 /** Content of the name: a launch that is repeated after a crash must find this very template. */

@@ -1,7 +1,8 @@
 // What an instance is told at its first boot: how to get its agent, by content, and what the agent needs to call home. It
 // stays small (16 KiB is EC2's bound) and holds no secret but the launch token, which is of no use elsewhere: the API wants
 // the instance's signed identity with it, the first use wins, and the instance must be one we launched.
-import type { AgentDownload, Architecture } from './settings.ts';
+import type { Architecture } from '../../domain/offers/offer.ts';
+import type { AgentDownload } from './settings.ts';
 
 export const userDataLimit = 16_384;
 

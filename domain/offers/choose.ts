@@ -1,0 +1,144 @@
+// From a wish and what is on offer to the instance types to ask for, cheapest first. When nothing fits, the error says what
+// comes near: an instance with the memory that was asked, or with the CPUs.
+import { RopewalkError } from '../errors.ts';
+import { formatBytes } from '../units.ts';
+import { familiesOf } from './families.ts';
+import type { Market, Offer } from './offer.ts';
+import { memoryBuffer } from './wish.ts';
+import type { Range, Wish } from './wish.ts';
+
+/** More choice helps with capacity, but the last of many would cost far more than the first. */
+export const maxTypes = 20;
+
+export interface ChosenType extends Omit<Offer, 'zone' | 'market' | 'pricePerHour'> {
+  /** Cheapest price among the zones, US dollars. */
+  pricePerHour: number;
+  /** Where it is to be had. */
+  zones: string[];
+}
+
+export interface Choosing {
+  provider: string;
+  market: Market;
+  /** Only these zones; all when empty. */
+  zones: readonly string[];
+}
+
+/**
+ * The types that fulfil the wish: in the order named, or from cheap to dear, at most `maxTypes`.
+ *
+ * @throws RopewalkError VALIDATION: a type that is not on offer, types of two architectures, or nothing that fits, with
+ * what comes near in the hint.
+ */
+export function chooseTypes(offers: readonly Offer[], wish: Wish, choosing: Choosing): ChosenType[] {
+  const available = typesOf(offers, choosing);
+  if (wish.types !== null) return named(available, wish.types);
+  const fitting = considered(available, wish, choosing.provider).filter(
+    (type) => within(type.vcpus, wish.vcpus) && within(type.memoryBytes, wish.memoryBytes),
+  );
+  if (fitting.length > 0) return fitting.toSorted(cheapestFirst).slice(0, maxTypes);
+  throw nothingFits(considered(available, { ...wish, vcpus: null, memoryBytes: null }, ''), wish);
+}
+
+/** One entry a type: its cheapest price, and every zone that has it. */
+export function typesOf(offers: readonly Offer[], { market, zones }: Choosing): ChosenType[] {
+  const types = new Map<string, ChosenType>();
+  for (const { zone, market: sold, ...offer } of offers) {
+    if (sold !== market || (zones.length > 0 && !zones.includes(zone))) continue;
+    const known = types.get(offer.type);
+    if (known === undefined) types.set(offer.type, { ...offer, zones: [zone] });
+    else {
+      known.zones.push(zone);
+      known.pricePerHour = Math.min(known.pricePerHour, offer.pricePerHour);
+    }
+  }
+  return [...types.values()];
+}
+
+export const cheapestFirst = (a: ChosenType, b: ChosenType): number =>
+  a.pricePerHour - b.pricePerHour || (a.type < b.type ? -1 : 1);
+
+function named(available: readonly ChosenType[], names: readonly string[]): ChosenType[] {
+  const chosen = names.map((name) => {
+    const found = available.find((each) => each.type === name);
+    if (found !== undefined) return found;
+    const family = `${name.split('.')[0]}.`;
+    const near = available.filter((each) => each.type.startsWith(family)).map((each) => each.type);
+    throw new RopewalkError({
+      code: 'VALIDATION',
+      field: 'vmTypes',
+      message: `There is no instance type ${JSON.stringify(name)} on offer here.`,
+      hint:
+        near.length > 0
+          ? `Of this family there are: ${near.slice(0, 10).join(', ')}.`
+          : 'See `ropewalk instance-types`.',
+    });
+  });
+  const [first, other] = [...new Set(chosen.map(({ architecture }) => architecture))];
+  if (other === undefined) return chosen;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'vmTypes',
+    message: `The instance types are of two architectures, ${first} and ${other}; one environment cannot run on both.`,
+    hint: 'Name types of one architecture.',
+  });
+}
+
+/** With only CPUs or only memory given, the rest shall be ordinary; with both, more compute or more memory may be meant. */
+function considered(available: readonly ChosenType[], wish: Wish, provider: string): ChosenType[] {
+  const families = familiesOf(provider);
+  const wanted =
+    wish.gpus > 0 ? families.gpu : wish.vcpus !== null && wish.memoryBytes !== null ? families.all : families.balanced;
+  return available.filter(
+    (type) => wanted.test(type.type) && type.gpus === wish.gpus && type.architecture === wish.architecture,
+  );
+}
+
+const within = (value: number, range: Range | null): boolean =>
+  range === null || (value >= range.min && value <= range.max);
+
+function nothingFits(all: readonly ChosenType[], wish: Wish): RopewalkError {
+  const asked = [
+    ...(wish.vcpus === null ? [] : [`${rangeText(wish.vcpus, String)} vCPU`]),
+    ...(wish.memoryBytes === null ? [] : [`${rangeText(unbuffered(wish.memoryBytes), formatBytes)} of memory`]),
+    ...(wish.gpus === 0 ? [] : ['a GPU']),
+    ...(wish.architecture === 'arm64' ? ['an ARM processor'] : []),
+  ];
+  const near = [
+    ...nearest(
+      all.filter((type) => within(type.memoryBytes, wish.memoryBytes)),
+      (type) => type.vcpus,
+      wish.vcpus,
+    ),
+    ...nearest(
+      all.filter((type) => within(type.vcpus, wish.vcpus)),
+      (type) => type.memoryBytes,
+      wish.memoryBytes,
+    ),
+  ];
+  const unique = [...new Map(near.map((type) => [type.type, type])).values()];
+  return new RopewalkError({
+    code: 'VALIDATION',
+    field: wish.vcpus === null ? 'memory' : 'cpu',
+    message: `There is no instance type with ${asked.join(' and ')}.`,
+    hint:
+      unique.length === 0
+        ? 'See `ropewalk instance-types` for what there is.'
+        : `Near to it: ${unique.map(describe).join('; ')}. Ask for a range, for example cpu [1, 8], or leave one of the two out.`,
+  });
+}
+
+/** The three that miss the range by least, the cheaper first among equals. */
+function nearest(types: readonly ChosenType[], of: (type: ChosenType) => number, range: Range | null): ChosenType[] {
+  if (range === null) return [];
+  const miss = (type: ChosenType): number => Math.max(range.min / of(type), of(type) / range.max);
+  return types.toSorted((a, b) => miss(a) - miss(b) || cheapestFirst(a, b)).slice(0, 3);
+}
+
+const describe = (type: ChosenType): string =>
+  `${type.type} (${type.vcpus} vCPU, ${formatBytes(type.memoryBytes)}, $${type.pricePerHour}/h)`;
+
+const unbuffered = ({ min, max }: Range): Range => ({ min: min / (1 - memoryBuffer), max: max / (1 + memoryBuffer) });
+
+const rangeText = ({ min, max }: Range, show: (value: number) => string): string =>
+  show(min) === show(max) ? show(min) : `${show(min)} to ${show(max)}`;
