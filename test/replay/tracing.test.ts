@@ -25,6 +25,9 @@ describe('with tracing on', () => {
       workflowInterceptorModules: interceptors.workflowModules,
       logger: new DefaultLogger('ERROR', () => undefined),
     });
+  });
+
+  it('is what the bundle has', () => {
     expect(traced.code).toContain('_tracer-data');
   });
 
