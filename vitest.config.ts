@@ -1,9 +1,6 @@
 // Three projects: `unit` is pure and parallel; `integration` and `chaos` start real processes, one file at a time.
 import { defineConfig } from 'vitest/config';
 
-import { fuzzTimes } from './test/support/fuzz-options.ts';
-
-const times = fuzzTimes(process.env);
 const seeded = { setupFiles: ['./test/support/fuzz-seed.ts'] };
 
 const realProcesses = { ...seeded, pool: 'forks', fileParallelism: false, hookTimeout: 180_000 } as const;
@@ -17,7 +14,7 @@ export default defineConfig({
           name: 'unit',
           pool: 'forks',
           include: ['test/{bench,domain,schema,platform,api,sdk,cli,workflows,activities,tidy}/**/*.test.ts'],
-          testTimeout: 20_000 * times,
+          testTimeout: 20_000,
         },
       },
       {
@@ -25,7 +22,7 @@ export default defineConfig({
           ...realProcesses,
           name: 'integration',
           include: [
-            'test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator}/**/*.test.ts',
+            'test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,security}/**/*.test.ts',
           ],
           testTimeout: 180_000,
         },

@@ -25,16 +25,11 @@ import { checkPeopleWorlds } from '../builders/people-world.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
 import { daskMutants } from './cluster/dask-mutants.ts';
 import { sweepMutants } from './sweep/sweep-mutants.ts';
+import { giveBackMutants, shrinkMutants } from './job/shrink-mutants.ts';
 import { lookMutants } from './workspace/look-mutants.ts';
 import { peopleMutants } from './workspace/people-mutants.ts';
-import {
-  clusterMutants,
-  deploymentMutants,
-  jobMutants,
-  type Mutant,
-  workspaceMutants,
-  shrinkMutants,
-} from './mutants.ts';
+import { workspaceMutants } from './workspace/workspace-mutants.ts';
+import { clusterMutants, deploymentMutants, jobMutants, type Mutant } from './mutants.ts';
 
 const domain = join(import.meta.dirname, '..', '..', 'domain');
 const options = { numRuns: 3_000, endOnFailure: true };
@@ -58,7 +53,7 @@ const areas: Area[] = [
   },
   {
     name: 'cluster',
-    mutants: clusterMutants,
+    mutants: [...clusterMutants, ...giveBackMutants],
     load: async (copy) => {
       const rules = await loadClusterRules(copy);
       return () => checkClusterWorlds(rules, options);

@@ -131,46 +131,7 @@ export const jobMutants: Mutant[] = [
   },
 ];
 
-export const shrinkMutants: Mutant[] = [
-  {
-    name: 'an instance is given back while it works',
-    file: 'job/shrink.ts',
-    from: ' && !busy.has(id) ? [id]',
-    to: ' ? [id]',
-  },
-  {
-    name: 'the head is given back',
-    file: 'job/shrink.ts',
-    from: ' && head === false && givenBack',
-    to: ' && givenBack',
-  },
-  {
-    name: 'who is given back may go on claiming',
-    file: 'job/rules.ts',
-    from: '  if (instance.givenBack === true) return {',
-    to: '  if (instance.lost && instance.givenBack === true) return {',
-  },
-  {
-    name: 'a retry a moment ago does not count',
-    file: 'job/shrink.ts',
-    from: 'return state.emptySinceMs + shrinkAfterMs;',
-    to: 'return state.emptySinceMs;',
-  },
-];
-
 export const clusterMutants: Mutant[] = [
-  {
-    name: 'what is given back takes a place that others hold',
-    file: 'cluster/give-back.ts',
-    from: '    moveToSlot(state, instance, state.target - 1);\n',
-    to: '',
-  },
-  {
-    name: 'the head can be given back',
-    file: 'cluster/give-back.ts',
-    from: 'ids.includes(id) && slot > 0 && slot',
-    to: 'ids.includes(id) && slot',
-  },
   {
     name: 'launches while stopping',
     file: 'cluster/plan.ts',
@@ -254,57 +215,6 @@ export const clusterMutants: Mutant[] = [
     file: 'cluster/requests.ts',
     from: 'if (state.stopRequested !== null) return;\n  state.stopRequested = reason;',
     to: 'state.stopRequested = reason;',
-  },
-];
-
-export const workspaceMutants: Mutant[] = [
-  {
-    name: 'a key works for another body',
-    file: 'workspace/admit.ts',
-    from: 'if (earlier.bodyHash !== item.bodyHash) return { error: mismatch };',
-    to: '',
-  },
-  {
-    name: 'a key is forgotten',
-    file: 'workspace/admit.ts',
-    from: '  remember(state, item, number, item.admissionId, nowMs);\n',
-    to: '',
-  },
-  {
-    name: 'a number is given twice',
-    file: 'workspace/admit.ts',
-    from: '  state.block.next += 1;\n  return state.block.next - 1;',
-    to: '  return state.block.next;',
-  },
-  {
-    name: 'limits are off by one',
-    file: 'workspace/use.ts',
-    from: 'used[key] + more[key] <= limit',
-    to: 'used[key] + more[key] <= limit + 1',
-  },
-  {
-    name: 'a limit cannot be used up (>= for >)',
-    file: 'workspace/use.ts',
-    from: 'used[key] + more[key] <= limit',
-    to: 'used[key] + more[key] < limit',
-  },
-  {
-    name: 'a name of the workspace’s own can be taken',
-    file: 'workspace/admit.ts',
-    from: 'if (reservedName.test(item.name)) return { error: nameReserved };',
-    to: '',
-  },
-  {
-    name: 'the wrong number is released',
-    file: 'workspace/holders.ts',
-    from: 'holder.number !== number',
-    to: 'holder.number !== number + 1',
-  },
-  {
-    name: 'a reservation is started twice',
-    file: 'workspace/holders.ts',
-    from: "  for (const holder of batch) holder.state = 'starting';\n",
-    to: '',
   },
 ];
 
