@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { requestBodyMs, requestHeadersMs } from '../domain/limits.ts';
 import { readForeign, readOrExit } from '../platform/environment.ts';
 import { loadKeys } from '../platform/keys.ts';
 import { createLogger } from '../platform/logger.ts';
@@ -21,6 +22,7 @@ import { readVersion } from '../platform/version.ts';
 import { readLogs } from '../providers/local/logs.ts';
 import type { LogQuery } from '../providers/provider.ts';
 import { createApp } from './app.ts';
+import { limitConnections, serverOptions } from './connections.ts';
 import { createDrain } from './drain.ts';
 import { createDashboardRelay } from './relay/relay.ts';
 import { websocketsOnly, withDashboards } from './relay/serve.ts';
@@ -62,6 +64,7 @@ const ports = {
   local: { hostId: settings.hostId, cores: availableParallelism() },
   stopping: stopping.signal,
   metrics: createApiMetrics(registry),
+  quotas: settings.quotas,
   readKeys: () => access(keyFile, constants.R_OK),
   ...(tracing === null ? {} : { trace: tracing.request }),
 };
@@ -77,11 +80,21 @@ const views = createViews(ports);
 const isGood = (session: { workspace: string; tokenId: string }) => isStillGood({ ...ports, views }, session);
 const relay = createDashboardRelay({ ...ports, views, isGood });
 const fetch = withDashboards(relay, createApp(ports).fetch);
-const listen = { hostname: settings.listen, port: settings.port, serverOptions: websocketsOnly };
+const connections = {
+  maxConnections: settings.maxConnections,
+  headersMs: requestHeadersMs,
+  requestMs: requestBodyMs,
+};
+const listen = {
+  hostname: settings.listen,
+  port: settings.port,
+  serverOptions: { ...websocketsOnly, ...serverOptions(connections) },
+};
 const server = serve({ fetch, ...listen }, ({ address, port }) => {
   const { publicUrl } = settings;
   logger.info({ address, port, publicUrl, metricsPort: metrics?.port ?? null }, 'listening');
 });
+limitConnections(server, connections);
 server.on('upgrade', relay.upgrade);
 void runIntentLoop({ ...ports, views });
 const closeRest = async (): Promise<void> => {

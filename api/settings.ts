@@ -5,6 +5,12 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 import {
+  defaultMaxConnections,
+  defaultOpenStreams,
+  defaultRequestBurst,
+  defaultRequestsPerSecond,
+} from '../domain/limits.ts';
+import {
   isLoopback,
   parseListenAddress,
   readEnvironment,
@@ -23,6 +29,9 @@ export interface Settings {
   metrics: { host: string; port: number } | null;
   /** How long open requests may take when the process is told to end. */
   drainMs: number;
+  /** What one token may ask. */
+  quotas: { requestsPerSecond: number; requestBurst: number; openStreams: number };
+  maxConnections: number;
   /** Where spans are sent; null: tracing is off. */
   otlpEndpoint: string | null;
 }
@@ -45,9 +54,25 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     logLevel: values.ROPEWALK_LOG_LEVEL,
     metrics: parseListenAddress(values.ROPEWALK_METRICS_ADDRESS ?? ''),
     drainMs: values.ROPEWALK_DRAIN_SECONDS * 1_000,
+    quotas: {
+      requestsPerSecond: values.ROPEWALK_REQUESTS_PER_SECOND,
+      requestBurst: Math.max(values.ROPEWALK_REQUESTS_PER_SECOND * secondsOfBurst, 1),
+      openStreams: values.ROPEWALK_OPEN_STREAMS,
+    },
+    maxConnections: values.ROPEWALK_MAX_CONNECTIONS,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
   };
 }
+
+/** How much may come at once after a quiet time. */
+const secondsOfBurst = defaultRequestBurst / defaultRequestsPerSecond;
+
+const atLeastOne = (most: number) =>
+  z.coerce
+    .number('must be a number')
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(most, `must be at most ${most}`);
 
 const environment = z.object({
   ROPEWALK_HOME: z.string().min(1).default(join(homedir(), '.ropewalk')),
@@ -73,6 +98,9 @@ const environment = z.object({
     .min(1, 'must be at least 1')
     .max(600, 'must be at most 600')
     .default(10),
+  ROPEWALK_REQUESTS_PER_SECOND: atLeastOne(1_000_000).default(defaultRequestsPerSecond),
+  ROPEWALK_OPEN_STREAMS: atLeastOne(1_000_000).default(defaultOpenStreams),
+  ROPEWALK_MAX_CONNECTIONS: atLeastOne(1_000_000).default(defaultMaxConnections),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
 });
 
@@ -84,6 +112,9 @@ const examples = {
   ROPEWALK_LOG_LEVEL: 'info',
   ROPEWALK_METRICS_ADDRESS: '127.0.0.1:9464',
   ROPEWALK_DRAIN_SECONDS: '10',
+  ROPEWALK_REQUESTS_PER_SECOND: '500',
+  ROPEWALK_OPEN_STREAMS: '100',
+  ROPEWALK_MAX_CONNECTIONS: '10000',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
 };
 

@@ -1,6 +1,7 @@
 // Clusters over HTTP.
 import { z } from 'zod';
 
+import { maxValueDepth } from '../domain/limits.ts';
 import { durationInput, pageQuery, reason } from './common.ts';
 import { envMap, nameInput } from './jobs.ts';
 
@@ -9,6 +10,16 @@ const time = z.iso.datetime().nullable();
 
 export const clusterStatus = z.enum(['pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error']);
 export const instanceState = z.enum(['queued', 'starting', 'started', 'ready', 'stopping', 'stopped', 'error']);
+
+/** Of free form, as deep as `maxValueDepth`. */
+const freeValue = z.unknown().refine((value) => isShallow(value, maxValueDepth), {
+  error: `nested deeper than ${maxValueDepth} levels`,
+});
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1));
+}
 
 /** A Python requirement, e.g. `pandas==2.3.1`. */
 const requirement = z.string().min(1).max(500);
@@ -24,9 +35,9 @@ export const createCluster = z.strictObject({
   env: envMap.default({}),
   secretEnv: envMap.default({}),
   workerClass: z.string().max(200).optional(),
-  workerOptions: z.record(z.string().max(100), z.unknown()).default({}),
+  workerOptions: z.record(z.string().max(100), freeValue).default({}),
   schedulerClass: z.string().max(200).optional(),
-  schedulerOptions: z.record(z.string().max(100), z.unknown()).default({}),
+  schedulerOptions: z.record(z.string().max(100), freeValue).default({}),
   idleTimeout: durationInput.default('20 minutes'),
   /** Ends the cluster when no client has been connected for this long. */
   noClientTimeout: durationInput.optional(),

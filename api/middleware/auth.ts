@@ -4,20 +4,27 @@ import type { Context, MiddlewareHandler } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { AppEnv } from '../routes/app.ts';
+import { callerOf } from '../services/auth/caller.ts';
 import { verifyToken } from '../services/auth/verify-token.ts';
 
 export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
-  c.set('actor', await verifyToken(c.var.deps, bearer(c)));
+  const actor = await verifyToken(c.var.deps, bearer(c));
+  c.set('actor', actor);
+  c.var.deps.quotas.request(callerOf(actor));
   await next();
 };
 
 export const requireLaunch: MiddlewareHandler<AppEnv> = async (c, next) => {
-  c.set('launch', await c.var.deps.tokens.verifyLaunch(bearer(c)));
+  const launch = await c.var.deps.tokens.verifyLaunch(bearer(c));
+  c.set('launch', launch);
+  c.var.deps.quotas.request(`launch/${launch.cluster}/${launch.seq}`);
   await next();
 };
 
 export const requireInstance: MiddlewareHandler<AppEnv> = async (c, next) => {
-  c.set('instance', await c.var.deps.tokens.verifyInstance(bearer(c)));
+  const instance = await c.var.deps.tokens.verifyInstance(bearer(c));
+  c.set('instance', instance);
+  c.var.deps.quotas.request(`instance/${instance.instance}`);
   await next();
 };
 

@@ -1,16 +1,34 @@
 // How much one request may bring.
+import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { maxBodyBytes } from '../../domain/limits.ts';
+import { maxAgentBodyBytes, maxBodyBytes, maxClusterBodyBytes, maxSmallBodyBytes } from '../../domain/limits.ts';
+import type { AppEnv } from '../routes/app.ts';
 
-export const limitBody = bodyLimit({
-  maxSize: maxBodyBytes,
-  onError: () => {
-    throw new RopewalkError({
-      code: 'TOO_LARGE',
-      message: `A request body may have at most ${maxBodyBytes / 1024 / 1024} MiB.`,
-      hint: 'Send large inputs another way, and only their names with the job.',
-    });
-  },
-});
+/** Most of the room is for those who bring files, and none of it for those whom nobody knows yet. */
+export const limitBody: MiddlewareHandler<AppEnv> = (c, next) => {
+  const [, limit = limitSmall] = limits.find(([prefix]) => c.req.path.startsWith(prefix)) ?? [];
+  return limit(c, next);
+};
+
+const limitTo = (maxSize: number): MiddlewareHandler =>
+  bodyLimit({
+    maxSize,
+    onError: () => {
+      const most = maxSize < mebibyte ? `${maxSize / 1024} KiB` : `${maxSize / mebibyte} MiB`;
+      throw new RopewalkError({
+        code: 'TOO_LARGE',
+        message: `A request body may have at most ${most} here.`,
+        hint: 'Send large inputs another way, and only their names with the job.',
+      });
+    },
+  });
+
+const mebibyte = 1024 * 1024;
+const limitSmall = limitTo(maxSmallBodyBytes);
+const limits: [prefix: string, limit: MiddlewareHandler][] = [
+  ['/v1/jobs', limitTo(maxBodyBytes)],
+  ['/v1/clusters', limitTo(maxClusterBodyBytes)],
+  ['/v1/agent/', limitTo(maxAgentBodyBytes)],
+];

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 
 import { logFields } from '../middleware/log-fields.ts';
 import { routeOf } from '../middleware/metrics.ts';
+import { callerOf } from '../services/auth/caller.ts';
 import { watchAccess, type AccessWatch } from '../services/auth/access-watch.ts';
 import { isStillGood } from '../services/auth/verify-token.ts';
 import type { AppEnv } from './app.ts';
@@ -16,8 +17,12 @@ export async function answerLines(
 ): Promise<Response> {
   const left = new AbortController();
   const signal = AbortSignal.any([left.signal, c.req.raw.signal]);
-  const lines = await read({ follow: follow === 'true', signal });
   const { deps, actor } = c.var;
+  const giveBack = deps.quotas.stream(callerOf(actor));
+  const lines = await read({ follow: follow === 'true', signal }).catch((error: unknown) => {
+    giveBack();
+    throw error;
+  });
   const access = watchAccess(
     () => isStillGood(deps, actor),
     () => left.abort(),
@@ -28,6 +33,7 @@ export async function answerLines(
   const ends = () => {
     if (isOpen) deps.metrics.streamEnds(route);
     isOpen = false;
+    giveBack();
   };
   const stream = ndjsonStream(whileAllowed(lines, access), {
     leave: () => left.abort(),

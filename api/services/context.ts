@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Logger } from 'pino';
 
+import { defaultOpenStreams, defaultRequestBurst, defaultRequestsPerSecond } from '../../domain/limits.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
 import type { AdmitItem, Role, Scope } from '../../domain/workspace/state.ts';
 import type { Keys } from '../../platform/keys.ts';
@@ -24,6 +25,7 @@ import { createLoginRates, type LoginRates } from './login/rates.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
 import { createPeopleUpdates, type PeopleUpdates } from './people/updates.ts';
+import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { createViews, type Views } from './views.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
@@ -49,11 +51,14 @@ export interface Ports {
   metrics?: ApiMetrics;
   /** Default: tracing is off. */
   trace?: RequestTracer;
+  /** What one caller may ask. Default: that of domain/limits.ts. */
+  quotas?: Partial<QuotaLimits>;
   /** Rejects when the key file cannot be read any more. Default: it always can. */
   readKeys?: () => Promise<unknown>;
 }
 
-export interface Deps extends Ports {
+export interface Deps extends Omit<Ports, 'quotas'> {
+  quotas: Quotas;
   metrics: ApiMetrics;
   readiness: () => Promise<Readiness>;
   views: Views;
@@ -99,6 +104,7 @@ export function createDeps(ports: Ports): Deps {
   });
   return {
     ...ports,
+    quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, ports.now),
     metrics,
     readiness: createReadiness({ ...ports, readKeys, replica: randomUUID() }),
     views,
@@ -126,6 +132,12 @@ export function createDeps(ports: Ports): Deps {
     }),
   };
 }
+
+const defaultQuotas: QuotaLimits = {
+  requestsPerSecond: defaultRequestsPerSecond,
+  requestBurst: defaultRequestBurst,
+  openStreams: defaultOpenStreams,
+};
 
 /** Shorter than what proxies and clients take for a dead connection. */
 const ordersHoldMs = 20_000;

@@ -68,7 +68,7 @@ export const table: [prefix: string, row: Row][] = [
       packageTypes: /^pino$/,
     },
   ],
-  ['api/settings.ts', { own: /^platform\/environment\.ts$/, packages: /^(node|zod)$/ }],
+  ['api/settings.ts', { own: /^(platform\/environment|domain\/limits)\.ts$/, packages: /^(node|zod)$/ }],
   ['api/server.ts', { own: /^(api|domain|schema|platform|providers)\//, packages: /./ }],
   [
     'api/',

@@ -1,6 +1,7 @@
 // What an agent of a Dask cluster is to know and do, held until there is something it has not seen. Only the head
 // instance's agent drains workers, so that the others are not told whom.
 import { RopewalkError } from '../../../domain/errors.ts';
+import { maxHeldOrders } from '../../../domain/limits.ts';
 import type { ClusterView, Orders } from '../../../workflows/cluster/messages.ts';
 import type { InstanceContext } from '../context.ts';
 import type { ClusterKey } from '../order-watch.ts';
@@ -19,7 +20,10 @@ export async function readOrders(
 ): Promise<Orders> {
   const { workspace, cluster, job, instance } = actor;
   if (job !== null) throw noOrders(job);
-  const orders = await deps.orders.wait({ workspace, cluster }, seen, AbortSignal.any([signal, deps.stopping]));
+  const giveBack = deps.quotas.stream(`instance/${instance}`, maxHeldOrders);
+  const orders = await deps.orders
+    .wait({ workspace, cluster }, seen, AbortSignal.any([signal, deps.stopping]))
+    .finally(giveBack);
   if (orders.drain.length === 0) return orders;
   const { view } = await deps.views.cluster(workspace, cluster, { maxAgeMs: roleMaxAgeMs });
   return ordersFor(view.instances.find(({ id }) => id === instance)?.role ?? null, orders);

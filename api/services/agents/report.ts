@@ -24,7 +24,7 @@ export async function reportAgent(context: InstanceContext, input: ReportRequest
 
 function itemOf(
   instance: string,
-  { bootId, kind, address, text, process, scheduler, drained }: ReportRequest,
+  { bootId, kind, address, text, process, scheduler, drained, interruption }: ReportRequest,
 ): ReportItem {
   return {
     instance,
@@ -35,5 +35,6 @@ function itemOf(
     ...(process === undefined ? {} : { process }),
     ...(scheduler === undefined ? {} : { scheduler }),
     ...(drained === undefined ? {} : { drained }),
+    ...(interruption === undefined ? {} : { interruption }),
   };
 }
