@@ -1,0 +1,17 @@
+// What is open to anybody, each with its reason. Reviewed: a route that is neither here nor in routes.ts fails the tests.
+
+export const openToAnybody: Record<string, string> = {
+  'GET /healthz': 'Supervisors and load balancers have no token; it says one word.',
+  'GET /readyz': 'As above; it names parts of the control plane, and whether they answer.',
+  'GET /docs': 'The reference, the same for everybody.',
+  'GET /v1/openapi.json': 'The same, for programs.',
+  'GET /login': 'A form without anything in it but the code that its reader brought.',
+  'POST /login': 'The form brings a token of its own, and is taken from our own page only.',
+  'POST /v1/login/device': 'Nobody has signed in yet. Bounded for all together, sealed, forgotten after ten minutes.',
+  'GET /v1/agent/program/{sha256}':
+    'The agent, which is public, for instances that have nothing yet; by what is in it.',
+  'POST /v1/login/device/token': 'The device code is the secret: 32 random bytes that only the device has.',
+};
+
+/** People of one name in two workspaces are two people: what is put is the caller's own, whatever others have. */
+export const ownWhateverTheName = ['PUT /v1/users/{name}'];

@@ -1,0 +1,74 @@
+// Every route that asks who one is: what it needs, a request that it takes, and what it then answers. The tests compare
+// this list with the routes that are served.
+import { createCsr } from '../../agent/dask/csr.ts';
+import type { Scope } from '../../domain/workspace/state.ts';
+import type { World } from './world.ts';
+
+export type Subject = 'job' | 'cluster' | 'token' | 'user';
+
+export interface PeopleRoute {
+  needs: Scope;
+  /** Whose id is in the path. */
+  subject?: Subject;
+  body?: unknown;
+  ok: number;
+}
+
+export const peopleRoutes: Record<string, PeopleRoute> = {
+  'POST /v1/jobs': { needs: 'write', body: { command: ['true'] }, ok: 201 },
+  'GET /v1/jobs': { needs: 'read', ok: 200 },
+  'GET /v1/jobs/{number}': { needs: 'read', subject: 'job', ok: 200 },
+  'GET /v1/jobs/{number}/tasks': { needs: 'read', subject: 'job', ok: 200 },
+  'GET /v1/jobs/{number}/logs': { needs: 'read', subject: 'job', ok: 200 },
+  'GET /v1/jobs/{number}/events': { needs: 'read', subject: 'job', ok: 200 },
+  'POST /v1/jobs/{number}/cancel': { needs: 'write', subject: 'job', ok: 202 },
+  'POST /v1/clusters': { needs: 'write', body: { workers: 1 }, ok: 201 },
+  'GET /v1/clusters': { needs: 'read', ok: 200 },
+  'GET /v1/clusters/{number}': { needs: 'read', subject: 'cluster', ok: 200 },
+  'POST /v1/clusters/{number}/stop': { needs: 'write', subject: 'cluster', ok: 202 },
+  'POST /v1/clusters/{number}/scale': { needs: 'write', subject: 'cluster', body: { workers: 1 }, ok: 202 },
+  'POST /v1/clusters/{number}/adapt': { needs: 'write', subject: 'cluster', body: { minimum: 0, maximum: 1 }, ok: 202 },
+  'POST /v1/clusters/{number}/keepalive': { needs: 'write', subject: 'cluster', body: {}, ok: 202 },
+  'GET /v1/clusters/{number}/credentials': { needs: 'write', subject: 'cluster', ok: 200 },
+  'GET /v1/clusters/{number}/logs': { needs: 'read', subject: 'cluster', ok: 200 },
+  'GET /v1/clusters/{number}/events': { needs: 'read', subject: 'cluster', ok: 200 },
+  'POST /v1/clusters/{number}/dashboard-link': { needs: 'read', subject: 'cluster', ok: 200 },
+  'GET /v1/whoami': { needs: 'read', ok: 200 },
+  'POST /v1/tokens': { needs: 'read', body: { name: 'ci', scopes: ['read'] }, ok: 201 },
+  'GET /v1/tokens': { needs: 'read', ok: 200 },
+  'POST /v1/tokens/{id}/revoke': { needs: 'admin', subject: 'token', ok: 200 },
+  'GET /v1/users': { needs: 'read', ok: 200 },
+  'PUT /v1/users/{name}': { needs: 'admin', subject: 'user', body: { role: 'read-only' }, ok: 200 },
+  'DELETE /v1/users/{name}': { needs: 'admin', subject: 'user', ok: 200 },
+  'GET /v1/workspace': { needs: 'read', ok: 200 },
+  'PUT /v1/workspace/limits': { needs: 'admin', body: { running: 7 }, ok: 200 },
+  'POST /v1/workspaces': { needs: 'operator', body: { slug: 'third', admin: 'zoe' }, ok: 201 },
+  'GET /v1/workspaces': { needs: 'operator', ok: 200 },
+  'POST /v1/login/device/approve': { needs: 'read', body: { userCode: 'BCDF-GHJK' }, ok: 404 },
+};
+
+export interface AgentRoute {
+  token: 'launch' | 'task' | 'dask';
+  body?: (world: World) => unknown;
+  ok: number;
+}
+
+const { csrPem: csr } = await createCsr();
+const report = ({ bootId }: World) => ({ kind: 'alive', bootId, address: '127.0.0.1' });
+
+export const agentRoutes: Record<string, AgentRoute> = {
+  'POST /v1/agent/register': { token: 'launch', body: ({ registration }) => registration, ok: 200 },
+  'POST /v1/agent/report': { token: 'task', body: report, ok: 200 },
+  'POST /v1/agent/exchange': { token: 'task', body: () => ({ claim: 1, want: 0, running: [], results: [] }), ok: 200 },
+  'GET /v1/agent/bundle': { token: 'task', ok: 200 },
+  'GET /v1/agent/orders': { token: 'dask', ok: 200 },
+  'POST /v1/agent/certificate': { token: 'dask', body: () => ({ csr }), ok: 200 },
+};
+
+export const foreignSubject = ({ job, cluster, tokenId }: World, subject: Subject): string =>
+  ({ job: String(job), cluster: String(cluster), token: tokenId, user: 'mia' })[subject];
+
+export const randomSubject = (subject: Subject): string =>
+  ({ job: '424242', cluster: '424242', token: 'zzzzzzzzzzzz', user: 'nobody-here' })[subject];
+
+export const pathWith = (path: string, subject: string): string => path.replace(/\{\w+\}/, subject);
