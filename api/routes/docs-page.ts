@@ -42,7 +42,7 @@ export function renderDocs(document: ApiDocument) {
     </html>`;
 }
 
-const methods = ['get', 'put', 'post', 'delete'] as const;
+const methods = ['get', 'put', 'post', 'patch', 'delete'] as const;
 
 type Operation = NonNullable<NonNullable<ApiDocument['paths']>[string]['get']>;
 
@@ -78,8 +78,8 @@ const style = `
   h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; text-transform: capitalize; } h3 { margin: .5rem 0; font-size: 1rem; }
   details { border: 1px solid #d5d5d5; border-radius: 6px; padding: .5rem .75rem; margin: .5rem 0; }
   summary { cursor: pointer; } pre { overflow-x: auto; background: #f6f6f4; padding: .75rem; font-size: .85rem; }
-  .get { color: #17594a; } .post, .put, .delete { color: #7a3e00; } a { color: #0b5394; }
+  .get { color: #17594a; } .post, .put, .patch, .delete { color: #7a3e00; } a { color: #0b5394; }
   @media (prefers-color-scheme: dark) {
     body { color: #e8e8e6; background: #1b1c1d; } pre { background: #26282a; } details { border-color: #44474a; }
-    a { color: #8ab8e6; } .get { color: #7fcfb6; } .post, .put, .delete { color: #e6b07a; }
+    a { color: #8ab8e6; } .get { color: #7fcfb6; } .post, .put, .patch, .delete { color: #e6b07a; }
   }`;

@@ -1,3 +1,4 @@
+// What providers have to offer, and what it costs: the words in which instance types are chosen, whoever provides them.
 export type Market = 'on-demand' | 'spot';
 export type Architecture = 'x86_64' | 'arm64';
 

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 
 import { buildDocument } from '../../api/openapi.ts';
+import { renderDocs } from '../../api/routes/docs-page.ts';
 import { createTestApi } from './support.ts';
 
 describe('the OpenAPI document', () => {
@@ -28,9 +29,7 @@ describe('the OpenAPI document', () => {
     const text = JSON.stringify(document);
     const known = Object.keys(document.components?.schemas ?? {});
     for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/g)) expect(known).toContain(name);
-    const operations = Object.values(document.paths ?? {}).flatMap((item) =>
-      [item.get, item.post].filter((each) => each !== undefined),
-    );
+    const operations = operationsOf(document).map(({ operation }) => operation);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
     for (const { summary, tags, responses } of operations) {
       expect(summary).not.toBe('');
@@ -46,7 +45,27 @@ describe('the OpenAPI document', () => {
     const text = await page.text();
     expect(page.headers.get('content-type')).toContain('text/html');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
-    for (const path of Object.keys(buildDocument().paths ?? {})) expect(text).toContain(`<code>${path}</code>`);
+    const described = operationsOf(buildDocument());
+    for (const { method, path } of described) {
+      expect(text).toContain(`<b class="${method}">${method.toUpperCase()}</b> <code>${path}</code>`);
+    }
+    expect(text.match(/<b class=/g)).toHaveLength(described.length);
     expect(text).not.toMatch(/<script|<link|<img|src=|https?:\/\//);
   });
+
+  it('is rendered with every method that an API may have', () => {
+    const operation = { tags: ['meta'], summary: 'Does it', responses: {} };
+    const methods = ['get', 'put', 'post', 'patch', 'delete'] as const;
+    const item = Object.fromEntries(methods.map((method) => [method, { ...operation, operationId: `${method}It` }]));
+    const text = String(renderDocs({ ...buildDocument(), paths: { '/v1/it': item } }));
+    expect([...text.matchAll(/<b class="(\w+)">/g)].map(([, method]) => method)).toEqual(methods);
+  });
 });
+
+function operationsOf(document: ReturnType<typeof buildDocument>) {
+  return Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    (['get', 'put', 'post', 'patch', 'delete'] as const).flatMap((method) =>
+      item[method] === undefined ? [] : [{ path, method, operation: item[method] }],
+    ),
+  );
+}
