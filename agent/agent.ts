@@ -6,6 +6,8 @@ import { aliveWithin } from './dead-man.ts';
 import { deadManCode, deadManExitCode, watchDeadMan } from './dead-man-watch.ts';
 import { exchangeLoop } from './exchange-loop.ts';
 import type { AgentInput } from './input.ts';
+import { createLeave } from './leave.ts';
+import type { Leave } from './leave.ts';
 import { createSession } from './register.ts';
 import type { Session } from './register.ts';
 import { createReports } from './reports.ts';
@@ -26,14 +28,7 @@ export async function runAgent(input: AgentInput): Promise<number> {
     deadMan.limit(registered.deadManMs);
     log.write(`Registered as ${instance} of cluster ${registered.cluster.name} (${registered.role}).`);
     if (registered.job === null) await runDask(input, session);
-    else {
-      const reports = createReports({
-        ...input,
-        session,
-        aliveEveryMs: aliveWithin(aliveEveryMs, registered.deadManMs),
-      });
-      await Promise.all([runTasks(input, session, registered.role === 'head'), reports.run()]);
-    }
+    else await runJob(input, session);
   }
   const order = session.order();
   log.write(`The agent ends: ${order.text} (${order.code})`);
@@ -41,7 +36,25 @@ export async function runAgent(input: AgentInput): Promise<number> {
   return order.failed ? 1 : 0;
 }
 
-async function runTasks(input: AgentInput, session: Session, isHead: boolean): Promise<void> {
+async function runJob(input: AgentInput, session: Session): Promise<void> {
+  const { stopping, log, watchNotices } = input;
+  const { role, deadManMs } = session.registered();
+  const reports = createReports({ ...input, session, aliveEveryMs: aliveWithin(aliveEveryMs, deadManMs) });
+  const leave = createLeave();
+  watchNotices?.((notice) => {
+    log.write(`The cloud has given notice: ${notice.kind} at ${notice.at}.`);
+    reports.notice(notice);
+    if (notice.kind === 'terminate') leave.begin(notice);
+  });
+  const work = async (): Promise<void> => {
+    await runTasks(input, session, role === 'head', leave);
+    const text = 'The cloud takes this instance back, and it holds no work any more.';
+    if (!stopping.signal.aborted) reports.leave({ code: 'INTERRUPTED', text });
+  };
+  await Promise.all([work(), reports.run()]);
+}
+
+async function runTasks(input: AgentInput, session: Session, isHead: boolean, leave: Leave): Promise<void> {
   const { directory, log, stopping } = input;
   const bundle = await session.call({
     method: 'GET',
@@ -50,7 +63,7 @@ async function runTasks(input: AgentInput, session: Session, isHead: boolean): P
   });
   if (bundle === null) return;
   const start = createTaskStarter({ ...input, bundle, session });
-  await exchangeLoop({ session, start, results: createResults(directory), log, stopping, isHead });
+  await exchangeLoop({ session, start, results: createResults(directory), log, stopping, isHead, leave });
 }
 
 /** Loaded when it is needed: tasks should not wait for a library of certificates. */

@@ -14,7 +14,10 @@ const bootFile = z.object({
   powerOff: z.array(z.string().min(1)).min(1).nullable().default(null),
   owner: z.object({ deploymentId: z.string(), workspace: z.string(), cluster: z.number().int() }),
 });
-export type Boot = z.infer<typeof bootFile>;
+export type Boot = z.infer<typeof bootFile> & {
+  /** What the cloud says of this instance, signed; absent where no cloud does. */
+  identity?: { document: string; signature: string };
+};
 
 export async function readBoot(directory: string): Promise<Boot> {
   const path = join(directory, 'boot.json');

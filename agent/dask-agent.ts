@@ -16,7 +16,6 @@ import { aliveWithin } from './dead-man.ts';
 import { daskBase } from './environments.ts';
 import { recordGroup } from './group-record.ts';
 import type { AgentInput } from './input.ts';
-import { createLog, processLogLimits } from './log.ts';
 import { createOrderDesk } from './orders.ts';
 import type { Session } from './register.ts';
 import { createReports } from './reports.ts';
@@ -34,7 +33,12 @@ export async function daskAgent(input: AgentInput, session: Session): Promise<vo
   const orders = createOrderDesk({ session, stopping: input.stopping });
   const aliveEveryMs = aliveWithin(bundle.aliveEveryMs, session.registered().deadManMs);
   const reports = createReports({ ...input, session, aliveEveryMs, onOrders: orders.take });
-  const output = createLog(join(input.logDirectory, 'process.jsonl'), processLogLimits);
+  const output = input.logs.process();
+  // Who is to be retired, and when, is the control plane's to say: by orders to the head instance's agent.
+  input.watchNotices?.((notice) => {
+    input.log.write(`The cloud has given notice: ${notice.kind} at ${notice.at}.`);
+    reports.notice(notice);
+  });
   const { cluster, role } = session.registered();
   const name = role === 'head' ? 'scheduler' : `${cluster.name}-worker-${input.instance.slice(-8)}`;
   const work = join(input.directory, 'work');

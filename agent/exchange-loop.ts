@@ -1,12 +1,23 @@
-// Trades results for leases until the agent is stopped: carries out what state.ts decides, and decides nothing itself.
+// Trades results for leases until the agent is stopped, or has nothing left because its instance is to be left: carries out
+// what state.ts decides, and decides nothing itself.
 import { exchangeAnswerBody } from '../schema/agent.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../schema/agent.ts';
 import { createBell } from './bell.ts';
+import type { Leave } from './leave.ts';
 import type { Log } from './log.ts';
 import type { Session } from './register.ts';
 import type { Results } from './results.ts';
 import type { TaskEnd, TaskRun } from './runner.ts';
-import { applyAnswer, createAgentState, noteSent, planExchange, taskEnded } from './state.ts';
+import {
+  abandon,
+  applyAnswer,
+  createAgentState,
+  drain,
+  isDrained,
+  noteSent,
+  planExchange,
+  taskEnded,
+} from './state.ts';
 import type { AgentState, Grant } from './state.ts';
 
 export interface ExchangeLoopInput {
@@ -16,6 +27,7 @@ export interface ExchangeLoopInput {
   log: Log;
   stopping: AbortController;
   isHead: boolean;
+  leave: Pick<Leave, 'draining' | 'late'>;
 }
 
 export async function exchangeLoop({
@@ -25,6 +37,7 @@ export async function exchangeLoop({
   log,
   stopping,
   isHead,
+  leave,
 }: ExchangeLoopInput): Promise<void> {
   const { signal } = stopping;
   const bell = createBell(signal);
@@ -47,7 +60,17 @@ export async function exchangeLoop({
       .catch((error: unknown) => stopping.abort({ code: 'AGENT_FAILED', text: String(error), failed: true }));
   };
 
-  while (!signal.aborted) {
+  leave.draining.addEventListener('abort', () => {
+    state = drain(state);
+    bell.ring();
+  });
+  leave.late.addEventListener('abort', () => {
+    if (run !== null) log.write('The running task cannot finish before the instance is gone: it is given back.');
+    state = abandon(state);
+    endTask(run);
+  });
+
+  while (!signal.aborted && !isDrained(state)) {
     const plan = planExchange(state, Date.now());
     if (plan.say === null) {
       await bell.wait(plan.waitMs);

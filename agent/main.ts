@@ -1,24 +1,33 @@
 // The agent: the process that is an instance. It claims the instance's name, registers, and runs the job's tasks or
 // the cluster's Dask process until it is told that there is no more work. It only dials out, and never takes a credential of the control plane.
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
 
 import { runAgent } from './agent.ts';
-import { readBoot } from './boot.ts';
 import { claimInstance, endWhenUnwanted } from './claim.ts';
 import { deadManExitCode } from './dead-man-watch.ts';
-import { agentLogLimits, createLog } from './log.ts';
+import { createLogs } from './logs.ts';
 import { powerOff } from './power-off.ts';
+import { start } from './start.ts';
+import type { Start } from './start.ts';
 import { killStrays } from './strays.ts';
 
-const instance = required('ROPEWALK_INSTANCE');
+// On EC2 the metadata service says which instance this is, and nobody has made its directories.
+const isOnEc2 = process.env['ROPEWALK_CLOUD'] === 'aws';
+if (!isOnEc2) required('ROPEWALK_INSTANCE');
 const directory = required('ROPEWALK_INSTANCE_DIR');
 const logDirectory = required('ROPEWALK_LOG_DIR');
+// A service of systemd has no home, which Python's tools want.
+const environment = { HOME: homedir(), ...process.env };
 const bootId = randomBytes(16).toString('hex');
 
+// Elsewhere a directory that is gone says that this instance is over.
+for (const each of isOnEc2 ? [directory, logDirectory] : []) await mkdir(each, { recursive: true, mode: 0o700 });
 if (!(await claimInstance(directory, bootId))) process.exit(0);
 
-const log = createLog(join(logDirectory, 'agent.jsonl'), agentLogLimits);
+const logs = createLogs(logDirectory);
+const log = logs.agent();
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => stopping.abort({ code: signal, text: `The agent was asked to end by ${signal}.` }));
@@ -26,16 +35,17 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 await endWhenUnwanted(directory, stopping);
 
 let exitCode = 0;
+let started: Start | null = null;
 try {
   if (!stopping.signal.aborted) {
-    const boot = await readBoot(directory);
-    const environment = process.env;
-    exitCode = await runAgent({ instance, bootId, boot, directory, logDirectory, environment, log, stopping });
+    started = await start({ directory, environment, logs, log, signal: stopping.signal });
+    exitCode = await runAgent({ ...started, bootId, directory, logs, environment, log, stopping });
     if (exitCode === deadManExitCode) {
       // Nobody else will look after what is left here.
-      const strays = killStrays(instance);
+      const strays = killStrays(started.instance);
       if (strays > 0) log.write(`${strays} processes that had left their group were killed.`);
-      await powerOff(boot.powerOff, log);
+      await started.flush();
+      await powerOff(started.boot.powerOff, log);
     }
   }
 } catch (error) {
@@ -43,6 +53,7 @@ try {
   log.write(`The agent failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
 }
 await log.close();
+await started?.flush();
 process.exit(exitCode);
 
 function required(name: string): string {

@@ -49,7 +49,10 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
     if (!stopping.signal.aborted) stopping.abort({ code, text, failed });
     return null;
   };
-  const body = { instance, bootId, address: boot.address, version: agentVersion, pid: process.pid };
+  const body = {
+    ...{ instance, bootId, address: boot.address, version: agentVersion, pid: process.pid },
+    ...(boot.identity === undefined ? {} : { identity: boot.identity }),
+  };
   const register = async (): Promise<RegisterAnswer | null> => {
     const reply = await orNull(
       client.call({

@@ -4,7 +4,7 @@
 import { reportAnswerBody } from '../schema/agent.ts';
 import type { Orders, ReportRequest } from '../schema/agent.ts';
 import { createBell } from './bell.ts';
-import type { AgentInput } from './input.ts';
+import type { AgentInput, Notice } from './input.ts';
 import type { Session } from './register.ts';
 
 export type ProcessNews = NonNullable<ReportRequest['process']>;
@@ -16,6 +16,9 @@ export interface Reports {
   /** `make` is called at each attempt, since an outage may last. */
   scheduler: (make: () => SchedulerReport) => void;
   drained: (news: DrainNews) => void;
+  notice: (notice: Notice) => void;
+  /** Says that this instance does no more work, and ends the agent when that has been heard. */
+  leave: (order: { code: string; text: string }) => void;
   /** Sends until the agent is stopped. */
   run: () => Promise<void>;
 }
@@ -31,11 +34,13 @@ interface News {
   process: ProcessNews | null;
   scheduler: { make: () => SchedulerReport } | null;
   drained: readonly DrainNews[];
+  interruption: Notice | null;
+  leaving: { code: string; text: string } | null;
 }
 
 export function createReports({ bootId, boot, stopping, session, aliveEveryMs, onOrders }: ReportsInput): Reports {
   const bell = createBell(stopping.signal);
-  let news: News = { process: null, scheduler: null, drained: [] };
+  let news: News = { process: null, scheduler: null, drained: [], interruption: null, leaving: null };
   const add = (more: Partial<News>): void => {
     news = { ...news, ...more };
     bell.ring();
@@ -44,7 +49,9 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
     let said = news;
     const body = (): unknown => {
       said = news;
-      return { kind: 'alive', bootId, address: boot.address, text: '', ...wireOf(said) };
+      const { leaving } = said;
+      const kind = leaving === null ? 'alive' : 'leaving';
+      return { kind, bootId, address: boot.address, text: leaving?.text ?? '', ...wireOf(said) };
     };
     const answer = await session.call({
       method: 'POST',
@@ -55,7 +62,8 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
     if (answer === null) return false;
     news = unsaid(news, said);
     session.renew(answer.token);
-    if (answer.stop !== null) stopping.abort(answer.stop);
+    if (said.leaving !== null) stopping.abort(said.leaving);
+    else if (answer.stop !== null) stopping.abort(answer.stop);
     else if (answer.orders !== null) onOrders?.(answer.orders);
     return true;
   };
@@ -63,6 +71,8 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
     process: (process) => add({ process }),
     scheduler: (make) => add({ scheduler: { make } }),
     drained: (drained) => add({ drained: [...news.drained, drained] }),
+    notice: (interruption) => add({ interruption }),
+    leave: (leaving) => add({ leaving }),
     run: async () => {
       // Registering has just said that it lives.
       for (let spokeAtMs = Date.now(); !stopping.signal.aborted;) {
@@ -78,14 +88,17 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
   };
 }
 
-const hasNews = ({ process, scheduler, drained }: News): boolean =>
-  process !== null || scheduler !== null || drained.length > 0;
+const hasNews = ({ process, scheduler, drained, interruption, leaving }: News): boolean =>
+  [process, scheduler, interruption, leaving].some((each) => each !== null) || drained.length > 0;
 
-function wireOf({ process, scheduler, drained }: News): Pick<ReportRequest, 'process' | 'scheduler' | 'drained'> {
+type Wire = Pick<ReportRequest, 'process' | 'scheduler' | 'drained' | 'interruption'>;
+
+function wireOf({ process, scheduler, drained, interruption }: News): Wire {
   return {
     ...(process === null ? {} : { process }),
     ...(scheduler === null ? {} : { scheduler: scheduler.make() }),
     ...(drained.length === 0 ? {} : { drained: [...drained] }),
+    ...(interruption === null ? {} : { interruption }),
   };
 }
 
@@ -94,5 +107,7 @@ function unsaid(news: News, said: News): News {
     process: news.process === said.process ? null : news.process,
     scheduler: news.scheduler === said.scheduler ? null : news.scheduler,
     drained: news.drained.filter((each) => !said.drained.includes(each)),
+    interruption: news.interruption === said.interruption ? null : news.interruption,
+    leaving: news.leaving,
   };
 }

@@ -24,6 +24,8 @@ export interface AgentState {
   renewAtMs: number;
   resultsAtMs: number;
   renewWithinMs: number;
+  /** This instance takes no more tasks; results are told, and what runs may run on. */
+  draining: boolean;
 }
 
 export type Plan = { say: null; waitMs: number } | { say: ExchangeRequest };
@@ -56,12 +58,13 @@ export function createAgentState(nowMs: number): AgentState {
     renewAtMs: nowMs,
     resultsAtMs: nowMs,
     renewWithinMs: 30_000,
+    draining: false,
   };
 }
 
 /** What to say now, or how long nothing needs to be said. */
 export function planExchange(state: AgentState, nowMs: number): Plan {
-  const claims = state.held === null;
+  const claims = state.held === null && !state.draining;
   const renews = state.held !== null && !state.held.dropped;
   const dueAtMs = Math.min(
     claims ? state.claimAtMs : Number.POSITIVE_INFINITY,
@@ -126,8 +129,19 @@ export function taskEnded(state: AgentState, result: TaskResult | null, nowMs: n
   };
 }
 
+/** The instance will be gone soon. A grant whose answer is still under way is left to others. */
+export const drain = (state: AgentState): AgentState => ({ ...state, draining: true });
+
+/** There is no time left: what runs is to be ended, and leaves no result. */
+export const abandon = (state: AgentState): AgentState =>
+  state.held === null ? state : { ...state, held: { ...state.held, dropped: true } };
+
+/** Nothing runs, and everything has been told. */
+export const isDrained = (state: AgentState): boolean =>
+  state.draining && state.held === null && state.unacknowledged.length === 0;
+
 function startable(state: AgentState, request: ExchangeRequest, answer: ExchangeAnswerBody): Grant | null {
-  if (request.want === 0 || state.held !== null || answer.stop !== null) return null;
+  if (request.want === 0 || state.held !== null || state.draining || answer.stop !== null) return null;
   return answer.grants.find((grant) => grant.lease > state.highestLease) ?? null;
 }
 

@@ -9,7 +9,7 @@ import { resolveCommand } from './command.ts';
 import { taskEnvironment } from './env.ts';
 import { taskBase } from './environments.ts';
 import { recordGroup } from './group-record.ts';
-import { createLog } from './log.ts';
+import type { Logs } from './logs.ts';
 import type { Session } from './register.ts';
 import { startTask } from './runner.ts';
 import type { TaskRun } from './runner.ts';
@@ -21,13 +21,13 @@ export interface TaskStarterInput {
   boot: Boot;
   bundle: Bundle;
   directory: string;
-  logDirectory: string;
+  logs: Logs;
   environment: Record<string, string | undefined>;
   session: Session;
 }
 
 export function createTaskStarter(input: TaskStarterInput): (grant: Grant, answer: ExchangeAnswerBody) => TaskRun {
-  const { instance, boot, bundle, directory, logDirectory, environment, session } = input;
+  const { instance, boot, bundle, directory, logs, environment, session } = input;
   const files = unpackFiles(bundle.files);
   return (grant, answer) => {
     const name = `${grant.taskId}-${grant.attempt}`;
@@ -47,7 +47,7 @@ export function createTaskStarter(input: TaskStarterInput): (grant: Grant, answe
       env,
       cwd,
       pipeDirectory: directory,
-      log: createLog(join(logDirectory, `${name}.jsonl`)),
+      log: logs.task(grant.taskId, grant.attempt),
       prepare: () => prepareDirectory(cwd, files),
       started: (pid) => recordGroup(directory, pid),
       cleanUp: () => rm(cwd, { recursive: true, force: true }),

@@ -3,7 +3,8 @@ import { z } from 'zod';
 
 import { defaultDeadManMs } from '../domain/limits.ts';
 
-const instanceId = z.string().regex(/^i_[0-9a-z]{8,64}$/);
+/** `i_...` are ours, on a user's own machine; `i-...` are EC2's. */
+const instanceId = z.string().regex(/^(i_[0-9a-z]{8,64}|i-[0-9a-f]{8,17})$/);
 const count = z.number().int().min(0);
 
 export const registerRequest = z.strictObject({
@@ -12,6 +13,8 @@ export const registerRequest = z.strictObject({
   address: z.string().min(1).max(255),
   version: z.string().max(64),
   pid: count,
+  /** What a cloud says of the instance, signed by it: nobody registers as an instance of EC2 without. */
+  identity: z.strictObject({ document: z.string().max(8192), signature: z.string().max(2048) }).optional(),
 });
 export type RegisterRequest = z.infer<typeof registerRequest>;
 
@@ -50,6 +53,9 @@ export const schedulerReport = z.strictObject({
 
 export const drainNews = z.strictObject({ id: count, outcome: z.enum(['drained', 'kept', 'deadline', 'unknown']) });
 
+/** The cloud is about to take the instance at that time, or says that it may. */
+export const interruption = z.strictObject({ kind: z.enum(['terminate', 'rebalance']), at: z.iso.datetime() });
+
 export const reportRequest = z.strictObject({
   kind: z.enum(['alive', 'leaving']),
   bootId: z.string().min(16).max(64),
@@ -58,6 +64,7 @@ export const reportRequest = z.strictObject({
   process: processNews.optional(),
   scheduler: schedulerReport.optional(),
   drained: z.array(drainNews).max(2000).optional(),
+  interruption: interruption.optional(),
 });
 export type ReportRequest = z.infer<typeof reportRequest>;
 
@@ -118,6 +125,11 @@ export const exchangeAnswerBody = z.object({
   token: renewedToken.nullable(),
 });
 export type ExchangeAnswerBody = z.infer<typeof exchangeAnswerBody>;
+
+/** GET /v1/agent/program/{sha256}. */
+export const programParams = z.object({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal'),
+});
 
 /** POST /v1/agent/certificate: no private key crosses the wire. The role follows from the instance, never from the request. */
 export const certificateRequest = z.strictObject({ csr: z.string().max(8192) });

@@ -2,6 +2,7 @@
 // stays small (16 KiB is EC2's bound) and holds no secret but the launch token, which is of no use elsewhere: the API wants
 // the instance's signed identity with it, the first use wins, and the instance must be one we launched.
 import type { Architecture } from '../../domain/offers/offer.ts';
+import { bootMarker } from '../../domain/cloud-names.ts';
 import type { AgentDownload } from './settings.ts';
 
 export const userDataLimit = 16_384;
@@ -11,9 +12,6 @@ export interface InstanceBoot {
   launchToken: string;
   owner: { deploymentId: string; workspace: string; cluster: number };
 }
-
-/** The line of user data from which the agent reads its InstanceBoot: base64 of its JSON after this word. */
-export const bootMarker = '# ropewalk-boot:';
 
 export function renderUserData(boot: InstanceBoot, download: AgentDownload, architecture: Architecture): string {
   const node = download.node[architecture];

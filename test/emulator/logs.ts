@@ -2,7 +2,8 @@
 import { z } from 'zod';
 
 import { AwsError } from './aws-error.ts';
-import type { LogGroup, Region } from './state.ts';
+import { hexId } from './state.ts';
+import type { LogEvent, LogGroup, Region } from './state.ts';
 
 const name = z.string().default('');
 const bodySchema = z.object({
@@ -65,7 +66,7 @@ const handlers: Record<string, Handler> = {
     check(events);
     const tooOld = events.filter(({ timestamp }) => timestamp < nowMs - maxAgeMs).length;
     const good = events.filter(({ timestamp }) => timestamp >= nowMs - maxAgeMs && timestamp <= nowMs + maxAheadMs);
-    stream.push(...good.map((event) => ({ ...event, ingestionTime: nowMs })));
+    stream.push(...good.map((event) => ({ ...event, eventId: hexId('event'), ingestionTime: nowMs })));
     return {
       nextSequenceToken: 'ignored',
       ...(tooOld === 0 ? {} : { rejectedLogEventsInfo: { tooOldLogEventEndIndex: tooOld } }),
@@ -76,7 +77,11 @@ const handlers: Record<string, Handler> = {
     const from = Number.parseInt((body.nextToken ?? 'f/0').slice(2), 10);
     const limit = body.limit;
     const token = `f/${Math.min(events.length, from + limit)}`;
-    return { events: events.slice(from, from + limit), nextForwardToken: token, nextBackwardToken: 'b/0' };
+    return {
+      events: events.slice(from, from + limit).map(withoutId),
+      nextForwardToken: token,
+      nextBackwardToken: 'b/0',
+    };
   },
   FilterLogEvents(region, body) {
     const group = groupOf(region, body);
@@ -91,7 +96,7 @@ const handlers: Record<string, Handler> = {
     const limit = body.limit;
     const isMore = from + limit < all.length;
     return {
-      events: all.slice(from, from + limit).map((event, at) => ({ ...event, eventId: String(from + at) })),
+      events: all.slice(from, from + limit),
       searchedLogStreams: [],
       ...(isMore ? { nextToken: String(from + limit) } : {}),
     };
@@ -110,7 +115,7 @@ function groupOf(region: Region, body: Body): LogGroup {
   return found;
 }
 
-function streamOf(group: LogGroup, body: Body): { timestamp: number; message: string; ingestionTime: number }[] {
+function streamOf(group: LogGroup, body: Body): LogEvent[] {
   const found = group.streams.get(body.logStreamName);
   if (found === undefined) throw new AwsError('ResourceNotFoundException', 'The specified log stream does not exist.');
   return found;
@@ -132,6 +137,9 @@ const between = <T extends { timestamp: number }>(events: readonly T[], { startT
 function holds(pattern: string, message: string): boolean {
   return pattern === '' || message.includes(pattern.replace(/^"(.*)"$/, '$1'));
 }
+
+/** GetLogEvents knows no ids. */
+const withoutId = ({ timestamp, message, ingestionTime }: LogEvent): object => ({ timestamp, message, ingestionTime });
 
 const invalid = (message: string): AwsError => new AwsError('InvalidParameterException', message);
 const exists = (message: string): AwsError => new AwsError('ResourceAlreadyExistsException', message);

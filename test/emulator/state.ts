@@ -77,7 +77,14 @@ export interface Region {
 
 export interface LogGroup {
   retentionDays: number | null;
-  streams: Map<string, { timestamp: number; message: string; ingestionTime: number }[]>;
+  streams: Map<string, LogEvent[]>;
+}
+
+export interface LogEvent {
+  eventId: string;
+  timestamp: number;
+  message: string;
+  ingestionTime: number;
 }
 
 export function createRegion(name: string): Region {

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { bootMarker } from '../../domain/cloud-names.ts';
 import { classify, knownCodes } from '../../providers/aws/errors.ts';
-import { bootMarker } from '../../providers/aws/user-data.ts';
 import { providerContract } from '../../providers/contract.ts';
 import { isSameProcess, startTimeOf } from '../../providers/local/processes.ts';
 import type { LaunchOutcome, LaunchRequest } from '../../providers/provider.ts';

@@ -83,6 +83,10 @@ export const table: [prefix: string, row: Row][] = [
   // The agent makes its own key and signing request: the X.509 library is bundled into its one file.
   ['agent/dask/csr.ts', { own: /^$/, packages: /^(@peculiar\/x509|reflect-metadata)$/ }],
   [
+    'agent/aws/',
+    { own: /^(agent\/|schema\/agent\.ts$|domain\/cloud-names\.ts$)/, packages: /^(node|zod|aws4fetch)$/ },
+  ],
+  [
     'agent/',
     {
       own: /^(agent\/|schema\/(agent|relay|relay-streams)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask-options)\.ts$)/,

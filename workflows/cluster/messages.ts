@@ -78,6 +78,8 @@ export interface ReportItem {
   /** From the head instance only. */
   scheduler?: SchedulerReport;
   drained?: { id: number; outcome: DrainOutcome }[];
+  /** Its cloud is about to take it at that time, or says that it may. */
+  interruption?: { kind: 'terminate' | 'rebalance'; at: string };
 }
 export interface ProcessNews {
   state: DaskProcess['state'];

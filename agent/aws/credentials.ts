@@ -1,0 +1,46 @@
+// The credentials of the instance's role, which the metadata service hands out and renews. They never leave this process but
+// as signatures.
+import { z } from 'zod';
+
+import type { Metadata } from './metadata.ts';
+
+export interface Credentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string;
+}
+
+export interface RoleCredentials {
+  /** Good for some minutes at least; null when the instance has no role. */
+  get(): Promise<Credentials | null>;
+  /** They were refused: read anew next time. */
+  forget(): void;
+}
+
+const path = 'latest/meta-data/iam/security-credentials/';
+const answer = z.object({
+  AccessKeyId: z.string(),
+  SecretAccessKey: z.string(),
+  Token: z.string(),
+  Expiration: z.iso.datetime(),
+});
+
+/** New ones are there well before the old ones end. */
+const renewBeforeMs = 5 * 60_000;
+
+export function createRoleCredentials(metadata: Metadata, now: () => number = Date.now): RoleCredentials {
+  let known: { credentials: Credentials; expiresAtMs: number } | null = null;
+  return {
+    get: async () => {
+      if (known !== null && now() < known.expiresAtMs - renewBeforeMs) return known.credentials;
+      const role = (await metadata.read(path))?.split('\n')[0]?.trim() ?? '';
+      const text = role === '' ? null : await metadata.read(path + role);
+      if (text === null) return null;
+      const { AccessKeyId, SecretAccessKey, Token, Expiration } = answer.parse(JSON.parse(text));
+      const credentials = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: Token };
+      known = { credentials, expiresAtMs: Date.parse(Expiration) };
+      return credentials;
+    },
+    forget: () => (known = null),
+  };
+}

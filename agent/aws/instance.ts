@@ -1,0 +1,64 @@
+// What an agent on EC2 learns from the metadata service at its start: who it is, with proof, and how to call home. No file is
+// needed, and none is written: the launch token stays where tasks can only read what is of no use to them.
+import { join } from 'node:path';
+
+import { z } from 'zod';
+
+import { bootMarker } from '../../domain/cloud-names.ts';
+import type { Boot } from '../boot.ts';
+import type { Metadata } from './metadata.ts';
+
+export interface Ec2Instance {
+  id: string;
+  region: string;
+  boot: Boot;
+}
+
+export interface Ec2InstanceInput {
+  metadata: Metadata;
+  directory: string;
+  /** Kept between instances only where somebody arranged for it, as tests do. */
+  cacheDir: string | null;
+  /** Nobody powers off a machine that is only emulated. */
+  isEmulated: boolean;
+}
+
+const bootLine = z.object({
+  apiUrl: z.url(),
+  launchToken: z.string().min(1),
+  owner: z.object({ deploymentId: z.string(), workspace: z.string(), cluster: z.number().int() }),
+});
+
+export async function readEc2Instance(input: Ec2InstanceInput): Promise<Ec2Instance> {
+  const { metadata, directory, cacheDir, isEmulated } = input;
+  const [userData, id, address, region, document, signature] = await Promise.all([
+    needed(metadata, 'latest/user-data'),
+    needed(metadata, 'latest/meta-data/instance-id'),
+    needed(metadata, 'latest/meta-data/local-ipv4'),
+    needed(metadata, 'latest/meta-data/placement/region'),
+    needed(metadata, 'latest/dynamic/instance-identity/document'),
+    needed(metadata, 'latest/dynamic/instance-identity/signature'),
+  ]);
+  const boot: Boot = {
+    ...readBootLine(userData),
+    address: address.trim(),
+    cacheDir: cacheDir ?? join(directory, 'cache'),
+    powerOff: isEmulated ? null : ['systemctl', 'poweroff'],
+    // The document as it is, to the byte: that is what is signed.
+    identity: { document, signature: signature.trim() },
+  };
+  return { id: id.trim(), region: region.trim(), boot };
+}
+
+/** Of user data, everything but this line is for the machine's first boot. */
+export function readBootLine(userData: string): z.infer<typeof bootLine> {
+  const line = userData.split('\n').find((each) => each.startsWith(bootMarker));
+  if (line === undefined) throw new Error(`The instance's user data has no line that begins with "${bootMarker}".`);
+  return bootLine.parse(JSON.parse(Buffer.from(line.slice(bootMarker.length).trim(), 'base64').toString('utf8')));
+}
+
+async function needed(metadata: Metadata, path: string): Promise<string> {
+  const value = await metadata.read(path);
+  if (value !== null) return value;
+  throw new Error(`The instance's metadata has no ${path}: is this an instance that Ropewalk has launched?`);
+}

@@ -1,0 +1,56 @@
+// Looks for what EC2 is about to do to this instance: it takes a spot instance back with two minutes' notice, and recommends
+// before, sometimes, to leave. Each is told once. A metadata service that is away for a moment is asked again.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { z } from 'zod';
+
+import type { Notice } from '../input.ts';
+import type { Metadata } from './metadata.ts';
+
+export interface NoticesInput {
+  metadata: Metadata;
+  signal: AbortSignal;
+  onNotice: (notice: Notice) => void;
+  onTrouble: (text: string) => void;
+  /** EC2 asks for every 5 s. */
+  everyMs?: number;
+}
+
+const lookEveryMs = 5_000;
+
+/** Whatever the action, terminate, stop or hibernate: the work here ends then. */
+const instanceAction = z.object({ action: z.string(), time: z.iso.datetime() });
+const recommendation = z.object({ noticeTime: z.iso.datetime() });
+
+/** Runs until the signal aborts; never rejects. */
+export async function watchNotices(input: NoticesInput): Promise<void> {
+  const { metadata, signal, onNotice, onTrouble, everyMs = lookEveryMs } = input;
+  const told = new Set<Notice['kind']>();
+  let isTroubled = false;
+  const tell = (notice: Notice | null): void => {
+    if (notice === null || told.has(notice.kind) || signal.aborted) return;
+    told.add(notice.kind);
+    onNotice(notice);
+  };
+  while (!signal.aborted && !told.has('terminate')) {
+    try {
+      tell(await readAction(metadata));
+      if (!told.has('rebalance')) tell(await readRecommendation(metadata));
+      isTroubled = false;
+    } catch (error) {
+      if (!isTroubled) onTrouble(`Notices of EC2 cannot be read just now: ${String(error)}`);
+      isTroubled = true;
+    }
+    await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
+
+async function readAction(metadata: Metadata): Promise<Notice | null> {
+  const text = await metadata.read('latest/meta-data/spot/instance-action');
+  return text === null ? null : { kind: 'terminate', at: instanceAction.parse(JSON.parse(text)).time };
+}
+
+async function readRecommendation(metadata: Metadata): Promise<Notice | null> {
+  const text = await metadata.read('latest/meta-data/events/recommendations/rebalance');
+  return text === null ? null : { kind: 'rebalance', at: recommendation.parse(JSON.parse(text)).noticeTime };
+}

@@ -1,0 +1,45 @@
+// An agent's start on EC2: reads who it is from the metadata service, sends its logs to CloudWatch from then on, and watches
+// for EC2's notices.
+import { logGroupOf, logStreamOf } from '../../domain/cloud-names.ts';
+import type { Start, StartInput } from '../start.ts';
+import { createRoleCredentials } from './credentials.ts';
+import { readEc2Instance } from './instance.ts';
+import { createLogShipper } from './log-shipper.ts';
+import { createLogsApi, defaultLogsEndpoint } from './logs-api.ts';
+import { createMetadata } from './metadata.ts';
+import { watchNotices } from './notices.ts';
+
+/** Less than systemd allows a service that it stops, and than the time that a notice leaves. */
+const flushMs = 8_000;
+
+export async function startOnEc2({ directory, environment, logs, log, signal }: StartInput): Promise<Start> {
+  const emulated = environment['AWS_EC2_METADATA_SERVICE_ENDPOINT'];
+  const metadata = createMetadata(emulated);
+  const { id, region, boot } = await readEc2Instance({
+    metadata,
+    directory,
+    cacheDir: environment['ROPEWALK_CACHE_DIR'] ?? null,
+    isEmulated: emulated !== undefined,
+  });
+  const endpoint =
+    environment['AWS_ENDPOINT_URL_LOGS'] ?? environment['AWS_ENDPOINT_URL'] ?? defaultLogsEndpoint(region);
+  const { workspace, cluster } = boot.owner;
+  const shipper = createLogShipper({
+    api: createLogsApi({
+      endpoint,
+      region,
+      group: logGroupOf(workspace),
+      stream: logStreamOf(cluster, id),
+      credentials: createRoleCredentials(metadata),
+    }),
+    // Also among what is sent, later: it explains the gap.
+    onTrouble: log.write,
+  });
+  logs.sendTo(shipper);
+  return {
+    instance: id,
+    boot,
+    watchNotices: (onNotice) => void watchNotices({ metadata, signal, onNotice, onTrouble: log.write }),
+    flush: () => shipper.close(flushMs),
+  };
+}
