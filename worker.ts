@@ -15,6 +15,7 @@ import { createSweepListActivities } from './activities/sweep-list.ts';
 import { observeActivities } from './activities/observe.ts';
 import { createSweepActivities } from './activities/sweep.ts';
 import { readForeign, readOrExit } from './platform/environment.ts';
+import { readAwsSettings } from './platform/aws-settings.ts';
 import { loadKeys } from './platform/keys.ts';
 import { createLogger } from './platform/logger.ts';
 import { createRegistry as createMetricsRegistry } from './platform/metrics/registry.ts';
@@ -29,7 +30,7 @@ import { createLocalProvider } from './providers/local/provider.ts';
 import { createRegistry } from './providers/registry.ts';
 import { clusterMessages, clusterWorkflowId } from './workflows/cluster/messages.ts';
 import type { SuspectSignal } from './workflows/cluster/messages.ts';
-import { controlQueue } from './workflows/messages.ts';
+import { cloudQueue, controlQueue } from './workflows/messages.ts';
 
 async function main(): Promise<void> {
   const temporal = readForeign('TEMPORAL_*', () => loadClientConnectConfig());
@@ -87,7 +88,15 @@ async function main(): Promise<void> {
   });
 
   const vault = createVault(objects, keys);
-  const registry = createRegistry([provider]);
+  // Heavy, and of use to those alone who have an account.
+  const aws =
+    settings.awsSettings === null
+      ? null
+      : (await import('./providers/aws/from-file.ts')).createAwsProviderFrom(
+          readAwsSettings(settings.awsSettings),
+          settings,
+        );
+  const registry = createRegistry(aws === null ? [provider] : [provider, aws]);
   const observed = [observeActivities(createWorkerMetrics(numbers)), ...(tracing === null ? [] : [tracing.activity])];
   const common = {
     connection,
@@ -116,9 +125,7 @@ async function main(): Promise<void> {
     stickyQueueScheduleToStartTimeout: '2s',
     maxCachedWorkflows: 2_000,
   });
-  const local = await Worker.create({
-    ...common,
-    taskQueue: `local/${settings.hostId}`,
+  const instances = {
     activities: {
       ...createInstanceActivities({
         provider: registry,
@@ -129,9 +136,11 @@ async function main(): Promise<void> {
       ...createSweepListActivities({ provider: registry }),
     },
     maxHeartbeatThrottleInterval: '2s',
-  });
+  } as const;
+  const providers = [await Worker.create({ ...common, ...instances, taskQueue: `local/${settings.hostId}` })];
+  if (aws !== null) providers.push(await Worker.create({ ...common, ...instances, taskQueue: cloudQueue('aws') }));
   logger.info('worker running');
-  await Promise.all([control.run(), local.run()]);
+  await Promise.all([control, ...providers].map((worker) => worker.run()));
   await tracing?.close();
   await metrics?.close();
 }

@@ -2,6 +2,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 
 import type { LaunchNews, InspectionNews } from '../domain/cluster/apply.ts';
+import type { LaunchPlacement } from '../domain/cluster/machines.ts';
 import type { SlotOrder } from '../domain/cluster/plan.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import type { Tokens } from '../platform/tokens.ts';
@@ -23,6 +24,7 @@ export interface LaunchInput {
   clusterName: string;
   seq: number;
   slots: SlotOrder[];
+  placement?: LaunchPlacement;
 }
 
 export interface InstancesInput {
@@ -52,6 +54,7 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
           clusterName: input.clusterName,
           token,
           slots: input.slots,
+          ...(input.placement === undefined ? {} : { placement: input.placement }),
           apiUrl: deps.apiUrl,
           launchToken,
         };

@@ -1,6 +1,6 @@
 // The API process: reads its environment, wires the ports, listens (on loopback unless told otherwise), and drains when it
 // is told to end. It starts while Temporal is away, since the connection is made when it is first needed.
-import { access, constants } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
@@ -8,7 +8,9 @@ import { serve } from '@hono/node-server';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { requestBodyMs, requestHeadersMs } from '../domain/limits.ts';
+import { loadIdentityKeys, type IdentityKeys } from '../platform/aws-identity.ts';
 import { readForeign, readOrExit } from '../platform/environment.ts';
+import { readAwsSettings } from '../platform/aws-settings.ts';
 import { loadKeys } from '../platform/keys.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
@@ -27,6 +29,7 @@ import { createDrain } from './drain.ts';
 import { createDashboardRelay } from './relay/relay.ts';
 import { websocketsOnly, withDashboards } from './relay/serve.ts';
 import { readSettings } from './settings.ts';
+import { publishProgram } from './services/agents/program.ts';
 import { isStillGood } from './services/auth/verify-token.ts';
 import { runIntentLoop } from './services/intents/loop.ts';
 import { createTemporalPort, temporalClientOptions } from './services/temporal-port.ts';
@@ -39,6 +42,12 @@ const logger = createLogger({ level: settings.logLevel, program: 'api' });
 const keyFile = join(settings.home, 'keys.json');
 const keys = await loadKeys(keyFile);
 const objects = createDirectoryObjects(join(settings.home, 'objects'));
+if (settings.agentBundle !== null) {
+  const sha256 = await publishProgram(objects, await readFile(settings.agentBundle));
+  logger.info({ sha256 }, 'the agent is there to be downloaded');
+}
+const identityKeys: IdentityKeys =
+  settings.identityKeys === null ? new Map() : await loadIdentityKeys(settings.identityKeys);
 const tracing =
   settings.otlpEndpoint === null ? null : (await import('../platform/tracing/client-tracing.ts')).startClientTracing();
 const connection = Connection.lazy(connectionOptions);
@@ -49,6 +58,11 @@ const client = new Client({
   ...(tracing === null ? {} : { interceptors: { workflow: tracing.workflow } }),
 });
 const stopping = new AbortController();
+// Heavy, and of use to those alone who have an account.
+const aws =
+  settings.awsSettings === null
+    ? null
+    : (await import('./clouds.ts')).readAws(readAwsSettings(settings.awsSettings), settings.provider, Date.now);
 const registry = createRegistry('api', readVersion());
 
 const ports = {
@@ -60,11 +74,14 @@ const ports = {
   logger,
   now: Date.now,
   publicUrl: settings.publicUrl,
-  logs: (query: LogQuery) => readLogs(settings.home, query),
+  logs: (provider: string, query: LogQuery) =>
+    provider === 'aws' && aws !== null ? aws.logs(query) : readLogs(settings.home, query),
+  ...(aws === null ? {} : { clouds: aws.clouds }),
   local: { hostId: settings.hostId, cores: availableParallelism() },
   stopping: stopping.signal,
   metrics: createApiMetrics(registry),
   quotas: settings.quotas,
+  identityKeys,
   readKeys: () => access(keyFile, constants.R_OK),
   ...(tracing === null ? {} : { trace: tracing.request }),
 };

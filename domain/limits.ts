@@ -33,6 +33,11 @@ export const minLeaseMs = 1_000;
 /** How many times a silent but existing instance gets another lease period before its task moves on. */
 export const maxLeaseExtensions = 2;
 
+/** Leases of short tasks that one agent may hold before their turn: enough to cover an exchange, little to hand back. */
+export const maxHeldLeases = 32;
+/** The same over all agents of a job: its state must stay small enough to be carried on, at some 200 bytes a lease. */
+export const maxLeasesAhead = 2_000;
+
 /** A task whose attempts keep losing their instance stops after this many losses: it may be killing them. */
 export const maxLostAttempts = 3;
 
@@ -55,10 +60,15 @@ export const maxIdempotencyKeys = 20_000;
 
 /** An instance that has not registered this long after its launch is terminated and replaced. */
 export const registerTimeoutMs = 120_000;
+/** A cloud's machine has to boot and fetch its agent first: Karpenter gives one 15 minutes, users less patience. */
+export const cloudRegisterTimeoutMs = 600_000;
 
 /** Instances of one slot that may fail within the window before the slot is given up with its reason. */
 export const maxSlotFailures = 5;
 export const slotFailureWindowMs = 600_000;
+
+/** What a cloud could not give is not asked for again for this long (Karpenter's memory of unavailable offerings: 3 min). */
+export const unavailableOfferMs = 180_000;
 
 /** Back-off after a failed launch, doubling between these. */
 export const minLaunchBackoffMs = 2_000;

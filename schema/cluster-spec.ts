@@ -2,6 +2,8 @@
 // first activity. It holds no secret: environment variables and options lie sealed in the bundle, the CA in the vault.
 import { z } from 'zod';
 
+import { machines } from './machines.ts';
+
 const count = z.number().int().min(0);
 
 export const clusterSpec = z.object({
@@ -24,6 +26,7 @@ export const clusterSpec = z.object({
     registerTimeoutMs: count,
     /** Absent in specifications of earlier versions. */
     deadManMs: count.optional(),
+    machines: machines.optional(),
     dask: z.object({
       idleTimeoutMs: count,
       noClientTimeoutMs: count.nullable(),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { maxValueDepth } from '../domain/limits.ts';
 import { durationInput, pageQuery, reason } from './common.ts';
+import { clusterMachinesInput } from './machines.ts';
 import { envMap, nameInput } from './jobs.ts';
 
 const count = z.number().int();
@@ -25,6 +26,7 @@ function isShallow(value: unknown, levels: number): boolean {
 const requirement = z.string().min(1).max(500);
 
 export const createCluster = z.strictObject({
+  ...clusterMachinesInput,
   name: nameInput.optional(),
   /** When the name is taken by an open cluster: answer that one. */
   getOrCreate: z.boolean().default(true),

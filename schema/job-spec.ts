@@ -2,6 +2,8 @@
 // activity. It holds no secret: command words, environment and files lie sealed in the bundle.
 import { z } from 'zod';
 
+import { machines } from './machines.ts';
+
 const count = z.number().int().min(0);
 
 export const jobSpec = z.object({
@@ -26,6 +28,7 @@ export const jobSpec = z.object({
     instanceVcpus: count,
     /** Absent in specifications of earlier versions. */
     deadManMs: count.optional(),
+    machines: machines.optional(),
   }),
 });
 export type JobSpec = z.infer<typeof jobSpec>;

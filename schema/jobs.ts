@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { maxRetries, maxTasks } from '../domain/limits.ts';
 import { durationInput, pageQuery, reason } from './common.ts';
+import { jobMachinesInput } from './machines.ts';
 
 const envName = z
   .string()
@@ -26,6 +27,7 @@ export const jobFile = z.strictObject({
 });
 
 export const createJob = z.strictObject({
+  ...jobMachinesInput,
   /** The command line, one word each. No shell sees it; `$NAME` in a word is replaced from the task's environment. */
   command: z
     .array(z.string().max(32 * 1024))

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { defaultOpenStreams, defaultRequestBurst, defaultRequestsPerSecond } from '../../domain/limits.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
 import type { AdmitItem, Role, Scope } from '../../domain/workspace/state.ts';
+import type { IdentityKeys } from '../../platform/aws-identity.ts';
 import type { Keys } from '../../platform/keys.ts';
 import { noMetrics, type ApiMetrics, type UpdateKind } from '../../platform/metrics/api-metrics.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
@@ -20,12 +21,14 @@ import type { FlushWatch } from '../group-commit/group-commit.ts';
 import { createGroupCommits, type GroupCommits } from '../group-commit/registry.ts';
 import { createTemporalFlush } from '../group-commit/temporal-flush.ts';
 import { readClusterOrders } from './agents/orders.ts';
+import { createPrograms, type Programs } from './agents/program.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
 import { createLoginRates, type LoginRates } from './login/rates.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
 import { createPeopleUpdates, type PeopleUpdates } from './people/updates.ts';
 import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
+import type { Clouds } from './machines.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { createViews, type Views } from './views.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
@@ -41,12 +44,16 @@ export interface Ports {
   now: () => number;
   /** Where people reach this API: for links. */
   publicUrl: string;
-  /** The provider's logs. */
-  logs: (query: LogQuery) => AsyncIterable<LogLine>;
+  /** A provider's logs. */
+  logs: (provider: string, query: LogQuery) => AsyncIterable<LogLine>;
+  /** Default: this machine alone. */
+  clouds?: Clouds;
   /** This machine, for the local provider. */
   local: { hostId: string; cores: number };
   /** Aborts when the process is told to end: open streams are cut, so that their readers come back elsewhere. */
   stopping: AbortSignal;
+  /** By which instances of EC2 are known. Default: none are. */
+  identityKeys?: IdentityKeys;
   /** Default: nothing is counted. */
   metrics?: ApiMetrics;
   /** Default: tracing is off. */
@@ -59,6 +66,9 @@ export interface Ports {
 
 export interface Deps extends Omit<Ports, 'quotas'> {
   quotas: Quotas;
+  clouds: Clouds;
+  identityKeys: IdentityKeys;
+  programs: Programs;
   metrics: ApiMetrics;
   readiness: () => Promise<Readiness>;
   views: Views;
@@ -104,7 +114,10 @@ export function createDeps(ports: Ports): Deps {
   });
   return {
     ...ports,
+    clouds: ports.clouds ?? { preferred: 'local', aws: null },
     quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, ports.now),
+    identityKeys: ports.identityKeys ?? new Map(),
+    programs: createPrograms(ports.objects),
     metrics,
     readiness: createReadiness({ ...ports, readKeys, replica: randomUUID() }),
     views,

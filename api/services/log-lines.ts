@@ -5,6 +5,7 @@ import type { Deps } from './context.ts';
 import { time } from './to-wire.ts';
 
 export interface LinesWanted {
+  provider: string;
   owner: { workspace: string; cluster: number };
   /** Array ids; all when absent. */
   tasks?: number[];
@@ -19,11 +20,11 @@ export interface LinesWanted {
 
 export async function* streamLines(
   deps: Pick<Deps, 'logs' | 'now' | 'stopping'>,
-  { since, signal, isOver, ...wanted }: LinesWanted,
+  { provider, since, signal, isOver, ...wanted }: LinesWanted,
 ): AsyncGenerator<WireLine> {
   const ended = new AbortController();
   const heard = { atMs: deps.now() };
-  const lines = deps.logs({
+  const lines = deps.logs(provider, {
     ...wanted,
     signal: AbortSignal.any([signal, deps.stopping, ended.signal]),
     ...(since === undefined ? {} : { sinceMs: Date.parse(since) }),

@@ -11,6 +11,7 @@ import { addEvent, touchOrders } from './notes.ts';
 import { applyDaskNews } from './dask.ts';
 import type { DaskNews } from './dask.ts';
 import { failSlot, lose, tellLost } from './lose.ts';
+import { noteUnavailable } from './machines.ts';
 import { notWanted } from './plan.ts';
 import { slotHistory } from './slots.ts';
 import type { ClusterInstance, ClusterState, LaunchFailure } from './state.ts';
@@ -69,6 +70,7 @@ function applyFailure(
   const count = (known?.count ?? 0) + failure.count;
   state.failures[failure.code] = { count, text: failure.text, lastAtMs: nowMs };
   if (known === undefined) addEvent(state, nowMs, failure.code, failure.text);
+  if (state.settings.machines !== undefined) noteUnavailable(state, failure, nowMs);
   // A request or an account that is wrong stays wrong: trying again would only fail again.
   if (failure.scope !== 'request' && failure.scope !== 'account') return;
   const filled = new Set(news.launched.map((item) => item.slot));

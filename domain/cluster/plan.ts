@@ -4,6 +4,8 @@ import { assertNever } from '../errors.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { daskEnd, daskWakes, drainsWanted, isDraining, isSilent, needsDrain } from './dask-plan.ts';
 import type { DrainOrder } from './dask-plan.ts';
+import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './machines.ts';
+import type { LaunchPlacement } from './machines.ts';
 import { isExtra, slotHistory, vacantSlots } from './slots.ts';
 import type { ClusterInstance, ClusterState, InstanceRole } from './state.ts';
 
@@ -20,7 +22,7 @@ export interface SlotOrder {
 }
 
 export type Decision =
-  | { kind: 'launch'; seq: number; slots: SlotOrder[] }
+  | { kind: 'launch'; seq: number; slots: SlotOrder[]; placement?: LaunchPlacement }
   | { kind: 'terminate'; ids: string[]; why: string }
   | { kind: 'drain'; drains: DrainOrder[] }
   | { kind: 'inspect'; ids: string[] }
@@ -155,7 +157,12 @@ function launch(state: ClusterState, nowMs: number): Decision[] {
     generation: (state.slots[slot]?.generations ?? 0) + 1,
     role: slot === 0 ? ('head' as const) : ('worker' as const),
   }));
-  return slots.length === 0 ? [] : [{ kind: 'launch', seq: state.nextLaunchSeq, slots }];
+  if (slots.length === 0) return [];
+  const { machines } = state.settings;
+  if (machines === undefined) return [{ kind: 'launch', seq: state.nextLaunchSeq, slots }];
+  const some = slots.slice(0, maxSlotsPerLaunch);
+  const placement = placeLaunch(state, machines, new Set(some.map(({ role }) => role)), nowMs);
+  return placement === null ? [] : [{ kind: 'launch', seq: state.nextLaunchSeq, slots: some, placement }];
 }
 
 /** With every slot given up and nothing left alive, or by the rules of Dask, the cluster ends with the reason. */
@@ -185,7 +192,11 @@ function nextWake(state: ClusterState, nowMs: number): number | null {
     .filter((instance) => instance.state === 'starting')
     .map((instance) => instance.launchedAtMs + state.settings.registerTimeoutMs);
   times.push(...daskWakes(state));
-  if (state.launchBackoff !== null && vacantSlots(state).length > 0) times.push(state.launchBackoff.untilMs);
+  if (vacantSlots(state).length > 0) {
+    if (state.launchBackoff !== null) times.push(state.launchBackoff.untilMs);
+    const againAtMs = availableAgainAtMs(state, nowMs);
+    if (againAtMs !== null) times.push(againAtMs);
+  }
   const ahead = times.filter((time) => time > nowMs);
   return ahead.length === 0 ? null : ahead.reduce((a, b) => Math.min(a, b));
 }

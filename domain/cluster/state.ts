@@ -1,6 +1,7 @@
 // The state of one cluster: the instances asked for, launched, registered, suspected and gone. Plain JSON, changed only
 // by the functions of this folder.
 import type { Reason } from '../reason.ts';
+import type { MachineSettings, UnavailableOffer } from './machines.ts';
 
 export type ClusterStatus = 'pending' | 'starting' | 'scaling' | 'ready' | 'stopping' | 'stopped' | 'error';
 export type InstanceState = 'queued' | 'starting' | 'started' | 'ready' | 'stopping' | 'stopped' | 'error';
@@ -17,6 +18,8 @@ export interface ClusterSettings {
   providerQueue: string;
   instanceVcpus: number;
   registerTimeoutMs: number;
+  /** What a cloud is asked for; absent where there is no choice, as on this machine. */
+  machines?: MachineSettings | undefined;
   /** Null for a job's cluster: its instances run tasks, not Dask. */
   dask: DaskSettings | null;
 }
@@ -183,6 +186,8 @@ export interface ClusterState {
   nextLaunchSeq: number;
   launches: Launch[];
   launchBackoff: { untilMs: number; delayMs: number } | null;
+  /** Absent until a cloud could not give something. */
+  unavailable?: UnavailableOffer[];
   slots: Record<string, SlotHistory>;
   instances: ClusterInstance[];
   /** Grouped failures, newest reason kept: code -> count and text. */

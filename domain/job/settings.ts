@@ -16,6 +16,7 @@ import { parseDurationMs } from '../units.ts';
 import type { JobArray } from './array.ts';
 import { arrayOfCount, parseArray } from './array.ts';
 import { describeCommand } from './command.ts';
+import { machineOptions } from './machine-options.ts';
 import { noEffect, refused } from './options.ts';
 
 /** The fields of POST /v1/jobs that this file reads, by structure. */
@@ -40,6 +41,8 @@ export interface JobDefaults {
   maxInstances: number;
   leaseMs?: number;
   retries?: number;
+  /** Options about machines are honoured by whoever chooses them; otherwise they have no effect. */
+  choosesMachines?: boolean;
 }
 
 export interface ResolvedJob {
@@ -70,7 +73,7 @@ export const maxLeaseMs = 24 * 3_600_000;
 
 /** Merges input over header over defaults. Throws VALIDATION that names the field or the option with its line. */
 export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDefaults): ResolvedJob {
-  const { known, warnings } = readHeader(header, input.options ?? {});
+  const { known, warnings } = readHeader(header, input.options ?? {}, defaults.choosesMachines === true);
   const array = taskArray(input, known);
   const maxWorkers = workerLimit(input.maxWorkers ?? integer(known, 'max-workers', -1));
   return {
@@ -110,15 +113,19 @@ const honoured = new Set([
 function readHeader(
   header: BatchHeader,
   sent: Readonly<Record<string, string>>,
+  choosesMachines: boolean,
 ): { known: KnownOptions; warnings: string[] } {
   const known: KnownOptions = new Map();
   const warnings = new Set(header.problems.map(({ line, message }) => `Line ${line} of the script: ${message}.`));
   for (const option of header.options) {
     if (honoured.has(option.name)) known.set(option.name, option);
+    else if (choosesMachines && machineOptions.has(option.name)) continue;
     // What the caller says of an option counts; the header's line on it would only be told a second time.
     else if (!Object.hasOwn(sent, option.name)) warnings.add(judge(option.name, option.line));
   }
-  for (const name of Object.keys(sent)) warnings.add(judge(name, null));
+  for (const name of Object.keys(sent)) {
+    if (!choosesMachines || !machineOptions.has(name)) warnings.add(judge(name, null));
+  }
   return { known, warnings: [...warnings] };
 }
 

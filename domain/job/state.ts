@@ -1,5 +1,6 @@
 // The state of one job, as its workflow holds it and carries it across continue-as-new: plain, compact JSON.
 // Only the functions of this folder change it. Nothing here knows of Temporal, HTTP or the clock: `nowMs` is passed in.
+import type { MachineSettings } from '../cluster/machines.ts';
 import type { Reason } from '../reason.ts';
 
 export type TaskState = 'pending' | 'assigned' | 'running' | 'done' | 'error' | 'cancelled';
@@ -24,6 +25,8 @@ export interface JobSettings {
   providerQueue: string;
   /** vCPU a single instance counts for in the workspace's limits. */
   instanceVcpus: number;
+  /** What a cloud is asked for; absent on this machine. */
+  machines?: MachineSettings | undefined;
 }
 
 /** One running right to run one task. `lease` is the fencing number: it only grows within a job. */
@@ -40,6 +43,8 @@ export interface Lease {
   running: boolean;
   /** Periods of silence already forgiven because the instance exists. */
   extensions: number;
+  /** Granted before its turn, and its agent has not said that it runs. */
+  ahead?: true;
 }
 
 /** A task's final record: written once, in the order in which tasks end. */
@@ -105,7 +110,7 @@ export interface JobState {
   leases: Lease[];
   /** Attempts behind them, for tasks that wait for another or run it: index -> count. */
   attempts: Record<string, number>;
-  /** Attempts lost with their instance: index -> count. */
+  /** Attempts lost with their instance: index -> count. 0: it waited on an instance that was lost, which counts as nothing. */
   losses: Record<string, number>;
   instances: Record<string, JobInstance>;
   counters: JobCounters;

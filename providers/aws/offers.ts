@@ -17,7 +17,7 @@ import type { AwsSettings } from './settings.ts';
 const mib = 1024 * 1024;
 
 /** Every type in every zone of the configuration, on demand and spot. */
-export async function awsOffers(clients: AwsClients, settings: AwsSettings): Promise<Offer[]> {
+export async function awsOffers(clients: AwsClients, settings: Pick<AwsSettings, 'subnets'>): Promise<Offer[]> {
   try {
     return await offersOfRegion(clients, settings);
   } catch (error) {
@@ -28,7 +28,7 @@ export async function awsOffers(clients: AwsClients, settings: AwsSettings): Pro
   }
 }
 
-async function offersOfRegion(clients: AwsClients, settings: AwsSettings): Promise<Offer[]> {
+async function offersOfRegion(clients: AwsClients, settings: Pick<AwsSettings, 'subnets'>): Promise<Offer[]> {
   const [types, zonesByType, spotPrices] = await Promise.all([
     describeTypes(clients),
     describeZones(clients),

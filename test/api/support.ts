@@ -34,7 +34,7 @@ export function createTestApi({ cores = 4, ...more }: Partial<Ports> & { cores?:
     logger: pino({ level: 'trace' }, { write: (line) => void logged.push(line) }),
     now,
     publicUrl: 'http://127.0.0.1:7777',
-    logs: (query) => logs.read(query),
+    logs: (_provider, query) => logs.read(query),
     local: { hostId: 'host1', cores },
     stopping: stopping.signal,
     ...more,

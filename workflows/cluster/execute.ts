@@ -106,13 +106,24 @@ async function launch(
   try {
     news = await instances(state).launchInstances.executeWithOptions(
       { summary: `launch ${decision.slots.length} (sequence ${decision.seq})` },
-      [{ ...target(state, input), clusterName: state.settings.name, seq: decision.seq, slots: decision.slots }],
+      [
+        {
+          ...target(state, input),
+          clusterName: state.settings.name,
+          seq: decision.seq,
+          slots: decision.slots,
+          ...placementOf(decision),
+        },
+      ],
     );
   } catch (error) {
     news = { launched: [], failures: [refused(state, decision, error)] };
   }
   applyLaunch(state, decision.seq, news, Date.now());
 }
+
+const placementOf = ({ placement }: Extract<Decision, { kind: 'launch' }>) =>
+  placement === undefined ? {} : { placement };
 
 /** The only launches that reject are those whose request is wrong; the rest are retried under the same token. */
 function refused(

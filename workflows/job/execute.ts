@@ -6,7 +6,7 @@ import { createJobState } from '../../domain/job/create.ts';
 import type { Suspect } from '../../domain/job/events.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { pageDue, pageWritten, summarizeJob } from '../../domain/job/view.ts';
-import { registerTimeoutMs } from '../../domain/limits.ts';
+import { cloudRegisterTimeoutMs, registerTimeoutMs } from '../../domain/limits.ts';
 import { startAbandoned } from '../children.ts';
 import { clusterMessages, clusterType, clusterWorkflowId } from '../cluster/messages.ts';
 import type { ClusterInput, GiveBackSignal, StopSignal, SuspectSignal } from '../cluster/messages.ts';
@@ -40,7 +40,8 @@ export async function startCluster(state: JobState, input: JobInput): Promise<vo
       provider: settings.provider,
       providerQueue: settings.providerQueue,
       instanceVcpus: settings.instanceVcpus,
-      registerTimeoutMs,
+      registerTimeoutMs: settings.machines === undefined ? registerTimeoutMs : cloudRegisterTimeoutMs,
+      machines: settings.machines,
       dask: null,
     },
     specRef: null,

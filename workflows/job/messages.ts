@@ -41,6 +41,8 @@ export interface InstanceLostSignal {
 }
 /** What people see of a job; the workflow's result and the archive hold the same shape. */
 export interface JobView {
+  /** Absent in views of earlier versions, when there was only `local`. */
+  provider?: string;
   number: number;
   workspace: string;
   name: string;

@@ -13,6 +13,7 @@ export function viewJob(state: JobState, input: JobInput): JobView {
     user: input.user,
     ...summarizeJob(state),
     array: settings.array,
+    provider: settings.provider,
     instances: settings.instances,
     submittedAtMs: state.submittedAtMs,
     startedAtMs: state.startedAtMs,

@@ -1,7 +1,14 @@
 // Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then the workspace admits
 // a reference to them. The specification holds no secret.
 import { maxLeaseMs } from '../../../domain/job/settings.ts';
-import { defaultDeadManMs, maxDeadManMs, minDeadManMs, minLeaseMs, registerTimeoutMs } from '../../../domain/limits.ts';
+import {
+  defaultDeadManMs,
+  maxDeadManMs,
+  minDeadManMs,
+  minLeaseMs,
+  registerTimeoutMs,
+  cloudRegisterTimeoutMs,
+} from '../../../domain/limits.ts';
 import { bundleKey, caKey, specKey } from '../../../platform/archive-keys.ts';
 import { randomId } from '../../../platform/ids.ts';
 import { createClusterCa } from '../../../platform/pki/cluster-ca.ts';
@@ -12,6 +19,7 @@ import { admit } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
+import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
 import { checkDaskInput } from './dask-input.ts';
 import { optionalMs, positiveMs } from './durations.ts';
 
@@ -28,6 +36,7 @@ export async function createCluster(
   requireScope(actor, 'write', { honourStale: false });
   checkDaskInput(body);
   const times = readTimes(body);
+  const machines = await resolveMachines(deps, machinesInput(body));
 
   const { workspace, user } = actor;
   const admissionId = randomId('adm');
@@ -42,7 +51,7 @@ export async function createCluster(
   await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times)), { ttlMs });
   await sealCa(deps.vault, refs.ca, ca, ttlMs);
   const owner = { workspace, user, admissionId, bundleRef: refs.bundle, caRef: refs.ca };
-  await deps.objects.put(specRef, toBytes(specOf(deps, owner, body, times)));
+  await deps.objects.put(specRef, toBytes(specOf(deps, owner, body, times, machines)));
 
   const instances = body.workers + 1;
   const { number, name, existing } = await admit(context, {
@@ -54,16 +63,20 @@ export async function createCluster(
     getOrCreate: body.getOrCreate,
     specRef,
     instances,
-    vcpus: instances * instanceVcpus,
+    vcpus: instances * machines.instanceVcpus,
     withdraw: () =>
       Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]),
   });
-  return { number, name, existing, warnings: existing ? [] : warningsOf(deps, instances) };
+  return {
+    number,
+    name,
+    existing,
+    warnings: existing ? [] : [...machines.warnings, ...warningsOf(deps, machines, instances)],
+  };
 }
 
 /** Also how long what is sealed is kept: a cluster that lives that long could let nobody in any more. */
 const caValidDays = 397;
-const instanceVcpus = 1;
 
 const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 
@@ -83,6 +96,18 @@ const readTimes = (body: CreateClusterParsed) => ({
   aliveEveryMs: Math.round(positiveMs(body.lease, 'lease', { minMs: minLeaseMs, maxMs: maxLeaseMs }) / 3),
 });
 
+const machinesInput = (body: CreateClusterParsed): MachinesInput => ({
+  provider: body.provider,
+  worker: { types: body.workerVmTypes, cpu: body.workerCpu, memory: body.workerMemory, gpu: body.workerGpu },
+  workerPrefix: 'worker',
+  head: { types: body.schedulerVmTypes, cpu: body.schedulerCpu, memory: body.schedulerMemory },
+  arm: body.arm,
+  spotPolicy: body.spotPolicy,
+  zone: body.zone,
+  allowCrossZone: body.allowCrossZone,
+  diskSize: body.diskSize,
+});
+
 const bundleOf = (body: CreateClusterParsed, { aliveEveryMs }: Times): DaskBundle => ({
   requirements: body.requirements ?? [],
   env: { ...body.env, ...body.secretEnv },
@@ -94,10 +119,11 @@ const bundleOf = (body: CreateClusterParsed, { aliveEveryMs }: Times): DaskBundl
 });
 
 const specOf = (
-  deps: Pick<Deps, 'now' | 'local'>,
+  deps: Pick<Deps, 'now'>,
   owner: { workspace: string; user: string; admissionId: string; bundleRef: string; caRef: string },
   { name = '', workers, privateToCreator }: CreateClusterParsed,
   { deadManMs, ...times }: Times,
+  { provider, providerQueue, instanceVcpus, machines }: ResolvedMachines,
 ): ClusterSpec => ({
   v: 1,
   ...owner,
@@ -106,18 +132,19 @@ const specOf = (
     name,
     job: null,
     instances: workers + 1,
-    provider: 'local',
-    providerQueue: `local/${deps.local.hostId}`,
+    provider,
+    providerQueue,
     instanceVcpus,
-    registerTimeoutMs,
+    registerTimeoutMs: machines === undefined ? registerTimeoutMs : cloudRegisterTimeoutMs,
     deadManMs,
+    ...(machines === undefined ? {} : { machines }),
     dask: { ...times, privateToCreator },
   },
 });
 
 /** The local provider's instances share this machine; a cluster is not made smaller than it was asked for. */
-function warningsOf({ local }: Pick<Deps, 'local'>, instances: number): string[] {
-  if (instances <= local.cores * 2) return [];
+function warningsOf({ local }: Pick<Deps, 'local'>, { provider }: ResolvedMachines, instances: number): string[] {
+  if (provider !== 'local' || instances <= local.cores * 2) return [];
   return [
     `${instances} instances share the ${local.cores} cores of this machine; those beyond its limit start as others end.`,
   ];

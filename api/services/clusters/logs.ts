@@ -24,6 +24,7 @@ export async function readClusterLogs(
   requireCreator(actor, await ownedCluster(deps, view), 'may read its logs');
   const isOver = () => deps.views.cluster(actor.workspace, number).then((read) => read.view.endedAtMs !== null);
   return streamLines(deps, {
+    provider: view.provider,
     owner: { workspace: view.workspace, cluster: number },
     follow,
     since,

@@ -1,5 +1,7 @@
 // Submits a job. What is secret or large is written first, then the workspace admits a reference to it.
+import { readMachineOptions, type JobMachines } from '../../../domain/job/machine-options.ts';
 import { resolveJob, type ResolvedJob } from '../../../domain/job/settings.ts';
+import { defaultMaxWorkers } from '../../../domain/limits.ts';
 import { bundleKey, specKey } from '../../../platform/archive-keys.ts';
 import { randomId } from '../../../platform/ids.ts';
 import type { Bundle } from '../../../schema/agent.ts';
@@ -8,6 +10,7 @@ import type { CreatedJob, CreateJobParsed } from '../../../schema/jobs.ts';
 import { admit } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
+import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
 import { checkFiles, checkWords, readHeader } from './script.ts';
 
 export interface CreateJobInput {
@@ -19,7 +22,14 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
   const { deps, actor } = context;
   requireScope(actor, 'write', { honourStale: false });
   checkFiles(body.files);
-  const resolved = resolveJob(body, readHeader(body), { maxInstances: deps.local.cores * instancesPerCore });
+  const header = readHeader(body);
+  const isLocal = (body.provider ?? deps.clouds.preferred) === 'local';
+  const maxInstances = isLocal ? deps.local.cores * instancesPerCore : defaultMaxWorkers;
+  const resolved = resolveJob(body, header, { maxInstances, choosesMachines: !isLocal });
+  const machines = await resolveMachines(
+    deps,
+    machinesInput(body, isLocal ? {} : readMachineOptions(header, body.options ?? {})),
+  );
   checkWords({ command: body.command, env: resolved.env, secretEnv: resolved.secretEnv });
 
   const { workspace, user } = actor;
@@ -29,7 +39,7 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
   await deps.vault.seal(keys.bundle, toBytes(bundleOf(body, resolved)), { ttlMs: bundleTtlMs });
   await deps.objects.put(
     keys.spec,
-    toBytes(specOf(deps, { workspace, user, admissionId, bundleRef: keys.bundle }, resolved)),
+    toBytes(specOf(deps, { workspace, user, admissionId, bundleRef: keys.bundle }, resolved, machines)),
   );
 
   const admitted = await admit(context, {
@@ -42,19 +52,46 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
     ...(body.privateToCreator ? { privateToCreator: true } : {}),
     specRef: keys.spec,
     instances: resolved.instances,
-    vcpus: resolved.instances * instanceVcpus,
+    vcpus: resolved.instances * machines.instanceVcpus,
     withdraw,
   });
-  return { number: admitted.number, name: admitted.name, existing: admitted.existing, warnings: resolved.warnings };
+  const warnings = [...resolved.warnings, ...machines.warnings];
+  return { number: admitted.number, name: admitted.name, existing: admitted.existing, warnings };
 }
 
 /** The local provider runs one task per instance at a time; more than this would only contend for the machine. */
 const instancesPerCore = 2;
-const instanceVcpus = 1;
 /** For orphans only: a job deletes its bundle when it ends. */
 const bundleTtlMs = 30 * 24 * 3_600_000;
 
 const toBytes = (value: Bundle | JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));
+
+/** Fields of the request win over options and the header. */
+function machinesInput(body: CreateJobParsed, options: JobMachines): MachinesInput {
+  const { vmTypes, cpu, memory, gpu } = body;
+  return {
+    provider: body.provider,
+    worker: {
+      types: vmTypes ?? options.vmTypes,
+      cpu: cpu ?? options.cpu,
+      memory: memory ?? options.memory,
+      gpu: gpu ?? options.gpu,
+    },
+    workerPrefix: '',
+    // A job's head instance runs tasks like the others.
+    head: {
+      types: vmTypes ?? options.vmTypes,
+      cpu: cpu ?? options.cpu,
+      memory: memory ?? options.memory,
+      gpu: gpu ?? options.gpu,
+    },
+    arm: body.arm ?? options.arm,
+    spotPolicy: body.spotPolicy ?? options.spotPolicy,
+    zone: body.zone ?? options.zone,
+    allowCrossZone: body.allowCrossZone ?? options.allowCrossZone,
+    diskSize: body.diskSize ?? options.diskSize,
+  };
+}
 
 const bundleOf = (body: CreateJobParsed, { env, secretEnv }: ResolvedJob): Bundle => ({
   command: body.command,
@@ -63,9 +100,10 @@ const bundleOf = (body: CreateJobParsed, { env, secretEnv }: ResolvedJob): Bundl
 });
 
 function specOf(
-  deps: Pick<Deps, 'now' | 'local'>,
+  deps: Pick<Deps, 'now'>,
   owner: { workspace: string; user: string; admissionId: string; bundleRef: string },
   { name, command, taskCount, array, instances, leaseMs, deadManMs, retries, jobTimeoutMs }: ResolvedJob,
+  { provider, providerQueue, machines, instanceVcpus }: ResolvedMachines,
 ): JobSpec {
   return {
     v: 1,
@@ -80,10 +118,11 @@ function specOf(
       leaseMs,
       retries,
       jobTimeoutMs,
-      provider: 'local',
-      providerQueue: `local/${deps.local.hostId}`,
+      provider,
+      providerQueue,
       instanceVcpus,
       deadManMs,
+      ...(machines === undefined ? {} : { machines }),
     },
   };
 }

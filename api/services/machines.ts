@@ -1,0 +1,124 @@
+// From what a caller asks of machines to what a specification carries. What a cloud does not have is told here, before
+// anything is admitted: a cluster that could never start is an error of the request, with what comes near in its hint.
+import type { MachineSettings, SpotPolicy } from '../../domain/cluster/machines.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import { chooseTypes } from '../../domain/offers/choose.ts';
+import type { ChosenType } from '../../domain/offers/choose.ts';
+import type { Market, Offer } from '../../domain/offers/offer.ts';
+import { readWish } from '../../domain/offers/wish.ts';
+import type { WishInput } from '../../domain/offers/wish.ts';
+import { parseBytes } from '../../domain/units.ts';
+
+/** A cloud that this control plane may launch on. */
+export interface CloudPort {
+  offers(): Promise<readonly Offer[]>;
+  /** Those for which the configuration has a subnet. */
+  zones: readonly string[];
+  /** Task queue of its activities. */
+  queue: string;
+}
+
+export interface Clouds {
+  /** Which provider serves who names none. */
+  preferred: 'local' | 'aws';
+  aws: CloudPort | null;
+}
+
+export interface MachinesInput {
+  provider?: 'local' | 'aws' | undefined;
+  worker: WishInput;
+  /** How the fields of `worker` are called in the request, e.g. `worker` for `workerCpu`; empty when they have no prefix. */
+  workerPrefix: string;
+  head: WishInput;
+  arm?: boolean | undefined;
+  spotPolicy?: SpotPolicy | undefined;
+  zone?: string | undefined;
+  allowCrossZone?: boolean | undefined;
+  diskSize?: string | undefined;
+}
+
+export interface ResolvedMachines {
+  provider: 'local' | 'aws';
+  providerQueue: string;
+  /** Absent on this machine. */
+  machines?: MachineSettings;
+  /** vCPUs that an instance counts for: those of the largest type that may be launched. */
+  instanceVcpus: number;
+  warnings: string[];
+}
+
+const defaultDiskGib = 30;
+const gib = 2 ** 30;
+
+/** @throws RopewalkError VALIDATION naming the field. */
+export async function resolveMachines(
+  { clouds, local }: { clouds: Clouds; local: { hostId: string } },
+  input: MachinesInput,
+): Promise<ResolvedMachines> {
+  const provider = input.provider ?? clouds.preferred;
+  if (provider === 'local') {
+    return { provider, providerQueue: `local/${local.hostId}`, instanceVcpus: 1, warnings: localWarnings(input) };
+  }
+  if (clouds.aws === null) throw notConfigured();
+  const zones = zonesOf(clouds.aws, input.zone);
+  const policy = input.spotPolicy ?? 'on-demand';
+  const offers = await clouds.aws.offers();
+  const choose = (wish: WishInput, prefix: string, market: Market): ChosenType[] =>
+    chooseTypes(offers, readWish({ ...wish, arm: input.arm ?? wish.arm }, prefix), { provider, market, zones });
+  const workers = choose(input.worker, input.workerPrefix, policy === 'on-demand' ? 'on-demand' : 'spot');
+  const architecture = workers[0]?.architecture ?? 'x86_64';
+  const heads = choose({ ...input.head, arm: architecture === 'arm64' }, 'scheduler', 'on-demand');
+  return {
+    provider,
+    providerQueue: clouds.aws.queue,
+    machines: {
+      workerTypes: workers.map(({ type }) => type),
+      headTypes: heads.map(({ type }) => type),
+      architecture,
+      spotPolicy: policy,
+      zones,
+      allowCrossZone: input.allowCrossZone ?? false,
+      diskGib: diskOf(input.diskSize),
+    },
+    instanceVcpus: Math.max(...workers.map(({ vcpus }) => vcpus)),
+    warnings: [],
+  };
+}
+
+function zonesOf({ zones }: CloudPort, wanted: string | undefined): string[] {
+  if (wanted === undefined) return [...zones];
+  if (zones.includes(wanted)) return [wanted];
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'zone',
+    message: `The configuration has no subnet in ${wanted}.`,
+    hint: `There are: ${zones.join(', ')}.`,
+  });
+}
+
+function diskOf(size: string | undefined): number {
+  if (size === undefined) return defaultDiskGib;
+  const wanted = Math.ceil(parseBytes(size, 'diskSize') / gib);
+  if (wanted >= 8 && wanted <= 16_384) return wanted;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'diskSize',
+    message: `A disk of ${size} cannot be had.`,
+    hint: 'Between 8 GiB, which the machine image needs, and 16 TiB.',
+  });
+}
+
+const notConfigured = (): RopewalkError =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field: 'provider',
+    message: 'This control plane has no AWS account to launch in.',
+    hint: 'An operator sets ROPEWALK_AWS_SETTINGS (docs/aws.md), or leave the provider out to run on this machine.',
+  });
+
+function localWarnings(input: MachinesInput): string[] {
+  const { worker, head, arm, spotPolicy, zone, allowCrossZone, diskSize } = input;
+  const given = [...Object.values(worker), ...Object.values(head), arm, spotPolicy, zone, allowCrossZone, diskSize];
+  if (given.every((value) => value === undefined)) return [];
+  return ['What was asked of machines has no effect: the local provider runs everything on this machine as it is.'];
+}

@@ -1,0 +1,133 @@
+// Which machines a launch asks a cloud for. Decided here and written into the launch before the call, from what was wished
+// for and from what the cloud lately could not give: a launch that is repeated asks for the very same.
+import { unavailableOfferMs } from '../limits.ts';
+import type { Architecture, Market } from '../offers/offer.ts';
+import type { ClusterState, LaunchFailure } from './state.ts';
+
+export type SpotPolicy = 'on-demand' | 'spot' | 'spot_with_fallback';
+
+/** What a cluster on a cloud may be made of; the API resolved it from what was on offer. */
+export interface MachineSettings {
+  /** Instance types, the most wanted first. */
+  workerTypes: string[];
+  headTypes: string[];
+  architecture: Architecture;
+  /** For workers; the head instance is always on demand, since everything ends with it. */
+  spotPolicy: SpotPolicy;
+  /** Zones that will do; never empty. */
+  zones: string[];
+  /** Otherwise all instances are in one zone. */
+  allowCrossZone: boolean;
+  diskGib: number;
+}
+
+/** What one role is launched as: the same as a provider's Placement. */
+export interface RolePlacement {
+  types: string[];
+  architecture: Architecture;
+  market: Market;
+  zones: string[];
+  diskGib: number;
+}
+
+export interface LaunchPlacement {
+  head: RolePlacement;
+  worker: RolePlacement;
+  oneZone: boolean;
+}
+
+/** Something a cloud could not give: not asked for again before `untilMs`. `*` stands for all. */
+export interface UnavailableOffer {
+  market: Market;
+  type: string;
+  zone: string;
+  untilMs: number;
+}
+
+/** Instances in one launch; AWS takes 1,000, and a large call that fails is dear to repeat. */
+export const maxSlotsPerLaunch = 500;
+
+/**
+ * What to ask for now, or null while there is nothing that could be had: then `availableAgainAtMs` tells when to look
+ * again. Instances that live fix the zone, unless the cluster may cross zones.
+ */
+export function placeLaunch(
+  state: ClusterState,
+  machines: MachineSettings,
+  roles: ReadonlySet<'head' | 'worker'>,
+  nowMs: number,
+): LaunchPlacement | null {
+  const oneZone = !machines.allowCrossZone;
+  const zones = oneZone ? (livingZone(state) ?? machines.zones) : machines.zones;
+  const head = placeRole(state, machines, machines.headTypes, ['on-demand'], zones, nowMs);
+  const worker = placeRole(state, machines, machines.workerTypes, marketsOf(machines.spotPolicy), zones, nowMs);
+  if ((roles.has('head') && head === null) || (roles.has('worker') && worker === null)) return null;
+  const nothing: RolePlacement = { ...shapeOf(machines), types: [], market: 'on-demand', zones: [] };
+  return { head: head ?? nothing, worker: worker ?? nothing, oneZone };
+}
+
+/** When the first of what is not to be had may be asked for again; null when nothing is remembered. */
+export function availableAgainAtMs(state: ClusterState, nowMs: number): number | null {
+  const ahead = (state.unavailable ?? []).map(({ untilMs }) => untilMs).filter((untilMs) => untilMs > nowMs);
+  return ahead.length === 0 ? null : Math.min(...ahead);
+}
+
+/** Remembers what a launch failed on; the reach of a failure decides how much is left alone. */
+export function noteUnavailable(state: ClusterState, failure: LaunchFailure, nowMs: number): void {
+  const { market, offer, zone, scope } = failure;
+  const untilMs = nowMs + unavailableOfferMs;
+  const found =
+    scope === 'offer'
+      ? { market, type: offer === '' ? '*' : offer, zone: zone === '' ? '*' : zone, untilMs }
+      : scope === 'zone' || scope === 'subnet'
+        ? { market, type: '*', zone: zone === '' ? '*' : zone, untilMs }
+        : scope === 'market' || scope === 'quota'
+          ? { market, type: '*', zone: '*', untilMs }
+          : null;
+  if (found === null) return;
+  const others = (state.unavailable ?? []).filter((each) => each.untilMs > nowMs && !isSame(each, found));
+  state.unavailable = [...others, found];
+}
+
+const isSame = (a: UnavailableOffer, b: UnavailableOffer): boolean =>
+  a.market === b.market && a.type === b.type && a.zone === b.zone;
+
+function marketsOf(policy: SpotPolicy): Market[] {
+  if (policy === 'on-demand') return ['on-demand'];
+  return policy === 'spot' ? ['spot'] : ['spot', 'on-demand'];
+}
+
+/** On the first market that has anything: types with a zone that may have them, zones with a type. */
+function placeRole(
+  state: ClusterState,
+  machines: MachineSettings,
+  types: readonly string[],
+  markets: readonly Market[],
+  zones: readonly string[],
+  nowMs: number,
+): RolePlacement | null {
+  for (const market of markets) {
+    const mayHave = (type: string, zone: string): boolean => !isUnavailable(state, market, type, zone, nowMs);
+    const left = types.filter((type) => zones.some((zone) => mayHave(type, zone)));
+    const places = zones.filter((zone) => left.some((type) => mayHave(type, zone)));
+    if (left.length > 0) return { ...shapeOf(machines), types: left, market, zones: places };
+  }
+  return null;
+}
+
+function isUnavailable(state: ClusterState, market: Market, type: string, zone: string, nowMs: number): boolean {
+  return (state.unavailable ?? []).some(
+    (each) =>
+      each.untilMs > nowMs &&
+      each.market === market &&
+      (each.type === '*' || each.type === type) &&
+      (each.zone === '*' || each.zone === zone),
+  );
+}
+
+function livingZone(state: ClusterState): string[] | null {
+  const living = state.instances.find(({ state: is, zone }) => is !== 'stopping' && is !== 'error' && zone !== '');
+  return living === undefined ? null : [living.zone];
+}
+
+const shapeOf = ({ architecture, diskGib }: MachineSettings) => ({ architecture, diskGib });

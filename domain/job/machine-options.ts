@@ -1,0 +1,103 @@
+// What a script's header, or an option sent on by name, says of machines, for a provider that has a choice of them.
+import type { BatchHeader } from '../batch-header.ts';
+import type { SpotPolicy } from '../cluster/machines.ts';
+import { RopewalkError } from '../errors.ts';
+
+export interface JobMachines {
+  vmTypes?: string[] | undefined;
+  cpu?: number | [number, number] | undefined;
+  memory?: string | [string, string] | undefined;
+  gpu?: boolean | number | undefined;
+  arm?: boolean | undefined;
+  spotPolicy?: SpotPolicy | undefined;
+  zone?: string | undefined;
+  allowCrossZone?: boolean | undefined;
+  diskSize?: string | undefined;
+}
+
+/** Their command-line names. */
+export const machineOptions: ReadonlySet<string> = new Set([
+  'vm-type',
+  'cpu',
+  'memory',
+  'gpu',
+  'arm',
+  'spot-policy',
+  'allow-cross-zone',
+  'no-cross-zone',
+  'disk-size',
+]);
+
+/**
+ * The header's wishes under those sent by name; later lines of the header win, but for `vm-type`, which adds up.
+ *
+ * @throws RopewalkError VALIDATION naming the option.
+ */
+export function readMachineOptions(header: BatchHeader, sent: Readonly<Record<string, string>>): JobMachines {
+  const all = [...header.options.map(({ name, value }) => ({ name, value })), ...entries(sent)];
+  const machines: JobMachines = {};
+  for (const { name, value } of all) {
+    switch (name) {
+      case 'vm-type':
+        machines.vmTypes = [...(machines.vmTypes ?? []), ...listOf(value)];
+        break;
+      case 'cpu': {
+        const [first = '', second] = listOf(value);
+        machines.cpu = second === undefined ? number(name, first) : [number(name, first), number(name, second)];
+        break;
+      }
+      case 'memory': {
+        const [first = '', second] = listOf(value);
+        machines.memory = second === undefined ? first : [first, second];
+        break;
+      }
+      case 'gpu':
+        machines.gpu = value === '' || value === 'true';
+        break;
+      case 'arm':
+        machines.arm = value === '' || value === 'true';
+        break;
+      case 'spot-policy':
+        machines.spotPolicy = spotPolicy(value);
+        break;
+      case 'allow-cross-zone':
+        machines.allowCrossZone = true;
+        break;
+      case 'no-cross-zone':
+        machines.allowCrossZone = false;
+        break;
+      case 'disk-size':
+        machines.diskSize = value;
+        break;
+      default:
+    }
+  }
+  return machines;
+}
+
+const entries = (sent: Readonly<Record<string, string>>): { name: string; value: string }[] =>
+  Object.entries(sent).map(([name, value]) => ({ name, value }));
+
+/** `[2, 8]`, `2,8` and `2` alike. */
+const listOf = (value: string): string[] =>
+  value
+    .replace(/^\[(.*)\]$/, '$1')
+    .split(',')
+    .map((each) => each.trim().replace(/^["'](.*)["']$/, '$1'));
+
+function number(name: string, value: string): number {
+  if (/^\d+$/.test(value)) return Number(value);
+  throw wrong(name, value, 'is not a whole number');
+}
+
+function spotPolicy(value: string): SpotPolicy {
+  if (value === 'on-demand' || value === 'spot' || value === 'spot_with_fallback') return value;
+  throw wrong('spot-policy', value, 'is none of on-demand, spot and spot_with_fallback');
+}
+
+const wrong = (name: string, value: string, what: string): RopewalkError =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field: `options.${name}`,
+    message: `${name}: ${JSON.stringify(value)} ${what}.`,
+  });

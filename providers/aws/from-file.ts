@@ -1,0 +1,22 @@
+// The EC2 provider as the processes of a control plane make it: from the settings file, and the agent that they serve.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+import type { Provider } from '../provider.ts';
+import { createAwsProvider } from './provider.ts';
+import type { AwsSettings } from './settings.ts';
+
+export interface AwsFileSettings extends Omit<AwsSettings, 'agent'> {
+  node: AwsSettings['agent']['node'];
+  pinnedPublicKey: string | null;
+}
+
+/** `apiUrl`: where instances reach the API, which serves the agent by its hash. */
+export function createAwsProviderFrom(
+  { node, pinnedPublicKey, ...settings }: AwsFileSettings,
+  { apiUrl, agentBundle }: { apiUrl: string; agentBundle: string },
+): Provider {
+  const sha256 = createHash('sha256').update(readFileSync(agentBundle)).digest('hex');
+  const agent = { url: `${apiUrl}/v1/agent/program/${sha256}`, sha256, node, pinnedPublicKey };
+  return createAwsProvider({ settings: { ...settings, agent } });
+}
