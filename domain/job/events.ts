@@ -1,8 +1,9 @@
 // What happens to a job other than an exchange: time passes, an instance is lost, somebody cancels.
 import { maxLeaseExtensions } from '../limits.ts';
 import type { Reason } from '../reason.ts';
-import { endLease, isOver, loseLease, recordTask, settle } from './rules.ts';
-import type { JobState } from './state.ts';
+import { loseLeases } from './ahead.ts';
+import { endLease, isOver, recordTask, settle } from './rules.ts';
+import type { JobState, Lease } from './state.ts';
 
 /** An instance whose lease ran out: its cluster is asked to look at it. */
 export interface Suspect {
@@ -18,19 +19,21 @@ export interface Suspect {
 export function expireLeases(state: JobState, nowMs: number): Suspect[] {
   const suspects = new Map<string, number>();
   const heard = newestHeard(state);
+  const silent: Lease[] = [];
   for (const lease of state.leases.filter((held) => held.deadlineMs <= nowMs)) {
     const heardElsewhere = heard.id === lease.instance ? heard.otherMs : heard.atMs;
     // Each period needs a proof of its own: what was heard before an outage of ours says nothing about the outage.
     const periodFromMs = Math.max(lease.deadlineMs - state.settings.leaseMs, lease.heardAtMs + state.settings.leaseMs);
     const linkWorked = heardElsewhere > periodFromMs;
     if (linkWorked && lease.extensions >= maxLeaseExtensions) {
-      loseLease(state, lease, 'the instance exists but was silent while others were heard', nowMs);
+      silent.push(lease);
       continue;
     }
     if (linkWorked) lease.extensions += 1;
     lease.deadlineMs = nowMs + state.settings.leaseMs;
     suspects.set(lease.instance, lease.heardAtMs);
   }
+  loseLeases(state, silent, 'the instance exists but was silent while others were heard', nowMs);
   settle(state, nowMs);
   return [...suspects].map(([instance, heardAtMs]) => ({ instance, heardAtMs }));
 }
@@ -54,7 +57,8 @@ export function loseInstance(state: JobState, id: string, why: string, nowMs: nu
     instance.lost = true;
   }
   if (isOver(state)) return;
-  for (const lease of state.leases.filter((held) => held.instance === id)) loseLease(state, lease, why, nowMs);
+  const own = state.leases.filter((held) => held.instance === id);
+  loseLeases(state, own, why, nowMs);
   settle(state, nowMs);
 }
 

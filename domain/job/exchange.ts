@@ -3,6 +3,7 @@
 // a lease number only grows, a result counts only under its own live lease, and a repeated claim gets the same grant.
 import { maxIdleClaimMs, minIdleClaimMs } from '../limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
+import { handBack, mayHold, runsAlone } from './ahead.ts';
 import { endLease, isOver, loseLease, recordTask, requeue, settle, stopOrder } from './rules.ts';
 import { noteQueue } from './shrink.ts';
 import type { JobInstance, JobState, Lease } from './state.ts';
@@ -17,7 +18,11 @@ export function exchange(
   const instance = touch(state, item.instance, nowMs);
   if (item.head !== undefined) instance.head = item.head;
   const acknowledged = item.results.map((result) => takeResult(state, item.instance, instance, result, nowMs));
-  const drop = item.running.filter((number) => !renew(state, item.instance, number, nowMs));
+  handBack(state, item.instance, item.returned ?? [], nowMs);
+  const drop = [
+    ...item.running.filter((number) => !renew(state, item.instance, number, nowMs)),
+    ...(item.held ?? []).filter((number) => keep(state, item.instance, number, nowMs) === null),
+  ];
   settle(state, nowMs);
   const mayClaim = stopOrder(state, instance) === null && item.want > 0;
   const grants = mayClaim ? claim(state, item, instance, nowMs) : [];
@@ -31,6 +36,7 @@ export function exchange(
     stop: stopOrder(state, instance),
     retryAfterMs: Math.min(maxIdleClaimMs, Math.max(minIdleClaimMs, Math.floor(state.settings.leaseMs / 9))),
     renewWithinMs: Math.floor(state.settings.leaseMs / 3),
+    mayHold: mayHold(state),
   };
 }
 
@@ -89,14 +95,21 @@ function noteError(state: JobState, lease: Lease, result: TaskResult, nowMs: num
   );
 }
 
-/** False when the lease has ended, or was never this instance's: the agent must stop that work. */
-function renew(state: JobState, id: string, number: number, nowMs: number): boolean {
+/** Null when the lease has ended, or was never this instance's: the agent must stop that work. */
+function keep(state: JobState, id: string, number: number, nowMs: number): Lease | null {
   const lease = state.leases.find((held) => held.lease === number && held.instance === id);
-  if (lease === undefined) return false;
+  if (lease === undefined) return null;
   lease.heardAtMs = nowMs;
   lease.deadlineMs = nowMs + state.settings.leaseMs;
   lease.extensions = 0;
+  return lease;
+}
+
+function renew(state: JobState, id: string, number: number, nowMs: number): boolean {
+  const lease = keep(state, id, number, nowMs);
+  if (lease === null) return false;
   lease.running = true;
+  delete lease.ahead;
   state.startedAtMs ??= nowMs;
   return true;
 }
@@ -110,9 +123,12 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
   instance.lastClaim = item.claim;
   instance.recorded = [];
   requeueAbandoned(state, item, nowMs);
+  const own = state.leases.filter((held) => held.instance === item.instance);
+  if (own.some(({ task }) => runsAlone(state, task))) return [];
   const granted: Lease[] = [];
   while (granted.length < item.want) {
-    const task = nextTask(state);
+    const isFirst = own.length + granted.length === 0;
+    const task = nextTask(state, isFirst);
     if (task === null) break;
     const lease: Lease = {
       lease: state.nextLease,
@@ -125,28 +141,32 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
       deadlineMs: nowMs + state.settings.leaseMs,
       running: false,
       extensions: 0,
+      ...(isFirst ? {} : ahead),
     };
     state.nextLease += 1;
     state.leases.push(lease);
     granted.push(lease);
+    if (runsAlone(state, task)) break;
   }
   return granted;
 }
+
+const ahead = { ahead: true } as const;
 
 /**
  * An agent makes a new claim only after the answer to its last one, so it knows all its leases. One that it neither runs
  * nor has a result for is one it will never finish.
  */
 function requeueAbandoned(state: JobState, item: ExchangeItem, nowMs: number): void {
-  const abandoned = state.leases.filter(
-    (held) => held.instance === item.instance && !item.running.includes(held.lease),
-  );
+  const known = new Set([...item.running, ...(item.held ?? [])]);
+  const abandoned = state.leases.filter(({ instance, lease }) => instance === item.instance && !known.has(lease));
   for (const lease of abandoned) loseLease(state, lease, 'its agent no longer knew of it', nowMs);
 }
 
-function nextTask(state: JobState): number | null {
-  const again = state.requeued.shift();
-  if (again !== undefined) return again;
+function nextTask(state: JobState, isFirst: boolean): number | null {
+  const again = state.requeued[0];
+  if (again !== undefined && !isFirst && runsAlone(state, again)) return null;
+  if (again !== undefined) return state.requeued.shift() ?? null;
   if (state.nextFresh >= state.settings.taskCount) return null;
   state.nextFresh += 1;
   return state.nextFresh - 1;

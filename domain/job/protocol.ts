@@ -22,6 +22,10 @@ export interface ExchangeItem {
   want: number;
   /** Leases whose commands run: this renews them. */
   running: number[];
+  /** Leases whose commands wait for their turn: this renews them too. Absent in agents that hold one at a time. */
+  held?: number[] | undefined;
+  /** Leases handed back, whose commands never began. */
+  returned?: number[] | undefined;
   results: TaskResult[];
   /** Whether this is the head instance; older agents do not say. */
   head?: boolean | undefined;
@@ -46,4 +50,6 @@ export interface ExchangeAnswer {
   retryAfterMs: number;
   /** Renew running leases at least this often. */
   renewWithinMs: number;
+  /** How many leases the agent may hold now, with the running one; absent from control planes that know of one only. */
+  mayHold?: number | undefined;
 }

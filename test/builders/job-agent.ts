@@ -1,17 +1,23 @@
 // An agent as its job sees it: it counts its claims up by one after an answer, repeats what was not answered, and keeps
-// results until they are acknowledged. It may hold several leases, be slow, freeze, die, and have a clock of its own.
+// results until they are acknowledged. It may hold several leases, all begun at once or one after the other, hand back what
+// it has not begun, be slow, freeze, die, and have a clock of its own.
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 
 export interface SimAgent {
   id: string;
   capacity: number;
+  /** It runs one task at a time: its other leases wait for their turn. */
+  takesTurns: boolean;
   head: boolean;
   /** What its clock shows beyond ours. */
   skewMs: number;
   claim: number;
   claimIsOpen: boolean;
   highestLease: number;
+  /** With those that wait for their turn, which comes in this order. */
   running: { lease: number; task: number; attempt: number }[];
+  /** Handed back, and nobody has answered that. */
+  returning: number[];
   unacknowledged: TaskResult[];
   frozen: boolean;
   dead: boolean;
@@ -19,16 +25,16 @@ export interface SimAgent {
   stopped: boolean;
 }
 
-export function createAgent(id: string, capacity: number, skewMs: number, head: boolean): SimAgent {
+type Born = Pick<SimAgent, 'id' | 'capacity' | 'takesTurns' | 'skewMs' | 'head'>;
+
+export function createAgent(born: Born): SimAgent {
   return {
-    id,
-    capacity,
-    head,
-    skewMs,
+    ...born,
     claim: 0,
     claimIsOpen: false,
     highestLease: 0,
     running: [],
+    returning: [],
     unacknowledged: [],
     frozen: false,
     dead: false,
@@ -46,11 +52,14 @@ export function speak(agent: SimAgent): ExchangeItem {
     agent.claim += 1;
     agent.claimIsOpen = true;
   }
+  const leases = agent.running.map((held) => held.lease);
+  const begun = agent.takesTurns ? 1 : leases.length;
   return {
     instance: agent.id,
     claim: agent.claim,
     want,
-    running: agent.running.map((held) => held.lease),
+    running: leases.slice(0, begun),
+    ...(agent.takesTurns ? { held: leases.slice(begun), returned: [...agent.returning] } : {}),
     results: [...agent.unacknowledged],
     head: agent.head,
   };
@@ -58,6 +67,7 @@ export function speak(agent: SimAgent): ExchangeItem {
 
 export function hear(agent: SimAgent, item: ExchangeItem, answer: ExchangeAnswer): void {
   agent.claimIsOpen = false;
+  agent.returning = agent.returning.filter((lease) => item.returned?.includes(lease) !== true);
   agent.unacknowledged = agent.unacknowledged.filter((result) => !answer.acknowledged.includes(result.lease));
   agent.running = agent.running.filter((held) => !answer.drop.includes(held.lease));
   if (answer.stop !== null) {
@@ -71,6 +81,12 @@ export function hear(agent: SimAgent, item: ExchangeItem, answer: ExchangeAnswer
     agent.highestLease = lease;
     agent.running.push({ lease, task, attempt });
   }
+}
+
+/** It hands back all that waits for its turn. */
+export function handBack(agent: SimAgent): void {
+  if (!agent.takesTurns) return;
+  agent.returning.push(...agent.running.splice(1).map((held) => held.lease));
 }
 
 /** Its oldest task ends. Null when it holds none. */

@@ -10,12 +10,16 @@ export interface OpenLease {
   instance: string;
   claim: number;
   attempt: number;
+  /** Granted beside others, and never said to run. */
+  ahead: boolean;
+  running: boolean;
 }
 
 export interface JobBooks {
   open: Map<number, OpenLease>;
   newestLease: number;
-  tasks: { failures: number; losses: number; ended: 0 | 1 | 2 | 3; recorded: boolean }[];
+  /** `alone`: it was on an instance that was lost. */
+  tasks: { failures: number; losses: number; alone: boolean; ended: 0 | 1 | 2 | 3; recorded: boolean }[];
   retries: number;
   /** Leases that ended without a result: what is said under them later is stale. */
   lostLeases: Set<number>;
@@ -32,7 +36,9 @@ export function openBooks(tasks: number, retries: number): JobBooks {
   return {
     open: new Map(),
     newestLease: 0,
-    tasks: Array.from({ length: tasks }, () => ({ failures: 0, losses: 0, ended: 0 as const, recorded: false })),
+    tasks: Array.from({ length: tasks }, () => ({
+      ...{ failures: 0, losses: 0, alone: false, ended: 0 as const, recorded: false },
+    })),
     retries,
     lostLeases: new Set(),
     lastClaim: new Map(),
@@ -59,15 +65,22 @@ export function isNoOp(books: JobBooks, item: ExchangeItem): boolean {
   const renews = item.running.some((lease) => books.open.get(lease)?.instance === item.instance);
   const claims = item.want > 0 && item.claim > (books.lastClaim.get(item.instance) ?? -1);
   const stopped = isSentAway(books, item.instance);
-  return !renews && (!claims || stopped) && item.results.every((result) => !isLive(books, item.instance, result));
+  const own = [...(item.held ?? []), ...(item.returned ?? [])];
+  const moves = own.some((lease) => books.open.get(lease)?.instance === item.instance);
+  return (
+    !renews && !moves && (!claims || stopped) && item.results.every((result) => !isLive(books, item.instance, result))
+  );
 }
 
-export function loseInBooks(books: JobBooks, lease: number): void {
+/** A lease that waited for its turn counts as no loss, unless its agent was there and did not know of it. */
+export function loseInBooks(books: JobBooks, lease: number, isForgotten = false): void {
   const held = books.open.get(lease);
   must(held !== undefined, () => `lease ${lease} ended twice`);
   books.open.delete(lease);
   books.lostLeases.add(lease);
   const task = taskOf(books, held.task);
+  task.alone = true;
+  if (held.ahead && !isForgotten) return;
   task.losses += 1;
   if (task.losses >= maxLostAttempts) end(task, 2);
 }
@@ -91,7 +104,11 @@ export function enterExchange(books: JobBooks, item: ExchangeItem, answer: Excha
     ),
     () => 'a result was not acknowledged',
   );
-  const dropped = item.running.filter((lease) => books.open.get(lease)?.instance !== item.instance);
+  enterReturns(books, item);
+  const isOwn = (lease: number): boolean => books.open.get(lease)?.instance === item.instance;
+  const dropped = [...item.running, ...(item.held ?? [])].filter((lease) => !isOwn(lease));
+  for (const lease of item.running.filter(isOwn))
+    Object.assign(books.open.get(lease) ?? {}, { ahead: false, running: true });
   must(same(answer.drop, dropped), () => `must drop ${String(dropped)}, was told ${String(answer.drop)}`);
   const stops = (): boolean => isSentAway(books, item.instance);
   if (stops() || item.want === 0) must(answer.grants.length === 0, () => 'a grant for an agent that gets none');
@@ -110,6 +127,20 @@ function enterResult(books: JobBooks, result: TaskResult): void {
   if (task.failures > books.retries) end(task, 2);
 }
 
+/** What never began goes back unharmed. */
+function enterReturns(books: JobBooks, { instance, returned = [] }: ExchangeItem): void {
+  for (const lease of returned) {
+    const held = books.open.get(lease);
+    if (held?.instance !== instance) continue;
+    if (held.running) {
+      loseInBooks(books, lease);
+      continue;
+    }
+    books.open.delete(lease);
+    books.lostLeases.add(lease);
+  }
+}
+
 function enterClaim(books: JobBooks, item: ExchangeItem, answer: ExchangeAnswer): void {
   const last = books.lastClaim.get(item.instance) ?? -1;
   const own = [...books.open].filter(([, lease]) => lease.instance === item.instance);
@@ -120,10 +151,17 @@ function enterClaim(books: JobBooks, item: ExchangeItem, answer: ExchangeAnswer)
     return;
   }
   books.lastClaim.set(item.instance, item.claim);
-  for (const [lease] of own) if (!item.running.includes(lease)) loseInBooks(books, lease);
+  const known = [...item.running, ...(item.held ?? [])];
+  for (const [lease] of own) if (!known.includes(lease)) loseInBooks(books, lease, true);
+  const kept = own.filter(([lease]) => known.includes(lease)).map(([, lease]) => taskOf(books, lease.task));
   const leased = new Set([...books.open.values()].map((lease) => lease.task));
-  const free = books.tasks.filter((task, index) => task.ended === 0 && !leased.has(index)).length;
-  must(answer.grants.length === Math.min(item.want, free), () => `${free} tasks wait, got ${answer.grants.length}`);
+  const free = books.tasks.filter((task, index) => task.ended === 0 && !leased.has(index));
+  const granted = answer.grants.map((grant) => taskOf(books, grant.task));
+  const together = [...kept, ...granted];
+  const most = Math.min(item.want, free.length);
+  if (granted.length > 0) must(together.length === 1 || !together.some((task) => task.alone), () => 'not alone');
+  const mayBeFewer = together.length > 0 && [...together, ...free].some((task) => task.alone);
+  must(granted.length === most || (granted.length < most && mayBeFewer), () => `${most} to get, got ${granted.length}`);
   for (const grant of answer.grants) {
     const task = taskOf(books, grant.task);
     must(grant.lease > books.newestLease, () => `lease ${grant.lease} is not newer than ${books.newestLease}`);
@@ -137,6 +175,8 @@ function enterClaim(books: JobBooks, item: ExchangeItem, answer: ExchangeAnswer)
       instance: item.instance,
       claim: item.claim,
       attempt: grant.attempt,
+      ahead: kept.length > 0 || grant !== answer.grants[0],
+      running: false,
     });
   }
 }
@@ -148,8 +188,10 @@ export function taskIdAt(index: number): number {
 
 /** Everything that must hold at any moment. */
 export function compareBooks(books: JobBooks, state: JobState, nowMs: number): void {
-  const open = [...books.open].map(([lease, { task, instance, attempt }]) => [lease, task, instance, attempt]);
-  const leases = state.leases.map((held) => [held.lease, held.task, held.instance, held.attempt]);
+  const open = [...books.open].map(([lease, { task, instance, attempt, running }]) => [
+    ...[lease, task, instance, attempt, running],
+  ]);
+  const leases = state.leases.map((held) => [held.lease, held.task, held.instance, held.attempt, held.running]);
   must(same(leases, open), () => `leases ${JSON.stringify(leases)} should be ${JSON.stringify(open)}`);
   must(new Set(leases.map(([, task]) => task)).size === leases.length, () => 'two live leases for one task');
   must(state.nextLease > books.newestLease, () => 'the next lease number is not new');

@@ -2,7 +2,7 @@
 // goes through JSON. Each is entered in the world's own books (job-books.ts).
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
-import { createAgent, finishOne, hear, isAwake, speak, type SimAgent } from './job-agent.ts';
+import { createAgent, finishOne, handBack, hear, isAwake, speak, type SimAgent } from './job-agent.ts';
 import {
   cancelInBooks,
   enterExchange,
@@ -27,6 +27,7 @@ export const jobSubjects = [
   'retry',
   'timeout',
   'given back',
+  'handed back',
 ] as const;
 export type JobSubject = (typeof jobSubjects)[number];
 
@@ -38,6 +39,7 @@ export interface JobWorld {
   agents: SimAgent[];
   born: number;
   capacity: number;
+  takesTurns: boolean;
   /** Everything said so far: the network may deliver any of it again, or for the first time. */
   said: ExchangeItem[];
   results: TaskResult[];
@@ -50,7 +52,9 @@ export interface JobWorld {
 
 /** A restarted agent is another instance. Their clocks are an hour early, right, or an hour late. */
 export function startAgent(world: JobWorld, isHead = world.born === 0): SimAgent {
-  const agent = createAgent(`i_${world.born}`, world.capacity, ((world.born % 3) - 1) * 3_600_000, isHead);
+  const { born, capacity, takesTurns } = world;
+  const skewMs = ((born % 3) - 1) * 3_600_000;
+  const agent = createAgent({ id: `i_${born}`, capacity, takesTurns, skewMs, head: isHead });
   world.born += 1;
   world.agents.push(agent);
   return agent;
@@ -73,6 +77,13 @@ export function forget(world: JobWorld, agent: SimAgent, times: number): void {
   }
 }
 
+/** What it has not begun goes to others. */
+export function giveUpTurns(world: JobWorld, agent: SimAgent): void {
+  if (!isAwake(agent)) return;
+  handBack(agent);
+  if (agent.returning.length > 0) world.met('handed back');
+}
+
 export function work(world: JobWorld, agent: SimAgent | undefined, exitCode: number): void {
   if (agent === undefined || !isAwake(agent)) return;
   const result = finishOne(agent, exitCode, world.nowMs);
@@ -90,12 +101,14 @@ export function deliver(world: JobWorld, item: ExchangeItem): ExchangeAnswer {
   if (isNothing) {
     must(before === withoutTraces(world.state, item.instance), () => `${JSON.stringify(item)} must change nothing`);
   }
-  for (const { lease } of world.state.leases.filter((held) => item.running.includes(held.lease))) {
+  for (const { lease } of world.state.leases.filter((held) => isNamed(item, held.lease))) {
     const held = world.state.leases.find((each) => each.lease === lease);
     must(held?.deadlineMs === world.nowMs + leaseMs, () => `lease ${lease} was not renewed`);
   }
   return answer;
 }
+
+const isNamed = ({ running, held = [] }: ExchangeItem, lease: number): boolean => [...running, ...held].includes(lease);
 
 /** The state but for what a stale or repeated item may leave behind: two counters, that its sender was heard and what it is, and that nobody waits. */
 function withoutTraces(state: JobState, instance: string): string {
@@ -111,7 +124,14 @@ export function deliverStray(world: JobWorld, result: TaskResult | undefined, ag
   const stolen = result ?? { ...finished, lease: running?.lease ?? 1, task: running?.task ?? 0 };
   const stray = isLive(world.books, agent.id, stolen) ? { ...stolen, task: stolen.task + 1 } : stolen;
   const claim = world.books.lastClaim.get(agent.id) ?? 0;
-  deliver(world, { instance: agent.id, claim, want: 0, running: [], results: [stray] });
+  deliver(world, {
+    instance: agent.id,
+    claim,
+    want: 0,
+    running: [],
+    returned: [running?.lease ?? 1],
+    results: [stray],
+  });
 }
 
 const finished = { attempt: 1, exitCode: 0, signal: null, startedAtMs: 0, endedAtMs: 0, reason: null };

@@ -10,6 +10,7 @@ import {
   die,
   forget,
   foundGone,
+  giveUpTurns,
   jobSubjects,
   type JobSubject,
   type JobWorld,
@@ -47,6 +48,7 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ do: fc.constant('forget'), agent: agentNumber, times: fc.integer({ min: 1, max: 4 }) }),
   },
+  { weight: 12, arbitrary: fc.record({ do: fc.constant('hand back'), agent: agentNumber }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('die'), agent: agentNumber }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('found gone'), agent: agentNumber }) },
   {
@@ -62,9 +64,10 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const jobPlan = fc.record({
-  tasks: fc.integer({ min: 1, max: 5 }),
+  tasks: fc.integer({ min: 1, max: 6 }),
   agents: fc.integer({ min: 1, max: 4 }),
-  capacity: fc.integer({ min: 1, max: 2 }),
+  capacity: fc.integer({ min: 1, max: 3 }),
+  takesTurns: fc.boolean(),
   retries: fc.nat(2),
   timeoutLeases: fc.constantFrom(null, null, 7),
   /** Whether what is frozen at the end ever wakes before the job is over. */
@@ -116,6 +119,7 @@ function createWorld(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): JobW
     agents: [],
     born: 0,
     capacity: plan.capacity,
+    takesTurns: plan.takesTurns,
     said: [],
     results: [],
     heardAtMs: new Map(),
@@ -146,6 +150,7 @@ function take(world: JobWorld, each: Step): void {
   if (each.do === 'freeze') agent.frozen = true;
   else if (each.do === 'thaw') agent.frozen = false;
   else if (each.do === 'forget') forget(world, agent, each.times);
+  else if (each.do === 'hand back') giveUpTurns(world, agent);
   else if (each.do === 'die') die(world, agent);
   else foundGone(world, agent);
 }

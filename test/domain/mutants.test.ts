@@ -25,6 +25,7 @@ import { checkPeopleWorlds } from '../builders/people-world.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
 import { daskMutants } from './cluster/dask-mutants.ts';
 import { sweepMutants } from './sweep/sweep-mutants.ts';
+import { aheadMutants } from './job/ahead-mutants.ts';
 import { giveBackMutants, shrinkMutants } from './job/shrink-mutants.ts';
 import { lookMutants } from './workspace/look-mutants.ts';
 import { peopleMutants } from './workspace/people-mutants.ts';
@@ -45,7 +46,7 @@ interface Area {
 const areas: Area[] = [
   {
     name: 'job',
-    mutants: [...jobMutants, ...shrinkMutants],
+    mutants: [...jobMutants, ...shrinkMutants, ...aheadMutants],
     load: async (copy) => {
       const rules = await loadJobRules(copy);
       return () => checkJobWorlds(rules, options);

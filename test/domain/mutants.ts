@@ -114,7 +114,7 @@ export const jobMutants: Mutant[] = [
   {
     name: 'a lost instance keeps its leases',
     file: 'job/events.ts',
-    from: 'for (const lease of state.leases.filter((held) => held.instance === id)) loseLease(state, lease, why, nowMs);',
+    from: '  loseLeases(state, own, why, nowMs);\n',
     to: '',
   },
   {

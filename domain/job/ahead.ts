@@ -1,0 +1,51 @@
+// Leases that an agent holds before their turn, so that short tasks need no exchange each. One that never began goes back
+// unharmed; one that may have begun when its instance was lost is tried again by itself, and only then does a loss count.
+import { maxHeldLeases, maxLeasesAhead } from '../limits.ts';
+import { endLease, isOver, loseLease } from './rules.ts';
+import type { JobState, Lease } from './state.ts';
+
+/**
+ * How many leases an instance may hold now, the running one included: half of its share of what waits, so that nobody
+ * hoards when the end is near, and no more over all instances than the state can carry.
+ */
+export function mayHold(state: JobState): number {
+  const waiting = state.settings.taskCount - state.nextFresh + state.requeued.length;
+  const instances = Math.max(1, state.settings.instances);
+  const share = Math.floor(waiting / (2 * instances));
+  return Math.max(1, Math.min(maxHeldLeases, share, 1 + Math.floor(maxLeasesAhead / instances)));
+}
+
+/** Whether a task has to be the only one that its instance holds: it, or one beside it, has cost an instance. */
+export function runsAlone(state: JobState, task: number): boolean {
+  return state.losses[task] !== undefined;
+}
+
+/** An agent hands back leases whose tasks it has not begun. One that it said to run before is a loss all the same. */
+export function handBack(state: JobState, id: string, numbers: number[], nowMs: number): void {
+  if (numbers.length === 0) return;
+  const returned = new Set(numbers);
+  const own = state.leases.filter((held) => held.instance === id && returned.has(held.lease));
+  for (const lease of own.filter((held) => held.running))
+    loseLease(state, lease, 'it was given back by its agent', nowMs);
+  putBack(
+    state,
+    own.filter((held) => !held.running),
+  );
+}
+
+/** Ends leases whose instance is gone. Those that waited for their turn lose no attempt, but nobody knows how far they came. */
+export function loseLeases(state: JobState, leases: Lease[], why: string, nowMs: number): void {
+  for (const lease of leases.filter((held) => held.ahead !== true)) loseLease(state, lease, why, nowMs);
+  const ahead = leases.filter((held) => held.ahead === true);
+  if (!isOver(state)) for (const { task } of ahead) state.losses[task] ??= 0;
+  putBack(state, ahead);
+}
+
+/** First in line again, in their order, as if never leased. */
+function putBack(state: JobState, leases: Lease[]): void {
+  for (const lease of leases) endLease(state, lease);
+  const open = leases.filter(({ task }) => state.ended[task] === 0);
+  if (isOver(state) || open.length === 0) return;
+  state.requeued.unshift(...open.map(({ task }) => task));
+  delete state.emptySinceMs;
+}
