@@ -2,7 +2,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { applyAnswer, confirmAfterMs, createAgentState, noteSent, planExchange, taskEnded } from '../../agent/state.ts';
+import {
+  abandon,
+  applyAnswer,
+  confirmAfterMs,
+  createAgentState,
+  drain,
+  isDrained,
+  noteSent,
+  planExchange,
+  taskEnded,
+} from '../../agent/state.ts';
 import type { AgentState, Grant, TaskResult } from '../../agent/state.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
 
@@ -166,4 +176,35 @@ it('runs every granted lease once, whatever is lost on the way', () => {
       expect([...recorded]).toEqual([0, 1, 2, 3, 4]);
     }),
   );
+});
+
+describe('a draining agent', () => {
+  it('claims nothing more, and leaves a grant that is under way to others', () => {
+    const claimed = say(createAgentState(0), 0);
+    const draining = drain(claimed.state);
+    const { state, orders } = applyAnswer(draining, claimed.request, answerWith({ grants: [grant(1)] }), 0);
+    expect([orders.start, state.held, isDrained(state)]).toEqual([null, null, true]);
+    expect(planExchange(state, 100_000).say).toBeNull();
+  });
+
+  it('lets its task run on and tells the result, and is drained when that is acknowledged', () => {
+    const begun = drain(trade(createAgentState(0), 0, { grants: [grant(1)] }).state);
+    expect(isDrained(begun)).toBe(false);
+    expect(say(begun, 60_000).request).toMatchObject({ want: 0, running: [1] });
+    const ended = taskEnded(begun, resultOf(1), 60_000);
+    expect(isDrained(ended)).toBe(false);
+    const told = say(ended, 60_000);
+    expect(told.request).toMatchObject({ want: 0, results: [resultOf(1)] });
+    expect(isDrained(applyAnswer(told.state, told.request, answerWith({ acknowledged: [1] }), 60_001).state)).toBe(
+      true,
+    );
+  });
+
+  it('gives up what runs when there is no time left: no renewal and no result', () => {
+    const begun = trade(createAgentState(0), 0, { grants: [grant(1)] }).state;
+    const late = abandon(drain(begun));
+    expect(late.held).toEqual({ lease: 1, dropped: true });
+    expect(planExchange(late, 100_000).say).toBeNull();
+    expect(isDrained(taskEnded(late, null, 100_000))).toBe(true);
+  });
 });

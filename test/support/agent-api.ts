@@ -161,7 +161,7 @@ async function route(
     return { ...api.registration, job: null, role, schedulerAddress: null, ...token };
   }
   const token = authorization.replace('Bearer ', '');
-  if (!token.startsWith('i_') || !token.endsWith(suffix)) return 401;
+  if (!/^i[_-]/.test(token) || !token.endsWith(suffix)) return 401;
   const instance = token.slice(0, -suffix.length);
   if (path === '/v1/agent/bundle') return api.dask?.bundle ?? api.bundle;
   if (path === '/v1/agent/report') {
