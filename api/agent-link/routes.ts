@@ -1,17 +1,19 @@
 // What agents call. They only ever dial out; the launch token registers an instance, its own token does the rest.
-import { createRoute } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 
-import { ordersQuery } from '../../schema/agent.ts';
+import { ordersQuery, programParams } from '../../schema/agent.ts';
 import { contextOf, type App } from '../routes/app.ts';
 import { instanceSecurity, json, jsonBody, launchSecurity, named, problems } from '../routes/schemas.ts';
 import { readBundle } from '../services/agents/bundle.ts';
 import { issueCertificate } from '../services/agents/certificate.ts';
 import { exchangeWork } from '../services/agents/exchange.ts';
 import { readOrders } from '../services/agents/orders.ts';
+import { readProgram } from '../services/agents/program.ts';
 import { registerAgent } from '../services/agents/register.ts';
 import { reportAgent } from '../services/agents/report.ts';
 
 const common = { tags: ['agent'] };
+const programText = z.string();
 
 export const agentRoutes = {
   register: createRoute({
@@ -63,6 +65,21 @@ export const agentRoutes = {
     request: { query: ordersQuery },
     responses: { 200: json(named.orders, 'The orders, newer than those seen unless the time is up.'), ...problems },
   }),
+  program: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/agent/program/{sha256}',
+    operationId: 'readAgentProgram',
+    summary: 'The agent itself, by its SHA-256; no token is needed',
+    request: { params: programParams },
+    responses: {
+      200: {
+        description: 'The program, which never changes.',
+        content: { 'text/javascript': { schema: programText } },
+      },
+      ...problems,
+    },
+  }),
   certificate: createRoute({
     ...common,
     security: instanceSecurity,
@@ -92,6 +109,11 @@ export function mountAgents(app: App): void {
   app.openapi(agentRoutes.certificate, async (c) =>
     c.json(await issueCertificate(contextOf(c, c.var.instance), c.req.valid('json')), 200),
   );
+  app.openapi(agentRoutes.program, async (c) => {
+    const bytes = await readProgram(c.var.deps.programs, c.req.valid('param').sha256);
+    const headers = { 'Content-Type': 'text/javascript', 'Cache-Control': 'public, max-age=31536000, immutable' };
+    return c.body(Uint8Array.from(bytes), 200, headers);
+  });
   // The sealed bytes are the answer, so this one is no openapi() handler, whose type asks for the parsed object.
   app.get(agentRoutes.bundle.getRoutingPath(), async (c) => {
     const bytes = await readBundle(contextOf(c, c.var.instance));

@@ -1,14 +1,16 @@
-// An agent proves that it is an instance of its launch and gets the token with which it talks from then on. Which process
-// is the instance is the cluster's decision: the first bootId wins.
+// An agent proves that it is an instance of its launch, on EC2 by its signed identity too, and gets the token with which it
+// talks from then on. Which process is the instance is the cluster's decision: the first bootId wins.
 import { RopewalkError } from '../../../domain/errors.ts';
 import { defaultDeadManMs } from '../../../domain/limits.ts';
 import type { RegisterAnswer, RegisterRequest } from '../../../schema/agent.ts';
 import { clusterWorkflowId } from '../../../workflows/cluster/messages.ts';
 import type { LaunchContext } from '../context.ts';
+import { proveInstance } from './prove-instance.ts';
 import { refusal } from './refusal.ts';
 
 export async function registerAgent({ deps, actor }: LaunchContext, input: RegisterRequest): Promise<RegisterAnswer> {
   const { workspace, cluster } = actor;
+  proveInstance(deps, input);
   const submitted = await deps.reports.submit(clusterWorkflowId(cluster), {
     instance: input.instance,
     bootId: input.bootId,
