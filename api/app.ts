@@ -17,6 +17,7 @@ import { mountDashboard } from './routes/dashboard.ts';
 import { mountJobs } from './routes/jobs.ts';
 import { mountLogin } from './routes/login.ts';
 import { mountMeta } from './routes/meta.ts';
+import { mountInstanceTypes } from './routes/instance-types.ts';
 import { mountPeople } from './routes/people.ts';
 import { createDeps, type Ports } from './services/context.ts';
 
@@ -43,6 +44,7 @@ export function createApp(ports: Ports): App {
   mountJobs(app);
   mountClusters(app);
   mountDashboard(app);
+  mountInstanceTypes(app);
   mountPeople(app);
   mountLogin(app);
   mountAgents(app);
@@ -54,7 +56,9 @@ export function createApp(ports: Ports): App {
 
 /** Each with all that is below it. */
 const peoplesPaths = [
-  ...['jobs', 'clusters', 'whoami', 'tokens', 'users', 'workspace', 'workspaces'].map((name) => `/v1/${name}/*`),
+  ...['jobs', 'clusters', 'instance-types', 'whoami', 'tokens', 'users', 'workspace', 'workspaces'].map(
+    (name) => `/v1/${name}/*`,
+  ),
   '/v1/login/device/approve',
 ];
 const instancePaths = ['report', 'exchange', 'bundle', 'orders', 'certificate'].map((name) => `/v1/agent/${name}`);

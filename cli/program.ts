@@ -21,6 +21,7 @@ import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { clusterEventsCommand, jobEventsCommand } from './commands/events.ts';
 import { initCommand } from './commands/init.ts';
+import { instanceTypesCommand } from './commands/instance-types.ts';
 import { loginCommand } from './commands/login.ts';
 import { logoutCommand } from './commands/logout.ts';
 import { sweepCommand } from './commands/sweep.ts';
@@ -99,6 +100,7 @@ export function createProgram(context: CliContext): Program {
     .enablePositionalOptions()
     .addCommand(batch)
     .addCommand(cluster)
+    .addCommand(instanceTypesCommand(context, finish))
     .addCommand(loginCommand(context, finish))
     .addCommand(logoutCommand(context, finish))
     .addCommand(whoamiCommand(context, finish))

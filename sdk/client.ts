@@ -5,6 +5,8 @@ import type { ClustersApi } from './clusters.ts';
 import { createClustersApi } from './clusters.ts';
 import type { JobsApi, WaitOptions } from './jobs.ts';
 import { createJobsApi } from './jobs.ts';
+import type { InstanceTypesApi } from './instance-types.ts';
+import { createInstanceTypesApi } from './instance-types.ts';
 import type { PeopleApi } from './people.ts';
 import { createPeopleApi } from './people.ts';
 import type { ConnectionOptions } from './request.ts';
@@ -63,6 +65,8 @@ export type {
   LogOptions,
   WaitOptions,
 } from './jobs.ts';
+export type { InstanceType, InstanceTypesQuery } from '../schema/instance-types.ts';
+export type { InstanceTypesApi } from './instance-types.ts';
 export { login } from './login.ts';
 export type { LoginCode, LoginOptions } from './login.ts';
 export type { ClusterLogOptions } from './logs.ts';
@@ -73,6 +77,7 @@ export type { ConnectionOptions } from './request.ts';
 export interface Client extends PeopleApi {
   readonly jobs: JobsApi;
   readonly clusters: ClustersApi;
+  readonly instanceTypes: InstanceTypesApi;
 }
 
 /**
@@ -83,7 +88,12 @@ export interface Client extends PeopleApi {
  */
 export function createClient(options: ConnectionOptions): Client {
   const request = createRequest(options);
-  return { jobs: createJobsApi(request), clusters: createClustersApi(request), ...createPeopleApi(request) };
+  return {
+    jobs: createJobsApi(request),
+    clusters: createClustersApi(request),
+    instanceTypes: createInstanceTypesApi(request),
+    ...createPeopleApi(request),
+  };
 }
 
 export type RunJobOptions = CreateJob &

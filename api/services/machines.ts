@@ -64,7 +64,7 @@ export async function resolveMachines(
   const policy = input.spotPolicy ?? 'on-demand';
   const offers = await clouds.aws.offers();
   const choose = (wish: WishInput, prefix: string, market: Market): ChosenType[] =>
-    chooseTypes(offers, readWish({ ...wish, arm: input.arm ?? wish.arm }, prefix), { provider, market, zones });
+    chooseTypes(offers, readWish({ ...wish, arm: input.arm ?? wish.arm }, prefix), { provider, market, zones, prefix });
   const workers = choose(input.worker, input.workerPrefix, policy === 'on-demand' ? 'on-demand' : 'spot');
   const architecture = workers[0]?.architecture ?? 'x86_64';
   const heads = choose({ ...input.head, arm: architecture === 'arm64' }, 'scheduler', 'on-demand');

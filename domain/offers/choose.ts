@@ -4,7 +4,7 @@ import { RopewalkError } from '../errors.ts';
 import { formatBytes } from '../units.ts';
 import { familiesOf } from './families.ts';
 import type { Market, Offer } from './offer.ts';
-import { memoryBuffer } from './wish.ts';
+import { fieldName, memoryBuffer } from './wish.ts';
 import type { Range, Wish } from './wish.ts';
 
 /** More choice helps with capacity, but the last of many would cost far more than the first. */
@@ -22,6 +22,8 @@ export interface Choosing {
   market: Market;
   /** Only these zones; all when empty. */
   zones: readonly string[];
+  /** Before the names of fields in errors, as for `readWish`. */
+  prefix?: string;
 }
 
 /**
@@ -32,12 +34,12 @@ export interface Choosing {
  */
 export function chooseTypes(offers: readonly Offer[], wish: Wish, choosing: Choosing): ChosenType[] {
   const available = typesOf(offers, choosing);
-  if (wish.types !== null) return named(available, wish.types);
+  if (wish.types !== null) return named(available, wish.types, choosing.prefix);
   const fitting = considered(available, wish, choosing.provider).filter(
     (type) => within(type.vcpus, wish.vcpus) && within(type.memoryBytes, wish.memoryBytes),
   );
   if (fitting.length > 0) return fitting.toSorted(cheapestFirst).slice(0, maxTypes);
-  throw nothingFits(considered(available, { ...wish, vcpus: null, memoryBytes: null }, ''), wish);
+  throw nothingFits(considered(available, { ...wish, vcpus: null, memoryBytes: null }, ''), wish, choosing.prefix);
 }
 
 /** One entry a type: its cheapest price, and every zone that has it. */
@@ -58,7 +60,7 @@ export function typesOf(offers: readonly Offer[], { market, zones }: Choosing): 
 export const cheapestFirst = (a: ChosenType, b: ChosenType): number =>
   a.pricePerHour - b.pricePerHour || (a.type < b.type ? -1 : 1);
 
-function named(available: readonly ChosenType[], names: readonly string[]): ChosenType[] {
+function named(available: readonly ChosenType[], names: readonly string[], prefix = ''): ChosenType[] {
   const chosen = names.map((name) => {
     const found = available.find((each) => each.type === name);
     if (found !== undefined) return found;
@@ -66,7 +68,7 @@ function named(available: readonly ChosenType[], names: readonly string[]): Chos
     const near = available.filter((each) => each.type.startsWith(family)).map((each) => each.type);
     throw new RopewalkError({
       code: 'VALIDATION',
-      field: 'vmTypes',
+      field: fieldName(prefix, 'vmTypes'),
       message: `There is no instance type ${JSON.stringify(name)} on offer here.`,
       hint:
         near.length > 0
@@ -78,7 +80,7 @@ function named(available: readonly ChosenType[], names: readonly string[]): Chos
   if (other === undefined) return chosen;
   throw new RopewalkError({
     code: 'VALIDATION',
-    field: 'vmTypes',
+    field: fieldName(prefix, 'vmTypes'),
     message: `The instance types are of two architectures, ${first} and ${other}; one environment cannot run on both.`,
     hint: 'Name types of one architecture.',
   });
@@ -97,7 +99,7 @@ function considered(available: readonly ChosenType[], wish: Wish, provider: stri
 const within = (value: number, range: Range | null): boolean =>
   range === null || (value >= range.min && value <= range.max);
 
-function nothingFits(all: readonly ChosenType[], wish: Wish): RopewalkError {
+function nothingFits(all: readonly ChosenType[], wish: Wish, prefix = ''): RopewalkError {
   const asked = [
     ...(wish.vcpus === null ? [] : [`${rangeText(wish.vcpus, String)} vCPU`]),
     ...(wish.memoryBytes === null ? [] : [`${rangeText(unbuffered(wish.memoryBytes), formatBytes)} of memory`]),
@@ -119,7 +121,7 @@ function nothingFits(all: readonly ChosenType[], wish: Wish): RopewalkError {
   const unique = [...new Map(near.map((type) => [type.type, type])).values()];
   return new RopewalkError({
     code: 'VALIDATION',
-    field: wish.vcpus === null ? 'memory' : 'cpu',
+    field: fieldName(prefix, wish.vcpus === null ? 'memory' : 'cpu'),
     message: `There is no instance type with ${asked.join(' and ')}.`,
     hint:
       unique.length === 0

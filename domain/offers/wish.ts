@@ -35,6 +35,10 @@ const defaultVcpus: Range = { min: 4, max: 4 };
 /** How far memory may be from what was asked, either way: instance types come in steps, and 16 GiB means about that. */
 export const memoryBuffer = 0.1;
 
+/** `cpu` of the workers is `workerCpu` in a request that also has a scheduler. */
+export const fieldName = (prefix: string, name: string): string =>
+  prefix === '' ? name : `${prefix}${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`;
+
 /**
  * Reads a wish. `prefix` is put before the names of fields in errors, e.g. `worker` for `workerCpu`.
  *
@@ -42,8 +46,7 @@ export const memoryBuffer = 0.1;
  * than one GPU.
  */
 export function readWish(input: WishInput, prefix = ''): Wish {
-  const field = (name: string): string =>
-    prefix === '' ? name : `${prefix}${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`;
+  const field = (name: string): string => fieldName(prefix, name);
   const types = input.types ?? null;
   if (types !== null && types.length === 0)
     throw wrong(field('vmTypes'), 'The list of instance types is empty.', 'Name at least one, or leave it out.');

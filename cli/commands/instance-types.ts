@@ -1,0 +1,74 @@
+// `ropewalk instance-types`: what can be launched, and what it costs.
+import { Command, Option } from 'commander';
+
+import type { InstanceType } from '../../sdk/client.ts';
+import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../context.ts';
+import { connect, withConnection, withFormat } from '../context.ts';
+import { exitCodes } from '../errors.ts';
+import { show } from '../people.ts';
+import { formatTable } from '../table.ts';
+
+interface Flags extends ConnectionFlags, FormatFlag {
+  provider?: 'local' | 'aws';
+  minCpu?: string;
+  maxCpu?: string;
+  minMemory?: string;
+  maxMemory?: string;
+  gpu?: boolean;
+  arm?: boolean;
+  zone?: string;
+  prefix?: string;
+}
+
+export function instanceTypesCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('instance-types')
+    .description('List what can be launched, cheapest first. Prices are approximate.')
+    .addOption(new Option('--provider <name>', 'of this provider').choices(['local', 'aws']))
+    .option('--min-cpu <n>', 'at least so many vCPUs')
+    .option('--max-cpu <n>', 'at most so many vCPUs')
+    .option('--min-memory <size>', 'at least so much memory, e.g. "16 GiB"')
+    .option('--max-memory <size>', 'at most so much memory')
+    .option('--gpu', 'with a GPU')
+    .option('--arm', 'with an ARM processor')
+    .option('--zone <zone>', 'in this zone')
+    .option('--prefix <text>', 'whose name begins so, e.g. m6i.');
+  return withFormat(withConnection(command)).action(async (flags: Flags) => {
+    const client = await connect(context, flags);
+    const { provider, minCpu, maxCpu, minMemory, maxMemory, gpu, arm, zone, prefix } = flags;
+    const query = {
+      ...{ provider, minCpu, maxCpu, minMemory, maxMemory, zone, prefix },
+      ...(gpu === true ? { gpu: 'true' as const } : {}),
+      ...(arm === true ? { arm: 'true' as const } : {}),
+    };
+    show(context, flags, await client.instanceTypes.list(query), formatTypes);
+    finish(exitCodes.ok);
+  });
+}
+
+const formatTypes = (types: readonly InstanceType[]): string =>
+  types.length === 0
+    ? 'Nothing matches.'
+    : formatTable(
+        [
+          { title: 'type', align: 'left' },
+          { title: 'vCPU', align: 'right' },
+          { title: 'memory', align: 'right' },
+          { title: 'GPU', align: 'left' },
+          { title: 'processor', align: 'left' },
+          { title: '$/h', align: 'right' },
+          { title: '$/h spot', align: 'right' },
+          { title: 'zones', align: 'left' },
+        ],
+        types.map((type) => [
+          type.type,
+          String(type.vcpus),
+          `${(type.memoryBytes / 2 ** 30).toFixed(1)} GiB`,
+          type.gpus === 0 ? '' : `${type.gpus} ${type.gpuName ?? ''}`.trim(),
+          type.architecture,
+          price(type.pricePerHour),
+          price(type.spotPricePerHour),
+          type.zones.join(', '),
+        ]),
+      );
+
+const price = (dollars: number | null): string => (dollars === null ? '-' : dollars.toFixed(4));

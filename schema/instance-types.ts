@@ -1,0 +1,39 @@
+// What can be launched, over HTTP: GET /v1/instance-types.
+import { z } from 'zod';
+
+const number = z.string().regex(/^\d{1,6}$/, 'a whole number');
+
+export const instanceTypesQuery = z.object({
+  provider: z.enum(['local', 'aws']).optional(),
+  /** vCPUs, at least and at most. */
+  minCpu: number.optional(),
+  maxCpu: number.optional(),
+  /** E.g. `16 GiB`, at least and at most. */
+  minMemory: z.string().max(50).optional(),
+  maxMemory: z.string().max(50).optional(),
+  gpu: z.enum(['true', 'false']).optional(),
+  arm: z.enum(['true', 'false']).optional(),
+  zone: z.string().max(50).optional(),
+  /** How the name begins, e.g. `m6i.`. */
+  prefix: z.string().max(50).optional(),
+});
+export type InstanceTypesQuery = z.infer<typeof instanceTypesQuery>;
+
+export const instanceType = z.object({
+  type: z.string(),
+  provider: z.enum(['local', 'aws']),
+  vcpus: z.number().int(),
+  memoryBytes: z.number(),
+  architecture: z.enum(['x86_64', 'arm64']),
+  gpus: z.number().int(),
+  gpuName: z.string().nullable(),
+  /** US dollars an hour on demand, the cheapest zone's; approximate. */
+  pricePerHour: z.number().nullable(),
+  /** The same on the spot market; null where there is no price. */
+  spotPricePerHour: z.number().nullable(),
+  zones: z.array(z.string()),
+});
+export type InstanceType = z.infer<typeof instanceType>;
+
+export const instanceTypeList = z.object({ items: z.array(instanceType) });
+export type InstanceTypeList = z.infer<typeof instanceTypeList>;

@@ -1,0 +1,27 @@
+// What can be launched.
+import type { InstanceType, InstanceTypeList, InstanceTypesQuery } from '../schema/instance-types.ts';
+import type { CallOptions } from './jobs.ts';
+import type { SendRequest } from './request.ts';
+import { requestJson } from './request.ts';
+
+export interface InstanceTypesApi {
+  /**
+   * Instance types from cheap to dear, with approximate prices in US dollars an hour. Throws ValidationError for a
+   * provider that the control plane does not have.
+   */
+  list(query?: InstanceTypesQuery, options?: CallOptions): Promise<InstanceType[]>;
+}
+
+export function createInstanceTypesApi(request: SendRequest): InstanceTypesApi {
+  return {
+    async list(query = {}, { signal } = {}) {
+      const { items } = await requestJson<InstanceTypeList>(request, {
+        method: 'GET',
+        path: '/v1/instance-types',
+        query,
+        signal,
+      });
+      return items;
+    },
+  };
+}
