@@ -108,13 +108,14 @@ async function main(): Promise<void> {
   const control = await Worker.create({
     ...common,
     taskQueue: controlQueue,
-    // A bundle that was made beforehand has no interceptors.
+    // A bundle that was made beforehand has all interceptors but those of tracing.
     ...(settings.workflowBundle === null || tracing !== null
       ? { workflowsPath: pathOf('workflows/index.ts') }
       : { workflowBundle: { codePath: settings.workflowBundle } }),
-    ...(tracing === null
-      ? {}
-      : { interceptors: { activity: observed, workflowModules: [pathOf('workflows/tracing.ts')] } }),
+    interceptors: {
+      activity: observed,
+      workflowModules: ['workflows/updates-last.ts', ...(tracing === null ? [] : ['workflows/tracing.ts'])].map(pathOf),
+    },
     activities: {
       ...createArchiveActivities({ objects, vault }),
       ...createEndedActivities({ client, objects, vault }),

@@ -54,6 +54,7 @@ async function makeWorkflows(outFile: string): Promise<void> {
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(repository, 'workflows', 'index.ts'),
+    workflowInterceptorModules: [join(repository, 'workflows', 'updates-last.ts')],
     logger: new DefaultLogger('WARN'),
   });
   await writeFile(outFile, code);

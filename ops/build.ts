@@ -18,6 +18,7 @@ export async function buildProduction(outDir: string): Promise<{ agent: string; 
   await buildAgent(agent);
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(repository, 'workflows', 'index.ts'),
+    workflowInterceptorModules: [join(repository, 'workflows', 'updates-last.ts')],
     logger: new DefaultLogger('WARN'),
   });
   await writeFile(`${workflows}.${process.pid}.tmp`, code);

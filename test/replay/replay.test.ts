@@ -69,7 +69,11 @@ describe('a twin with one changed step', () => {
 });
 
 async function bundle(root: string): Promise<WorkflowBundleWithSourceMap> {
-  return bundleWorkflowCode({ workflowsPath: join(root, 'workflows/index.ts'), logger: quiet });
+  return bundleWorkflowCode({
+    workflowsPath: join(root, 'workflows/index.ts'),
+    workflowInterceptorModules: [join(root, 'workflows/updates-last.ts')],
+    logger: quiet,
+  });
 }
 
 async function replay(workflowBundle: WorkflowBundleWithSourceMap, name: string): Promise<void> {

@@ -17,7 +17,7 @@ const pathOf = (file: string): string => join(import.meta.dirname, '../..', file
 const names = readdirSync(histories).filter((name) => name.endsWith('.bin'));
 
 describe('with tracing on', () => {
-  const interceptors = { workflowModules: [pathOf('workflows/tracing.ts')] };
+  const interceptors = { workflowModules: ['workflows/updates-last.ts', 'workflows/tracing.ts'].map(pathOf) };
   let traced: WorkflowBundle;
   beforeAll(async () => {
     traced = await bundleWorkflowCode({

@@ -59,7 +59,13 @@ export async function startTemporal(options: {
     const common = { connection: native, namespace };
     const workflowsPath = new URL('../../workflows/index.ts', import.meta.url).pathname;
     const workers = [
-      await Worker.create({ ...common, taskQueue: controlQueue, workflowsPath, activities: options.control }),
+      await Worker.create({
+        ...common,
+        taskQueue: controlQueue,
+        workflowsPath,
+        interceptors: { workflowModules: [new URL('../../workflows/updates-last.ts', import.meta.url).pathname] },
+        activities: options.control,
+      }),
       await Worker.create({ ...common, taskQueue: 'local/test', activities: options.instances }),
     ];
     const runs = workers.map((worker) => worker.run());

@@ -1,0 +1,48 @@
+// On a real Temporal server: what is worked off at once in one place and one after the other in another is the same history
+// with the interceptor, and without it one that nobody can follow.
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { afterDeath, fixture as workflowsPath, standStill, updatesLast, type Scene } from '../support/stuck.ts';
+import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+
+describe('an update', () => {
+  let temporal: TestTemporal;
+  let native: NativeConnection;
+  beforeAll(async () => {
+    temporal = await startTemporal({ control: {}, instances: { nothing: async () => null } });
+    native = await NativeConnection.connect({ address: temporal.address });
+  });
+  afterAll(async () => {
+    await native?.close();
+    await temporal?.stop();
+  });
+
+  const scene = (taskQueue: string, code: Scene['code']): Scene => ({
+    ...{ client: temporal.client, native, taskQueue, code },
+  });
+  const replay = async (workflowId: string, code: Scene['code']): Promise<void> =>
+    Worker.runReplayHistory(code, await temporal.client.workflow.getHandle(workflowId).fetchHistory());
+
+  it('to a worker that has forgotten the workflow leaves a history that replays', async () => {
+    const code = { workflowsPath, interceptors: updatesLast };
+    await standStill(scene('forgotten', code), 'forgotten');
+    await expect(replay('forgotten', code)).resolves.toBeUndefined();
+  });
+
+  it('without the interceptor leaves one that does not, which is the fault that it is for', async () => {
+    await standStill(scene('stuck', { workflowsPath }), 'stuck');
+    await expect(replay('stuck', { workflowsPath })).rejects.toThrow('Update machine does not handle this event');
+  });
+
+  it('after a death in a workflow task leaves a history that replays', async () => {
+    const code = { workflowsPath, interceptors: updatesLast };
+    await afterDeath(scene('dead', code), 'dead');
+    await expect(replay('dead', code)).resolves.toBeUndefined();
+  });
+
+  it('is worked off as before by what was begun before', async () => {
+    await afterDeath(scene('old', { workflowsPath }), 'old');
+    await expect(replay('old', { workflowsPath, interceptors: updatesLast })).resolves.toBeUndefined();
+  });
+});

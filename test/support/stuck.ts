@@ -1,0 +1,63 @@
+// Workflows in the state in which Temporal's SDK writes, or cannot follow, an order of commands: made without a kill, so that
+// it happens each time.
+import type { Client } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
+import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
+
+import { eventually } from './eventually.ts';
+
+const pathOf = (file: string): string => new URL(file, import.meta.url).pathname;
+
+export const fixture = pathOf('../integration/fixtures/noted.ts');
+export const updatesLast = { workflowModules: [pathOf('../../workflows/updates-last.ts')] };
+
+export interface Scene {
+  client: Client;
+  native: NativeConnection;
+  taskQueue: string;
+  /** What the worker runs: with or without the interceptor that this is about. */
+  code: Pick<WorkerOptions, 'workflowsPath' | 'interceptors'>;
+}
+
+/**
+ * A first workflow task without commands, then an update to a worker that has forgotten the workflow: both are worked off
+ * together, and no replay does that. Without the interceptor, the workflow stands still from then on.
+ */
+export async function standStill(scene: Scene, workflowId: string, memo: Record<string, string> = {}): Promise<void> {
+  const handle = await start(scene, 'noted', workflowId, memo);
+  await withWorker(scene, () => began(scene, workflowId, 'workflowTaskCompletedEventAttributes'));
+  await withWorker(scene, () => handle.executeUpdate<number, []>('note'));
+}
+
+/** What a worker leaves that is killed in the workflow task after an activity: an update comes before the next worker does. */
+export async function afterDeath(scene: Scene, workflowId: string): Promise<void> {
+  const { client, native, taskQueue } = scene;
+  const { namespace } = client.options;
+  const handle = await start(scene, 'acting', workflowId, {});
+  await withWorker(scene, () => began(scene, workflowId, 'activityTaskScheduledEventAttributes'));
+  const activities = { act: async () => 'done' };
+  const acts = await Worker.create({ connection: native, namespace, taskQueue: 'acts', activities });
+  await acts.runUntil(began(scene, workflowId, 'activityTaskCompletedEventAttributes'));
+  await client.withDeadline(Date.now() + 30_000, () =>
+    client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: taskQueue }, identity: 'dead' }),
+  );
+  await began(scene, workflowId, 'workflowTaskTimedOutEventAttributes');
+  await withWorker(scene, () => handle.executeUpdate<number, []>('note'));
+}
+
+/** The worker remembers no workflow, so each of its workflow tasks begins with a replay. */
+export async function withWorker<T>({ client, native, taskQueue, code }: Scene, during: () => Promise<T>): Promise<T> {
+  const { namespace } = client.options;
+  const worker = await Worker.create({ connection: native, namespace, taskQueue, maxCachedWorkflows: 0, ...code });
+  return worker.runUntil(during());
+}
+
+const start = ({ client, taskQueue }: Scene, type: string, workflowId: string, memo: Record<string, string>) =>
+  client.workflow.start(type, { taskQueue, workflowId, args: [], workflowTaskTimeout: 1_000, memo });
+
+function began({ client }: Scene, workflowId: string, name: string): Promise<boolean> {
+  const handle = client.workflow.getHandle(workflowId);
+  const isThere = async (): Promise<boolean> =>
+    ((await handle.fetchHistory()).events ?? []).some((event) => Object.hasOwn(event, name));
+  return eventually(isThere, { timeoutMs: 20_000 });
+}

@@ -1,0 +1,52 @@
+// An interceptor of every workflow, part of every bundle: what happened is worked off before updates are. Temporal's SDK may
+// give a workflow what happened and a new update one after the other, and a replay both at once, updates first, or the other
+// way round (temporalio/sdk-rust issues 943 and 1146: after a worker's death, or when it has forgotten the workflow). The
+// commands then come in another order than the history has, and the workflow stands still: "Update machine does not handle
+// this event". Here both ways give one order. It must never hold an update beyond its activation, and changes nothing for
+// what was begun before it.
+import { CancellationScope, condition, patched } from '@temporalio/workflow';
+import type { WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
+
+type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;
+type Activation = Parameters<Activate>[0]['activation'];
+
+export function interceptors(): WorkflowInterceptors {
+  let isOn = false;
+  const activate: Activate = (input, next) => {
+    const { jobs } = input.activation;
+    const isFirst = jobs?.some(({ initializeWorkflow }) => isThere(initializeWorkflow)) ?? false;
+    // Asked at the beginning and nowhere else: only that moment is the same in every replay.
+    if (isFirst) isOn = patched(updatesLastPatch);
+    const updates = jobs?.filter(({ doUpdate }) => isThere(doUpdate)) ?? [];
+    const others = jobs?.filter(({ doUpdate }) => !isThere(doUpdate)) ?? [];
+    if (!isOn || updates.length === 0 || others.length === 0) return next(input);
+    next({ ...input, activation: only(input.activation, others) });
+    // A cancelled workflow answers updates as well.
+    void CancellationScope.nonCancellable(async () => {
+      await quiet();
+      next({ ...input, activation: only(input.activation, updates) });
+    });
+  };
+  return { internals: [{ activate }] };
+}
+
+const updatesLastPatch = 'updates-come-last';
+
+const isThere = (value: unknown): boolean => value !== null && value !== undefined;
+
+const only = (activation: Activation, jobs: NonNullable<Activation['jobs']>): Activation => ({ ...activation, jobs });
+
+/** More waits in a row than any loop of ours has without a command between; each costs microseconds. */
+const rounds = 20;
+
+/** Until all that can go on has gone on: each round is one look at all conditions, and what follows from them. */
+async function quiet(): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    let isNext = false;
+    await condition(() => {
+      const was = isNext;
+      isNext = true;
+      return was;
+    });
+  }
+}
