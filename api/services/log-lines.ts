@@ -29,7 +29,8 @@ export async function* streamLines(
     signal: AbortSignal.any([signal, deps.stopping, ended.signal]),
     ...(since === undefined ? {} : { sinceMs: Date.parse(since) }),
   });
-  const watch = wanted.follow ? endWhenDrained(deps, isOver, heard, ended) : null;
+  const quietMs = provider === 'local' ? localQuietMs : cloudQuietMs;
+  const watch = wanted.follow ? endWhenDrained(deps, isOver, heard, ended, quietMs) : null;
   try {
     for await (const { atMs, instance, task, attempt, stream, text } of lines) {
       heard.atMs = deps.now();
@@ -51,6 +52,7 @@ async function endWhenDrained(
   isOver: () => Promise<boolean>,
   heard: { atMs: number },
   ended: AbortController,
+  quietMs: number,
 ): Promise<void> {
   let isKnownOver = false;
   while (!ended.signal.aborted && !deps.stopping.aborted) {
@@ -62,7 +64,9 @@ async function endWhenDrained(
 
 const pollMs = 1_000;
 /** The local provider looks at its files four times a second. */
-const quietMs = 1_000;
+const localQuietMs = 1_000;
+/** An agent sends its last lines within seconds of its end, and a cloud's logs show them some seconds later. */
+const cloudQuietMs = 15_000;
 
 /** Resolves early when the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,11 +1,13 @@
 // Agents on EC2 as the API meets them: who may register as an instance, and how an instance gets its agent.
+import 'reflect-metadata';
 import { createHash, createSign, generateKeyPairSync } from 'node:crypto';
 
+import { X509CertificateGenerator } from '@peculiar/x509';
 import { describe, expect, it } from 'vitest';
 
 import { publishProgram } from '../../api/services/agents/program.ts';
 import { launchTokenTtlMs } from '../../domain/limits.ts';
-import { parseIdentityKeys } from '../../platform/aws-identity.ts';
+import { parseIdentityKeys, verifyIdentity } from '../../platform/aws-identity.ts';
 import { createTestApi, launch, type TestApi } from './support.ts';
 
 const keyPair = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -118,6 +120,29 @@ describe('an instance of EC2', () => {
 });
 
 describe('the keys of identity documents', () => {
+  it('may be the certificates that AWS publishes', async () => {
+    const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
+    const pair = await crypto.subtle.generateKey(
+      { ...algorithm, modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) },
+      true,
+      ['sign', 'verify'],
+    );
+    const certificate = await X509CertificateGenerator.createSelfSigned({
+      name: 'C=US, O=Amazon Web Services LLC',
+      keys: pair,
+      signingAlgorithm: algorithm,
+    });
+    const keys = parseIdentityKeys({ 'eu-central-1': certificate.toString('pem') });
+    const { document } = identityOf();
+    const signed = await crypto.subtle.sign(algorithm, pair.privateKey, Buffer.from(document));
+    // In lines, as the metadata service gives it.
+    const signature = Buffer.from(signed)
+      .toString('base64')
+      .replace(/(.{64})/g, '$1\n');
+    expect(verifyIdentity(keys, { document, signature })).toMatchObject({ instanceId: own });
+    expect(verifyIdentity(identityKeys, { document, signature })).toHaveProperty('problem');
+  });
+
   it('are of RSA, by region', () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const wrong = { 'eu-central-1': publicKey.export({ type: 'spki', format: 'pem' }).toString() };

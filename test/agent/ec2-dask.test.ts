@@ -1,0 +1,91 @@
+// A Dask cluster of real agents on emulated machines of EC2: each with an address of its own, its lines in CloudWatch, and a
+// worker whose machine is taken back, which its head empties by order.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { buildAgent } from '../../agent/build.ts';
+import { ensureEnvironment } from '../../agent/environment/environment.ts';
+import { withDefaults } from '../../agent/environment/with-defaults.ts';
+import { freshOwner, startCloud, workersRequest } from '../providers/aws-cloud.ts';
+import type { TestCloud } from '../providers/aws-cloud.ts';
+import { startAgentApi } from '../support/agent-api.ts';
+import type { AgentApi } from '../support/agent-api.ts';
+import { createDaskApi } from '../support/dask-api.ts';
+import { eventually } from '../support/eventually.ts';
+
+const cacheDir = fileURLToPath(new URL('../../node_modules/.cache/ropewalk/agent-cache', import.meta.url));
+const seconds = { timeoutMs: 60_000 };
+
+let scratch: string;
+let cloud: TestCloud;
+let api: AgentApi;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'ropewalk-ec2-dask-'));
+  const agent = join(scratch, 'agent.mjs');
+  await buildAgent(agent);
+  await mkdir(cacheDir, { recursive: true });
+  await ensureEnvironment({
+    ...{ cacheDir, requirements: withDefaults([]), pythonPath: 'python3', environment: process.env },
+  });
+  const where = 'ROPEWALK_CLOUD=aws ROPEWALK_INSTANCE_DIR="$PWD/own" ROPEWALK_LOG_DIR="$PWD/logs"';
+  const shared = `ROPEWALK_CACHE_DIR="${cacheDir}" AWS_ENDPOINT_URL="\${AWS_EC2_METADATA_SERVICE_ENDPOINT%/imds/*}"`;
+  cloud = await startCloud(`unset ROPEWALK_INSTANCE; ${where} ${shared} exec "${process.execPath}" "${agent}"`);
+  api = await startAgentApi();
+});
+afterAll(async () => {
+  await cloud.close();
+  await api.close();
+  await rm(scratch, { recursive: true, force: true });
+});
+
+it('comes up, tells of the interruption of a worker, and empties it by order', async () => {
+  const dask = await createDaskApi();
+  api.dask = dask;
+  const owner = freshOwner();
+  const start = async (): Promise<string> => {
+    const request = { ...workersRequest(owner, 1), apiUrl: api.url, launchToken: api.launchToken };
+    const { launched } = await cloud.provider.launch(request);
+    return launched[0]?.id ?? '';
+  };
+  const process = (id: string) =>
+    api.reports.findLast((report) => report.instance === id && report.process !== undefined)?.process;
+  const hasStarted = (id: string) =>
+    eventually(() => {
+      if (process(id)?.state === 'error') throw new Error(JSON.stringify(process(id)));
+      return process(id)?.state === 'started';
+    }, seconds);
+  const head = await start();
+  await eventually(() => dask.head === head, seconds);
+  const worker = await start();
+  for (const id of [head, worker]) await hasStarted(id);
+  const addressOf = (id: string) => api.registrations.find(({ instance }) => instance === id)?.address ?? '';
+  expect(process(head)?.address).toContain(`tls://${addressOf(head)}:`);
+  expect(process(worker)?.address).toContain(`tls://${addressOf(worker)}:`);
+  expect(addressOf(head)).not.toBe(addressOf(worker));
+
+  await cloud.emulator.tell({ op: 'interrupt', id: worker });
+  const told = await eventually(() => api.reports.find(({ interruption }) => interruption !== undefined), seconds);
+  expect([told.instance, told.interruption?.kind]).toEqual([worker, 'terminate']);
+  // It works on until the control plane says what is to become of it.
+  expect(process(worker)?.state).toBe('started');
+  dask.tell({ drain: [{ id: 1, worker: process(worker)?.name ?? '', deadlineSeconds: 60 }] });
+  const drained = await eventually(() => api.reports.find(({ drained: news }) => news !== undefined), seconds);
+  expect(drained).toMatchObject({ instance: head, drained: [{ id: 1, outcome: 'drained' }] });
+
+  dask.tell({ stop: { code: 'CLUSTER_OVER', text: 'Cluster 7 is over.' } });
+  await eventually(async () => (await cloud.emulator.ledger()).live.length === 0, seconds);
+  const lines: { instance: string; text: string }[] = [];
+  for await (const line of cloud.provider.logs({ owner })) lines.push(line);
+  const said = (id: string): string =>
+    lines
+      .filter(({ instance }) => instance === id)
+      .map(({ text }) => text)
+      .join('\n');
+  expect(said(head)).toMatch(/Scheduler at: +tls:[\s\S]*Drain 1 of/);
+  expect(said(worker)).toMatch(/Start worker at: +tls:[\s\S]*given notice: terminate/);
+});
