@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import time
 import warnings
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from dask.utils import parse_timedelta
 from distributed.core import Status
 from distributed.utils import Log, Logs
 
 from ropewalk.client_api import ClientApi
 from ropewalk.config import load_config
+from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import RopewalkError
 from ropewalk.life import DEFAULT_TIMEOUT_S, ClusterLife
 from ropewalk.logs import group_logs
@@ -25,7 +24,6 @@ from ropewalk.remote import Remote
 from ropewalk.versions import matching_requirements
 from ropewalk.waiting import DEFAULT_AMOUNT, WorkerAmount, check_amount
 
-Duration = str | int | float | timedelta
 _LINK_MARGIN_S = 30.0
 
 
@@ -44,6 +42,7 @@ class Cluster(ClusterLife):
     shutdown_on_close: True unless the cluster existed before.
     keepalive: the server ends the cluster when it has heard of no client for so long.
     private_to_creator: nobody else in the workspace may connect.
+    dead_man: its processes end by themselves when Ropewalk has not answered them for so long; 30 minutes unless given.
     asynchronous: for use with `async with` and `await`.
     timeout: for everything until this returns; 10 minutes unless given. After that the cluster is shut down and
         ClusterTimeoutError, a TimeoutError, is raised.
@@ -73,6 +72,7 @@ class Cluster(ClusterLife):
         shutdown_on_close: bool | None = None,
         keepalive: Duration | None = None,
         private_to_creator: bool = False,
+        dead_man: Duration | None = None,
         asynchronous: bool = False,
         timeout: Duration | None = None,
         api_url: str | None = None,
@@ -82,7 +82,7 @@ class Cluster(ClusterLife):
     ) -> None:
         amount = DEFAULT_AMOUNT if wait_for_workers is None else wait_for_workers
         check_amount(amount)
-        keepalive_s = None if keepalive is None else _seconds(keepalive, "keepalive")
+        keepalive_s = None if keepalive is None else seconds_of(keepalive, "keepalive")
         body = _body(
             name=name,
             workers=n_workers,
@@ -92,9 +92,10 @@ class Cluster(ClusterLife):
             workerOptions=dict(worker_options or {}),
             schedulerClass=scheduler_class,
             schedulerOptions=dict(scheduler_options or {}),
-            idleTimeout=_seconds(idle_timeout, "idle_timeout"),
+            idleTimeout=seconds_of(idle_timeout, "idle_timeout"),
             noClientTimeout=keepalive_s,
             privateToCreator=private_to_creator,
+            deadMan=None if dead_man is None else seconds_of(dead_man, "dead_man"),
         )
         self._is_adaptive = False
         self._link: tuple[str, float] | None = None
@@ -103,7 +104,7 @@ class Cluster(ClusterLife):
             Remote(ClientApi(load_config(api_url, token))),
             body,
             amount=amount,
-            timeout_s=DEFAULT_TIMEOUT_S if timeout is None else _seconds(timeout, "timeout"),
+            timeout_s=DEFAULT_TIMEOUT_S if timeout is None else seconds_of(timeout, "timeout"),
             keepalive_s=keepalive_s,
             shutdown_on_close=shutdown_on_close,
             asynchronous=asynchronous,
@@ -125,7 +126,7 @@ class Cluster(ClusterLife):
     def wait_for_workers(self, n_workers: WorkerAmount = True, timeout: Duration | None = None) -> Any:
         """Waits as the argument `wait_for_workers` does. Workers that cannot start are not waited for."""
         check_amount(n_workers)
-        seconds = DEFAULT_TIMEOUT_S if timeout is None else _seconds(timeout, "timeout")
+        seconds = DEFAULT_TIMEOUT_S if timeout is None else seconds_of(timeout, "timeout")
         return self.sync(self._wait_for_workers, n_workers, seconds)
 
     def get_logs(
@@ -136,7 +137,7 @@ class Cluster(ClusterLife):
 
     def set_keepalive(self, keepalive: Duration) -> Any:
         """The server ends the cluster when it has heard of no client for so long; while this is open it is told of one."""
-        return self._act(self._set_keepalive, _seconds(keepalive, "keepalive"))
+        return self._act(self._set_keepalive, seconds_of(keepalive, "keepalive"))
 
     def send_private_envs(self, env: Mapping[str, str]) -> Any:
         """Sets environment variables on the scheduler and on present and future workers, without Ropewalk seeing them."""
@@ -229,17 +230,6 @@ class Cluster(ClusterLife):
 def _body(**values: Any) -> dict[str, Any]:
     """What is not given is the server's to choose."""
     return {key: value for key, value in values.items() if value is not None}
-
-
-def _seconds(duration: Duration, argument: str) -> float:
-    """As Dask reads durations: "20 minutes", "5m", 90."""
-    try:
-        seconds = float(parse_timedelta(duration))
-    except (ValueError, KeyError, TypeError):
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise ValueError(f'{argument} is {duration!r}: write it like "20 minutes", "90s", or as seconds above 0')
-    return seconds
 
 
 def _in_event_loop() -> bool:

@@ -1,0 +1,92 @@
+"""What is done with an open cluster object: scaling, keepalives, private variables, logs, links."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import pytest
+from stand_in import TOKEN, StandIn, problem
+from support import Start, eventually
+
+import ropewalk
+from ropewalk import life
+
+
+def test_scale_and_adapt(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1)
+    cluster.scale(3)
+    cluster.wait_for_workers()
+    assert len(cluster.scheduler_info["workers"]) == 3
+    assert cluster.adapt(minimum=1, maximum=4) is None
+    assert "Adaptive" in cluster._scaling_status()
+    with pytest.warns(UserWarning, match="interval has no effect"):
+        cluster.adapt(minimum=2, maximum=4, interval="1s")
+    cluster.scale(1)
+    assert api.sent("/adapt") == [{"minimum": 1, "maximum": 4}, {"minimum": 2, "maximum": 4}, {}]
+    assert api.sent("/scale") == [{"workers": 3}, {"workers": 1}]
+    assert "Manual" in cluster._scaling_status()
+
+
+def test_keepalives_are_sent_while_it_is_open(
+    start: Start, api: StandIn, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    monkeypatch.setattr(life, "KEEPALIVE_EVERY_S", 0.05)
+    cluster = start(n_workers=1)
+    assert api.sent("/keepalive") == []
+    cluster.set_keepalive("5m")
+    eventually(lambda: len(api.sent("/keepalive")) >= 3)
+    api.faults.append(("POST", "/keepalive", *problem(500, "INTERNAL", "Broken.")))
+    eventually(lambda: "was not kept alive" in caplog.text)
+    before = len(api.sent("/keepalive"))
+    eventually(lambda: len(api.sent("/keepalive")) > before + 1)
+    assert api.sent("/keepalive")[-1] == {"timeout": 300}
+    cluster.close()
+    after = len(api.sent("/keepalive"))
+    time.sleep(0.2)
+    assert len(api.sent("/keepalive")) == after
+
+
+def test_private_variables_never_pass_the_api(start: Start, api: StandIn, caplog: Any) -> None:
+    name, value = "ROPEWALK_TEST_PRIVATE", "hush-hush"
+    cluster = start(n_workers=1)
+    try:
+        with caplog.at_level("DEBUG"), cluster.get_client() as client:
+            cluster.send_private_envs({name: value})
+            assert client.submit(os.getenv, name, pure=False).result() == value
+            assert client.run_on_scheduler(os.getenv, name) == value
+            del os.environ[name]
+            cluster.scale(2)
+            cluster.wait_for_workers(2)
+            # The new one has set it when it starts: all of them are this process.
+            eventually(lambda: os.environ.get(name) == value)
+        assert value not in repr(api.requests) and value not in caplog.text
+    finally:
+        os.environ.pop(name, None)
+
+
+def test_logs_links_and_reprs(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1, name="shown")
+    line = {"at": "2026-01-01T00:00:00.000Z", "instance": "i_head0000head", "task": None, "attempt": None}
+    api.lines = [{**line, "stream": "stdout", "text": "a <line>"}]
+    logs = cluster.get_logs()
+    assert logs["Scheduler"] == "a <line>" and "Created cluster 1" in logs["Cluster"]
+    assert "a &lt;line&gt;" in logs._repr_html_()
+    assert cluster.dashboard_link == f"{api.url}/clusters/1/dashboard/?link=link-1"
+    assert cluster.dashboard_link == cluster.dashboard_link and len(api.sent("/dashboard-link")) == 1
+    assert repr(cluster).startswith("Cluster(shown, 'tls://127.0.0.1:") and "workers=1" in repr(cluster)
+    assert "shown" in cluster._repr_html_() and "/dashboard/?link=link-1" in cluster._repr_html_()
+    for text in (repr(cluster), cluster._repr_html_(), repr(vars(cluster)), repr(cluster.security)):
+        assert TOKEN not in text and "PRIVATE KEY" not in text
+    cluster._link = None
+    api.faults.append(("POST", "/dashboard-link", *problem(403, "FORBIDDEN", "Not yours.")))
+    assert cluster.dashboard_link == f"{api.url}/clusters/1/dashboard/status"
+    cluster.close()
+    assert cluster.dashboard_link == ""
+
+
+def test_other_versions_are_told(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.versions.installed", lambda name: "2020.1.0")
+    with pytest.warns(UserWarning, match=r"The cluster runs dask \d+.* \(here 2020\.1\.0\)"):
+        start(n_workers=1)

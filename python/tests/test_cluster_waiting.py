@@ -1,0 +1,65 @@
+"""What the cluster object waits for, and when it stops waiting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from stand_in import StandIn
+from support import Start
+
+import ropewalk
+
+
+@pytest.mark.parametrize("amount", [True, 2, 0.5, 1.0])
+def test_it_waits_for_as_many_workers_as_asked(start: Start, amount: Any) -> None:
+    cluster = start(wait_for_workers=amount)
+    assert len(cluster.scheduler_info["workers"]) >= (1 if amount == 0.5 else 2)
+
+
+def test_it_waits_for_none(start: Start, api: StandIn) -> None:
+    api.workers_come = False
+    assert len(start(wait_for_workers=False).scheduler_info["workers"]) == 0
+
+
+def test_too_few_in_time_shut_it_down(start: Start, api: StandIn) -> None:
+    api.workers_come = False
+    with pytest.raises(TimeoutError, match="did not have 1 workers in time: 0 of 2 workers"):
+        start(timeout=1, shutdown_on_close=False)
+    assert len(api.sent("/stop")) == 1
+
+
+def test_a_failed_start_tells_the_grouped_reasons(start: Start, api: StandIn) -> None:
+    api.outcome = {
+        "status": "error",
+        "reason": {"code": "FAILED_START", "text": "not enough workers"},
+        "failures": [{"code": "ENVIRONMENT_FAILED", "text": "no such package", "count": 2}],
+    }
+    with pytest.raises(ropewalk.ClusterFailedError, match="not enough workers\n  2 x ENVIRONMENT_FAILED") as caught:
+        start(wait_for_workers=True)
+    assert caught.value.code == "FAILED_START"
+
+
+def test_partial_success_is_success(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=2, wait_for_workers=True)
+    api.workers_come = False
+    cluster.scale(3)
+    api.views[1]["dask"]["workersErrored"] = 1
+    cluster.wait_for_workers(True, timeout=10)
+    assert len(cluster.scheduler_info["workers"]) == 2
+    with pytest.raises(ropewalk.ClusterFailedError, match="has 3 workers, so that 4 never start"):
+        cluster.wait_for_workers(4, timeout=10)
+
+
+def test_waiting_ends_with_the_cluster(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1, wait_for_workers=True)
+    api.views[1].update(status="stopped", reason={"code": "IDLE", "text": "nothing was computed for 20 minutes"})
+    with pytest.raises(ropewalk.ClusterFailedError, match="Cluster 1 has ended: nothing was computed"):
+        cluster.wait_for_workers(2)
+
+
+def test_the_scheduler_that_is_not_there_in_time(start: Start, api: StandIn) -> None:
+    api.looks_before_ready = 10_000
+    with pytest.raises(ropewalk.ClusterTimeoutError, match=r"its scheduler in time: scheduler pending \(environment\)"):
+        start(timeout=0.3)
+    assert len(api.sent("/stop")) == 1
