@@ -7,6 +7,7 @@ export const errorCodes = {
   FORBIDDEN: { status: 403, retryable: false },
   NOT_FOUND: { status: 404, retryable: false },
   METHOD_NOT_ALLOWED: { status: 405, retryable: false },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false },
   CONFLICT: { status: 409, retryable: false },
   NAME_TAKEN: { status: 409, retryable: false },
   IDEMPOTENCY_MISMATCH: { status: 409, retryable: false },

@@ -71,7 +71,13 @@ export type ReportRequest = z.infer<typeof reportRequest>;
 const stopOrder = z.object({ code: z.string(), text: z.string() }).nullable();
 
 /** `seen`: the version that the agent has, absent when it has none. */
-export const ordersQuery = z.object({ seen: z.coerce.number().int().min(0).optional() });
+export const ordersQuery = z.object({
+  seen: z
+    .string()
+    .regex(/^\d{1,15}$/, 'a whole number')
+    .transform(Number)
+    .optional(),
+});
 
 /** Answer of GET /v1/agent/orders?seen=VERSION, which is held for up to 20 s until there is a newer version. */
 export const orders = z.object({

@@ -56,6 +56,7 @@ function understand(error: unknown): { problem: Problem; retryAfterMs?: number |
       problem: { code: 'VALIDATION', message: 'The request body is not valid JSON.', hint: 'Send one JSON object.' },
     };
   }
+  if (error instanceof HTTPException && error.status === 415) return { problem: notJson };
   return { problem: internal };
 }
 
@@ -63,6 +64,12 @@ function understand(error: unknown): { problem: Problem; retryAfterMs?: number |
 function causesOf(error: unknown): string[] {
   return error instanceof Error ? [error.message, ...causesOf(error.cause)] : [];
 }
+
+const notJson: Problem = {
+  code: 'UNSUPPORTED_MEDIA_TYPE',
+  message: 'The body of this request is not said to be JSON.',
+  hint: 'Send it with `Content-Type: application/json`.',
+};
 
 const internal: Problem = {
   code: 'INTERNAL',

@@ -1,0 +1,24 @@
+// The API against schemathesis, with a fixed seed and a fixed budget: no answer of ours may be a fault of ours, undocumented,
+// of another shape than its schema, or a yes to what the document refuses. `npm run fuzz:api` goes on for longer.
+import { describe, expect, it } from 'vitest';
+
+import { fuzzSeed, fuzzTimes } from '../support/fuzz-options.ts';
+import { fuzzApi } from './fuzz-api.ts';
+
+const seconds = 60 * fuzzTimes(process.env);
+
+describe('the API, fuzzed from its own document', () => {
+  it(
+    'answers everything as it says',
+    async ({ skip }) => {
+      const result = await fuzzApi({ examples: 10, seconds, seed: Math.abs(fuzzSeed(process.env)) });
+      if (result === null) return skip('schemathesis cannot be installed: there is no package index');
+      expect(result.exitCode, result.output).toBe(0);
+      const tested = /Tested: (\d+)/.exec(result.output)?.[1];
+      const generated = /(\d+) generated/.exec(result.output)?.[1];
+      expect(Number(tested)).toBeGreaterThanOrEqual(35);
+      expect(Number(generated)).toBeGreaterThanOrEqual(1_000);
+    },
+    (seconds + 300) * 1_000,
+  );
+});

@@ -1,0 +1,106 @@
+// Runs schemathesis against an API of its own: it reads the served OpenAPI document, sends what is valid and what is not,
+// and judges every answer. `npm run fuzz:api -- [--examples 200] [--seconds 1800] [--seed 42]`.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+
+import { z } from 'zod';
+
+import { ensureEnvironment } from '../../agent/environment/environment.ts';
+
+export interface FuzzOptions {
+  examples: number;
+  seconds: number;
+  seed: number;
+}
+
+/** Null when the tool cannot be had: there is no package index. Output is what it printed, and our own errors. */
+export async function fuzzApi(options: FuzzOptions): Promise<{ exitCode: number; output: string } | null> {
+  const tool = await ensureTool();
+  if (tool === null) return null;
+  const api = spawn(process.execPath, [join(import.meta.dirname, 'fuzzed-api.ts')], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  api.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const directory = await mkdtemp(join(tmpdir(), 'ropewalk-fuzz-'));
+  try {
+    const { url, tokens } = hello.parse(JSON.parse(await firstLine(api)));
+    const { examples, seconds, seed } = options;
+    const ran = await run(tool, {
+      args: [
+        ...['--config-file', join(import.meta.dirname, 'schemathesis.toml'), 'run', `${url}/v1/openapi.json`],
+        ...['--seed', String(seed), '--max-examples', String(examples), '--max-time', String(seconds)],
+        ...['--continue-on-failure', '--no-color', '--generation-database', 'none', '--request-timeout', '30'],
+      ],
+      env: { PATH: process.env['PATH'] ?? '', HOME: directory, ...tokens },
+      cwd: directory,
+    });
+    return { exitCode: ran.exitCode, output: `${ran.output}\n${await ended(api).then(() => errors)}` };
+  } finally {
+    await ended(api);
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+const hello = z.object({ url: z.url(), tokens: z.record(z.string(), z.string()) });
+
+/** A directory of its own: what tests of Dask find in theirs must be Dask. */
+const cacheDir = join(import.meta.dirname, '../../node_modules/.cache/ropewalk/schemathesis');
+
+async function ensureTool(): Promise<string | null> {
+  try {
+    const { pythonPath } = await ensureEnvironment({
+      cacheDir,
+      requirements: ['schemathesis==4.32.5'],
+      pythonPath: 'python3',
+      environment: process.env,
+    });
+    return join(dirname(pythonPath), 'schemathesis');
+  } catch (error) {
+    console.warn('schemathesis cannot be installed:', error);
+    return null;
+  }
+}
+
+function run(program: string, { args, ...options }: { args: string[]; env: NodeJS.ProcessEnv; cwd: string }) {
+  return new Promise<{ exitCode: number; output: string }>((resolve, reject) => {
+    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.once('error', reject);
+    child.once('exit', (code) => resolve({ exitCode: code ?? 1, output }));
+  });
+}
+
+async function firstLine({ stdout }: Pick<ChildProcess, 'stdout'>): Promise<string> {
+  if (stdout !== null) for await (const line of createInterface({ input: stdout })) return line;
+  throw new Error('the API to be fuzzed did not start');
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  child.once('exit', () => resolve());
+  child.stdin?.end();
+  await promise;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      examples: { type: 'string', default: '200' },
+      seconds: { type: 'string', default: '1800' },
+      seed: { type: 'string', default: String(Math.floor(Math.random() * 0x7fff_ffff)) },
+    },
+  });
+  console.log(`seed ${values.seed}`);
+  const options = { examples: Number(values.examples), seconds: Number(values.seconds), seed: Number(values.seed) };
+  const result = await fuzzApi(options);
+  console.log(result?.output ?? 'nothing was run');
+  process.exitCode = result?.exitCode ?? 1;
+}
