@@ -21,6 +21,7 @@ export type Duration = number | string;
 export interface ClustersApi {
   /**
    * Starts a Dask cluster, or answers with the open one of that name (`existing`), unless `getOrCreate` is false.
+   * With `privateToCreator` nobody else may connect; an instance that nobody has answered for `deadMan` ends by itself.
    * Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
    */
   create(input?: CreateCluster, options?: CreateOptions): Promise<CreatedCluster>;

@@ -36,7 +36,10 @@ export interface FindableListOptions extends ListOptions {
 }
 
 export interface JobsApi {
-  /** Submits a job. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`). */
+  /**
+   * Submits a job. `privateToCreator` keeps what its tasks print from others; an instance that nobody has answered for
+   * `deadMan` ends by itself. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
+   */
   create(input: CreateJob, options?: CreateOptions): Promise<CreatedJob>;
   /** Throws NotFoundError. */
   get(number: number, options?: CallOptions): Promise<Job>;

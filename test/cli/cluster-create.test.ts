@@ -42,7 +42,15 @@ describe('cluster create', () => {
       const { api, env } = await standIn(creating());
       const words = ['cluster', 'create', '--workers', '2', '--name', 'blue', '--new', '--keepalive', '5m'];
       words.push('--requirements-file', 'requirements.txt', '--requirement', 'numpy', '-e', 'MODE=fast');
-      words.push('--secret-env', 'KEY', '--worker-options', '{"nthreads":2}', '--private-to-creator');
+      words.push(
+        '--secret-env',
+        'KEY',
+        '--worker-options',
+        '{"nthreads":2}',
+        '--private-to-creator',
+        '--dead-man',
+        '1h',
+      );
       const result = await runCli(words, { cwd, env: { ...env, KEY: 'hidden' } });
       expect(result).toMatchObject({ code: 0, stdout: 'Cluster 7 (blue) is created\n' });
       expect(result.stderr).toContain('warning: workerOptions: no effect\n');
@@ -56,6 +64,7 @@ describe('cluster create', () => {
         secretEnv: { KEY: 'hidden' },
         workerOptions: { nthreads: 2 },
         noClientTimeout: '5m',
+        deadMan: '1h',
         privateToCreator: true,
       });
       expect(api.asked).toHaveLength(1);

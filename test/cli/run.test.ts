@@ -50,6 +50,7 @@ describe('batch run', () => {
     const { body } = await submit([
       ...['--array', '2,4-6', '--max-workers', '-1', '-e', 'MODE=fast', '--env', 'EQ=a=b', '-e', 'EMPTY='],
       ...['--secret-env', 'KEY=v', '--name', 'nightly', '--retries', '2', '--job-timeout', '1 hour', '--lease', '30s'],
+      ...['--dead-man', '10 minutes', '--private-to-creator'],
       ...['--get-or-create', 'timeout', '600', 'python', '-N', '3', '--wait', '$COILED_BATCH_TASK_INPUT'],
     ]);
     expect(body).toEqual({
@@ -62,6 +63,8 @@ describe('batch run', () => {
       retries: 2,
       jobTimeout: '1 hour',
       lease: '30s',
+      deadMan: '10 minutes',
+      privateToCreator: true,
       getOrCreate: true,
     });
   });

@@ -22,6 +22,8 @@ interface RunFlags extends ConnectionFlags, FormatFlag {
   retries?: number;
   jobTimeout?: string;
   lease?: string;
+  deadMan?: string;
+  privateToCreator?: boolean;
   env?: string[];
   secretEnv?: string[];
   envFile?: string[];
@@ -60,6 +62,11 @@ export function runCommand(context: CliContext, finish: Finish): Command {
     .option('--retries <n>', 'further attempts for a task that fails', parseCount)
     .option('--job-timeout <duration>', 'end the job this long after its start, e.g. "1 hour"')
     .option('--lease <duration>', 'how long an instance may be silent before its task is looked into')
+    .option(
+      '--dead-man <duration>',
+      'an instance nobody has answered for this long ends itself (30 minutes unless given)',
+    )
+    .option('--private-to-creator', 'only you may read what its tasks print')
     .option(
       '--upload <path>',
       "file, or directory whose content, goes into the tasks' working directory (repeatable)",
@@ -128,5 +135,7 @@ async function inputOf(
     ...(retries !== undefined && { retries }),
     ...(jobTimeout !== undefined && { jobTimeout }),
     ...(lease !== undefined && { lease }),
+    ...(flags.deadMan !== undefined && { deadMan: flags.deadMan }),
+    ...(flags.privateToCreator === true && { privateToCreator: true }),
   };
 }

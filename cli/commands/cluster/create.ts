@@ -33,6 +33,7 @@ interface CreateFlags extends ConnectionFlags, FormatFlag {
   maxLifetime?: string;
   drainTimeout?: string;
   lease?: string;
+  deadMan?: string;
   privateToCreator?: boolean;
   wait?: true | WorkerAmount;
   timeout?: number;
@@ -60,6 +61,10 @@ export function createCommand(context: CliContext, finish: Finish): Command {
     .option('--max-lifetime <duration>', 'end it after this long in any case')
     .option('--drain-timeout <duration>', 'how long leaving workers may finish their tasks')
     .option('--lease <duration>', 'how long an instance may be silent before it is looked into')
+    .option(
+      '--dead-man <duration>',
+      'an instance nobody has answered for this long ends itself (30 minutes unless given)',
+    )
     .option('--private-to-creator', 'only you may connect to it')
     .option('--wait [amount]', 'wait for all workers, or for a number (3) or a part (0.5) of them', parseAmount)
     .option('--timeout <duration>', 'how long to wait, e.g. 90s or 5m (10m unless given)', parseTimeout);
@@ -124,6 +129,7 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
     ...(maxLifetime !== undefined && { maxLifetime }),
     ...(drainTimeout !== undefined && { drainTimeout }),
     ...(lease !== undefined && { lease }),
+    ...(flags.deadMan !== undefined && { deadMan: flags.deadMan }),
     ...(flags.privateToCreator === true && { privateToCreator: true }),
   };
 }
