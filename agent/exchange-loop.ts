@@ -1,8 +1,9 @@
 // Trades results for leases until the agent is stopped, or has nothing left because its instance is to be left: carries out
 // what state.ts decides, and decides nothing itself.
 import { exchangeAnswerBody } from '../schema/agent.ts';
-import type { ExchangeAnswerBody, ExchangeRequest } from '../schema/agent.ts';
+import type { ExchangeRequest } from '../schema/agent.ts';
 import { createBell } from './bell.ts';
+import { createKeeper } from './keeper.ts';
 import type { Leave } from './leave.ts';
 import type { Log } from './log.ts';
 import type { Session } from './register.ts';
@@ -11,18 +12,25 @@ import type { TaskEnd, TaskRun } from './runner.ts';
 import {
   abandon,
   applyAnswer,
+  compose,
   createAgentState,
   drain,
+  endTurns,
   isDrained,
   noteSent,
   planExchange,
+  resultsKept,
+  resultsWithinMs,
+  runsLow,
   taskEnded,
 } from './state.ts';
 import type { AgentState, Grant } from './state.ts';
+import { surroundingsAfter, unknownSurroundings } from './surroundings.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface ExchangeLoopInput {
   session: Session;
-  start: (grant: Grant, answer: ExchangeAnswerBody) => TaskRun;
+  start: (grant: Grant, surroundings: Surroundings) => TaskRun;
   results: Results;
   log: Log;
   stopping: AbortController;
@@ -42,22 +50,34 @@ export async function exchangeLoop({
   const { signal } = stopping;
   const bell = createBell(signal);
   let state: AgentState = createAgentState(Date.now());
+  let known = unknownSurroundings;
   let run: TaskRun | null = null;
+  const fail = (error: unknown): void => stopping.abort({ code: 'AGENT_FAILED', text: String(error), failed: true });
 
-  const begin = (grant: Grant, answer: ExchangeAnswerBody): void => {
-    const begun = start(grant, answer);
+  const keep = createKeeper({
+    unkept: () => state.unkept,
+    keep: (batch) => results.keep(batch),
+    kept: (batch) => {
+      state = resultsKept(state, batch);
+      bell.ring();
+    },
+  });
+
+  const begin = (grant: Grant): void => {
+    const begun = start(grant, known.latest);
     run = begun;
     void begun.ended
       .then(async (end) => {
         const isWanted = state.held?.dropped === false && !signal.aborted;
-        const result = isWanted ? resultOf(grant, end) : null;
-        // On disk before anybody hears of it.
-        if (result !== null) await results.keep(result);
-        state = taskEnded(state, result, Date.now());
+        const next = taskEnded(state, isWanted ? resultOf(grant, end) : null, Date.now());
+        state = next.state;
         run = null;
-        bell.ring();
+        if (next.start !== null && !signal.aborted) begin(next.start);
+        if (!isWanted) bell.ring();
+        // Together with those of other tasks, as long as there is more to run.
+        await keep(runsLow(state, Date.now()) ? 0 : resultsWithinMs / 2);
       })
-      .catch((error: unknown) => stopping.abort({ code: 'AGENT_FAILED', text: String(error), failed: true }));
+      .catch(fail);
   };
 
   leave.draining.addEventListener('abort', () => {
@@ -71,18 +91,21 @@ export async function exchangeLoop({
   });
 
   while (!signal.aborted && !isDrained(state)) {
+    state = endTurns(state, Date.now());
     const plan = planExchange(state, Date.now());
     if (plan.say === null) {
       await bell.wait(plan.waitMs);
       continue;
     }
     let said = plan.say;
+    let saidAtMs = Date.now();
     // An attempt after a failure says what is true by then; an unanswered claim keeps its id.
     const body = (): ExchangeRequest => {
-      const again = planExchange(state, Date.now());
-      said = again.say ?? said;
+      saidAtMs = Date.now();
+      state = endTurns(state, saidAtMs);
+      said = compose(state, saidAtMs);
       state = noteSent(state, said);
-      return { ...said, head: isHead };
+      return { ...said, head: isHead, ...(known.mark === undefined ? {} : { addressesSeen: known.mark }) };
     };
     const answer = await session.call({
       method: 'POST',
@@ -92,12 +115,14 @@ export async function exchangeLoop({
     });
     if (answer === null) break;
     session.renew(answer.token);
-    const applied = applyAnswer(state, said, answer, Date.now());
+    known = surroundingsAfter(known, answer);
+    const nowMs = Date.now();
+    const applied = applyAnswer(state, said, answer, { nowMs, tookMs: nowMs - saidAtMs });
     state = applied.state;
     const { orders } = applied;
     if (orders.forget.length > 0) await results.forget(orders.forget);
     if (orders.stop !== null) stopping.abort(orders.stop);
-    else if (orders.start !== null) begin(orders.start, answer);
+    else if (orders.start !== null) begin(orders.start);
     if (orders.kill !== null) {
       log.write(`Lease ${orders.kill} has ended: its command is being ended.`);
       endTask(run);

@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { Bundle, ExchangeAnswerBody } from '../schema/agent.ts';
+import type { Bundle } from '../schema/agent.ts';
 import type { Boot } from './boot.ts';
 import { resolveCommand } from './command.ts';
 import { taskEnvironment } from './env.ts';
@@ -14,6 +14,7 @@ import type { Session } from './register.ts';
 import { startTask } from './runner.ts';
 import type { TaskRun } from './runner.ts';
 import type { Grant } from './state.ts';
+import type { Surroundings } from './surroundings.ts';
 import { prepareDirectory, unpackFiles } from './task-files.ts';
 
 export interface TaskStarterInput {
@@ -26,10 +27,10 @@ export interface TaskStarterInput {
   session: Session;
 }
 
-export function createTaskStarter(input: TaskStarterInput): (grant: Grant, answer: ExchangeAnswerBody) => TaskRun {
+export function createTaskStarter(input: TaskStarterInput): (grant: Grant, surroundings: Surroundings) => TaskRun {
   const { instance, boot, bundle, directory, logs, environment, session } = input;
   const files = unpackFiles(bundle.files);
-  return (grant, answer) => {
+  return (grant, surroundings) => {
     const name = `${grant.taskId}-${grant.attempt}`;
     const cwd = join(directory, 'work', name);
     const registered = session.registered();
@@ -40,7 +41,7 @@ export function createTaskStarter(input: TaskStarterInput): (grant: Grant, answe
       job: bundle.env,
       registered,
       grant,
-      answer,
+      answer: surroundings,
     });
     return startTask({
       argv: resolveCommand(bundle.command, env, files),

@@ -112,7 +112,12 @@ export const exchangeRequest = z.strictObject({
   claim: count,
   want: z.number().int().min(0).max(100),
   running: z.array(count).max(1000),
+  /** Leases that wait for their turn, not begun; and leases handed back, never begun. Absent where one is held at a time. */
+  held: z.array(count).max(100).optional(),
+  returned: z.array(count).max(1000).optional(),
   results: z.array(taskResult).max(1000),
+  /** The mark of the addresses that the agent has, so that they are not sent again. */
+  addressesSeen: z.string().max(64).optional(),
   /** Whether this is the head instance, which stays to the end of its job; absent in agents of earlier versions. */
   head: z.boolean().optional(),
 });
@@ -128,6 +133,10 @@ export const exchangeAnswerBody = z.object({
   taskCount: count,
   schedulerAddress: z.string().nullable(),
   readyWorkers: z.array(z.string()),
+  /** Marks the two addresses above; when it is the one that the agent has named, they are left out. */
+  addresses: z.string().optional(),
+  /** Leases that the agent may hold, with the running one; absent in answers of earlier versions, which means one. */
+  mayHold: count.optional(),
   token: renewedToken.nullable(),
 });
 export type ExchangeAnswerBody = z.infer<typeof exchangeAnswerBody>;

@@ -68,7 +68,7 @@ describe('results', () => {
     await start({ command: ['true'] }, [0], (fresh) => (fresh.acknowledges = false));
     await eventually(() => api.results().length >= 3);
     const { lease } = await resultOf(0);
-    expect(JSON.parse(await readFile(join(agent.directory, 'results', `${lease}.json`), 'utf8'))).toEqual(
+    expect(JSON.parse(await readFile(join(agent.directory, 'results', `${lease}.jsonl`), 'utf8'))).toEqual(
       api.results()[0],
     );
     expect(new Set(api.results().map((result) => JSON.stringify(result))).size).toBe(1);

@@ -8,9 +8,12 @@ import {
   confirmAfterMs,
   createAgentState,
   drain,
+  endTurns,
   isDrained,
   noteSent,
   planExchange,
+  resultsKept,
+  resultsWithinMs,
   taskEnded,
 } from '../../agent/state.ts';
 import type { AgentState, Grant, TaskResult } from '../../agent/state.ts';
@@ -49,7 +52,13 @@ function say(state: AgentState, nowMs: number): { state: AgentState; request: Ex
 
 function trade(state: AgentState, nowMs: number, fields: Partial<ExchangeAnswerBody>) {
   const said = say(state, nowMs);
-  return { ...applyAnswer(said.state, said.request, answerWith(fields), nowMs), request: said.request };
+  return { ...applyAnswer(said.state, said.request, answerWith(fields), { nowMs }), request: said.request };
+}
+
+/** As the loop has it once the result is on disk. */
+function finish(state: AgentState, result: TaskResult | null, nowMs: number): AgentState {
+  const ended = taskEnded(state, result, nowMs).state;
+  return resultsKept(ended, ended.unkept);
 }
 
 describe('claims', () => {
@@ -64,7 +73,7 @@ describe('claims', () => {
     const first = say(createAgentState(0), 0);
     const second = say(first.state, 5_000);
     expect([first.request.claim, second.request.claim]).toEqual([1, 1]);
-    const { state } = applyAnswer(second.state, second.request, answerWith({}), 5_000);
+    const { state } = applyAnswer(second.state, second.request, answerWith({}), { nowMs: 5_000 });
     expect(say(state, 60_000).request.claim).toBe(2);
   });
 
@@ -94,14 +103,14 @@ describe('a held task', () => {
 
   it('sends its result at once, together with the next claim', () => {
     const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
-    const { request } = say(taskEnded(state, resultOf(4), 10), 10);
+    const { request } = say(finish(state, resultOf(4), 10), 10);
     expect(request).toEqual({ claim: 2, want: 1, running: [], results: [resultOf(4)] });
   });
 
   it('leaves no result when it was dropped', () => {
     const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
     const dropped = trade(state, 2_000, { drop: [4] });
-    const again = trade(taskEnded(dropped.state, null, 3_000), 3_000, {});
+    const again = trade(finish(dropped.state, null, 3_000), 3_000, {});
     expect(again.request).toMatchObject({ want: 1, results: [] });
   });
 
@@ -112,7 +121,7 @@ describe('a held task', () => {
 
   it('is not begun a second time by a repeated grant', () => {
     const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
-    const repeated = trade(taskEnded(state, resultOf(4), 10), 10, { grants: [grant(4)], acknowledged: [4] });
+    const repeated = trade(finish(state, resultOf(4), 10), 10, { grants: [grant(4)], acknowledged: [4] });
     expect(repeated.orders.start).toBeNull();
   });
 });
@@ -120,7 +129,7 @@ describe('a held task', () => {
 describe('results', () => {
   it('are forgotten when acknowledged, and repeated otherwise', () => {
     const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
-    const kept = trade(taskEnded(state, resultOf(4), 10), 10, { retryAfterMs: 500 });
+    const kept = trade(finish(state, resultOf(4), 10), 10, { retryAfterMs: 500 });
     expect(kept.orders.forget).toEqual([]);
     expect(planExchange(kept.state, 10)).toEqual({ say: null, waitMs: 500 });
     const acknowledged = trade(kept.state, 510, { acknowledged: [4] });
@@ -132,8 +141,8 @@ describe('results', () => {
   it('that came up while an exchange was under way go out right after it', () => {
     const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
     const renewing = say(state, 2_000);
-    const ended = taskEnded(renewing.state, resultOf(4), 2_010);
-    const { state: after } = applyAnswer(ended, renewing.request, answerWith({}), 2_020);
+    const ended = finish(renewing.state, resultOf(4), 2_010);
+    const { state: after } = applyAnswer(ended, renewing.request, answerWith({}), { nowMs: 2_020 });
     expect(say(after, 2_020).request).toMatchObject({ want: 1, results: [resultOf(4)] });
   });
 });
@@ -166,11 +175,11 @@ it('runs every granted lease once, whatever is lost on the way', () => {
         if (fate === 'answer lost') continue;
         const grants = request.want > 0 ? last.grants : [];
         const acknowledged = request.results.map((result) => result.lease);
-        const applied = applyAnswer(state, request, answerWith({ grants, acknowledged }), nowMs);
+        const applied = applyAnswer(state, request, answerWith({ grants, acknowledged }), { nowMs });
         state = applied.state;
         if (applied.orders.start === null) continue;
         begun.push(applied.orders.start.lease);
-        state = taskEnded(state, resultOf(applied.orders.start.lease), nowMs);
+        state = finish(state, resultOf(applied.orders.start.lease), nowMs);
       }
       expect(begun).toEqual([0, 1, 2, 3, 4]);
       expect([...recorded]).toEqual([0, 1, 2, 3, 4]);
@@ -182,29 +191,108 @@ describe('a draining agent', () => {
   it('claims nothing more, and leaves a grant that is under way to others', () => {
     const claimed = say(createAgentState(0), 0);
     const draining = drain(claimed.state);
-    const { state, orders } = applyAnswer(draining, claimed.request, answerWith({ grants: [grant(1)] }), 0);
-    expect([orders.start, state.held, isDrained(state)]).toEqual([null, null, true]);
-    expect(planExchange(state, 100_000).say).toBeNull();
+    const granting = answerWith({ grants: [grant(1)], mayHold: 1 });
+    const { state, orders } = applyAnswer(draining, claimed.request, granting, { nowMs: 0 });
+    expect([orders.start, state.held, isDrained(state)]).toEqual([null, null, false]);
+    const told = trade(state, 0, { mayHold: 1 });
+    expect(told.request).toMatchObject({ want: 0, returned: [1] });
+    expect(isDrained(told.state)).toBe(true);
+    expect(planExchange(told.state, 100_000).say).toBeNull();
   });
 
   it('lets its task run on and tells the result, and is drained when that is acknowledged', () => {
     const begun = drain(trade(createAgentState(0), 0, { grants: [grant(1)] }).state);
     expect(isDrained(begun)).toBe(false);
     expect(say(begun, 60_000).request).toMatchObject({ want: 0, running: [1] });
-    const ended = taskEnded(begun, resultOf(1), 60_000);
+    const ended = finish(begun, resultOf(1), 60_000);
     expect(isDrained(ended)).toBe(false);
     const told = say(ended, 60_000);
     expect(told.request).toMatchObject({ want: 0, results: [resultOf(1)] });
-    expect(isDrained(applyAnswer(told.state, told.request, answerWith({ acknowledged: [1] }), 60_001).state)).toBe(
-      true,
-    );
+    expect(
+      isDrained(applyAnswer(told.state, told.request, answerWith({ acknowledged: [1] }), { nowMs: 60_001 }).state),
+    ).toBe(true);
   });
 
   it('gives up what runs when there is no time left: no renewal and no result', () => {
     const begun = trade(createAgentState(0), 0, { grants: [grant(1)] }).state;
     const late = abandon(drain(begun));
-    expect(late.held).toEqual({ lease: 1, dropped: true });
+    expect(late.held).toMatchObject({ lease: 1, dropped: true });
     expect(planExchange(late, 100_000).say).toBeNull();
-    expect(isDrained(taskEnded(late, null, 100_000))).toBe(true);
+    expect(isDrained(finish(late, null, 100_000))).toBe(true);
+  });
+});
+
+describe('tasks that wait for their turn', () => {
+  const mayHold = 32;
+  const leases = (from: number, count: number): Grant[] => Array.from({ length: count }, (_, at) => grant(from + at));
+  /** It has run one task of that length, and claims again with its result. */
+  const after = (taskMs: number) => {
+    const { state } = trade(createAgentState(0), 0, { grants: [grant(1)], mayHold });
+    return finish(state, resultOf(1), taskMs);
+  };
+  const wantAfter = (taskMs: number): number => say(after(taskMs), taskMs).request.want;
+
+  it('are asked for as tasks turn out short, and never behind a long one', () => {
+    expect([1, 10, 25, 100, 400, 1_000, 1_001, 60_000].map(wantAfter)).toEqual([32, 26, 11, 4, 2, 2, 1, 1]);
+  });
+
+  it('are never more than the control plane lets it hold, and one where it does not say', () => {
+    const { state } = trade(createAgentState(0), 0, { grants: [grant(1)], mayHold: 3 });
+    expect(say(finish(state, resultOf(1), 1), 1).request.want).toBe(3);
+    const old = trade(createAgentState(0), 0, { grants: [grant(1)] });
+    expect(say(finish(old.state, resultOf(1), 1), 1).request).toEqual({
+      ...{ claim: 2, want: 1, running: [], results: [resultOf(1)] },
+    });
+  });
+
+  it('run one after the other, named in each exchange, and more are asked for when half are gone', () => {
+    const { state, orders } = trade(after(25), 25, { grants: leases(2, 11), mayHold });
+    expect([orders.start?.lease, state.waiting.length]).toEqual([2, 10]);
+    let now = state;
+    for (let lease = 2; lease < 7; lease += 1) {
+      expect(planExchange(now, 100).say).toBeNull();
+      const next = taskEnded(now, resultOf(lease), 100 + lease);
+      expect(next.start?.lease).toBe(lease + 1);
+      now = resultsKept(next.state, next.state.unkept);
+    }
+    const { request } = say(now, 110);
+    expect(request).toMatchObject({ running: [7], held: [8, 9, 10, 11, 12] });
+    expect(request.want).toBeGreaterThan(0);
+    expect(request.results.map(({ lease }) => lease)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('leave results that wait for company, but not for long, and never before they are on disk', () => {
+    const { state } = trade(after(25), 25, { grants: leases(2, 11), acknowledged: [1], mayHold });
+    const ended = taskEnded(state, resultOf(2), 100).state;
+    expect(say(ended, 1_100).request).toMatchObject({ running: [3, 2], results: [] });
+    const kept = resultsKept(ended, ended.unkept);
+    expect(planExchange(kept, 100)).toEqual({ say: null, waitMs: resultsWithinMs });
+    expect(say(kept, 350).request).toMatchObject({ running: [3], results: [resultOf(2)] });
+  });
+
+  it('are handed back once the running task has turned out long, and when the agent drains', () => {
+    const { state } = trade(after(25), 25, { grants: leases(2, 8), acknowledged: [1], mayHold });
+    expect(endTurns(state, 1_024)).toBe(state);
+    expect(planExchange(state, 1_000)).toEqual({ say: null, waitMs: 25 });
+    const long = trade(endTurns(state, 1_025), 1_025, { mayHold });
+    expect(long.request).toMatchObject({ want: 0, running: [2], returned: [3, 4, 5, 6, 7, 8, 9] });
+    expect(long.request.held).toBeUndefined();
+    expect(planExchange(long.state, 1_100).say).toBeNull();
+    expect(say(drain(state), 30).request).toMatchObject({ want: 0, running: [2], returned: [3, 4, 5, 6, 7, 8, 9] });
+  });
+
+  it('are handed back until that has been heard', () => {
+    const { state } = trade(after(25), 25, { grants: leases(2, 3), acknowledged: [1], mayHold });
+    const first = say(drain(state), 30);
+    expect(say(first.state, 31).request.returned).toEqual([3, 4]);
+    const heard = applyAnswer(first.state, first.request, answerWith({ mayHold }), { nowMs: 32 });
+    expect(planExchange(heard.state, 33).say).toBeNull();
+  });
+
+  it('are given up when their lease has ended', () => {
+    const { state } = trade(after(25), 25, { grants: leases(2, 3), acknowledged: [1], mayHold });
+    const told = trade(state, 1_024, { drop: [3], mayHold });
+    expect(told.orders.kill).toBeNull();
+    expect(told.state.waiting.map(({ lease }) => lease)).toEqual([4]);
   });
 });

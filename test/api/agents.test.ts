@@ -59,6 +59,16 @@ describe('agents', () => {
     });
     const again = await (await exchange(api, headToken, { want: 1 })).json();
     expect(again.grants).toEqual(granted.grants);
+    const seen = { want: 1, addressesSeen: granted.addresses };
+    const named = await (await exchange(api, headToken, seen)).json();
+    expect(named).toMatchObject({
+      grants: granted.grants,
+      addresses: granted.addresses,
+      readyWorkers: [],
+      taskCount: 3,
+    });
+    const other = await (await exchange(api, headToken, { ...seen, addressesSeen: 'of another time' })).json();
+    expect(other.readyWorkers).toEqual(['127.0.0.1:2']);
     const result = {
       lease: 1,
       task: 0,

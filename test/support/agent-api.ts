@@ -27,7 +27,14 @@ export interface AgentApi {
   /** What every exchange answers besides grants, acknowledgements and drops. */
   answer: Pick<
     ExchangeAnswerBody,
-    'retryAfterMs' | 'renewWithinMs' | 'taskCount' | 'schedulerAddress' | 'readyWorkers' | 'stop'
+    | 'retryAfterMs'
+    | 'renewWithinMs'
+    | 'taskCount'
+    | 'schedulerAddress'
+    | 'readyWorkers'
+    | 'stop'
+    | 'mayHold'
+    | 'addresses'
   >;
   acknowledges: boolean;
   /** Leases that have ended: whoever says that it runs them is told to drop them. */

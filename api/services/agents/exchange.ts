@@ -1,5 +1,7 @@
 // What an agent trades with its job: results for leases. With new leases comes what a task's environment needs to know of
 // its cluster. Losing an answer is harmless: the agent repeats its claim and gets the same leases.
+import { createHash } from 'node:crypto';
+
 import { RopewalkError } from '../../../domain/errors.ts';
 import type { ExchangeAnswer } from '../../../domain/job/protocol.ts';
 import { minIdleClaimMs } from '../../../domain/limits.ts';
@@ -10,7 +12,10 @@ import type { InstanceContext } from '../context.ts';
 import { refusal } from './refusal.ts';
 import { renewIfDue } from './renew.ts';
 
-export async function exchangeWork(context: InstanceContext, input: ExchangeRequest): Promise<ExchangeAnswerBody> {
+export async function exchangeWork(
+  context: InstanceContext,
+  { addressesSeen, ...input }: ExchangeRequest,
+): Promise<ExchangeAnswerBody> {
   const { deps, actor } = context;
   if (actor.job === null) throw noJob(actor.cluster);
   const submitted = await deps.exchanges.submit(
@@ -23,25 +28,32 @@ export async function exchangeWork(context: InstanceContext, input: ExchangeRequ
   if (submitted.kind === 'closed') return { ...overAnswer(actor.job), ...unknownCluster, token: null };
   const answer = submitted.value;
   deps.metrics.leasesGranted(answer.grants.length);
-  const surroundings = answer.grants.length === 0 ? unknownCluster : await readSurroundings(context, actor.job);
+  const surroundings =
+    answer.grants.length === 0 ? unknownCluster : await readSurroundings(context, actor.job, addressesSeen);
   return { ...answer, ...surroundings, token: await renewIfDue(context) };
 }
 
-type Surroundings = Pick<ExchangeAnswerBody, 'taskCount' | 'schedulerAddress' | 'readyWorkers'>;
+type Surroundings = Pick<ExchangeAnswerBody, 'taskCount' | 'schedulerAddress' | 'readyWorkers' | 'addresses'>;
 
 /** Only new leases need it. */
 const unknownCluster: Surroundings = { taskCount: 0, schedulerAddress: null, readyWorkers: [] };
 const clusterMaxAgeMs = 5_000;
 
-async function readSurroundings({ deps, actor }: InstanceContext, job: number): Promise<Surroundings> {
+async function readSurroundings(
+  { deps, actor }: InstanceContext,
+  job: number,
+  seen: string | undefined,
+): Promise<Surroundings> {
   const [cluster, { view }] = await Promise.all([
     deps.views.cluster(actor.workspace, actor.cluster, { maxAgeMs: clusterMaxAgeMs }),
     deps.views.job(actor.workspace, job),
   ]);
-  return { taskCount: view.tasks.total, ...addressesOf(cluster.view) };
+  const addresses = addressesOf(cluster.view);
+  const taskCount = view.tasks.total;
+  return addresses.addresses === seen ? { ...unknownCluster, taskCount, addresses: seen } : { taskCount, ...addresses };
 }
 
-type Addresses = Omit<Surroundings, 'taskCount'>;
+type Addresses = Omit<Surroundings, 'taskCount'> & { addresses: string };
 
 /** A thousand agents ask about the same view of the same thousand instances. */
 const addresses = new WeakMap<ClusterView, Addresses>();
@@ -50,13 +62,21 @@ function addressesOf(view: ClusterView): Addresses {
   const known = addresses.get(view);
   if (known !== undefined) return known;
   const ready = view.instances.filter((instance) => instance.state === 'ready' && instance.address !== null);
-  const found = {
+  const found = withMark({
     schedulerAddress: ready.find(({ role }) => role === 'head')?.address ?? null,
     readyWorkers: ready.filter(({ role }) => role === 'worker').flatMap(({ address }) => address ?? []),
-  };
+  });
   addresses.set(view, found);
   return found;
 }
+
+/** An agent that has them names them by this, and a thousand times 15 kB need not be written. */
+function withMark(found: Omit<Addresses, 'addresses'>): Addresses {
+  const hash = createHash('sha256').update(JSON.stringify(found)).digest('base64url');
+  return { ...found, addresses: hash.slice(0, markLength) };
+}
+
+const markLength = 22;
 
 /** How long the group commit may wait for company follows from how long tasks take. */
 function taskTime({ results }: ExchangeRequest): { taskMs?: number } {
