@@ -30,6 +30,8 @@ echo '${node.sha256}  node.tar.xz' | sha256sum -c -
 mkdir -p node && tar -xJf node.tar.xz -C node --strip-components 1 && rm node.tar.xz
 fetch${pin} -o agent.mjs '${download.url}'
 echo '${download.sha256}  agent.mjs' | sha256sum -c -
+# Ubuntu's Python comes without the part that makes environments.
+python3 -c 'import ensurepip' 2>/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q python3-venv; }
 cat > /etc/systemd/system/ropewalk-agent.service <<'UNIT'
 [Unit]
 Description=Ropewalk agent

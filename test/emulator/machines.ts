@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, openSync, closeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { processesOfInstance, scanProcesses, startTimeOf } from '../../providers/local/processes.ts';
 import type { ProcessIdentity } from '../../providers/local/processes.ts';
@@ -27,6 +28,8 @@ export interface Machines {
 }
 
 const tickMs = 50;
+/** What a shutdown waits for a machine's services. */
+const graceMs = 5_000;
 
 export function createMachines(world: World, url: () => string, options: MachineOptions | null): Machines {
   const running = new Map<string, ChildProcess>();
@@ -72,7 +75,22 @@ export function createMachines(world: World, url: () => string, options: Machine
     }
   };
 
-  world.hooks.ended = (instance) => void kill(instance.id);
+  /** The system of a machine that is asked to end tells its services first; one whose host dies tells nobody. */
+  const shutDown = async (instance: Instance, end: NonNullable<Instance['end']>): Promise<void> => {
+    const child = running.get(instance.id);
+    if (child === undefined) return;
+    end.goneAtMs = Number.POSITIVE_INFINITY;
+    if (end.code !== 'Server.InternalError' && child.exitCode === null && child.signalCode === null) {
+      const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      child.kill('SIGTERM');
+      await Promise.race([exited, sleep(graceMs, undefined, { ref: false })]);
+    }
+    await kill(instance.id);
+    end.goneAtMs = Math.max(world.clock.nowMs(), end.atMs + world.delays.shutdownMs);
+  };
+  world.hooks.ended = (instance) => {
+    if (instance.end !== null) void shutDown(instance, instance.end);
+  };
   const timer = setInterval(() => {
     const nowMs = world.clock.nowMs();
     for (const region of world.regions()) {

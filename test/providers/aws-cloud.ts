@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { AwsFile } from '../../platform/aws-settings.ts';
 import { createAwsProvider } from '../../providers/aws/provider.ts';
 import type { AwsProviderOptions } from '../../providers/aws/provider.ts';
 import type { AwsSettings } from '../../providers/aws/settings.ts';
@@ -10,21 +11,24 @@ import type { LaunchRequest, Owner, Placement, Provider } from '../../providers/
 import { startEmulator } from '../emulator/emulator.ts';
 import type { Emulator } from '../emulator/emulator.ts';
 
-export const awsSettings: AwsSettings = {
+/** As in a file that ROPEWALK_AWS_SETTINGS names. */
+export const awsFile: AwsFile = {
   region: 'us-east-1',
   subnets: ['a', 'b', 'c'].map((letter) => ({ id: `subnet-us-east-1${letter}`, zone: `us-east-1${letter}` })),
   securityGroups: { cluster: 'sg-cluster', scheduler: ['sg-scheduler'] },
   instanceProfile: 'ropewalk',
   assignPublicIps: true,
-  agent: {
-    url: 'https://ropewalk.example/v1/agent/program',
-    sha256: '0'.repeat(64),
-    node: {
-      x86_64: { url: 'https://nodejs.example/node-x64.tar.xz', sha256: '1'.repeat(64) },
-      arm64: { url: 'https://nodejs.example/node-arm64.tar.xz', sha256: '2'.repeat(64) },
-    },
-    pinnedPublicKey: null,
+  node: {
+    x86_64: { url: 'https://nodejs.example/node-x64.tar.xz', sha256: '1'.repeat(64) },
+    arm64: { url: 'https://nodejs.example/node-arm64.tar.xz', sha256: '2'.repeat(64) },
   },
+  pinnedPublicKey: null,
+};
+
+const { node, pinnedPublicKey, ...account } = awsFile;
+export const awsSettings: AwsSettings = {
+  ...account,
+  agent: { url: 'https://ropewalk.example/v1/agent/program', sha256: '0'.repeat(64), node, pinnedPublicKey },
 };
 
 export interface TestCloud {

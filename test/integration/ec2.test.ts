@@ -1,0 +1,112 @@
+// Jobs and clusters on EC2, end to end: the control plane as for a real account, the cloud emulated, its machines real
+// agent processes. What is true of money and leaks is read from the cloud's own ledger.
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { createClient, runJob } from '../../sdk/client.ts';
+import type { Client } from '../../sdk/client.ts';
+import { startEc2Stack } from '../support/ec2-stack.ts';
+import type { Ec2Stack } from '../support/ec2-stack.ts';
+import { eventually } from '../support/eventually.ts';
+
+describe('on EC2', () => {
+  let ec2: Ec2Stack;
+  let client: Client;
+  let marks: string;
+  beforeAll(async () => {
+    ec2 = await startEc2Stack();
+    client = createClient({ apiUrl: ec2.stack.apiUrl, token: ec2.stack.token });
+    marks = await mkdtemp(join(tmpdir(), 'ropewalk-ec2-marks-'));
+  });
+  afterAll(async () => {
+    await ec2?.stop();
+    await rm(marks, { recursive: true, force: true });
+  });
+
+  const atRest = () => eventually(async () => (await ec2.emulator.ledger()).live.length === 0, { timeoutMs: 60_000 });
+  const connection = () => ({ apiUrl: ec2.stack.apiUrl, token: ec2.stack.token });
+
+  it('a job runs its tasks on as many instances, tells what they printed, and leaves nothing', async () => {
+    const job = await runJob({
+      ...connection(),
+      command: [
+        'sh',
+        '-c',
+        'echo "task $ROPEWALK_BATCH_TASK_ID on $ROPEWALK_INSTANCE"; touch "$MARKS/$ROPEWALK_BATCH_TASK_ID"',
+      ],
+      env: { MARKS: marks },
+      ntasks: 6,
+      maxWorkers: 3,
+      vmTypes: ['m6i.large', 'm5.large'],
+    });
+    expect([job.status, job.tasks.done]).toEqual(['done', 6]);
+    expect((await readdir(marks)).sort()).toEqual(['0', '1', '2', '3', '4', '5']);
+    await atRest();
+    const launched = (await ec2.emulator.ledger()).entries.filter(({ event }) => event === 'launched');
+    expect(launched).toHaveLength(3);
+    expect(new Set(launched.map(({ zone }) => zone)).size).toBe(1);
+    const printed = await eventually(async () => {
+      const lines = [];
+      for await (const line of client.jobs.logs(job.number)) if (line.task !== null) lines.push(line.text);
+      return lines.length === 6 ? lines : null;
+    });
+    expect(printed.map((line) => line.replace(/ on i-[0-9a-f]+$/, '')).sort()).toEqual(
+      [0, 1, 2, 3, 4, 5].map((n) => `task ${n}`),
+    );
+  });
+
+  it('a lack of capacity takes the next type, and an instance that dies is replaced', async () => {
+    for (const zone of ['a', 'b', 'c']) {
+      await ec2.emulator.tell({ op: 'capacity', pool: `m6i.large/us-east-1${zone}/on-demand`, instances: 1 });
+    }
+    const { number } = await client.jobs.create({
+      command: ['sh', '-c', 'while [ ! -e "$MARKS/go" ]; do sleep 0.2; done'],
+      env: { MARKS: marks },
+      ntasks: 2,
+      vmTypes: ['m6i.large', 'm5.large'],
+      lease: 3,
+    });
+    const running = () =>
+      eventually(async () => ((await client.jobs.get(number)).tasks.running === 2 ? true : null), {
+        timeoutMs: 60_000,
+      });
+    await running();
+    const { live } = await ec2.emulator.ledger();
+    const types = (await ec2.emulator.instances()).filter(({ id }) => live.includes(id)).map(({ type }) => type);
+    expect(types.sort()).toEqual(['m5.large', 'm6i.large']);
+    await ec2.emulator.tell({ op: 'die', id: live[0] ?? '' });
+    await eventually(async () => (await ec2.emulator.ledger()).live.some((id) => !live.includes(id)) || null, {
+      timeoutMs: 60_000,
+    });
+    await running();
+    await writeFile(join(marks, 'go'), '');
+    const job = await client.jobs.wait(number);
+    expect([job.status, job.tasks.done]).toEqual(['done', 2]);
+    await atRest();
+  });
+
+  it('a Dask cluster computes over mutual TLS between the addresses of its machines', async () => {
+    const { number } = await client.clusters.create({
+      workers: 2,
+      workerVmTypes: ['m5.large'],
+      schedulerVmTypes: ['t3.large'],
+    });
+    const cluster = await eventually(
+      async () => {
+        const seen = await client.clusters.get(number);
+        if (seen.endedAt !== null) throw new Error(JSON.stringify(seen.reason));
+        return seen.dask?.workersStarted === 2 ? seen : null;
+      },
+      { timeoutMs: 150_000 },
+    );
+    expect(cluster.dask?.schedulerAddress).toMatch(/^tls:\/\/127\.77\./);
+    const { live } = await ec2.emulator.ledger();
+    const types = (await ec2.emulator.instances()).filter(({ id }) => live.includes(id)).map(({ type }) => type);
+    expect(types.sort()).toEqual(['m5.large', 'm5.large', 't3.large']);
+    await client.clusters.stop(number);
+    await atRest();
+  });
+});
