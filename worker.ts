@@ -9,12 +9,14 @@ import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 
 import { createArchiveActivities } from './activities/archive.ts';
 import { createEndedActivities } from './activities/ended.ts';
+import { createHealActivities } from './activities/heal.ts';
 import { createInstanceActivities } from './activities/instances.ts';
 import { createNumberActivities } from './activities/numbers.ts';
 import { createSweepListActivities } from './activities/sweep-list.ts';
 import { observeActivities } from './activities/observe.ts';
 import { createSweepActivities } from './activities/sweep.ts';
 import { readForeign, readOrExit } from './platform/environment.ts';
+import { cloudQueue } from './domain/cloud-names.ts';
 import { readAwsSettings } from './platform/aws-settings.ts';
 import { loadKeys } from './platform/keys.ts';
 import { createLogger } from './platform/logger.ts';
@@ -30,7 +32,7 @@ import { createLocalProvider } from './providers/local/provider.ts';
 import { createRegistry } from './providers/registry.ts';
 import { clusterMessages, clusterWorkflowId } from './workflows/cluster/messages.ts';
 import type { SuspectSignal } from './workflows/cluster/messages.ts';
-import { cloudQueue, controlQueue } from './workflows/messages.ts';
+import { controlQueue } from './workflows/messages.ts';
 
 async function main(): Promise<void> {
   const temporal = readForeign('TEMPORAL_*', () => loadClientConnectConfig());
@@ -97,7 +99,8 @@ async function main(): Promise<void> {
           settings,
         );
   const registry = createRegistry(aws === null ? [provider] : [provider, aws]);
-  const observed = [observeActivities(createWorkerMetrics(numbers)), ...(tracing === null ? [] : [tracing.activity])];
+  const counts = createWorkerMetrics(numbers);
+  const observed = [observeActivities(counts), ...(tracing === null ? [] : [tracing.activity])];
   const common = {
     connection,
     namespace,
@@ -105,20 +108,24 @@ async function main(): Promise<void> {
     shutdownForceTime: settings.drainMs + 7_000,
     interceptors: { activity: observed },
   };
+  const workflowModules = ['workflows/updates-last.ts', ...(tracing === null ? [] : ['workflows/tracing.ts'])].map(
+    pathOf,
+  );
   const control = await Worker.create({
     ...common,
     taskQueue: controlQueue,
     // A bundle that was made beforehand has all interceptors but those of tracing.
     ...(settings.workflowBundle === null || tracing !== null
-      ? { workflowsPath: pathOf('workflows/index.ts') }
+      ? { workflowsPath: pathOf('workflows/index.ts'), interceptors: { activity: observed, workflowModules } }
       : { workflowBundle: { codePath: settings.workflowBundle } }),
-    interceptors: {
-      activity: observed,
-      workflowModules: ['workflows/updates-last.ts', ...(tracing === null ? [] : ['workflows/tracing.ts'])].map(pathOf),
-    },
     activities: {
       ...createArchiveActivities({ objects, vault }),
       ...createEndedActivities({ client, objects, vault }),
+      ...createHealActivities({
+        client,
+        objects,
+        onStandstill: (workflowId, outcome) => counts.standstill(workflowId.split('/')[0] ?? '', outcome),
+      }),
       ...createNumberActivities({ client }),
       ...createSweepActivities({ client, objects }),
     },

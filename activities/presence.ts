@@ -4,6 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 
 import { updateDeadlineMs } from '../domain/limits.ts';
 import type { ClusterPresence } from '../domain/sweep/state.ts';
+import { deploymentId as deploymentWorkflowId } from '../workflows/deployment/messages.ts';
 
 /** Never rejects: whatever the server does not clearly say is `unknown`. */
 export async function presenceOf(client: Client, workflowId: string): Promise<ClusterPresence> {
@@ -18,6 +19,17 @@ export async function presenceOf(client: Client, workflowId: string): Promise<Cl
 
 export function describeWorkflow(client: Client, workflowId: string): Promise<WorkflowExecutionDescription> {
   return client.withDeadline(Date.now() + updateDeadlineMs, () => client.workflow.getHandle(workflowId).describe());
+}
+
+/** Whose the namespace is; null also when there is no deployment workflow: an empty namespace proves nothing about anybody. */
+export async function deploymentOf(client: Client): Promise<string | null> {
+  try {
+    const { memo } = await describeWorkflow(client, deploymentWorkflowId);
+    const id = memo?.['deploymentId'];
+    return typeof id === 'string' ? id : null;
+  } catch {
+    return null;
+  }
 }
 
 const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);

@@ -6,9 +6,8 @@ import { sweepDescribeAtOnce } from '../domain/limits.ts';
 import type { Sighting, SweepObservation } from '../domain/sweep/state.ts';
 import type { Objects } from '../platform/objects/objects.ts';
 import { clusterWorkflowId } from '../workflows/cluster/messages.ts';
-import { deploymentId as deploymentWorkflowId } from '../workflows/deployment/messages.ts';
 import { heartbeating } from './heartbeating.ts';
-import { describeWorkflow, presenceOf } from './presence.ts';
+import { deploymentOf, presenceOf } from './presence.ts';
 
 export interface SweepActivities {
   /** Never rejects for one cluster: what could not be described is `unknown`. */
@@ -41,17 +40,6 @@ export function createSweepActivities(deps: { client: Client; objects: Objects }
       await deps.objects.put(memory, new TextEncoder().encode(JSON.stringify({ v: 1, sightings })));
     },
   };
-}
-
-/** null also when there is no deployment workflow: an empty namespace proves nothing about anybody. */
-async function deploymentOf(client: Client): Promise<string | null> {
-  try {
-    const { memo } = await describeWorkflow(client, deploymentWorkflowId);
-    const id = memo?.['deploymentId'];
-    return typeof id === 'string' ? id : null;
-  } catch {
-    return null;
-  }
 }
 
 /** A memory that cannot be read is no memory: everything is then seen for the first time, which ends nobody too early. */

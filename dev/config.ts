@@ -46,10 +46,11 @@ export const localInstances = (config: DevConfig): number =>
   config.worker.maxLocalInstances === 'auto' ? 8 * availableParallelism() : config.worker.maxLocalInstances;
 
 /** What a namespace needs, as this file says it. */
-export const prepareSettings = ({ namespace, searchAttributes, sweep }: DevConfig): PrepareSettings => ({
+export const prepareSettings = ({ namespace, searchAttributes, sweep, heal }: DevConfig): PrepareSettings => ({
   retentionDays: namespace.retentionDays,
   searchAttributes,
   sweep: { everyMs: 1_000 * sweep.everySeconds, graceMs: 1_000 * sweep.graceSeconds },
+  heal: { everyMs: 1_000 * heal.everySeconds },
 });
 
 const logLevel = z.enum(['debug', 'info', 'warn', 'error']);
@@ -75,6 +76,7 @@ const devConfig = z.strictObject({
       graceSeconds: z.number().min(1).max(86_400).default(240),
     })
     .prefault({}),
+  heal: z.strictObject({ everySeconds: z.number().min(1).max(86_400).default(60) }).prefault({}),
   worker: z.strictObject({
     count: z.number().int().min(1).max(16).default(1),
     maxLocalInstances: z.union([z.literal('auto'), z.number().int().min(1).max(1000)]).default('auto'),

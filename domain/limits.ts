@@ -172,3 +172,15 @@ export const defaultMaxConnections = 10_000;
 /** How long the headers of a request may take, and all of it: 16 MiB in two minutes is a megabit a second. */
 export const requestHeadersMs = 15_000;
 export const requestBodyMs = 120_000;
+
+/** Open workflows are looked at this often, whether one of them stands still. */
+export const healEveryMs = 60_000;
+
+/** Workflow tasks fail once or twice for many reasons; from this attempt on, a workflow stands still. */
+export const standstillAttempts = 3;
+
+/** One that stands still again and again has another fault: that is for people. */
+export const maxResetsADay = 5;
+
+/** Workflows described at once by the healing. */
+export const healDescribeAtOnce = 10;

@@ -1,25 +1,34 @@
-// `ropewalk doctor`: looks at everything that has to be right, changes nothing, and says for each what is wrong and what to
+// `ropewalk doctor`: looks at everything that has to be right, changes nothing unless it is to heal, and says for each what is wrong and what to
 // do. It never prints a token or a key.
 import { checkApi } from './api.ts';
 import { type Finding, type Patient } from './finding.ts';
 import { checkDisk, checkHome } from './home.ts';
 import { checkAgentBundle, checkPorts, checkProcesses } from './machine.ts';
+import { checkStandstills } from './standstills.ts';
 import { checkTemporal } from './temporal.ts';
 import { checkTools } from './tools.ts';
 
 /** All checks, in an order in which the first broken one usually explains the later ones. */
 export async function examine(patient: Patient): Promise<Finding[]> {
   const found = await Promise.all(
-    [checkTools, checkHome, checkDisk, checkPorts, checkProcesses, checkAgentBundle, checkTemporal, checkApi].map(
-      async (check) => {
-        try {
-          return await check(patient);
-        } catch (error) {
-          const text = `could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
-          return [{ check: check.name.replace(/^check/, '').toLowerCase(), state: 'broken', text, fix: '' } as const];
-        }
-      },
-    ),
+    [
+      checkTools,
+      checkHome,
+      checkDisk,
+      checkPorts,
+      checkProcesses,
+      checkAgentBundle,
+      checkTemporal,
+      checkStandstills,
+      checkApi,
+    ].map(async (check) => {
+      try {
+        return await check(patient);
+      } catch (error) {
+        const text = `could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
+        return [{ check: check.name.replace(/^check/, '').toLowerCase(), state: 'broken', text, fix: '' } as const];
+      }
+    }),
   );
   return found.flat();
 }

@@ -15,6 +15,8 @@ export interface Patient {
   home: string;
   /** Where the API is and how to sign in, or why that is not known. */
   connection: { apiUrl: string; token: string } | { problem: string };
+  /** Reset workflows that stand still by a known fault, instead of only naming them. */
+  heal?: boolean;
 }
 
 export const ok = (check: string, text: string): Finding => ({ check, state: 'ok', text, fix: '' });

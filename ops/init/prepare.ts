@@ -2,14 +2,15 @@
 // start of `ropewalk dev` run this; it is safe to repeat.
 import type { Client, Connection } from '@temporalio/client';
 
-import { sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
+import { healEveryMs, sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
 import { type Host, localQueue } from '../host.ts';
 import { ensureDeployment, refuseForeign } from './deployment.ts';
 import { type NamespaceSettings, prepareNamespace } from './namespace.ts';
-import { ensureSweepSchedule, type SweepTiming } from './schedule.ts';
+import { ensureHealSchedule, ensureSweepSchedule, type SweepTiming } from './schedule.ts';
 
 export interface PrepareSettings extends NamespaceSettings {
   sweep: SweepTiming;
+  heal: { everyMs: number };
 }
 
 /** The same as temporal-dev.yml says; a test compares them. */
@@ -17,6 +18,7 @@ export const usualSettings: PrepareSettings = {
   retentionDays: 30,
   searchAttributes: ['RopewalkWorkspace', 'RopewalkUser', 'RopewalkStatus'],
   sweep: { everyMs: sweepEveryMs, graceMs: sweepGraceMs },
+  heal: { everyMs: healEveryMs },
 };
 
 export interface Preparation {
@@ -37,5 +39,6 @@ export async function prepareTemporal(preparation: Preparation): Promise<string[
   if (isNew) changes.push(`started the workflow of deployment ${host.deploymentId}`);
   const target = { deploymentId: host.deploymentId, provider: 'local', providerQueue: localQueue(host) };
   changes.push(...(await ensureSweepSchedule(client, target, settings.sweep)));
+  changes.push(...(await ensureHealSchedule(client, host.deploymentId, settings.heal.everyMs)));
   return changes;
 }

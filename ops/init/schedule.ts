@@ -1,10 +1,11 @@
-// The Temporal Schedule that runs the sweep. Made once; later runs only bring it to today's settings, and leave it paused
-// when somebody has paused it.
+// The Temporal Schedules that run the sweep and the healing. Made once; later runs only bring them to today's settings, and
+// leave them paused when somebody has paused them.
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { ScheduleOptionsAction, ScheduleSpec } from '@temporalio/client';
 
 import { workflowTaskTimeoutMs } from '../../domain/limits.ts';
 import { controlQueue } from '../../workflows/messages.ts';
+import { type HealInput, healScheduleId, healType } from '../../workflows/heal/messages.ts';
 import { sweepScheduleId, sweepType, type SweepInput } from '../../workflows/sweep/messages.ts';
 
 export interface SweepTarget {
@@ -23,8 +24,6 @@ export async function ensureSweepSchedule(client: Client, target: SweepTarget, t
   const { everyMs, graceMs } = timing;
   const scheduleId = sweepScheduleId(target.providerQueue);
   const input: SweepInput = { ...target, graceMs, dryRun: false };
-  const spec: ScheduleSpec = { intervals: [{ every: everyMs }] };
-  const said = `${scheduleId}, every ${everyMs / 1_000} s`;
   const action: ScheduleOptionsAction = {
     type: 'startWorkflow',
     workflowType: sweepType,
@@ -37,6 +36,35 @@ export async function ensureSweepSchedule(client: Client, target: SweepTarget, t
     staticSummary: `Sweep of ${target.providerQueue}`,
     staticDetails: 'Ends instances that carry the tags of this deployment and that no open cluster claims.',
   };
+  return ensureSchedule(client, scheduleId, everyMs, action, input);
+}
+
+/** What it changed, in sentences; none when all was there. */
+export async function ensureHealSchedule(client: Client, deploymentId: string, everyMs: number): Promise<string[]> {
+  const input: HealInput = { deploymentId, dryRun: false };
+  const action: ScheduleOptionsAction = {
+    type: 'startWorkflow',
+    workflowType: healType,
+    workflowId: healScheduleId,
+    taskQueue: controlQueue,
+    args: [input],
+    workflowTaskTimeout: workflowTaskTimeoutMs,
+    workflowRunTimeout: runTimeoutMs,
+    staticSummary: 'Looks for workflows that stand still',
+    staticDetails: 'Resets those that a known fault of Temporal’s SDK stopped, and tells of the others.',
+  };
+  return ensureSchedule(client, healScheduleId, everyMs, action, input);
+}
+
+async function ensureSchedule(
+  client: Client,
+  scheduleId: string,
+  everyMs: number,
+  action: ScheduleOptionsAction,
+  input: SweepInput | HealInput,
+): Promise<string[]> {
+  const spec: ScheduleSpec = { intervals: [{ every: everyMs }] };
+  const said = `${scheduleId}, every ${everyMs / 1_000} s`;
   // After an outage one run is enough.
   const policies = { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' } as const;
   try {

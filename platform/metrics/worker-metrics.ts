@@ -11,6 +11,8 @@ export type ActivityOutcome = 'completed' | 'failed' | 'cancelled';
 export interface WorkerMetrics {
   activityBegins(type: string): void;
   activityEnds(type: string, outcome: ActivityOutcome, ms: number): void;
+  /** A workflow was found that a fault had stopped. */
+  standstill(type: string, outcome: string): void;
 }
 
 export function createWorkerMetrics(registry: Registry): WorkerMetrics {
@@ -34,6 +36,12 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     buckets: durationBuckets,
     registers,
   });
+  const standstills = new Counter({
+    name: 'ropewalk_standstills_total',
+    help: 'Workflows found standing still, by what was done: reset, or told to the operator.',
+    labelNames: ['type', 'outcome'],
+    registers,
+  });
   return {
     activityBegins: (type) => running.inc({ type }),
     activityEnds: (type, outcome, ms) => {
@@ -41,6 +49,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
       ended.inc({ type, outcome });
       times.observe({ type }, ms / 1_000);
     },
+    standstill: (type, outcome) => standstills.inc({ type, outcome }),
   };
 }
 

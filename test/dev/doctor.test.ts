@@ -30,7 +30,18 @@ describe('at a stack that runs', () => {
     const { home, apiUrl, token } = stack;
     const findings = await examine({ env, home, connection: { apiUrl, token } });
     expect(brokenOnes(findings)).toEqual([]);
-    for (const check of ['api', 'readiness', 'token', 'clock', 'temporal', 'namespace', 'home', 'keys.json', 'disk']) {
+    for (const check of [
+      'api',
+      'readiness',
+      'token',
+      'clock',
+      'temporal',
+      'namespace',
+      'workflows',
+      'home',
+      'keys.json',
+      'disk',
+    ]) {
       expect([check, stateOf(findings, check)]).not.toEqual([check, undefined]);
     }
     expect(JSON.stringify(findings)).not.toContain(token);

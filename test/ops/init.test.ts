@@ -44,6 +44,7 @@ describe('ropewalk init', () => {
       'added the search attributes RopewalkWorkspace, RopewalkUser, RopewalkStatus (Keyword)',
       `started the workflow of deployment ${host.deploymentId}`,
       `created the schedule sweep/${localQueue(host)}, every 300 s`,
+      'created the schedule heal, every 60 s',
       `namespace another at ${temporal.address} is ready for deployment ${host.deploymentId} (home ${home})`,
     ]);
     const { config } = await connection.workflowService.describeNamespace({ namespace: 'another' });

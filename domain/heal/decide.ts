@@ -1,0 +1,41 @@
+// Which workflow that stands still is reset. A reset throws away what was decided since, so every doubt leaves it to an
+// operator: only the one fault of Temporal's SDK that is known to be mended by it, and only when the very code that wrote
+// the history is the one that cannot follow it. Code that was deployed by mistake, or is still missing, is not that: its
+// workflows go on by themselves as soon as the right code is back, and a reset would lose what they did.
+import { maxResetsADay, standstillAttempts } from '../limits.ts';
+import type { HealDecision, Reset, Standstill } from './state.ts';
+
+const known =
+  /^\[TMPRL1100\] Nondeterminism error: Update machine does not handle this event: HistoryEvent\(id: (\d+),/;
+
+/** The event that the history has where the code has an update; null for every other failure. */
+export const eventNamedBy = (message: string): number | null => {
+  const id = known.exec(message)?.[1];
+  return id === undefined ? null : Number(id);
+};
+
+export function decideHeal(found: Standstill, resets: readonly Reset[], nowMs: number): HealDecision {
+  const { failure, writer, attempt, workflowId } = found;
+  // It waits for a worker, or runs out of time: time or a worker mends that.
+  if (attempt < standstillAttempts || failure?.cause !== nondeterminism) return { do: 'nothing' };
+  const told = (why: string): HealDecision => ({ do: 'tell', text: `${why}: ${failure.message}`.slice(0, maxText) });
+  if (eventNamedBy(failure.message) === null) return told('its code does not follow its history');
+  if (writer === null || !writer.hasUpdate) return told('its history has no update where the failure says so');
+  if (writer.buildId === '' || writer.buildId !== failure.buildId) {
+    return told('other code wrote its history than the code that cannot follow it');
+  }
+  const lately = resets.filter((reset) => reset.workflowId === workflowId && nowMs - reset.atMs < dayMs);
+  if (lately.length >= maxResetsADay) return told(`it was reset ${lately.length} times within a day`);
+  const text = `a known fault of Temporal's SDK (temporalio/sdk-rust#1146): ${failure.message}`.slice(0, maxText);
+  return { do: 'reset', toEventId: writer.completedEventId, text };
+}
+
+/** What the next decision must be given. */
+export const rememberReset = (resets: readonly Reset[], workflowId: string, nowMs: number): Reset[] => [
+  ...resets.filter(({ atMs }) => nowMs - atMs < dayMs),
+  { workflowId, atMs: nowMs },
+];
+
+const nondeterminism = 'NON_DETERMINISTIC_ERROR';
+const maxText = 500;
+const dayMs = 24 * 60 * 60_000;

@@ -1,0 +1,32 @@
+// What the healing looks at and decides. Plain data: it crosses workflows, activities and the object store.
+
+/** One open workflow whose workflow task does not get done, as the server and its history tell of it. */
+export interface Standstill {
+  workflowId: string;
+  runId: string;
+  /** Of the workflow task that is pending now. */
+  attempt: number;
+  /** The last failure of a workflow task since one was completed; null when there is none, and it merely waits. */
+  failure: { cause: string; message: string; buildId: string } | null;
+  /** The workflow task that wrote the event which the failure names; null when the history has no such thing. */
+  writer: { completedEventId: number; buildId: string; hasUpdate: boolean } | null;
+}
+
+/** Resets that were done, by workflow. */
+export interface Reset {
+  workflowId: string;
+  atMs: number;
+}
+
+/** `well` is everything that time or a worker will mend. */
+export type HealDecision =
+  | { do: 'nothing' }
+  | { do: 'reset'; toEventId: number; text: string }
+  | { do: 'tell'; text: string };
+
+export interface Healed {
+  workflowId: string;
+  /** `told`: it stands still, and nothing was done about it, for the reason that the text gives. */
+  outcome: 'reset' | 'would be reset' | 'told';
+  text: string;
+}

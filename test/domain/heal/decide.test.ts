@@ -1,0 +1,63 @@
+// Only what the known fault stopped is reset, and only if the code that wrote the history is the one that cannot follow it.
+import { describe, expect, it } from 'vitest';
+
+import { decideHeal, rememberReset } from '../../../domain/heal/decide.ts';
+import type { Standstill } from '../../../domain/heal/state.ts';
+import { maxResetsADay, standstillAttempts } from '../../../domain/limits.ts';
+
+const message =
+  '[TMPRL1100] Nondeterminism error: Update machine does not handle this event: HistoryEvent(id: 89, TimerStarted)';
+const failure = { cause: 'NON_DETERMINISTIC_ERROR', message, buildId: 'today' };
+const writer = { completedEventId: 88, buildId: 'today', hasUpdate: true };
+const stuck: Standstill = { workflowId: 'job/18', runId: 'r', attempt: standstillAttempts, failure, writer };
+const day = 24 * 60 * 60_000;
+const nowMs = 10 * day;
+
+describe('the decision to reset', () => {
+  it('is taken for the known fault', () => {
+    expect(decideHeal(stuck, [], nowMs)).toEqual({
+      do: 'reset',
+      toEventId: 88,
+      text: expect.stringContaining(message),
+    });
+  });
+
+  it.each<[string, Standstill]>([
+    ['waits for a worker', { ...stuck, failure: null, writer: null }],
+    ['has failed only twice', { ...stuck, attempt: standstillAttempts - 1 }],
+    ['fails by an error of its own', { ...stuck, failure: { ...failure, cause: 'cause 23' } }],
+  ])('is nothing for one that %s', (_, found) => {
+    expect(decideHeal(found, [], nowMs)).toEqual({ do: 'nothing' });
+  });
+
+  const other = message.replace('Update machine', 'Activity machine');
+  it.each<[string, Standstill, string]>([
+    ['another nondeterminism', { ...stuck, failure: { ...failure, message: other } }, 'does not follow its history'],
+    [
+      'a message that only quotes it',
+      { ...stuck, failure: { ...failure, message: `said: ${message}` } },
+      'does not follow',
+    ],
+    ['other code than wrote it', { ...stuck, writer: { ...writer, buildId: 'yesterday' } }, 'other code wrote'],
+    [
+      'code without a name',
+      { ...stuck, failure: { ...failure, buildId: '' }, writer: { ...writer, buildId: '' } },
+      'other code',
+    ],
+    ['a task that wrote no update', { ...stuck, writer: { ...writer, hasUpdate: false } }, 'has no update'],
+    ['a history without that event', { ...stuck, writer: null }, 'has no update'],
+  ])('is left to people for %s', (_, found, says) => {
+    expect(decideHeal(found, [], nowMs)).toEqual({ do: 'tell', text: expect.stringContaining(says) });
+  });
+
+  it('is taken only so often a day for one workflow', () => {
+    let resets = rememberReset([], 'job/19', nowMs);
+    for (let nth = 0; nth < maxResetsADay; nth += 1) {
+      expect(decideHeal(stuck, resets, nowMs).do).toBe('reset');
+      resets = rememberReset(resets, stuck.workflowId, nowMs);
+    }
+    expect(decideHeal(stuck, resets, nowMs)).toMatchObject({ do: 'tell', text: expect.stringContaining('was reset') });
+    expect(decideHeal(stuck, resets, nowMs + day).do).toBe('reset');
+    expect(rememberReset(resets, 'job/20', nowMs + day)).toEqual([{ workflowId: 'job/20', atMs: nowMs + day }]);
+  });
+});
