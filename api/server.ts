@@ -10,6 +10,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { requestBodyMs, requestHeadersMs } from '../domain/limits.ts';
 import { loadIdentityKeys, type IdentityKeys } from '../platform/aws-identity.ts';
 import { readForeign, readOrExit } from '../platform/environment.ts';
+import { cloudQueue } from '../domain/cloud-names.ts';
 import { readAwsSettings } from '../platform/aws-settings.ts';
 import { loadKeys } from '../platform/keys.ts';
 import { createLogger } from '../platform/logger.ts';
@@ -62,7 +63,7 @@ const stopping = new AbortController();
 const aws =
   settings.awsSettings === null
     ? null
-    : (await import('./clouds.ts')).readAws(readAwsSettings(settings.awsSettings), settings.provider, Date.now);
+    : (await import('../providers/aws/reading.ts')).createAwsReading(readAwsSettings(settings.awsSettings), Date.now);
 const registry = createRegistry('api', readVersion());
 
 const ports = {
@@ -76,7 +77,7 @@ const ports = {
   publicUrl: settings.publicUrl,
   logs: (provider: string, query: LogQuery) =>
     provider === 'aws' && aws !== null ? aws.logs(query) : readLogs(settings.home, query),
-  ...(aws === null ? {} : { clouds: aws.clouds }),
+  ...(aws === null ? {} : { clouds: { preferred: settings.provider, aws: { ...aws, queue: cloudQueue('aws') } } }),
   local: { hostId: settings.hostId, cores: availableParallelism() },
   stopping: stopping.signal,
   metrics: createApiMetrics(registry),

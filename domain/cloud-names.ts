@@ -13,3 +13,6 @@ export const logRetentionDays = 30;
 
 /** How EC2 names its instances. */
 export const ec2InstanceId = /^i-[0-9a-f]{8,17}$/;
+
+/** Task queue of a cloud's activities, which any Temporal worker with access to the account can run. */
+export const cloudQueue = (provider: string): string => `provider/${provider}`;

@@ -14,5 +14,3 @@ export interface FlushAnswer<O> {
 
 /** The queue of workflows and of activities that any Temporal worker can run. */
 export const controlQueue = 'ropewalk';
-/** The queue of a cloud's activities, which any Temporal worker with access to the account can run. */
-export const cloudQueue = (provider: string): string => `provider/${provider}`;

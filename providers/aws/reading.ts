@@ -1,0 +1,39 @@
+// What the API itself asks of AWS, reading only: what is on offer, remembered for a while, and what agents printed.
+import type { LogLine, LogQuery, Offer } from '../provider.ts';
+import { createAwsClients } from './clients.ts';
+import { readCloudLogs } from './logs.ts';
+import { awsOffers } from './offers.ts';
+import type { AwsSettings } from './settings.ts';
+
+export interface AwsReading {
+  offers(): Promise<Offer[]>;
+  /** Those that have a subnet of ours. */
+  zones: string[];
+  logs(query: LogQuery): AsyncIterable<LogLine>;
+}
+
+/** Types, zones and prices change slowly; Karpenter asks as often. */
+const offersTtlMs = 5 * 60_000;
+
+/** `now` in ms. Credentials come from where the AWS SDK finds them. */
+export function createAwsReading(
+  { region, subnets }: Pick<AwsSettings, 'region' | 'subnets'>,
+  now: () => number,
+): AwsReading {
+  const clients = createAwsClients(region);
+  let known: { atMs: number; offers: Promise<Offer[]> } | null = null;
+  return {
+    offers() {
+      if (known !== null && now() - known.atMs < offersTtlMs) return known.offers;
+      const asked = { atMs: now(), offers: awsOffers(clients, { subnets }) };
+      known = asked;
+      // An error is the asker's, not everybody's for five minutes.
+      asked.offers.catch(() => {
+        if (known === asked) known = null;
+      });
+      return asked.offers;
+    },
+    zones: subnets.map(({ zone }) => zone),
+    logs: (query) => readCloudLogs(clients, query),
+  };
+}
