@@ -1,7 +1,17 @@
-"""Dask clusters on your own machines: `ropewalk.Cluster` is a distributed cluster whose processes Ropewalk runs."""
+"""Dask clusters and batch jobs on your own machines: `ropewalk.Cluster` is a distributed cluster whose processes Ropewalk
+runs, `ropewalk.batch.run` submits a job."""
 
+from ropewalk import batch
 from ropewalk.cluster import Cluster
-from ropewalk.errors import ClusterFailedError, ClusterTimeoutError, RopewalkError
+from ropewalk.errors import ClusterFailedError, ClusterTimeoutError, JobTimeoutError, RopewalkError
 
 __version__ = "0.1.0"
-__all__ = ["Cluster", "ClusterFailedError", "ClusterTimeoutError", "RopewalkError", "__version__"]
+__all__ = [
+    "Cluster",
+    "ClusterFailedError",
+    "ClusterTimeoutError",
+    "JobTimeoutError",
+    "RopewalkError",
+    "__version__",
+    "batch",
+]

@@ -1,5 +1,6 @@
-"""Requests to the API. Every request this package makes may be repeated: it says what should be, or carries a key that
-makes a repetition the same request. So all are tried again when the server is away for a while."""
+"""Requests to the API, for callers in an event loop (`get`, `post`) and for those that block (`ask`, `stream`). Every request
+this package makes may be repeated: it says what should be, or carries a key that makes a repetition the same request. So all
+are tried again when the server is away for a while."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import json
 import random
 import ssl
 import time
+from collections.abc import Iterator
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -19,6 +21,8 @@ from ropewalk.errors import RopewalkError
 
 RETRY_FOR_S = 60.0
 REQUEST_TIMEOUT_S = 20.0
+#: The server sends an empty line every 30 seconds when there is nothing to say.
+STREAM_TIMEOUT_S = 90.0
 _PASSING = frozenset({"TOO_BUSY", "UNAVAILABLE", "NOT_YET", "TIMEOUT", "UNREACHABLE"})
 _MAX_ERROR_BYTES = 64 * 1024
 
@@ -47,23 +51,54 @@ class ClientApi:
         """Blocks, and does not try again: for the end of a process, when no event loop is left."""
         return _json(self._once("POST", path, body, None, timeout_s))
 
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        idempotency_key: str | None = None,
+        retry_for_s: float | None = None,
+    ) -> Any:
+        """Blocks; needs no event loop, and may be called where one runs."""
+        patience = _Patience(self._retry_for_s if retry_for_s is None else retry_for_s)
+        while True:
+            try:
+                return _json(self._once(method, path, body, idempotency_key, REQUEST_TIMEOUT_S))
+            except _Refusal as refusal:
+                time.sleep(patience.pause_after(refusal))
+
+    def stream(self, path: str) -> Iterator[Any]:
+        """Of application/x-ndjson, as lines come; blocks. Raises UNREACHABLE when it breaks off, which is not tried again."""
+        patience = _Patience(self._retry_for_s)
+        while True:
+            try:
+                response = self._open("GET", path, None, None, STREAM_TIMEOUT_S)
+                break
+            except _Refusal as refusal:
+                time.sleep(patience.pause_after(refusal))
+        with response:
+            yield from self._lines_of(response)
+
     async def _patiently(
         self, method: str, path: str, body: Any = None, idempotency_key: str | None = None
     ) -> bytes:
-        deadline = time.monotonic() + self._retry_for_s
-        pause = 0.2
+        patience = _Patience(self._retry_for_s)
         while True:
             try:
                 return await asyncio.to_thread(self._once, method, path, body, idempotency_key, REQUEST_TIMEOUT_S)
             except _Refusal as refusal:
-                # Half of it to all of it: many clients of one server do not come back at the same moment.
-                wait = max(pause, refusal.retry_after_s) * random.uniform(0.5, 1) + refusal.retry_after_s / 2
-                if refusal.error.code not in _PASSING or time.monotonic() + wait > deadline:
-                    raise refusal.error from None
-                await asyncio.sleep(wait)
-                pause = min(5.0, pause * 2)
+                await asyncio.sleep(patience.pause_after(refusal))
 
     def _once(self, method: str, path: str, body: Any, idempotency_key: str | None, timeout_s: float) -> bytes:
+        with self._open(method, path, body, idempotency_key, timeout_s) as response:
+            try:
+                answer: bytes = response.read()
+                return answer
+            except (http.client.HTTPException, OSError) as error:
+                raise self._unreachable(error) from None
+
+    def _open(self, method: str, path: str, body: Any, idempotency_key: str | None, timeout_s: float) -> Any:
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json, application/x-ndjson"}
         data = None
         if body is not None:
@@ -75,14 +110,27 @@ class ClientApi:
             headers["Idempotency-Key"] = idempotency_key
         request = Request(self.url + path, data=data, headers=headers, method=method)
         try:
-            with self._opener.open(request, timeout=timeout_s) as response:
-                answer: bytes = response.read()
-                return answer
+            return self._opener.open(request, timeout=timeout_s)
         except HTTPError as error:
             with error:
                 raise self._refusal(error) from None
         except (URLError, http.client.HTTPException, OSError) as error:
             raise self._unreachable(error) from None
+
+    def _lines_of(self, response: Any) -> Iterator[Any]:
+        try:
+            for line in response:
+                if not line.endswith(b"\n"):
+                    raise http.client.IncompleteRead(line)
+                if line.strip():
+                    yield json.loads(line)
+            # Known when the length was told before; an answer in chunks says itself that it was cut.
+            if response.length:
+                raise http.client.IncompleteRead(b"", response.length)
+        except (http.client.HTTPException, OSError) as error:
+            raise self._unreachable(error).error from None
+        except ValueError:
+            raise RopewalkError("A line of the answer is not JSON.", code="NOT_ROPEWALK") from None
 
     def _refusal(self, answer: HTTPError) -> _Refusal:
         try:
@@ -111,11 +159,33 @@ class ClientApi:
         return _Refusal(RopewalkError(message, code=code, hint=hint), 0.0)
 
 
+def is_passing(error: RopewalkError) -> bool:
+    """The same request may well succeed a little later."""
+    return error.code in _PASSING
+
+
 class _Refusal(Exception):
     def __init__(self, error: RopewalkError, retry_after_s: float) -> None:
         super().__init__(error.code)
         self.error = error
         self.retry_after_s = retry_after_s
+
+
+class _Patience:
+    """With a server that is away for a moment."""
+
+    def __init__(self, retry_for_s: float) -> None:
+        self._deadline = time.monotonic() + retry_for_s
+        self._pause = 0.2
+
+    def pause_after(self, refusal: _Refusal) -> float:
+        """Until the next try, in seconds; raises what the refusal was about when there is to be none."""
+        # Half of it to all of it: many clients of one server do not come back at the same moment.
+        wait = max(self._pause, refusal.retry_after_s) * random.uniform(0.5, 1) + refusal.retry_after_s / 2
+        if not is_passing(refusal.error) or time.monotonic() + wait > self._deadline:
+            raise refusal.error from None
+        self._pause = min(5.0, self._pause * 2)
+        return wait
 
 
 class _NoRedirects(HTTPRedirectHandler):

@@ -40,3 +40,7 @@ class ClusterFailedError(RopewalkError):
 
 class ClusterTimeoutError(RopewalkError, TimeoutError):
     """What was waited for did not come in time."""
+
+
+class JobTimeoutError(RopewalkError, TimeoutError):
+    """The job goes on, but was not over in time."""

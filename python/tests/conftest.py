@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from distributed import LocalCluster, Security
 from stand_in import TOKEN, StandIn
+from stand_in_jobs import JobsStandIn
 
 import ropewalk
 
@@ -52,6 +53,16 @@ def start(api: StandIn) -> Iterator[Callable[..., ropewalk.Cluster]]:
     yield make
     for cluster in made:
         cluster.close()
+
+
+@pytest.fixture
+def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[JobsStandIn]:
+    """The API about jobs, which the environment names."""
+    stand_in = JobsStandIn()
+    monkeypatch.setenv("ROPEWALK_API_URL", stand_in.url)
+    monkeypatch.setenv("ROPEWALK_TOKEN", TOKEN)
+    yield stand_in
+    stand_in.close()
 
 
 @pytest.fixture(scope="session")

@@ -107,7 +107,7 @@ class StandIn:
                 "expiresAt": "2099-01-01T00:00:00.000Z",
             }
         if verb == "logs":
-            return 200, b"".join(json.dumps(line).encode() + b"\n" for line in self.lines)
+            return 200, b"".join(self.line(one) for one in self.lines)
         if verb == "dashboard-link":
             links = len(self.sent("/dashboard-link"))
             url = f"{self.url}/clusters/{number}/dashboard/?link=link-{links}"
@@ -129,6 +129,10 @@ class StandIn:
 
     def created(self, number: int, *, existing: bool) -> dict[str, Any]:
         return {"number": number, "name": self.views[number]["name"], "existing": existing, "warnings": []}
+
+    def line(self, value: Any) -> bytes:
+        """Of application/x-ndjson."""
+        return json.dumps(value).encode() + b"\n"
 
     def look(self, view: dict[str, Any]) -> dict[str, Any]:
         view["looks"] += 1

@@ -1,0 +1,117 @@
+"""Looking at batch jobs, waiting for them, ending them. A job is named by its number, or by its name while it is open."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import cast
+
+from ropewalk.batch.follow import Line, follow_lines, iso_of
+from ropewalk.batch.reach import connect, job_path, pages
+from ropewalk.batch.views import Job, JobEvent, Task, TaskLine
+from ropewalk.client_api import RETRY_FOR_S, is_passing
+from ropewalk.durations import Duration, seconds_of
+from ropewalk.errors import JobTimeoutError, RopewalkError
+
+logger = logging.getLogger("ropewalk")
+
+
+def status(job: int | str, *, api_url: str | None = None, token: str | None = None) -> Job:
+    """One job as it is now."""
+    api = connect(api_url, token)
+    return cast(Job, api.ask("GET", job_path(api, job)))
+
+
+def list_jobs(limit: int = 10, *, api_url: str | None = None, token: str | None = None) -> list[Job]:
+    """The newest jobs of the workspace, newest first."""
+    return cast("list[Job]", pages(connect(api_url, token), "/v1/jobs", limit))
+
+
+def tasks(job: int | str, *, api_url: str | None = None, token: str | None = None) -> list[Task]:
+    """All tasks of a job, by index."""
+    api = connect(api_url, token)
+    return cast("list[Task]", pages(api, job_path(api, job, "/tasks"), None))
+
+
+def wait(
+    job: int | str,
+    *,
+    timeout: Duration | None = None,
+    poll: Duration = 2.0,
+    api_url: str | None = None,
+    token: str | None = None,
+) -> Job:
+    """Returns the job once it is `done`, `error` or `cancelled`, through outages of the API; none of these raises. After
+    `timeout` JobTimeoutError, a TimeoutError, is raised, and the job goes on. `poll` is the longest pause between looks."""
+    began = time.monotonic()
+    deadline = None if timeout is None else began + seconds_of(timeout, "timeout")
+    poll_s = seconds_of(poll, "poll")
+    api = connect(api_url, token)
+    path = job_path(api, job)
+    # Until the API has answered once, an error is more likely a wrong address than an outage.
+    view = cast(Job, api.ask("GET", path))
+    while view["status"] in ("pending", "running"):
+        now = time.monotonic()
+        if deadline is not None and now >= deadline:
+            counts = view["tasks"]
+            message = f"Job {view['number']} is {view['status']}: {counts['done']} of {counts['total']} tasks are done."
+            raise JobTimeoutError(message, code="TIMEOUT", hint="It goes on; cancel it if it should not.")
+        # What took long is noticed a tenth of that later at most.
+        pause = min(poll_s, max(0.25, (now - began) * 0.1))
+        time.sleep(pause if deadline is None else min(pause, deadline - now))
+        left = RETRY_FOR_S if deadline is None else max(0.0, deadline - time.monotonic())
+        try:
+            view = cast(Job, api.ask("GET", path, retry_for_s=min(RETRY_FOR_S, left)))
+        except RopewalkError as error:
+            if not is_passing(error):
+                raise
+            logger.warning("Still waiting for job %s: %s", job, error)
+    return view
+
+
+def logs(
+    job: int | str,
+    *,
+    tasks: str | Sequence[int] | None = None,
+    follow: bool = False,
+    since: datetime | None = None,
+    api_url: str | None = None,
+    token: str | None = None,
+) -> Iterator[TaskLine]:
+    """What the tasks printed, as it comes; each task's lines in order. `tasks` are ids, also as "0-3,7". `follow` goes on until
+    the job is over, through outages of the API. Lines whose `task` is None are what instances say themselves."""
+    api = connect(api_url, token)
+    query = {} if tasks is None else {"tasks": tasks if isinstance(tasks, str) else ",".join(map(str, tasks))}
+    if since is not None:
+        query["since"] = iso_of(since)
+    lines = follow_lines(api, job_path(api, job, "/logs"), query, key_of=_file_of, follow=follow, resumes=True)
+    return cast("Iterator[TaskLine]", lines)
+
+
+def events(
+    job: int | str,
+    *,
+    follow: bool = False,
+    since: datetime | None = None,
+    api_url: str | None = None,
+    token: str | None = None,
+) -> Iterator[JobEvent]:
+    """What happened to the job, oldest first. `follow` goes on until the job is over, through outages of the API."""
+    api = connect(api_url, token)
+    query = {} if since is None else {"since": iso_of(since)}
+    # Each answer has all that is kept.
+    lines = follow_lines(api, job_path(api, job, "/events"), query, key_of=lambda _: "", follow=follow, resumes=False)
+    return cast("Iterator[JobEvent]", lines)
+
+
+def cancel(job: int | str, *, api_url: str | None = None, token: str | None = None) -> None:
+    """Asks a job to end; `wait` tells when it has. Harmless when it is over."""
+    api = connect(api_url, token)
+    api.ask("POST", job_path(api, job, "/cancel"))
+
+
+def _file_of(line: Line) -> object:
+    """What an agent says and what its task says are two files: each is in order, not both together."""
+    return line["instance"], line["task"], line["attempt"], line["stream"] == "agent"

@@ -1,0 +1,118 @@
+"""The files that travel with a job: those its command names, and those of `upload`. They arrive in each task's working
+directory. Larger data belong into object storage, which tasks read themselves."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+MAX_WORD_FILE_BYTES = 1024 * 1024
+MAX_TOTAL_BYTES = 10 * 1024 * 1024
+MAX_FILES = 1_000
+
+
+class JobFile(TypedDict):
+    path: str
+    content: str
+    executable: bool
+
+
+def collect_files(words: Sequence[str], uploads: Sequence[Path], note: Callable[[str], None]) -> list[JobFile]:
+    """`note` gets a sentence for each file that a reader would expect to travel and that does not."""
+    found: dict[str, _Found] = {}
+    for one in _all(words, uploads, note):
+        other = found.setdefault(one.path, one)
+        if other.source != one.source:
+            raise ValueError(f"{other.source} and {one.source} would both become {one.path} in the working directory")
+        if len(found) > MAX_FILES:
+            raise ValueError(f"a job can have at most {MAX_FILES} files: pack them into one archive, and unpack it in the task")
+    _check_size(list(found.values()))
+    return [one.read() for one in found.values()]
+
+
+@dataclass(frozen=True)
+class _Found:
+    #: In the working directory of a task, with `/`.
+    path: str
+    source: Path
+    size: int
+    executable: bool
+
+    def read(self) -> JobFile:
+        content = base64.b64encode(self.source.read_bytes()).decode()
+        return {"path": self.path, "content": content, "executable": self.executable}
+
+
+def _all(words: Sequence[str], uploads: Sequence[Path], note: Callable[[str], None]) -> Iterator[_Found]:
+    for word in dict.fromkeys(words):
+        yield from _of_word(word, note)
+    for upload in uploads:
+        yield from _of_upload(upload)
+
+
+def _of_word(word: str, note: Callable[[str], None]) -> Iterator[_Found]:
+    if not word or len(word) > 4_000 or "\0" in word:
+        return
+    here = Path.cwd()
+    # Without following links: a link below this directory is a file of it.
+    source = Path(os.path.abspath(word))
+    is_below = here in source.parents
+    if not source.is_file():
+        return
+    if os.path.isabs(word):
+        # Most absolute words are programs or data of the machine itself, e.g. /usr/bin/python3.
+        if is_below:
+            inside = source.relative_to(here).as_posix()
+            note(f"{word} is not sent along because it is an absolute path; write {inside} to send it")
+    elif not is_below:
+        note(f"{word} is not sent along because it is outside the current directory; use upload to send it")
+    elif (size := source.stat().st_size) > MAX_WORD_FILE_BYTES:
+        note(f"{word} is not sent along because it has {_mib(size)}, more than 1 MiB; use upload to send it")
+    else:
+        yield _describe(source, source.relative_to(here).as_posix())
+
+
+def _of_upload(upload: Path) -> Iterator[_Found]:
+    """As Coiled does it: a file goes into the working directory under its name, a directory's content without its name."""
+    source = Path(os.path.abspath(upload))
+    if not source.is_dir():
+        if not source.is_file():
+            raise ValueError(f"upload: {upload} is neither a file nor a directory")
+        yield _describe(source, source.name)
+        return
+    visited: set[str] = set()
+    for directory, names, files in os.walk(source, followlinks=True):
+        # A link to a directory above must not go round for ever.
+        if (real := os.path.realpath(directory)) in visited:
+            names.clear()
+            continue
+        visited.add(real)
+        names.sort()
+        for name in sorted(files):
+            file = Path(directory, name)
+            if file.is_file():
+                yield _describe(file, file.relative_to(source).as_posix())
+
+
+def _describe(source: Path, path: str) -> _Found:
+    info = source.stat()
+    return _Found(path, source, info.st_size, info.st_mode & 0o111 != 0)
+
+
+def _check_size(files: list[_Found]) -> None:
+    total = sum(one.size for one in files)
+    if total <= MAX_TOTAL_BYTES:
+        return
+    largest = ", ".join(f"{one.path} ({_mib(one.size)})" for one in sorted(files, key=lambda one: -one.size)[:3])
+    raise ValueError(
+        f"the job's files have {_mib(total)} together, more than 10 MiB; the largest: {largest}. "
+        "Put large data where tasks can read them themselves, for example into a bucket, and send only their names."
+    )
+
+
+def _mib(size: int) -> str:
+    return f"{size / 1024 / 1024:.1f} MiB"

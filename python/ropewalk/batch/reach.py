@@ -1,0 +1,47 @@
+"""From what people write to what the API is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from ropewalk.client_api import ClientApi
+from ropewalk.config import load_config
+from ropewalk.errors import RopewalkError
+
+_PAGE = 1_000
+
+
+def connect(api_url: str | None, token: str | None) -> ClientApi:
+    return ClientApi(load_config(api_url, token))
+
+
+def job_path(api: ClientApi, job: int | str, rest: str = "") -> str:
+    return f"/v1/jobs/{_number_of(api, job)}{rest}"
+
+
+def _number_of(api: ClientApi, job: int | str) -> int:
+    """Digits are a number, also where a name is made of digits only."""
+    if isinstance(job, bool) or not isinstance(job, (int, str)):
+        raise TypeError(f"job is {job!r}: give its number, or the name of an open one")
+    if isinstance(job, int) or job.isdecimal():
+        return int(job)
+    found = api.ask("GET", f"/v1/jobs?{urlencode({'name': job, 'limit': 1})}")["items"]
+    if not found:
+        hint = "What is over has given its name back: find its number with ropewalk.batch.list_jobs()."
+        raise RopewalkError(f"No open job has the name {job}.", code="NOT_FOUND", hint=hint, status=404)
+    return int(found[0]["number"])
+
+
+def pages(api: ClientApi, path: str, limit: int | None) -> list[Any]:
+    if limit is not None and limit < 1:
+        raise ValueError(f"limit is {limit}: give at least 1")
+    items: list[Any] = []
+    after: str | None = None
+    while True:
+        query = {"limit": _PAGE if limit is None else min(_PAGE, limit - len(items))}
+        page = api.ask("GET", f"{path}?{urlencode(query if after is None else {**query, 'after': after})}")
+        items += page["items"]
+        after = page["next"]
+        if after is None or (limit is not None and len(items) >= limit):
+            return items

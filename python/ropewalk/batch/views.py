@@ -1,0 +1,83 @@
+"""What the API answers about jobs. The server may add to it."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+
+class CreatedJob(TypedDict):
+    number: int
+    name: str
+    #: An equal request with the same key, or `get_or_create`, found an earlier job.
+    existing: bool
+    warnings: list[str]
+
+
+class Reason(TypedDict):
+    code: str
+    text: str
+    at: str
+
+
+class TaskCounts(TypedDict):
+    total: int
+    pending: int
+    assigned: int
+    running: int
+    done: int
+    error: int
+    cancelled: int
+
+
+class TaskError(TypedDict):
+    task: int
+    attempt: int
+    text: str
+    at: str
+
+
+class Job(TypedDict):
+    number: int
+    workspace: str
+    name: str
+    command: str
+    status: Literal["pending", "running", "done", "error", "cancelled"]
+    reason: Reason | None
+    user: str
+    tasks: TaskCounts
+    array: str
+    instances: int
+    submittedAt: str
+    startedAt: str | None
+    endedAt: str | None
+    recentErrors: list[TaskError]
+
+
+class Task(TypedDict):
+    id: int
+    index: int
+    state: Literal["pending", "assigned", "running", "done", "error", "cancelled"]
+    attempt: int
+    exitCode: int | None
+    signal: str | None
+    instance: str | None
+    startedAt: str | None
+    endedAt: str | None
+    reason: str | None
+
+
+class TaskLine(TypedDict):
+    """`task` is None for what an instance says itself."""
+
+    at: str
+    instance: str
+    task: int | None
+    attempt: int | None
+    stream: Literal["stdout", "stderr", "agent"]
+    text: str
+
+
+class JobEvent(TypedDict):
+    at: str
+    code: str
+    text: str

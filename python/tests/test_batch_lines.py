@@ -1,0 +1,101 @@
+"""Logs and events of jobs, followed across lost connections."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+from stand_in import problem
+from stand_in_jobs import JobsStandIn, a_job, a_line
+
+import ropewalk
+from ropewalk import batch
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.batch.follow.PAUSE_S", 0.01)
+
+
+def text_of(lines: list[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def cut(text: bytes) -> tuple[int, bytes, dict[str, str]]:
+    """An answer that ends before it has said all that it wanted to."""
+    return 200, text, {"Content-Length": str(len(text) + 10), "Connection": "close"}
+
+
+def cut_chunk(text: bytes) -> tuple[int, bytes, dict[str, str]]:
+    chunk = f"{len(text) + 10:x}\r\n".encode() + text
+    return 200, chunk, {"Transfer-Encoding": "chunked", "Connection": "close"}
+
+
+def test_what_tasks_printed_can_be_chosen(jobs: JobsStandIn) -> None:
+    jobs.jobs = {1: a_job(1)}
+    jobs.lines = [a_line("one"), a_line("two", task=1), a_line("three", task=None, stream="agent")]
+    assert [line["text"] for line in batch.logs(1)] == ["one", "two", "three"]
+    list(batch.logs(1, tasks=[0, 3], since=datetime(2026, 1, 1, 12, tzinfo=timezone.utc)))
+    list(batch.logs("job-1", tasks="0-3,7", follow=True))
+    assert jobs.asked("/logs") == [
+        {"follow": ["false"]},
+        {"follow": ["false"], "tasks": ["0,3"], "since": ["2026-01-01T12:00:00.000Z"]},
+        {"follow": ["true"], "tasks": ["0-3,7"]},
+    ]
+
+
+def test_a_mistake_is_told_by_the_call_and_not_by_the_first_line(jobs: JobsStandIn) -> None:
+    with pytest.raises(ropewalk.RopewalkError, match="No open job has the name nightly"):
+        batch.logs("nightly")
+
+
+@pytest.mark.parametrize("cutting", [cut, cut_chunk])
+def test_a_followed_log_goes_on_where_it_broke_off(jobs: JobsStandIn, cutting: Any, caplog: Any) -> None:
+    jobs.jobs = {1: a_job(1)}
+    # Two tasks whose lines come out of order, equal times, and equal texts: nothing is left out, nothing comes twice.
+    first = [a_line("a", seconds=5), a_line("a", seconds=5), a_line("b", seconds=3, task=1)]
+    jobs.lines = [*first, a_line("a", seconds=5), a_line("c", seconds=4, task=1), a_line("d", seconds=6)]
+    half = text_of(first) + text_of([a_line("a", seconds=5)])[:20]
+    jobs.faults += [("GET", "/logs?follow=true", *cutting(half))]
+    texts = [line["text"] for line in batch.logs(1, follow=True)]
+    assert texts == ["a", "a", "b", "a", "c", "d"]
+    again = {"follow": ["true"], "since": ["2025-12-31T23:59:05.000Z"]}
+    assert jobs.asked("/logs") == [{"follow": ["true"]}, again]
+    assert "Still trying" in caplog.text
+
+
+def test_a_log_that_is_not_followed_tells_that_it_broke_off(jobs: JobsStandIn) -> None:
+    jobs.jobs = {1: a_job(1)}
+    jobs.faults += [("GET", "/logs?follow=false", *cut(text_of([a_line("one")])))]
+    lines = batch.logs(1)
+    assert next(lines)["text"] == "one"
+    with pytest.raises(ropewalk.RopewalkError) as caught:
+        next(lines)
+    assert caught.value.code == "UNREACHABLE"
+
+
+def test_a_line_that_is_no_line_is_not_asked_for_again(jobs: JobsStandIn) -> None:
+    jobs.jobs = {1: a_job(1)}
+    jobs.faults += [("GET", "/logs?follow=true", 200, text_of([a_line("one")]) + b"<html>\n", {})]
+    with pytest.raises(ropewalk.RopewalkError, match="not JSON"):
+        list(batch.logs(1, follow=True))
+    assert len(jobs.asked("/logs")) == 1
+
+
+def test_what_has_not_begun_is_an_error_also_when_followed(jobs: JobsStandIn) -> None:
+    with pytest.raises(ropewalk.RopewalkError, match="There is no job 7"):
+        list(batch.logs(7, follow=True))
+    jobs.jobs = {1: a_job(1)}
+    jobs.faults += [("GET", "/logs?follow=false", *problem(503, "UNAVAILABLE", "Not now."))]
+    assert list(batch.logs(1)) == []
+
+
+def test_events_are_told_once_across_connections(jobs: JobsStandIn) -> None:
+    jobs.jobs = {1: a_job(1)}
+    events = [{"at": f"2026-01-01T00:00:0{n}.000Z", "code": code, "text": code} for n, code in enumerate("ABC")]
+    jobs.lines = events
+    jobs.faults += [("GET", "/events?follow=true", *cut(text_of(events[:2])))]
+    assert [event["code"] for event in batch.events(1, follow=True)] == ["A", "B", "C"]
+    assert jobs.asked("/events") == [{"follow": ["true"]}, {"follow": ["true"]}]

@@ -1,0 +1,76 @@
+"""Jobs on a real Ropewalk, whose agents run real tasks."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import eventually
+
+import ropewalk
+from ropewalk import batch
+
+pytestmark = pytest.mark.stack
+
+Stack = dict[str, Any]
+
+SCRIPT = """\
+# ROPEWALK ntasks 3
+echo "task $ROPEWALK_BATCH_TASK_ID of $ROPEWALK_BATCH_TASK_COUNT says $GREETING"
+test "$PASSWORD" = hush-hush
+"""
+
+
+def test_from_submit_to_end(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("hello.sh").write_text(SCRIPT)
+    name = f"hello-{uuid.uuid4().hex[:8]}"
+    options: Any = {"env": {"GREETING": "ahoy"}, "secret_env": {"PASSWORD": "hush-hush"}, **stack}
+    created = batch.run("sh hello.sh", name=name, job_timeout="5 minutes", dead_man="10m", **options)
+    number = created["number"]
+    assert (created["name"], created["existing"]) == (name, False)
+    # Followed from the start to the end of the job.
+    printed = [line["text"] for line in batch.logs(number, follow=True, **stack) if line["task"] is not None]
+    assert sorted(printed) == [f"task {task} of 3 says ahoy" for task in range(3)]
+    job = batch.wait(number, timeout="2 minutes", **stack)
+    assert (job["status"], job["tasks"]["done"]) == ("done", 3)
+    assert [task["exitCode"] for task in batch.tasks(number, **stack)] == [0, 0, 0]
+    assert [line["text"] for line in batch.logs(number, tasks=[1], **stack)] == ["task 1 of 3 says ahoy"]
+    assert number in [job["number"] for job in batch.list_jobs(**stack)]
+    events = list(batch.events(number, follow=True, **stack))
+    assert events and [event["at"] for event in events] == sorted(event["at"] for event in events)
+    assert "hush-hush" not in repr((job, events))
+
+
+def test_by_name_until_it_is_cancelled(stack: Stack) -> None:
+    name = f"sleep-{uuid.uuid4().hex[:8]}"
+    first = batch.run("sleep 600", name=name, private_to_creator=True, **stack)
+    again = batch.run("sleep 600", name=name, get_or_create=True, **stack)
+    assert (again["number"], again["existing"]) == (first["number"], True)
+    assert batch.status(name, **stack)["status"] in ("pending", "running")
+    with pytest.raises(TimeoutError, match="It goes on"):
+        batch.wait(name, timeout="300 ms", **stack)
+    batch.cancel(name, **stack)
+    assert batch.wait(first["number"], timeout="2 minutes", **stack)["status"] == "cancelled"
+    eventually(lambda: is_unknown(name, stack), within_s=60)
+
+
+def is_unknown(name: str, stack: Stack) -> bool:
+    """A job gives its name back a moment after it has ended."""
+    try:
+        batch.status(name, **stack)
+    except ropewalk.RopewalkError as error:
+        assert f"No open job has the name {name}" in str(error)
+        return True
+    return False
+
+
+def test_what_the_server_makes_of_options(stack: Stack) -> None:
+    with pytest.warns(UserWarning, match="memory"):
+        job = batch.run("true", memory="8 GiB", **stack)
+    assert batch.wait(job["number"], timeout="2 minutes", **stack)["status"] == "done"
+    with pytest.raises(ropewalk.RopewalkError) as caught:
+        batch.run("true", memroy="8 GiB", **stack)
+    assert (caught.value.code, caught.value.field) == ("VALIDATION", "options.memroy")
