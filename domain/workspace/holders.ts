@@ -2,9 +2,11 @@
 import { startBatchSize } from '../limits.ts';
 import type { Holder, WorkspaceState } from './state.ts';
 
-/** The reservations whose workflows are to be started next, marked as such before anybody starts them. */
+/** The reservations whose workflows are to be started now, marked as such before anybody starts them: so many at a time. */
 export function takeStartable(state: WorkspaceState): Holder[] {
-  const batch = state.holders.filter((holder) => holder.state === 'reserved').slice(0, startBatchSize);
+  const starting = state.holders.filter((holder) => holder.state === 'starting').length;
+  const places = Math.max(0, startBatchSize - starting);
+  const batch = state.holders.filter((holder) => holder.state === 'reserved').slice(0, places);
   for (const holder of batch) holder.state = 'starting';
   return batch;
 }
