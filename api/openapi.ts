@@ -4,6 +4,7 @@ import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 import { agentRoutes } from './agent-link/routes.ts';
 import { clusterRoutes } from './routes/clusters.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
+import { instanceTypesRoute } from './routes/instance-types.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { loginRoutes } from './routes/login.ts';
 import { metaRoutes, type ApiDocument } from './routes/meta.ts';
@@ -14,6 +15,7 @@ export function buildDocument(): ApiDocument {
   for (const routes of [
     jobRoutes,
     clusterRoutes,
+    { instanceTypesRoute },
     dashboardRoutes,
     peopleRoutes,
     loginRoutes,
