@@ -89,6 +89,8 @@ export interface Report extends DaskNews {
   bootId: string;
   kind: 'register' | 'alive' | 'leaving';
   address: string;
+  /** What the cloud announced: `terminate` takes the instance back then, `rebalance` says that it may soon. */
+  interruption?: { kind: 'terminate' | 'rebalance'; at: string } | undefined;
 }
 
 export type ReportVerdict = 'accepted' | 'not yet known' | 'refused';
@@ -102,6 +104,7 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   if (instance.bootId === null && report.kind !== 'register') return 'refused';
   instance.suspicion = null;
   instance.heardAtMs = nowMs;
+  if (report.interruption !== undefined) noteInterruption(state, instance, report.interruption, nowMs);
   if (report.kind === 'leaving') {
     lose(state, instance, { code: 'LEFT', text: 'its agent ended in order', atMs: nowMs });
     return 'accepted';
@@ -115,6 +118,22 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   }
   applyDaskNews(state, instance, report, nowMs);
   return 'accepted';
+}
+
+/** A spot instance is going: where it was there is no room now, and what it holds is moved while there is time. */
+function noteInterruption(
+  state: ClusterState,
+  instance: ClusterInstance,
+  { kind, at }: NonNullable<Report['interruption']>,
+  nowMs: number,
+): void {
+  const { id, offer, zone } = instance;
+  const code = kind === 'terminate' ? 'SPOT_INTERRUPTED' : 'SPOT_AT_RISK';
+  const text = kind === 'terminate' ? `the cloud takes ${id} back at ${at}` : `the cloud may take ${id} back soon`;
+  addEvent(state, nowMs, code, text);
+  const failure = { offer, zone, market: 'spot', code, scope: 'offer', text, count: 0 } as const;
+  if (state.settings.machines !== undefined) noteUnavailable(state, failure, nowMs);
+  if (kind === 'terminate') instance.leavesAtMs = Math.max(nowMs, Date.parse(at));
 }
 
 /** Asks for a look at instances that their job has not heard of. The same silence is not counted twice as new. */

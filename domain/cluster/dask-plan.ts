@@ -83,7 +83,7 @@ function deadlines(state: ClusterState, dask: DaskState, settings: DaskSettings)
   return found;
 }
 
-/** Workers that are extra and have a started process: they are emptied before they go. */
+/** Workers that are extra, or that their cloud takes back, and have a started process: they are emptied before they go. */
 export function drainsWanted(state: ClusterState, nowMs: number): DrainOrder[] {
   const { dask } = state;
   const settings = state.settings.dask;
@@ -94,13 +94,15 @@ export function drainsWanted(state: ClusterState, nowMs: number): DrainOrder[] {
       instance: instance.id,
       id: dask.nextDrainId + index,
       worker: instance.process?.name ?? '',
-      deadlineMs: nowMs + settings.drainTimeoutMs,
-      adaptive: dask.adaptive !== null,
+      deadlineMs: Math.min(nowMs + settings.drainTimeoutMs, instance.leavesAtMs ?? Number.POSITIVE_INFINITY),
+      // One that is taken back anyway cannot be kept.
+      adaptive: dask.adaptive !== null && instance.leavesAtMs === undefined,
     }));
 }
 
 export function needsDrain(state: ClusterState, instance: ClusterInstance): boolean {
-  if (state.dask === null || instance.drain !== null || !isExtra(state, instance)) return false;
+  if (state.dask === null || instance.drain !== null) return false;
+  if (!isExtra(state, instance) && (instance.leavesAtMs === undefined || instance.role === 'head')) return false;
   const canDrain = state.instances.some((head) => head.slot === 0 && head.process?.state === 'started');
   return canDrain && instance.state === 'ready' && instance.process?.state === 'started';
 }

@@ -13,8 +13,9 @@ export function lose(state: ClusterState, instance: ClusterInstance, reason: Rea
   instance.suspicion = null;
   tellLost(state, instance.id, reason.code, reason.text);
   addEvent(state, reason.atMs, reason.code, `instance ${instance.id}: ${reason.text}`);
-  // A worker that was being sent away has not failed, whichever of its ends is heard of first.
-  if (instance.registeredAtMs !== null && instance.drain === null) failSlot(state, instance.slot, reason);
+  // A worker that was being sent away, or that its cloud took back, has not failed, whichever of its ends is heard of first.
+  const wasSent = instance.drain !== null || instance.leavesAtMs !== undefined;
+  if (instance.registeredAtMs !== null && !wasSent) failSlot(state, instance.slot, reason);
 }
 
 export function tellLost(state: ClusterState, instance: string, code: string, text: string): void {

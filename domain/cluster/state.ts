@@ -66,6 +66,8 @@ export interface ClusterInstance {
   process: DaskProcess | null;
   /** It is being emptied before it is terminated. */
   drain: Drain | null;
+  /** The cloud has said that it takes it back then; absent for all others. */
+  leavesAtMs?: number;
 }
 
 export type ProcessState = 'pending' | 'starting' | 'started' | 'stopping' | 'stopped' | 'error';

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { applyLaunch } from '../../../domain/cluster/apply.ts';
+import { applyLaunch, applyReport, applyTerminated } from '../../../domain/cluster/apply.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import {
   availableAgainAtMs,
@@ -123,6 +123,31 @@ describe('a launch', () => {
     const state = cluster({}, 1_001);
     const [launch] = planCluster(state, 0).decisions;
     expect(launch?.kind === 'launch' ? launch.slots.length : 0).toBe(maxSlotsPerLaunch);
+  });
+});
+
+describe('a spot instance that its cloud takes back', () => {
+  it('is no failure of its slot, and its offer is left alone while another takes its place', () => {
+    const state = cluster({ spotPolicy: 'spot' }, 2);
+    const [first] = planCluster(state, 0).decisions;
+    if (first?.kind !== 'launch') throw new Error('the plan does not launch');
+    intend(state, first, 0);
+    const launched = [0, 1].map((slot) => ({ id: `i-${slot}`, slot, offer: 'm6i.large', zone: 'a' }));
+    applyLaunch(state, first.seq, { launched, failures: [] }, 0);
+    const said = { instance: 'i-1', bootId: 'b'.repeat(16), address: '10.0.0.1' };
+    applyReport(state, { ...said, kind: 'register' }, 1_000);
+    const interruption = { kind: 'terminate', at: new Date(60_000).toISOString() } as const;
+    applyReport(state, { ...said, kind: 'alive', interruption }, 2_000);
+    applyReport(state, { ...said, kind: 'leaving' }, 3_000);
+    expect(state.slots[1]?.failures ?? 0).toBe(0);
+    expect(state.events.map(({ code }) => code)).toContain('SPOT_INTERRUPTED');
+    applyTerminated(state, ['i-1'], 4_000);
+    const [again] = planCluster(state, 4_000).decisions;
+    expect(again).toMatchObject({
+      kind: 'launch',
+      slots: [{ slot: 1, generation: 2, role: 'worker' }],
+      placement: { worker: { types: ['m5.large'], market: 'spot', zones: ['a'] } },
+    });
   });
 });
 
