@@ -2,25 +2,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { Cluster } from '../../schema/clusters.ts';
-import { aCluster, anInstance, aProcess, startStandIn } from '../sdk/stand-in-api.ts';
-import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import { aCluster, anInstance, aProcess } from '../sdk/stand-in-api.ts';
+import type { Asked, Reply } from '../sdk/stand-in-api.ts';
 import { runCli, startCli, withDirectory } from './run-cli.ts';
-
-const open: StandIn[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((api) => api.close()));
-});
-
-async function standIn(
-  reply: (asked: Asked, nth: number) => Reply,
-): Promise<{ api: StandIn; env: Record<string, string> }> {
-  const api = await startStandIn(reply);
-  open.push(api);
-  return { api, env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' } };
-}
+import { standIn } from './stand-in.ts';
 
 const created = { number: 7, name: 'blue', existing: false, warnings: ['workerOptions: no effect'] };
 /** Creates, then shows one view after the other. */

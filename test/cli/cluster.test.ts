@@ -1,22 +1,10 @@
 // `ropewalk cluster ...` as people run it: the real program against a real HTTP server that stands in for the API.
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { aCluster, aLine, anError, anInstance, aProcess, startStandIn } from '../sdk/stand-in-api.ts';
-import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import { aCluster, aLine, anError, anInstance, aProcess } from '../sdk/stand-in-api.ts';
+import type { Reply } from '../sdk/stand-in-api.ts';
 import { runCli } from './run-cli.ts';
-
-const open: StandIn[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((api) => api.close()));
-});
-
-async function standIn(
-  reply: (asked: Asked, nth: number) => Reply,
-): Promise<{ api: StandIn; env: Record<string, string> }> {
-  const api = await startStandIn(reply);
-  open.push(api);
-  return { api, env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' } };
-}
+import { standIn } from './stand-in.ts';
 
 const broken = { code: 'ENVIRONMENT_FAILED', text: 'no such package:\n  nonsense\u001b[2J', count: 3 };
 const failures = [{ ...broken, lastAt: '2024-11-18T17:26:00.000Z' }];

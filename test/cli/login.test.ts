@@ -1,24 +1,11 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { aCreatedToken, aWhoami, anError, startStandIn } from '../sdk/stand-in-api.ts';
-import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import { aCreatedToken, aWhoami, anError } from '../sdk/stand-in-api.ts';
 import { runCli, startCli, withDirectory } from './run-cli.ts';
-
-const open: StandIn[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((api) => api.close()));
-});
-
-async function standIn(
-  reply: (asked: Asked, nth: number) => Reply,
-): Promise<{ api: StandIn; env: Record<string, string> }> {
-  const api = await startStandIn(reply);
-  open.push(api);
-  return { api, env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' } };
-}
+import { standIn } from './stand-in.ts';
 
 const { token: fresh } = aCreatedToken;
 const me = aWhoami;
