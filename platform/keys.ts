@@ -4,6 +4,8 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+import { syncDirectory } from './sync-directory.ts';
+
 export interface KeySet {
   kid: string;
   /** AES-256-GCM key of the vault. */
@@ -66,15 +68,6 @@ async function createKeyFile(path: string): Promise<string> {
   }
   await syncDirectory(dirname(path));
   return (await readKeyFile(path)) ?? text;
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }
 
 function parseKeyFile(text: string, path: string): KeyFile {

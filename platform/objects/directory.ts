@@ -6,6 +6,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { dirname, join, resolve } from 'node:path';
 
 import { RopewalkError } from '../../domain/errors.ts';
+import { syncDirectory } from '../sync-directory.ts';
 import type { Objects } from './objects.ts';
 
 export function createDirectoryObjects(root: string): Objects {
@@ -117,15 +118,6 @@ async function makeDirectory(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made));
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }
 
 /** What a process that was killed in the middle of a put has left; the young ones may belong to a living process. */
