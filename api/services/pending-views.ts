@@ -1,6 +1,7 @@
 // What can be said of a job or cluster from its reservation alone: it was admitted, and its workflow has not started yet,
 // or it was ended from outside before it could leave a result.
 import type { Reason } from '../../domain/reason.ts';
+import { reservedCluster, reservedJob } from '../../domain/workspace/reserved-views.ts';
 import type { Holder } from '../../domain/workspace/state.ts';
 import type { ClusterSpec } from '../../schema/cluster-spec.ts';
 import type { JobSpec } from '../../schema/job-spec.ts';
@@ -14,24 +15,12 @@ export function pendingJob(
   ended: string | null,
   nowMs: number,
 ): JobView {
-  const total = spec?.settings.taskCount ?? 0;
+  const { tasks, ...job } = reservedJob(workspace, holder, spec?.settings);
   return {
-    number: holder.number,
-    workspace,
-    name: holder.name,
-    command: spec?.settings.command ?? '',
+    ...job,
     status: ended === null ? 'pending' : 'error',
     reason: reasonOf(holder, ended, nowMs),
-    user: holder.user,
-    tasks: { total, pending: ended === null ? total : 0, assigned: 0, running: 0, done: 0, error: 0, cancelled: 0 },
-    counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },
-    array: spec?.settings.array ?? '0',
-    instances: holder.instances,
-    submittedAtMs: holder.reservedAtMs,
-    startedAtMs: null,
-    endedAtMs: null,
-    recentErrors: [],
-    pagesWritten: 0,
+    tasks: { ...tasks, pending: ended === null ? tasks.total : 0 },
     privateToCreator: holder.privateToCreator ?? false,
   };
 }
@@ -44,23 +33,9 @@ export function pendingCluster(
   nowMs: number,
 ): ClusterView {
   return {
-    number: holder.number,
-    workspace,
-    name: holder.name,
-    job: holder.kind === 'job' ? holder.number : null,
-    user: holder.user,
+    ...reservedCluster(workspace, holder, spec?.settings),
     status: ended === null ? 'pending' : 'error',
     reason: reasonOf(holder, ended, nowMs),
-    target: holder.instances,
-    provider: spec?.settings.provider ?? '',
-    instances: [],
-    failures: [],
-    events: [],
-    createdAtMs: holder.reservedAtMs,
-    readyAtMs: null,
-    endedAtMs: null,
-    launched: 0,
-    terminated: 0,
     dask: spec === null ? null : pendingDask(spec),
   };
 }
