@@ -1,6 +1,6 @@
 // The job workflow: one per submitted batch.
-import type { JobCounters, JobState, JobStatus, TaskRecord, TaskState } from '../../domain/job/state.ts';
-import type { Reason } from '../../domain/reason.ts';
+import type { JobState, TaskRecord, TaskState } from '../../domain/job/state.ts';
+import type { JobSummary } from '../../domain/job/view.ts';
 
 export const jobType = 'job';
 export const jobWorkflowId = (number: number): string => `job/${number}`;
@@ -40,26 +40,14 @@ export interface InstanceLostSignal {
   instances: { instance: string; code: string; text: string }[];
 }
 /** What people see of a job; the workflow's result and the archive hold the same shape. */
-export interface JobView {
+export interface JobView extends JobSummary {
   /** Absent in views of earlier versions, when there was only `local`. */
   provider?: string;
   number: number;
   workspace: string;
   name: string;
   command: string;
-  status: JobStatus;
-  reason: Reason | null;
   user: string;
-  tasks: {
-    total: number;
-    pending: number;
-    assigned: number;
-    running: number;
-    done: number;
-    error: number;
-    cancelled: number;
-  };
-  counters: JobCounters;
   array: string;
   instances: number;
   submittedAtMs: number;
