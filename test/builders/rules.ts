@@ -37,6 +37,8 @@ export type WorkspaceRules = WorkspaceAdmit &
 type WorkspaceReconcile = typeof import('../../domain/workspace/reconcile.ts');
 export type LookRules = WorkspaceCreate & WorkspaceHolders & WorkspaceReconcile;
 
+export type HealRules = typeof import('../../domain/heal/decide.ts');
+
 export type DeploymentRules = typeof import('../../domain/deployment/rules.ts');
 
 export type SweepRules = typeof import('../../domain/sweep/decide.ts');
@@ -92,6 +94,10 @@ export async function loadLookRules(domain: string): Promise<LookRules> {
 
 export async function loadDeploymentRules(domain: string): Promise<DeploymentRules> {
   return load<DeploymentRules>(domain, 'deployment/rules.ts');
+}
+
+export async function loadHealRules(domain: string): Promise<HealRules> {
+  return load<HealRules>(domain, 'heal/decide.ts');
 }
 
 export async function loadSweepRules(domain: string): Promise<SweepRules> {

@@ -9,12 +9,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkClusterWorlds } from '../builders/cluster-world.ts';
 import { checkDaskWorlds } from '../builders/dask-world.ts';
 import { checkDeploymentWorlds } from '../builders/deployment-world.ts';
+import { checkHealWorlds } from '../builders/heal-world.ts';
 import { checkJobWorlds } from '../builders/job-world.ts';
 import { checkLookWorlds } from '../builders/look-world.ts';
 import {
   loadClusterRules,
   loadDaskRules,
   loadDeploymentRules,
+  loadHealRules,
   loadJobRules,
   loadLookRules,
   loadSweepRules,
@@ -24,6 +26,7 @@ import { checkSweepWorlds } from '../builders/sweep-world.ts';
 import { checkPeopleWorlds } from '../builders/people-world.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
 import { daskMutants } from './cluster/dask-mutants.ts';
+import { healMutants } from './heal/heal-mutants.ts';
 import { sweepMutants } from './sweep/sweep-mutants.ts';
 import { aheadMutants } from './job/ahead-mutants.ts';
 import { giveBackMutants, shrinkMutants } from './job/shrink-mutants.ts';
@@ -106,6 +109,14 @@ const areas: Area[] = [
     load: async (copy) => {
       const rules = await loadSweepRules(copy);
       return () => checkSweepWorlds(rules, options);
+    },
+  },
+  {
+    name: 'heal',
+    mutants: healMutants,
+    load: async (copy) => {
+      const rules = await loadHealRules(copy);
+      return () => checkHealWorlds(rules, options);
     },
   },
 ];

@@ -1,0 +1,90 @@
+// A simulated world of one workflow that is looked at again and again: it is well, fails for all kinds of reasons, is deployed
+// over, and its history is never forgotten by the onlooker, who judges each reset by all of it.
+import fc from 'fast-check';
+
+import type { Reset, Standstill } from '../../domain/heal/state.ts';
+import { maxResetsADay, standstillAttempts } from '../../domain/limits.ts';
+import type { HealRules } from './rules.ts';
+import { type CheckOptions, checkWorlds, type Met, must } from './worlds.ts';
+
+const subjects = [
+  'reset',
+  'too often',
+  'other code',
+  'other fault',
+  'only waits',
+  'tried too little',
+  'no update',
+] as const;
+type Subject = (typeof subjects)[number];
+
+const known = 'Update machine does not handle this event: HistoryEvent(id: 9, TimerStarted)';
+const anything = fc.record({
+  waitMs: fc.constantFrom(0, 60_000, 3_600_000, 20 * 3_600_000),
+  attempt: fc.constantFrom(1, 2, 3, 3, 4, 9),
+  cause: fc.constantFrom(
+    'NON_DETERMINISTIC_ERROR',
+    'NON_DETERMINISTIC_ERROR',
+    'NON_DETERMINISTIC_ERROR',
+    'cause 23',
+    null,
+  ),
+  machine: fc.constantFrom(known, known, known, known, `Activity ${known}`, known.replace('Update', 'Timer')),
+  wroteBy: fc.constantFrom('a', 'a', 'b', ''),
+  failsBy: fc.constantFrom('a', 'a', 'a', ''),
+  hasUpdate: fc.constantFrom(true, true, true, false),
+});
+type Step = typeof anything extends fc.Arbitrary<infer T> ? T : never;
+const stuck: fc.Arbitrary<Step> = fc.record({
+  waitMs: fc.constantFrom(60_000, 60_000, 3_600_000, 10 * 3_600_000),
+  ...{ attempt: fc.constant(3), cause: fc.constant('NON_DETERMINISTIC_ERROR'), machine: fc.constant(known) },
+  ...{ wroteBy: fc.constant('a'), failsBy: fc.constant('a'), hasUpdate: fc.constant(true) },
+});
+const step = fc.oneof({ arbitrary: stuck, weight: 3 }, { arbitrary: anything, weight: 2 });
+const plan = fc.array(step, { minLength: 1, maxLength: 40, size: 'max' });
+
+export function checkHealWorlds(rules: HealRules, options: CheckOptions): Record<string, number> {
+  return checkWorlds({ plan, subjects, run: (each: Step[], met) => runHealWorld(rules, each, met) }, options);
+}
+
+function runHealWorld(rules: HealRules, steps: Step[], met: Met<Subject>): void {
+  const dayMs = 24 * 3_600_000;
+  const resetAtMs: number[] = [];
+  let memory: Reset[] = rules.rememberReset([], 'job/2', 0);
+  let nowMs = 0;
+  for (const each of steps) {
+    nowMs += each.waitMs;
+    const decision = rules.decideHeal(foundIn(each), memory, nowMs);
+    const lately = resetAtMs.filter((atMs) => nowMs - atMs < dayMs).length;
+    const why = reasonAgainst(each, lately);
+    if (why !== null) met(why);
+    must((decision.do === 'reset') === (why === null), () => `${decision.do} against ${why}`);
+    const isHopeless = why === 'only waits' || why === 'tried too little';
+    must(why === null || (decision.do === 'nothing') === isHopeless, () => `${decision.do} though ${why}`);
+    if (decision.do !== 'reset') continue;
+    met('reset');
+    must(decision.toEventId === 8, () => `reset to ${decision.toEventId}`);
+    resetAtMs.push(nowMs);
+    memory = rules.rememberReset(memory, 'job/1', nowMs);
+    must(memory.length <= maxResetsADay + 1, () => `it remembers ${memory.length}`);
+  }
+}
+
+/** In the words of the promise, not of the code. */
+function reasonAgainst(each: Step, lately: number): Subject | null {
+  if (each.attempt < standstillAttempts) return 'tried too little';
+  if (each.cause !== 'NON_DETERMINISTIC_ERROR') return 'only waits';
+  if (each.machine !== known) return 'other fault';
+  if (!each.hasUpdate) return 'no update';
+  if (each.wroteBy === '' || each.wroteBy !== each.failsBy) return 'other code';
+  return lately >= maxResetsADay ? 'too often' : null;
+}
+
+function foundIn({ attempt, cause, machine, wroteBy, failsBy, hasUpdate }: Step): Standstill {
+  const message = `[TMPRL1100] Nondeterminism error: ${machine}`;
+  return {
+    ...{ workflowId: 'job/1', runId: 'r', attempt },
+    failure: cause === null ? null : { cause, message, buildId: failsBy },
+    writer: cause === null ? null : { completedEventId: 8, buildId: wroteBy, hasUpdate },
+  };
+}

@@ -1,0 +1,61 @@
+// Named ways of breaking the healing's rules. Most of them would throw away work that was not lost.
+import type { Mutant } from '../mutants.ts';
+
+const file = 'heal/decide.ts';
+
+export const healMutants: Mutant[] = [
+  {
+    name: 'one that only waits is reset',
+    file,
+    from: 'attempt < standstillAttempts || failure?.cause !== nondeterminism',
+    to: 'attempt < standstillAttempts || failure === null',
+  },
+  {
+    name: 'the first failure is enough',
+    file,
+    from: 'attempt < standstillAttempts || failure?.cause',
+    to: 'failure?.cause',
+  },
+  {
+    name: 'any nondeterminism is the known one',
+    file,
+    from: 'Nondeterminism error: Update machine does',
+    to: 'Nondeterminism error: .*machine does',
+  },
+  {
+    name: 'a deploy of other code is the known fault',
+    file,
+    from: "writer.buildId === '' || writer.buildId !== failure.buildId",
+    to: "writer.buildId === ''",
+  },
+  {
+    name: 'code without a name is the same code',
+    file,
+    from: "writer.buildId === '' || writer.buildId !== failure.buildId",
+    to: 'writer.buildId !== failure.buildId',
+  },
+  {
+    name: 'a workflow task without an update is believed',
+    file,
+    from: 'writer === null || !writer.hasUpdate',
+    to: 'writer === null',
+  },
+  {
+    name: 'it is reset without end',
+    file,
+    from: 'if (lately.length >= maxResetsADay)',
+    to: 'if (lately.length > maxResetsADay)',
+  },
+  {
+    name: 'resets of other workflows count',
+    file,
+    from: 'reset.workflowId === workflowId && nowMs',
+    to: 'nowMs',
+  },
+  {
+    name: 'resets are forgotten at once',
+    file,
+    from: '...resets.filter(({ atMs }) => nowMs - atMs < dayMs),',
+    to: '',
+  },
+];
