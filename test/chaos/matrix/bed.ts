@@ -46,7 +46,10 @@ export async function makeBed(workers: number): Promise<Bed> {
       [faultsVariable]: join(root, 'faults'),
       [workersVariable]: String(workers),
     };
-    const stack = await startStack({ home, overrides: { worker: { env, maxLocalInstances: 200 } } });
+    const stack = await startStack({
+      home,
+      overrides: { worker: { env, maxLocalInstances: 200 }, heal: { everySeconds: 5 } },
+    });
     const connection = Connection.lazy({ address: stack.temporalAddress });
     const violations: string[] = [];
     const oracle = startOracle(home, (text) => violations.push(text));

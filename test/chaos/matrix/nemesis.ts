@@ -11,20 +11,16 @@ import { killModes } from './faults.ts';
 import type { Fault, Happened } from './faults.ts';
 import { stopLife } from './lives.ts';
 import type { Life } from './lives.ts';
-import { unstick } from './unstick.ts';
 
 export interface Nemesis {
   watch: (life: Life) => void;
   /** Of workers: from the kill to the next answered message of the same workflow. */
   messages: () => { all: number[]; alone: number[] };
   kills: { worker: number; api: number; server: number };
-  /** Workflows that a known fault of the SDK had stopped, and how each was set going again. */
-  resets: string[];
   stop: () => Promise<void>;
 }
 
 const lookEveryMs = 20;
-const unstickEveryMs = 5_000;
 const giveUpAfterMs = 30_000;
 /** A kill this long before another one, or during its recovery, is part of what that one is measured by. */
 const aloneMs = 5_000;
@@ -35,7 +31,6 @@ export function startNemesis(bed: Bed): Nemesis {
   const killedAt: number[] = [];
   const recovered: { fromMs: number; toMs: number }[] = [];
   const kills = { worker: 0, api: 0, server: 0 };
-  const resets: string[] = [];
   const busy = new Set<Promise<void>>();
   let isStopping = false;
 
@@ -73,17 +68,6 @@ export function startNemesis(bed: Bed): Nemesis {
       }
     }
   })();
-  const unsticking = (async (): Promise<void> => {
-    for (let nextMs = 0; !isStopping; await sleep(lookEveryMs)) {
-      if (Date.now() < nextMs) continue;
-      nextMs = Date.now() + unstickEveryMs;
-      const keys = new Set([...watched.values()].filter(({ life }) => life.isUnderWay).map(({ life }) => life.key));
-      for (const id of [...keys].flatMap((key) => [`job/${key}`, `cluster/${key}`])) {
-        const how = await unstick(bed, id).catch(() => null);
-        if (how !== null) resets.push(how);
-      }
-    }
-  })();
   return {
     watch: (life) => {
       for (const fault of life.faults) watched.set(fault.id, { life, fault });
@@ -95,10 +79,9 @@ export function startNemesis(bed: Bed): Nemesis {
       return { all: recovered.map(took), alone: recovered.filter(isAlone).map(took) };
     },
     kills,
-    resets,
     stop: async () => {
       isStopping = true;
-      await Promise.all([looping, unsticking]);
+      await looping;
       await Promise.all(busy);
     },
   };

@@ -6,8 +6,10 @@ import { Context } from '@temporalio/activity';
 import { Worker } from '@temporalio/worker';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor } from '@temporalio/worker';
 
-import { boundaryName, faultFiles, faultsVariable } from './faults.ts';
+import { boundaryName, faultFiles, faultKinds, faultsVariable } from './faults.ts';
 import type { Fault, FaultFiles } from './faults.ts';
+
+const planned: ReadonlySet<string> = new Set(faultKinds);
 
 type Next = (input: ActivityExecuteInput) => Promise<unknown>;
 
@@ -35,6 +37,7 @@ const interceptor: ActivityInboundCallsInterceptor = {
     const { workflowExecution, activityType, activityId, attempt } = Context.current().info;
     const workflowId = workflowExecution?.workflowId ?? '';
     const [kind = '', key = ''] = workflowId.split('/');
+    if (!planned.has(kind)) return next(input);
     const nth = files.ordinal(workflowId, activityType, activityId);
     const plan = await planOf(files, key);
     const here = plan.find((each) => boundaryName(each) === `${kind}.${activityType}#${nth}`);

@@ -2,6 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { z } from 'zod';
+
 import type { TaskRecord } from '../../../domain/job/state.ts';
 import { taskPageKey } from '../../../platform/archive-keys.ts';
 import { read } from '../../support/kills.ts';
@@ -21,3 +23,16 @@ export const ranTasks = (directory: string): number[] =>
     .flatMap((name) => /^task-(\d+)$/.exec(name)?.[1] ?? [])
     .map(Number)
     .toSorted((a, b) => a - b);
+
+/** From the healing's own memory: a workflow is named once for each reset. */
+export function healedWorkflows(home: string): string[] {
+  const root = join(home, 'objects', 'heal');
+  return readdirSync(join(home, 'objects'), { recursive: true, encoding: 'utf8' }).flatMap((path) => {
+    const [folder = '', file = ''] = path.split('/');
+    if (folder !== 'heal' || file === '') return [];
+    const { resetsAtMs } = resetMemory.parse(read<unknown>(join(root, file)));
+    return resetsAtMs.map(() => file.replace(/\.json$/, ''));
+  });
+}
+
+const resetMemory = z.object({ resetsAtMs: z.array(z.number()) });
