@@ -140,8 +140,8 @@ export function createDeps(ports: Ports): Deps {
     exchanges: createGroupCommits({
       flush: createTemporalFlush(workflows, jobMessages.exchange),
       watch: watch('exchange'),
-      answerBytes: ({ want, running, results }) =>
-        answerBytes + want * grantBytes + (running.length + results.length) * leaseBytes,
+      answerBytes: ({ want, running, held = [], results }) =>
+        answerBytes + want * grantBytes + (running.length + held.length + results.length) * leaseBytes,
     }),
   };
 }
