@@ -1,21 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { aCluster, aJob, startStandIn } from '../sdk/stand-in-api.ts';
-import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import { aCluster, aJob } from '../sdk/stand-in-api.ts';
+import type { Asked, Reply } from '../sdk/stand-in-api.ts';
 import { runCli } from './run-cli.ts';
-
-const open: StandIn[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((api) => api.close()));
-});
+import { standIn } from './stand-in.ts';
 
 /** Job 12 is named nightly, cluster 7 blue; every other name is unknown. */
-async function standIn(): Promise<{ api: StandIn; env: Record<string, string> }> {
-  const api = await startStandIn(answer);
-  open.push(api);
-  return { api, env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' } };
-}
-
 function answer({ path, query, method }: Asked): Reply {
   const { name } = query;
   if (path === '/v1/jobs') return { json: { items: name === 'nightly' ? [aJob()] : [], next: null } };
@@ -43,7 +33,7 @@ describe('a name instead of a number', () => {
     [['cluster', 'events', 'blue'], '/v1/clusters', '/v1/clusters/7/events'],
     [['cluster', 'dashboard', 'blue'], '/v1/clusters', '/v1/clusters/7/dashboard-link'],
   ])('%j is looked up by the server', async (words, list, path) => {
-    const { api, env } = await standIn();
+    const { api, env } = await standIn(answer);
     expect(await runCli(words, { env })).toMatchObject({ code: 0 });
     const name = words[2];
     expect(api.asked.slice(0, 2)).toMatchObject([{ path: list, query: { name, limit: '1' } }, { path }]);
@@ -53,7 +43,7 @@ describe('a name instead of a number', () => {
     [['batch', 'cancel', 'gone'], 'no open job has the name gone', 'ropewalk batch list'],
     [['cluster', 'exec', 'gone', '--', 'true'], 'no open cluster has the name gone', 'ropewalk cluster list'],
   ])('%j says what is not open, and where its number is', async (words, what, where) => {
-    const { api, env } = await standIn();
+    const { api, env } = await standIn(answer);
     const { code, stdout, stderr } = await runCli(words, { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(what);
@@ -62,7 +52,7 @@ describe('a name instead of a number', () => {
   });
 
   it('is refused before anything is asked when it cannot be one', async () => {
-    const { api, env } = await standIn();
+    const { api, env } = await standIn(answer);
     for (const word of ['012', 'a/b', '../x', '-']) {
       expect(await runCli(['cluster', 'get', word], { env })).toMatchObject({ code: 2, stdout: '' });
     }
@@ -72,7 +62,7 @@ describe('a name instead of a number', () => {
 
 describe('batch events', () => {
   it('is a line each, followed if asked', async () => {
-    const { api, env } = await standIn();
+    const { api, env } = await standIn(answer);
     const { stdout } = await runCli(['batch', 'events', '12', '--follow'], { env });
     expect(stdout).toBe('2024-11-18 17:25:10 SUBMITTED: by ada\n');
     expect(api.asked).toMatchObject([{ path: '/v1/jobs/12/events', query: { follow: 'true' } }]);

@@ -1,35 +1,25 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { maxWordFileBytes } from '../../cli/files.ts';
-import { aJob, anError, startStandIn } from '../sdk/stand-in-api.ts';
-import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import { openStandIn, token } from '../sdk/open-stand-in.ts';
+import { aJob, anError } from '../sdk/stand-in-api.ts';
+import type { StandIn } from '../sdk/stand-in-api.ts';
 import { runCli, startCli, withDirectory } from './run-cli.ts';
 import type { CliOptions, CliResult } from './run-cli.ts';
-
-const open: StandIn[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((api) => api.close()));
-});
 
 const created = { number: 12, name: 'job-12', existing: false, warnings: [] };
 const running = aJob({ status: 'running', endedAt: null, tasks: { ...aJob().tasks, done: 3, running: 4 } });
 
-async function standIn(reply: (asked: Asked, nth: number) => Reply): Promise<StandIn> {
-  const api = await startStandIn(reply);
-  open.push(api);
-  return api;
-}
-
 function envOf(api: StandIn): Record<string, string> {
-  return { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-topsecret' };
+  return { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: token };
 }
 
 /** `ropewalk batch run WORDS`: what it sent, and how it ended. */
 async function submit(words: string[], options: CliOptions = {}): Promise<CliResult & { body: unknown }> {
-  const api = await standIn(() => ({ status: 201, json: created }));
+  const api = await openStandIn(() => ({ status: 201, json: created }));
   const result = await runCli(['batch', 'run', ...words], { ...options, env: { ...envOf(api), ...options.env } });
   return { ...result, body: api.asked[0]?.body };
 }
@@ -90,7 +80,7 @@ describe('batch run', () => {
   });
 
   it('shows warnings on stderr and keeps stdout for programs', async () => {
-    const api = await standIn(() => ({
+    const api = await openStandIn(() => ({
       status: 201,
       json: { ...created, warnings: ['memory has no\u001b[31m effect.'] },
     }));
@@ -140,7 +130,7 @@ describe('batch run', () => {
 
   it('says what the server refused, why, what to do and the request id', async () => {
     const refusal = { code: 'VALIDATION', message: 'ntasks: too many', field: 'ntasks', hint: 'Ask for less.' };
-    const api = await standIn(() => anError(422, refusal));
+    const api = await openStandIn(() => anError(422, refusal));
     const { code, stderr } = await runCli(['batch', 'run', 'true'], { env: envOf(api) });
     expect(code).toBe(2);
     expect(stderr).toBe('error: ntasks: too many\n  how to fix: Ask for less.\n  request id: req_1\n');
@@ -226,7 +216,9 @@ describe('batch run --wait', () => {
       recentErrors:
         status === 'error' ? [{ task: 3, attempt: 1, text: 'exit code 7', at: '2024-11-18T17:26:00.000Z' }] : [],
     });
-    const api = await standIn((asked, nth) => ({ json: asked.method === 'POST' ? created : nth < 4 ? running : job }));
+    const api = await openStandIn((asked, nth) => ({
+      json: asked.method === 'POST' ? created : nth < 4 ? running : job,
+    }));
     const { code, stdout, stderr } = await runCli(['batch', 'run', '--wait', 'true'], { env: envOf(api) });
     expect(code).toBe(exitCode);
     expect(stdout).toMatch(new RegExp(`^Job 12 ${status}: \\d+ / 10 done.* in 57.0 s\n$`));
@@ -236,7 +228,7 @@ describe('batch run --wait', () => {
   });
 
   it('detaches at Ctrl-C, says how to come back, and leaves the job alone', async () => {
-    const api = await standIn(({ method }) => ({ json: method === 'POST' ? created : running }));
+    const api = await openStandIn(({ method }) => ({ json: method === 'POST' ? created : running }));
     const cli = startCli(['batch', 'run', '--wait', 'true'], { env: envOf(api) });
     try {
       await expect.poll(cli.stderr, { timeout: 20_000 }).toContain('Job 12 running');
@@ -251,7 +243,7 @@ describe('batch run --wait', () => {
   });
 
   it('says that a job may exist when Ctrl-C comes before the answer', async () => {
-    const api = await standIn(() => ({ ending: 'hang' }));
+    const api = await openStandIn(() => ({ ending: 'hang' }));
     const cli = startCli(['batch', 'run', 'true'], { env: envOf(api) });
     try {
       await expect.poll(() => api.asked.length, { timeout: 20_000 }).toBe(1);

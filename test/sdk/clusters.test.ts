@@ -1,21 +1,11 @@
 // Clusters through the SDK, against a real HTTP server that stands in for the API.
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { ClusterFailedError, ClusterTimeoutError, ConflictError, createClient, ServerError } from '../../sdk/client.ts';
+import { ClusterFailedError, ClusterTimeoutError, ConflictError, ServerError } from '../../sdk/client.ts';
 import type { Client, Cluster, ClusterEvent, LogLine, WorkerAmount } from '../../sdk/client.ts';
-import { aCluster, aLine, anError, anInstance, aProcess, startStandIn } from './stand-in-api.ts';
-import type { Asked, Reply, StandIn } from './stand-in-api.ts';
-
-const open: StandIn[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((api) => api.close()));
-});
-
-async function connect(reply: (asked: Asked, nth: number) => Reply): Promise<{ client: Client; api: StandIn }> {
-  const api = await startStandIn(reply);
-  open.push(api);
-  return { client: createClient({ apiUrl: api.url, token: 'rw_default_abc-topsecret' }), api };
-}
+import { connect } from './open-stand-in.ts';
+import { aCluster, aLine, anError, anInstance, aProcess } from './stand-in-api.ts';
+import type { StandIn } from './stand-in-api.ts';
 
 const reason = (code: string, text: string): Cluster['reason'] => ({ code, text, at: '2024-11-18T17:30:00.000Z' });
 

@@ -1,21 +1,10 @@
 // Finding by name, and the events of a job, against a real HTTP server that stands in for the API.
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { createClient, NotFoundError } from '../../sdk/client.ts';
-import type { Client, JobEvent } from '../../sdk/client.ts';
-import { aCluster, aJob, anError, startStandIn } from './stand-in-api.ts';
-import type { Asked, Reply, StandIn } from './stand-in-api.ts';
-
-const open: StandIn[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((api) => api.close()));
-});
-
-async function connect(reply: (asked: Asked, nth: number) => Reply): Promise<{ client: Client; api: StandIn }> {
-  const api = await startStandIn(reply);
-  open.push(api);
-  return { client: createClient({ apiUrl: api.url, token: 'rw_default_abc-topsecret' }), api };
-}
+import { NotFoundError } from '../../sdk/client.ts';
+import type { JobEvent } from '../../sdk/client.ts';
+import { connect } from './open-stand-in.ts';
+import { aCluster, aJob, anError } from './stand-in-api.ts';
 
 describe('find', () => {
   it('is the open one of that name, or null', async () => {

@@ -1,21 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { ConnectionError, createClient, NotFoundError, runJob } from '../../sdk/client.ts';
+import { ConnectionError, NotFoundError, runJob } from '../../sdk/client.ts';
 import type { Client, LogLine } from '../../sdk/client.ts';
-import { aJob, aLine, anError, aTask, startStandIn } from './stand-in-api.ts';
-import type { Asked, Reply, StandIn } from './stand-in-api.ts';
-
-const token = 'rw_default_abc-topsecret';
-const open: StandIn[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((api) => api.close()));
-});
-
-async function connect(reply: (asked: Asked, nth: number) => Reply): Promise<{ client: Client; api: StandIn }> {
-  const api = await startStandIn(reply);
-  open.push(api);
-  return { client: createClient({ apiUrl: api.url, token }), api };
-}
+import { connect, token } from './open-stand-in.ts';
+import { aJob, aLine, anError, aTask } from './stand-in-api.ts';
+import type { Reply } from './stand-in-api.ts';
 
 const busy = anError(503, { code: 'UNAVAILABLE', message: 'away' }, { 'retry-after': '99' });
 

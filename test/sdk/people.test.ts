@@ -1,21 +1,10 @@
 // Signing in, and people, against a real HTTP server that stands in for the API.
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { ConflictError, createClient, login, PermissionError, ServerError } from '../../sdk/client.ts';
 import type { LoginCode } from '../../sdk/client.ts';
-import { anError, startStandIn } from './stand-in-api.ts';
-import type { Asked, Reply, StandIn } from './stand-in-api.ts';
-
-const open: StandIn[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((api) => api.close()));
-});
-
-async function standIn(reply: (asked: Asked, nth: number) => Reply): Promise<StandIn> {
-  const api = await startStandIn(reply);
-  open.push(api);
-  return api;
-}
+import { openStandIn, token } from './open-stand-in.ts';
+import { anError } from './stand-in-api.ts';
 
 const started = {
   deviceCode: 'device-secret',
@@ -30,7 +19,7 @@ const pending = anError(428, { code: 'AUTHORIZATION_PENDING', message: 'not yet'
 describe('login', () => {
   it('shows the codes of people only, and waits through "not yet" and an outage', async () => {
     const away = anError(503, { code: 'UNAVAILABLE', message: 'away' }, { 'retry-after': '99' });
-    const api = await standIn(
+    const api = await openStandIn(
       (_, nth) => [{ json: started }, pending, away, pending][nth - 1] ?? { json: { id: 'x' } },
     );
     const codes: LoginCode[] = [];
@@ -61,15 +50,17 @@ describe('login', () => {
     [403, 'FORBIDDEN', PermissionError],
     [410, 'EXPIRED', ConflictError],
   ])('throws on %j %s', async (status, code, family) => {
-    const api = await standIn((_, nth) => (nth === 1 ? { json: started } : anError(status, { code, message: 'no' })));
+    const api = await openStandIn((_, nth) =>
+      nth === 1 ? { json: started } : anError(status, { code, message: 'no' }),
+    );
     await expect(login({ apiUrl: api.url, onCode: () => undefined })).rejects.toBeInstanceOf(family);
   });
 });
 
 describe('people', () => {
   it('are asked for by their routes; names are escaped', async () => {
-    const api = await standIn(() => ({ json: { items: [] } }));
-    const client = createClient({ apiUrl: api.url, token: 'rw_default_abc-topsecret' });
+    const api = await openStandIn(() => ({ json: { items: [] } }));
+    const client = createClient({ apiUrl: api.url, token });
     await client.whoami();
     await client.tokens.list();
     await client.tokens.revoke('abc/../x');
@@ -93,8 +84,8 @@ describe('people', () => {
   });
 
   it('whose secret is in the answer are never made twice', async () => {
-    const api = await standIn(() => anError(503, { code: 'UNAVAILABLE', message: 'away' }));
-    const client = createClient({ apiUrl: api.url, token: 'rw_default_abc-topsecret' });
+    const api = await openStandIn(() => anError(503, { code: 'UNAVAILABLE', message: 'away' }));
+    const client = createClient({ apiUrl: api.url, token });
     await expect(client.tokens.create()).rejects.toBeInstanceOf(ServerError);
     await expect(client.workspaces.create({ slug: 'a', admin: 'b' })).rejects.toBeInstanceOf(ServerError);
     expect(api.asked).toHaveLength(2);
