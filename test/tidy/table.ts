@@ -82,10 +82,7 @@ export const table: [prefix: string, row: Row][] = [
   ['agent/build.ts', { own: /^agent\//, packages: /^(node|esbuild)$/ }],
   // The agent makes its own key and signing request: the X.509 library is bundled into its one file.
   ['agent/dask/csr.ts', { own: /^$/, packages: /^(@peculiar\/x509|reflect-metadata)$/ }],
-  [
-    'agent/aws/',
-    { own: /^(agent\/|schema\/agent\.ts$|domain\/cloud-names\.ts$)/, packages: /^(node|zod|aws4fetch)$/ },
-  ],
+  ['agent/aws/', { own: /^(agent\/|schema\/agent\.ts$|domain\/cloud-names\.ts$)/, packages: /^(node|zod|aws4fetch)$/ }],
   [
     'agent/',
     {

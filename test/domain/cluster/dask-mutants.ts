@@ -95,7 +95,7 @@ export const daskMutants: Mutant[] = [
   {
     name: 'a worker that was sent away counts as a failure',
     file: 'cluster/lose.ts',
-    from: ' && instance.drain === null) failSlot(',
+    from: ' && !wasSent) failSlot(',
     to: ') failSlot(',
   },
   {
