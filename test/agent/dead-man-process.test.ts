@@ -68,7 +68,7 @@ it('keeps the results that nobody acknowledged', async () => {
   await eventually(() => api.results().length > 0);
   await api.close();
   await eventually(() => agent.hasEnded(), { timeoutMs: 30_000 });
-  expect(await readdir(join(agent.directory, 'results'))).toEqual(['1.json']);
+  expect(await readdir(join(agent.directory, 'results'))).toEqual(['1.jsonl']);
 });
 
 it('goes on when the control plane is back in time', async () => {
