@@ -1,9 +1,10 @@
-// Three projects: `unit` is pure and parallel; `integration` and `chaos` start real processes, one file at a time.
+// Three projects: `unit` is pure and parallel; `integration` starts real processes, two files at a time, since they mostly
+// wait; `chaos`, which kills and measures, has the machine for itself.
 import { defineConfig } from 'vitest/config';
 
 const seeded = { setupFiles: ['./test/support/fuzz-seed.ts'] };
 
-const realProcesses = { ...seeded, pool: 'forks', fileParallelism: false, hookTimeout: 180_000 } as const;
+const realProcesses = { ...seeded, pool: 'forks', hookTimeout: 180_000 } as const;
 
 export default defineConfig({
   test: {
@@ -21,6 +22,7 @@ export default defineConfig({
         test: {
           ...realProcesses,
           name: 'integration',
+          maxWorkers: 2,
           include: [
             'test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,security}/**/*.test.ts',
           ],
@@ -31,6 +33,7 @@ export default defineConfig({
         test: {
           ...realProcesses,
           name: 'chaos',
+          fileParallelism: false,
           include: ['test/chaos/**/*.test.ts'],
           testTimeout: 300_000,
         },
