@@ -16,9 +16,7 @@ export const renderLogin = ({ code, problem }: { code: string; problem?: string 
           <button name="decision" value="approve">Approve</button>
           <button name="decision" value="deny">Deny</button>
         </p>
-      </form>
-      <p>Or on a terminal where you are signed in:</p>
-      <pre>ropewalk login approve CODE</pre>`,
+      </form>`,
   );
 
 export const renderOutcome = (text: string) => page('Sign in on a device', html`<p>${text}</p>`);

@@ -97,7 +97,7 @@ const noSuchUser = (user: string): Problem => ({
   code: 'NOT_FOUND',
   field: 'user',
   message: `The workspace has no user ${user}.`,
-  hint: 'An admin adds people: `ropewalk user add NAME`.',
+  hint: 'An admin adds people: `ropewalk user set NAME --role member`.',
 });
 
 const tooMuch = (scope: Scope, user: string): Problem => ({
