@@ -21,7 +21,6 @@ export function pendingJob(
     status: ended === null ? 'pending' : 'error',
     reason: reasonOf(holder, ended, nowMs),
     tasks: { ...tasks, pending: ended === null ? tasks.total : 0 },
-    privateToCreator: holder.privateToCreator ?? false,
   };
 }
 

@@ -52,19 +52,19 @@ export function readMachineOptions(header: BatchHeader, sent: Readonly<Record<st
         break;
       }
       case 'gpu':
-        machines.gpu = value === '' || value === 'true';
+        machines.gpu = flag(name, value);
         break;
       case 'arm':
-        machines.arm = value === '' || value === 'true';
+        machines.arm = flag(name, value);
         break;
       case 'spot-policy':
         machines.spotPolicy = spotPolicy(value);
         break;
       case 'allow-cross-zone':
-        machines.allowCrossZone = true;
+        machines.allowCrossZone = flag(name, value);
         break;
       case 'no-cross-zone':
-        machines.allowCrossZone = false;
+        machines.allowCrossZone = !flag(name, value);
         break;
       case 'disk-size':
         machines.diskSize = value;
@@ -88,6 +88,13 @@ const listOf = (value: string): string[] =>
 function number(name: string, value: string): number {
   if (/^\d+$/.test(value)) return Number(value);
   throw wrong(name, value, 'is not a whole number');
+}
+
+/** An option that stands alone says yes. */
+function flag(name: string, value: string): boolean {
+  if (['', 'true', '1'].includes(value)) return true;
+  if (['false', '0'].includes(value)) return false;
+  throw wrong(name, value, 'is neither true nor false');
 }
 
 function spotPolicy(value: string): SpotPolicy {

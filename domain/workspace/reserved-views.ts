@@ -26,6 +26,8 @@ export function reservedJob(workspace: string, holder: Holder, settings: Reserve
     endedAtMs: null,
     recentErrors: [],
     pagesWritten: 0,
+    privateToCreator: holder.privateToCreator ?? false,
+    ...(settings.provider === undefined ? {} : { provider: settings.provider }),
   };
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { TerminateInstancesCommand } from '@aws-sdk/client-ec2';
 
+import { ec2InstanceId } from '../../domain/cloud-names.ts';
 import type { Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { describeIds, describeOwned } from './describe.ts';
@@ -28,7 +29,7 @@ export async function terminateOwned(
 ): Promise<void> {
   signal.throwIfAborted();
   const startedMs = performance.now();
-  let wanted = ids.filter((id) => idPattern.test(id));
+  let wanted = ids.filter((id) => ec2InstanceId.test(id));
   while (wanted.length > 0) {
     const seen = new Map((await describeIds(clients, wanted)).map((instance) => [instance.id, instance]));
     const mayBeNew = performance.now() - startedMs < unseenMs;
@@ -44,8 +45,6 @@ export async function terminateOwned(
   // With its last instance a cluster's templates go too.
   if ((await describeOwned(clients, owner, [])).length === 0) await deleteTemplates(clients, tagsOf(owner));
 }
-
-const idPattern = /^i-[0-9a-f]{8,17}$/;
 
 const isSameOwner = (a: Owner, b: Owner): boolean =>
   a.deploymentId === b.deploymentId && a.workspace === b.workspace && a.cluster === b.cluster;
