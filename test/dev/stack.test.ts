@@ -21,7 +21,11 @@ afterEach(async () => {
 describe('ropewalk dev', () => {
   it('is ready with an API that takes the token of config.yaml, and Ctrl-C ends all of it in order', async () => {
     const stack = await start();
-    expect(Object.keys(await stack.childPids()).toSorted()).toEqual(['api', 'temporal', 'worker']);
+    const children = await stack.childPids();
+    expect(Object.keys(children).toSorted()).toEqual(['api', 'temporal', 'worker']);
+    // The scan finds what lives: only then does it say something that it finds nothing at the end.
+    const seen = (await processesOfHome(stack.home)).map(({ pid }) => pid);
+    expect(seen).toEqual(expect.arrayContaining(Object.values(children)));
     expect((await jobs(stack)).status).toBe(200);
     expect((await stat(join(stack.home, 'config.yaml'))).mode & 0o777).toBe(0o600);
     expect(stack.output()).toContain(`API            ${stack.apiUrl}`);
