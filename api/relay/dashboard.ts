@@ -46,6 +46,8 @@ export async function serveDashboard(
   if ((await deps.sessions.read(request, cluster)) === null) return sendPage(response, signInPage(cluster));
   if (rest === '' || rest === '/') return redirect(response, `${dashboardRoot(cluster)}status`);
   if (!isShown(rest, 'page')) return sendPage(response, missingPage(cluster));
+  // Who left while the session was looked up has closed already: nothing would tell us any more.
+  if (response.destroyed) return;
   const stream = deps.hub.open(cluster);
   if (stream === 'away') return sendPage(response, awayPage(cluster));
   if (stream === 'full') return sendPage(response, fullPage(cluster));
@@ -69,7 +71,9 @@ export async function serveDashboard(
   });
   upstream.on('response', (answer) => {
     clearTimeout(timer);
-    passOn(deps, path, answer, response);
+    // A throw in here would come out in the agent's connection, which carries everybody's pages.
+    if (response.destroyed) answer.destroy();
+    else passOn(deps, path, answer, response);
   });
   upstream.end();
 }

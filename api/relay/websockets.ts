@@ -29,6 +29,8 @@ export async function serveWebSocket(
   const session = await deps.sessions.read(request, cluster);
   if (session === null) return refuse(socket, signInPage(cluster));
   if (!isShown(rest, 'websocket')) return refuse(socket, missingPage(cluster));
+  // Who left while the session was looked up has closed already: nothing would tell us any more.
+  if (socket.destroyed) return;
   const stream = deps.hub.open(cluster);
   if (stream === 'away') return refuse(socket, awayPage(cluster));
   if (stream === 'full') return refuse(socket, fullPage(cluster));
@@ -58,7 +60,7 @@ export async function serveWebSocket(
   upstream.on('response', fail);
   upstream.on('upgrade', (answer, peer, first) => {
     clearTimeout(timer);
-    if (socket.destroyed) return;
+    if (socket.destroyed) return void peer.destroy();
     socket.write(headOf(101, switchHeaders(answer.headers)));
     if (first.length > 0) socket.write(first);
     peer.on('close', () => socket.destroy());

@@ -1,7 +1,7 @@
 // The dashboard relay from a browser's request to a stand-in for Dask and back: real sockets, real WebSockets.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { request, type Server } from 'node:http';
 
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -170,6 +170,54 @@ describe('a slow browser', () => {
     answer.destroy();
     await eventually(() => closed === 1 && relay.hub.streams(cluster) === 0);
   });
+});
+
+describe('whoever leaves while their session is looked up', () => {
+  for (const kind of ['page', 'websocket'] as const) {
+    it(`costs nobody anything: a ${kind}`, async () => {
+      const asked = Promise.withResolvers<void>();
+      const answered = Promise.withResolvers<boolean>();
+      let lookups = 0;
+      const isGood = (): Promise<boolean> => {
+        lookups += 1;
+        if (lookups > 1) return Promise.resolve(true);
+        asked.resolve();
+        return answered.promise;
+      };
+      const reached: string[] = [];
+      const { relay } = await connected(
+        (request, response) => {
+          reached.push(request.url ?? '');
+          response.end('ok');
+        },
+        { isGood },
+      );
+      const cookie = await bench.cookie();
+      if (kind === 'page') {
+        const leaving = request({
+          host: '127.0.0.1',
+          port: bench.state.port,
+          path: `${root}/tasks`,
+          headers: { cookie },
+        });
+        leaving.on('error', () => undefined).end();
+        await asked.promise;
+        leaving.destroy();
+      } else {
+        const leaving = await bench.socket('/tasks/ws', { cookie });
+        leaving.on('error', () => undefined);
+        await asked.promise;
+        leaving.terminate();
+      }
+      // What others ask afterwards is answered after the server has seen them leave.
+      for (let round = 0; round < 5; round += 1) expect((await bench.see('/health')).body).toBe('ok');
+      answered.resolve(true);
+      for (let round = 0; round < 5; round += 1) expect((await bench.see('/health')).body).toBe('ok');
+      // Of a websocket the server learns only when it reads, which it does once Dask has agreed.
+      if (kind === 'page') expect(new Set(reached)).toEqual(new Set(['/health']));
+      await eventually(() => relay.hub.streams(cluster) === 0);
+    });
+  }
 });
 
 describe('a websocket of the dashboard', () => {
