@@ -1,4 +1,5 @@
 // Failures on demand: the nth call from now fails, answers get lost after their effect, calls are throttled.
+import { createRandom } from '../support/random.ts';
 import { AwsError } from './aws-error.ts';
 import type { Clock } from './clock.ts';
 
@@ -70,7 +71,7 @@ export function createFaults(clock: Clock): Faults {
 
   return {
     add: (fault) => void waiting.push({ ...fault }),
-    loseAnswers: (action, share, seed) => void losing.set(action, { share, random: seeded(seed) }),
+    loseAnswers: (action, share, seed) => void losing.set(action, { share, random: createRandom(seed) }),
     throttle: (on) => {
       throttled = on;
       levels.clear();
@@ -99,16 +100,5 @@ export function createFaults(clock: Clock): Faults {
       return 'lose';
     },
     counts: () => ({ calls: { ...calls }, injected: { ...injected } }),
-  };
-}
-
-/** mulberry32: small, and the same everywhere. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }

@@ -14,6 +14,7 @@ import { createTokens } from '../../platform/tokens.ts';
 import type { ClusterView, InstanceView } from '../../workflows/cluster/messages.ts';
 import { testKeys } from '../platform/support.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 
 export const cluster = 7;
 export const head = { workspace: 'default', cluster, job: null, instance: 'i_head0000' };
@@ -173,14 +174,6 @@ export async function refusedWith(socket: WebSocket): Promise<number | undefined
   ];
   answer.destroy();
   return answer.statusCode;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function viewWith(part: Pick<ClusterView, 'instances' | 'endedAtMs'>): ClusterView {

@@ -1,6 +1,6 @@
 // What there is to disturb: every boundary that the undisturbed run had, with every way to disturb it, dealt out to lives in a
 // seeded order. A new activity is covered the day it appears, because the boundaries are read from real histories.
-import { shuffled } from '../../support/kills.ts';
+import { shuffled } from '../../support/random.ts';
 import type { Bed } from './bed.ts';
 import { boundaryName, killModes, pausedModes, softModes } from './faults.ts';
 import type { Boundary, Fault, Mode } from './faults.ts';

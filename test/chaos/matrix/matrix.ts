@@ -1,7 +1,7 @@
 // The kill matrix: first an undisturbed run, whose histories say what boundaries there are; then lives in which each boundary is
 // disturbed in each way, many at once on one stack, in a seeded order, pass after pass until the time or the cells are used
 // up. A fault that was planned and did not happen is tried once more and then fails the run.
-import { createRandom } from '../../support/kills.ts';
+import { createRandom } from '../../support/random.ts';
 import { makeBed } from './bed.ts';
 import type { Bed } from './bed.ts';
 import { allCells, boundariesOf, cellName, cellOf, deal } from './cells.ts';
