@@ -1,6 +1,8 @@
 // The final view of a job or cluster whose workflow could not write its own: what it last knew, brought to its end.
-import { reservedCluster, reservedJob } from '../domain/workspace/reserved-views.ts';
+import { reservedCluster, reservedDask, reservedJob } from '../domain/workspace/reserved-views.ts';
 import type { Holder } from '../domain/workspace/state.ts';
+import type { ClusterSpec } from '../schema/cluster-spec.ts';
+import type { JobSpec } from '../schema/job-spec.ts';
 import type { ClusterView } from '../workflows/cluster/messages.ts';
 import type { JobView } from '../workflows/job/messages.ts';
 
@@ -29,20 +31,22 @@ export function endedCluster(last: ClusterView, text: string, nowMs: number): Cl
   };
 }
 
-interface SpecOfEnded {
-  settings: { provider: string; command?: string; taskCount?: number; array?: string };
-}
-
 /** When not even its workflow's history is left: what its reservation and its specification tell. */
-export const unseenJob = (workspace: string, holder: Holder, spec: SpecOfEnded | null): JobView => ({
+export const unseenJob = (workspace: string, holder: Holder, spec: JobSpec | ClusterSpec | null): JobView => ({
   ...reservedJob(workspace, holder, spec?.settings),
   status: 'error',
   reason: null,
 });
 
-export const unseenCluster = (workspace: string, holder: Holder, spec: SpecOfEnded | null): ClusterView => ({
+export const unseenCluster = (workspace: string, holder: Holder, spec: JobSpec | ClusterSpec | null): ClusterView => ({
   ...reservedCluster(workspace, holder, spec?.settings),
   status: 'error',
   reason: null,
-  dask: null,
+  dask: holder.kind === 'job' ? null : reservedDask(spec !== null && 'caRef' in spec ? spec : unknownSpec(holder)),
+});
+
+/** Nobody can tell any more whether it was private: then it is. */
+const unknownSpec = ({ instances }: Holder) => ({
+  settings: { instances, dask: { privateToCreator: true, noClientTimeoutMs: null } },
+  caRef: '',
 });

@@ -71,7 +71,8 @@ export function createEndedActivities(deps: {
         });
       }
       if (!parts.includes(holder.kind)) return;
-      for (const ref of [spec?.bundleRef, spec?.caRef]) if (ref !== undefined) await deps.vault.delete(ref);
+      const refs = spec === null ? [] : 'caRef' in spec ? [spec.bundleRef, spec.caRef] : [spec.bundleRef];
+      for (const ref of refs) await deps.vault.delete(ref);
     },
   };
 }
@@ -108,12 +109,10 @@ async function lastView<T>(client: Client, workflowId: string, query: string): P
   }
 }
 
-type Spec = { settings: JobSpec['settings'] | ClusterSpec['settings']; bundleRef: string; caRef?: string };
-
 /** The API validated it when it wrote it, before admission. */
-async function readSpec(objects: Objects, specRef: string): Promise<Spec | null> {
+async function readSpec(objects: Objects, specRef: string): Promise<JobSpec | ClusterSpec | null> {
   const bytes = await objects.get(specRef);
   if (bytes === null) return null;
-  const spec: Spec = JSON.parse(new TextDecoder().decode(bytes));
+  const spec: JobSpec | ClusterSpec = JSON.parse(new TextDecoder().decode(bytes));
   return spec;
 }

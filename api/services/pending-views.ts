@@ -1,11 +1,11 @@
 // What can be said of a job or cluster from its reservation alone: it was admitted, and its workflow has not started yet,
 // or it was ended from outside before it could leave a result.
 import type { Reason } from '../../domain/reason.ts';
-import { reservedCluster, reservedJob } from '../../domain/workspace/reserved-views.ts';
+import { reservedCluster, reservedDask, reservedJob } from '../../domain/workspace/reserved-views.ts';
 import type { Holder } from '../../domain/workspace/state.ts';
 import type { ClusterSpec } from '../../schema/cluster-spec.ts';
 import type { JobSpec } from '../../schema/job-spec.ts';
-import type { ClusterView, DaskView } from '../../workflows/cluster/messages.ts';
+import type { ClusterView } from '../../workflows/cluster/messages.ts';
 import type { JobView } from '../../workflows/job/messages.ts';
 
 export function pendingJob(
@@ -35,23 +35,7 @@ export function pendingCluster(
     ...reservedCluster(workspace, holder, spec?.settings),
     status: ended === null ? 'pending' : 'error',
     reason: reasonOf(holder, ended, nowMs),
-    dask: spec === null ? null : pendingDask(spec),
-  };
-}
-
-function pendingDask({ settings, caRef }: ClusterSpec): DaskView {
-  return {
-    orders: { version: 0, schedulerAddress: null, drain: [], stop: null },
-    report: null,
-    reportedAtMs: null,
-    idleSinceMs: null,
-    adaptive: null,
-    workersWanted: settings.instances - 1,
-    workersStarted: 0,
-    workersErrored: 0,
-    privateToCreator: settings.dask.privateToCreator,
-    noClientTimeoutMs: settings.dask.noClientTimeoutMs,
-    caRef,
+    dask: spec === null ? null : reservedDask(spec),
   };
 }
 

@@ -50,3 +50,26 @@ export function reservedCluster(workspace: string, holder: Holder, settings: Res
     terminated: 0,
   };
 }
+
+/** What a specification says of the Dask of such a cluster. */
+export interface ReservedDaskSpec {
+  settings: { instances: number; dask: { privateToCreator: boolean; noClientTimeoutMs: number | null } };
+  caRef: string;
+}
+
+export function reservedDask({ settings, caRef }: ReservedDaskSpec) {
+  const { privateToCreator, noClientTimeoutMs } = settings.dask;
+  return {
+    orders: { version: 0, schedulerAddress: null, drain: [], stop: null },
+    report: null,
+    reportedAtMs: null,
+    idleSinceMs: null,
+    adaptive: null,
+    workersWanted: settings.instances - 1,
+    workersStarted: 0,
+    workersErrored: 0,
+    privateToCreator,
+    noClientTimeoutMs,
+    caRef,
+  };
+}
