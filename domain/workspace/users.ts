@@ -55,9 +55,8 @@ export function removeUser(
 export function configure(
   state: WorkspaceState,
   limits: Partial<WorkspaceLimits>,
-  options: { perUser?: Partial<WorkspaceLimits> | null; by?: By; nowMs?: number } = {},
+  { nowMs, by = null, perUser }: { nowMs: number; perUser?: Partial<WorkspaceLimits> | null; by?: By },
 ): { ok: WorkspaceLimits } | { error: Problem } {
-  const { by = null, nowMs = 0, perUser } = options;
   const refused = needsAdmin(state, by, nowMs);
   if (refused !== null) return { error: refused };
   state.limits = { ...state.limits, ...limits };

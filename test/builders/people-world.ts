@@ -83,7 +83,7 @@ function runWorld(rules: WorkspaceRules, { steps }: Plan, met: Met<Subject>): vo
     createdAtMs: 0,
     block: { next: 1, end: 99 },
   });
-  rules.configure(state, { instances: 14, vcpus: 28 });
+  rules.configure(state, { instances: 14, vcpus: 28 }, { nowMs: 0 });
   const world: World = { rules, state, nowMs: 1, count: 0, clusters: [], messages: [], met };
   rules.issueToken(state, { id: 't0', sha256: 's0', user: 'root', scopes: null, expiresAtMs: null }, 0);
   for (const each of steps) {

@@ -71,7 +71,7 @@ type WorkspacePlan = typeof workspacePlan extends fc.Arbitrary<infer T> ? T : ne
 function runWorkspaceWorld(rules: WorkspaceRules, plan: WorkspacePlan, met: Met<Subject>): void {
   const block = { next: 1, end: plan.firstBlock };
   const state = rules.createWorkspaceState({ slug: 'w', deploymentId: 'd', createdAtMs: 0, block });
-  rules.configure(state, { running: 6, instances: 12, vcpus: 20 });
+  rules.configure(state, { running: 6, instances: 12, vcpus: 20 }, { nowMs: 0 });
   const nextBlock = plan.firstBlock + 1;
   const world: WorkspaceWorld = {
     rules,
@@ -97,7 +97,7 @@ function take(world: WorkspaceWorld, each: Step): void {
   if (each.do === 'start') return start(world, each.succeeds);
   if (each.do === 'spare') return leaseSpare(world, each.size);
   if (each.do === 'limits') {
-    rules.configure(state, { running: each.running, instances: each.instances });
+    rules.configure(state, { running: each.running, instances: each.instances }, { nowMs: world.nowMs });
     return must(state.limits.vcpus === 20, () => 'a limit that was not named has changed');
   }
   if (each.do === 'wait') world.nowMs += each.ms;
@@ -262,7 +262,7 @@ function leaseSpare(world: WorkspaceWorld, size: number): void {
 function many(world: WorkspaceWorld, count: number): void {
   const { rules, state } = world;
   world.met('many at once');
-  rules.configure(state, { running: 1_000, instances: 1_000, vcpus: 2_000 });
+  rules.configure(state, { running: 1_000, instances: 1_000, vcpus: 2_000 }, { nowMs: world.nowMs });
   const block = { from: world.nextBlock, to: world.nextBlock + 2 * count };
   if (rules.needsSpare(state)) {
     world.nextBlock += 2 * count + 1;
@@ -291,5 +291,5 @@ function many(world: WorkspaceWorld, count: number): void {
     numbers.set(admissionId, answer.ok.number);
   }
   must(new Set(numbers.values()).size === numbers.size, () => 'two callers got one number');
-  rules.configure(state, { running: 6, instances: 12, vcpus: 20 });
+  rules.configure(state, { running: 6, instances: 12, vcpus: 20 }, { nowMs: world.nowMs });
 }

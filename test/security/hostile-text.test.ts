@@ -81,11 +81,11 @@ describe('what a job brings', () => {
 
   it('is text on our pages, never markup', async () => {
     const api = createTestApi();
-    for (const text of hostileStrings) {
+    for (const text of [...hostileStrings, `'" onfocus="alert(1)`]) {
       const code = encodeURIComponent(text.toWellFormed());
       const page = await (await api.call('GET', `/login?code=${code}`, { token: null })).text();
       expect(page).not.toMatch(/<script|<img|onerror="?alert/i);
-      expect(page).not.toContain(`value="${text.slice(0, 20)}" onfocus`);
+      expect(page).not.toContain(`'" onfocus=`);
     }
   });
 });
