@@ -1,14 +1,6 @@
 // Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then the workspace admits
 // a reference to them. The specification holds no secret.
-import { maxLeaseMs } from '../../../domain/job/settings.ts';
-import {
-  defaultDeadManMs,
-  maxDeadManMs,
-  minDeadManMs,
-  minLeaseMs,
-  registerTimeoutMs,
-  cloudRegisterTimeoutMs,
-} from '../../../domain/limits.ts';
+import { cloudRegisterTimeoutMs, registerTimeoutMs } from '../../../domain/limits.ts';
 import { bundleKey, caKey, specKey } from '../../../platform/archive-keys.ts';
 import { randomId } from '../../../platform/ids.ts';
 import { createClusterCa } from '../../../platform/pki/cluster-ca.ts';
@@ -19,9 +11,8 @@ import { admit } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
-import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
-import { checkDaskInput } from './dask-input.ts';
-import { optionalMs, positiveMs } from './durations.ts';
+import type { ResolvedMachines } from '../machines.ts';
+import { readClusterRequest, type Times } from './request.ts';
 
 export interface CreateClusterInput {
   body: CreateClusterParsed;
@@ -34,9 +25,7 @@ export async function createCluster(
 ): Promise<CreatedCluster> {
   const { deps, actor } = context;
   requireScope(actor, 'write', { honourStale: false });
-  checkDaskInput(body);
-  const times = readTimes(body);
-  const machines = await resolveMachines(deps, machinesInput(body));
+  const { times, machines, instances, warnings } = await readClusterRequest(deps, body);
 
   const { workspace, user } = actor;
   const admissionId = randomId('adm');
@@ -53,7 +42,6 @@ export async function createCluster(
   const owner = { workspace, user, admissionId, bundleRef: refs.bundle, caRef: refs.ca };
   await deps.objects.put(specRef, toBytes(specOf(deps, owner, body, times, machines)));
 
-  const instances = body.workers + 1;
   const { number, name, existing } = await admit(context, {
     admissionId,
     idempotencyKey,
@@ -67,46 +55,13 @@ export async function createCluster(
     withdraw: () =>
       Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]),
   });
-  return {
-    number,
-    name,
-    existing,
-    warnings: existing ? [] : [...machines.warnings, ...warningsOf(deps, machines, instances)],
-  };
+  return { number, name, existing, warnings: existing ? [] : warnings };
 }
 
 /** Also how long what is sealed is kept: a cluster that lives that long could let nobody in any more. */
 const caValidDays = 397;
 
 const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));
-
-type Times = ReturnType<typeof readTimes>;
-
-const readTimes = (body: CreateClusterParsed) => ({
-  idleTimeoutMs: positiveMs(body.idleTimeout, 'idleTimeout'),
-  noClientTimeoutMs: optionalMs(body.noClientTimeout, 'noClientTimeout'),
-  startTimeoutMs: positiveMs(body.startTimeout, 'startTimeout'),
-  maxLifetimeMs: optionalMs(body.maxLifetime, 'maxLifetime'),
-  drainTimeoutMs: positiveMs(body.drainTimeout, 'drainTimeout'),
-  deadManMs: positiveMs(body.deadMan ?? defaultDeadManMs / 1_000, 'deadMan', {
-    minMs: minDeadManMs,
-    maxMs: maxDeadManMs,
-  }),
-  // Three silent periods make a lease.
-  aliveEveryMs: Math.round(positiveMs(body.lease, 'lease', { minMs: minLeaseMs, maxMs: maxLeaseMs }) / 3),
-});
-
-const machinesInput = (body: CreateClusterParsed): MachinesInput => ({
-  provider: body.provider,
-  worker: { types: body.workerVmTypes, cpu: body.workerCpu, memory: body.workerMemory, gpu: body.workerGpu },
-  workerPrefix: 'worker',
-  head: { types: body.schedulerVmTypes, cpu: body.schedulerCpu, memory: body.schedulerMemory },
-  arm: body.arm,
-  spotPolicy: body.spotPolicy,
-  zone: body.zone,
-  allowCrossZone: body.allowCrossZone,
-  diskSize: body.diskSize,
-});
 
 const bundleOf = (body: CreateClusterParsed, { aliveEveryMs }: Times): DaskBundle => ({
   requirements: body.requirements ?? [],
@@ -141,11 +96,3 @@ const specOf = (
     dask: { ...times, privateToCreator },
   },
 });
-
-/** The local provider's instances share this machine; a cluster is not made smaller than it was asked for. */
-function warningsOf({ local }: Pick<Deps, 'local'>, { provider }: ResolvedMachines, instances: number): string[] {
-  if (provider !== 'local' || instances <= local.cores * 2) return [];
-  return [
-    `${instances} instances share the ${local.cores} cores of this machine; those beyond its limit start as others end.`,
-  ];
-}

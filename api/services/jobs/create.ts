@@ -1,7 +1,5 @@
 // Submits a job. What is secret or large is written first, then the workspace admits a reference to it.
-import { readMachineOptions, type JobMachines } from '../../../domain/job/machine-options.ts';
-import { resolveJob, type ResolvedJob } from '../../../domain/job/settings.ts';
-import { defaultMaxWorkers } from '../../../domain/limits.ts';
+import type { ResolvedJob } from '../../../domain/job/settings.ts';
 import { bundleKey, specKey } from '../../../platform/archive-keys.ts';
 import { randomId } from '../../../platform/ids.ts';
 import type { Bundle } from '../../../schema/agent.ts';
@@ -10,8 +8,8 @@ import type { CreatedJob, CreateJobParsed } from '../../../schema/jobs.ts';
 import { admit } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
-import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
-import { checkFiles, checkWords, readHeader } from './script.ts';
+import type { ResolvedMachines } from '../machines.ts';
+import { readJobRequest } from './request.ts';
 
 export interface CreateJobInput {
   body: CreateJobParsed;
@@ -21,16 +19,7 @@ export interface CreateJobInput {
 export async function createJob(context: Context, { body, idempotencyKey }: CreateJobInput): Promise<CreatedJob> {
   const { deps, actor } = context;
   requireScope(actor, 'write', { honourStale: false });
-  checkFiles(body.files);
-  const header = readHeader(body);
-  const isLocal = (body.provider ?? deps.clouds.preferred) === 'local';
-  const maxInstances = isLocal ? deps.local.cores * instancesPerCore : defaultMaxWorkers;
-  const resolved = resolveJob(body, header, { maxInstances, choosesMachines: !isLocal });
-  const machines = await resolveMachines(
-    deps,
-    machinesInput(body, isLocal ? {} : readMachineOptions(header, body.options ?? {})),
-  );
-  checkWords({ command: body.command, env: resolved.env, secretEnv: resolved.secretEnv });
+  const { resolved, machines, warnings } = await readJobRequest(deps, body);
 
   const { workspace, user } = actor;
   const admissionId = randomId('adm');
@@ -55,43 +44,13 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
     vcpus: resolved.instances * machines.instanceVcpus,
     withdraw,
   });
-  const warnings = [...resolved.warnings, ...machines.warnings];
   return { number: admitted.number, name: admitted.name, existing: admitted.existing, warnings };
 }
 
-/** The local provider runs one task per instance at a time; more than this would only contend for the machine. */
-const instancesPerCore = 2;
 /** For orphans only: a job deletes its bundle when it ends. */
 const bundleTtlMs = 30 * 24 * 3_600_000;
 
 const toBytes = (value: Bundle | JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));
-
-/** Fields of the request win over options and the header. */
-function machinesInput(body: CreateJobParsed, options: JobMachines): MachinesInput {
-  const { vmTypes, cpu, memory, gpu } = body;
-  return {
-    provider: body.provider,
-    worker: {
-      types: vmTypes ?? options.vmTypes,
-      cpu: cpu ?? options.cpu,
-      memory: memory ?? options.memory,
-      gpu: gpu ?? options.gpu,
-    },
-    workerPrefix: '',
-    // A job's head instance runs tasks like the others.
-    head: {
-      types: vmTypes ?? options.vmTypes,
-      cpu: cpu ?? options.cpu,
-      memory: memory ?? options.memory,
-      gpu: gpu ?? options.gpu,
-    },
-    arm: body.arm ?? options.arm,
-    spotPolicy: body.spotPolicy ?? options.spotPolicy,
-    zone: body.zone ?? options.zone,
-    allowCrossZone: body.allowCrossZone ?? options.allowCrossZone,
-    diskSize: body.diskSize ?? options.diskSize,
-  };
-}
 
 const bundleOf = (body: CreateJobParsed, { env, secretEnv }: ResolvedJob): Bundle => ({
   command: body.command,
