@@ -2,7 +2,7 @@
 // first activity. It holds no secret: environment variables and options lie sealed in the bundle, the CA in the vault.
 import { z } from 'zod';
 
-import { machines } from './machines.ts';
+import { machines } from './machines-spec.ts';
 
 const count = z.number().int().min(0);
 

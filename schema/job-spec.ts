@@ -2,7 +2,7 @@
 // activity. It holds no secret: command words, environment and files lie sealed in the bundle.
 import { z } from 'zod';
 
-import { machines } from './machines.ts';
+import { machines } from './machines-spec.ts';
 
 const count = z.number().int().min(0);
 

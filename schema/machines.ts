@@ -1,29 +1,28 @@
-// Machines of a cloud: as callers ask for them, and as specifications carry what was resolved. The same shapes, less the
-// parsing, are domain/offers/wish.ts and domain/cluster/machines.ts.
+// Machines of a cloud as callers ask for them. The same shapes, less the parsing, are domain/offers/wish.ts and
+// domain/cluster/doors.ts.
 import { z } from 'zod';
 
-const typeName = z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)?$/, 'is not the name of an instance type');
-
-export const machines = z.object({
-  workerTypes: z.array(typeName).min(1),
-  headTypes: z.array(typeName).min(1),
-  architecture: z.enum(['x86_64', 'arm64']),
-  spotPolicy: z.enum(['on-demand', 'spot', 'spot_with_fallback']),
-  zones: z.array(z.string()).min(1),
-  allowCrossZone: z.boolean(),
-  diskGib: z.number().int().min(1),
-});
+import { durationInput } from './common.ts';
+import { typeName } from './machines-spec.ts';
 
 const cpu = z.union([z.number().int().min(1), z.tuple([z.number().int().min(1), z.number().int().min(1)])]);
 const memory = z.union([z.string().max(50), z.tuple([z.string().max(50), z.string().max(50)])]);
 const types = z.array(typeName).min(1).max(50);
 const gpu = z.union([z.boolean(), z.number().int().min(0)]);
 
+/** Read by domain/cluster/doors.ts. */
+const source = z.string().min(1).max(50);
+
 /** Where and on what it runs; on the local provider all but `provider` is without effect. */
 const placeInput = {
   /** The provider that this control plane prefers unless given. */
   provider: z.enum(['local', 'aws']).optional(),
   arm: z.boolean().optional(),
+  /** E.g. `us-west-2`; the default region of the configuration unless given. */
+  region: z
+    .string()
+    .regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'is not the name of a region, e.g. us-west-2')
+    .optional(),
   /** For workers; what a cluster hangs from is always on demand. */
   spotPolicy: z.enum(['on-demand', 'spot', 'spot_with_fallback']).optional(),
   /** E.g. `us-east-1b`; the zone with the best availability unless given. */
@@ -31,6 +30,14 @@ const placeInput = {
   allowCrossZone: z.boolean().optional(),
   /** E.g. `100 GiB`; 30 GiB unless given. */
   diskSize: z.string().max(50).optional(),
+  /** E.g. `6h`: what cannot be had now is asked for again, for so long; without, as long as the start may take. */
+  waitForCapacity: durationInput.optional(),
+  /** Opens port 22 of the head instance, to everyone unless `allowSshFrom` says otherwise. */
+  allowSsh: z.boolean().optional(),
+  /** An address, a range such as `203.0.113.0/24`, or `everyone`: who may reach port 22 of the head instance. */
+  allowSshFrom: source.optional(),
+  /** The same for port 8786, where clients of Dask come in; as the configuration's security groups say unless given. */
+  allowIngressFrom: source.optional(),
 };
 
 export const clusterMachinesInput = {

@@ -1,5 +1,7 @@
 // From what a caller asks of machines to what a specification carries. What a cloud does not have is told here, before
 // anything is admitted: a cluster that could never start is an error of the request, with what comes near in its hint.
+import { readDoors } from '../../domain/cluster/doors.ts';
+import type { DoorsInput } from '../../domain/cluster/doors.ts';
 import type { MachineSettings, SpotPolicy } from '../../domain/cluster/machines.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { chooseTypes } from '../../domain/offers/choose.ts';
@@ -24,7 +26,7 @@ export interface Clouds {
   aws: CloudPort | null;
 }
 
-export interface MachinesInput {
+export interface MachinesInput extends DoorsInput {
   provider?: 'local' | 'aws' | undefined;
   worker: WishInput;
   /** How the fields of `worker` are called in the request, e.g. `worker` for `workerCpu`; empty when they have no prefix. */
@@ -32,9 +34,12 @@ export interface MachinesInput {
   head: WishInput;
   arm?: boolean | undefined;
   spotPolicy?: SpotPolicy | undefined;
+  region?: string | undefined;
   zone?: string | undefined;
   allowCrossZone?: boolean | undefined;
   diskSize?: string | undefined;
+  /** E.g. `6h`. */
+  waitForCapacity?: string | number | undefined;
 }
 
 export interface ResolvedMachines {
@@ -56,10 +61,14 @@ export async function resolveMachines(
   input: MachinesInput,
 ): Promise<ResolvedMachines> {
   const provider = input.provider ?? clouds.preferred;
+  const doors = readDoors(input);
   if (provider === 'local') {
     return { provider, providerQueue: `local/${local.hostId}`, instanceVcpus: 1, warnings: localWarnings(input) };
   }
   if (clouds.aws === null) throw notConfigured();
+  if (doors !== null) throw notYet(doors.ssh === null ? 'allowIngressFrom' : 'allowSsh');
+  if (input.region !== undefined) throw notYet('region');
+  if (input.waitForCapacity !== undefined) throw notYet('waitForCapacity');
   const zones = zonesOf(clouds.aws, input.zone);
   const policy = input.spotPolicy ?? 'on-demand';
   const offers = await clouds.aws.offers();
@@ -108,6 +117,14 @@ function diskOf(size: string | undefined): number {
   });
 }
 
+const notYet = (field: string): RopewalkError =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field,
+    message: `${field}: this is not supported yet.`,
+    hint: 'Leave it out.',
+  });
+
 const notConfigured = (): RopewalkError =>
   new RopewalkError({
     code: 'VALIDATION',
@@ -117,8 +134,8 @@ const notConfigured = (): RopewalkError =>
   });
 
 function localWarnings(input: MachinesInput): string[] {
-  const { worker, head, arm, spotPolicy, zone, allowCrossZone, diskSize } = input;
-  const given = [...Object.values(worker), ...Object.values(head), arm, spotPolicy, zone, allowCrossZone, diskSize];
+  const { worker, head, ...rest } = { ...input, provider: undefined, workerPrefix: undefined };
+  const given = [worker, head, rest].flatMap((each) => Object.values(each));
   if (given.every((value) => value === undefined)) return [];
   return ['What was asked of machines has no effect: the local provider runs everything on this machine as it is.'];
 }

@@ -13,6 +13,11 @@ export interface JobMachines {
   zone?: string | undefined;
   allowCrossZone?: boolean | undefined;
   diskSize?: string | undefined;
+  region?: string | undefined;
+  waitForCapacity?: string | undefined;
+  allowSsh?: boolean | undefined;
+  allowSshFrom?: string | undefined;
+  allowIngressFrom?: string | undefined;
 }
 
 /** Their command-line names. */
@@ -26,6 +31,11 @@ export const machineOptions: ReadonlySet<string> = new Set([
   'allow-cross-zone',
   'no-cross-zone',
   'disk-size',
+  'region',
+  'wait-for-capacity',
+  'allow-ssh',
+  'allow-ssh-from',
+  'allow-ingress-from',
 ]);
 
 /**
@@ -68,6 +78,21 @@ export function readMachineOptions(header: BatchHeader, sent: Readonly<Record<st
         break;
       case 'disk-size':
         machines.diskSize = value;
+        break;
+      case 'region':
+        machines.region = value;
+        break;
+      case 'wait-for-capacity':
+        machines.waitForCapacity = value;
+        break;
+      case 'allow-ssh':
+        machines.allowSsh = flag(name, value);
+        break;
+      case 'allow-ssh-from':
+        machines.allowSshFrom = value;
+        break;
+      case 'allow-ingress-from':
+        machines.allowIngressFrom = value;
         break;
       default:
     }

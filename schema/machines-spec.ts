@@ -1,0 +1,14 @@
+// Machines of a cloud as specifications carry what was resolved: the shape of domain/cluster/machines.ts.
+import { z } from 'zod';
+
+export const typeName = z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)?$/, 'is not the name of an instance type');
+
+export const machines = z.object({
+  workerTypes: z.array(typeName).min(1),
+  headTypes: z.array(typeName).min(1),
+  architecture: z.enum(['x86_64', 'arm64']),
+  spotPolicy: z.enum(['on-demand', 'spot', 'spot_with_fallback']),
+  zones: z.array(z.string()).min(1),
+  allowCrossZone: z.boolean(),
+  diskGib: z.number().int().min(1),
+});
