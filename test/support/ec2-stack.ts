@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { buildAgent } from '../../agent/build.ts';
 import { startEmulator } from '../emulator/emulator.ts';
 import type { Emulator } from '../emulator/emulator.ts';
+import type { MachineOptions } from '../emulator/machines.ts';
 import { awsFile } from '../providers/aws-cloud.ts';
 import { node24, startStack } from './stack.ts';
-import type { TestStack } from './stack.ts';
+import type { StackOptions, TestStack } from './stack.ts';
 
 const region = 'us-east-1';
 const sharedCache = join(import.meta.dirname, '../../node_modules/.cache/ropewalk/python');
@@ -22,29 +23,14 @@ export interface Ec2Stack {
   stop(): Promise<void>;
 }
 
-export async function startEc2Stack(): Promise<Ec2Stack> {
+export interface Ec2StackOptions {
+  /** False: instances are records only, and whoever started the stack speaks for their agents. */
+  machines?: boolean;
+}
+
+export async function startEc2Stack({ machines = true }: Ec2StackOptions = {}): Promise<Ec2Stack> {
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-ec2-stack-'));
-  const agent = join(directory, 'agent.mjs');
-  await buildAgent(agent);
-  await mkdir(sharedCache, { recursive: true, mode: 0o700 });
-  const start = `unset ROPEWALK_INSTANCE
-    export ROPEWALK_INSTANCE_DIR="$PWD/instance" ROPEWALK_LOG_DIR="$PWD/logs"
-    # A machine knows where its cloud's endpoints are; an emulated one finds them beside its metadata service.
-    export AWS_ENDPOINT_URL="\${AWS_EC2_METADATA_SERVICE_ENDPOINT%/imds/*}"
-    exec "$NODE" "$AGENT"`;
-  const emulator = await startEmulator({
-    machines: {
-      command: ['sh', '-c', start],
-      directory: join(directory, 'machines'),
-      environment: {
-        ...Object.fromEntries(Object.entries(process.env).filter(([name]) => reachingOut.test(name))),
-        NODE: node24,
-        AGENT: agent,
-        ROPEWALK_CLOUD: 'aws',
-        ROPEWALK_CACHE_DIR: sharedCache,
-      },
-    },
-  });
+  const emulator = await startEmulator(machines ? { machines: await realMachines(directory) } : {});
   const close = async (): Promise<void> => {
     await emulator.stop();
     await rm(directory, { recursive: true, force: true });
@@ -62,11 +48,10 @@ export async function startEc2Stack(): Promise<Ec2Stack> {
       AWS_SECRET_ACCESS_KEY: 'test',
       ROPEWALK_AWS_SETTINGS: settings,
     };
+    const api = { ...aws, ROPEWALK_PROVIDER: 'aws', ROPEWALK_AWS_IDENTITY_KEYS: keys };
     const stack = await startStack({
-      overrides: {
-        api: { env: { ...aws, ROPEWALK_PROVIDER: 'aws', ROPEWALK_AWS_IDENTITY_KEYS: keys } },
-        worker: { env: aws },
-      },
+      ...options,
+      overrides: { ...overrides, api: withEnv(overrides['api'], api), worker: withEnv(overrides['worker'], aws) },
     });
     const stop = async (): Promise<void> => {
       try {
@@ -81,3 +66,30 @@ export async function startEc2Stack(): Promise<Ec2Stack> {
     throw error;
   }
 }
+
+async function realMachines(directory: string): Promise<MachineOptions> {
+  const agent = join(directory, 'agent.mjs');
+  await buildAgent(agent);
+  await mkdir(sharedCache, { recursive: true, mode: 0o700 });
+  const start = `unset ROPEWALK_INSTANCE
+    export ROPEWALK_INSTANCE_DIR="$PWD/instance" ROPEWALK_LOG_DIR="$PWD/logs"
+    # A machine knows where its cloud's endpoints are; an emulated one finds them beside its metadata service.
+    export AWS_ENDPOINT_URL="\${AWS_EC2_METADATA_SERVICE_ENDPOINT%/imds/*}"
+    exec "$NODE" "$AGENT"`;
+  return {
+    command: ['sh', '-c', start],
+    directory: join(directory, 'machines'),
+    environment: {
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => reachingOut.test(name))),
+      NODE: node24,
+      AGENT: agent,
+      ROPEWALK_CLOUD: 'aws',
+      ROPEWALK_CACHE_DIR: sharedCache,
+    },
+  };
+}
+
+const withEnv = (section: Record<string, unknown> = {}, env: Record<string, string>): Record<string, unknown> => {
+  const { env: own } = section;
+  return { ...section, env: { ...(typeof own === 'object' ? own : {}), ...env } };
+};
