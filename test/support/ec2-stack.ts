@@ -23,12 +23,16 @@ export interface Ec2Stack {
   stop(): Promise<void>;
 }
 
-export interface Ec2StackOptions {
+export interface Ec2StackOptions extends Pick<StackOptions, 'home' | 'overrides'> {
   /** False: instances are records only, and whoever started the stack speaks for their agents. */
   machines?: boolean;
 }
 
-export async function startEc2Stack({ machines = true }: Ec2StackOptions = {}): Promise<Ec2Stack> {
+export async function startEc2Stack({
+  machines = true,
+  overrides = {},
+  ...options
+}: Ec2StackOptions = {}): Promise<Ec2Stack> {
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-ec2-stack-'));
   const emulator = await startEmulator(machines ? { machines: await realMachines(directory) } : {});
   const close = async (): Promise<void> => {
