@@ -18,6 +18,7 @@ import { mountJobs } from './routes/jobs.ts';
 import { mountLogin } from './routes/login.ts';
 import { mountMeta } from './routes/meta.ts';
 import { mountInstanceTypes } from './routes/instance-types.ts';
+import { mountPlans } from './routes/plans.ts';
 import { mountPeople } from './routes/people.ts';
 import { createDeps, type Ports } from './services/context.ts';
 
@@ -45,6 +46,7 @@ export function createApp(ports: Ports): App {
   mountClusters(app);
   mountDashboard(app);
   mountInstanceTypes(app);
+  mountPlans(app);
   mountPeople(app);
   mountLogin(app);
   mountAgents(app);
@@ -56,7 +58,7 @@ export function createApp(ports: Ports): App {
 
 /** Each with all that is below it. */
 const peoplesPaths = [
-  ...['jobs', 'clusters', 'instance-types', 'whoami', 'tokens', 'users', 'workspace', 'workspaces'].map(
+  ...['jobs', 'clusters', 'instance-types', 'plans', 'whoami', 'tokens', 'users', 'workspace', 'workspaces'].map(
     (name) => `/v1/${name}/*`,
   ),
   '/v1/login/device/approve',

@@ -8,6 +8,7 @@ import { instanceTypesRoute } from './routes/instance-types.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { loginRoutes } from './routes/login.ts';
 import { metaRoutes, type ApiDocument } from './routes/meta.ts';
+import { planRoutes } from './routes/plans.ts';
 import { peopleRoutes } from './routes/people.ts';
 
 export function buildDocument(): ApiDocument {
@@ -16,6 +17,7 @@ export function buildDocument(): ApiDocument {
     jobRoutes,
     clusterRoutes,
     { instanceTypesRoute },
+    planRoutes,
     dashboardRoutes,
     peopleRoutes,
     loginRoutes,

@@ -5,6 +5,7 @@ import { maxValueDepth } from '../domain/limits.ts';
 import { durationInput, pageQuery, reason } from './common.ts';
 import { clusterMachinesInput } from './machines.ts';
 import { envMap, nameInput } from './jobs.ts';
+import { planPrice } from './plans.ts';
 
 const count = z.number().int();
 const time = z.iso.datetime().nullable();
@@ -61,6 +62,8 @@ export const createdCluster = z.object({
   name: z.string(),
   existing: z.boolean(),
   warnings: z.array(z.string()),
+  /** Of a new one on a cloud, all its instances together. */
+  pricePerHour: planPrice.optional(),
 });
 export type CreatedCluster = z.infer<typeof createdCluster>;
 
@@ -163,6 +166,8 @@ export const cluster = z.object({
   staleSince: time,
   /** Temporal is away: the wish to end it is written down, and told when it is back. */
   acceptedForLater: z.literal(true).optional(),
+  /** It is private to somebody else: what only its creator may see is left empty. */
+  withheld: z.literal(true).optional(),
 });
 export type Cluster = z.infer<typeof cluster>;
 export const clusterPage = z.object({ items: z.array(cluster), next: z.string().nullable() });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { maxRetries, maxTasks } from '../domain/limits.ts';
 import { durationInput, pageQuery, reason } from './common.ts';
 import { jobMachinesInput } from './machines.ts';
+import { planPrice } from './plans.ts';
 
 const envName = z
   .string()
@@ -66,6 +67,8 @@ export const createdJob = z.object({
   existing: z.boolean(),
   /** Options that have no effect here, in sentences. */
   warnings: z.array(z.string()),
+  /** Of a new one on a cloud, all its instances together. */
+  pricePerHour: planPrice.optional(),
 });
 export type CreatedJob = z.infer<typeof createdJob>;
 
@@ -102,6 +105,8 @@ export const job = z.object({
   staleSince: time,
   /** Temporal is away: the wish to end it is written down, and told when it is back. */
   acceptedForLater: z.literal(true).optional(),
+  /** It is private to somebody else: what only its creator may see is left empty. */
+  withheld: z.literal(true).optional(),
 });
 export type Job = z.infer<typeof job>;
 

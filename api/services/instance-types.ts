@@ -48,7 +48,8 @@ async function offersOf({ clouds, local }: Pick<Deps, 'clouds' | 'local'>, provi
   });
 }
 
-const thisMachine = (vcpus: number): Offer => ({
+/** What the local provider offers. */
+export const thisMachine = (vcpus: number): Offer => ({
   type: 'local',
   zone: 'local',
   market: 'on-demand',

@@ -18,6 +18,8 @@ export interface CloudPort {
   zones: readonly string[];
   /** Task queue of its activities. */
   queue: string;
+  /** Where its on-demand prices are from, and of when; spot prices are of the day. */
+  onDemandPrices?: { source: string; asOf: string };
 }
 
 export interface Clouds {
@@ -47,6 +49,8 @@ export interface ResolvedMachines {
   providerQueue: string;
   /** Absent on this machine. */
   machines?: MachineSettings;
+  /** What they were chosen from; empty on this machine. */
+  offers: readonly Offer[];
   /** vCPUs that an instance counts for: those of the largest type that may be launched. */
   instanceVcpus: number;
   warnings: string[];
@@ -63,7 +67,13 @@ export async function resolveMachines(
   const provider = input.provider ?? clouds.preferred;
   const doors = readDoors(input);
   if (provider === 'local') {
-    return { provider, providerQueue: `local/${local.hostId}`, instanceVcpus: 1, warnings: localWarnings(input) };
+    return {
+      provider,
+      providerQueue: `local/${local.hostId}`,
+      offers: [],
+      instanceVcpus: 1,
+      warnings: localWarnings(input),
+    };
   }
   if (clouds.aws === null) throw notConfigured();
   if (doors !== null) throw notYet(doors.ssh === null ? 'allowIngressFrom' : 'allowSsh');
@@ -89,6 +99,7 @@ export async function resolveMachines(
       allowCrossZone: input.allowCrossZone ?? false,
       diskGib: diskOf(input.diskSize),
     },
+    offers,
     instanceVcpus: Math.max(...workers.map(({ vcpus }) => vcpus)),
     warnings: [],
   };

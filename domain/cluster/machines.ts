@@ -92,7 +92,8 @@ export function noteUnavailable(state: ClusterState, failure: LaunchFailure, now
 const isSame = (a: UnavailableOffer, b: UnavailableOffer): boolean =>
   a.market === b.market && a.type === b.type && a.zone === b.zone;
 
-function marketsOf(policy: SpotPolicy): Market[] {
+/** In the order in which they are tried. */
+export function marketsOf(policy: SpotPolicy): Market[] {
   if (policy === 'on-demand') return ['on-demand'];
   return policy === 'spot' ? ['spot'] : ['spot', 'on-demand'];
 }

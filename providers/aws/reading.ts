@@ -1,5 +1,6 @@
 // What the API itself asks of AWS, reading only: what is on offer, remembered for a while, and what agents printed.
 import type { LogLine, LogQuery, Offer } from '../provider.ts';
+import { pricesAsOf } from './catalogue.ts';
 import { createAwsClients } from './clients.ts';
 import { readCloudLogs } from './logs.ts';
 import { awsOffers } from './offers.ts';
@@ -9,6 +10,7 @@ export interface AwsReading {
   offers(): Promise<Offer[]>;
   /** Those that have a subnet of ours. */
   zones: string[];
+  onDemandPrices: { source: string; asOf: string };
   logs(query: LogQuery): AsyncIterable<LogLine>;
 }
 
@@ -34,6 +36,7 @@ export function createAwsReading(
       return asked.offers;
     },
     zones: subnets.map(({ zone }) => zone),
+    onDemandPrices: { source: 'a table of us-east-1', asOf: pricesAsOf },
     logs: (query) => readCloudLogs(clients, query),
   };
 }

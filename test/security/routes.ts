@@ -33,6 +33,8 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/clusters/{number}/logs': { needs: 'read', subject: 'cluster', ok: 200 },
   'GET /v1/clusters/{number}/events': { needs: 'read', subject: 'cluster', ok: 200 },
   'POST /v1/clusters/{number}/dashboard-link': { needs: 'read', subject: 'cluster', ok: 200 },
+  'POST /v1/plans/clusters': { needs: 'write', body: { workers: 1 }, ok: 200 },
+  'POST /v1/plans/jobs': { needs: 'write', body: { command: ['true'] }, ok: 200 },
   'GET /v1/instance-types': { needs: 'read', ok: 200 },
   'GET /v1/whoami': { needs: 'read', ok: 200 },
   'POST /v1/tokens': { needs: 'read', body: { name: 'ci', scopes: ['read'] }, ok: 201 },

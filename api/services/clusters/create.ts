@@ -12,6 +12,7 @@ import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
 import type { ResolvedMachines } from '../machines.ts';
+import { pricePerHour } from '../plan-roles.ts';
 import { readClusterRequest, type Times } from './request.ts';
 
 export interface CreateClusterInput {
@@ -55,7 +56,8 @@ export async function createCluster(
     withdraw: () =>
       Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]),
   });
-  return { number, name, existing, warnings: existing ? [] : warnings };
+  if (existing) return { number, name, existing, warnings: [] };
+  return { number, name, existing, warnings, ...pricePerHour(machines, instances) };
 }
 
 /** Also how long what is sealed is kept: a cluster that lives that long could let nobody in any more. */

@@ -9,6 +9,7 @@ import { admit } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
 import type { ResolvedMachines } from '../machines.ts';
+import { pricePerHour } from '../plan-roles.ts';
 import { readJobRequest } from './request.ts';
 
 export interface CreateJobInput {
@@ -44,7 +45,8 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
     vcpus: resolved.instances * machines.instanceVcpus,
     withdraw,
   });
-  return { number: admitted.number, name: admitted.name, existing: admitted.existing, warnings };
+  const { number, name, existing } = admitted;
+  return { number, name, existing, warnings, ...(existing ? {} : pricePerHour(machines, resolved.instances)) };
 }
 
 /** For orphans only: a job deletes its bundle when it ends. */
