@@ -40,6 +40,10 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: 'what 200 idle clusters cost: CPU, memory, events per hour',
     load: async () => (await import('./idle.ts')).idleBench,
   },
+  ec2: {
+    about: 'a Dask cluster of 1,000 workers on an emulated EC2, against one RunInstances for each',
+    load: async () => (await import('./ec2/bench.ts')).ec2Bench,
+  },
 };
 
 async function main(): Promise<void> {

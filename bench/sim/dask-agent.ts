@@ -7,7 +7,8 @@ import type { Talk } from './http.ts';
 import type { Boot } from './provider.ts';
 
 export interface SimulatedDaskAgent {
-  /** Registers and says that its process runs. */
+  register: () => Promise<void>;
+  /** Registers unless it has, and says that its process runs. */
   begin: (read: (json: unknown) => DaskBundle) => Promise<void>;
   /** Holds its poll and says that it lives, until the signal aborts. Never rejects. */
   live: () => Promise<void>;
@@ -17,6 +18,7 @@ export function createDaskAgent(talk: Talk, boot: Boot, signal: AbortSignal): Si
   const bootId = `boot-of-${boot.instance}`.slice(0, 64);
   const address = '127.0.0.1';
   let token = '';
+  let role = 'worker';
   let aliveEveryMs = 180_000;
   const report = (more: Partial<ReportRequest>): Promise<unknown> =>
     talk.call('POST', '/v1/agent/report', token, { kind: 'alive', bootId, address, text: '', ...more });
@@ -38,17 +40,22 @@ export function createDaskAgent(talk: Talk, boot: Boot, signal: AbortSignal): Si
     }
   };
 
+  const register = async (): Promise<void> => {
+    const answer = await talk.call('POST', '/v1/agent/register', boot.launchToken, {
+      instance: boot.instance,
+      bootId,
+      address,
+      version: 'bench',
+      pid: 1,
+      ...(boot.identity === undefined ? {} : { identity: boot.identity }),
+    });
+    ({ instanceToken: token, role } = registerAnswer.parse(answer));
+  };
+
   return {
+    register,
     begin: async (read) => {
-      const answer = await talk.call('POST', '/v1/agent/register', boot.launchToken, {
-        instance: boot.instance,
-        bootId,
-        address,
-        version: 'bench',
-        pid: 1,
-      });
-      const { instanceToken, role } = registerAnswer.parse(answer);
-      token = instanceToken;
+      if (token === '') await register();
       aliveEveryMs = read(await talk.call('GET', '/v1/agent/bundle', token, null)).aliveEveryMs;
       const name = role === 'head' ? 'scheduler' : boot.instance;
       const process = { state: 'started', name, stage: 'dask', address: 'tls://127.0.0.1:1', reason: null } as const;

@@ -14,6 +14,8 @@ export interface Boot {
   instance: string;
   launchToken: string;
   cluster: number;
+  /** How an instance of a cloud shows that it is the one it says. */
+  identity?: { document: string; signature: string };
 }
 
 export interface Simulation {
