@@ -51,7 +51,7 @@ export const createCluster = z.strictObject({
   lease: durationInput.default('9 minutes'),
   /** After this long without an answer from the control plane an instance ends by itself; 30 minutes unless given. */
   deadMan: durationInput.optional(),
-  /** Only its creator may have its credentials. */
+  /** Others see that it is there and how it stands; all else of it is its creator's alone. */
   privateToCreator: z.boolean().default(false),
 });
 export type CreateCluster = z.input<typeof createCluster>;
@@ -161,6 +161,17 @@ export const cluster = z.object({
   endedAt: time,
   launched: count,
   terminated: count,
+  /** Instances that the cloud cannot give now: since when, when it is asked again, and until when at most. */
+  waitingForCapacity: z
+    .object({
+      since: z.iso.datetime(),
+      nextTry: z.iso.datetime(),
+      until: time,
+      missing: count,
+      text: z.string(),
+    })
+    .nullable()
+    .optional(),
   /** Null for a job's cluster. */
   dask: dask.nullable(),
   staleSince: time,

@@ -52,7 +52,7 @@ export const createJob = z.strictObject({
   lease: durationInput.optional(),
   /** After this long without an answer from the control plane an instance ends by itself; 30 minutes unless given. */
   deadMan: durationInput.optional(),
-  /** Only its creator may read what its tasks print. */
+  /** Others see that it is there and how it stands; its command, tasks, events and output are its creator's alone. */
   privateToCreator: z.boolean().default(false),
   /** Further options by their command-line name, e.g. `memory`: answered as warnings, or refused, like the header's. */
   options: z.record(z.string().max(100), z.string().max(10_000)).optional(),

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { scopesOf } from './scopes.ts';
 import { openToAnybody, ownWhateverTheName } from './exceptions.ts';
 import { agentRoutes, foreignSubject, pathWith, peopleRoutes, randomSubject } from './routes.ts';
-import { createWorld, secretName, type World } from './world.ts';
+import { createWorld, secretContent, secretName, type World } from './world.ts';
 
 const split = (route: string): [method: string, path: string] => {
   const [method = '', path = ''] = route.split(' ');
@@ -115,6 +115,44 @@ describe.each(Object.keys(peopleRoutes))('%s', (route) => {
     expect(status).toBe(ok);
   });
 });
+
+describe('what is private to its creator', () => {
+  const subjects = Object.entries(peopleRoutes).filter(([, { subject = '' }]) => ['job', 'cluster'].includes(subject));
+
+  it('has a rule for each of its routes', () => {
+    for (const [route, { ofPrivate }] of subjects) expect([route, ofPrivate]).not.toEqual([route, undefined]);
+  });
+
+  const rules = Object.entries(peopleRoutes).filter(([, { ofPrivate }]) => ofPrivate !== undefined);
+  it.each(rules)('is kept from the others of its workspace: %s', async (route, { ofPrivate, body, ok }) => {
+    for (const who of ['member', 'otherAdmin', 'admin'] as const) {
+      const world = await createWorld({ isPrivate: true });
+      // A job's cluster is as private as its job.
+      const numbers = pathOf(world, route).includes('/clusters/') ? [world.cluster, world.job] : [world.job];
+      for (const number of numbers) {
+        const path = pathWith(split(route)[1], String(number));
+        const before = world.ofDefault();
+        const { status, text } = await ask(world, route, { token: world.people[who], path, body });
+        // What there is to see, its creator sees: or else this test shows nothing.
+        if (who === 'admin') {
+          if (status === ok && contentRoutes.test(route)) expect(text).toContain(secretContent);
+          continue;
+        }
+        expect(text).not.toContain(secretContent);
+        expect(text).not.toMatch(/127\.0\.0\.1|i_/);
+        const mayEnd = ofPrivate === 'end' && who === 'otherAdmin';
+        // A job's cluster takes no such request from anybody.
+        if (ofPrivate === 'outside') expect(status).toBe(200);
+        else expect(mayEnd ? [ok] : [403, 409]).toContain(status);
+        if (ofPrivate === 'outside') expect(text).toContain('"withheld":true');
+        if (!mayEnd) expect(world.ofDefault()).toBe(before);
+      }
+    }
+  });
+});
+
+/** Those that answer with what it does. */
+const contentRoutes = /^GET .*(jobs|clusters|\{number\}|events|logs)$/;
 
 describe.each(Object.keys(agentRoutes))('%s', (route) => {
   const { token: own = 'task', body, ok } = agentRoutes[route] ?? {};

@@ -12,27 +12,47 @@ export interface PeopleRoute {
   subject?: Subject;
   body?: unknown;
   ok: number;
+  /** Of what is private to somebody else: nothing, its outside, or its end, for an admin. */
+  ofPrivate?: 'nothing' | 'outside' | 'end';
 }
 
 export const peopleRoutes: Record<string, PeopleRoute> = {
   'POST /v1/jobs': { needs: 'write', body: { command: ['true'] }, ok: 201 },
-  'GET /v1/jobs': { needs: 'read', ok: 200 },
-  'GET /v1/jobs/{number}': { needs: 'read', subject: 'job', ok: 200 },
-  'GET /v1/jobs/{number}/tasks': { needs: 'read', subject: 'job', ok: 200 },
-  'GET /v1/jobs/{number}/logs': { needs: 'read', subject: 'job', ok: 200 },
-  'GET /v1/jobs/{number}/events': { needs: 'read', subject: 'job', ok: 200 },
-  'POST /v1/jobs/{number}/cancel': { needs: 'write', subject: 'job', ok: 202 },
+  'GET /v1/jobs': { needs: 'read', ok: 200, ofPrivate: 'outside' },
+  'GET /v1/jobs/{number}': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'outside' },
+  'GET /v1/jobs/{number}/tasks': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
+  'GET /v1/jobs/{number}/logs': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
+  'GET /v1/jobs/{number}/events': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
+  'POST /v1/jobs/{number}/cancel': { needs: 'write', subject: 'job', ok: 202, ofPrivate: 'end' },
   'POST /v1/clusters': { needs: 'write', body: { workers: 1 }, ok: 201 },
-  'GET /v1/clusters': { needs: 'read', ok: 200 },
-  'GET /v1/clusters/{number}': { needs: 'read', subject: 'cluster', ok: 200 },
-  'POST /v1/clusters/{number}/stop': { needs: 'write', subject: 'cluster', ok: 202 },
-  'POST /v1/clusters/{number}/scale': { needs: 'write', subject: 'cluster', body: { workers: 1 }, ok: 202 },
-  'POST /v1/clusters/{number}/adapt': { needs: 'write', subject: 'cluster', body: { minimum: 0, maximum: 1 }, ok: 202 },
-  'POST /v1/clusters/{number}/keepalive': { needs: 'write', subject: 'cluster', body: {}, ok: 202 },
-  'GET /v1/clusters/{number}/credentials': { needs: 'write', subject: 'cluster', ok: 200 },
-  'GET /v1/clusters/{number}/logs': { needs: 'read', subject: 'cluster', ok: 200 },
-  'GET /v1/clusters/{number}/events': { needs: 'read', subject: 'cluster', ok: 200 },
-  'POST /v1/clusters/{number}/dashboard-link': { needs: 'read', subject: 'cluster', ok: 200 },
+  'GET /v1/clusters': { needs: 'read', ok: 200, ofPrivate: 'outside' },
+  'GET /v1/clusters/{number}': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'outside' },
+  'POST /v1/clusters/{number}/stop': { needs: 'write', subject: 'cluster', ok: 202, ofPrivate: 'end' },
+  'POST /v1/clusters/{number}/scale': {
+    needs: 'write',
+    subject: 'cluster',
+    body: { workers: 1 },
+    ok: 202,
+    ofPrivate: 'nothing',
+  },
+  'POST /v1/clusters/{number}/adapt': {
+    needs: 'write',
+    subject: 'cluster',
+    body: { minimum: 0, maximum: 1 },
+    ok: 202,
+    ofPrivate: 'nothing',
+  },
+  'POST /v1/clusters/{number}/keepalive': {
+    needs: 'write',
+    subject: 'cluster',
+    body: {},
+    ok: 202,
+    ofPrivate: 'nothing',
+  },
+  'GET /v1/clusters/{number}/credentials': { needs: 'write', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
+  'GET /v1/clusters/{number}/logs': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
+  'GET /v1/clusters/{number}/events': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
+  'POST /v1/clusters/{number}/dashboard-link': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'POST /v1/plans/clusters': { needs: 'write', body: { workers: 1 }, ok: 200 },
   'POST /v1/plans/jobs': { needs: 'write', body: { command: ['true'] }, ok: 200 },
   'GET /v1/instance-types': { needs: 'read', ok: 200 },

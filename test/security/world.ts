@@ -4,10 +4,12 @@ import { createTestApi, launch } from '../api/support.ts';
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
-export async function createWorld() {
+export async function createWorld({ isPrivate = false } = {}) {
   const api = createTestApi({ cores: 16 });
   const admin = api.addToken('default', ['read', 'write', 'admin', 'operator'], 'root');
   const member = api.addToken('default', ['read', 'write'], 'mia', 'member');
+  /** Another admin than the one whose everything here is. */
+  const otherAdmin = api.addToken('default', ['read', 'write', 'admin'], 'amy');
   const readOnly = api.addToken('default', ['read'], 'rob', 'read-only');
   const expired = api.addToken('default', ['read', 'write', 'admin'], 'root');
   const revoked = api.addToken('default', ['read', 'write', 'admin'], 'root');
@@ -16,10 +18,20 @@ export async function createWorld() {
   Object.assign(tokenOf(expired) ?? {}, { expiresAtMs: api.now() - 1_000 });
   Object.assign(tokenOf(revoked) ?? {}, { revokedAtMs: api.now() - 1_000 });
 
-  const job = await api.submit({ name: secretName, ntasks: 3, env: { SECRET: secretName } }, { token: admin });
-  const cluster = await api.startCluster({ name: `${secretName}-cluster`, workers: 0 }, { token: admin });
+  const own = isPrivate ? { privateToCreator: true } : {};
+  const command = ['run', secretContent];
+  const env = { SECRET: secretName };
+  const job = await api.submit({ name: secretName, command, ntasks: 3, env, ...own }, { token: admin });
+  const cluster = await api.startCluster({ name: `${secretName}-cluster`, workers: 0, ...own }, { token: admin });
   const head = await createDaskInstance(api, cluster, 0);
   await head.report({ process: started('scheduler', 'tls://127.0.0.1:8786') });
+  const event = { atMs: api.now(), code: 'NOTE', text: secretContent };
+  api.workflows.clusters.get(cluster)?.events.push(event);
+  api.workflows.clusters.get(job)?.events.push(event);
+  api.workflows.jobs.get(job)?.recentErrors.push({ task: 0, attempt: 1, text: secretContent, atMs: api.now() });
+  api.logs.read = async function* () {
+    yield { atMs: 1, instance: 'i_a', task: 0, attempt: 1, stream: 'stdout', text: secretContent };
+  };
   const taskInstance = `i_task0000${job}`;
   launch(api, job, taskInstance);
   const { tokens } = api;
@@ -46,7 +58,7 @@ export async function createWorld() {
     head,
     bootId,
     registration,
-    people: { admin, member, readOnly, foreign, expired, revoked },
+    people: { admin, member, otherAdmin, readOnly, foreign, expired, revoked },
     /** Of an admin's token. */
     tokenId: tokenOf(expired)?.id ?? '',
     agents: {
@@ -81,3 +93,5 @@ export async function createWorld() {
 
 /** Not to be seen in what another workspace is told. */
 export const secretName = 'project-swordfish';
+/** What the job and the cluster do and print; their creator alone sees it when they are private. */
+export const secretContent = 'launch-codes';

@@ -1,5 +1,5 @@
-// What is private to its creator: everybody in the workspace sees that it is there, and an admin may end it; what it
-// prints, its dashboard and its credentials are its creator's alone, and so are all changes.
+// What is private to its creator: everybody in the workspace sees that it is there, and an admin may end it; what it does
+// and prints, its dashboard and its credentials are its creator's alone, and so are all changes.
 import { RopewalkError } from '../../../domain/errors.ts';
 import { includes } from '../../../domain/workspace/authority.ts';
 import type { ClusterView } from '../../../workflows/cluster/messages.ts';
@@ -36,9 +36,11 @@ export async function ownedCluster({ views }: Pick<Deps, 'views'>, view: Cluster
 /** Whether a job is private never changes. */
 const holderMaxAgeMs = 60_000;
 
+export const isHidden = (actor: Actor, { isPrivate, user }: Owned): boolean => isPrivate && user !== actor.user;
+
 /** For what only the creator of a private one may. */
 export function requireCreator(actor: Actor, owned: Owned, what: string): void {
-  if (owned.isPrivate && owned.user !== actor.user) throw notYours(owned, what);
+  if (isHidden(actor, owned)) throw notYours(owned, what);
 }
 
 /** An admin may end what is somebody's alone: it counts for the workspace's limits. */

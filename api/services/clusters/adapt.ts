@@ -6,7 +6,7 @@ import { clusterMessages, type AdaptSignal } from '../../../workflows/cluster/me
 import { ownedCluster, requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
-import { toWireCluster } from '../to-wire.ts';
+import { showCluster } from '../shown.ts';
 import { findOpenDask } from './open-dask.ts';
 import { withShare } from './share.ts';
 
@@ -27,7 +27,7 @@ export async function adaptCluster(context: Context, { number, ...bounds }: Adap
     most: adaptive === null ? 0 : adaptive.maximum + 1,
     signal: { adaptive },
   });
-  return toWireCluster(await deps.views.cluster(actor.workspace, number));
+  return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }
 
 function readBounds({ minimum, maximum }: Omit<AdaptInput, 'number'>): AdaptSignal['adaptive'] {

@@ -1,5 +1,6 @@
 // What happened to a cluster, in order. A view holds the newest events only.
 import type { Cluster } from '../../../schema/clusters.ts';
+import { ownedCluster, requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { followEvents, type EventsInput } from '../follow-events.ts';
@@ -10,8 +11,10 @@ type WireEvent = Cluster['events'][number];
 export async function readEvents({ deps, actor }: Context, input: EventsInput): Promise<AsyncIterable<WireEvent>> {
   requireScope(actor, 'read', { honourStale: true });
   const read = () => deps.views.cluster(actor.workspace, input.number).then(({ view }) => view);
+  const first = await read();
+  requireCreator(actor, await ownedCluster(deps, first), 'may read its events');
   return followEvents(deps, input, {
-    first: await read(),
+    first,
     read,
     isOver: ({ endedAtMs }) => endedAtMs !== null,
     eventsOf: ({ events }) => events,

@@ -2,9 +2,10 @@
 import type { Cluster } from '../../../schema/clusters.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
-import { toWireCluster } from '../to-wire.ts';
+import { showCluster } from '../shown.ts';
 
-export async function getCluster({ deps, actor }: Context, { number }: { number: number }): Promise<Cluster> {
+export async function getCluster(context: Context, { number }: { number: number }): Promise<Cluster> {
+  const { deps, actor } = context;
   requireScope(actor, 'read', { honourStale: true });
-  return toWireCluster(await deps.views.cluster(actor.workspace, number));
+  return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }

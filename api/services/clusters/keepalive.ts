@@ -1,9 +1,10 @@
 // A client says that it is there, and may say for how long its silence is to be borne.
 import type { Cluster } from '../../../schema/clusters.ts';
 import { clusterMessages, type KeepaliveSignal } from '../../../workflows/cluster/messages.ts';
+import { ownedCluster, requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
-import { toWireCluster } from '../to-wire.ts';
+import { showCluster } from '../shown.ts';
 import { optionalMs } from './durations.ts';
 import { findOpenDask, signalCluster } from './open-dask.ts';
 
@@ -17,10 +18,11 @@ export async function keepCluster(context: Context, { number, timeout }: Keepali
   requireScope(actor, 'write', { honourStale: false });
   const noClientTimeoutMs = optionalMs(timeout, 'timeout');
   const { view } = await findOpenDask(context, number);
+  requireCreator(actor, await ownedCluster(deps, view), 'may keep it');
   if (!deps.keepalives.isRecent(number, noClientTimeoutMs, noClientTimeoutMs ?? view.dask?.noClientTimeoutMs ?? null)) {
     const keepalive: KeepaliveSignal = { noClientTimeoutMs };
     await signalCluster(context, view, clusterMessages.keepalive, keepalive);
     deps.keepalives.told(number, noClientTimeoutMs);
   }
-  return toWireCluster(await deps.views.cluster(actor.workspace, number));
+  return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }

@@ -3,16 +3,17 @@ import type { ClusterPage } from '../../../schema/clusters.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { listNumbers, readAll } from '../list-numbers.ts';
-import { toWireCluster } from '../to-wire.ts';
+import { showCluster } from '../shown.ts';
 
 export async function listClusters(
-  { deps, actor }: Context,
+  context: Context,
   { limit, after, name }: { limit: number; after?: string | undefined; name?: string | undefined },
 ): Promise<ClusterPage> {
+  const { deps, actor } = context;
   requireScope(actor, 'read', { honourStale: true });
   const { workspace } = actor;
   const holders: ('job' | 'cluster')[] = ['job', 'cluster'];
   const { numbers, next } = await listNumbers(deps, { workspace, kind: 'clusters', holders, limit, after, name });
-  const read = async (number: number) => toWireCluster(await deps.views.cluster(workspace, number));
+  const read = async (number: number) => showCluster(context, await deps.views.cluster(workspace, number));
   return { items: await readAll(numbers, read), next };
 }

@@ -4,7 +4,7 @@ import { clusterMessages, type ScaleSignal } from '../../../workflows/cluster/me
 import { ownedCluster, requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
-import { toWireCluster } from '../to-wire.ts';
+import { showCluster } from '../shown.ts';
 import { findOpenDask } from './open-dask.ts';
 import { withShare } from './share.ts';
 
@@ -23,5 +23,5 @@ export async function scaleCluster(
     most: instances,
     signal: { instances },
   });
-  return toWireCluster(await deps.views.cluster(actor.workspace, number));
+  return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }

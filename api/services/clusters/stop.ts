@@ -5,7 +5,7 @@ import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { endNowOrLater } from '../intents/intents.ts';
 import { lastKnownCluster } from '../intents/last-known.ts';
-import { toWireCluster } from '../to-wire.ts';
+import { showCluster } from '../shown.ts';
 import { notYet } from './open-dask.ts';
 
 export async function stopCluster(context: Context, { number }: { number: number }): Promise<Cluster> {
@@ -17,10 +17,10 @@ export async function stopCluster(context: Context, { number }: { number: number
   if (view.endedAtMs === null) {
     const { workspace, user } = actor;
     const told = await endNowOrLater(deps, { kind: 'stop', number, workspace, by: user });
-    if (told === 'later') return { ...toWireCluster(known), acceptedForLater: true };
+    if (told === 'later') return { ...(await showCluster(context, known)), acceptedForLater: true };
     if (told === 'missing' && view.status === 'pending') throw notYet(number);
     deps.views.expire(number);
     deps.orders.wake({ workspace, cluster: number });
   }
-  return toWireCluster(await lastKnownCluster(context, number));
+  return showCluster(context, await lastKnownCluster(context, number));
 }

@@ -7,7 +7,7 @@ import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { endNowOrLater } from '../intents/intents.ts';
 import { lastKnownJob } from '../intents/last-known.ts';
-import { toWireJob } from '../to-wire.ts';
+import { showJob } from '../shown.ts';
 
 export async function cancelJob(context: Context, { number }: { number: number }): Promise<Job> {
   const { deps, actor } = context;
@@ -17,11 +17,11 @@ export async function cancelJob(context: Context, { number }: { number: number }
   requireMayEnd(actor, ownedJob(view));
   if (view.endedAtMs === null) {
     const told = await endNowOrLater(deps, { kind: 'cancel', number, workspace: actor.workspace, by: actor.user });
-    if (told === 'later') return { ...toWireJob(known), acceptedForLater: true };
+    if (told === 'later') return { ...showJob(context, known), acceptedForLater: true };
     if (told === 'missing' && view.status === 'pending') throw notYet(number);
     deps.views.expire(number);
   }
-  return toWireJob(await lastKnownJob(context, number));
+  return showJob(context, await lastKnownJob(context, number));
 }
 
 const notYet = (number: number) =>

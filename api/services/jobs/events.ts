@@ -2,6 +2,7 @@
 import { parseArray } from '../../../domain/job/array.ts';
 import type { JobEvent } from '../../../schema/jobs.ts';
 import type { JobView } from '../../../workflows/job/messages.ts';
+import { ownedJob, requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { followEvents, type EventsInput } from '../follow-events.ts';
@@ -10,7 +11,9 @@ import { followEvents, type EventsInput } from '../follow-events.ts';
 export async function readJobEvents({ deps, actor }: Context, input: EventsInput): Promise<AsyncIterable<JobEvent>> {
   requireScope(actor, 'read', { honourStale: true });
   const read = () => deps.views.job(actor.workspace, input.number).then(({ view }) => view);
-  return followEvents(deps, input, { first: await read(), read, isOver, eventsOf: jobEvents, added: untold });
+  const first = await read();
+  requireCreator(actor, ownedJob(first), 'may read its events');
+  return followEvents(deps, input, { first, read, isOver, eventsOf: jobEvents, added: untold });
 }
 
 const isOver = ({ status }: JobView) => status !== 'pending' && status !== 'running';

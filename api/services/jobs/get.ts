@@ -2,9 +2,10 @@
 import type { Job } from '../../../schema/jobs.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
-import { toWireJob } from '../to-wire.ts';
+import { showJob } from '../shown.ts';
 
-export async function getJob({ deps, actor }: Context, { number }: { number: number }): Promise<Job> {
+export async function getJob(context: Context, { number }: { number: number }): Promise<Job> {
+  const { deps, actor } = context;
   requireScope(actor, 'read', { honourStale: true });
-  return toWireJob(await deps.views.job(actor.workspace, number));
+  return showJob(context, await deps.views.job(actor.workspace, number));
 }

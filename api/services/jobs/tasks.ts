@@ -10,6 +10,7 @@ import {
   type OpenTasks,
   type TasksQueryInput,
 } from '../../../workflows/job/messages.ts';
+import { ownedJob, requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
 import { parseCursor } from '../list-numbers.ts';
@@ -21,6 +22,7 @@ export async function listTasks(
 ): Promise<TaskPage> {
   requireScope(actor, 'read', { honourStale: true });
   const { view } = await deps.views.job(actor.workspace, number);
+  requireCreator(actor, ownedJob(view), 'may see its tasks');
   const from = (parseCursor(after) ?? -1) + 1;
   const end = Math.min(from + limit, view.tasks.total);
   if (from >= end) return { items: [], next: null };
