@@ -5,19 +5,30 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { Client as TemporalClient, Connection } from '@temporalio/client';
+import { z } from 'zod';
 
 import { createClient } from '../../../sdk/client.ts';
 import type { Client } from '../../../sdk/client.ts';
 import { makeDaskHome } from '../../support/dask.ts';
-import { removeHome, startStack } from '../../support/stack.ts';
+import { read } from '../../support/kills.ts';
+import { removeHome } from '../../support/stack.ts';
 import type { TestStack } from '../../support/stack.ts';
 import { faultFiles, faultsVariable, workersVariable } from './faults.ts';
 import type { FaultFiles } from './faults.ts';
+import { startAwsGround } from './ground-aws.ts';
+import { startLocalGround } from './ground-local.ts';
+import type { Ground } from './ground.ts';
+import type { Asked } from './ledger.ts';
 import { startOracle } from './oracle.ts';
 import type { Oracle } from './oracle.ts';
 
+export type GroundName = 'local' | 'aws';
+const grounds = { local: startLocalGround, aws: startAwsGround } as const;
+
 export interface Bed {
+  ground: Ground;
   stack: TestStack;
+  deploymentId: string;
   client: Client;
   temporal: TemporalClient;
   files: FaultFiles;
@@ -25,14 +36,17 @@ export interface Bed {
   /** Where tasks append their runs, a directory for each job. */
   runs: string;
   violations: string[];
+  /** From now on a cluster has so many slots; from its beginning when nothing was asked before. */
+  ask: (cluster: number, count: number) => void;
+  asked: Asked[];
   close: () => Promise<void>;
 }
 
-export async function makeBed(workers: number): Promise<Bed> {
+export async function makeBed(on: GroundName, workers: number): Promise<Bed> {
   const root = mkdtempSync(join(tmpdir(), 'ropewalk-matrix-'));
   const files = faultFiles(join(root, 'faults'));
-  // The workspace that the stack makes for itself is not part of the matrix.
-  files.writePlan('default', []);
+  // The workspace that the stack makes for itself and the sweeps that it schedules are not part of the matrix.
+  for (const key of ['default', 'local', 'provider']) files.writePlan(key, []);
   const runs = join(root, 'runs');
   mkdirSync(runs);
   const home = await makeDaskHome();
@@ -46,25 +60,35 @@ export async function makeBed(workers: number): Promise<Bed> {
       [faultsVariable]: join(root, 'faults'),
       [workersVariable]: String(workers),
     };
-    const stack = await startStack({
+    const ground = await grounds[on]({
       home,
       overrides: { worker: { env, maxLocalInstances: 200 }, heal: { everySeconds: 5 } },
     });
+    const { stack } = ground;
     const connection = Connection.lazy({ address: stack.temporalAddress });
     const violations: string[] = [];
-    const oracle = startOracle(home, (text) => violations.push(text));
+    const asked: Asked[] = [];
+    const oracle = startOracle(ground, (text) => violations.push(text));
     return {
+      ground,
       stack,
+      deploymentId: z.object({ deploymentId: z.string() }).parse(read(join(home, 'host.json'))).deploymentId,
       client: createClient({ apiUrl: stack.apiUrl, token: stack.token }),
       temporal: new TemporalClient({ connection, namespace: stack.namespace }),
       files,
       oracle,
       runs,
       violations,
+      asked,
+      ask: (cluster, count) => {
+        const known = asked.find((each) => each.cluster === cluster);
+        if (known === undefined) asked.push({ cluster, slots: [{ fromMs: 0, count }] });
+        else known.slots.push({ fromMs: Date.now(), count });
+      },
       close: async () => {
         await oracle.stop();
         await connection.close();
-        await stack.stop().finally(clean);
+        await ground.close().finally(clean);
       },
     };
   } catch (error) {

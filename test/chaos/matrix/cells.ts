@@ -4,7 +4,9 @@ import { shuffled } from '../../support/random.ts';
 import type { Bed } from './bed.ts';
 import { boundaryName, killModes, pausedModes, softModes } from './faults.ts';
 import type { Boundary, Fault, Mode } from './faults.ts';
-import type { Life, Scenario } from './lives.ts';
+import { isOfACluster } from './life.ts';
+import type { Life, Scenario } from './life.ts';
+import { sweepRunId } from './upkeep.ts';
 
 export interface Cell {
   scenario: Scenario;
@@ -33,7 +35,7 @@ export function allCells(boundaries: Map<Scenario, Boundary[]>, random: () => nu
   for (const [scenario, own] of boundaries) {
     for (const boundary of own) {
       for (const mode of [...killModes, ...softModes]) cells.push({ scenario, boundary, mode });
-      if (scenario !== 'workspace') cells.push({ scenario, boundary, mode: 'stop' });
+      if (isOfACluster(scenario)) cells.push({ scenario, boundary, mode: 'stop' });
       rare.push({ scenario, boundary, mode: 'api' }, { scenario, boundary, mode: 'server' });
     }
   }
@@ -71,16 +73,23 @@ function hasRoom(life: Life, boundary: Boundary, mode: Mode): boolean {
 }
 
 async function readBoundaries(bed: Bed, key: string): Promise<Boundary[]> {
-  const boundaries: Boundary[] = [];
-  for (const kind of ['job', 'cluster', 'workspace'] as const) {
+  const boundaries = new Map<string, Boundary>();
+  for (const kind of ['job', 'cluster', 'workspace', 'heal'] as const) await read(kind, `${kind}/${key}`);
+  // A life sweeps until its orphan is gone: what any of these sweeps did is a boundary.
+  for (let run = 1; (await read('sweep', sweepRunId(key, run))) > 0; run += 1);
+  return [...boundaries.values()];
+
+  async function read(kind: Boundary['kind'], workflowId: string): Promise<number> {
     const counts = new Map<string, number>();
-    for (const activity of await activitiesOf(bed, `${kind}/${key}`)) {
+    const activities = await activitiesOf(bed, workflowId);
+    for (const activity of activities) {
       const nth = (counts.get(activity) ?? 0) + 1;
       counts.set(activity, nth);
-      boundaries.push({ kind, activity, nth });
+      const boundary = { kind, activity, nth };
+      boundaries.set(boundaryName(boundary), boundary);
     }
+    return activities.length;
   }
-  return boundaries;
 }
 
 async function activitiesOf(bed: Bed, workflowId: string): Promise<string[]> {

@@ -15,8 +15,8 @@ export const pausedModes = ['stop', 'api', 'server'] as const;
 const mode = z.enum([...killModes, ...softModes, ...pausedModes]);
 export type Mode = z.infer<typeof mode>;
 
-/** What a life consists of; the sweep and the healing belong to none. */
-export const faultKinds = ['job', 'cluster', 'workspace'] as const;
+/** What a life consists of. */
+export const faultKinds = ['job', 'cluster', 'workspace', 'sweep', 'heal'] as const;
 
 /** The nth execution of an activity type in a workflow of this kind. */
 const boundary = z.object({

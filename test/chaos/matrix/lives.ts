@@ -9,25 +9,11 @@ import type { ScaleSignal } from '../../../workflows/cluster/messages.ts';
 import { NotFoundError } from '../../../sdk/errors.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Bed } from './bed.ts';
-import type { Fault } from './faults.ts';
+import { begin, stepWithinMs, wait } from './life.ts';
+import type { Life, Scenario } from './life.ts';
 import { slotsOf } from './oracle.ts';
 import { recordedTasks, ranTasks } from './records.ts';
-
-export interface Life {
-  id: string;
-  scenario: Scenario;
-  faults: Fault[];
-  /** The number of its job or cluster, or the slug of its workspace; empty until it has one. */
-  key: string;
-  /** Somebody stopped it at a boundary: from then on it is to end, and nothing else. */
-  isStopped: boolean;
-  isUnderWay: boolean;
-}
-
-export type Scenario = 'grow' | 'stop' | 'recover' | 'dask' | 'workspace';
-
-/** Longer than any sum of time-outs and back-offs that a life's few faults can add up to. */
-const stepWithinMs = 120_000;
+import { heal, sweep } from './upkeep.ts';
 
 /** Each throws when what it asked for does not come true. */
 export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>> = {
@@ -35,10 +21,12 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
   async grow(bed, life) {
     const number = await submit(bed, life);
     await reach(bed, life, number, [0, 1]);
+    bed.ask(number, 3);
     await scale(bed, life, number, 3);
     await reach(bed, life, number, [0, 1, 2]);
     await scale(bed, life, number, 1);
     await reach(bed, life, number, [0]);
+    bed.ask(number, 1);
     await finish(bed, life, number);
   },
   /** Created and stopped under its job, twice. */
@@ -58,7 +46,7 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
       (await bed.oracle.living(number)).some((each) => each.slot === 1 && !each.isAgent),
     );
     const victim = (await bed.oracle.agents(number)).find((agent) => agent.slot === 1);
-    if (victim !== undefined) process.kill(victim.pid, 'SIGKILL');
+    if (victim !== undefined) await bed.ground.strike(victim.instance, victim.pid);
     await wait(life, 'another instance fills slot 1', async () =>
       (await bed.oracle.agents(number)).some((agent) => agent.slot === 1 && agent.instance !== victim?.instance),
     );
@@ -68,10 +56,11 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
   async dask(bed, life) {
     const { id } = life;
     const created = await eventually(
-      () => bed.client.clusters.create({ workers: 1, name: id }, { idempotencyKey: id }),
+      () => bed.client.clusters.create({ workers: 1, name: id, ...bed.ground.clusterMachines }, { idempotencyKey: id }),
       { timeoutMs: stepWithinMs, intervalMs: 300 },
     );
     begin(bed, life, String(created.number));
+    bed.ask(created.number, 2);
     await reach(bed, life, created.number, [0, 1]);
     await stopLife(bed, life);
     await wait(life, 'the cluster is over', () => isOver(bed, life, created.number), { alsoWhenStopped: true });
@@ -87,6 +76,8 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
       ((await handle.fetchHistory()).events ?? []).some((event) => event.activityTaskCompletedEventAttributes),
     );
   },
+  sweep,
+  heal,
 };
 
 /** Asks for the end of a life, as its user would. */
@@ -119,18 +110,15 @@ async function submit(bed: Bed, life: Life): Promise<number> {
     ntasks: tasks,
     maxWorkers: 2,
     lease: 2,
+    ...bed.ground.jobMachines,
   };
   const { number } = await eventually(() => bed.client.jobs.create(job, { idempotencyKey: id }), {
     timeoutMs: stepWithinMs,
     intervalMs: 300,
   });
   begin(bed, life, String(number));
+  bed.ask(number, 2);
   return number;
-}
-
-function begin(bed: Bed, life: Life, key: string): void {
-  life.key = key;
-  bed.files.writePlan(key, life.faults);
 }
 
 async function scale(bed: Bed, life: Life, number: number, instances: number): Promise<void> {
@@ -189,20 +177,4 @@ async function isOver(bed: Bed, life: Life, number: number): Promise<boolean> {
 async function nothingLeft(bed: Bed, life: Life, number: number): Promise<void> {
   const left = await bed.oracle.living(number);
   if (left.length > 0) throw new Error(`${life.scenario} ${number} is over, but there are ${JSON.stringify(left)}`);
-}
-
-async function wait(
-  life: Life,
-  what: string,
-  isSo: () => Promise<boolean>,
-  { alsoWhenStopped = false }: { alsoWhenStopped?: boolean } = {},
-): Promise<void> {
-  await eventually(async () => (life.isStopped && !alsoWhenStopped) || (await isSo()), {
-    timeoutMs: stepWithinMs,
-    intervalMs: 200,
-  }).catch((cause: unknown) => {
-    throw new Error(`not within ${stepWithinMs / 1000} s: ${what} (${cause instanceof Error ? cause.message : ''})`, {
-      cause,
-    });
-  });
 }

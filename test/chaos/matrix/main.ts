@@ -1,14 +1,16 @@
 // `npm run test:chaos -- --minutes 45 --seed 7`: the kill matrix until its time is up, then its report; exit code 1 when a promise
-// was broken, or when a planned fault did not happen.
+// was broken, or when a planned fault did not happen. `--provider aws` is the same on emulated EC2, `--scenarios grow,sweep` less of it.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { runMatrix } from './matrix.ts';
+import { allScenarios, runMatrix } from './matrix.ts';
 import { inWords } from './report.ts';
 
 const { values } = parseArgs({
   options: {
+    provider: { type: 'string', default: 'local' },
+    scenarios: { type: 'string' },
     minutes: { type: 'string', default: '45' },
     seed: { type: 'string', default: '20261121' },
     'at-once': { type: 'string', default: '6' },
@@ -17,7 +19,13 @@ const { values } = parseArgs({
   },
 });
 
+const { provider } = values;
+if (provider !== 'local' && provider !== 'aws') throw new Error(`--provider is local or aws, not ${provider}`);
+const wanted = values.scenarios?.split(',');
+
 const report = await runMatrix({
+  provider,
+  ...(wanted === undefined ? {} : { scenarios: allScenarios.filter((name) => wanted.includes(name)) }),
   minutes: Number(values.minutes),
   seed: Number(values.seed),
   atOnce: Number(values['at-once']),
@@ -27,7 +35,7 @@ const report = await runMatrix({
 });
 const results = join(import.meta.dirname, '../../../test-results');
 mkdirSync(results, { recursive: true });
-writeFileSync(join(results, 'kill-matrix.json'), `${JSON.stringify(report, null, 2)}\n`);
+writeFileSync(join(results, `kill-matrix-${provider}.json`), `${JSON.stringify(report, null, 2)}\n`);
 console.log(`\n${inWords(report)}`);
 const isBroken = report.violations.length + report.notInjected.length > 0 || report.kills.worker === 0;
 process.exitCode = isBroken ? 1 : 0;

@@ -3,17 +3,22 @@
 // up. A fault that was planned and did not happen is tried once more and then fails the run.
 import { createRandom } from '../../support/random.ts';
 import { makeBed } from './bed.ts';
-import type { Bed } from './bed.ts';
+import type { Bed, GroundName } from './bed.ts';
 import { allCells, boundariesOf, cellName, cellOf, deal } from './cells.ts';
 import type { Cell } from './cells.ts';
 import { boundaryName } from './faults.ts';
+import { judgeLedger } from './ledger.ts';
+import { isOfACluster } from './life.ts';
 import { scenarios } from './lives.ts';
-import type { Life, Scenario } from './lives.ts';
+import type { Life, Scenario } from './life.ts';
 import { startNemesis } from './nemesis.ts';
 import { summarize } from './report.ts';
 import type { Report } from './report.ts';
 
 export interface MatrixOptions {
+  provider: GroundName;
+  /** All unless given. */
+  scenarios?: readonly Scenario[];
   seed: number;
   /** No new life begins after this. */
   minutes: number;
@@ -23,15 +28,19 @@ export interface MatrixOptions {
   workers: number;
   /** Only so many cells, of each activity and each mode at least one; every cell, pass after pass, unless given. */
   sample?: number;
+  /** Only cells that this is true of. */
+  only?: (cell: Cell) => boolean;
   say: (line: string) => void;
 }
 
-const names: Scenario[] = ['grow', 'stop', 'recover', 'dask', 'workspace'];
+export const allScenarios = ['grow', 'stop', 'recover', 'dask', 'workspace', 'sweep', 'heal'] as const;
 
 export async function runMatrix(options: MatrixOptions): Promise<Report> {
   const startedAtMs = Date.now();
   const random = createRandom(options.seed);
-  const bed = await makeBed(options.workers);
+  const { scenarios: names = allScenarios, only = () => true } = options;
+  const bed = await makeBed(options.provider, options.workers);
+  const { cloud } = bed.ground;
   const nemesis = startNemesis(bed);
   try {
     const golden = [0, 1].flatMap((round) => names.map((name) => goldenLife(name, round)));
@@ -41,13 +50,14 @@ export async function runMatrix(options: MatrixOptions): Promise<Report> {
 
     const deadlineMs = startedAtMs + options.minutes * 60_000;
     const isTime = (): boolean => Date.now() < deadlineMs;
+    const clearUp = cloud?.beUnkind(random);
     const lived: Life[] = [];
     let again: Cell[] = [];
     const missed: string[] = [];
     let pass = 0;
     for (; isTime() && (options.sample === undefined || pass === 0 || again.length > 0); pass += 1) {
       const isRepeat = again.length > 0;
-      const all = isRepeat ? again : onlySample(allCells(boundaries, random), options.sample);
+      const all = isRepeat ? again : onlySample(allCells(boundaries, random).filter(only), options.sample);
       const lives = deal(all, random, (index) => `p${pass}-${index}`);
       for (const life of lives) nemesis.watch(life);
       const done = await liveAll(bed, lives, options.atOnce, isTime, options.say);
@@ -59,9 +69,10 @@ export async function runMatrix(options: MatrixOptions): Promise<Report> {
       again = isRepeat ? [] : notInjected;
     }
     await nemesis.stop();
+    await clearUp?.();
     await leftovers(bed, [...golden, ...lived]);
     const rest = again.map(cellName);
-    return summarize({ bed, nemesis, lived, golden, boundaries, missed, rest, options, startedAtMs });
+    return await summarize({ bed, nemesis, lived, golden, boundaries, missed, rest, options, startedAtMs });
   } finally {
     await nemesis.stop();
     await bed.close();
@@ -87,8 +98,16 @@ async function liveAll(
 ): Promise<Life[]> {
   const waiting = [...lives];
   const done: Life[] = [];
+  // A sweep ends all orphans there are: with two at the same time, one would find nothing to do.
+  let isSweeping = false;
+  const next = (): Life | null => {
+    const at = waiting.findIndex(({ scenario }) => scenario !== 'sweep' || !isSweeping);
+    const [life = null] = at < 0 ? [] : waiting.splice(at, 1);
+    if (life?.scenario === 'sweep') isSweeping = true;
+    return life;
+  };
   const lane = async (): Promise<void> => {
-    for (let life = waiting.shift(); life !== undefined && isTime(); life = waiting.shift()) {
+    for (let life = next(); life !== null && isTime(); life = next()) {
       const what = `${life.scenario} ${life.id} [${life.faults.map((fault) => `${boundaryName(fault)} ${fault.mode}`).join(', ')}]`;
       const startedAtMs = Date.now();
       life.isUnderWay = true;
@@ -101,6 +120,7 @@ async function liveAll(
         bed.violations.push(text);
       }
       life.isUnderWay = false;
+      if (life.scenario === 'sweep') isSweeping = false;
       done.push(life);
     }
   };
@@ -108,12 +128,23 @@ async function liveAll(
   return done;
 }
 
-/** At rest nothing lives of any cluster that is over. One whose life failed may still be on its way. */
+/** At rest nothing lives of any cluster that is over, by the process table and by the cloud's ledger; a life that failed may be on its way. */
 async function leftovers(bed: Bed, lives: Life[]): Promise<void> {
-  for (const life of lives.filter((each) => each.scenario !== 'workspace' && each.key !== '')) {
-    const over = (await bed.client.clusters.get(Number(life.key)).catch(() => null))?.endedAt ?? null;
-    const left = over === null ? [] : await bed.oracle.living(Number(life.key));
+  const open = new Set<number>();
+  for (const life of lives.filter(({ scenario, key }) => isOfACluster(scenario) && key !== '')) {
+    const number = Number(life.key);
+    const view = await bed.client.clusters.get(number).catch(() => null);
+    if (view !== null && view.endedAt === null) open.add(number);
+    const left = view?.endedAt === null ? [] : await bed.oracle.living(number);
     if (left.length > 0) bed.violations.push(`at rest, of cluster ${life.key}: ${JSON.stringify(left)}`);
+  }
+  const { cloud } = bed.ground;
+  if (cloud === null) return;
+  const { deploymentId, asked } = bed;
+  bed.violations.push(...judgeLedger(await cloud.ledger(), { deploymentId, asked, open }));
+  for (const { name, cluster, ...tags } of await cloud.templates()) {
+    if (tags.deploymentId === deploymentId && !open.has(cluster))
+      bed.violations.push(`the launch template ${name} of cluster ${cluster} is left`);
   }
 }
 

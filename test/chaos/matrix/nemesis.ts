@@ -10,7 +10,7 @@ import type { Bed } from './bed.ts';
 import { killModes } from './faults.ts';
 import type { Fault, Happened } from './faults.ts';
 import { stopLife } from './lives.ts';
-import type { Life } from './lives.ts';
+import type { Life } from './life.ts';
 
 export interface Nemesis {
   watch: (life: Life) => void;
@@ -89,7 +89,8 @@ export function startNemesis(bed: Bed): Nemesis {
 
 /** A flush with nothing in it asks for an answer and changes nothing. False when the workflow is over, or has no such message. */
 async function answers(bed: Bed, life: Life, fault: Fault): Promise<boolean> {
-  const message = { job: jobMessages.exchange, cluster: clusterMessages.report, workspace: null }[fault.kind];
+  const none = { workspace: null, sweep: null, heal: null };
+  const message = { job: jobMessages.exchange, cluster: clusterMessages.report, ...none }[fault.kind];
   if (message === null) return false;
   const handle = bed.temporal.workflow.getHandle(`${fault.kind}/${life.key}`);
   try {

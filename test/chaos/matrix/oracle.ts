@@ -1,17 +1,13 @@
-// What is true, from what is not ours to get wrong: the kernel's process table, and the tags that an instance's directory
-// got before its agent was started, which stand in for a cloud's ledger. It never asks Temporal, the API or an agent.
+// What is true, from what is not ours to get wrong: the kernel's process table, and what the ground says of whose an
+// instance is. It never asks Temporal, the API or an agent.
 import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { read } from '../../support/kills.ts';
+import type { Ground, Owner } from './ground.ts';
 
-export interface Living {
+export interface Living extends Owner {
   pid: number;
   instance: string;
-  cluster: number;
-  slot: number;
-  generation: number;
   isAgent: boolean;
 }
 
@@ -25,15 +21,14 @@ export interface Oracle {
 const lookEveryMs = 150;
 
 /** Looks on and on; two living instances in one slot are told to `violated` whenever they are seen. */
-export function startOracle(home: string, violated: (text: string) => void): Oracle {
-  const owners = new Map<string, Omit<Living, 'pid' | 'instance' | 'isAgent'>>();
+export function startOracle(ground: Ground, violated: (text: string) => void): Oracle {
   const waiting: ((all: Living[]) => void)[] = [];
   const told = new Set<string>();
   let isStopping = false;
 
-  function look(): void {
+  async function look(): Promise<void> {
     const answering = waiting.splice(0);
-    const all = scan(home, owners);
+    const all = await scan(ground);
     for (const text of doubles(all).filter((each) => !told.has(each))) {
       told.add(text);
       violated(text);
@@ -42,8 +37,8 @@ export function startOracle(home: string, violated: (text: string) => void): Ora
   }
 
   const looping = (async (): Promise<void> => {
-    for (; !isStopping; await sleep(lookEveryMs)) look();
-    look();
+    for (; !isStopping; await sleep(lookEveryMs)) await look();
+    await look();
   })();
   const next = (): Promise<Living[]> => new Promise((resolve) => waiting.push(resolve));
   const living = async (cluster: number): Promise<Living[]> =>
@@ -73,22 +68,20 @@ function doubles(all: Living[]): string[] {
     .map(([place, instances]) => `${place}: ${[...instances].toSorted().join(' and ')} live at the same time`);
 }
 
-function scan(home: string, owners: Map<string, Omit<Living, 'pid' | 'instance' | 'isAgent'>>): Living[] {
-  const found: Living[] = [];
+async function scan({ instanceIn, ownersOf }: Ground): Promise<Living[]> {
+  const found: Omit<Living, keyof Owner>[] = [];
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    const environment = file(pid, 'environ');
-    const instance = /(?:^|\0)ROPEWALK_INSTANCE=([^\0]*)/.exec(environment)?.[1];
-    if (instance === undefined) continue;
-    const owner = owners.get(instance) ?? read<Living>(join(home, 'instances', instance, 'owner.json'));
-    if (owner === null) continue;
-    const { cluster, slot, generation } = owner;
-    owners.set(instance, { cluster, slot, generation });
+    const instance = instanceIn(file(pid, 'environ'));
+    if (instance === null) continue;
     // A zombie has an empty command line, and does nothing any more.
     const command = file(pid, 'cmdline');
-    const isAgent = /agent[^/]*\.mjs\0/.test(command);
-    if (command !== '') found.push({ pid: Number(pid), instance, cluster, slot, generation, isAgent });
+    if (command !== '') found.push({ pid: Number(pid), instance, isAgent: /agent[^/]*\.mjs\0/.test(command) });
   }
-  return found;
+  const owners = await ownersOf([...new Set(found.map(({ instance }) => instance))]);
+  return found.flatMap((process) => {
+    const owner = owners.get(process.instance);
+    return owner === undefined ? [] : [{ ...process, cluster: owner.cluster, slot: owner.slot }];
+  });
 }
 
 function file(pid: string, name: string): string {

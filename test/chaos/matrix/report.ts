@@ -2,12 +2,13 @@
 import { boundaryName, killModes } from './faults.ts';
 import type { Bed } from './bed.ts';
 import type { Boundary } from './faults.ts';
-import type { Life, Scenario } from './lives.ts';
+import type { Life, Scenario } from './life.ts';
 import type { MatrixOptions } from './matrix.ts';
 import type { Nemesis } from './nemesis.ts';
 import { healedWorkflows } from './records.ts';
 
 export interface Report {
+  provider: MatrixOptions['provider'];
   seed: number;
   tookSeconds: number;
   lives: number;
@@ -16,6 +17,10 @@ export interface Report {
   injected: Record<string, number>;
   /** SIGKILLs that a process really died of. */
   kills: { worker: number; api: number; server: number; agent: number };
+  /** What the cloud really did on its bad days, by call. */
+  cloud: Record<string, number>;
+  /** Instances in the cloud's ledger. */
+  launched: number;
   /** Planned, tried twice, and never happened. */
   notInjected: string[];
   /** Did not happen at the first try, and the time was up before the second. */
@@ -38,7 +43,7 @@ interface Quantiles {
   max: number;
 }
 
-export function summarize(run: {
+export async function summarize(run: {
   bed: Bed;
   nemesis: Nemesis;
   lived: Life[];
@@ -48,7 +53,7 @@ export function summarize(run: {
   rest: string[];
   options: MatrixOptions;
   startedAtMs: number;
-}): Report {
+}): Promise<Report> {
   const { bed, nemesis, lived, golden, options } = run;
   const faults = lived.flatMap((life) => life.faults);
   const injected: Record<string, number> = {};
@@ -60,7 +65,10 @@ export function summarize(run: {
     const recovered = bed.files.read('recovered', id);
     if (recovered !== null && killModes.some((each) => each === mode)) activityMs.push(recovered.atMs - fired.atMs);
   }
+  const { cloud } = bed.ground;
+  const ledger = (await cloud?.ledger()) ?? [];
   return {
+    provider: options.provider,
     seed: options.seed,
     tookSeconds: Math.round((Date.now() - run.startedAtMs) / 1000),
     lives: lived.length,
@@ -68,6 +76,8 @@ export function summarize(run: {
     planned: faults.length,
     injected,
     kills: { ...nemesis.kills, agent: [...golden, ...lived].filter((life) => life.scenario === 'recover').length },
+    cloud: (await cloud?.injected()) ?? {},
+    launched: ledger.filter(({ event }) => event === 'launched').length,
     notInjected: run.missed,
     notTriedAgain: run.rest,
     violations: bed.violations,
@@ -82,11 +92,14 @@ export function inWords(report: Report): string {
   const { kills, messageMs, messageAloneMs, activityMs } = report;
   const total = kills.worker + kills.api + kills.server + kills.agent;
   return [
-    `kill matrix, SEED=${report.seed}: ${report.lives} lives, ${report.boundaries} boundaries, ${report.tookSeconds} s`,
+    `kill matrix on ${report.provider}, SEED=${report.seed}: ${report.lives} lives, ${report.boundaries} boundaries, ${report.tookSeconds} s`,
     `${total} kills: ${kills.worker} of Temporal workers, ${kills.api} of the API, ${kills.server} of the Temporal server, ${kills.agent} of agents`,
-    `${sum(report.injected)} of ${report.planned} planned faults injected: ${Object.entries(report.injected)
-      .map(([mode, count]) => `${count} ${mode}`)
-      .join(', ')}`,
+    `${sum(report.injected)} of ${report.planned} planned faults injected: ${listed(report.injected)}`,
+    ...(report.launched === 0
+      ? []
+      : [
+          `the cloud launched ${report.launched} instances and was unkind ${sum(report.cloud)} times: ${listed(report.cloud)}`,
+        ]),
     `after a worker's kill, messages: p50 ${messageMs.p50} ms, p95 ${messageMs.p95} ms, max ${messageMs.max} ms (${messageMs.runs})`,
     `where no other kill was near: p50 ${messageAloneMs.p50} ms, p95 ${messageAloneMs.p95} ms, max ${messageAloneMs.max} ms (${messageAloneMs.runs})`,
     `its activity: p50 ${activityMs.p50} ms, p95 ${activityMs.p95} ms, max ${activityMs.max} ms (${activityMs.runs})`,
@@ -97,6 +110,11 @@ export function inWords(report: Report): string {
     ...report.resets.map((text) => `reset: ${text}`),
   ].join('\n');
 }
+
+const listed = (counts: Record<string, number>): string =>
+  Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
 
 const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((all, count) => all + count, 0);
 

@@ -1,0 +1,77 @@
+// Judges a cloud's ledger: what was launched for whom, when it ended, and how many slots its cluster had meanwhile. Slots are
+// not tagged, so two instances in one slot show as more live workers than there are slots for them, or as two heads.
+import { tagKeys } from '../../../providers/aws/settings.ts';
+import type { LedgerEntry } from '../../emulator/ledger.ts';
+
+/** What a life asked for: from each moment on, this many slots, the head's included. */
+export interface Asked {
+  cluster: number;
+  slots: { fromMs: number; count: number }[];
+}
+
+interface Life {
+  id: string;
+  cluster: number;
+  isHead: boolean;
+  fromMs: number;
+  toMs: number;
+}
+
+/** What is wrong. `open`: clusters that are not over, whose instances may live. Other deployments are nobody's business here. */
+export function judgeLedger(
+  entries: readonly LedgerEntry[],
+  { deploymentId, asked, open }: { deploymentId: string; asked: readonly Asked[]; open: ReadonlySet<number> },
+): string[] {
+  const lives = livesOf(entries.filter(({ tags }) => tags[tagKeys.deployment] === deploymentId));
+  const violations: string[] = [];
+  for (const { event, id, tags } of entries) {
+    if (event === 'launched' && tags[tagKeys.deployment] === undefined) violations.push(`ledger: ${id} has no owner`);
+  }
+  for (const [cluster, own] of Map.groupBy(lives, (life) => life.cluster)) {
+    const wanted = asked.find((each) => each.cluster === cluster);
+    if (wanted === undefined) {
+      violations.push(`ledger: ${own.map(({ id }) => id).join(', ')} of cluster ${cluster}, which nobody asked for`);
+    } else {
+      violations.push(...crowds(cluster, own, wanted));
+    }
+    const left = own.filter(({ toMs }) => toMs === Number.POSITIVE_INFINITY).map(({ id }) => id);
+    if (left.length > 0 && !open.has(cluster))
+      violations.push(`ledger: ${left.join(', ')} live of cluster ${cluster}, which is over`);
+  }
+  return violations;
+}
+
+function livesOf(entries: readonly LedgerEntry[]): Life[] {
+  const endedAt = new Map(entries.flatMap(({ event, id, atMs }) => (event === 'ended' ? [[id, atMs]] : [])));
+  return entries.flatMap(({ event, id, atMs, tags }) =>
+    event === 'launched'
+      ? [
+          {
+            id,
+            cluster: Number(tags[tagKeys.cluster]),
+            isHead: tags[tagKeys.role] === 'head',
+            fromMs: atMs,
+            toMs: endedAt.get(id) ?? Number.POSITIVE_INFINITY,
+          },
+        ]
+      : [],
+  );
+}
+
+/** More can only begin to live at once when one is launched: looking at these moments is looking at all. */
+function crowds(cluster: number, lives: Life[], { slots }: Asked): string[] {
+  const found: string[] = [];
+  for (const { fromMs } of lives) {
+    const then = lives.filter((life) => life.fromMs <= fromMs && fromMs < life.toMs);
+    const count = slots.findLast((each) => each.fromMs <= fromMs)?.count ?? 0;
+    for (const isHead of [true, false]) {
+      const same = then.filter((life) => life.isHead === isHead).map(({ id }) => id);
+      const room = isHead ? Math.min(count, 1) : Math.max(0, count - 1);
+      if (same.length > room)
+        found.push(
+          `ledger: cluster ${cluster} had ${room} ${isHead ? 'head' : 'worker'} slots, and ${same.join(', ')} in them`,
+        );
+    }
+  }
+  return [...new Set(found)];
+}

@@ -1,0 +1,43 @@
+// One life of the matrix: what it is of, what is planned for it, and how its steps wait.
+import { eventually } from '../../support/eventually.ts';
+import type { Bed } from './bed.ts';
+import type { Fault } from './faults.ts';
+
+export interface Life {
+  id: string;
+  scenario: Scenario;
+  faults: Fault[];
+  /** The number of its job or cluster, or the slug of its workspace; empty until it has one. */
+  key: string;
+  /** Somebody stopped it at a boundary: from then on it is to end, and nothing else. */
+  isStopped: boolean;
+  isUnderWay: boolean;
+}
+
+export type Scenario = 'grow' | 'stop' | 'recover' | 'dask' | 'workspace' | 'sweep' | 'heal';
+
+export const isOfACluster = (scenario: Scenario): boolean => ['grow', 'stop', 'recover', 'dask'].includes(scenario);
+
+/** Longer than any sum of time-outs and back-offs that a life's few faults can add up to. */
+export const stepWithinMs = 120_000;
+
+export function begin(bed: Bed, life: Life, key: string): void {
+  life.key = key;
+  bed.files.writePlan(key, life.faults);
+}
+
+export async function wait(
+  life: Life,
+  what: string,
+  isSo: () => Promise<boolean>,
+  { alsoWhenStopped = false }: { alsoWhenStopped?: boolean } = {},
+): Promise<void> {
+  await eventually(async () => (life.isStopped && !alsoWhenStopped) || (await isSo()), {
+    timeoutMs: stepWithinMs,
+    intervalMs: 200,
+  }).catch((cause: unknown) => {
+    throw new Error(`not within ${stepWithinMs / 1000} s: ${what} (${cause instanceof Error ? cause.message : ''})`, {
+      cause,
+    });
+  });
+}

@@ -1,0 +1,73 @@
+// The lives of what looks after the others: sweeps that must end a planted orphan and leave a stranger's instance, and healings
+// that must find everybody well. Their runs are started here and not by their schedules, so that each has a plan of its own.
+import { healType } from '../../../workflows/heal/messages.ts';
+import type { HealInput, HealReport } from '../../../workflows/heal/messages.ts';
+import { controlQueue } from '../../../workflows/messages.ts';
+import { sweepType } from '../../../workflows/sweep/messages.ts';
+import type { SweepInput, SweepReport } from '../../../workflows/sweep/messages.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Bed } from './bed.ts';
+import { begin, stepWithinMs, wait } from './life.ts';
+import type { Life } from './life.ts';
+
+export const sweepRunId = (key: string, run: number): string => `sweep/${key}/${run}`;
+
+/** Seen unowned for as long as this, an instance is an orphan: here a moment, so that two sweeps suffice. */
+const graceMs = 1_000;
+const workflowTaskTimeout = '3s';
+
+/** Only one at a time: each ends every orphan that it finds, and would leave another nothing to do. */
+export async function sweep(bed: Bed, life: Life): Promise<void> {
+  begin(bed, life, life.id);
+  const { deploymentId, provider } = { deploymentId: bed.deploymentId, provider: bed.ground.provider.name };
+  const orphan = await plant(bed, life, deploymentId);
+  const stranger = await plant(bed, life, 'dep_stranger');
+  const input: SweepInput = { deploymentId, provider, providerQueue: bed.ground.queue, graceMs, dryRun: false };
+  let run = 0;
+  await wait(life, 'sweeps have ended the orphan', async () => {
+    run += 1;
+    const report = await bed.temporal.workflow.execute<(input: SweepInput) => Promise<SweepReport>>(sweepType, {
+      workflowId: sweepRunId(life.id, run),
+      ...{ taskQueue: controlQueue, workflowTaskTimeout, args: [input] },
+    });
+    if (report.refusal !== null) throw new Error(report.refusal);
+    return (await bed.oracle.living(orphan.cluster)).length === 0;
+  });
+  if ((await bed.oracle.living(stranger.cluster)).length === 0)
+    throw new Error('a sweep has ended the instance of another deployment');
+  await bed.ground.provider.terminate(stranger, stranger.ids, AbortSignal.timeout(stepWithinMs));
+}
+
+export async function heal(bed: Bed, life: Life): Promise<void> {
+  begin(bed, life, life.id);
+  const input: HealInput = { deploymentId: bed.deploymentId, dryRun: false };
+  const report = await bed.temporal.workflow.execute<(input: HealInput) => Promise<HealReport>>(healType, {
+    workflowId: `heal/${life.id}`,
+    ...{ taskQueue: controlQueue, workflowTaskTimeout, args: [input] },
+  });
+  if (report.refusal !== null || report.looked === 0) throw new Error(`it looked at nothing: ${report.refusal}`);
+}
+
+let lastPlanted = 900_000;
+
+/** An agent that nobody answers, of a cluster that never was. */
+async function plant(bed: Bed, life: Life, deploymentId: string) {
+  const { ground } = bed;
+  lastPlanted += 1;
+  const owner = { deploymentId, workspace: 'default', cluster: lastPlanted };
+  bed.ask(owner.cluster, 2);
+  const { placement } = ground;
+  const request = {
+    owner,
+    ...{ clusterName: 'planted', token: `planted ${life.id} ${deploymentId}`, apiUrl: 'http://127.0.0.1:9' },
+    slots: [{ slot: 1, generation: 1, role: 'worker' as const }],
+    launchToken: 'of no use',
+    ...(placement === null ? {} : { placement: { head: placement, worker: placement, oneZone: true } }),
+  };
+  const { launched } = await eventually(() => ground.provider.launch(request), {
+    timeoutMs: stepWithinMs,
+    intervalMs: 300,
+  });
+  await wait(life, 'what was planted lives', async () => (await bed.oracle.agents(owner.cluster)).length === 1);
+  return { ...owner, ids: launched.map(({ id }) => id) };
+}
