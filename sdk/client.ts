@@ -66,6 +66,7 @@ export type {
   WaitOptions,
 } from './jobs.ts';
 export type { InstanceType, InstanceTypesQuery } from '../schema/instance-types.ts';
+export type { Plan, PlannedRole, PlanPrice } from '../schema/plans.ts';
 export type { InstanceTypesApi } from './instance-types.ts';
 export { login } from './login.ts';
 export type { LoginCode, LoginOptions } from './login.ts';

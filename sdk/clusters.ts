@@ -1,6 +1,7 @@
 // Clusters: a Dask scheduler and its workers, or the instances behind a job. Start them, look at them, scale and stop them.
 import type { Cluster, CreateCluster, CreatedCluster, Credentials, DashboardLink } from '../schema/clusters.ts';
 import type { LogLine } from '../schema/jobs.ts';
+import type { Plan } from '../schema/plans.ts';
 import type { ClusterWaitOptions, WorkerAmount, WorkersWaitOptions } from './cluster-wait.ts';
 import { defaultAmount, waitForEnd, waitForScheduler, waitForWorkers } from './cluster-wait.ts';
 import type { EventOptions } from './events.ts';
@@ -25,6 +26,8 @@ export interface ClustersApi {
    * Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
    */
   create(input?: CreateCluster, options?: CreateOptions): Promise<CreatedCluster>;
+  /** What `create` would launch, and what it would cost an hour; launches nothing. Throws ValidationError. */
+  plan(input?: CreateCluster, options?: CallOptions): Promise<Plan>;
   /** Throws NotFoundError. A job's cluster has the job's number. */
   get(number: number, options?: CallOptions): Promise<Cluster>;
   /** The open cluster of that name, or null. A job's cluster has the job's name. */
@@ -85,6 +88,8 @@ export function createClustersApi(request: SendRequest): ClustersApi {
         idempotencyKey,
         signal,
       }),
+    plan: (input = {}, { signal } = {}) =>
+      requestJson<Plan>(request, { method: 'POST', path: '/v1/plans/clusters', body: input, signal }),
     find: (name, options) => findIn<Cluster>(request, '/v1/clusters', name, options),
     list: (options) => listOf<Cluster>(request, '/v1/clusters', options),
     scale: (number, workers, options) => ask(number, 'scale', { workers }, options),

@@ -1,5 +1,6 @@
 // Batch jobs: create them, look at them, wait for them.
 import type { CreatedJob, CreateJob, Job, JobEvent, LogLine, Task } from '../schema/jobs.ts';
+import type { Plan } from '../schema/plans.ts';
 import type { EventOptions } from './events.ts';
 import { readEvents } from './events.ts';
 import type { LogOptions } from './logs.ts';
@@ -41,6 +42,8 @@ export interface JobsApi {
    * `deadMan` ends by itself. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
    */
   create(input: CreateJob, options?: CreateOptions): Promise<CreatedJob>;
+  /** What `create` would launch, and what it would cost an hour; launches nothing. Throws ValidationError. */
+  plan(input: CreateJob, options?: CallOptions): Promise<Plan>;
   /** Throws NotFoundError. */
   get(number: number, options?: CallOptions): Promise<Job>;
   /** The open job of that name, or null: what is over is known by its number. */
@@ -67,6 +70,8 @@ export function createJobsApi(request: SendRequest): JobsApi {
     get,
     create: (input, { signal, idempotencyKey = crypto.randomUUID() } = {}) =>
       requestJson<CreatedJob>(request, { method: 'POST', path: '/v1/jobs', body: input, idempotencyKey, signal }),
+    plan: (input, { signal } = {}) =>
+      requestJson<Plan>(request, { method: 'POST', path: '/v1/plans/jobs', body: input, signal }),
     find: (name, options) => findIn<Job>(request, '/v1/jobs', name, options),
     list: (options) => listOf<Job>(request, '/v1/jobs', options),
     tasks: (number, options) => listOf<Task>(request, path(number, '/tasks'), options),

@@ -59,7 +59,7 @@ describe('batch run', () => {
     });
   });
 
-  it('knows --n-tasks, and sends on what only a cloud knows for the server to judge', async () => {
+  it('knows --n-tasks, asks for machines, and sends on what only Coiled knows for the server to judge', async () => {
     const words = [
       '--n-tasks',
       '10',
@@ -75,7 +75,8 @@ describe('batch run', () => {
     expect((await submit(words)).body).toEqual({
       command: ['my_script.py'],
       ntasks: 10,
-      options: { memory: '64GB', region: 'us-west-2', gpu: '', tag: 'a=b' },
+      ...{ memory: '64GB', region: 'us-west-2', gpu: true },
+      options: { tag: 'a=b' },
     });
   });
 

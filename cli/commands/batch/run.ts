@@ -1,5 +1,5 @@
 // `ropewalk batch run`: submit a job. The script's header is read by the server; this only sends text and files.
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 
 import type { CreateJob } from '../../../sdk/client.ts';
 import { collect, parseCount } from '../../arguments.ts';
@@ -10,9 +10,12 @@ import { readEnvironment } from '../../environment.ts';
 import { exitCodes } from '../../errors.ts';
 import { collectFiles } from '../../files.ts';
 import { untilInterrupted } from '../../interrupt.ts';
+import type { JobMachineFlags } from '../../machines.ts';
+import { jobMachinesOf, withJobMachines } from '../../machines.ts';
+import { formatPrice, showPlan } from '../../plan.ts';
 import { detached, watchJob } from '../../watch.ts';
 
-interface RunFlags extends ConnectionFlags, FormatFlag {
+interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags {
   name?: string;
   getOrCreate?: boolean;
   ntasks?: number;
@@ -29,6 +32,7 @@ interface RunFlags extends ConnectionFlags, FormatFlag {
   envFile?: string[];
   secretEnvFile?: string[];
   upload?: string[];
+  plan?: boolean;
   wait?: boolean;
 }
 
@@ -72,13 +76,14 @@ export function runCommand(context: CliContext, finish: Finish): Command {
       "file, or directory whose content, goes into the tasks' working directory (repeatable)",
       collect,
     )
+    .addOption(new Option('--plan', 'say what would be launched and what it costs; launch nothing').conflicts('wait'))
     .option('--wait', 'wait for the outcome; exit code 1 unless every task is done')
     .addHelpText('after', help);
   command.addOption(command.createOption('--n-tasks <n>').argParser(parseCount).hideHelp());
   withCoiledOptions(command, (name, value) => {
     options[name] = value;
   });
-  return withFormat(withConnection(command)).action(async (words: string[], flags: RunFlags) => {
+  return withFormat(withConnection(withJobMachines(command))).action(async (words: string[], flags: RunFlags) => {
     finish(await run(context, words, flags, options));
   });
 }
@@ -92,6 +97,10 @@ async function run(
   const { output } = context;
   const client = await connect(context, flags);
   const input = await inputOf(context, words, flags, options);
+  if (flags.plan === true) {
+    showPlan(context, flags, await client.jobs.plan(input), 'head');
+    return exitCodes.ok;
+  }
   let number: number | null = null;
   const comeBack = (): string =>
     number === null ? 'Interrupted. The job may have been submitted: see ropewalk batch list' : detached(number);
@@ -105,6 +114,7 @@ async function run(
     }
     if (flags.format === 'json') output.json(created);
     else output.out(`Job ${number} (${created.name}) ${created.existing ? 'exists already' : 'submitted'}`);
+    if (created.pricePerHour !== undefined) output.err(`Price:       ${formatPrice(created.pricePerHour)}`);
     output.err(`Follow it:   ropewalk batch wait ${number}\nIts output:  ropewalk batch logs ${number} --follow`);
     return exitCodes.ok;
   });
@@ -137,5 +147,6 @@ async function inputOf(
     ...(lease !== undefined && { lease }),
     ...(flags.deadMan !== undefined && { deadMan: flags.deadMan }),
     ...(flags.privateToCreator === true && { privateToCreator: true }),
+    ...jobMachinesOf(flags),
   };
 }

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
 import type { ClusterWaitOptions, CreateCluster, WorkerAmount } from '../../../sdk/client.ts';
 import { collect, parseCount, parseTimeout } from '../../arguments.ts';
@@ -11,9 +11,12 @@ import { connect, withConnection, withFormat } from '../../context.ts';
 import { readEnvironment } from '../../environment.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
+import type { ClusterMachineFlags } from '../../machines.ts';
+import { clusterMachinesOf, withClusterMachines } from '../../machines.ts';
+import { formatPrice, showPlan } from '../../plan.ts';
 import { clusterGoesOn, watchCluster } from '../../watch-cluster.ts';
 
-interface CreateFlags extends ConnectionFlags, FormatFlag {
+interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags {
   workers?: number;
   name?: string;
   new?: boolean;
@@ -35,6 +38,7 @@ interface CreateFlags extends ConnectionFlags, FormatFlag {
   lease?: string;
   deadMan?: string;
   privateToCreator?: boolean;
+  plan?: boolean;
   wait?: true | WorkerAmount;
   timeout?: number;
 }
@@ -66,9 +70,10 @@ export function createCommand(context: CliContext, finish: Finish): Command {
       'an instance nobody has answered for this long ends itself (30 minutes unless given)',
     )
     .option('--private-to-creator', 'only you may connect to it')
+    .addOption(new Option('--plan', 'say what would be launched and what it costs; launch nothing').conflicts('wait'))
     .option('--wait [amount]', 'wait for all workers, or for a number (3) or a part (0.5) of them', parseAmount)
     .option('--timeout <duration>', 'how long to wait, e.g. 90s or 5m (10m unless given)', parseTimeout);
-  return withFormat(withConnection(command)).action(async (flags: CreateFlags) => {
+  return withFormat(withConnection(withClusterMachines(command))).action(async (flags: CreateFlags) => {
     finish(await create(context, flags));
   });
 }
@@ -77,6 +82,10 @@ async function create(context: CliContext, flags: CreateFlags): Promise<number> 
   const { output } = context;
   const client = await connect(context, flags);
   const input = await inputOf(context, flags);
+  if (flags.plan === true) {
+    showPlan(context, flags, await client.clusters.plan(input), 'scheduler');
+    return exitCodes.ok;
+  }
   let number: number | null = null;
   const comeBack = (): string =>
     number === null
@@ -87,7 +96,9 @@ async function create(context: CliContext, flags: CreateFlags): Promise<number> 
     number = created.number;
     for (const warning of created.warnings) output.err(`warning: ${warning}`);
     const said = `Cluster ${created.number} (${created.name}) ${created.existing ? 'exists already' : 'is created'}`;
+    const { pricePerHour } = created;
     const next = [
+      ...(pricePerHour === undefined ? [] : [`Price:               ${formatPrice(pricePerHour)}`]),
       `Run a script on it:  ropewalk cluster exec ${created.number} -- python my_script.py`,
       `Stop it:             ropewalk cluster stop ${created.number}`,
     ].join('\n');
@@ -131,6 +142,7 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
     ...(lease !== undefined && { lease }),
     ...(flags.deadMan !== undefined && { deadMan: flags.deadMan }),
     ...(flags.privateToCreator === true && { privateToCreator: true }),
+    ...clusterMachinesOf(flags),
   };
 }
 

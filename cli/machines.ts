@@ -1,0 +1,169 @@
+// Options about machines, of `cluster create` and `batch run`: what is asked for goes to the server as it was said, which
+// knows what there is.
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+
+import type { CreateCluster, CreateJob } from '../sdk/client.ts';
+
+type Amounts<T> = T | [T, T];
+
+interface PlaceFlags {
+  provider?: 'local' | 'aws';
+  region?: string;
+  zone?: string;
+  allowCrossZone?: boolean;
+  /** Commander's name of --no-cross-zone: false when it was given. */
+  crossZone?: boolean;
+  arm?: boolean;
+  spotPolicy?: 'on-demand' | 'spot' | 'spot_with_fallback';
+  diskSize?: string;
+  waitForCapacity?: string;
+  allowSsh?: boolean;
+  allowSshFrom?: string;
+  allowIngressFrom?: string;
+}
+
+export interface ClusterMachineFlags extends PlaceFlags {
+  workerVmType?: string[];
+  workerCpu?: Amounts<number>;
+  workerMemory?: Amounts<string>;
+  workerGpu?: true | number;
+  schedulerVmType?: string[];
+  schedulerCpu?: Amounts<number>;
+  schedulerMemory?: Amounts<string>;
+}
+
+export interface JobMachineFlags extends PlaceFlags {
+  vmType?: string[];
+  cpu?: Amounts<number>;
+  memory?: Amounts<string>;
+  gpu?: boolean;
+}
+
+export function withClusterMachines(command: Command): Command {
+  command
+    .option('--worker-vm-type <types>', 'instance type of the workers (repeatable, or a,b): any will do', collectTypes)
+    .option('--worker-cpu <n>', 'vCPUs of each worker, or a range: 2,8', parseCpu)
+    .option(
+      '--worker-memory <size>',
+      'memory of each worker, a tenth more or less, or a range: "8 GiB,32 GiB"',
+      parseMemory,
+    )
+    .option('--worker-gpu [n]', 'a GPU for each worker', parseGpu)
+    .option('--scheduler-vm-type <types>', 'instance type of the scheduler (repeatable, or a,b)', collectTypes)
+    .option('--scheduler-cpu <n>', 'vCPUs of the scheduler, or a range', parseCpu)
+    .option('--scheduler-memory <size>', 'memory of the scheduler, or a range', parseMemory);
+  return withPlace(command);
+}
+
+export function withJobMachines(command: Command): Command {
+  command
+    .option('--vm-type <types>', 'instance type (repeatable, or a,b): any will do', collectTypes)
+    .option('--cpu <n>', 'vCPUs of each instance, or a range: 2,8', parseCpu)
+    .option('--memory <size>', 'memory of each instance, a tenth more or less, or a range: "8 GiB,32 GiB"', parseMemory)
+    .option('--gpu', 'a GPU for each instance');
+  return withPlace(command);
+}
+
+export function clusterMachinesOf(flags: ClusterMachineFlags): Partial<CreateCluster> {
+  const { workerVmType: workerVmTypes, schedulerVmType: schedulerVmTypes } = flags;
+  const { workerCpu, workerMemory, workerGpu, schedulerCpu, schedulerMemory } = flags;
+  return {
+    ...(workerVmTypes !== undefined && { workerVmTypes }),
+    ...(workerCpu !== undefined && { workerCpu }),
+    ...(workerMemory !== undefined && { workerMemory }),
+    ...(workerGpu !== undefined && { workerGpu }),
+    ...(schedulerVmTypes !== undefined && { schedulerVmTypes }),
+    ...(schedulerCpu !== undefined && { schedulerCpu }),
+    ...(schedulerMemory !== undefined && { schedulerMemory }),
+    ...placeOf(flags),
+  };
+}
+
+export function jobMachinesOf(flags: JobMachineFlags): Partial<CreateJob> {
+  const { vmType: vmTypes, cpu, memory, gpu } = flags;
+  return {
+    ...(vmTypes !== undefined && { vmTypes }),
+    ...(cpu !== undefined && { cpu }),
+    ...(memory !== undefined && { memory }),
+    ...(gpu !== undefined && { gpu }),
+    ...placeOf(flags),
+  };
+}
+
+function withPlace(command: Command): Command {
+  return command
+    .addOption(new Option('--provider <name>', 'where to run').choices(['local', 'aws']))
+    .option('--region <region>', 'region of the cloud, e.g. us-west-2')
+    .option('--zone <zone>', 'zone of the region, e.g. us-east-1b; the one with the best availability unless given')
+    .option('--allow-cross-zone', 'instances may be in different zones')
+    .option('--no-cross-zone', 'all instances in one zone')
+    .option('--arm', 'ARM processors')
+    .addOption(
+      new Option('--spot-policy <policy>', 'market of the workers; the head instance is always on demand').choices([
+        'on-demand',
+        'spot',
+        'spot_with_fallback',
+      ]),
+    )
+    .option('--disk-size <size>', 'disk of each instance, e.g. "100 GiB"; a number alone is GiB')
+    .option('--wait-for-capacity <duration>', 'keep asking for what the cloud does not have now, e.g. 6h')
+    .option('--allow-ssh', 'open port 22 of the head instance')
+    .option('--allow-ssh-from <source>', 'from where: an address, a range such as 203.0.113.0/24, or everyone')
+    .option('--allow-ingress-from <source>', 'from where clients of Dask may come in, likewise');
+}
+
+function placeOf(flags: PlaceFlags) {
+  const { provider, region, zone, arm, spotPolicy, diskSize, waitForCapacity } = flags;
+  const { allowSsh, allowSshFrom, allowIngressFrom } = flags;
+  const allowCrossZone = flags.crossZone === false ? false : flags.allowCrossZone;
+  return {
+    ...(provider !== undefined && { provider }),
+    ...(region !== undefined && { region }),
+    ...(zone !== undefined && { zone }),
+    ...(allowCrossZone !== undefined && { allowCrossZone }),
+    ...(arm !== undefined && { arm }),
+    ...(spotPolicy !== undefined && { spotPolicy }),
+    ...(diskSize !== undefined && { diskSize }),
+    ...(waitForCapacity !== undefined && { waitForCapacity }),
+    ...(allowSsh !== undefined && { allowSsh }),
+    ...(allowSshFrom !== undefined && { allowSshFrom }),
+    ...(allowIngressFrom !== undefined && { allowIngressFrom }),
+  };
+}
+
+const collectTypes = (text: string, before: string[] = []): string[] => [...before, ...wordsOf(text)];
+
+const parseCpu = (text: string): Amounts<number> => {
+  const [first = Number.NaN, second] = oneOrTwo(text).map((word) =>
+    /^\d{1,4}$/.test(word) ? Number(word) : Number.NaN,
+  );
+  if (Number.isNaN(first) || Number.isNaN(second ?? 0)) {
+    throw new InvalidArgumentError('Give a whole number, for example 4, or a range: 2,8.');
+  }
+  return second === undefined ? first : [first, second];
+};
+
+const parseMemory = (text: string): Amounts<string> => {
+  const [first = '', second] = oneOrTwo(text);
+  return second === undefined ? first : [first, second];
+};
+
+const parseGpu = (text: string): number => {
+  if (/^\d$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a number, for example 1.');
+};
+
+function oneOrTwo(text: string): string[] {
+  const words = wordsOf(text);
+  if (words.length === 1 || words.length === 2) return words;
+  throw new InvalidArgumentError('Give one value, or the two ends of a range with a comma between them.');
+}
+
+/** `[2, 8]` and `2,8` alike. */
+const wordsOf = (text: string): string[] =>
+  text
+    .replace(/^\[(.*)\]$/, '$1')
+    .split(',')
+    .map((word) => word.trim().replace(/^(["'])(.*)\1$/, '$2'))
+    .filter((word) => word !== '');
