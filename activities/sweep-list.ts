@@ -1,20 +1,39 @@
-// Where the provider can act: what carries this deployment's tags.
+// Where the provider can act: what carries this deployment's tags, and the end of what is left behind besides instances.
+import { Context } from '@temporalio/activity';
+
+import type { Owner } from '../domain/owner.ts';
 import type { SweepObservation } from '../domain/sweep/state.ts';
 import type { Provider } from '../providers/provider.ts';
 import { heartbeating } from './heartbeating.ts';
 
 export interface SweepListActivities {
+  /** `unlisted`: why belongings could not be listed, when they could not. */
   listInstances(input: {
     provider: string;
     deploymentId: string;
-  }): Promise<{ instances: SweepObservation['instances'] }>;
+  }): Promise<Pick<SweepObservation, 'instances' | 'belongings'> & { unlisted: string | null }>;
+  removeBelongings(input: { provider: string; owner: Owner; ids: string[] }): Promise<void>;
 }
 
 export function createSweepListActivities(deps: { provider: (name: string) => Provider }): SweepListActivities {
   return {
     async listInstances({ provider, deploymentId }) {
-      const found = await heartbeating(() => deps.provider(provider).list(deploymentId));
-      return { instances: found.map(({ id, owner, launchedAtMs }) => ({ id, owner, launchedAtMs })) };
+      return heartbeating(async () => {
+        const cloud = deps.provider(provider);
+        const found = await cloud.list(deploymentId);
+        const instances = found.map(({ id, owner, launchedAtMs }) => ({ id, owner, launchedAtMs }));
+        try {
+          return { instances, belongings: await cloud.listBelongings(deploymentId), unlisted: null };
+        } catch (error) {
+          // An account that may not list volumes must not keep the instances from being swept.
+          return { instances, belongings: [], unlisted: error instanceof Error ? error.message : String(error) };
+        }
+      });
+    },
+
+    async removeBelongings({ provider, owner, ids }) {
+      const signal = Context.current().cancellationSignal;
+      await heartbeating(() => deps.provider(provider).removeBelongings(owner, ids, signal));
     },
   };
 }

@@ -11,7 +11,7 @@ import { deploymentOf, presenceOf } from './presence.ts';
 
 export interface SweepActivities {
   /** Never rejects for one cluster: what could not be described is `unknown`. */
-  describeClusters(input: { numbers: number[] }): Promise<Omit<SweepObservation, 'instances'>>;
+  describeClusters(input: { numbers: number[] }): Promise<Omit<SweepObservation, 'instances' | 'belongings'>>;
   readSightings(input: { memory: string }): Promise<{ sightings: Sighting[] }>;
   writeSightings(input: { memory: string; sightings: Sighting[] }): Promise<void>;
 }

@@ -137,6 +137,9 @@ export const sweepEveryMs = 5 * 60_000;
 /** An orphan is ended when it was seen unowned this long ago and is so still: shorter than the period, for clocks jump. */
 export const sweepGraceMs = 4 * 60_000;
 
+/** What was made for a launch may be wanted by it for so long: twice what one attempt of one may take. */
+export const launchMayLastMs = 10 * 60_000;
+
 /** Clusters described at once by the sweep: a namespace has a rate limit that others need too. */
 export const sweepDescribeAtOnce = 10;
 

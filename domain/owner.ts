@@ -4,3 +4,6 @@ export interface Owner {
   workspace: string;
   cluster: number;
 }
+
+/** The same text for the same owner, and for no other. */
+export const ownerKey = (owner: Owner): string => JSON.stringify([owner.deploymentId, owner.workspace, owner.cluster]);

@@ -1,6 +1,7 @@
 // What a cloud is to the rest of the house. Each provider passes providers/contract.ts; each method below is a promise
 // that the suite checks. Ids, tags and tokens come from the caller; a provider keeps no state that a crash could lose.
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
+import type { Belonging } from '../domain/belonging.ts';
 import type { Architecture, Market, Offer } from '../domain/offers/offer.ts';
 import type { Owner } from '../domain/owner.ts';
 
@@ -94,8 +95,18 @@ export interface Provider {
   list(deploymentId: string): Promise<ObservedInstance[]>;
   /** Idempotent, tolerates unknown ids. Resolves when every instance of `ids`, with all it started, is gone. */
   terminate(owner: Owner, ids: string[], signal: AbortSignal): Promise<void>;
+  /**
+   * What else carries this deployment's tags and is attached to nothing: a volume of an instance that is not gone is not
+   * listed. Never anything of another deployment, and never anything without tags.
+   */
+  listBelongings(deploymentId: string): Promise<Belonging[]>;
+  /**
+   * Idempotent, tolerates unknown ids; another owner's are never touched. Resolves when none of `ids` is there any more, and
+   * rejects when something still uses one of them.
+   */
+  removeBelongings(owner: Owner, ids: string[], signal: AbortSignal): Promise<void>;
   /** Lines in time order per instance. */
   logs(query: LogQuery): AsyncIterable<LogLine>;
 }
 
-export type { FailureScope, LaunchFailure, Market, Offer, Owner };
+export type { Belonging, FailureScope, LaunchFailure, Market, Offer, Owner };

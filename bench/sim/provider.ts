@@ -76,7 +76,10 @@ function createSimulatedProvider({
 }: {
   onLaunch: (boots: Boot[]) => void;
   onTerminate: (ids: string[]) => void;
-}): Pick<Provider, 'name' | 'offers' | 'launch' | 'describe' | 'terminate' | 'logs' | 'list'> {
+}): Pick<
+  Provider,
+  'name' | 'offers' | 'launch' | 'describe' | 'terminate' | 'logs' | 'list' | 'listBelongings' | 'removeBelongings'
+> {
   const living = new Map<string, ObservedInstance>();
   const all = (): ObservedInstance[] => [...living.values()];
   return {
@@ -92,6 +95,8 @@ function createSimulatedProvider({
     },
     describe: (owner) => Promise.resolve(all().filter((instance) => instance.owner.cluster === owner.cluster)),
     list: () => Promise.resolve([]),
+    listBelongings: () => Promise.resolve([]),
+    removeBelongings: () => Promise.resolve(),
     terminate: (_owner, ids) => {
       onTerminate(ids);
       for (const id of ids) living.delete(id);

@@ -1,63 +1,84 @@
-// Which instances are orphans: tagged as ours, but claimed by no open workflow. Ending the instance of somebody who is
-// alive is far worse than paying for an orphan a little longer, so every doubt keeps: an orphan is only what was seen
+// Which instances and belongings are orphans: tagged as ours, but claimed by no open workflow. Ending the instance of somebody
+// who is alive is far worse than paying for an orphan a little longer, so every doubt keeps: an orphan is only what was seen
 // unowned twice, a grace period apart, by a namespace that is certainly this deployment's.
-import type { Owner } from '../owner.ts';
+import type { BelongingKind } from '../belonging.ts';
+import { type Owner, ownerKey } from '../owner.ts';
 import type { ClusterPresence, Sighting, SweepDecision, SweepObservation, SweepSettings, Verdict } from './state.ts';
 
-/** Judges every listed instance once; the sightings it returns are what the next run must be given. */
+/** Judges everything that was listed once; the sightings it returns are what the next run must be given. */
 export function decideSweep(
   settings: SweepSettings,
   observation: SweepObservation,
   before: readonly Sighting[],
   nowMs: number,
 ): SweepDecision {
-  const { deploymentInTemporal } = observation;
+  const { deploymentInTemporal, instances } = observation;
   if (deploymentInTemporal !== settings.deploymentId) {
     const refusal = describeMismatch(settings.deploymentId, deploymentInTemporal);
     // In a strange namespace what was seen before is no proof either; an outage merely proves nothing.
     const sightings = deploymentInTemporal === null ? [...before] : [];
-    return { refusal, verdicts: [], orphans: [], sightings };
+    return { refusal, verdicts: [], orphans: [], leftovers: [], sightings };
   }
+  const needy = new Set(instances.map(({ owner }) => ownerKey(owner)));
   const firstSeen = new Map(before.map(({ id, firstSeenMs }) => [id, firstSeenMs]));
   const states = new Map(observation.clusters.map(({ number, state }) => [number, state]));
-  const verdicts = observation.instances.map((instance) => {
-    const state = states.get(instance.owner.cluster) ?? 'unknown';
-    return judge(settings, instance, state, firstSeen.get(instance.id) ?? null, nowMs);
+  const verdicts = [
+    ...instances.map(({ id, owner, launchedAtMs }) => ({ id, owner, bornAtMs: launchedAtMs, isNeeded: false })),
+    ...observation.belongings.map(({ id, kind, owner, createdAtMs }) => {
+      return { id, owner, kind, bornAtMs: createdAtMs, isNeeded: needy.has(ownerKey(owner)) };
+    }),
+  ].map((thing) => {
+    const state = states.get(thing.owner.cluster) ?? 'unknown';
+    return judge(settings, thing, state, firstSeen.get(thing.id) ?? null, nowMs);
   });
+  const orphans = verdicts.filter(({ verdict }) => verdict === 'orphan');
   return {
     refusal: null,
     verdicts,
-    orphans: verdicts.flatMap(({ id, owner, verdict }) => (verdict === 'orphan' ? [{ id, owner }] : [])),
+    orphans: orphans.flatMap(({ id, owner, kind }) => (kind === undefined ? [{ id, owner }] : [])),
+    leftovers: orphans.flatMap(({ id, owner, kind }) => (kind === undefined ? [] : [{ id, owner }])),
     sightings: verdicts.flatMap(({ id, unownedSinceMs }) =>
       unownedSinceMs === null ? [] : [{ id, firstSeenMs: unownedSinceMs }],
     ),
   };
 }
 
-type Instance = SweepObservation['instances'][number];
+interface Thing {
+  id: string;
+  owner: Owner;
+  kind?: BelongingKind;
+  /** Null when the cloud does not say. */
+  bornAtMs: number | null;
+  /** An instance of the same cluster is still listed. */
+  isNeeded: boolean;
+}
 
 function judge(
-  { deploymentId, graceMs }: SweepSettings,
-  { id, owner, launchedAtMs }: Instance,
+  { deploymentId, graceMs, launchMs }: SweepSettings,
+  { id, owner, kind, bornAtMs, isNeeded }: Thing,
   state: ClusterPresence,
   seenMs: number | null,
   nowMs: number,
 ): Verdict {
   const say = (verdict: Verdict['verdict'], text: string, unownedSinceMs: number | null): Verdict => {
-    return { id, owner, verdict, text, unownedSinceMs };
+    return { id, owner, ...(kind === undefined ? {} : { kind }), verdict, text, unownedSinceMs };
   };
   if (owner.deploymentId !== deploymentId) return say('foreign', `belongs to deployment ${owner.deploymentId}`, null);
   const name = `cluster/${owner.cluster}`;
   if (state === 'open') return say('owned', `${name} is open`, null);
   // Nothing was learned: neither a sighting nor a reason to forget one.
   if (state === 'unknown') return say('unknown', `${name} could not be described`, seenMs);
-  const ageMs = nowMs - launchedAtMs;
-  if (ageMs < graceMs) return say('young', `${name} is ${state}, but it was launched ${seconds(ageMs)} ago`, null);
+  if (isNeeded) return say('needed', `${name} is ${state}, but an instance of it is still there`, null);
+  const ripeMs = kind === undefined ? graceMs : Math.max(graceMs, launchMs);
+  const ageMs = nowMs - (bornAtMs ?? -Infinity);
+  if (ageMs < ripeMs) return say('young', `${name} is ${state}, but it was made ${seconds(ageMs)} ago`, null);
   // A clock that was set back must not make the grace period shorter.
   const sinceMs = seenMs === null ? nowMs : Math.min(seenMs, nowMs);
   const waitedMs = nowMs - sinceMs;
-  if (waitedMs < graceMs) return say('suspected', `${name} is ${state}, seen for ${seconds(waitedMs)}`, sinceMs);
-  // Remembered until it is gone, so that the next run repeats a termination that failed.
+  // What does not say when it was made is as old as the first sight of it.
+  const enoughMs = bornAtMs === null ? ripeMs : graceMs;
+  if (waitedMs < enoughMs) return say('suspected', `${name} is ${state}, seen for ${seconds(waitedMs)}`, sinceMs);
+  // Remembered until it is gone, so that the next run repeats what failed.
   return say('orphan', `${name} is ${state}, seen for ${seconds(waitedMs)}`, sinceMs);
 }
 
@@ -65,7 +86,7 @@ function judge(
 export function groupByOwner(instances: readonly { id: string; owner: Owner }[]): { owner: Owner; ids: string[] }[] {
   const groups = new Map<string, { owner: Owner; ids: string[] }>();
   for (const { id, owner } of instances) {
-    const key = JSON.stringify([owner.deploymentId, owner.workspace, owner.cluster]);
+    const key = ownerKey(owner);
     const group = groups.get(key) ?? { owner, ids: [] };
     group.ids.push(id);
     groups.set(key, group);

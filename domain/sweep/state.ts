@@ -1,9 +1,12 @@
 // What the sweep looks at, remembers and decides. Plain data: it crosses workflows, activities and the object store.
+import type { Belonging, BelongingKind } from '../belonging.ts';
 import type { Owner } from '../owner.ts';
 
 export interface SweepSettings {
   deploymentId: string;
   graceMs: number;
+  /** So long after it was made a belonging may still be wanted by the launch that made it. */
+  launchMs: number;
 }
 
 /** `unknown` is any error: the workflow was asked about and nothing certain was learned. */
@@ -13,11 +16,13 @@ export interface SweepObservation {
   /** Whose the namespace is, as its deployment workflow says; null when that could not be learned. */
   deploymentInTemporal: string | null;
   instances: { id: string; owner: Owner; launchedAtMs: number }[];
-  /** Looked at after the instances were listed: an instance that is listed was launched by a workflow that exists. */
+  /** Volumes only when they are attached to nothing. */
+  belongings: Belonging[];
+  /** Looked at after all the others were listed: what is listed was made for a workflow that exists. */
   clusters: { number: number; state: ClusterPresence }[];
 }
 
-/** An instance that was seen unowned, and when first. Seen owned, or not at all, it is forgotten. */
+/** An instance or belonging that was seen unowned, and when first. Seen owned, or not at all, it is forgotten. */
 export interface Sighting {
   id: string;
   firstSeenMs: number;
@@ -26,10 +31,12 @@ export interface Sighting {
 export interface Verdict {
   id: string;
   owner: Owner;
-  verdict: 'owned' | 'foreign' | 'young' | 'unknown' | 'suspected' | 'orphan';
+  /** Of a belonging; instances have none. */
+  kind?: BelongingKind;
+  verdict: 'owned' | 'foreign' | 'needed' | 'young' | 'unknown' | 'suspected' | 'orphan';
   /** Why, for people. */
   text: string;
-  /** When it was first seen unowned; null when nothing speaks against the instance. */
+  /** When it was first seen unowned; null when nothing speaks against it. */
   unownedSinceMs: number | null;
 }
 
@@ -37,7 +44,10 @@ export interface SweepDecision {
   /** Why this run judged nothing at all. */
   refusal: string | null;
   verdicts: Verdict[];
+  /** Instances. */
   orphans: { id: string; owner: Owner }[];
+  /** Belongings, the same. */
+  leftovers: { id: string; owner: Owner }[];
   /** For the next run, replacing those of this one. */
   sightings: Sighting[];
 }

@@ -5,6 +5,8 @@ import type { Filter, Instance } from '@aws-sdk/client-ec2';
 import type { ObservedInstance, ObservedState, Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { tagKeys } from './settings.ts';
+import { ownerIn, tagFilters } from './tags.ts';
+import { tagsOf } from './templates.ts';
 
 const pageSize = 1_000;
 /** EC2 takes 200 values in a filter. */
@@ -23,17 +25,14 @@ const states: Record<string, ObservedState> = {
 /** Every instance of this owner that is not gone, and those of `ids` that EC2 still shows. */
 export async function describeOwned(clients: AwsClients, owner: Owner, ids: string[]): Promise<ObservedInstance[]> {
   const asked = new Set(ids);
-  const found = await byTags(clients, [
-    filter(tagKeys.deployment, owner.deploymentId),
-    filter(tagKeys.workspace, owner.workspace),
-    filter(tagKeys.cluster, String(owner.cluster)),
-  ]);
+  const found = await byTags(clients, tagFilters(tagsOf(owner)));
   return found.filter((instance) => instance.state !== 'gone' || asked.has(instance.id));
 }
 
 /** Every instance of this deployment that is not gone. */
 export async function listDeployment(clients: AwsClients, deploymentId: string): Promise<ObservedInstance[]> {
-  return byTags(clients, [filter(tagKeys.deployment, deploymentId), { Name: 'instance-state-name', Values: notGone }]);
+  const filters = tagFilters([{ Key: tagKeys.deployment, Value: deploymentId }]);
+  return byTags(clients, [...filters, { Name: 'instance-state-name', Values: notGone }]);
 }
 
 /** Those of `ids` that EC2 shows, whoever owns them. By filter: asked for by name, one unknown id would fail the call. */
@@ -56,23 +55,13 @@ async function byTags(clients: AwsClients, Filters: Filter[]): Promise<ObservedI
   }
 }
 
-/** null for what is not ours to understand: without our tags it is somebody else's. */
 function observed(instance: Instance): ObservedInstance | null {
-  const tags = new Map((instance.Tags ?? []).map(({ Key, Value }) => [Key, Value]));
-  const deploymentId = tags.get(tagKeys.deployment);
-  const workspace = tags.get(tagKeys.workspace);
-  const cluster = Number(tags.get(tagKeys.cluster) ?? Number.NaN);
-  if (instance.InstanceId === undefined || deploymentId === undefined || workspace === undefined) return null;
-  if (!Number.isInteger(cluster)) return null;
+  const owner = ownerIn(instance.Tags);
+  if (instance.InstanceId === undefined || owner === null) return null;
   return {
     id: instance.InstanceId,
     state: states[instance.State?.Name ?? 'pending'] ?? 'starting',
-    owner: { deploymentId, workspace, cluster },
+    owner,
     launchedAtMs: instance.LaunchTime?.getTime() ?? 0,
   };
 }
-
-const filter = (key: string, value: string): Filter => ({
-  Name: `tag:${key}`,
-  Values: [value.replaceAll(/[*?\\]/g, '\\$&')],
-});

@@ -1,5 +1,6 @@
 // EC2 as a provider. Like every provider it keeps nothing that a crash could lose: tags and client tokens are the memory.
 import type { Provider } from '../provider.ts';
+import { listBelongings, removeBelongings } from './belongings.ts';
 import { createAwsClients } from './clients.ts';
 import { describeOwned, listDeployment } from './describe.ts';
 import { launchInstances } from './launch.ts';
@@ -27,6 +28,8 @@ export function createAwsProvider({ settings, unseenMs = defaultUnseenMs }: AwsP
     describe: (owner, ids) => describeOwned(clients, owner, ids),
     list: (deploymentId) => listDeployment(clients, deploymentId),
     terminate: (owner, ids, signal) => terminateOwned(clients, owner, ids, signal, { unseenMs }),
+    listBelongings: (deploymentId) => listBelongings(clients, deploymentId),
+    removeBelongings: (owner, ids, signal) => removeBelongings(clients, owner, ids, signal),
     logs: (query) => readCloudLogs(clients, query),
   };
 }

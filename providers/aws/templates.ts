@@ -16,6 +16,7 @@ import type { LaunchRequest, Placement } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { codeOf } from './sdk-errors.ts';
 import { tagKeys } from './settings.ts';
+import { tagFilters } from './tags.ts';
 import type { Architecture } from '../../domain/offers/offer.ts';
 import type { AwsSettings } from './settings.ts';
 import { renderUserData } from './user-data.ts';
@@ -75,18 +76,18 @@ export async function ensureTemplate(
 
 /** Deletes what has these tags; what is already gone is what was wanted. */
 export async function deleteTemplates(clients: AwsClients, tags: Tag[]): Promise<void> {
-  const filters = tags.map(({ Key, Value }) => ({ Name: `tag:${Key}`, Values: [Value ?? ''] }));
-  const pages = paginateDescribeLaunchTemplates({ client: clients.ec2, pageSize: 200 }, { Filters: filters });
+  const Filters = tagFilters(tags);
+  const pages = paginateDescribeLaunchTemplates({ client: clients.ec2, pageSize: 200 }, { Filters });
   for await (const page of pages) {
-    for (const { LaunchTemplateId } of page.LaunchTemplates ?? []) {
-      try {
-        await clients.limiter.run('change', () =>
-          clients.ec2.send(new DeleteLaunchTemplateCommand({ LaunchTemplateId })),
-        );
-      } catch (error) {
-        if (codeOf(error) !== 'InvalidLaunchTemplateId.NotFound') throw error;
-      }
-    }
+    for (const { LaunchTemplateId = '' } of page.LaunchTemplates ?? []) await deleteTemplate(clients, LaunchTemplateId);
+  }
+}
+
+export async function deleteTemplate(clients: AwsClients, LaunchTemplateId: string): Promise<void> {
+  try {
+    await clients.limiter.run('change', () => clients.ec2.send(new DeleteLaunchTemplateCommand({ LaunchTemplateId })));
+  } catch (error) {
+    if (codeOf(error) !== 'InvalidLaunchTemplateId.NotFound') throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TerminateInstancesCommand } from '@aws-sdk/client-ec2';
 
 import { ec2InstanceId } from '../../domain/cloud-names.ts';
+import { ownerKey } from '../../domain/owner.ts';
 import type { Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { describeIds, describeOwned } from './describe.ts';
@@ -36,7 +37,7 @@ export async function terminateOwned(
     wanted = wanted.filter((id) => {
       const instance = seen.get(id);
       if (instance === undefined) return mayBeNew;
-      return instance.state !== 'gone' && isSameOwner(instance.owner, owner);
+      return instance.state !== 'gone' && ownerKey(instance.owner) === ownerKey(owner);
     });
     const alive = wanted.filter((id) => seen.get(id)?.state !== 'stopping');
     for (let from = 0; from < alive.length; from += batchSize) await end(clients, alive.slice(from, from + batchSize));
@@ -45,9 +46,6 @@ export async function terminateOwned(
   // With its last instance a cluster's templates go too.
   if ((await describeOwned(clients, owner, [])).length === 0) await deleteTemplates(clients, tagsOf(owner));
 }
-
-const isSameOwner = (a: Owner, b: Owner): boolean =>
-  a.deploymentId === b.deploymentId && a.workspace === b.workspace && a.cluster === b.cluster;
 
 /** One id that EC2 does not know fails the whole call, so then each is asked for alone. */
 async function end(clients: AwsClients, ids: string[]): Promise<void> {

@@ -54,6 +54,9 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
     describe: (owner, ids) => describeInstances(options.home, owner, ids),
     list: (deploymentId) => listInstances(options.home, deploymentId),
     terminate: (owner, ids, signal) => terminateInstances(options.home, owner, ids, signal),
+    // All that an instance has on this machine lies in its own directory, which belongs to the home.
+    listBelongings: async () => [],
+    removeBelongings: async () => undefined,
     logs: (query) => readLogs(options.home, query),
   };
 }

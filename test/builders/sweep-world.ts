@@ -1,14 +1,15 @@
-// A simulated world of the sweep: instances of ours, of others, young and old, whose workflows open, close and cannot be
+// A simulated world of the sweep: instances and belongings of ours, of others, young and old, whose workflows open, close and cannot be
 // asked, looked at by one run after another. The oracle is the log of everything the runs were shown, never their memory.
 import fc from 'fast-check';
 
+import type { BelongingKind } from '../../domain/belonging.ts';
 import type { ClusterPresence, Sighting, SweepObservation } from '../../domain/sweep/state.ts';
 import type { SweepRules } from './rules.ts';
 import { type CheckOptions, checkWorlds, type Met, must, same } from './worlds.ts';
 
 const subjects = [
   ...['owned', 'foreign', 'young', 'unknown', 'suspected', 'orphan', 'strange namespace', 'no answer', 'vanished'],
-  ...['orphan after an error', 'saved by opening again'],
+  ...['orphan after an error', 'saved by opening again', 'needed', 'leftover'],
 ] as const;
 type Subject = (typeof subjects)[number];
 
@@ -20,6 +21,8 @@ export function checkSweepWorlds(rules: SweepRules, options: CheckOptions): Reco
 
 const own = 'dep_own';
 const graceMs = 100;
+/** Longer than the grace period, so that it alone decides. */
+const launchMs = 130;
 const presence = fc.constantFrom<ClusterPresence>('open', 'closed', 'closed', 'closed', 'not found', 'unknown');
 /** What a run is shown of one instance; null when the provider does not list it. */
 const look = fc.oneof(
@@ -37,11 +40,12 @@ const runPlan = fc.record({
   isReversed: fc.boolean(),
 });
 const sweepPlan = fc.record({
-  instances: fc.array(
+  things: fc.array(
     fc.record({
+      kind: fc.constantFrom<BelongingKind | null>(null, null, 'volume', 'security group'),
       deploymentId: fc.constantFrom(own, own, own, 'dep_other'),
       cluster: fc.constantFrom(1, 2, 3),
-      launchedAtMs: fc.constantFrom(-1_000, -1_000, -100, 0, 150),
+      bornAtMs: fc.constantFrom(-1_000, -1_000, -100, 0, 150),
     }),
     { minLength: 4, maxLength: 4 },
   ),
@@ -54,66 +58,91 @@ interface Shown {
   namespace: string | null;
   /** null when it was not listed. */
   state: ClusterPresence | null;
+  /** An instance of the same owner was listed too. */
+  hasInstance: boolean;
 }
 
-function runSweepWorld(rules: SweepRules, { instances, runs }: SweepPlan, met: Met<Subject>): void {
-  const settings = { deploymentId: own, graceMs };
-  const shown: Shown[][] = instances.map(() => []);
+function runSweepWorld(rules: SweepRules, { things, runs }: SweepPlan, met: Met<Subject>): void {
+  const settings = { deploymentId: own, graceMs, launchMs };
+  const shown: Shown[][] = things.map(() => []);
   let memory: Sighting[] = [];
   let nowMs = 0;
   for (const run of runs) {
     nowMs += run.afterMs;
-    const observation = observe(instances, run);
-    for (const [at] of instances.entries()) {
-      shown[at]?.push({ nowMs, namespace: run.namespace, state: stateShown(observation, at) });
+    const observation = observe(things, run);
+    for (const [at, thing] of things.entries()) {
+      shown[at]?.push({ nowMs, namespace: run.namespace, ...shownOf(observation, at, thing) });
     }
     const before = JSON.stringify(memory);
     const decision = rules.decideSweep(settings, observation, memory, nowMs);
     must(JSON.stringify(memory) === before, () => 'the memory was changed, not replaced');
     if (run.namespace !== own) {
       met(run.namespace === null ? 'no answer' : 'strange namespace');
-      must(decision.orphans.length === 0, () => 'something was ended in a namespace that is not ours');
+      must(
+        decision.orphans.length + decision.leftovers.length === 0,
+        () => 'something was ended in a namespace that is not ours',
+      );
       must(decision.refusal !== null, () => 'a strange namespace was not refused');
       memory = copy(decision.sightings);
       continue;
     }
-    for (const [at, instance] of instances.entries()) {
+    for (const [at, thing] of things.entries()) {
       const log = shown[at] ?? [];
-      const ends = decision.orphans.some(({ id }) => id === idOf(at));
-      const expected = isOrphan(instance, log);
+      const ended = thing.kind === null ? decision.orphans : decision.leftovers;
+      const ends = ended.some(({ id }) => id === idOf(at));
+      const expected = isOrphan(thing, log);
       must(ends === expected, () => `${idOf(at)} is ${ends ? '' : 'not '}ended after ${JSON.stringify(log)}`);
-      note(met, log, decision.verdicts.find(({ id }) => id === idOf(at))?.verdict, expected);
+      note(met, thing, log, decision.verdicts.find(({ id }) => id === idOf(at))?.verdict, expected);
     }
-    must(decision.verdicts.length === observation.instances.length, () => 'not every instance was judged once');
-    const listed = new Set(observation.instances.map(({ id }) => id));
+    const listed = new Set([...observation.instances, ...observation.belongings].map(({ id }) => id));
+    must(decision.verdicts.length === listed.size, () => 'not everything was judged once');
+    must(
+      decision.orphans.length + decision.leftovers.length ===
+        decision.verdicts.filter(({ verdict }) => verdict === 'orphan').length,
+      () => 'an instance was taken for a belonging, or the other way round',
+    );
     must(
       decision.sightings.every(({ id }) => listed.has(id)),
       () => 'an instance that is gone is remembered',
     );
     const again = rules.decideSweep(settings, observation, copy(decision.sightings), nowMs);
-    must(same(again.orphans, decision.orphans), () => 'the same look, repeated, decides otherwise');
+    must(
+      same([again.orphans, again.leftovers], [decision.orphans, decision.leftovers]),
+      () => 'the same look, repeated, decides otherwise',
+    );
     must(same(again.sightings, decision.sightings), () => 'the same look, repeated, remembers otherwise');
-    const groups = rules.groupByOwner(decision.orphans);
+    const ends = [...decision.orphans, ...decision.leftovers];
+    const groups = rules.groupByOwner(ends);
     const grouped = groups.flatMap(({ owner, ids }) => ids.map((id) => `${id} ${owner.cluster}`)).toSorted();
     must(
-      same(grouped, decision.orphans.map(({ id, owner }) => `${id} ${owner.cluster}`).toSorted()),
+      same(grouped, ends.map(({ id, owner }) => `${id} ${owner.cluster}`).toSorted()),
       () => 'grouping by owner lost, doubled or moved an instance',
     );
     memory = copy(decision.sightings);
   }
 }
 
+type Thing = SweepPlan['things'][number];
+
 /**
  * From everything that was ever shown: of our deployment, old enough now, unowned now, and unowned (and old enough) at
- * least a grace period ago with nothing in between that speaks for it.
+ * least a grace period ago with nothing in between that speaks for it. A belonging has to be older, and no instance of its
+ * cluster may be there; one that does not say when it was made is watched for as long.
  */
-function isOrphan({ deploymentId, launchedAtMs }: SweepPlan['instances'][number], log: Shown[]): boolean {
-  const isUnowned = ({ namespace, state, nowMs }: Shown): boolean =>
-    namespace === own && (state === 'closed' || state === 'not found') && nowMs - launchedAtMs >= graceMs;
-  const speaksForIt = ({ namespace, state, nowMs }: Shown): boolean => {
+function isOrphan({ deploymentId, bornAtMs, kind }: Thing, log: Shown[]): boolean {
+  const ripeMs = kind === null ? graceMs : launchMs;
+  const isRipe = (nowMs: number): boolean => kind === 'security group' || nowMs - bornAtMs >= ripeMs;
+  const isNeeded = ({ hasInstance }: Shown): boolean => kind !== null && hasInstance;
+  const isUnowned = (look: Shown): boolean =>
+    look.namespace === own &&
+    (look.state === 'closed' || look.state === 'not found') &&
+    isRipe(look.nowMs) &&
+    !isNeeded(look);
+  const speaksForIt = (look: Shown): boolean => {
+    const { namespace, state, nowMs } = look;
     if (namespace === null) return false;
     if (namespace !== own || state === null || state === 'open') return true;
-    return state !== 'unknown' && nowMs - launchedAtMs < graceMs;
+    return state !== 'unknown' && (!isRipe(nowMs) || isNeeded(look));
   };
   const last = log.at(-1);
   if (last === undefined || deploymentId !== own || !isUnowned(last)) return false;
@@ -123,35 +152,46 @@ function isOrphan({ deploymentId, launchedAtMs }: SweepPlan['instances'][number]
     // A clock that was set back makes what came before it look no older than it was then.
     if (isUnowned(each)) firstMs = Math.min(firstMs, each.nowMs);
   }
-  return last.nowMs - firstMs >= graceMs;
+  return last.nowMs - firstMs >= (kind === 'security group' ? launchMs : graceMs);
 }
 
-function observe(instances: SweepPlan['instances'], run: SweepPlan['runs'][number]): SweepObservation {
+function observe(things: Thing[], run: SweepPlan['runs'][number]): SweepObservation {
   const clusters = new Map<number, ClusterPresence>();
-  const listed = instances.flatMap((instance, at) => {
+  const listed = things.flatMap(({ deploymentId, cluster, bornAtMs, kind }, at) => {
     const each = run.looks[at];
     if (each === null || each === undefined) return [];
-    const { deploymentId, cluster, launchedAtMs } = instance;
-    // Instances of one cluster share its workflow: the first look says how it is.
+    // What belongs to one cluster shares its workflow: the first look says how it is.
     if (each.isAsked && !clusters.has(cluster)) clusters.set(cluster, each.state);
-    return [{ id: idOf(at), owner: { deploymentId, workspace: 'w', cluster }, launchedAtMs }];
+    return [{ id: idOf(at), owner: { deploymentId, workspace: 'w', cluster }, bornAtMs, kind }];
   });
+  const shown = run.isReversed ? listed.toReversed() : listed;
   return {
     deploymentInTemporal: run.namespace,
-    instances: run.isReversed ? listed.toReversed() : listed,
+    instances: shown.flatMap(({ id, owner, bornAtMs, kind }) =>
+      kind === null ? [{ id, owner, launchedAtMs: bornAtMs }] : [],
+    ),
+    belongings: shown.flatMap(({ id, owner, bornAtMs, kind }) =>
+      kind === null ? [] : [{ id, owner, kind, createdAtMs: kind === 'security group' ? null : bornAtMs }],
+    ),
     clusters: [...clusters].map(([number, state]) => ({ number, state })),
   };
 }
 
-function stateShown({ instances, clusters }: SweepObservation, at: number): ClusterPresence | null {
-  const instance = instances.find(({ id }) => id === idOf(at));
-  if (instance === undefined) return null;
-  return clusters.find(({ number }) => number === instance.owner.cluster)?.state ?? 'unknown';
+function shownOf(
+  { instances, belongings, clusters }: SweepObservation,
+  at: number,
+  { cluster, deploymentId }: Thing,
+): Pick<Shown, 'state' | 'hasInstance'> {
+  const isListed = [...instances, ...belongings].some(({ id }) => id === idOf(at));
+  const state = clusters.find(({ number }) => number === cluster)?.state ?? 'unknown';
+  const hasInstance = instances.some(({ owner }) => owner.cluster === cluster && owner.deploymentId === deploymentId);
+  return { state: isListed ? state : null, hasInstance };
 }
 
-function note(met: Met<Subject>, log: Shown[], verdict: Subject | undefined, ends: boolean): void {
+function note(met: Met<Subject>, { kind }: Thing, log: Shown[], verdict: Subject | undefined, ends: boolean): void {
   if (verdict !== undefined) met(verdict);
   else met('vanished');
+  if (ends && kind !== null) met('leftover');
   const [before, last] = [log.at(-2), log.at(-1)];
   if (ends && (before?.state === 'unknown' || before?.namespace === null)) met('orphan after an error');
   if (before?.state === 'closed' && last?.state === 'open') met('saved by opening again');

@@ -1,6 +1,7 @@
 // What tests may do to the cloud, and see of it: POST /_control with one order, answered with what it asks for.
 import { z } from 'zod';
 
+import { keepVolume, plantBelonging, seenBelongings } from './belongings.ts';
 import type { Signer } from './identity.ts';
 import type { Machines } from './machines.ts';
 import { isLive, stateAt } from './state.ts';
@@ -38,6 +39,15 @@ export const order = z.discriminatedUnion('op', [
   z.object({ op: z.literal('interrupt'), id: z.string(), inMs: z.number().default(120_000) }),
   z.object({ op: z.literal('rebalance'), id: z.string() }),
   z.object({ op: z.literal('die'), id: z.string() }),
+  z.object({ op: z.literal('keepVolume'), id: z.string() }),
+  z.object({
+    op: z.literal('plant'),
+    region,
+    kind: z.enum(['volume', 'launch template']),
+    tags: z.record(z.string(), z.string()),
+    ageMs: z.number(),
+  }),
+  z.object({ op: z.literal('belongings') }),
   z.object({ op: z.literal('instances') }),
   z.object({ op: z.literal('ledger') }),
   z.object({ op: z.literal('counts') }),
@@ -117,6 +127,12 @@ export async function obey(world: World, signer: Signer, machines: Machines, raw
       await machines.kill(instance.id);
       return {};
     }
+    case 'keepVolume':
+      return keepVolume(world, known(world, wanted.id));
+    case 'plant':
+      return plantBelonging(world, wanted);
+    case 'belongings':
+      return seenBelongings(world);
     case 'instances':
       return everyInstance(world).map((instance) => seen(instance, world.clock.nowMs()));
     case 'ledger':

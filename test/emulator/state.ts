@@ -16,6 +16,7 @@ export interface Template {
   name: string;
   data: TemplateData;
   tags: Record<string, string>;
+  createdAtMs: number;
 }
 
 export interface TemplateData {
@@ -29,6 +30,8 @@ export interface TemplateData {
   httpTokens: 'optional' | 'required';
   publicIp: boolean;
   diskGib: number | null;
+  /** Of the root volume; true unless the mapping says otherwise. */
+  deleteOnTermination: boolean;
   tags: Record<string, string>;
   volumeTags: Record<string, string>;
 }
@@ -57,6 +60,18 @@ export interface Instance {
   mute: boolean;
 }
 
+export interface Volume {
+  id: string;
+  zone: string;
+  sizeGib: number;
+  tags: Record<string, string>;
+  createdAtMs: number;
+  /** What it was made with; null for one that was never attached. */
+  instance: Instance | null;
+  deleteOnTermination: boolean;
+  deletedAtMs: number | null;
+}
+
 export interface Region {
   name: string;
   zones: string[];
@@ -65,6 +80,8 @@ export interface Region {
   profiles: string[];
   templates: Map<string, Template>;
   instances: Map<string, Instance>;
+  /** Deleted ones too. */
+  volumes: Map<string, Volume>;
   /** `type/zone/market` -> how many fit at the same time; without an entry there is no bound. */
   capacity: Map<string, number>;
   zonesDown: Set<string>;
@@ -97,6 +114,7 @@ export function createRegion(name: string): Region {
     profiles: ['ropewalk'],
     templates: new Map(),
     instances: new Map(),
+    volumes: new Map(),
     capacity: new Map(),
     zonesDown: new Set(),
     quotas: new Map(),
@@ -113,6 +131,14 @@ export function stateAt(instance: Instance, nowMs: number): InstanceState {
   if (instance.end !== null && nowMs >= instance.end.goneAtMs) return 'terminated';
   if (instance.end !== null && nowMs >= instance.end.atMs) return 'shutting-down';
   return nowMs >= instance.runningFromMs ? 'running' : 'pending';
+}
+
+/** Null when it is gone. */
+export function volumeStateAt(volume: Volume, nowMs: number): 'in-use' | 'available' | null {
+  if (volume.deletedAtMs !== null) return null;
+  if (volume.instance === null) return 'available';
+  if (stateAt(volume.instance, nowMs) !== 'terminated') return 'in-use';
+  return volume.deleteOnTermination ? null : 'available';
 }
 
 /** Counts against capacity, quota and money. */

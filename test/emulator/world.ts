@@ -46,6 +46,7 @@ export interface NewInstance {
   subnet: string;
   data: TemplateData;
   tags: Record<string, string>;
+  volumeTags: Record<string, string>;
   reservation: string;
   clientToken: string;
   fleet: string | null;
@@ -76,7 +77,7 @@ export function createWorld(ledgerPath: string | null): World {
       }
       return null;
     },
-    launch(region, wanted) {
+    launch(region, { volumeTags, ...wanted }) {
       const nowMs = clock.nowMs();
       addresses += 1;
       const mute = world.muteNext > 0;
@@ -95,6 +96,10 @@ export function createWorld(ledgerPath: string | null): World {
         mute,
       };
       region.instances.set(instance.id, instance);
+      region.volumes.set(instance.volumeId, {
+        ...{ id: instance.volumeId, zone: instance.zone, sizeGib: wanted.data.diskGib ?? 8, tags: volumeTags },
+        ...{ createdAtMs: nowMs, instance, deleteOnTermination: wanted.data.deleteOnTermination, deletedAtMs: null },
+      });
       world.ledger.note('launched', instance, nowMs, wanted.fleet ?? 'RunInstances');
       world.hooks.launched(instance);
       return instance;

@@ -25,7 +25,10 @@ describe('a sweep', () => {
   let objects: string;
   let real: SweepActivities;
   let instances: SweepObservation['instances'] = [];
+  let belongings: SweepObservation['belongings'] = [];
+  let unlisted: string | null = null;
   let terminated: string[] = [];
+  let removed: string[] = [];
   const stuck = 13;
   beforeAll(async () => {
     objects = await mkdtemp(join(tmpdir(), 'ropewalk-sweep-'));
@@ -36,7 +39,10 @@ describe('a sweep', () => {
         writeSightings: (input: Parameters<SweepActivities['writeSightings']>[0]) => real.writeSightings(input),
       },
       instances: {
-        listInstances: async () => ({ instances }),
+        listInstances: async () => ({ instances, belongings, unlisted }),
+        removeBelongings: async ({ ids }: { ids: string[] }) => {
+          removed.push(...ids);
+        },
         terminateInstances: async ({ owner, ids }: { owner: Owner; ids: string[] }) => {
           if (owner.cluster === stuck) throw ApplicationFailure.nonRetryable('the cloud says no');
           terminated.push(...ids);
@@ -50,6 +56,9 @@ describe('a sweep', () => {
   });
   beforeEach(() => {
     terminated = [];
+    removed = [];
+    belongings = [];
+    unlisted = null;
   });
   afterAll(async () => {
     await temporal?.stop();
@@ -96,6 +105,32 @@ describe('a sweep', () => {
     // What could not be ended is an orphan still; what is gone is forgotten.
     instances = [instance('i_stuck', stuck)];
     expect(verdictsOf(await sweep())).toEqual({ i_stuck: 'orphan' });
+  });
+
+  it('removes what instances have left behind once none is there, and sweeps instances where nothing else can be listed', async () => {
+    const belonging = (id: string, cluster: number, createdAtMs = 1): SweepObservation['belongings'][number] => ({
+      ...{ id, kind: 'volume', createdAtMs, owner: { deploymentId: own, workspace: 'w', cluster } },
+    });
+    instances = [instance('i_last', 7)];
+    belongings = [belonging('v_open', 1), belonging('v_last', 7), belonging('v_left', 8)];
+    belongings.push(belonging('v_new', 8, Date.now() - 60_000));
+    const first = await sweep();
+    expect(verdictsOf(first)).toEqual({
+      ...{ i_last: 'suspected', v_open: 'owned', v_last: 'needed', v_left: 'suspected', v_new: 'young' },
+    });
+    const second = await sweep();
+    expect([second.terminated, second.removed]).toEqual([['i_last'], ['v_left']]);
+    instances = [];
+    belongings = [belonging('v_last', 7)];
+    await sweep();
+    expect((await sweep()).removed).toEqual(['v_last']);
+    expect(removed).toEqual(['v_left', 'v_last']);
+
+    instances = [instance('i_alone', 9)];
+    belongings = [];
+    unlisted = 'you may not list volumes';
+    await sweep();
+    expect(await sweep()).toMatchObject({ terminated: ['i_alone'], unlisted });
   });
 
   it('changes its memory in no dry run', async () => {

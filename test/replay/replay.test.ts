@@ -36,9 +36,12 @@ describe('replay', () => {
     today = await bundle(repo);
   });
 
-  it.each(['deployment', 'workspace', 'cluster', 'job'])('has a recorded history of workflow type %s', (type) => {
-    expect(names.some((name) => typeOf(read(name)) === type)).toBe(true);
-  });
+  it.each(['deployment', 'workspace', 'cluster', 'job', 'sweep', 'heal'])(
+    'has a recorded history of workflow type %s',
+    (type) => {
+      expect(names.some((name) => typeOf(read(name)) === type)).toBe(true);
+    },
+  );
 
   it.each(names)("%s replays with today's code", async (name) => {
     await expect(replay(today, name)).resolves.toBeUndefined();

@@ -1,4 +1,4 @@
-// The sweep: looks for instances that carry our tags and that no open workflow claims. A Temporal Schedule runs it, one
+// The sweep: looks for instances, and what else a cloud keeps for a cluster, that carry our tags and that no open workflow claims. A Temporal Schedule runs it, one
 // per provider queue; an operator may run it too.
 import type { Owner } from '../../domain/owner.ts';
 import type { Verdict } from '../../domain/sweep/state.ts';
@@ -31,6 +31,10 @@ export interface SweepReport {
   verdicts: Verdict[];
   /** Instances that are certainly gone now. */
   terminated: string[];
-  /** Those whose termination did not succeed: the next run tries again. */
+  /** Belongings that are, too. */
+  removed?: string[];
+  /** Why belongings could not be listed; absent when they were. */
+  unlisted?: string;
+  /** Those whose end did not succeed: the next run tries again. */
   failed: { owner: Owner; ids: string[]; text: string }[];
 }

@@ -4,6 +4,7 @@ import { ActivityFailure, proxyActivities, setCurrentDetails } from '@temporalio
 
 import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../activities/activities.ts';
 import type { Owner } from '../../domain/owner.ts';
+import { launchMayLastMs } from '../../domain/limits.ts';
 import { decideSweep, groupByOwner } from '../../domain/sweep/decide.ts';
 import type { SweepDecision, SweepObservation } from '../../domain/sweep/state.ts';
 import type { SweepInput, SweepReport } from './messages.ts';
@@ -17,11 +18,16 @@ const ownersAtOnce = 50;
 export async function sweep(input: SweepInput): Promise<SweepReport> {
   const { deploymentId, provider, providerQueue, graceMs, dryRun } = input;
   const memory = { memory: memoryKey(providerQueue) };
-  const { instances } = await at(providerQueue).listInstances.executeWithOptions(
-    { summary: `list the instances of ${deploymentId}` },
+  // Histories from before there were belongings have none in the answer.
+  const {
+    instances,
+    belongings = [],
+    unlisted = null,
+  } = await at(providerQueue).listInstances.executeWithOptions(
+    { summary: `list what carries the tags of ${deploymentId}` },
     [{ provider, deploymentId }],
   );
-  const numbers = [...new Set(instances.map(({ owner }) => owner.cluster))];
+  const numbers = [...new Set([...instances, ...belongings].map(({ owner }) => owner.cluster))];
   const presence = await control.describeClusters.executeWithOptions(
     { summary: `describe ${numbers.length} clusters and the deployment` },
     [{ numbers }],
@@ -29,10 +35,12 @@ export async function sweep(input: SweepInput): Promise<SweepReport> {
   const { sightings } = await control.readSightings.executeWithOptions({ summary: 'read what was seen before' }, [
     memory,
   ]);
-  const observation: SweepObservation = { ...presence, instances };
-  const decision = decideSweep({ deploymentId, graceMs }, observation, sightings, Date.now());
+  const observation: SweepObservation = { ...presence, instances, belongings };
+  const settings = { deploymentId, graceMs, launchMs: launchMayLastMs };
+  const decision = decideSweep(settings, observation, sightings, Date.now());
   const report: SweepReport = {
-    ...{ refusal: decision.refusal, dryRun, graceMs, terminated: [], failed: [] },
+    ...{ refusal: decision.refusal, dryRun, graceMs, terminated: [], removed: [], failed: [] },
+    ...(unlisted === null ? {} : { unlisted }),
     verdicts: forReport(decision),
   };
   if (!dryRun) {
@@ -48,27 +56,40 @@ export async function sweep(input: SweepInput): Promise<SweepReport> {
 }
 
 async function endOrphans(input: SweepInput, decision: SweepDecision, report: SweepReport): Promise<void> {
-  const groups = groupByOwner(decision.orphans);
-  for (let from = 0; from < groups.length; from += ownersAtOnce) {
-    await Promise.all(groups.slice(from, from + ownersAtOnce).map((group) => endOne(input, group, report)));
-  }
-}
-
-/** One owner's instances that will not end must not save the others'. */
-async function endOne(
-  { provider, providerQueue }: SweepInput,
-  { owner, ids }: { owner: Owner; ids: string[] },
-  report: SweepReport,
-): Promise<void> {
-  try {
-    await at(providerQueue).terminateInstances.executeWithOptions(
+  const { provider, providerQueue } = input;
+  await byOwner(decision.orphans, report.terminated, report, ({ owner, ids }) =>
+    at(providerQueue).terminateInstances.executeWithOptions(
       { summary: `end ${ids.length} that cluster/${owner.cluster} left behind` },
       [{ provider, owner, ids }],
-    );
-    report.terminated.push(...ids);
-  } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
-    report.failed.push({ owner, ids, text: error.cause?.message ?? error.message });
+    ),
+  );
+  await byOwner(decision.leftovers, (report.removed ??= []), report, ({ owner, ids }) =>
+    at(providerQueue).removeBelongings.executeWithOptions(
+      { summary: `remove ${ids.length} belongings that cluster/${owner.cluster} left behind` },
+      [{ provider, owner, ids }],
+    ),
+  );
+}
+
+/** One owner's that will not end must not save the others'. */
+async function byOwner(
+  things: SweepDecision['orphans'],
+  done: string[],
+  report: SweepReport,
+  end: (group: { owner: Owner; ids: string[] }) => Promise<void>,
+): Promise<void> {
+  const groups = groupByOwner(things);
+  const endOne = async (group: { owner: Owner; ids: string[] }): Promise<void> => {
+    try {
+      await end(group);
+      done.push(...group.ids);
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      report.failed.push({ ...group, text: error.cause?.message ?? error.message });
+    }
+  };
+  for (let from = 0; from < groups.length; from += ownersAtOnce) {
+    await Promise.all(groups.slice(from, from + ownersAtOnce).map(endOne));
   }
 }
 
@@ -78,10 +99,10 @@ function forReport({ verdicts }: SweepDecision): SweepReport['verdicts'] {
   return verdicts.filter(({ verdict }) => verdict !== 'owned').slice(0, maxVerdictsReported);
 }
 
-function describe({ refusal, verdicts, terminated, failed }: SweepReport): string {
+function describe({ refusal, verdicts, terminated, removed = [], failed }: SweepReport): string {
   if (refusal !== null) return `Nothing was judged: ${refusal}.`;
   const unended = failed.reduce((count, { ids }) => count + ids.length, 0);
-  return `Judged ${verdicts.length}, ended ${terminated.length}, could not end ${unended}.`;
+  return `Judged ${verdicts.length}, ended ${terminated.length + removed.length}, could not end ${unended}.`;
 }
 
 /** Sightings belong to one provider queue: what another queue lists is not known here. */

@@ -47,19 +47,19 @@ export const sweepMutants: Mutant[] = [
     from: 'could not be described`, seenMs)',
     to: 'could not be described`, null)',
   },
-  { name: 'young instances are suspected', file, from: 'if (ageMs < graceMs) return', to: 'if (ageMs < 0) return' },
-  { name: 'once is enough', file, from: 'if (waitedMs < graceMs) return', to: 'if (waitedMs < 0) return' },
+  { name: 'young instances are suspected', file, from: 'if (ageMs < ripeMs) return', to: 'if (ageMs < 0) return' },
+  { name: 'once is enough', file, from: 'if (waitedMs < enoughMs) return', to: 'if (waitedMs < 0) return' },
   {
     name: 'twice is enough, however soon',
     file,
-    from: 'if (waitedMs < graceMs) return',
+    from: 'if (waitedMs < enoughMs) return',
     to: 'if (waitedMs <= 0) return',
   },
   {
     name: 'the grace period must be exceeded (<= for <)',
     file,
-    from: 'if (waitedMs < graceMs) return',
-    to: 'if (waitedMs <= graceMs) return',
+    from: 'if (waitedMs < enoughMs) return',
+    to: 'if (waitedMs <= enoughMs) return',
   },
   {
     name: 'an orphan is forgotten before it is gone',
@@ -69,8 +69,32 @@ export const sweepMutants: Mutant[] = [
   },
   {
     name: 'owners are told apart by workspace alone',
-    file,
+    file: 'owner.ts',
     from: '[owner.deploymentId, owner.workspace, owner.cluster]',
     to: '[owner.workspace]',
+  },
+  {
+    name: 'a volume is removed under an instance of its cluster',
+    file,
+    from: 'if (isNeeded) return',
+    to: 'if (isNeeded && nowMs < 0) return',
+  },
+  {
+    name: 'what a launch has just made is taken for left behind',
+    file,
+    from: 'kind === undefined ? graceMs : Math.max(graceMs, launchMs)',
+    to: 'graceMs',
+  },
+  {
+    name: 'what does not say when it was made is old at the first sight of it',
+    file,
+    from: 'bornAtMs === null ? ripeMs : graceMs',
+    to: 'graceMs',
+  },
+  {
+    name: 'a volume is told to terminate, as instances are',
+    file,
+    from: 'kind === undefined ? [{ id, owner }] : []',
+    to: '[{ id, owner }]',
   },
 ];

@@ -14,14 +14,16 @@ import {
   describeSpotPriceHistory,
   describeSubnets,
 } from './catalogue.ts';
-import { describeInstances, describeVolumes, getConsoleOutput, terminateInstances } from './instances.ts';
+import { describeInstances, getConsoleOutput, terminateInstances } from './instances.ts';
 import { createFleet, runInstances } from './launches.ts';
 import { createLaunchTemplate, deleteLaunchTemplate, describeLaunchTemplates } from './templates.ts';
+import { deleteVolume, describeVolumes } from './volumes.ts';
 
 const operations: Record<string, Operation> = {
   CreateFleet: createFleet,
   CreateLaunchTemplate: createLaunchTemplate,
   DeleteLaunchTemplate: deleteLaunchTemplate,
+  DeleteVolume: deleteVolume,
   DescribeAvailabilityZones: describeAvailabilityZones,
   DescribeImages: describeImages,
   DescribeInstances: describeInstances,

@@ -43,30 +43,10 @@ export const terminateInstances: Operation = (call) => {
   return {
     instancesSet: found.map((instance, at) => ({
       instanceId: instance.id,
-      currentState: shownState(stateAt(instance, call.nowMs)),
+      // After the end, which came later than the call began.
+      currentState: shownState(stateAt(instance, call.world.clock.nowMs())),
       previousState: shownState(before[at] ?? 'running'),
     })),
-  };
-};
-
-export const describeVolumes: Operation = (call) => {
-  const volumes = [...call.region.instances.values()]
-    .filter((instance) => stateAt(instance, call.nowMs) !== 'terminated')
-    .filter((instance) =>
-      matches(call, (name) =>
-        name.startsWith('tag:')
-          ? [instance.data.volumeTags[name.slice(4)] ?? instance.tags[name.slice(4)] ?? '']
-          : null,
-      ),
-    );
-  const { items, nextToken } = page(call, volumes, 500);
-  return {
-    volumeSet: items.map((instance) => ({
-      volumeId: instance.volumeId,
-      status: 'in-use',
-      tagSet: tagSet({ ...instance.tags, ...instance.data.volumeTags }),
-    })),
-    nextToken,
   };
 };
 
@@ -110,7 +90,12 @@ function shown(call: Call, instance: Instance): Xml {
     instanceLifecycle: instance.market === 'spot' ? 'spot' : null,
     clientToken: instance.clientToken,
     metadataOptions: { httpTokens: instance.data.httpTokens, state: 'applied' },
-    blockDeviceMapping: [{ deviceName: '/dev/sda1', ebs: { volumeId: instance.volumeId, deleteOnTermination: true } }],
+    blockDeviceMapping: [
+      {
+        deviceName: '/dev/sda1',
+        ebs: { volumeId: instance.volumeId, deleteOnTermination: instance.data.deleteOnTermination },
+      },
+    ],
     tagSet: tagSet(instance.tags),
   };
 }

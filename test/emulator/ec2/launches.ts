@@ -127,9 +127,21 @@ function subnetOf(call: Call, id: string | null): Subnet {
 function launch(call: Call, pool: Pool, count: number, data: TemplateData, fleet: string | null): Instance[] {
   const reservation = hexId('r');
   const tags = { ...data.tags, ...readTags(call, 'instance') };
+  const volumeTags = { ...data.volumeTags, ...readTags(call, 'volume') };
   const { type, subnet, market } = pool;
   const clientToken = call.params.text('ClientToken') ?? '';
-  const wanted = { type, zone: subnet.zone, market, subnet: subnet.id, data, tags, reservation, clientToken, fleet };
+  const wanted = {
+    type,
+    zone: subnet.zone,
+    market,
+    subnet: subnet.id,
+    data,
+    tags,
+    volumeTags,
+    reservation,
+    clientToken,
+    fleet,
+  };
   return Array.from({ length: count }, () => call.world.launch(call.region, wanted));
 }
 

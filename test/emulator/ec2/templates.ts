@@ -19,6 +19,7 @@ export const createLaunchTemplate: Operation = (call) => {
     name,
     data: readLaunchData(call.params.at('LaunchTemplateData')),
     tags: readTags(call, 'launch-template'),
+    createdAtMs: call.nowMs,
   };
   call.region.templates.set(template.id, template);
   return { launchTemplate: shown(template) };
@@ -87,6 +88,7 @@ export function readLaunchData(params: Params): TemplateData {
     httpTokens: httpTokens === 'required' ? 'required' : 'optional',
     publicIp: face?.text('AssociatePublicIpAddress') === 'true',
     diskGib: disk?.text('VolumeSize') === null || disk === undefined ? null : Number(disk.text('VolumeSize')),
+    deleteOnTermination: disk?.text('DeleteOnTermination') !== 'false',
     tags: readTags({ params }, 'instance'),
     volumeTags: readTags({ params }, 'volume'),
   };
@@ -110,9 +112,10 @@ export function checkLaunchData(call: Call, data: TemplateData): void {
   }
 }
 
-const shown = ({ id, name, tags }: Template): Xml => ({
+const shown = ({ id, name, tags, createdAtMs }: Template): Xml => ({
   launchTemplateId: id,
   launchTemplateName: name,
+  createTime: new Date(createdAtMs).toISOString(),
   defaultVersionNumber: 1,
   latestVersionNumber: 1,
   tagSet: tagSet(tags),

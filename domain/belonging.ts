@@ -1,0 +1,13 @@
+// What a cloud keeps for a cluster besides its instances. Like them it carries its owner in its tags, and like them it can
+// be left behind.
+import type { Owner } from './owner.ts';
+
+export type BelongingKind = 'launch template' | 'volume' | 'security group';
+
+export interface Belonging {
+  id: string;
+  kind: BelongingKind;
+  owner: Owner;
+  /** Null where the cloud does not say. */
+  createdAtMs: number | null;
+}

@@ -1,0 +1,57 @@
+// What a cloud keeps besides instances, as tests plant it and count it: launch templates and volumes.
+import { hexId, volumeStateAt } from './state.ts';
+import type { Instance, TemplateData } from './state.ts';
+import type { World } from './world.ts';
+
+export interface SeenBelonging {
+  id: string;
+  kind: 'volume' | 'launch template';
+  state: 'in-use' | 'available';
+  tags: Record<string, string>;
+}
+
+/** As if its mapping had never asked for it to go along. */
+export function keepVolume(world: World, instance: Instance): object {
+  for (const { volumes } of world.regions()) {
+    const volume = volumes.get(instance.volumeId);
+    if (volume !== undefined) volume.deleteOnTermination = false;
+  }
+  return {};
+}
+
+export function plantBelonging(
+  world: World,
+  wanted: { region: string; kind: SeenBelonging['kind']; tags: Record<string, string>; ageMs: number },
+): { id: string } {
+  const { kind, tags } = wanted;
+  const region = world.region(wanted.region);
+  const createdAtMs = world.clock.nowMs() - wanted.ageMs;
+  if (kind === 'launch template') {
+    const id = hexId('lt');
+    region.templates.set(id, { id, name: `planted-${id}`, data: nothing, tags, createdAtMs });
+    return { id };
+  }
+  const id = hexId('vol');
+  const loose = { instance: null, deleteOnTermination: false, deletedAtMs: null };
+  region.volumes.set(id, { id, zone: region.zones[0] ?? '', sizeGib: 8, tags, createdAtMs, ...loose });
+  return { id };
+}
+
+export function seenBelongings(world: World): SeenBelonging[] {
+  const nowMs = world.clock.nowMs();
+  return world.regions().flatMap(({ templates, volumes }) => [
+    ...[...templates.values()].map(({ id, tags }) => {
+      return { id, kind: 'launch template', state: 'available', tags } as const;
+    }),
+    ...[...volumes.values()].flatMap((volume): SeenBelonging[] => {
+      const state = volumeStateAt(volume, nowMs);
+      return state === null ? [] : [{ id: volume.id, kind: 'volume', state, tags: volume.tags }];
+    }),
+  ]);
+}
+
+const nothing: TemplateData = {
+  ...{ imageId: null, instanceType: null, userData: '', profile: null, securityGroups: [], diskGib: null },
+  ...{ shutdownBehavior: 'terminate', httpTokens: 'required', publicIp: false, deleteOnTermination: true },
+  ...{ tags: {}, volumeTags: {} },
+};
