@@ -1,7 +1,7 @@
 // The kill matrix: first an undisturbed run, whose histories say what boundaries there are; then lives in which each boundary is
 // disturbed in each way, many at once on one stack, in a seeded order, pass after pass until the time or the cells are used
 // up. A fault that was planned and did not happen is tried once more and then fails the run.
-import { createRandom } from '../../support/random.ts';
+import { createRandom, shuffled } from '../../support/random.ts';
 import { makeBed } from './bed.ts';
 import type { Bed, GroundName } from './bed.ts';
 import { allCells, boundariesOf, cellName, cellOf, deal } from './cells.ts';
@@ -57,7 +57,7 @@ export async function runMatrix(options: MatrixOptions): Promise<Report> {
     let pass = 0;
     for (; isTime() && (options.sample === undefined || pass === 0 || again.length > 0); pass += 1) {
       const isRepeat = again.length > 0;
-      const all = isRepeat ? again : onlySample(allCells(boundaries, random).filter(only), options.sample);
+      const all = isRepeat ? again : onlySample(allCells(boundaries, random).filter(only), random, options.sample);
       const lives = deal(all, random, (index) => `p${pass}-${index}`);
       for (const life of lives) nemesis.watch(life);
       const done = await liveAll(bed, lives, options.atOnce, isTime, options.say);
@@ -149,7 +149,7 @@ async function leftovers(bed: Bed, lives: Life[]): Promise<void> {
 }
 
 /** The first cells that bring something new come first, then the others. */
-function onlySample(cells: Cell[], sample: number | undefined): Cell[] {
+function onlySample(cells: Cell[], random: () => number, sample: number | undefined): Cell[] {
   if (sample === undefined) return cells;
   const known = new Set<string>();
   const isNews = ({ boundary, mode }: Cell): boolean => {
@@ -158,6 +158,6 @@ function onlySample(cells: Cell[], sample: number | undefined): Cell[] {
     return known.size > before;
   };
   const [fresh, others]: [Cell[], Cell[]] = [[], []];
-  for (const cell of cells) (isNews(cell) ? fresh : others).push(cell);
+  for (const cell of shuffled(cells, random)) (isNews(cell) ? fresh : others).push(cell);
   return [...fresh, ...others].slice(0, sample);
 }

@@ -35,7 +35,11 @@ export async function sweep(bed: Bed, life: Life): Promise<void> {
   });
   if ((await bed.oracle.living(stranger.cluster)).length === 0)
     throw new Error('a sweep has ended the instance of another deployment');
-  await bed.ground.provider.terminate(stranger, stranger.ids, AbortSignal.timeout(stepWithinMs));
+  const { signal } = new AbortController();
+  await wait(life, 'the stranger’s instance is ended', async () => {
+    await bed.ground.provider.terminate(stranger, stranger.ids, signal);
+    return true;
+  });
 }
 
 export async function heal(bed: Bed, life: Life): Promise<void> {
