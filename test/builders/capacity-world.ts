@@ -1,0 +1,257 @@
+// A simulated cluster on a cloud that is short of everything now and then: pools that are emptied and filled, launches that
+// get all, a part or nothing, people who scale and stop meanwhile. The oracle keeps its own books of what failed when.
+import fc from 'fast-check';
+
+import type { MachineSettings } from '../../domain/cluster/machines.ts';
+import type { Plan } from '../../domain/cluster/plan.ts';
+import type { ClusterState } from '../../domain/cluster/state.ts';
+import { maxCapacityPauseMs, minCapacityPauseMs, unavailableOfferMs } from '../../domain/limits.ts';
+import { type Cloud, type Launch, newsOf, pools, poolsOf, types, zones } from './capacity-cloud.ts';
+import type { CapacityRules } from './rules.ts';
+import { type CheckOptions, checkWorlds, type Met, must, same } from './worlds.ts';
+
+export const capacitySubjects = [
+  'waits with a time',
+  'waits without',
+  'part given up',
+  'all given up',
+  'stop while waiting',
+  'all there at last',
+] as const;
+type CapacitySubject = (typeof capacitySubjects)[number];
+
+/** Runs many worlds against the rules; throws when one breaks them. */
+export function checkCapacityWorlds(rules: CapacityRules, options: CheckOptions): Record<string, number> {
+  const run = (plan: CapacityPlan, met: Met<CapacitySubject>): void => runWorld(rules, plan, met);
+  return checkWorlds({ plan: capacityPlan, subjects: capacitySubjects, run }, options);
+}
+
+const registerTimeoutMs = 1e12;
+const step = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('answer') }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('wake') }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('fill'), pool: fc.nat(7), room: fc.integer({ max: 4, min: 0 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('register') }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1_000, 20_000, 200_000) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('scale'), to: fc.integer({ min: 1, max: 5 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('roll') }) },
+);
+
+const capacityPlan = fc.record({
+  instances: fc.integer({ min: 1, max: 5 }),
+  job: fc.boolean(),
+  waitMs: fc.constantFrom(undefined, 60_000, 900_000, 2 * 3_600_000),
+  spotPolicy: fc.constantFrom('on-demand' as const, 'spot' as const, 'spot_with_fallback' as const),
+  allowCrossZone: fc.boolean(),
+  quota: fc.boolean(),
+  room: fc.oneof(fc.constant([]), fc.array(fc.constantFrom(0, 0, 1, 3), { minLength: 8, maxLength: 8 })),
+  steps: fc.array(step, { minLength: 4, maxLength: 30, size: 'max' }),
+  end: fc.constantFrom('nothing', 'nothing', 'plenty', 'stop'),
+});
+type CapacityPlan = typeof capacityPlan extends fc.Arbitrary<infer T> ? T : never;
+interface World {
+  rules: CapacityRules;
+  plan: CapacityPlan;
+  state: ClusterState;
+  nowMs: number;
+  cloud: Cloud;
+  effects: Launch[];
+  launches: number;
+  /** When the wait began in which the cluster is, by the oracle's own watch. */
+  waitingSinceMs: number | null;
+  /** Time goes from one wake to the next now. */
+  byWakes: boolean;
+  met: Met<CapacitySubject>;
+}
+
+function runWorld(rules: CapacityRules, plan: CapacityPlan, met: Met<CapacitySubject>): void {
+  const machines: MachineSettings = {
+    workerTypes: types,
+    headTypes: types,
+    architecture: 'x86_64',
+    spotPolicy: plan.spotPolicy,
+    zones,
+    allowCrossZone: plan.allowCrossZone,
+    diskGib: 30,
+    ...(plan.waitMs === undefined ? {} : { waitForCapacityMs: plan.waitMs }),
+  };
+  const settings = {
+    name: 'simulated',
+    job: plan.job ? 7 : null,
+    instances: plan.instances,
+    provider: 'aws',
+    providerQueue: 'provider/aws',
+    instanceVcpus: 1,
+    registerTimeoutMs,
+    machines,
+    dask: null,
+  };
+  const room = new Map(pools.map((pool, at) => [pool, plan.room[at] ?? 0]));
+  const state = rules.createClusterState({ number: 7, workspace: 'w', createdAtMs: 1_000 }, settings);
+  const cloud: Cloud = { room, failedMs: new Map(), quota: plan.quota, born: 0 };
+  const books = { cloud, effects: [], launches: 0, waitingSinceMs: null, byWakes: false };
+  const world: World = { rules, plan, state, nowMs: 1_000, ...books, met };
+  decide(world);
+  for (const each of plan.steps) {
+    take(world, each);
+    decide(world);
+  }
+  endGame(world);
+}
+
+function take(world: World, each: typeof step extends fc.Arbitrary<infer T> ? T : never): void {
+  const { rules, state } = world;
+  if (each.do === 'answer') return answerAll(world);
+  if (each.do === 'wake') {
+    const { wakeAtMs } = rules.planCluster(state, world.nowMs);
+    // Nobody here fails to register: that time-out is another world's.
+    if (wakeAtMs !== null && wakeAtMs < registerTimeoutMs) world.nowMs = wakeAtMs;
+  }
+  if (each.do === 'fill') world.cloud.room.set(pools[each.pool] ?? '', each.room);
+  if (each.do === 'register') registerAll(world);
+  if (each.do === 'wait') world.nowMs += each.ms;
+  if (each.do === 'scale') rules.scaleCluster(state, each.to, world.nowMs);
+  if (each.do === 'roll') world.state = JSON.parse(JSON.stringify(state));
+}
+
+/** What the workflow does when it wakes. */
+function decide(world: World): Plan {
+  const { rules, state, nowMs } = world;
+  const givenUp = givenUpSlots(state).length;
+  rules.watchCapacity(state, nowMs);
+  const once = JSON.stringify(state);
+  rules.watchCapacity(state, nowMs);
+  must(once === JSON.stringify(state), () => 'watching twice makes a difference');
+  checkGivenUp(world, givenUpSlots(state).length - givenUp);
+  const plan = rules.planCluster(state, nowMs);
+  for (const decision of plan.decisions) {
+    rules.intend(state, decision, nowMs);
+    if (decision.kind === 'launch') asked(world, decision);
+    if (decision.kind === 'terminate') rules.applyTerminated(state, decision.ids, nowMs);
+  }
+  noteWait(world);
+  return rules.planCluster(state, nowMs);
+}
+
+/** Nothing is asked for that lately failed, and nothing after a stop. */
+function asked(world: World, launch: Launch): void {
+  const { state, nowMs, plan } = world;
+  must(state.stopRequested === null, () => 'launches after a stop');
+  world.launches += 1;
+  world.effects.push(launch);
+  const leastMs = plan.waitMs === undefined ? unavailableOfferMs : minCapacityPauseMs * 0.75;
+  for (const pool of poolsOf(launch)) {
+    const failedMs = world.cloud.failedMs.get(pool);
+    must(failedMs === undefined || nowMs >= failedMs + leastMs, () => `${pool} is asked again too soon`);
+  }
+}
+
+function answerAll(world: World): void {
+  const launches = world.effects;
+  world.effects = [];
+  for (const launch of launches) {
+    world.rules.applyLaunch(world.state, launch.seq, newsOf(world.cloud, launch, world.nowMs), world.nowMs);
+  }
+}
+
+function registerAll({ rules, state, nowMs }: World): void {
+  for (const { id } of state.instances.filter((each) => each.state === 'starting')) {
+    rules.applyReport(state, { instance: id, bootId: id, kind: 'register', address: 'a' }, nowMs);
+  }
+}
+
+const givenUpSlots = (state: ClusterState): string[] =>
+  Object.entries(state.slots).flatMap(([slot, { givenUp }]) => (givenUp === null ? [] : [slot]));
+
+function checkGivenUp(world: World, count: number): void {
+  const { plan, state, nowMs, waitingSinceMs } = world;
+  if (count === 0) return;
+  must(plan.waitMs !== undefined, () => 'slots were given up though nobody set a time');
+  must(waitingSinceMs !== null && nowMs >= waitingSinceMs + plan.waitMs, () => 'slots were given up too soon');
+  must(!world.byWakes || nowMs === waitingSinceMs + plan.waitMs, () => 'slots were given up too late');
+  must(!state.waiting, () => 'waits on for what was given up');
+  const [reason] = Object.values(state.slots).flatMap(({ givenUp }) => (givenUp === null ? [] : [givenUp]));
+  must(reason?.code === 'NO_CAPACITY' && reason.text.includes('short of it'), () => 'given up without the reasons');
+  world.met(state.instances.length > 0 ? 'part given up' : 'all given up');
+}
+
+function noteWait(world: World): void {
+  const { state, nowMs, plan } = world;
+  if (!state.waiting || state.stopRequested !== null) {
+    world.waitingSinceMs = null;
+    return;
+  }
+  world.waitingSinceMs ??= nowMs;
+  must(state.waiting.sinceMs === world.waitingSinceMs, () => 'a wait forgets when it began');
+  world.met(plan.waitMs === undefined ? 'waits without' : 'waits with a time');
+  if (state.launches.length > 0) return;
+  must(state.waiting.nextTryMs - nowMs <= maxCapacityPauseMs * 1.25, () => 'the next try is too far');
+  const wakeAtMs = world.rules.planCluster(state, nowMs).wakeAtMs;
+  must(wakeAtMs !== null && wakeAtMs > nowMs, () => 'it waits, and nothing wakes it');
+}
+
+/** From wherever it is: the cloud has nothing for hours, or plenty from now on, or somebody stops it. */
+function endGame(world: World): void {
+  const { plan, rules } = world;
+  if (plan.end === 'stop') return endByStop(world);
+  for (const pool of pools) world.cloud.room.set(pool, plan.end === 'plenty' ? 100 : 0);
+  const startedMs = world.nowMs;
+  const launchesBefore = world.launches;
+  const untilMs = startedMs + (plan.waitMs ?? 0) + 1_800_000;
+  for (let round = 0; ; round += 1) {
+    must(round < 5_000, () => 'it never rests');
+    answerAll(world);
+    registerAll(world);
+    const { wakeAtMs, done } = decide(world);
+    if (done || (world.effects.length === 0 && (wakeAtMs === null || wakeAtMs > untilMs))) break;
+    if (world.effects.length === 0) world.nowMs = wakeAtMs ?? world.nowMs;
+    world.byWakes = true;
+  }
+  const { state } = world;
+  const tries = world.launches - launchesBefore;
+  const hours = (world.nowMs - startedMs) / 3_600_000;
+  // Two markets a try, and the tries of the first minutes.
+  must(tries <= 2 * (hours * 20 + 16), () => `${tries} launches in ${hours} h`);
+  if (plan.end === 'plenty') {
+    const isEnded = state.stopRequested !== null || givenUpSlots(state).length > 0;
+    must(
+      isEnded || (!state.waiting && rules.clusterStatus(state) === 'ready'),
+      () => 'there is plenty, and it waits on',
+    );
+    const patientMs = maxCapacityPauseMs * 1.25 + 70_000;
+    must(world.nowMs - startedMs <= patientMs || isEnded, () => `it noticed after ${hours} h`);
+    if (!isEnded) world.met('all there at last');
+    return;
+  }
+  const missing = Array.from({ length: state.target }, (_, slot) => slot).filter(
+    (slot) => !state.instances.some((each) => each.slot === slot),
+  );
+  if (missing.length === 0 || state.stopRequested !== null) return checkEnd(world);
+  must(
+    plan.waitMs === undefined
+      ? Boolean(state.waiting) && tries > hours * 10
+      : missing.every((slot) => Boolean(state.slots[slot]?.givenUp)),
+    () => `after ${hours} h with nothing: ${JSON.stringify(state.waiting)}, ${tries} tries`,
+  );
+  must(plan.waitMs === undefined || rules.clusterStatus(state) === 'ready', () => 'what there is, is not called ready');
+}
+
+/** With not one instance it ends by itself, and says what failed. */
+function checkEnd({ state }: World): void {
+  const { stopRequested, instances } = state;
+  if (stopRequested === null) return;
+  must(same([stopRequested.code, instances.length], ['NO_INSTANCES', 0]), () => `it ended with ${stopRequested.code}`);
+  must(stopRequested.text.includes('short of it'), () => 'it ended without the reasons');
+}
+
+function endByStop(world: World): void {
+  const { rules, state } = world;
+  if (state.waiting) world.met('stop while waiting');
+  rules.stopCluster(state, { code: 'STOPPED', text: 'somebody asked for it', atMs: world.nowMs });
+  answerAll(world);
+  decide(world);
+  must(decide(world).done, () => 'a stop does not end the wait');
+}
