@@ -6,12 +6,15 @@ import type { SweepObservation } from '../domain/sweep/state.ts';
 import type { Provider } from '../providers/provider.ts';
 import { heartbeating } from './heartbeating.ts';
 
+/** Temporal workers from before there were belongings tell of instances alone. */
+export type SweepListing = Pick<SweepObservation, 'instances'> &
+  Partial<Pick<SweepObservation, 'belongings'>> & {
+    /** Why belongings could not be listed; absent when they were. */
+    unlisted?: string;
+  };
+
 export interface SweepListActivities {
-  /** `unlisted`: why belongings could not be listed, when they could not. */
-  listInstances(input: {
-    provider: string;
-    deploymentId: string;
-  }): Promise<Pick<SweepObservation, 'instances' | 'belongings'> & { unlisted: string | null }>;
+  listInstances(input: { provider: string; deploymentId: string }): Promise<SweepListing>;
   removeBelongings(input: { provider: string; owner: Owner; ids: string[] }): Promise<void>;
 }
 
@@ -23,7 +26,7 @@ export function createSweepListActivities(deps: { provider: (name: string) => Pr
         const found = await cloud.list(deploymentId);
         const instances = found.map(({ id, owner, launchedAtMs }) => ({ id, owner, launchedAtMs }));
         try {
-          return { instances, belongings: await cloud.listBelongings(deploymentId), unlisted: null };
+          return { instances, belongings: await cloud.listBelongings(deploymentId) };
         } catch (error) {
           // An account that may not list volumes must not keep the instances from being swept.
           return { instances, belongings: [], unlisted: error instanceof Error ? error.message : String(error) };

@@ -26,7 +26,7 @@ describe('a sweep', () => {
   let real: SweepActivities;
   let instances: SweepObservation['instances'] = [];
   let belongings: SweepObservation['belongings'] = [];
-  let unlisted: string | null = null;
+  let unlisted: { unlisted?: string } = {};
   let terminated: string[] = [];
   let removed: string[] = [];
   const stuck = 13;
@@ -39,7 +39,7 @@ describe('a sweep', () => {
         writeSightings: (input: Parameters<SweepActivities['writeSightings']>[0]) => real.writeSightings(input),
       },
       instances: {
-        listInstances: async () => ({ instances, belongings, unlisted }),
+        listInstances: async () => ({ instances, belongings, ...unlisted }),
         removeBelongings: async ({ ids }: { ids: string[] }) => {
           removed.push(...ids);
         },
@@ -58,7 +58,7 @@ describe('a sweep', () => {
     terminated = [];
     removed = [];
     belongings = [];
-    unlisted = null;
+    unlisted = {};
   });
   afterAll(async () => {
     await temporal?.stop();
@@ -128,9 +128,9 @@ describe('a sweep', () => {
 
     instances = [instance('i_alone', 9)];
     belongings = [];
-    unlisted = 'you may not list volumes';
+    unlisted = { unlisted: 'you may not list volumes' };
     await sweep();
-    expect(await sweep()).toMatchObject({ terminated: ['i_alone'], unlisted });
+    expect(await sweep()).toMatchObject({ terminated: ['i_alone'], ...unlisted });
   });
 
   it('changes its memory in no dry run', async () => {

@@ -18,11 +18,10 @@ const ownersAtOnce = 50;
 export async function sweep(input: SweepInput): Promise<SweepReport> {
   const { deploymentId, provider, providerQueue, graceMs, dryRun } = input;
   const memory = { memory: memoryKey(providerQueue) };
-  // Histories from before there were belongings have none in the answer.
   const {
     instances,
     belongings = [],
-    unlisted = null,
+    unlisted,
   } = await at(providerQueue).listInstances.executeWithOptions(
     { summary: `list what carries the tags of ${deploymentId}` },
     [{ provider, deploymentId }],
@@ -40,7 +39,7 @@ export async function sweep(input: SweepInput): Promise<SweepReport> {
   const decision = decideSweep(settings, observation, sightings, Date.now());
   const report: SweepReport = {
     ...{ refusal: decision.refusal, dryRun, graceMs, terminated: [], removed: [], failed: [] },
-    ...(unlisted === null ? {} : { unlisted }),
+    ...(unlisted === undefined ? {} : { unlisted }),
     verdicts: forReport(decision),
   };
   if (!dryRun) {
