@@ -33,8 +33,8 @@ export const minLeaseMs = 1_000;
 /** How many times a silent but existing instance gets another lease period before its task moves on. */
 export const maxLeaseExtensions = 2;
 
-/** Leases of short tasks that one agent may hold before their turn: enough to cover an exchange, little to hand back. */
-export const maxHeldLeases = 32;
+/** Leases of short tasks that one agent may hold, with the running one: enough to make an exchange cheap, little to hand back. */
+export const maxHeldLeases = 100;
 /** The same over all agents of a job: its state must stay small enough to be carried on, at some 200 bytes a lease. */
 export const maxLeasesAhead = 2_000;
 
@@ -63,9 +63,24 @@ export const registerTimeoutMs = 120_000;
 /** A cloud's machine has to boot and fetch its agent first: Karpenter gives one 15 minutes, users less patience. */
 export const cloudRegisterTimeoutMs = 600_000;
 
-/** Instances of one slot that may fail within the window before the slot is given up with its reason. */
+/**
+ * Instances of one slot that may fail one after the other before the slot is given up with its reason. One that has worked
+ * for the window after it registered ends the row.
+ */
 export const maxSlotFailures = 5;
 export const slotFailureWindowMs = 600_000;
+/** Those that never register fail slowly, each after its whole time-out, and cost money meanwhile. */
+export const maxNeverRegistered = 4;
+
+/**
+ * What a slot waits for its next instance after one, two, three and four failures in a row. On a cloud, so long that a
+ * trouble of half an hour costs four instances a slot and not the slot itself; here instances cost nothing.
+ */
+export const cloudSlotPausesMs: readonly number[] = [0, 15_000, 120_000, 1_800_000];
+export const localSlotPausesMs: readonly number[] = [0, 2_000, 10_000, 30_000];
+
+/** An instance that its cloud took back is taken for gone so long after the announced time, if it has not said so itself. */
+export const takenBackGraceMs = 30_000;
 
 /** What a cloud could not give is not asked for again for this long (Karpenter's memory of unavailable offerings: 3 min). */
 export const unavailableOfferMs = 180_000;
@@ -73,6 +88,12 @@ export const unavailableOfferMs = 180_000;
 /** Back-off after a failed launch, doubling between these. */
 export const minLaunchBackoffMs = 2_000;
 export const maxLaunchBackoffMs = 60_000;
+
+/** Whoever waits for capacity asks again after a pause that grows between these. */
+export const minCapacityPauseMs = 10_000;
+export const maxCapacityPauseMs = 300_000;
+/** A wait that is longer than anybody means. */
+export const maxCapacityWaitMs = 30 * 86_400_000;
 
 /** Adaptive scaling takes workers away only after Dask has wanted fewer for this long: its wishes jump about. */
 export const fewerAfterMs = 60_000;
@@ -187,3 +208,7 @@ export const maxResetsADay = 5;
 
 /** Workflows described at once by the healing. */
 export const healDescribeAtOnce = 10;
+
+/** A scheduler that runs and answers nobody for this long is of no use. A huge graph may keep one busy for minutes. */
+export const defaultUnresponsiveMs = 20 * 60_000;
+export const minUnresponsiveMs = 5_000;

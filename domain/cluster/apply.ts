@@ -12,7 +12,7 @@ import { applyDaskNews } from './dask.ts';
 import type { DaskNews } from './dask.ts';
 import { failSlot, lose, tellLost } from './lose.ts';
 import { noteUnavailable } from './machines.ts';
-import { notWanted } from './plan.ts';
+import { notWanted, takenBack } from './plan.ts';
 import { slotHistory } from './slots.ts';
 import type { ClusterInstance, ClusterState, LaunchFailure } from './state.ts';
 import { noteReady } from './view.ts';
@@ -208,15 +208,24 @@ export function applyTerminated(state: ClusterState, ids: string[], nowMs: numbe
     // An instance that never registered has failed its slot, exactly as a lost one has; one that we had no use for has not.
     const failed = instance.registeredAtMs === null && instance.reason?.code !== notWanted;
     if (failed && state.stopRequested === null && instance.slot < state.target) {
-      failSlot(state, instance.slot, {
+      failSlot(state, instance, {
         code: 'NEVER_REGISTERED',
-        text: `instance ${instance.id} was launched but its agent did not register in time`,
+        text: neverRegistered(state, instance),
         atMs: nowMs,
       });
     }
+    // It may have been working to the last: its job need not wait until leases run out.
+    if (instance.reason?.code === takenBack) tellLost(state, instance.id, takenBack, instance.reason.text);
   }
   // An order to empty it goes with it.
   if (gone.some(({ drain }) => drain !== null && drain.outcome === null)) touchOrders(state);
   state.instances = state.instances.filter((instance) => !ids.includes(instance.id));
   state.terminated += gone.length;
+}
+
+/** What people can do about it: the instance itself cannot say, and its cloud saw nothing wrong. */
+function neverRegistered({ settings }: ClusterState, { id }: ClusterInstance): string {
+  const what = `instance ${id} was launched but its agent did not register within ${settings.registerTimeoutMs / 1000} s`;
+  if (settings.machines === undefined) return `${what}; its log says why`;
+  return `${what}. Check the way from its subnet to the API's public URL: a public address or a NAT gateway, a route, the outbound rules of its security group; and that its instance profile exists`;
 }

@@ -3,7 +3,8 @@
 import { fewerAfterMs } from '../limits.ts';
 import { isExtra } from './slots.ts';
 import type { ClusterInstance, ClusterState, DaskSettings, DaskState } from './state.ts';
-import { isSettled } from './view.ts';
+import { unresponsiveEnd } from './unresponsive.ts';
+import { groupedFailures, isSettled } from './view.ts';
 
 export interface End {
   code: string;
@@ -26,7 +27,12 @@ export function daskEnd(state: ClusterState, nowMs: number): End | null {
   const { dask } = state;
   const settings = state.settings.dask;
   if (dask === null || settings === null || state.stopRequested !== null) return null;
-  return schedulerEnd(state, dask) ?? startEnd(state, settings, nowMs) ?? timedEnd(state, dask, settings, nowMs);
+  return (
+    schedulerEnd(state, dask) ??
+    unresponsiveEnd(dask, settings) ??
+    startEnd(state, settings, nowMs) ??
+    timedEnd(state, dask, settings, nowMs)
+  );
 }
 
 /** A scheduler that is lost takes all keys and results with it: a new one would be another cluster. */
@@ -41,23 +47,25 @@ function schedulerEnd(state: ClusterState, dask: DaskState): End | null {
 
 function startEnd(state: ClusterState, settings: DaskSettings, nowMs: number): End | null {
   if (hasStarted(state)) return null;
-  if (nowMs >= state.createdAtMs + settings.startTimeoutMs) {
-    const text = `no worker had started after ${settings.startTimeoutMs / 1000} s${grouped(state)}`;
+  const startByMs = startDeadlineMs(state, settings);
+  if (startByMs !== null && nowMs >= startByMs) {
+    const text = `no worker had started after ${settings.startTimeoutMs / 1000} s${groupedFailures(state)}`;
     return { code: 'START_FAILED', text };
   }
   return state.target > 1 && isSettled(state)
-    ? { code: 'START_FAILED', text: `no worker could be started${grouped(state)}` }
+    ? { code: 'START_FAILED', text: `no worker could be started${groupedFailures(state)}` }
     : null;
+}
+
+/** Whoever asked to wait for capacity has begun to start only when there is some. */
+function startDeadlineMs(state: ClusterState, { startTimeoutMs }: DaskSettings): number | null {
+  if (state.settings.machines?.waitForCapacityMs === undefined) return state.createdAtMs + startTimeoutMs;
+  return state.waiting ? null : Math.max(state.createdAtMs, state.waitedUntilMs ?? 0) + startTimeoutMs;
 }
 
 /** With its scheduler and at least one worker, if any were asked for. It stays so when workers come and go. */
 function hasStarted(state: ClusterState): boolean {
   return state.dask !== null && state.dask.schedulerAddress !== null && state.dask.startedOnce;
-}
-
-function grouped(state: ClusterState): string {
-  const groups = Object.entries(state.failures).map(([code, { count, text }]) => `${count} x ${code}: ${text}`);
-  return groups.length === 0 ? '' : `; ${groups.join('; ')}`;
 }
 
 function timedEnd(state: ClusterState, dask: DaskState, settings: DaskSettings, nowMs: number): End | null {
@@ -132,7 +140,7 @@ export function daskWakes(state: ClusterState): number[] {
   if (dask === null || settings === null) return [];
   const silences = state.instances.map((instance) => silentAtMs(state, instance));
   const drains = state.instances.map(({ drain }) => (drain === null ? null : drain.deadlineMs + drainGraceMs));
-  const start = hasStarted(state) ? null : state.createdAtMs + settings.startTimeoutMs;
+  const start = hasStarted(state) ? null : startDeadlineMs(state, settings);
   const fewer = dask.fewer === null ? null : dask.fewer.sinceMs + fewerAfterMs;
   const timed = deadlines(state, dask, settings).map((deadline) => deadline.atMs);
   return [...silences, ...drains, start, fewer, ...timed].filter((time) => time !== null);

@@ -5,8 +5,9 @@ import type { Reason } from '../reason.ts';
 import { lose } from './lose.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { isOvertaken, scaleCluster, type Asked } from './requests.ts';
-import { moveToSlot, slotHistory } from './slots.ts';
+import { isVacating, moveToSlot, slotHistory } from './slots.ts';
 import type { ClusterInstance, ClusterState, DaskState, DrainOutcome, ProcessState, SchedulerReport } from './state.ts';
+import { applyUnanswered } from './unresponsive.ts';
 import { noteReady } from './view.ts';
 
 export interface DaskNews {
@@ -19,6 +20,8 @@ export interface DaskNews {
   };
   scheduler?: SchedulerReport;
   drained?: { id: number; outcome: DrainOutcome }[];
+  /** How long the scheduler has not answered its agent, or null when it does again. */
+  unansweredForMs?: number | null;
 }
 
 export function applyDaskNews(state: ClusterState, instance: ClusterInstance, news: DaskNews, nowMs: number): void {
@@ -26,6 +29,9 @@ export function applyDaskNews(state: ClusterState, instance: ClusterInstance, ne
   if (dask === null) return;
   if (news.process !== undefined) applyProcess(state, dask, instance, news.process, nowMs);
   if (news.scheduler !== undefined && instance.role === 'head') applyScheduler(state, dask, news.scheduler, nowMs);
+  if (news.unansweredForMs !== undefined && instance.role === 'head') {
+    applyUnanswered(state, dask, news.unansweredForMs, nowMs);
+  }
   for (const { id, outcome } of news.drained ?? []) if (instance.role === 'head') applyDrained(state, id, outcome);
 }
 
@@ -96,7 +102,7 @@ function applyDrained(state: ClusterState, id: number, outcome: DrainOutcome): v
 
 /** It is alive, and wanted again meanwhile or at least allowed. */
 function canStay(state: ClusterState, instance: ClusterInstance): boolean {
-  if (instance.state !== 'ready') return false;
+  if (instance.state !== 'ready' || isVacating(state, instance)) return false;
   return instance.slot < state.target || state.target - 1 < (state.dask?.adaptive?.maximum ?? Infinity);
 }
 

@@ -1,14 +1,20 @@
 // A job's cluster gets smaller: the job names instances that hold none of its tasks and will get none.
 import { addEvent } from './notes.ts';
-import { moveToSlot } from './slots.ts';
+import { isVacating, moveToSlot } from './slots.ts';
 import type { ClusterState } from './state.ts';
 import { noteReady } from './view.ts';
 
 /** These move into the last slots, which are wanted no more, and so are slots there that nobody fills. The head stays. */
 export function giveBack(state: ClusterState, ids: string[], nowMs: number): void {
   if (state.stopRequested !== null || state.settings.job === null) return;
+  // Who is taken back goes anyway, and its slot is another's.
   const going = state.instances.filter(
-    ({ id, slot, state: is }) => ids.includes(id) && slot > 0 && slot < state.target && is !== 'stopping',
+    (each) =>
+      ids.includes(each.id) &&
+      each.slot > 0 &&
+      each.slot < state.target &&
+      each.state !== 'stopping' &&
+      !isVacating(state, each),
   );
   for (const instance of going) {
     while (instance.slot < state.target - 1 && !isFilled(state, state.target - 1)) state.target -= 1;

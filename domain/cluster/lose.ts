@@ -1,5 +1,5 @@
 // How a cluster takes the loss of an instance: it is remembered against its slot, and whoever works with it is told.
-import { maxSlotFailures, slotFailureWindowMs } from '../limits.ts';
+import { maxNeverRegistered, maxSlotFailures, slotFailureWindowMs } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent } from './notes.ts';
 import { slotHistory } from './slots.ts';
@@ -15,7 +15,7 @@ export function lose(state: ClusterState, instance: ClusterInstance, reason: Rea
   addEvent(state, reason.atMs, reason.code, `instance ${instance.id}: ${reason.text}`);
   // A worker that was being sent away, or that its cloud took back, has not failed, whichever of its ends is heard of first.
   const wasSent = instance.drain !== null || instance.leavesAtMs !== undefined;
-  if (instance.registeredAtMs !== null && !wasSent) failSlot(state, instance.slot, reason);
+  if (instance.registeredAtMs !== null && !wasSent) failSlot(state, instance, reason);
 }
 
 export function tellLost(state: ClusterState, instance: string, code: string, text: string): void {
@@ -23,12 +23,16 @@ export function tellLost(state: ClusterState, instance: string, code: string, te
 }
 
 /** Too many failures of one slot in short succession, and it is given up instead of costing money for ever. */
-export function failSlot(state: ClusterState, slot: number, reason: Reason): void {
+export function failSlot(state: ClusterState, { slot, registeredAtMs }: ClusterInstance, reason: Reason): void {
   const history = slotHistory(state, slot);
-  const recent = reason.atMs - history.lastFailureMs < slotFailureWindowMs;
-  history.failures = recent ? history.failures + 1 : 1;
+  // One that has worked for a while shows that the slot is all right, however long ago its predecessor failed.
+  const sinceMs = state.oldSlots === true ? history.lastFailureMs : (registeredAtMs ?? Number.POSITIVE_INFINITY);
+  history.failures = reason.atMs - sinceMs < slotFailureWindowMs ? history.failures + 1 : 1;
   history.lastFailureMs = reason.atMs;
-  if (history.failures >= maxSlotFailures) history.givenUp = reason;
+  if (registeredAtMs === null) history.unregistered = (history.unregistered ?? 0) + 1;
+  else delete history.unregistered;
+  const isHopeless = state.oldSlots !== true && (history.unregistered ?? 0) >= maxNeverRegistered;
+  if (history.failures >= maxSlotFailures || isHopeless) history.givenUp = reason;
   const known = state.failures[reason.code];
   state.failures[reason.code] = { count: (known?.count ?? 0) + 1, text: reason.text, lastAtMs: reason.atMs };
 }

@@ -1,19 +1,25 @@
 // What a cluster should do next, from what it knows now. Pure: `planCluster` reads, `intend` writes the intent of one
 // decision into the state *before* anybody carries it out, and after that the same plan does not ask for it again.
 import { assertNever } from '../errors.ts';
+import { takenBackGraceMs } from '../limits.ts';
+import { capacityDeadlineMs } from './capacity.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { daskEnd, daskWakes, drainsWanted, isDraining, isSilent, needsDrain } from './dask-plan.ts';
 import type { DrainOrder } from './dask-plan.ts';
 import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './machines.ts';
 import type { LaunchPlacement } from './machines.ts';
-import { isExtra, slotHistory, vacantSlots } from './slots.ts';
+import { fillableAtMs, isExtra, isVacating, slotHistory, vacantSlots } from './slots.ts';
 import type { ClusterInstance, ClusterState, InstanceRole } from './state.ts';
+import { groupedFailures } from './view.ts';
 
 /** The code with which a job stops its cluster when it is over. */
 export const jobOver = 'JOB_OVER';
 
 /** Why an instance ends that has done nothing wrong: it is extra, or everything stops. */
 export const notWanted = 'NOT_WANTED';
+
+/** Why an instance ends whose cloud took it back. */
+export const takenBack = 'TAKEN_BACK';
 
 export interface SlotOrder {
   slot: number;
@@ -67,8 +73,7 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
       return;
     case 'terminate':
       for (const instance of named(state, decision.ids)) {
-        const code = isLate(state, instance, nowMs) ? 'NEVER_REGISTERED' : notWanted;
-        instance.reason ??= { code, text: decision.why, atMs: nowMs };
+        instance.reason ??= { code: endOf(state, instance, nowMs), text: decision.why, atMs: nowMs };
         instance.state = 'stopping';
       }
       return;
@@ -115,9 +120,11 @@ function terminate(state: ClusterState, end: { text: string } | null, nowMs: num
   const late = live.filter((instance) => isLate(state, instance, nowMs));
   const extra = live.filter((instance) => instance.state !== 'error' && canGo(state, instance, nowMs));
   const rest = late.filter((instance) => !extra.includes(instance));
+  const taken = live.filter((instance) => isTaken(state, instance, nowMs) && !extra.includes(instance));
   return [
     ...grouped(lost, 'lost'),
     ...grouped(extra, 'more than the cluster was asked for'),
+    ...grouped(taken, 'its cloud took it back'),
     ...grouped(rest, `did not register within ${state.settings.registerTimeoutMs / 1000} s`),
   ];
 }
@@ -128,6 +135,17 @@ function grouped(instances: ClusterInstance[], why: string): Decision[] {
 
 function isLate(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
   return instance.state === 'starting' && nowMs >= instance.launchedAtMs + state.settings.registerTimeoutMs;
+}
+
+/** It should be gone by now, and has not said that it leaves. */
+function isTaken(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
+  if (instance.state === 'error' || instance.leavesAtMs === undefined || !isVacating(state, instance)) return false;
+  return nowMs >= instance.leavesAtMs + takenBackGraceMs;
+}
+
+function endOf(state: ClusterState, instance: ClusterInstance, nowMs: number): string {
+  if (isLate(state, instance, nowMs)) return 'NEVER_REGISTERED';
+  return isTaken(state, instance, nowMs) ? takenBack : notWanted;
 }
 
 /** Extra, and with nothing left to save. What was once drained cannot come back: Dask has closed it. */
@@ -152,7 +170,8 @@ function inspect(state: ClusterState, nowMs: number): Decision[] {
 
 function launch(state: ClusterState, nowMs: number): Decision[] {
   if (state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs) return [];
-  const slots = vacantSlots(state).map((slot) => ({
+  const fillable = vacantSlots(state).filter((slot) => nowMs >= fillableAtMs(state, slot));
+  const slots = fillable.map((slot) => ({
     slot,
     generation: (state.slots[slot]?.generations ?? 0) + 1,
     role: slot === 0 ? ('head' as const) : ('worker' as const),
@@ -171,12 +190,7 @@ function giveUp(state: ClusterState, nowMs: number): Extract<Decision, { kind: '
   if (end !== null) return [{ kind: 'giveUp', ...end }];
   if (state.stopRequested !== null || state.launches.length > 0 || state.instances.length > 0) return [];
   if (state.target === 0 || vacantSlots(state).length > 0) return [];
-  const reasons = Object.values(state.slots).flatMap((slot) => (slot.givenUp === null ? [] : [slot.givenUp]));
-  const newest = reasons.reduce<(typeof reasons)[number] | null>(
-    (best, reason) => (best === null || reason.atMs > best.atMs ? reason : best),
-    null,
-  );
-  return [{ kind: 'giveUp', code: 'NO_INSTANCES', text: newest?.text ?? 'no instance could be had' }];
+  return [{ kind: 'giveUp', code: 'NO_INSTANCES', text: `no instance could be had${groupedFailures(state)}` }];
 }
 
 /** A job cannot go on without its cluster: whatever ends the cluster, but for the job itself, ends the job. */
@@ -192,8 +206,17 @@ function nextWake(state: ClusterState, nowMs: number): number | null {
     .filter((instance) => instance.state === 'starting')
     .map((instance) => instance.launchedAtMs + state.settings.registerTimeoutMs);
   times.push(...daskWakes(state));
-  if (vacantSlots(state).length > 0) {
-    if (state.launchBackoff !== null) times.push(state.launchBackoff.untilMs);
+  const deadlineMs = capacityDeadlineMs(state);
+  if (deadlineMs !== null && state.launches.length === 0) times.push(deadlineMs);
+  const vacating = state.instances.filter((each) => each.state !== 'stopping' && isVacating(state, each));
+  times.push(...vacating.map(({ leavesAtMs }) => (leavesAtMs ?? 0) + takenBackGraceMs));
+  const vacant = vacantSlots(state);
+  if (vacant.length > 0) {
+    const fillable = vacant.reduce(
+      (first, slot) => Math.min(first, fillableAtMs(state, slot)),
+      Number.POSITIVE_INFINITY,
+    );
+    times.push(Math.max(state.launchBackoff?.untilMs ?? 0, fillable));
     const againAtMs = availableAgainAtMs(state, nowMs);
     if (againAtMs !== null) times.push(againAtMs);
   }

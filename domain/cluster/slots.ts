@@ -1,4 +1,5 @@
 // Slots: the places in a cluster that instances fill. Slot 0 is the head instance's; slots from the target on are extra.
+import { cloudSlotPausesMs, localSlotPausesMs } from '../limits.ts';
 import type { ClusterInstance, ClusterState, SlotHistory } from './state.ts';
 
 /** The history of a slot, begun on first use. */
@@ -10,10 +11,17 @@ export function slotHistory(state: ClusterState, slot: number): SlotHistory {
   return fresh;
 }
 
-/** Slots with no instance, living or on its way out, and none asked for. */
+/**
+ * A worker that its cloud takes back: it works on to its end, but its slot is for the next generation from now on. So more
+ * than the target may live, by those on their way out; those that claim a slot never are more.
+ */
+export const isVacating = (state: ClusterState, instance: ClusterInstance): boolean =>
+  state.oldSlots !== true && instance.leavesAtMs !== undefined && instance.role === 'worker';
+
+/** Slots that no instance claims, living or on its way out, and none asked for. */
 export function vacantSlots(state: ClusterState): number[] {
   const taken = new Set([
-    ...state.instances.map((instance) => instance.slot),
+    ...state.instances.filter((instance) => !isVacating(state, instance)).map((instance) => instance.slot),
     ...state.launches.flatMap((pending) => pending.slots),
   ]);
   const vacant: number[] = [];
@@ -23,10 +31,21 @@ export function vacantSlots(state: ClusterState): number[] {
   return vacant;
 }
 
-/** Beyond the target, or a second one in its slot: at most one live instance per slot. */
+/** A slot whose instances fail one after the other is filled again only after a pause: when that is over. */
+export function fillableAtMs(state: ClusterState, slot: number): number {
+  const history = state.slots[slot];
+  if (history === undefined || history.failures === 0 || state.oldSlots === true) return 0;
+  const pausesMs = state.settings.machines === undefined ? localSlotPausesMs : cloudSlotPausesMs;
+  return history.lastFailureMs + (pausesMs[Math.min(history.failures, pausesMs.length) - 1] ?? 0);
+}
+
+/** Beyond the target, or a second one that claims its slot. */
 export function isExtra(state: ClusterState, instance: ClusterInstance): boolean {
   if (instance.slot >= state.target) return true;
-  const first = state.instances.find((other) => other.slot === instance.slot && other.state !== 'stopping');
+  if (isVacating(state, instance)) return false;
+  const first = state.instances.find(
+    (other) => other.slot === instance.slot && other.state !== 'stopping' && !isVacating(state, other),
+  );
   return first !== instance;
 }
 
@@ -42,7 +61,7 @@ export function keepTheBest(state: ClusterState, target: number): void {
   const worth = (instance: ClusterInstance): number =>
     instance.process?.state === 'started' ? 1 + (busy.get(instance.process.name) ?? 0) : 0;
   const staying = state.instances
-    .filter((instance) => instance.slot > 0 && isServing(instance))
+    .filter((instance) => instance.slot > 0 && isServing(instance) && !isVacating(state, instance))
     .toSorted((a, b) => worth(b) - worth(a) || a.slot - b.slot)
     .slice(0, places.length);
   const held = new Set(staying.flatMap((instance) => (instance.slot < target ? [instance.slot] : [])));

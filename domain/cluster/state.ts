@@ -37,13 +37,15 @@ export interface DaskSettings {
   drainTimeoutMs: number;
   /** Agents say that they live this often; three times as long and the provider is asked. */
   aliveEveryMs: number;
+  /** The scheduler runs and has not answered its agent for this long. Absent in clusters of earlier versions. */
+  unresponsiveTimeoutMs?: number | undefined;
   privateToCreator: boolean;
   /** Vault keys of what its agents run and of its certificate authority; both are deleted when it ends. */
   bundleRef: string;
   caRef: string;
 }
 
-/** One live or launching instance. A slot holds at most one at a time; `generation` counts its tries. */
+/** One live or launching instance. A slot is claimed by at most one at a time; `generation` counts its tries. */
 export interface ClusterInstance {
   id: string;
   slot: number;
@@ -66,7 +68,7 @@ export interface ClusterInstance {
   process: DaskProcess | null;
   /** It is being emptied before it is terminated. */
   drain: Drain | null;
-  /** The cloud has said that it takes it back then; absent for all others. */
+  /** The cloud has said that it takes it back then; absent for all others. A worker then claims its slot no more. */
   leavesAtMs?: number;
 }
 
@@ -116,6 +118,8 @@ export interface DaskState {
   idleSinceMs: number | null;
   noClientSinceMs: number | null;
   startedOnce: boolean;
+  /** Since when the scheduler does not answer its agent, and when that was last said; absent while it does. */
+  unresponsive?: { sinceMs: number; saidAtMs: number };
   adaptive: { minimum: number; maximum: number } | null;
   /** Since when adaptive scaling would like fewer, and the most it liked since. */
   fewer: { sinceMs: number; most: number } | null;
@@ -153,6 +157,13 @@ export interface LaunchFailure {
   count: number;
 }
 
+/** There are slots to fill, and a cloud that has nothing for them. */
+export interface CapacityWait {
+  sinceMs: number;
+  tries: number;
+  nextTryMs: number;
+}
+
 /** How far a failure reaches; the plan acts on this alone. */
 export type FailureScope =
   | 'offer'
@@ -171,6 +182,8 @@ export interface SlotHistory {
   /** Instances lost or never registered in short succession. */
   failures: number;
   lastFailureMs: number;
+  /** Of these, how many in a row never registered; absent where none did. */
+  unregistered?: number;
   /** Given up: no more instance for this slot, with the last reason. */
   givenUp: Reason | null;
 }
@@ -190,6 +203,9 @@ export interface ClusterState {
   launchBackoff: { untilMs: number; delayMs: number } | null;
   /** Absent until a cloud could not give something. */
   unavailable?: UnavailableOffer[];
+  /** Absent or null while nothing is waited for; `waitedUntilMs` is when the last wait was over. */
+  waiting?: CapacityWait | null;
+  waitedUntilMs?: number;
   slots: Record<string, SlotHistory>;
   instances: ClusterInstance[];
   /** Grouped failures, newest reason kept: code -> count and text. */
@@ -206,4 +222,6 @@ export interface ClusterState {
   terminated: number;
   launched: number;
   dask: DaskState | null;
+  /** This run began before slots had successors and pauses: then they are filled as they were, or it could not be replayed. */
+  oldSlots?: true;
 }

@@ -1,13 +1,15 @@
 // What people see of a cluster, derived from its state and nothing else.
 import type { Reason } from '../reason.ts';
 import { addEvent } from './notes.ts';
+import { isVacating } from './slots.ts';
 import type { ClusterInstance, ClusterState, ClusterStatus } from './state.ts';
 
 /** The one word for a cluster, worked out in order of priority. */
 export function clusterStatus(state: ClusterState): ClusterStatus {
   if (state.endedAtMs !== null) return failed(state.stopRequested) ? 'error' : 'stopped';
   if (state.stopRequested !== null) return 'stopping';
-  if (state.launched === 0 && state.launches.length === 0) return 'pending';
+  const waits = Boolean(state.waiting) && state.settings.machines?.waitForCapacityMs !== undefined;
+  if (state.launched === 0 && state.launches.length === 0 && !waits) return 'pending';
   if (isSettled(state)) return 'ready';
   return state.readyAtMs === null ? 'starting' : 'scaling';
 }
@@ -23,7 +25,7 @@ export function isSettled(state: ClusterState): boolean {
 
 /** For Dask an instance alone is not enough: its scheduler or worker must have started, and must not be on its way out. */
 function isReady(state: ClusterState, instance: ClusterInstance): boolean {
-  if (instance.state !== 'ready' || instance.drain !== null) return false;
+  if (instance.state !== 'ready' || instance.drain !== null || isVacating(state, instance)) return false;
   return state.dask === null || instance.process?.state === 'started';
 }
 
@@ -37,7 +39,19 @@ export function noteReady(state: ClusterState, nowMs: number): void {
   addEvent(state, nowMs, 'READY', `${ready.length} of ${state.target} instances are ready`);
 }
 
-const failures = new Set(['NO_INSTANCES', 'START_FAILED', 'SCHEDULER_LOST']);
+/** What went wrong with its instances so far, for the end of a sentence; the most frequent first. */
+export function groupedFailures(state: ClusterState): string {
+  const groups = Object.entries(state.failures)
+    .toSorted(([, a], [, b]) => b.count - a.count)
+    .slice(0, maxGroupsTold)
+    .map(([code, { count, text }]) => `${count} x ${code}: ${text}`);
+  return groups.length === 0 ? '' : `; ${groups.join('; ')}`;
+}
+
+/** Each has a sentence of its cloud's in it. */
+const maxGroupsTold = 5;
+
+const failures = new Set(['NO_INSTANCES', 'START_FAILED', 'SCHEDULER_LOST', 'SCHEDULER_UNRESPONSIVE']);
 
 function failed(reason: Reason | null): boolean {
   return reason !== null && failures.has(reason.code);

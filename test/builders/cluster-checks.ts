@@ -1,7 +1,7 @@
 // What must hold of a cluster's plans and state at any moment, whatever has happened before.
 import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
-import { maxSlotFailures } from '../../domain/limits.ts';
+import { localSlotPausesMs, maxSlotFailures, takenBackGraceMs } from '../../domain/limits.ts';
 import type { ClusterWorld } from './cluster-news.ts';
 import { must } from './worlds.ts';
 
@@ -11,8 +11,9 @@ export function decide(world: ClusterWorld): Plan {
   const before = JSON.stringify(world.state);
   const plan = rules.planCluster(world.state, nowMs);
   must(before === JSON.stringify(world.state), () => 'planning changed the state');
+  const isEnding = plan.decisions.some(({ kind }) => kind === 'giveUp');
   for (const decision of plan.decisions) {
-    checkDecision(world, decision);
+    checkDecision(world, decision, isEnding);
     rules.intend(world.state, decision, nowMs);
   }
   for (const decision of plan.decisions) keep(world, decision);
@@ -20,12 +21,13 @@ export function decide(world: ClusterWorld): Plan {
   must(again.decisions.length === 0, () => `decided again: ${JSON.stringify(again.decisions)}`);
   const nothingLeft = world.state.instances.length === 0 && world.state.launches.length === 0;
   must(again.done === (world.state.stopRequested !== null && nothingLeft), () => `done is ${again.done}`);
-  checkBounds(world.state);
+  checkBounds(world);
+  checkFilled(world);
   checkWake(world, again);
   return again;
 }
 
-function checkDecision(world: ClusterWorld, decision: Decision): void {
+function checkDecision(world: ClusterWorld, decision: Decision, isEnding: boolean): void {
   const { state, nowMs } = world;
   if (decision.kind === 'launch') {
     must(state.stopRequested === null, () => 'launches after a stop');
@@ -33,10 +35,11 @@ function checkDecision(world: ClusterWorld, decision: Decision): void {
     must(decision.seq > world.newestSeq, () => `launch ${decision.seq} is not new`);
     world.newestSeq = decision.seq;
     for (const { slot, generation } of decision.slots) {
-      const taken = [...state.instances, ...state.launches.flatMap((each) => each.slots.map((n) => ({ slot: n })))];
+      const taken = [...claiming(world), ...state.launches.flatMap((each) => each.slots.map((n) => ({ slot: n })))];
       must(!taken.some((each) => each.slot === slot), () => `slot ${slot} is taken`);
       must(slot < state.target, () => `slot ${slot} is beyond the target`);
       must(!world.givenUp.has(String(slot)), () => `slot ${slot} was given up`);
+      must(nowMs >= pausedUntilMs(state, slot), () => `slot ${slot} has no pause after its failures`);
       must(generation === (state.slots[slot]?.generations ?? 0) + 1, () => `generation ${generation} of slot ${slot}`);
     }
   }
@@ -48,6 +51,14 @@ function checkDecision(world: ClusterWorld, decision: Decision): void {
     must(instance !== undefined && instance.state !== 'stopping', () => `terminates ${id} again`);
     const isLate = instance.state === 'starting' && nowMs >= instance.launchedAtMs + state.settings.registerTimeoutMs;
     if (isLate) world.met('never registered');
+    const leavesAtMs = world.interrupted.get(id);
+    if (leavesAtMs !== undefined && instance.state === 'ready' && state.stopRequested === null) {
+      const isTaken = nowMs >= leavesAtMs + takenBackGraceMs;
+      const isEnd = isEnding || instance.slot >= state.target;
+      must(isTaken || isEnd, () => `${id} is ended before its cloud takes it`);
+      if (isTaken && !isEnd) world.lost.add(id);
+      if (isTaken && !isEnd) world.met('taken back');
+    }
     if (instance.state === 'error') world.lost.add(id);
     // Only what an instance did itself may count against its slot.
     if (isLate || instance.state === 'error') {
@@ -62,20 +73,50 @@ function keep(world: ClusterWorld, decision: Decision): void {
   else if (decision.kind !== 'giveUp' && decision.kind !== 'drain') world.effects.push(decision);
 }
 
-/** Never above limits. */
-function checkBounds(state: ClusterState): void {
-  const live = state.instances.filter((instance) => instance.state !== 'stopping');
+/** Those that hold their slot: all but workers that their cloud takes back. */
+function claiming({ state, interrupted }: ClusterWorld): ClusterState['instances'] {
+  return state.instances.filter(({ id }) => !interrupted.has(id));
+}
+
+/** A slot whose instances fail in a row is left alone for a while. */
+export function pausedUntilMs(state: ClusterState, slot: number): number {
+  const { failures = 0, lastFailureMs = 0 } = state.slots[slot] ?? {};
+  return failures === 0 ? 0 : lastFailureMs + (localSlotPausesMs[failures - 1] ?? Number.POSITIVE_INFINITY);
+}
+
+/** What can be asked for is asked for at once, also where an instance is only on its way out. */
+function checkFilled(world: ClusterWorld): void {
+  const { state, nowMs } = world;
+  if (state.stopRequested !== null || nowMs < (state.launchBackoff?.untilMs ?? 0)) return;
+  const asked = state.launches.flatMap((each) => each.slots);
+  const taken = new Set([...claiming(world).map(({ slot }) => slot), ...asked]);
+  for (let slot = 0; slot < state.target; slot += 1) {
+    const isPaused = nowMs < pausedUntilMs(state, slot);
+    if (isPaused) world.met('paused');
+    must(taken.has(slot) || isPaused || Boolean(state.slots[slot]?.givenUp), () => `slot ${slot} is left vacant`);
+  }
+  for (const { id, state: is } of state.instances) {
+    const leavesAtMs = world.interrupted.get(id) ?? Number.POSITIVE_INFINITY;
+    must(is === 'stopping' || nowMs < leavesAtMs + takenBackGraceMs, () => `${id} is kept though it was taken back`);
+  }
+}
+
+/** Never above limits: at most one instance claims a slot, and those on their way out do so no more. */
+function checkBounds(world: ClusterWorld): void {
+  const { state } = world;
+  const present = state.instances.filter((instance) => instance.state !== 'stopping');
+  const live = present.filter(({ id }) => !world.interrupted.has(id));
   const launching = state.launches.flatMap((launch) => launch.slots);
   const slots = [...live.map((instance) => instance.slot), ...launching];
   must(new Set(slots).size === slots.length, () => `slots ${String(slots)} are bound twice`);
-  if (state.stopRequested !== null) must(live.length === 0, () => 'an instance lives on after a stop');
+  if (state.stopRequested !== null) must(present.length === 0, () => 'an instance lives on after a stop');
   else
     must(
-      live.every((instance) => instance.slot < state.target),
+      present.every((instance) => instance.slot < state.target),
       () => 'an instance beyond the target lives on',
     );
   must(
-    live.every((instance) => instance.state !== 'error'),
+    present.every((instance) => instance.state !== 'error'),
     () => 'a lost instance is kept',
   );
   const within = launching.filter((slot) => slot < state.target).length;
@@ -107,14 +148,15 @@ export function checkState(world: ClusterWorld): void {
       world.givenUp.add(slot);
     }
   }
-  if (rules.clusterStatus(state) === 'ready') must(isSettled(state), () => 'called ready, but a slot is still to come');
+  if (rules.clusterStatus(state) === 'ready') must(isSettled(world), () => 'called ready, but a slot is still to come');
 }
 
 /** Every slot has a ready instance, or has been given up. */
-function isSettled(state: ClusterState): boolean {
+function isSettled(world: ClusterWorld): boolean {
+  const { state } = world;
   return Array.from({ length: state.target }, (_, slot) => slot).every(
     (slot) =>
       Boolean(state.slots[slot]?.givenUp) ||
-      state.instances.some((instance) => instance.slot === slot && instance.state === 'ready'),
+      claiming(world).some((instance) => instance.slot === slot && instance.state === 'ready'),
   );
 }

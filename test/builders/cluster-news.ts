@@ -17,6 +17,9 @@ export const clusterSubjects = [
   'outage',
   'mass silence',
   'given back',
+  'interrupted',
+  'taken back',
+  'paused',
 ] as const;
 export type ClusterSubject = (typeof clusterSubjects)[number];
 
@@ -34,6 +37,8 @@ export interface ClusterWorld {
   told: Set<string>;
   endJobs: number;
   lost: Set<string>;
+  /** Workers whose cloud has said when it takes them back. */
+  interrupted: Map<string, number>;
   /** Failures of each slot that were really its own. */
   slotFailures: Map<number, number>;
   givenUp: Set<string>;
@@ -109,6 +114,18 @@ export function registerAll(world: ClusterWorld): void {
   for (const instance of starting) tell(world, registration(instance));
   for (const instance of starting.toReversed()) world.rules.applyReport(copy, registration(instance), world.nowMs);
   must(quiet(copy) === quiet(world.state), () => 'the order of registrations makes a difference');
+}
+
+/** Its cloud takes an instance back: a worker claims its slot no more, whoever hears of it how often. */
+export function interrupt(world: ClusterWorld, instance: ClusterInstance | undefined, inMs: number): void {
+  if (instance === undefined || instance.bootId === null || instance.state === 'stopping') return;
+  const atMs = world.interrupted.get(instance.id) ?? world.nowMs + inMs;
+  const interruption = { kind: 'terminate', at: new Date(atMs).toISOString() } as const;
+  if (instance.role === 'worker') {
+    world.interrupted.set(instance.id, Math.max(atMs, world.nowMs));
+    world.met('interrupted');
+  }
+  tell(world, { instance: instance.id, bootId: instance.bootId, kind: 'alive', address: 'a', interruption });
 }
 
 function registration(instance: ClusterInstance): Report {

@@ -24,7 +24,9 @@ export function silence(
 ): void {
   const { rules, state } = world;
   const live = state.instances.filter((instance) => instance.state !== 'stopping' && instance.state !== 'error');
-  const ids = live.filter((instance) => instance.state === 'ready').map((instance) => instance.id);
+  // Those that their cloud takes back go anyway.
+  const ready = live.filter(({ id, state: is }) => is === 'ready' && !world.interrupted.has(id));
+  const ids = ready.map((instance) => instance.id);
   const isMass = ids.length >= massLossMinimum && ids.length > live.length * massLossShare;
   if (state.stopRequested !== null || ids.length === 0 || (link && !isMass)) return;
   world.met(link ? 'mass silence' : 'outage');

@@ -9,6 +9,7 @@ import {
   type ClusterSubject,
   type ClusterWorld,
   inspected,
+  interrupt,
   launched,
   newsOf,
   note,
@@ -51,6 +52,14 @@ const step = fc.oneof(
     }),
   },
   { weight: 10, arbitrary: fc.record({ do: fc.constant('register all') }) },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant('interrupt'),
+      instance: fc.nat(5),
+      inMs: fc.constantFrom(0, 20_000, 120_000),
+    }),
+  },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('suspect'), which: fc.integer({ min: 1, max: 31 }) }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1_000, 5_000, 60_000, 700_000) }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('wait for wake') }) },
@@ -58,7 +67,7 @@ const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('give back'), which: fc.integer({ min: 1, max: 31 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stop'), code: fc.constantFrom('JOB_OVER', 'STOPPED') }) },
   {
-    weight: 10,
+    weight: 14,
     arbitrary: fc.record({
       do: fc.constant('silence'),
       rounds: fc.integer({ min: 1, max: 5 }),
@@ -100,6 +109,7 @@ function runClusterWorld(rules: ClusterRules, plan: ClusterPlan, met: Met<Cluste
     told: new Set(),
     endJobs: 0,
     lost: new Set(),
+    interrupted: new Map(),
     slotFailures: new Map(),
     givenUp: new Set(),
     newestSeq: 0,
@@ -125,6 +135,7 @@ function take(world: ClusterWorld, each: Step): void {
     return tell(world, { instance: instance?.id ?? 'i_stranger', bootId, kind: each.kind, address: 'a' });
   }
   if (each.do === 'register all') return registerAll(world);
+  if (each.do === 'interrupt') return interrupt(world, pick(state.instances, each.instance), each.inMs);
   if (each.do === 'suspect') {
     const suspects = state.instances
       .filter((_, index) => (each.which >> index) % 2 === 1)
@@ -164,7 +175,9 @@ function take(world: ClusterWorld, each: Step): void {
 function giveBack(world: ClusterWorld, which: number): void {
   const { rules, state, nowMs } = world;
   const ids = state.instances.filter((_, index) => (which >> index) % 2 === 1).map((instance) => instance.id);
-  const wanted = state.instances.filter(({ slot, state: is }) => slot < state.target && is !== 'stopping');
+  const wanted = state.instances.filter(
+    ({ id, slot, state: is }) => slot < state.target && is !== 'stopping' && !world.interrupted.has(id),
+  );
   const { target } = state;
   note(world, (to) => rules.giveBack(to, ids, nowMs));
   const mayGo = state.settings.job !== null && state.stopRequested === null;

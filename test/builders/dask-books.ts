@@ -21,11 +21,15 @@ export const daskSubjects = [
   'worker vanished',
   'silence',
   'scheduler lost',
+  'unresponsive',
+  'answers again',
+  'unresponsive too long',
   'start failed',
   'idle',
   'no client',
   'lifetime',
   'late outcome',
+  'interrupted',
 ] as const;
 export type DaskSubject = (typeof daskSubjects)[number];
 
@@ -54,10 +58,14 @@ export interface Books {
   version: number;
   newestDrain: number;
   drains: { id: number; instance: string; deadlineMs: number; outcome: string | null }[];
+  /** Workers whose cloud has said when it takes them back: they claim no slot any more. */
+  interrupted: Map<string, number>;
   stop: string | null;
   schedulerStarted: boolean;
   /** The scheduler, and a worker if any was wanted, have been there. */
   everStarted: boolean;
+  /** How long the scheduler had not answered when its agent last spoke of it. */
+  unansweredForMs: number | null;
   idleSinceMs: number | null;
   noClientSinceMs: number | null;
   noClientTimeoutMs: number | null;
@@ -72,9 +80,11 @@ export function openBooks(settings: DaskSettings): Books {
     version: 0,
     newestDrain: 0,
     drains: [],
+    interrupted: new Map(),
     stop: null,
     schedulerStarted: false,
     everStarted: false,
+    unansweredForMs: null,
     idleSinceMs: null,
     noClientSinceMs: null,
     noClientTimeoutMs: settings.noClientTimeoutMs,
@@ -93,8 +103,12 @@ export const hasStarted = (instance: ClusterInstance): boolean =>
 export const quiet = (state: ClusterState): string => JSON.stringify({ ...state, events: [] });
 
 /** It may be scaled away: a worker that works, or will. */
-export const isServing = (instance: ClusterInstance): boolean =>
-  instance.slot > 0 && isLive(instance) && instance.state !== 'error' && instance.drain === null;
+export const isServing = ({ books }: DaskWorld, instance: ClusterInstance): boolean =>
+  instance.slot > 0 &&
+  isLive(instance) &&
+  instance.state !== 'error' &&
+  instance.drain === null &&
+  !books.interrupted.has(instance.id);
 
 export function headOf(state: ClusterState): ClusterInstance | undefined {
   return state.instances.find((instance) => instance.slot === 0 && isLive(instance));

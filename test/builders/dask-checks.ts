@@ -13,7 +13,9 @@ import {
   quiet,
   registerTimeoutMs,
 } from './dask-books.ts';
+import { takenBackGraceMs } from '../../domain/limits.ts';
 import { watchScaling } from './dask-scaling.ts';
+import { pausedUntilMs } from './cluster-checks.ts';
 import { must } from './worlds.ts';
 
 /** Does what the workflow does when it wakes, checks each decision, and plans again: nothing may be left to decide. */
@@ -63,10 +65,13 @@ function checkDecision(world: DaskWorld, decision: Decision, isOver: boolean): v
       const instance = state.instances.find((each) => each.id === name);
       must(instance !== undefined && hasStarted(instance), () => `drains ${name}, which has not started`);
       must(instance.slot > 0 && instance.role === 'worker', () => 'drains the head');
-      must(instance.slot >= state.target && instance.drain === null, () => `drains ${name} for nothing`);
+      const leavesAtMs = books.interrupted.get(name);
+      const isExtra = instance.slot >= state.target;
+      must((isExtra || leavesAtMs !== undefined) && instance.drain === null, () => `drains ${name} for nothing`);
       must(worker === instance.process?.name, () => `drains ${worker} for ${name}`);
       must(id > books.newestDrain, () => `drain ${id} is not new`);
-      must(deadlineMs === nowMs + world.settings.drainTimeoutMs, () => 'a drain with another deadline');
+      const dueMs = Math.min(nowMs + world.settings.drainTimeoutMs, leavesAtMs ?? Number.POSITIVE_INFINITY);
+      must(deadlineMs === dueMs, () => 'a drain with another deadline');
       books.newestDrain = id;
       books.drains.push({ id, instance: name, deadlineMs, outcome: null });
       world.met('drain');
@@ -86,6 +91,8 @@ function checkTermination({ state, nowMs, books, met }: DaskWorld, instance: Clu
   if (instance.state === 'error') return;
   const isLate = instance.state === 'starting' && nowMs >= instance.launchedAtMs + registerTimeoutMs;
   if (isLate) return;
+  const leavesAtMs = books.interrupted.get(instance.id) ?? Number.POSITIVE_INFINITY;
+  if (nowMs >= leavesAtMs + takenBackGraceMs) return;
   if (instance.drain === null) {
     const isDouble = state.instances.some(
       (other) => other !== instance && other.slot === instance.slot && isLive(other),
@@ -110,6 +117,12 @@ function checkEnd(world: DaskWorld, code: string): void {
     must(books.schedulerStarted, () => 'a scheduler was lost that never started');
     must(head === undefined || head.state === 'error', () => 'the scheduler is still there');
     return world.met('scheduler lost');
+  }
+  if (code === 'SCHEDULER_UNRESPONSIVE') {
+    const { unansweredForMs } = books;
+    const isDue = unansweredForMs !== null && unansweredForMs >= (world.settings.unresponsiveTimeoutMs ?? 0);
+    must(isDue, () => `unresponsive, when it was last said to be so for ${unansweredForMs}`);
+    return world.met('unresponsive too long');
   }
   if (code === 'START_FAILED') {
     must(!books.everStarted, () => 'a start failed that had succeeded');
@@ -144,7 +157,8 @@ function checkRest(world: DaskWorld): void {
   const { state, nowMs, books } = world;
   const live = state.instances.filter(isLive);
   if (state.stopRequested !== null) return must(live.length === 0, () => 'an instance lives on after the end');
-  const slots = live.map((instance) => instance.slot);
+  const claiming = live.filter(({ id }) => !books.interrupted.has(id));
+  const slots = claiming.map((instance) => instance.slot);
   must(new Set(slots).size === slots.length, () => `slots ${String(slots)} are bound twice`);
   for (const instance of live) {
     must(instance.state !== 'error', () => 'a lost instance is kept');
@@ -156,17 +170,21 @@ function checkRest(world: DaskWorld): void {
         () => `${instance.id} is empty and stays`,
       );
   }
-  const taken = new Set([...state.instances.map(({ slot }) => slot), ...state.launches.flatMap((each) => each.slots)]);
+  const held = state.instances.filter(({ id }) => !books.interrupted.has(id));
+  const taken = new Set([...held.map(({ slot }) => slot), ...state.launches.flatMap((each) => each.slots)]);
   const isPausing = state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs;
   for (let slot = 0; slot < state.target && !isPausing; slot += 1) {
+    if (nowMs < pausedUntilMs(state, slot)) continue;
     must(taken.has(slot) || Boolean(state.slots[slot]?.givenUp), () => `slot ${slot} is left vacant`);
   }
   const isFilled = (slot: number): boolean =>
     Boolean(state.slots[slot]?.givenUp) ||
-    live.some((each) => each.slot === slot && hasStarted(each) && each.drain === null);
+    claiming.some((each) => each.slot === slot && hasStarted(each) && each.drain === null);
   const isSettled = Array.from({ length: state.target }, (_, slot) => slot).every(isFilled);
   must(isSettled || world.rules.clusterStatus(state) !== 'ready', () => 'called ready, but a slot is still to come');
   must(!books.schedulerStarted || headOf(state) !== undefined, () => 'it goes on without its scheduler');
+  const isDead = (books.unansweredForMs ?? 0) >= (world.settings.unresponsiveTimeoutMs ?? Infinity);
+  must(!isDead, () => `it goes on with a scheduler that has not answered for ${books.unansweredForMs}`);
   for (const { code, atMs } of dueEnds(world)) must(nowMs < atMs, () => `${code} was due at ${atMs}`);
 }
 

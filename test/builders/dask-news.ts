@@ -21,13 +21,13 @@ export function tell(
   world: DaskWorld,
   instance: ClusterInstance,
   kind: Report['kind'],
-  news: DaskNews = {},
+  news: DaskNews & Pick<Report, 'interruption'> = {},
   bootId = `own-${instance.id}`,
 ): boolean {
   const isOurs = instance.bootId === null ? kind === 'register' : instance.bootId === bootId;
   const expected = isLive(instance) && isOurs;
   const before = expected ? '' : quiet(world.state);
-  const isLeaving = instance.drain !== null;
+  const isLeaving = instance.drain !== null || world.books.interrupted.has(instance.id);
   const failed = (): string => (isLeaving ? JSON.stringify([world.state.slots, world.state.failures]) : '');
   const failures = failed();
   let verdict = '';
@@ -77,6 +77,19 @@ export function tellProcess(world: DaskWorld, instance: ClusterInstance, how: st
   }
 }
 
+/** Its cloud takes a worker back: its slot is for another from now on, and it is emptied while there is time. */
+export function interrupt(world: DaskWorld, instance: ClusterInstance, inMs: number): void {
+  const { state, books, nowMs } = world;
+  if (instance.role === 'head' || instance.state !== 'ready') return;
+  const atMs = books.interrupted.get(instance.id) ?? nowMs + inMs;
+  books.interrupted.set(instance.id, Math.max(atMs, nowMs));
+  const { target } = state;
+  const interruption = { kind: 'terminate', at: new Date(atMs).toISOString() } as const;
+  if (!tell(world, instance, 'alive', { interruption })) books.interrupted.delete(instance.id);
+  else world.met('interrupted');
+  must(state.target === target, () => 'more or fewer are wanted because one is taken back');
+}
+
 export interface SchedulerWords {
   clients: number;
   idleForMs: number | null;
@@ -124,6 +137,20 @@ export function tellScheduler(world: DaskWorld, { clients, idleForMs, wish, keys
   }
 }
 
+/** The head's agent says that its scheduler does not answer, and for how long, or that it does again. */
+export function tellUnanswered(world: DaskWorld, unansweredForMs: number | null): void {
+  const { state, books } = world;
+  const head = headOf(state);
+  if (head === undefined || !hasStarted(head)) return;
+  const newest = () => state.events.findLast(({ code }) => code.startsWith('SCHEDULER_'));
+  const before = newest();
+  const isChange = (books.unansweredForMs === null) !== (unansweredForMs === null);
+  if (isChange) world.met(unansweredForMs === null ? 'answers again' : 'unresponsive');
+  books.unansweredForMs = unansweredForMs;
+  must(tell(world, head, 'alive', { unansweredForMs }), () => 'the head was not heard');
+  must((newest() !== before) === isChange, () => 'an event too many, or none, of an answer that came or stayed out');
+}
+
 /** The head's agent says how a drain went: any that was ever ordered, at any time, and again. */
 export function tellDrained(world: DaskWorld, id: number, outcome: DrainOutcome): void {
   const { state, books } = world;
@@ -134,7 +161,11 @@ export function tellDrained(world: DaskWorld, id: number, outcome: DrainOutcome)
   const isOpen = drain.outcome === null && instance !== undefined && instance.state === 'ready';
   const mayStay = books.adaptive === null || state.target - 1 < books.adaptive.maximum;
   const stays =
-    isOpen && outcome === 'kept' && instance.drain?.adaptive === true && (instance.slot < state.target || mayStay);
+    isOpen &&
+    outcome === 'kept' &&
+    instance.drain?.adaptive === true &&
+    !books.interrupted.has(instance.id) &&
+    (instance.slot < state.target || mayStay);
   const target = state.target;
   if (!tell(world, head, 'alive', { drained: [{ id: drain.id, outcome }] })) return;
   drain.outcome ??= outcome;

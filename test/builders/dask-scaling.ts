@@ -28,12 +28,13 @@ export function watchScaling(world: DaskWorld, cause: Cause, step: () => void): 
 }
 
 /** Nobody goes who does more than somebody who stays, and nobody who has started before somebody who has not. */
-function checkWhoGoes({ state, met }: DaskWorld): void {
+function checkWhoGoes(world: DaskWorld): void {
+  const { state, met } = world;
   met('scale down');
   const keys = new Map(state.dask?.report?.workers.map((worker) => [worker.name, worker.processing]));
   const worth = (instance: ClusterInstance): number =>
     hasStarted(instance) ? 1 + (keys.get(instance.process?.name ?? '') ?? 0) : 0;
-  const serving = state.instances.filter(isServing);
+  const serving = state.instances.filter((instance) => isServing(world, instance));
   const going = serving.filter((instance) => instance.slot >= state.target);
   const staying = serving.filter((instance) => instance.slot < state.target);
   const launching = new Set(state.launches.flatMap((launch) => launch.slots));

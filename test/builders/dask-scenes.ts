@@ -87,7 +87,9 @@ function calmDown(world: DaskWorld): void {
   const { state } = world;
   if (state.stopRequested !== null) return must(state.instances.length === 0, () => 'stopped, and not done');
   for (let slot = 0; slot < state.target; slot += 1) {
-    const here = state.instances.filter((instance) => instance.slot === slot && hasStarted(instance));
+    const here = state.instances.filter(
+      (each) => each.slot === slot && hasStarted(each) && !world.books.interrupted.has(each.id),
+    );
     const isGivenUp = Boolean(state.slots[slot]?.givenUp);
     must(here.length === 1 || isGivenUp, () => `slot ${slot} is not filled: ${JSON.stringify(state)}`);
     must(

@@ -9,6 +9,7 @@ import {
   adapt,
   bringUp,
   inspected,
+  interrupt,
   launched,
   live,
   note,
@@ -16,6 +17,7 @@ import {
   tellDrained,
   tellProcess,
   tellScheduler,
+  tellUnanswered,
   terminated,
 } from './dask-news.ts';
 import { daskClusterSettings, daskSettings } from './dask-settings.ts';
@@ -77,7 +79,23 @@ const step = fc.oneof(
       ),
     }),
   },
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: fc.constant('interrupt'),
+      instance: fc.nat(8),
+      inMs: fc.constantFrom(0, 5_000, 20_000),
+    }),
+  },
   { weight: 20, arbitrary: words },
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: fc.constant('unanswered'),
+      ms: fc.constantFrom(25_000, 100_000, 249_999, 249_999, 250_000),
+      answers: fc.constantFrom(true, true, false),
+    }),
+  },
   {
     weight: 16,
     arbitrary: fc.record({
@@ -159,7 +177,16 @@ function runDaskWorld(rules: DaskRules, plan: DaskPlan, met: Met<DaskSubject>): 
 function take(world: DaskWorld, each: Step): void {
   const { rules, state, books } = world;
   if (each.do === 'bring up') return bringUp(world, each.failing);
+  if (each.do === 'interrupt') {
+    const instance = pick(state.instances, each.instance);
+    return instance === undefined ? undefined : interrupt(world, instance, each.inMs);
+  }
   if (each.do === 'scheduler') return tellScheduler(world, each);
+  if (each.do === 'unanswered') {
+    tellUnanswered(world, each.ms);
+    if (each.answers) tellUnanswered(world, null);
+    return;
+  }
   if (each.do === 'drained') {
     // Every other one is any that there ever was, in books that are longer than what is open.
     const open = books.drains.filter((drain) => drain.outcome === null);

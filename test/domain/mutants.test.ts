@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { checkCapacityWorlds } from '../builders/capacity-world.ts';
 import { checkClusterWorlds } from '../builders/cluster-world.ts';
 import { checkDaskWorlds } from '../builders/dask-world.ts';
 import { checkDeploymentWorlds } from '../builders/deployment-world.ts';
@@ -13,6 +14,7 @@ import { checkHealWorlds } from '../builders/heal-world.ts';
 import { checkJobWorlds } from '../builders/job-world.ts';
 import { checkLookWorlds } from '../builders/look-world.ts';
 import {
+  loadCapacityRules,
   loadClusterRules,
   loadDaskRules,
   loadDeploymentRules,
@@ -25,6 +27,7 @@ import {
 import { checkSweepWorlds } from '../builders/sweep-world.ts';
 import { checkPeopleWorlds } from '../builders/people-world.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
+import { capacityMutants } from './cluster/capacity-mutants.ts';
 import { daskMutants } from './cluster/dask-mutants.ts';
 import { healMutants } from './heal/heal-mutants.ts';
 import { sweepMutants } from './sweep/sweep-mutants.ts';
@@ -33,7 +36,7 @@ import { giveBackMutants, shrinkMutants } from './job/shrink-mutants.ts';
 import { lookMutants } from './workspace/look-mutants.ts';
 import { peopleMutants } from './workspace/people-mutants.ts';
 import { workspaceMutants } from './workspace/workspace-mutants.ts';
-import { clusterMutants, deploymentMutants, jobMutants, type Mutant } from './mutants.ts';
+import { clusterMutants, deploymentMutants, jobMutants, slotMutants, type Mutant } from './mutants.ts';
 
 const domain = join(import.meta.dirname, '..', '..', 'domain');
 const options = { numRuns: 3_000, endOnFailure: true };
@@ -57,10 +60,18 @@ const areas: Area[] = [
   },
   {
     name: 'cluster',
-    mutants: [...clusterMutants, ...giveBackMutants],
+    mutants: [...clusterMutants, ...giveBackMutants, ...slotMutants],
     load: async (copy) => {
       const rules = await loadClusterRules(copy);
       return () => checkClusterWorlds(rules, options);
+    },
+  },
+  {
+    name: 'capacity',
+    mutants: capacityMutants,
+    load: async (copy) => {
+      const rules = await loadCapacityRules(copy);
+      return () => checkCapacityWorlds(rules, options);
     },
   },
   {

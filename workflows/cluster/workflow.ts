@@ -6,12 +6,14 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
+  patched,
   setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 
 import { suspectInstances } from '../../domain/cluster/apply.ts';
+import { watchCapacity } from '../../domain/cluster/capacity.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask.ts';
 import { giveBack } from '../../domain/cluster/give-back.ts';
@@ -49,7 +51,10 @@ const viewQuery = defineQuery<ClusterView>(clusterMessages.view);
 
 export async function cluster(input: ClusterInput): Promise<ClusterView> {
   const createdAtMs = Date.now();
-  let state = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
+  // Asked at the beginning of each run, so that all of a run goes by the same rules.
+  const oldSlots = !patched(slotsPatch);
+  const begun = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
+  let state = begun === null ? null : withRules(begun, oldSlots);
   // What is asked before the specification has been read is done as soon as it has.
   const early: ((known: ClusterState) => void)[] = [];
   const news = createNews();
@@ -77,10 +82,17 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
 
   const told = (): void => stop({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
   return onCancelRequest(told, async () => {
-    state ??= createState(input, createdAtMs, await loadSettings(input));
+    state ??= withRules(createState(input, createdAtMs, await loadSettings(input)), oldSlots);
     for (const how of early) how(state);
     return run(state, input, news);
   });
+}
+
+/** Slots have successors and pauses: other commands at other times. */
+const slotsPatch = 'slots-have-successors-and-pauses';
+
+function withRules({ oldSlots: _, ...state }: ClusterState, oldSlots: boolean): ClusterState {
+  return oldSlots ? { ...state, oldSlots } : state;
 }
 
 function createState(
@@ -112,6 +124,7 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
     const nowMs = Date.now();
     const rolling = shouldRoll();
     if (state.dask !== null) adaptNow(state, state.dask, nowMs);
+    watchCapacity(state, nowMs);
     const plan = planCluster(state, nowMs);
     for (const decision of rolling ? [] : plan.decisions) {
       intend(state, decision, nowMs);

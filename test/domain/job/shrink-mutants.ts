@@ -38,7 +38,7 @@ export const giveBackMutants: Mutant[] = [
   {
     name: 'the head can be given back',
     file: 'cluster/give-back.ts',
-    from: 'ids.includes(id) && slot > 0 && slot',
-    to: 'ids.includes(id) && slot',
+    from: '      each.slot > 0 &&\n',
+    to: '',
   },
 ];
