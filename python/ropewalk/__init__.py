@@ -4,6 +4,7 @@ runs, `ropewalk.batch.run` submits a job."""
 from ropewalk import batch
 from ropewalk.cluster import Cluster
 from ropewalk.errors import ClusterFailedError, ClusterTimeoutError, JobTimeoutError, RopewalkError
+from ropewalk.plans import plan_cluster
 
 __version__ = "0.1.0"
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "RopewalkError",
     "__version__",
     "batch",
+    "plan_cluster",
 ]

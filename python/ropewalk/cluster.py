@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from distributed.core import Status
 from distributed.utils import Log, Logs
@@ -19,10 +19,14 @@ from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import RopewalkError
 from ropewalk.life import DEFAULT_TIMEOUT_S, ClusterLife
 from ropewalk.logs import group_logs
+from ropewalk.machines import ClusterMachines, cluster_fields
 from ropewalk.private_envs import check_envs, send_envs
 from ropewalk.remote import Remote
 from ropewalk.versions import matching_requirements
 from ropewalk.waiting import DEFAULT_AMOUNT, WorkerAmount, check_amount
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _LINK_MARGIN_S = 30.0
 
@@ -48,6 +52,22 @@ class Cluster(ClusterLife):
         ClusterTimeoutError, a TimeoutError, is raised.
     api_url, token: else ROPEWALK_API_URL and ROPEWALK_TOKEN, else config.yaml in ROPEWALK_HOME (~/.ropewalk).
     quiet: no progress on stderr.
+
+    On what it runs, where the server has a cloud; `plan_cluster` takes the same, and says what it would cost:
+
+    worker_vm_types, scheduler_vm_types: instance types by name, the most wanted first.
+    worker_cpu, scheduler_cpu: vCPUs, or a range: 4 or [2, 8]. Four unless given.
+    worker_memory, scheduler_memory: a tenth more or less will do: "16 GiB" or ["8 GiB", "32 GiB"].
+    worker_gpu: True or 1 for a GPU in each worker.
+    worker_disk_size: in GiB, of each instance.
+    arm: ARM processors.
+    spot_policy: "on-demand", "spot" or "spot_with_fallback", for the workers; compute_purchase_option is its old name.
+    provider, region, zone: where; the zone with the best availability unless given.
+    allow_cross_zone: instances may be in different zones.
+    wait_for_capacity: what cannot be had now is asked for again for so long, e.g. "6h".
+    allow_ssh, allow_ssh_from: opens port 22 of the scheduler's instance, to an address, a range or "everyone".
+    allow_ingress_from: who may reach the scheduler, likewise.
+    backend_options: Coiled's: region_name, zone_name, spot, spot_on_demand_fallback, multizone_allow_cross_zone, ingress, firewall.
 
     Examples
     --------
@@ -79,6 +99,7 @@ class Cluster(ClusterLife):
         token: str | None = None,
         quiet: bool = False,
         loop: Any = None,
+        **machines: Unpack[ClusterMachines],
     ) -> None:
         amount = DEFAULT_AMOUNT if wait_for_workers is None else wait_for_workers
         check_amount(amount)
@@ -96,6 +117,7 @@ class Cluster(ClusterLife):
             noClientTimeout=keepalive_s,
             privateToCreator=private_to_creator,
             deadMan=None if dead_man is None else seconds_of(dead_man, "dead_man"),
+            **cluster_fields(machines),
         )
         self._is_adaptive = False
         self._link: tuple[str, float] | None = None

@@ -113,6 +113,8 @@ class ClusterLife(DaskCluster):
         self._log(f"{'Using' if self._existed else 'Created'} cluster {self.number} ({self.name})")
         for warning in created["warnings"]:
             self._log(f"Note: {warning}")
+        if (price := created.get("pricePerHour")) is not None:
+            self._log(f"It costs ${price['firstChoice']:.2f} to ${price['max']:.2f} an hour while all its instances run")
         if not self._existed:
             self._asked = (self._body["workers"], time.monotonic())
         view = await self._wait_for_scheduler(deadline)

@@ -30,6 +30,9 @@ class StandIn:
         self.workers_come = True
         #: What becomes of new clusters: their view's fields, once they are looked at often enough.
         self.outcome: dict[str, Any] = {}
+        #: What is said of a new cluster beside its number.
+        self.told: dict[str, Any] = {}
+        self.plan: dict[str, Any] = {"provider": "local", "pricePerHour": {"firstChoice": 0.5, "max": 1.5}}
         stand_in = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -87,6 +90,8 @@ class StandIn:
         return status, answer, {}
 
     def route(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+        if path.startswith("/v1/plans/"):
+            return 200, self.plan
         if path == "/v1/clusters":
             return self.create(body, headers.get("idempotency-key", ""))
         number, _, verb = path.removeprefix("/v1/clusters/").partition("/")
@@ -128,7 +133,7 @@ class StandIn:
         return 200 if taken else 201, self.created(number, existing=bool(taken))
 
     def created(self, number: int, *, existing: bool) -> dict[str, Any]:
-        return {"number": number, "name": self.views[number]["name"], "existing": existing, "warnings": []}
+        return {"number": number, "name": self.views[number]["name"], "existing": existing, "warnings": [], **self.told}
 
     def line(self, value: Any) -> bytes:
         """Of application/x-ndjson."""

@@ -59,12 +59,12 @@ def test_what_is_not_asked_for_is_the_servers_to_choose(jobs: JobsStandIn) -> No
 
 
 def test_options_of_coiled_are_sent_by_the_names_of_its_command_line(jobs: JobsStandIn) -> None:
-    jobs.warnings = ["memory has no effect here: instances share this machine."]
-    options: Any = {"memory": "8 GiB", "vm_type": ["m6i.large", "m5.large"], "cpu": 2, "arm": True, "gpu": False}
-    with pytest.warns(UserWarning, match="memory has no effect") as caught:
-        batch.run("true", region=None, **options)
+    jobs.warnings = ["tag has no effect here."]
+    options: Any = {"tag": "a=b", "map_over_values": ["x", "y"], "run_on_host": True, "pipe_to_files": False, "sync": None}
+    with pytest.warns(UserWarning, match="tag has no effect") as caught:
+        batch.run("true", **options)
     assert caught[0].filename == __file__
-    sent = {"memory": "8 GiB", "vm-type": "m6i.large,m5.large", "cpu": "2", "arm": ""}
+    sent = {"tag": "a=b", "map-over-values": "x,y", "run-on-host": ""}
     assert jobs.sent("/v1/jobs")[0]["options"] == sent
 
 

@@ -1,7 +1,7 @@
 """Batch jobs: `ropewalk.batch.run` submits one, the others look at it. All of them block, and need no event loop."""
 
 from ropewalk.batch.calls import cancel, events, list_jobs, logs, status, tasks, wait
-from ropewalk.batch.submit import run
+from ropewalk.batch.submit import plan, run
 from ropewalk.batch.views import CreatedJob, Job, JobEvent, Task, TaskLine
 
 #: The same as `list_jobs`, by the name of the command.
@@ -18,6 +18,7 @@ __all__ = [
     "events",
     "list_jobs",
     "logs",
+    "plan",
     "run",
     "status",
     "tasks",

@@ -1,4 +1,5 @@
-"""Submits a job. The script's header is read by the server; this only sends text and files."""
+"""Submits a job, or asks what it would be launched as. The script's header is read by the server; this only sends text and
+files."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import shlex
 import uuid
 import warnings
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,10 +16,12 @@ from ropewalk.batch.files import collect_files
 from ropewalk.batch.reach import connect
 from ropewalk.batch.views import CreatedJob
 from ropewalk.durations import Duration, seconds_of
+from ropewalk.machines import JOB_MACHINES, job_fields
 from ropewalk.private_envs import check_envs
+from ropewalk.views import Plan
 
 StrPath = str | os.PathLike[str]
-Option = str | int | float | bool | Sequence[str] | None
+Option = str | int | float | bool | timedelta | Sequence[str] | Sequence[int] | None
 
 
 def run(
@@ -59,8 +63,11 @@ def run(
     upload: files, or directories whose content, go into the tasks' working directory.
     idempotency_key: the same key with the same job never makes a second one; a new key per call unless given.
     api_url, token: else ROPEWALK_API_URL and ROPEWALK_TOKEN, else config.yaml in ROPEWALK_HOME (~/.ropewalk).
-    options: those of `coiled.batch.run` by their names there, such as memory="8 GiB" or vm_type=[...]: the server says which
-        have no effect, as a warning, and refuses those without which something else would run.
+    options: on what it runs, where the server has a cloud: vm_type (or several, the most wanted first), cpu (4 or [2, 8]),
+        memory ("16 GiB" or ["8 GiB", "32 GiB"]), gpu, arm, disk_size (in GiB), spot_policy ("on-demand", "spot" or
+        "spot_with_fallback"), provider, region, zone, allow_cross_zone, wait_for_capacity ("6h"), allow_ssh, allow_ssh_from,
+        allow_ingress_from. `plan` says what it would cost. Other options of `coiled.batch.run` by their names there: the
+        server says which have no effect, as a warning, and refuses those without which something else would run.
 
     Examples
     --------
@@ -68,11 +75,7 @@ def run(
     >>> ropewalk.batch.wait(job["number"])["status"]
     'done'
     """
-    words = shlex.split(command) if isinstance(command, str) else [*command]
-    if not words:
-        raise ValueError("command is empty")
-    body: dict[str, Any] = {
-        "command": words,
+    fields: dict[str, Any] = {
         "name": name,
         "getOrCreate": get_or_create or None,
         "env": check_envs(env or {}) or None,
@@ -85,16 +88,49 @@ def run(
         "lease": None if lease is None else seconds_of(lease, "lease"),
         "deadMan": None if dead_man is None else seconds_of(dead_man, "dead_man"),
         "privateToCreator": private_to_creator or None,
-        "options": _as_texts(options) or None,
     }
-    notes: list[str] = []
-    body["files"] = collect_files(words, _paths(upload), notes.append) or None
-    sent = {key: value for key, value in body.items() if value is not None}
+    sent, notes = _request(command, upload, fields, options)
     key = idempotency_key or str(uuid.uuid4())
     created = cast(CreatedJob, connect(api_url, token).ask("POST", "/v1/jobs", sent, idempotency_key=key))
     for text in [*notes, *created["warnings"]]:
         warnings.warn(text, stacklevel=2)
     return created
+
+
+def plan(
+    command: str | Sequence[str],
+    *,
+    ntasks: int | None = None,
+    array: str | None = None,
+    max_workers: int | None = None,
+    upload: StrPath | Sequence[StrPath] | None = None,
+    api_url: str | None = None,
+    token: str | None = None,
+    **options: Option,
+) -> Plan:
+    """What `run` would launch for this job: types in the order they are tried, zones, markets, dollars an hour. Launches
+    nothing. The header of the script counts, as for `run`."""
+    fields = {"ntasks": ntasks, "array": array, "maxWorkers": max_workers}
+    sent, _ = _request(command, upload, fields, options)
+    return cast(Plan, connect(api_url, token).ask("POST", "/v1/plans/jobs", sent))
+
+
+def _request(
+    command: str | Sequence[str],
+    upload: StrPath | Sequence[StrPath] | None,
+    fields: Mapping[str, Any],
+    options: Mapping[str, Option],
+) -> tuple[dict[str, Any], list[str]]:
+    """The body, and what is to be noted about files."""
+    words = shlex.split(command) if isinstance(command, str) else [*command]
+    if not words:
+        raise ValueError("command is empty")
+    machines = job_fields({name: value for name, value in options.items() if name in JOB_MACHINES})
+    texts = _as_texts({name: value for name, value in options.items() if name not in JOB_MACHINES})
+    notes: list[str] = []
+    files = collect_files(words, _paths(upload), notes.append)
+    body = {"command": words, **fields, **machines, "options": texts or None, "files": files or None}
+    return {name: value for name, value in body.items() if value is not None}, notes
 
 
 def _as_texts(options: Mapping[str, Option]) -> dict[str, str]:

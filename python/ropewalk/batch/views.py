@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from ropewalk.views import PlanPrice
 
-class CreatedJob(TypedDict):
+
+class _CreatedJob(TypedDict):
     number: int
     name: str
     #: An equal request with the same key, or `get_or_create`, found an earlier job.
     existing: bool
     warnings: list[str]
+
+
+class CreatedJob(_CreatedJob, total=False):
+    #: Of a new job on a cloud, all its instances together.
+    pricePerHour: PlanPrice
 
 
 class Reason(TypedDict):

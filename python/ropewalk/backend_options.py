@@ -1,0 +1,53 @@
+"""`backend_options` of Coiled, as arguments of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_SSH, _DASK = 22, 8786
+#: The dashboard comes through the API, by its own port and access rules: whoever lists its ports loses nothing.
+_DASHBOARD = (80, 443, 8787)
+_KNOWN = ("firewall", "ingress", "multizone_allow_cross_zone", "region_name", "spot", "spot_on_demand_fallback", "zone_name")
+
+
+def read_backend_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Raises ValueError that names the key."""
+    unknown = sorted(set(options) - set(_KNOWN))
+    if unknown:
+        raise ValueError(f"backend_options: {unknown[0]!r} is not known here; there are: {', '.join(_KNOWN)}")
+    read: dict[str, Any] = {
+        "region": options.get("region_name"),
+        "zone": options.get("zone_name"),
+        "allow_cross_zone": options.get("multizone_allow_cross_zone"),
+        "spot_policy": _policy(options),
+        **_doors(options),
+    }
+    return {name: value for name, value in read.items() if value is not None}
+
+
+def _policy(options: Mapping[str, Any]) -> str | None:
+    spot = options.get("spot")
+    if spot is None:
+        return None
+    if not spot:
+        return "on-demand"
+    return "spot_with_fallback" if options.get("spot_on_demand_fallback") else "spot"
+
+
+def _doors(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Of `ingress`, a list of {"ports": [...], "cidr": "..."}, or of its older form `firewall`, one of them."""
+    doors: dict[str, Any] = {}
+    firewall = options.get("firewall")
+    for rule in [*(options.get("ingress") or []), *([] if firewall is None else [firewall])]:
+        if not isinstance(rule, Mapping) or not isinstance(rule.get("cidr"), str):
+            raise ValueError('backend_options: a rule of ingress is written {"ports": [22, 8786], "cidr": "203.0.113.0/24"}')
+        for port in rule.get("ports") or []:
+            if port in _DASHBOARD:
+                continue
+            if port not in (_SSH, _DASK):
+                raise ValueError(f"backend_options: port {port!r} cannot be opened; there are {_SSH} (SSH) and {_DASK} (Dask)")
+            name = "allow_ssh_from" if port == _SSH else "allow_ingress_from"
+            if doors.setdefault(name, rule["cidr"]) != rule["cidr"]:
+                raise ValueError(f"backend_options: port {port} can be open to one range only")
+    return {**doors, **({"allow_ssh": True} if "allow_ssh_from" in doors else {})}

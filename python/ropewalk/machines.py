@@ -1,0 +1,195 @@
+"""From what people write of machines to what the API is asked. What there is, only the server knows; what cannot be meant is
+told here, by the name of the argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+from ropewalk.backend_options import read_backend_options
+from ropewalk.durations import Duration, seconds_of
+
+Cpu = int | Sequence[int]
+Memory = str | Sequence[str]
+SpotPolicy = Literal["on-demand", "spot", "spot_with_fallback"]
+
+_POLICIES = ("on-demand", "spot", "spot_with_fallback")
+
+
+class PlaceArguments(TypedDict, total=False):
+    provider: Literal["local", "aws"] | None
+    region: str | None
+    zone: str | None
+    allow_cross_zone: bool | None
+    arm: bool | None
+    spot_policy: SpotPolicy | None
+    wait_for_capacity: Duration | None
+    allow_ssh: bool | None
+    allow_ssh_from: str | None
+    allow_ingress_from: str | None
+
+
+class ClusterMachines(PlaceArguments, total=False):
+    """Keyword arguments of `Cluster` and `plan_cluster`, by the names that Coiled gave them."""
+
+    worker_vm_types: Sequence[str] | None
+    worker_cpu: Cpu | None
+    worker_memory: Memory | None
+    worker_gpu: int | bool | None
+    worker_disk_size: int | str | None
+    scheduler_vm_types: Sequence[str] | None
+    scheduler_cpu: Cpu | None
+    scheduler_memory: Memory | None
+    compute_purchase_option: SpotPolicy | None
+    backend_options: Mapping[str, Any] | None
+
+
+class JobMachines(PlaceArguments, total=False):
+    """Keyword arguments of `batch.run` and `batch.plan`."""
+
+    vm_type: str | Sequence[str] | None
+    cpu: Cpu | None
+    memory: Memory | None
+    gpu: bool | None
+    disk_size: int | str | None
+
+
+JOB_MACHINES = frozenset(JobMachines.__annotations__) | frozenset(PlaceArguments.__annotations__)
+_CLUSTER_MACHINES = frozenset(ClusterMachines.__annotations__) | frozenset(PlaceArguments.__annotations__)
+
+
+def cluster_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a request for a cluster; TypeError and ValueError name the argument."""
+    unknown = sorted(set(arguments) - _CLUSTER_MACHINES)
+    if unknown:
+        raise TypeError(f"{unknown[0]!r} is no keyword argument here; about machines there are: {_listed(_CLUSTER_MACHINES)}")
+    given = {name: value for name, value in arguments.items() if value is not None}
+    given = _together(given, "spot_policy", {"spot_policy": given.pop("compute_purchase_option", None)}, "compute_purchase_option")
+    for name, value in read_backend_options(given.pop("backend_options", {})).items():
+        given = _together(given, name, {name: value}, "backend_options")
+    read: dict[str, Any] = {
+        "workerVmTypes": _types(given, "worker_vm_types"),
+        "workerCpu": _cpu(given, "worker_cpu"),
+        "workerMemory": _memory(given, "worker_memory"),
+        "workerGpu": _gpu(given, "worker_gpu"),
+        "schedulerVmTypes": _types(given, "scheduler_vm_types"),
+        "schedulerCpu": _cpu(given, "scheduler_cpu"),
+        "schedulerMemory": _memory(given, "scheduler_memory"),
+        "diskSize": _disk(given, "worker_disk_size"),
+        **_place(given),
+    }
+    return {name: value for name, value in read.items() if value is not None}
+
+
+def job_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a request for a job; TypeError and ValueError name the argument."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    read: dict[str, Any] = {
+        "vmTypes": _types(given, "vm_type"),
+        "cpu": _cpu(given, "cpu"),
+        "memory": _memory(given, "memory"),
+        "gpu": _gpu(given, "gpu"),
+        "diskSize": _disk(given, "disk_size"),
+        **_place(given),
+    }
+    return {name: value for name, value in read.items() if value is not None}
+
+
+def _together(given: dict[str, Any], name: str, other: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """An argument that was said in two ways must have been said once, or the same twice."""
+    value = other[name]
+    if value is None:
+        return given
+    if given.get(name, value) != value:
+        raise ValueError(f"{name} is {given[name]!r}, and {source} says {value!r}: give one of the two")
+    return {**given, name: value}
+
+
+def _place(given: Mapping[str, Any]) -> dict[str, Any]:
+    policy = given.get("spot_policy")
+    if policy is not None and policy not in _POLICIES:
+        raise ValueError(f"spot_policy is {policy!r}: give one of {', '.join(_POLICIES)}")
+    wait = given.get("wait_for_capacity")
+    return {
+        "provider": _text(given, "provider"),
+        "region": _text(given, "region"),
+        "zone": _text(given, "zone"),
+        "allowCrossZone": _flag(given, "allow_cross_zone"),
+        "arm": _flag(given, "arm"),
+        "spotPolicy": policy,
+        "waitForCapacity": None if wait is None else seconds_of(wait, "wait_for_capacity"),
+        "allowSsh": _flag(given, "allow_ssh"),
+        "allowSshFrom": _text(given, "allow_ssh_from"),
+        "allowIngressFrom": _text(given, "allow_ingress_from"),
+    }
+
+
+def _types(given: Mapping[str, Any], name: str) -> list[str] | None:
+    value = given.get(name)
+    if value is None:
+        return None
+    types = [value] if isinstance(value, str) else [*value]
+    if types and all(isinstance(one, str) for one in types):
+        return types
+    raise ValueError(f"{name} is {value!r}: give names of instance types, the most wanted first")
+
+
+def _cpu(given: Mapping[str, Any], name: str) -> int | list[int] | None:
+    read: int | list[int] | None = _one_or_range(given, name, _is_count, "4 or [2, 8]")
+    return read
+
+
+def _memory(given: Mapping[str, Any], name: str) -> str | list[str] | None:
+    read: str | list[str] | None = _one_or_range(given, name, _is_text, '"16 GiB" or ["8 GiB", "32 GiB"]')
+    return read
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _one_or_range(given: Mapping[str, Any], name: str, is_amount: Callable[[object], bool], example: str) -> Any:
+    value = given.get(name)
+    if value is None or is_amount(value):
+        return value
+    if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_amount, value)):
+        return [*value]
+    raise ValueError(f"{name} is {value!r}: write it like {example}")
+
+
+def _gpu(given: Mapping[str, Any], name: str) -> int | bool | None:
+    value = given.get(name)
+    if value is None or (isinstance(value, int) and value >= 0):
+        return value
+    raise ValueError(f"{name} is {value!r}: give True, or a number of GPUs")
+
+
+def _disk(given: Mapping[str, Any], name: str) -> str | None:
+    value = given.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return f"{value} GiB"
+    raise ValueError(f'{name} is {value!r}: give a number of GiB, or text like "100 GiB"')
+
+
+def _text(given: Mapping[str, Any], name: str) -> str | None:
+    value = given.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    raise TypeError(f"{name} is {value!r}: give text")
+
+
+def _flag(given: Mapping[str, Any], name: str) -> bool | None:
+    value = given.get(name)
+    if value is None or isinstance(value, bool):
+        return value
+    raise TypeError(f"{name} is {value!r}: give True or False")
+
+
+def _listed(names: frozenset[str]) -> str:
+    return ", ".join(sorted(names))

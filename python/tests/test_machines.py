@@ -1,0 +1,131 @@
+"""Machines by the names that Coiled's users know, and plans: what is sent, and what is told here by the argument's name."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from stand_in import TOKEN, StandIn
+from stand_in_jobs import JobsStandIn
+from support import Start
+
+import ropewalk
+from ropewalk import batch
+
+ARGUMENTS: dict[str, Any] = {
+    "worker_vm_types": ["m6i.large", "m5.large"],
+    "worker_gpu": True,
+    "worker_disk_size": 100,
+    "scheduler_cpu": [2, 8],
+    "scheduler_memory": ("8 GiB", "32 GiB"),
+    "arm": False,
+    "spot_policy": "spot_with_fallback",
+    "region": "us-west-2",
+    "allow_ssh": True,
+    "allow_ingress_from": "203.0.113.7",
+    "wait_for_capacity": "6h",
+    "backend_options": {"zone_name": "us-west-2a", "multizone_allow_cross_zone": True, "region_name": "us-west-2"},
+}
+SENT = {
+    "workerVmTypes": ["m6i.large", "m5.large"],
+    "workerGpu": True,
+    "diskSize": "100 GiB",
+    "schedulerCpu": [2, 8],
+    "schedulerMemory": ["8 GiB", "32 GiB"],
+    "arm": False,
+    "spotPolicy": "spot_with_fallback",
+    "region": "us-west-2",
+    "zone": "us-west-2a",
+    "allowCrossZone": True,
+    "allowSsh": True,
+    "allowIngressFrom": "203.0.113.7",
+    "waitForCapacity": 21_600,
+}
+
+
+def plan(api: StandIn, **machines: Any) -> Any:
+    """What is asked of the API for these arguments."""
+    assert ropewalk.plan_cluster(2, api_url=api.url, token=TOKEN, **machines) == api.plan
+    return api.sent("/v1/plans/clusters")[-1]
+
+
+def test_a_cluster_is_asked_for_as_its_plan_is(api: StandIn, start: Start) -> None:
+    assert plan(api, **ARGUMENTS) == {"workers": 2, **SENT}
+    assert plan(api) == {"workers": 2}
+    start(wait_for_workers=False, **ARGUMENTS)
+    assert api.sent("/v1/clusters")[0].items() >= SENT.items()
+
+
+def test_a_job_is_asked_for_as_its_plan_is(jobs: JobsStandIn) -> None:
+    options: Any = {"vm_type": "m6i.large", "cpu": 2, "memory": "8 GiB", "gpu": True, "disk_size": 50, "zone": "z"}
+    options |= {"provider": "aws", "wait_for_capacity": timedelta(hours=6), "allow_cross_zone": False, "region": None}
+    sent = {"vmTypes": ["m6i.large"], "cpu": 2, "memory": "8 GiB", "gpu": True, "diskSize": "50 GiB", "zone": "z"}
+    sent |= {"provider": "aws", "waitForCapacity": 21_600, "allowCrossZone": False, "command": ["true"], "ntasks": 3}
+    assert batch.plan("true", ntasks=3, **options) == jobs.plan
+    batch.run("true", ntasks=3, **options)
+    assert jobs.sent("/v1/plans/jobs") == jobs.sent("/v1/jobs") == [sent]
+    assert len(jobs.jobs) == 1
+
+
+def test_a_new_cluster_says_what_it_costs(api: StandIn, start: Start) -> None:
+    api.told = {"pricePerHour": {"firstChoice": 0.892, "max": 2.112}}
+    cluster = start(wait_for_workers=False)
+    assert "It costs $0.89 to $2.11 an hour" in str(cluster.get_logs(scheduler=False, workers=False)["Cluster"])
+
+
+@pytest.mark.parametrize(
+    ("options", "sent"),
+    [
+        ({"spot": True}, {"spotPolicy": "spot"}),
+        ({"spot": True, "spot_on_demand_fallback": True}, {"spotPolicy": "spot_with_fallback"}),
+        ({"spot": False}, {"spotPolicy": "on-demand"}),
+        ({"ingress": [{"ports": [8786, 8787], "cidr": "10.0.0.0/8"}]}, {"allowIngressFrom": "10.0.0.0/8"}),
+        (
+            {"firewall": {"ports": [22, 8787, 8786], "cidr": "0.0.0.0/0"}},
+            {"allowSsh": True, "allowSshFrom": "0.0.0.0/0", "allowIngressFrom": "0.0.0.0/0"},
+        ),
+        ({}, {}),
+    ],
+)
+def test_backend_options_of_coiled(api: StandIn, options: Any, sent: Any) -> None:
+    assert plan(api, backend_options=options) == {"workers": 2, **sent}
+
+
+def test_the_old_name_of_the_spot_policy(api: StandIn) -> None:
+    assert plan(api, compute_purchase_option="spot") == {"workers": 2, "spotPolicy": "spot"}
+    assert plan(api, compute_purchase_option="spot", spot_policy="spot") == {"workers": 2, "spotPolicy": "spot"}
+
+
+@pytest.mark.parametrize(
+    ("machines", "text"),
+    [
+        ({"worker_cpus": 4}, "'worker_cpus' is no keyword argument here"),
+        ({"worker_cpu": "4"}, "worker_cpu is '4': write it like 4"),
+        ({"worker_cpu": [1, 2, 3]}, "worker_cpu is"),
+        ({"scheduler_memory": 16}, "scheduler_memory is 16: write it like"),
+        ({"worker_vm_types": []}, "worker_vm_types is"),
+        ({"worker_gpu": "T4"}, "worker_gpu is 'T4'"),
+        ({"worker_disk_size": 0}, "worker_disk_size is 0"),
+        ({"spot_policy": "cheap"}, "spot_policy is 'cheap': give one of on-demand, spot"),
+        ({"arm": "yes"}, "arm is 'yes': give True or False"),
+        ({"region": 1}, "region is 1: give text"),
+        ({"wait_for_capacity": "soon"}, "wait_for_capacity is 'soon'"),
+        ({"spot_policy": "spot", "compute_purchase_option": "on-demand"}, "compute_purchase_option says 'on-demand'"),
+        ({"region": "us-west-2", "backend_options": {"region_name": "us-east-1"}}, "backend_options says 'us-east-1'"),
+        ({"backend_options": {"keypair_name": "mine"}}, "backend_options: 'keypair_name' is not known here"),
+        ({"backend_options": {"ingress": [{"ports": [5432], "cidr": "x"}]}}, "port 5432 cannot be opened"),
+        ({"backend_options": {"ingress": [{"ports": [22]}]}}, "a rule of ingress is written"),
+        (
+            {"backend_options": {"ingress": [{"ports": [22], "cidr": "a"}, {"ports": [22], "cidr": "b"}]}},
+            "port 22 can be open to one range only",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_told_by_name(api: StandIn, machines: Any, text: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
+        ropewalk.plan_cluster(api_url=api.url, token=TOKEN, **machines)
+    assert text in str(caught.value)
+    with pytest.raises((TypeError, ValueError)):
+        ropewalk.Cluster(api_url=api.url, token=TOKEN, **machines)
+    assert api.requests == []
