@@ -5,6 +5,7 @@ import type { LaunchNews, InspectionNews } from '../domain/cluster/apply.ts';
 import type { LaunchPlacement } from '../domain/cluster/machines.ts';
 import type { SlotOrder } from '../domain/cluster/plan.ts';
 import { RopewalkError } from '../domain/errors.ts';
+import { maxUnclearLaunches } from '../domain/limits.ts';
 import type { Tokens } from '../platform/tokens.ts';
 import type { Owner, Provider } from '../providers/provider.ts';
 import { heartbeating } from './heartbeating.ts';
@@ -94,15 +95,21 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
   };
 }
 
-/** A request that is wrong stays wrong: retrying it would hide the reason from the user. */
+/**
+ * A request that is wrong stays wrong: retrying it would hide the reason from the user. And an answer that nobody understands
+ * is asked for again only so often; what it may have launched has the cluster's tags, and ends with it at the latest.
+ */
 async function translated<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof RopewalkError) || error.problem.code !== 'VALIDATION') throw error;
+    if (!(error instanceof RopewalkError)) throw error;
+    const { code } = error.problem;
+    const isTiresome = code === 'INTERNAL' && Context.current().info.attempt >= maxUnclearLaunches;
+    if (code !== 'VALIDATION' && !isTiresome) throw error;
     throw ApplicationFailure.create({
       message: error.message,
-      type: 'InvalidRequest',
+      type: code === 'VALIDATION' ? 'InvalidRequest' : 'UnknownAnswer',
       nonRetryable: true,
       cause: error,
     });

@@ -95,6 +95,12 @@ export const maxCapacityPauseMs = 300_000;
 /** A wait that is longer than anybody means. */
 export const maxCapacityWaitMs = 30 * 86_400_000;
 
+/**
+ * A launch that a cloud refuses for a reason that we do not know is tried again so often in a row, five minutes with its
+ * back-off, before its slots are given up with that reason. As often is one repeated whose outcome such an answer hides.
+ */
+export const maxUnclearLaunches = 10;
+
 /** Adaptive scaling takes workers away only after Dask has wanted fewer for this long: its wishes jump about. */
 export const fewerAfterMs = 60_000;
 

@@ -5,6 +5,7 @@ import {
   massLossShare,
   maxLaunchBackoffMs,
   maxSilentInspections,
+  maxUnclearLaunches,
   minLaunchBackoffMs,
 } from '../limits.ts';
 import { addEvent, touchOrders } from './notes.ts';
@@ -14,6 +15,7 @@ import { failSlot, lose, tellLost } from './lose.ts';
 import { noteUnavailable } from './machines.ts';
 import { notWanted, takenBack } from './plan.ts';
 import { slotHistory } from './slots.ts';
+import { noteRunning } from './stages.ts';
 import type { ClusterInstance, ClusterState, LaunchFailure } from './state.ts';
 import { noteReady } from './view.ts';
 
@@ -48,11 +50,15 @@ export function applyLaunch(state: ClusterState, seq: number, news: LaunchNews, 
       heardAtMs: nowMs,
       process: null,
       drain: null,
+      stages: { requestedAtMs: launch.atMs },
     });
   }
   if (news.launched.length > 0) {
     addEvent(state, nowMs, 'LAUNCHED', `launched ${news.launched.length} of ${launch.slots.length} instances`);
   }
+  const isUnclear = news.launched.length === 0 && news.failures.some(({ scope }) => scope === 'unclear');
+  if (isUnclear) state.unclearLaunches = (state.unclearLaunches ?? 0) + 1;
+  else delete state.unclearLaunches;
   for (const failure of news.failures) applyFailure(state, launch.slots, news, failure, nowMs);
   // Also an answer that explains nothing must not be asked for again at once.
   if (news.launched.length >= launch.slots.length) state.launchBackoff = null;
@@ -72,7 +78,9 @@ function applyFailure(
   if (known === undefined) addEvent(state, nowMs, failure.code, failure.text);
   if (state.settings.machines !== undefined) noteUnavailable(state, failure, nowMs);
   // A request or an account that is wrong stays wrong: trying again would only fail again.
-  if (failure.scope !== 'request' && failure.scope !== 'account') return;
+  const { scope } = failure;
+  const isHopeless = scope === 'unclear' && (state.unclearLaunches ?? 0) >= maxUnclearLaunches;
+  if (scope !== 'request' && scope !== 'account' && !isHopeless) return;
   const filled = new Set(news.launched.map((item) => item.slot));
   for (const slot of asked.filter((each) => !filled.has(each))) {
     slotHistory(state, slot).givenUp = { code: failure.code, text: failure.text, atMs: nowMs };
@@ -89,6 +97,8 @@ export interface Report extends DaskNews {
   bootId: string;
   kind: 'register' | 'alive' | 'leaving';
   address: string;
+  /** How long its machine is up; said when it registers, where the machine is the instance. */
+  upForMs?: number | undefined;
   /** What the cloud announced: `terminate` takes the instance back then, `rebalance` says that it may soon. */
   interruption?: { kind: 'terminate' | 'rebalance'; at: string } | undefined;
 }
@@ -114,6 +124,7 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
     instance.address = report.address;
     instance.registeredAtMs = nowMs;
     instance.state = 'ready';
+    noteRunning(instance, report.upForMs, nowMs);
     noteReady(state, nowMs);
   }
   applyDaskNews(state, instance, report, nowMs);

@@ -68,6 +68,8 @@ export interface ClusterInstance {
   process: DaskProcess | null;
   /** It is being emptied before it is terminated. */
   drain: Drain | null;
+  /** When it reached what has no time of its own above; absent for instances of earlier versions. */
+  stages?: { requestedAtMs: number; runningAtMs?: number; environmentAtMs?: number; daskAtMs?: number };
   /** The cloud has said that it takes it back then; absent for all others. A worker then claims its slot no more. */
   leavesAtMs?: number;
 }
@@ -174,7 +176,9 @@ export type FailureScope =
   | 'account'
   | 'request'
   | 'throttle'
-  | 'cloud';
+  | 'cloud'
+  /** Nobody knows: tried again, but only so often. */
+  | 'unclear';
 
 export interface SlotHistory {
   /** Instances this slot has had. */
@@ -201,6 +205,8 @@ export interface ClusterState {
   nextLaunchSeq: number;
   launches: Launch[];
   launchBackoff: { untilMs: number; delayMs: number } | null;
+  /** Launches in a row that gave nothing for a reason that is not understood; absent when the last one was understood. */
+  unclearLaunches?: number;
   /** Absent until a cloud could not give something. */
   unavailable?: UnavailableOffer[];
   /** Absent or null while nothing is waited for; `waitedUntilMs` is when the last wait was over. */

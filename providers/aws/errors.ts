@@ -1,7 +1,8 @@
 // Every error code of EC2 that we know, what it reaches, and what people read. The plan acts on scopes alone; a code that
-// is not in the table counts as the cloud's own trouble, is tried again with growing pauses, and is shown as it came.
+// is not in the table is shown as it came and tried again with growing pauses, a bounded number of times.
 // Codes: AWS's documentation and Karpenter's pkg/errors, as of 2026-08.
 import type { FailureScope } from '../../domain/cluster/state.ts';
+import { maxUnclearLaunches } from '../../domain/limits.ts';
 
 export interface KnownError {
   scope: FailureScope;
@@ -90,26 +91,25 @@ const table: Record<string, KnownError> = {
 export const knownCodes: readonly string[] = Object.keys(table);
 
 /**
- * What an error of EC2 means. `message` is AWS's own sentence; it ends what people read, since only it names the thing.
+ * What an error of EC2 means. `message` is AWS's own sentence; it ends what people read, since only it names the thing, with
+ * the id by which AWS's support finds the request.
  */
-export function classify(code: string, message: string): KnownError & { known: boolean } {
-  const special = byMessage(code, message);
-  const found = special ?? table[code] ?? null;
-  if (found === null) {
-    const text = `AWS answered ${code === '' ? 'an error without a code' : code}, which Ropewalk does not know; it tries again. AWS: ${message}`;
-    return { scope: 'cloud', text, known: false };
-  }
-  return { scope: found.scope, text: message === '' ? found.text : `${found.text} AWS: ${message}`, known: true };
+export function classify(code: string, message: string, requestId = ''): KnownError & { known: boolean } {
+  const found = byMessage(code, message) ?? table[code] ?? null;
+  const said = message === '' ? '' : ` AWS: ${message}`;
+  const id = requestId === '' ? '' : ` (AWS request ${requestId})`;
+  if (found !== null) return { scope: found.scope, text: `${found.text}${said}${id}`, known: true };
+  const what = code === '' ? 'an error without a code' : code;
+  const text = `AWS answered ${what}, which Ropewalk does not know; it tries again, at most ${maxUnclearLaunches} times in a row.${said}${id}`;
+  return { scope: 'unclear', text, known: false };
 }
-
-/** True for a failure that says nothing of what was launched: the same request, repeated, finds out. */
-export const isUnknownOutcome = (scope: FailureScope): boolean => scope === 'cloud' || scope === 'throttle';
 
 /** Some codes mean several things. */
 function byMessage(code: string, message: string): KnownError | null {
-  // A new instance profile takes seconds to be known everywhere.
+  // A new instance profile takes seconds to be known everywhere; one that does not exist is never known.
   if (code === 'InvalidParameterValue' && message.includes('Invalid IAM Instance Profile')) {
-    return cloud('The instance profile of the configuration is not known (yet).');
+    const text = 'EC2 does not know the instance profile of the configuration (yet): does it exist, in this account?';
+    return { scope: 'unclear', text };
   }
   if (message.includes('not eligible for Free Tier')) return account('The account may launch free-tier types only.');
   return null;

@@ -1,7 +1,7 @@
 // CreateFleet of type `instant`: many types and zones in one call, answered at once with what was launched and which pools
 // failed. One attempt, no fleet to look after: what is missing is asked for again by the plan.
 import { CreateFleetCommand } from '@aws-sdk/client-ec2';
-import type { _InstanceType, CreateFleetResult, FleetLaunchTemplateOverridesRequest } from '@aws-sdk/client-ec2';
+import type { _InstanceType, CreateFleetCommandOutput, FleetLaunchTemplateOverridesRequest } from '@aws-sdk/client-ec2';
 
 import type { AwsClients } from './clients.ts';
 import { accountFor, clientToken, failureOf, tagSpecifications } from './pools.ts';
@@ -47,7 +47,7 @@ function overridesOf({ placement, subnets }: Wanted): FleetLaunchTemplateOverrid
 /** The SDK lists the types of its own day; ours come from the cloud's catalogue, and EC2 refuses what it does not know. */
 const asInstanceType = (type: string): _InstanceType => type as _InstanceType;
 
-function read(answer: CreateFleetResult, { count, placement, subnets }: Wanted): Given {
+function read(answer: CreateFleetCommandOutput, { count, placement, subnets }: Wanted): Given {
   const zoneOf = (subnet: string | undefined): string => subnets.find(({ id }) => id === subnet)?.zone ?? '';
   const instances = (answer.Instances ?? []).flatMap(({ InstanceIds, InstanceType, LaunchTemplateAndOverrides }) => {
     const { SubnetId, AvailabilityZone } = LaunchTemplateAndOverrides?.Overrides ?? {};
@@ -60,7 +60,7 @@ function read(answer: CreateFleetResult, { count, placement, subnets }: Wanted):
   const failures = (answer.Errors ?? []).map(({ ErrorCode, ErrorMessage, LaunchTemplateAndOverrides }) => {
     const { InstanceType, SubnetId, AvailabilityZone } = LaunchTemplateAndOverrides?.Overrides ?? {};
     const pool = { type: InstanceType ?? '', zone: AvailabilityZone ?? zoneOf(SubnetId), market: placement.market };
-    return failureOf(pool, ErrorCode ?? '', ErrorMessage ?? '', 0);
+    return failureOf(pool, ErrorCode ?? '', ErrorMessage ?? '', 0, answer.$metadata.requestId);
   });
   const where = { zone: subnets.length === 1 ? (subnets[0]?.zone ?? '') : '', market: placement.market };
   return { instances, failures: accountFor(count - instances.length, failures, where) };

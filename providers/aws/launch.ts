@@ -9,7 +9,7 @@ import { launchFleet } from './fleet.ts';
 import { accountFor, failureOf } from './pools.ts';
 import type { Given, Wanted } from './pools.ts';
 import { runInstances } from './run-instances.ts';
-import { codeOf, isAnswer, messageOf } from './sdk-errors.ts';
+import { codeOf, isAnswer, mayHaveLaunched, messageOf, requestIdOf } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
 import { ensureTemplate } from './templates.ts';
 
@@ -60,8 +60,8 @@ async function launchRole(
     const oneZone = request.placement?.oneZone === true;
     return await ask(clients, { request, role, count, placement, subnets, oneZone, template });
   } catch (error) {
-    if (mayHaveLaunched(error)) throw error;
-    const failures = [failureOf({ type: '', ...where }, codeOf(error), messageOf(error), 0)];
+    if (mayHaveLaunched(error)) throw repeatable(error);
+    const failures = [failureOf({ type: '', ...where }, codeOf(error), messageOf(error), 0, requestIdOf(error))];
     return { instances: [], failures: accountFor(count, failures, where) };
   }
 }
@@ -79,18 +79,14 @@ async function ask(clients: AwsClients, wanted: Wanted): Promise<Given> {
   }
 }
 
-/** Then the same launch is repeated under the same token, which finds out. */
-function mayHaveLaunched(error: unknown): boolean {
-  if (!isAnswer(error)) return true;
-  const { scope, known } = classify(codeOf(error), messageOf(error));
-  if (known) return scope === 'cloud' || scope === 'throttle';
-  return statusOf(error) >= 500;
-}
-
-function statusOf(error: unknown): number {
-  const metadata: unknown = error instanceof Error && '$metadata' in error ? error.$metadata : null;
-  if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return 0;
-  return Number(metadata.httpStatusCode);
+/**
+ * The same launch is repeated under the same token, which finds out; meanwhile this is what an operator reads of it. Without
+ * end for the troubles that we know to pass, a bounded number of times for what nobody understands.
+ */
+function repeatable(error: unknown): unknown {
+  if (!isAnswer(error)) return error;
+  const { text: message, known } = classify(codeOf(error), messageOf(error), requestIdOf(error));
+  return new RopewalkError({ code: known ? 'UNAVAILABLE' : 'INTERNAL', message }, { cause: error });
 }
 
 function placementOf(request: LaunchRequest, role: InstanceRole): Placement {

@@ -47,8 +47,9 @@ export function failureOf(
   code: string,
   message: string,
   count: number,
+  requestId = '',
 ): LaunchFailure {
-  const { scope, text } = classify(code, message);
+  const { scope, text } = classify(code, message, requestId);
   return { offer: pool.type, zone: pool.zone, market: pool.market, code, scope, text, count };
 }
 

@@ -7,7 +7,7 @@ import type { AwsClients } from './clients.ts';
 import { classify } from './errors.ts';
 import { accountFor, clientToken, failureOf, tagSpecifications } from './pools.ts';
 import type { Given, Wanted } from './pools.ts';
-import { codeOf, isAnswer, messageOf } from './sdk-errors.ts';
+import { codeOf, isAnswer, mayHaveLaunched, messageOf, requestIdOf } from './sdk-errors.ts';
 
 /** Each try is a call that may be throttled: the first few types must do. */
 const maxTypes = 3;
@@ -25,9 +25,9 @@ export async function runInstances(clients: AwsClients, wanted: Wanted): Promise
       const ids = await runOne(clients, wanted, type, subnet.id, count - instances.length);
       instances.push(...ids.map((id) => ({ id, type, zone: subnet.zone })));
     } catch (error) {
+      if (!isAnswer(error) || mayHaveLaunched(error)) throw error;
+      failures.push(failureOf(pool, codeOf(error), messageOf(error), 0, requestIdOf(error)));
       const { scope } = classify(codeOf(error), messageOf(error));
-      if (!isAnswer(error) || scope === 'throttle' || scope === 'cloud') throw error;
-      failures.push(failureOf(pool, codeOf(error), messageOf(error), 0));
       // What is wrong everywhere need not be tried everywhere.
       if (scope === 'request' || scope === 'account' || scope === 'quota') break;
     }

@@ -1,4 +1,5 @@
 // The SDK's errors carry EC2's code as their name.
+import { classify } from './errors.ts';
 
 export function codeOf(error: unknown): string {
   return error instanceof Error ? error.name : '';
@@ -11,6 +12,21 @@ export function messageOf(error: unknown): string {
 /** True when EC2 itself answered: then the code means something. Otherwise the connection broke, and nothing is known. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof Error && '$metadata' in error && hasStatus(error.$metadata);
+}
+
+/** True when an error leaves open whether something was launched. */
+export function mayHaveLaunched(error: unknown): boolean {
+  if (!isAnswer(error)) return true;
+  const { scope, known } = classify(codeOf(error), messageOf(error));
+  return known ? scope === 'cloud' || scope === 'throttle' : Number(metadataOf(error)['httpStatusCode']) >= 500;
+}
+
+/** By which AWS's support finds the request; empty when there was no answer. */
+export const requestIdOf = (error: unknown): string => String(metadataOf(error)['requestId'] ?? '');
+
+function metadataOf(error: unknown): Record<string, unknown> {
+  const metadata: unknown = error instanceof Error && '$metadata' in error ? error.$metadata : null;
+  return typeof metadata === 'object' && metadata !== null ? { ...metadata } : {};
 }
 
 const hasStatus = (metadata: unknown): boolean =>

@@ -187,8 +187,8 @@ describe('the error table', () => {
       expect([code, known, sentence.length > 20, sentence.includes('AWS says so')]).toEqual([code, true, true, true]);
     }
     expect(knownCodes.length).toBeGreaterThanOrEqual(40);
-    expect(classify('SomethingNew', 'hm')).toMatchObject({ scope: 'cloud', known: false });
-    expect(classify('InvalidParameterValue', 'Invalid IAM Instance Profile name').scope).toBe('cloud');
+    expect(classify('SomethingNew', 'hm')).toMatchObject({ scope: 'unclear', known: false });
+    expect(classify('InvalidParameterValue', 'Invalid IAM Instance Profile name').scope).toBe('unclear');
     expect(classify('InvalidParameterValue', 'something else').scope).toBe('request');
   });
 

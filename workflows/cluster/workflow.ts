@@ -91,8 +91,10 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
 /** Slots have successors and pauses: other commands at other times. */
 const slotsPatch = 'slots-have-successors-and-pauses';
 
-function withRules({ oldSlots: _, ...state }: ClusterState, oldSlots: boolean): ClusterState {
-  return oldSlots ? { ...state, oldSlots } : state;
+function withRules(state: ClusterState, oldSlots: boolean): ClusterState {
+  if (oldSlots) state.oldSlots = true;
+  else delete state.oldSlots;
+  return state;
 }
 
 function createState(
