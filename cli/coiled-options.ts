@@ -9,7 +9,6 @@ const withValue = [
   'container',
   'ignore-container-entrypoint',
   'run-on-host',
-  'scheduler-vm-type',
   'map-over-values',
   'map-over-file',
   'map-over-input-var',

@@ -35,6 +35,7 @@ export interface ClusterMachineFlags extends PlaceFlags {
 
 export interface JobMachineFlags extends PlaceFlags {
   vmType?: string[];
+  schedulerVmType?: string[];
   cpu?: Amounts<number>;
   memory?: Amounts<string>;
   gpu?: boolean;
@@ -59,6 +60,11 @@ export function withClusterMachines(command: Command): Command {
 export function withJobMachines(command: Command): Command {
   command
     .option('--vm-type <types>', 'instance type (repeatable, or a,b): any will do', collectTypes)
+    .option(
+      '--scheduler-vm-type <types>',
+      'instance type of the head instance alone (repeatable, or a,b)',
+      collectTypes,
+    )
     .option('--cpu <n>', 'vCPUs of each instance, or a range: 2,8', parseCpu)
     .option('--memory <size>', 'memory of each instance, a tenth more or less, or a range: "8 GiB,32 GiB"', parseMemory)
     .option('--gpu', 'a GPU for each instance');
@@ -81,9 +87,10 @@ export function clusterMachinesOf(flags: ClusterMachineFlags): Partial<CreateClu
 }
 
 export function jobMachinesOf(flags: JobMachineFlags): Partial<CreateJob> {
-  const { vmType: vmTypes, cpu, memory, gpu } = flags;
+  const { vmType: vmTypes, schedulerVmType: schedulerVmTypes, cpu, memory, gpu } = flags;
   return {
     ...(vmTypes !== undefined && { vmTypes }),
+    ...(schedulerVmTypes !== undefined && { schedulerVmTypes }),
     ...(cpu !== undefined && { cpu }),
     ...(memory !== undefined && { memory }),
     ...(gpu !== undefined && { gpu }),

@@ -56,6 +56,8 @@ export const clusterMachinesInput = {
 export const jobMachinesInput = {
   ...placeInput,
   vmTypes: types.optional(),
+  /** For the head instance alone, which runs tasks like the others. */
+  schedulerVmTypes: types.optional(),
   cpu: cpu.optional(),
   memory: memory.optional(),
   gpu: gpu.optional(),

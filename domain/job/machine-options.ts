@@ -5,6 +5,7 @@ import { RopewalkError } from '../errors.ts';
 
 export interface JobMachines {
   vmTypes?: string[] | undefined;
+  schedulerVmTypes?: string[] | undefined;
   cpu?: number | [number, number] | undefined;
   memory?: string | [string, string] | undefined;
   gpu?: boolean | number | undefined;
@@ -23,6 +24,8 @@ export interface JobMachines {
 /** Their command-line names. */
 export const machineOptions: ReadonlySet<string> = new Set([
   'vm-type',
+  'scheduler-vm-type',
+  'zone',
   'cpu',
   'memory',
   'gpu',
@@ -39,7 +42,7 @@ export const machineOptions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The header's wishes under those sent by name; later lines of the header win, but for `vm-type`, which adds up.
+ * The header's wishes under those sent by name; later lines of the header win, but for types, which add up.
  *
  * @throws RopewalkError VALIDATION naming the option.
  */
@@ -50,6 +53,9 @@ export function readMachineOptions(header: BatchHeader, sent: Readonly<Record<st
     switch (name) {
       case 'vm-type':
         machines.vmTypes = [...(machines.vmTypes ?? []), ...listOf(value)];
+        break;
+      case 'scheduler-vm-type':
+        machines.schedulerVmTypes = [...(machines.schedulerVmTypes ?? []), ...listOf(value)];
         break;
       case 'cpu': {
         const [first = '', second] = listOf(value);
@@ -78,6 +84,9 @@ export function readMachineOptions(header: BatchHeader, sent: Readonly<Record<st
         break;
       case 'disk-size':
         machines.diskSize = value;
+        break;
+      case 'zone':
+        machines.zone = value;
         break;
       case 'region':
         machines.region = value;

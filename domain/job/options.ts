@@ -15,6 +15,7 @@ export const noEffect = new Map([
   ['arm', oneMachine],
   ['gpu', oneMachine],
   ['region', oneMachine],
+  ['zone', oneMachine],
   ['spot-policy', oneMachine],
   ['allow-cross-zone', oneMachine],
   ['no-cross-zone', oneMachine],

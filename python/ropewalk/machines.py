@@ -48,6 +48,7 @@ class JobMachines(PlaceArguments, total=False):
     """Keyword arguments of `batch.run` and `batch.plan`."""
 
     vm_type: str | Sequence[str] | None
+    scheduler_vm_type: str | Sequence[str] | None
     cpu: Cpu | None
     memory: Memory | None
     gpu: bool | None
@@ -86,6 +87,7 @@ def job_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in arguments.items() if value is not None}
     read: dict[str, Any] = {
         "vmTypes": _types(given, "vm_type"),
+        "schedulerVmTypes": _types(given, "scheduler_vm_type"),
         "cpu": _cpu(given, "cpu"),
         "memory": _memory(given, "memory"),
         "gpu": _gpu(given, "gpu"),

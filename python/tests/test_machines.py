@@ -60,8 +60,10 @@ def test_a_cluster_is_asked_for_as_its_plan_is(api: StandIn, start: Start) -> No
 def test_a_job_is_asked_for_as_its_plan_is(jobs: JobsStandIn) -> None:
     options: Any = {"vm_type": "m6i.large", "cpu": 2, "memory": "8 GiB", "gpu": True, "disk_size": 50, "zone": "z"}
     options |= {"provider": "aws", "wait_for_capacity": timedelta(hours=6), "allow_cross_zone": False, "region": None}
+    options |= {"scheduler_vm_type": ["m5.large"]}
     sent = {"vmTypes": ["m6i.large"], "cpu": 2, "memory": "8 GiB", "gpu": True, "diskSize": "50 GiB", "zone": "z"}
     sent |= {"provider": "aws", "waitForCapacity": 21_600, "allowCrossZone": False, "command": ["true"], "ntasks": 3}
+    sent |= {"schedulerVmTypes": ["m5.large"]}
     assert batch.plan("true", ntasks=3, **options) == jobs.plan
     batch.run("true", ntasks=3, **options)
     assert jobs.sent("/v1/plans/jobs") == jobs.sent("/v1/jobs") == [sent]

@@ -67,9 +67,10 @@ describe('options about machines', () => {
 
   it('of a job are sent as they were said, and leave those of the command alone', async () => {
     const words = ['--vm-type', 'm6i.large', '--vm-type', 'm5.large', '--gpu', '--no-cross-zone', ...place];
+    words.push('--scheduler-vm-type', 'm5.xlarge');
     expect((await asked(['batch', 'run', ...words, 'train.sh', '--cpu', '3'])).body).toEqual({
       ...{ command: ['train.sh', '--cpu', '3'], vmTypes: ['m6i.large', 'm5.large'], gpu: true, ...placed },
-      allowCrossZone: false,
+      ...{ allowCrossZone: false, schedulerVmTypes: ['m5.xlarge'] },
     });
     expect((await asked(['batch', 'run', '--cpu', '2,8', '--memory', '[8GB,64GB]', 'true'])).body).toEqual({
       ...{ command: ['true'], cpu: [2, 8], memory: ['8GB', '64GB'] },

@@ -34,23 +34,19 @@ const instancesPerCore = 2;
 
 /** Fields of the request win over options and the header. */
 function machinesInput(body: CreateJobParsed, options: JobMachines): MachinesInput {
-  const { vmTypes, cpu, memory, gpu } = body;
+  const { vmTypes, cpu, memory, gpu, schedulerVmTypes: headTypes = options.schedulerVmTypes } = body;
+  const worker = {
+    types: vmTypes ?? options.vmTypes,
+    cpu: cpu ?? options.cpu,
+    memory: memory ?? options.memory,
+    gpu: gpu ?? options.gpu,
+  };
   return {
     provider: body.provider,
-    worker: {
-      types: vmTypes ?? options.vmTypes,
-      cpu: cpu ?? options.cpu,
-      memory: memory ?? options.memory,
-      gpu: gpu ?? options.gpu,
-    },
+    worker,
     workerPrefix: '',
     // A job's head instance runs tasks like the others.
-    head: {
-      types: vmTypes ?? options.vmTypes,
-      cpu: cpu ?? options.cpu,
-      memory: memory ?? options.memory,
-      gpu: gpu ?? options.gpu,
-    },
+    head: headTypes === undefined ? worker : { types: headTypes },
     arm: body.arm ?? options.arm,
     spotPolicy: body.spotPolicy ?? options.spotPolicy,
     region: body.region ?? options.region,

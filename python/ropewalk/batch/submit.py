@@ -63,7 +63,7 @@ def run(
     upload: files, or directories whose content, go into the tasks' working directory.
     idempotency_key: the same key with the same job never makes a second one; a new key per call unless given.
     api_url, token: else ROPEWALK_API_URL and ROPEWALK_TOKEN, else config.yaml in ROPEWALK_HOME (~/.ropewalk).
-    options: on what it runs, where the server has a cloud: vm_type (or several, the most wanted first), cpu (4 or [2, 8]),
+    options: on what it runs, where the server has a cloud: vm_type (or several, the most wanted first), scheduler_vm_type, cpu (4 or [2, 8]),
         memory ("16 GiB" or ["8 GiB", "32 GiB"]), gpu, arm, disk_size (in GiB), spot_policy ("on-demand", "spot" or
         "spot_with_fallback"), provider, region, zone, allow_cross_zone, wait_for_capacity ("6h"), allow_ssh, allow_ssh_from,
         allow_ingress_from. `plan` says what it would cost. Other options of `coiled.batch.run` by their names there: the
