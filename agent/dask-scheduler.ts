@@ -12,6 +12,7 @@ import { createSchedulerLink } from './dask/scheduler-link.ts';
 import type { SchedulerLink } from './dask/scheduler-link.ts';
 import { createDrains } from './drains.ts';
 import { createRelay } from './relay.ts';
+import { watchPulse } from './scheduler-pulse.ts';
 import { watchScheduler } from './scheduler-watch.ts';
 
 /** Its first start after an install may take seconds, on a busy machine many. */
@@ -49,6 +50,7 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     ...(Object.keys(schedulerOptions).length === 0 ? {} : { schedulerOptions }),
   });
   const running = await life.start(command);
+  let stopPulse = (): void => undefined;
   try {
     const greeted = running.orEnded(orFail('NO_HELLO', link.whenHello(helloTimeoutMs)));
     const hello = await Promise.race([orFail('SCHEDULER_FAILED', greeted), untilAborted(signal).then(() => null)]);
@@ -57,9 +59,11 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     tell('started', 'dask', { address: hello.address });
     orders.follow(createDrains({ link, tell: reports.drained, log: input.log, signal }));
     void relayDashboard(life, hello.httpPort);
+    stopPulse = watchPulse({ link, timeoutMs: bundle.unresponsiveTimeoutMs, tell: reports.unanswered });
     const end = await life.untilEnded(running);
     if (end !== null) throw new DaskFailure('PROCESS_EXITED', `The Dask scheduler ended: ${end.text}`);
   } finally {
+    stopPulse();
     await life.end(running);
   }
 }

@@ -16,6 +16,8 @@ export interface Reports {
   /** `make` is called at each attempt, since an outage may last. */
   scheduler: (make: () => SchedulerReport) => void;
   drained: (news: DrainNews) => void;
+  /** `make` says how long the scheduler has not answered, or null when it does. */
+  unanswered: (make: () => number | null) => void;
   notice: (notice: Notice) => void;
   /** Says that this instance does no more work, and ends the agent when that has been heard. */
   leave: (order: { code: string; text: string }) => void;
@@ -33,6 +35,7 @@ export interface ReportsInput extends Pick<AgentInput, 'bootId' | 'boot' | 'stop
 interface News {
   process: ProcessNews | null;
   scheduler: { make: () => SchedulerReport } | null;
+  unanswered: { make: () => number | null } | null;
   drained: readonly DrainNews[];
   interruption: Notice | null;
   leaving: { code: string; text: string } | null;
@@ -40,7 +43,7 @@ interface News {
 
 export function createReports({ bootId, boot, stopping, session, aliveEveryMs, onOrders }: ReportsInput): Reports {
   const bell = createBell(stopping.signal);
-  let news: News = { process: null, scheduler: null, drained: [], interruption: null, leaving: null };
+  let news: News = { process: null, scheduler: null, unanswered: null, drained: [], interruption: null, leaving: null };
   const add = (more: Partial<News>): void => {
     news = { ...news, ...more };
     bell.ring();
@@ -71,6 +74,7 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
     process: (process) => add({ process }),
     scheduler: (make) => add({ scheduler: { make } }),
     drained: (drained) => add({ drained: [...news.drained, drained] }),
+    unanswered: (make) => add({ unanswered: { make } }),
     notice: (interruption) => add({ interruption }),
     leave: (leaving) => add({ leaving }),
     run: async () => {
@@ -88,15 +92,16 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
   };
 }
 
-const hasNews = ({ process, scheduler, drained, interruption, leaving }: News): boolean =>
-  [process, scheduler, interruption, leaving].some((each) => each !== null) || drained.length > 0;
+const hasNews = ({ process, scheduler, unanswered, drained, interruption, leaving }: News): boolean =>
+  [process, scheduler, unanswered, interruption, leaving].some((each) => each !== null) || drained.length > 0;
 
-type Wire = Pick<ReportRequest, 'process' | 'scheduler' | 'drained' | 'interruption'>;
+type Wire = Pick<ReportRequest, 'process' | 'scheduler' | 'unansweredForMs' | 'drained' | 'interruption'>;
 
-function wireOf({ process, scheduler, drained, interruption }: News): Wire {
+function wireOf({ process, scheduler, unanswered, drained, interruption }: News): Wire {
   return {
     ...(process === null ? {} : { process }),
     ...(scheduler === null ? {} : { scheduler: scheduler.make() }),
+    ...(unanswered === null ? {} : { unansweredForMs: unanswered.make() }),
     ...(drained.length === 0 ? {} : { drained: [...drained] }),
     ...(interruption === null ? {} : { interruption }),
   };
@@ -106,6 +111,7 @@ function unsaid(news: News, said: News): News {
   return {
     process: news.process === said.process ? null : news.process,
     scheduler: news.scheduler === said.scheduler ? null : news.scheduler,
+    unanswered: news.unanswered === said.unanswered ? null : news.unanswered,
     drained: news.drained.filter((each) => !said.drained.includes(each)),
     interruption: news.interruption === said.interruption ? null : news.interruption,
     leaving: news.leaving,

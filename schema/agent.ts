@@ -13,6 +13,8 @@ export const registerRequest = z.strictObject({
   address: z.string().min(1).max(255),
   version: z.string().max(64),
   pid: count,
+  /** How long the machine is up, where it is the instance. */
+  upForMs: count.optional(),
   /** What a cloud says of the instance, signed by it: nobody registers as an instance of EC2 without. */
   identity: z.strictObject({ document: z.string().max(8192), signature: z.string().max(2048) }).optional(),
 });
@@ -65,6 +67,8 @@ export const reportRequest = z.strictObject({
   scheduler: schedulerReport.optional(),
   drained: z.array(drainNews).max(2000).optional(),
   interruption: interruption.optional(),
+  /** How long the scheduler has not answered its agent, or null when it does again; sent where the bundle asks for it. */
+  unansweredForMs: count.nullable().optional(),
 });
 export type ReportRequest = z.infer<typeof reportRequest>;
 
@@ -160,6 +164,8 @@ export const daskBundle = z.object({
   schedulerClass: z.string().nullable(),
   schedulerOptions: z.record(z.string(), z.unknown()),
   aliveEveryMs: count,
+  /** The scheduler is asked now and then whether it answers; absent in bundles of earlier versions. */
+  unresponsiveTimeoutMs: count.optional(),
 });
 export type DaskBundle = z.infer<typeof daskBundle>;
 

@@ -34,6 +34,8 @@ export const clusterSpec = z.object({
       maxLifetimeMs: count.nullable(),
       drainTimeoutMs: count,
       aliveEveryMs: count,
+      /** Absent in specifications of earlier versions. */
+      unresponsiveTimeoutMs: count.optional(),
       privateToCreator: z.boolean(),
     }),
   }),

@@ -79,6 +79,8 @@ export interface Orders {
   /** The scheduler's own choice of workers that would be missed least. */
   workersToClose: { n: number };
   closeAll: Record<never, never>;
+  /** Does nothing: whoever answers it can hear and speak. */
+  ping: Record<never, never>;
 }
 export type OrderKind = keyof Orders;
 
@@ -89,5 +91,6 @@ export const answers = {
   setEnv: z.object({}),
   workersToClose: z.object({ workers: z.array(z.string()) }),
   closeAll: z.object({}),
+  ping: z.object({}),
 } satisfies Record<OrderKind, z.ZodType>;
 export type Answers = { [K in OrderKind]: z.infer<(typeof answers)[K]> };

@@ -87,6 +87,10 @@ class Orders:
         names = self.scheduler.workers_to_close(n=order["n"], attribute="name")
         return {"workers": [str(name) for name in names]}
 
+    async def order_ping(self, order):
+        # That it is answered at all is the answer.
+        return {}
+
     async def order_closeAll(self, order):
         # The scheduler closes its workers when it closes, and it closes once the answer has been sent.
         return {}

@@ -8,6 +8,7 @@ export const daskSettings: DaskSettings = {
   maxLifetimeMs: null,
   drainTimeoutMs: 60_000,
   aliveEveryMs: 20_000,
+  unresponsiveTimeoutMs: 250_000,
   privateToCreator: false,
   bundleRef: 'bundle',
   caRef: 'ca',

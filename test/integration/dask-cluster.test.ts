@@ -10,6 +10,7 @@ import type { Client, Cluster } from '../../sdk/client.ts';
 import { connectDask, daskPython, makeDaskHome } from '../support/dask.ts';
 import type { DaskClient } from '../support/dask.ts';
 import { eventually } from '../support/eventually.ts';
+import { processesOfHome } from '../support/home-processes.ts';
 import { agentPids } from '../support/kills.ts';
 import { removeHome, startStack } from '../support/stack.ts';
 import type { TestStack } from '../support/stack.ts';
@@ -125,6 +126,22 @@ describe('a Dask cluster', () => {
     expect(failed.status).toBe('error');
     expect(failed.reason?.code).toBe('START_FAILED');
     expect(JSON.stringify(failed)).toContain('no-such-package-of-ropewalk');
+  });
+
+  it('says that its scheduler is there and does not answer, and then ends', async () => {
+    const { number } = await client.clusters.create({ workers: 0, unresponsiveTimeout: '6 seconds' });
+    await ready(number, 0);
+    const schedulers = async () =>
+      (await processesOfHome(home)).filter(({ command }) => command.includes('dask scheduler'));
+    const [scheduler] = await schedulers();
+    if (scheduler === undefined) throw new Error('no scheduler runs');
+    process.kill(scheduler.pid, 'SIGSTOP');
+    const ended = await over(number);
+    expect(ended).toMatchObject({ status: 'error', reason: { code: 'SCHEDULER_UNRESPONSIVE' } });
+    const codes = ended.events.map(({ code }) => code);
+    // Once when it had not answered for a tenth of the time, and once as the reason.
+    expect(codes.filter((code) => code === 'SCHEDULER_UNRESPONSIVE')).toHaveLength(2);
+    expect(await schedulers()).toEqual([]);
   });
 
   it('follows the wish of Dask between two counts', async () => {

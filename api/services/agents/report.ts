@@ -24,7 +24,7 @@ export async function reportAgent(context: InstanceContext, input: ReportRequest
 
 function itemOf(
   instance: string,
-  { bootId, kind, address, text, process, scheduler, drained, interruption }: ReportRequest,
+  { bootId, kind, address, text, process, scheduler, drained, interruption, unansweredForMs }: ReportRequest,
 ): ReportItem {
   return {
     instance,
@@ -36,5 +36,6 @@ function itemOf(
     ...(scheduler === undefined ? {} : { scheduler }),
     ...(drained === undefined ? {} : { drained }),
     ...(interruption === undefined ? {} : { interruption }),
+    ...(unansweredForMs === undefined ? {} : { unansweredForMs }),
   };
 }

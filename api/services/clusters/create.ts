@@ -65,7 +65,7 @@ const caValidDays = 397;
 
 const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 
-const bundleOf = (body: CreateClusterParsed, { aliveEveryMs }: Times): DaskBundle => ({
+const bundleOf = (body: CreateClusterParsed, { aliveEveryMs, unresponsiveTimeoutMs }: Times): DaskBundle => ({
   requirements: body.requirements ?? [],
   env: { ...body.env, ...body.secretEnv },
   workerClass: body.workerClass ?? null,
@@ -73,6 +73,7 @@ const bundleOf = (body: CreateClusterParsed, { aliveEveryMs }: Times): DaskBundl
   schedulerClass: body.schedulerClass ?? null,
   schedulerOptions: body.schedulerOptions,
   aliveEveryMs,
+  unresponsiveTimeoutMs,
 });
 
 const specOf = (

@@ -1,7 +1,7 @@
 // What a request for a Dask cluster comes to, before anything is written or admitted: its times, its machines, what it is
 // warned of. A plan is made of the same.
 import { maxLeaseMs } from '../../../domain/job/settings.ts';
-import { defaultDeadManMs, maxDeadManMs, minDeadManMs, minLeaseMs } from '../../../domain/limits.ts';
+import { defaultDeadManMs, maxDeadManMs, minDeadManMs, minLeaseMs, minUnresponsiveMs } from '../../../domain/limits.ts';
 import type { CreateClusterParsed } from '../../../schema/clusters.ts';
 import type { Deps } from '../context.ts';
 import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
@@ -35,6 +35,7 @@ const readTimes = (body: CreateClusterParsed) => ({
   noClientTimeoutMs: optionalMs(body.noClientTimeout, 'noClientTimeout'),
   startTimeoutMs: positiveMs(body.startTimeout, 'startTimeout'),
   maxLifetimeMs: optionalMs(body.maxLifetime, 'maxLifetime'),
+  unresponsiveTimeoutMs: positiveMs(body.unresponsiveTimeout, 'unresponsiveTimeout', { minMs: minUnresponsiveMs }),
   drainTimeoutMs: positiveMs(body.drainTimeout, 'drainTimeout'),
   deadManMs: positiveMs(body.deadMan ?? defaultDeadManMs / 1_000, 'deadMan', {
     minMs: minDeadManMs,

@@ -53,8 +53,32 @@ export const daskMutants: Mutant[] = [
   {
     name: 'a lost scheduler is replaced',
     file: 'cluster/dask-plan.ts',
-    from: 'return schedulerEnd(state, dask) ?? startEnd(state, settings, nowMs)',
-    to: 'return startEnd(state, settings, nowMs)',
+    from: '    schedulerEnd(state, dask) ??\n',
+    to: '',
+  },
+  {
+    name: 'a scheduler that does not answer is kept for ever',
+    file: 'cluster/dask-plan.ts',
+    from: '    unresponsiveEnd(dask, settings) ??\n',
+    to: '',
+  },
+  {
+    name: 'time alone ends a cluster whose scheduler was once silent',
+    file: 'cluster/unresponsive.ts',
+    from: '    delete dask.unresponsive;\n',
+    to: '',
+  },
+  {
+    name: 'a scheduler that does not answer is told of in every report',
+    file: 'cluster/unresponsive.ts',
+    from: '  if (known !== undefined) return;\n',
+    to: '',
+  },
+  {
+    name: 'a scheduler is given up before its time',
+    file: 'cluster/unresponsive.ts',
+    from: 'if (saidAtMs - sinceMs <',
+    to: 'if (2 * (saidAtMs - sinceMs) <',
   },
   {
     name: 'a cluster without workers has never started',
