@@ -43,6 +43,7 @@ describe('starting a Dask cluster', () => {
           maxLifetimeMs: null,
           drainTimeoutMs: 120_000,
           aliveEveryMs: 3_000,
+          unresponsiveTimeoutMs: 1_200_000,
           privateToCreator: true,
         },
       },
@@ -60,6 +61,7 @@ describe('starting a Dask cluster', () => {
       schedulerClass: null,
       schedulerOptions: {},
       aliveEveryMs: 3_000,
+      unresponsiveTimeoutMs: 1_200_000,
     });
     const ca = JSON.parse(Buffer.from((await api.vault.open(caKey)) ?? []).toString());
     const certificate = new X509Certificate(ca.certificatePem);
@@ -149,6 +151,7 @@ describe('starting a Dask cluster', () => {
       tasks: null,
       clients: null,
       idleSince: null,
+      unresponsiveSince: null,
       adaptive: null,
     });
     const early = await api.call('POST', '/v1/clusters/1/scale', { body: { workers: 1 } });
