@@ -16,12 +16,12 @@ export interface AwsClients {
 }
 
 /** Credentials and endpoints come from where the SDK looks for them: AWS_* variables, profiles, the instance's role. */
-export function createAwsClients(region: string): AwsClients {
+export function createAwsClients(region: string, limiter = createLimiter()): AwsClients {
   return {
     launching: new EC2Client({ region, maxAttempts: 1 }),
     ec2: new EC2Client({ region, maxAttempts: 4 }),
     ssm: new SSMClient({ region, maxAttempts: 4 }),
     logs: new CloudWatchLogsClient({ region, maxAttempts: 4 }),
-    limiter: createLimiter(),
+    limiter,
   };
 }

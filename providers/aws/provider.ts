@@ -4,6 +4,7 @@ import { listBelongings, removeBelongings } from './belongings.ts';
 import { createAwsClients } from './clients.ts';
 import { describeOwned, listDeployment } from './describe.ts';
 import { launchInstances } from './launch.ts';
+import type { Limiter } from './limiter.ts';
 import { readCloudLogs } from './logs.ts';
 import { awsOffers } from './offers.ts';
 import type { AwsSettings } from './settings.ts';
@@ -13,14 +14,16 @@ export interface AwsProviderOptions {
   settings: AwsSettings;
   /** How long after a launch EC2 may not show an instance yet; two minutes unless given. */
   unseenMs?: number;
+  /** Of this account and region, where others call with it too. */
+  limiter?: Limiter;
 }
 
 /** Karpenter and others allow a new instance this long to appear in DescribeInstances. */
 const defaultUnseenMs = 120_000;
 
 /** Credentials come from where the AWS SDK finds them. */
-export function createAwsProvider({ settings, unseenMs = defaultUnseenMs }: AwsProviderOptions): Provider {
-  const clients = createAwsClients(settings.region);
+export function createAwsProvider({ settings, unseenMs = defaultUnseenMs, limiter }: AwsProviderOptions): Provider {
+  const clients = createAwsClients(settings.region, limiter);
   return {
     name: 'aws',
     offers: () => awsOffers(clients, settings),

@@ -18,13 +18,16 @@ export function isAnswer(error: unknown): boolean {
 export function mayHaveLaunched(error: unknown): boolean {
   if (!isAnswer(error)) return true;
   const { scope, known } = classify(codeOf(error), messageOf(error));
-  return known ? scope === 'cloud' || scope === 'throttle' : Number(metadataOf(error)['httpStatusCode']) >= 500;
+  return known ? scope === 'cloud' || scope === 'throttle' : Number(metadataOf(error).httpStatusCode) >= 500;
 }
 
 /** By which AWS's support finds the request; empty when there was no answer. */
-export const requestIdOf = (error: unknown): string => String(metadataOf(error)['requestId'] ?? '');
+export function requestIdOf(error: unknown): string {
+  const { requestId } = metadataOf(error);
+  return typeof requestId === 'string' ? requestId : '';
+}
 
-function metadataOf(error: unknown): Record<string, unknown> {
+function metadataOf(error: unknown): { httpStatusCode?: unknown; requestId?: unknown } {
   const metadata: unknown = error instanceof Error && '$metadata' in error ? error.$metadata : null;
   return typeof metadata === 'object' && metadata !== null ? { ...metadata } : {};
 }

@@ -57,6 +57,8 @@ function room(
   if (type === undefined) {
     return none('InvalidParameterValue', `Invalid value '${pool.type}' for instanceType.`);
   }
+  const planned = region.poolErrors.get(`${pool.type}/${zone}/${pool.market}`);
+  if (planned !== undefined) return none(planned.code, planned.message);
   if (region.zonesDown.has(zone)) return none('InsufficientInstanceCapacity', noCapacity(pool));
   const live = [...region.instances.values()].filter((instance) => isLive(instance, nowMs));
   const takenOf = (belongs: (other: Pool) => boolean): number =>

@@ -22,6 +22,12 @@ const fault = z.object({
 export const order = z.discriminatedUnion('op', [
   z.object({ op: z.literal('capacity'), region, pool: z.string(), instances: z.number().int().min(0).nullable() }),
   z.object({ op: z.literal('quota'), region, pool: z.string(), vcpus: z.number().int().min(0).nullable() }),
+  z.object({
+    op: z.literal('poolError'),
+    region,
+    pool: z.string(),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  }),
   z.object({ op: z.literal('addresses'), region, zone: z.string(), free: z.number().int().min(0) }),
   z.object({ op: z.literal('zone'), region, zone: z.string(), down: z.boolean() }),
   z.object({ op: z.literal('fault'), fault }),
@@ -31,6 +37,7 @@ export const order = z.discriminatedUnion('op', [
   z.object({
     op: z.literal('delays'),
     visibleMs: z.number().optional(),
+    visibleUpToMs: z.number().optional(),
     pendingMs: z.number().optional(),
     shutdownMs: z.number().optional(),
   }),
@@ -73,6 +80,12 @@ export async function obey(world: World, signer: Signer, machines: Machines, raw
       return setOrDelete(world.region(wanted.region).capacity, wanted.pool, wanted.instances);
     case 'quota':
       return setOrDelete(world.region(wanted.region).quotas, wanted.pool, wanted.vcpus);
+    case 'poolError': {
+      const { poolErrors } = world.region(wanted.region);
+      if (wanted.error === null) poolErrors.delete(wanted.pool);
+      else poolErrors.set(wanted.pool, wanted.error);
+      return {};
+    }
     case 'addresses':
       for (const subnet of world.region(wanted.region).subnets)
         if (subnet.zone === wanted.zone) subnet.free = wanted.free;
@@ -104,6 +117,7 @@ export async function obey(world: World, signer: Signer, machines: Machines, raw
       return {};
     case 'delays':
       world.delays.visibleMs = wanted.visibleMs ?? world.delays.visibleMs;
+      world.delays.visibleUpToMs = wanted.visibleUpToMs ?? 0;
       world.delays.pendingMs = wanted.pendingMs ?? world.delays.pendingMs;
       world.delays.shutdownMs = wanted.shutdownMs ?? world.delays.shutdownMs;
       return {};

@@ -85,6 +85,8 @@ export interface Region {
   /** `type/zone/market` -> how many fit at the same time; without an entry there is no bound. */
   capacity: Map<string, number>;
   zonesDown: Set<string>;
+  /** `type/zone/market` -> what a fleet is told of that pool, whatever it could give. */
+  poolErrors: Map<string, { code: string; message: string }>;
   /** `standard/on-demand` and the like -> vCPUs at the same time. */
   quotas: Map<string, number>;
   /** Client token -> what was asked and what was answered. */
@@ -117,6 +119,7 @@ export function createRegion(name: string): Region {
     volumes: new Map(),
     capacity: new Map(),
     zonesDown: new Set(),
+    poolErrors: new Map(),
     quotas: new Map(),
     tokens: new Map(),
     logGroups: new Map(),

@@ -11,6 +11,8 @@ import type { Instance, Market, Region, TemplateData } from './state.ts';
 export interface Delays {
   /** From the launch until describe shows it. */
   visibleMs: number;
+  /** With more than that, anywhere in between, the same in every run. */
+  visibleUpToMs: number;
   /** From the launch until it runs. */
   pendingMs: number;
   /** From the request until it is terminated. */
@@ -60,7 +62,7 @@ export function createWorld(ledgerPath: string | null): World {
     clock,
     faults: createFaults(clock),
     ledger: createLedger(ledgerPath),
-    delays: { visibleMs: 0, pendingMs: 0, shutdownMs: 0 },
+    delays: { visibleMs: 0, visibleUpToMs: 0, pendingMs: 0, shutdownMs: 0 },
     accountId: '123456789012',
     hooks: { launched: () => {}, ended: () => {} },
     muteNext: 0,
@@ -80,6 +82,7 @@ export function createWorld(ledgerPath: string | null): World {
     launch(region, { volumeTags, ...wanted }) {
       const nowMs = clock.nowMs();
       addresses += 1;
+      const { visibleMs, visibleUpToMs } = world.delays;
       const mute = world.muteNext > 0;
       if (mute) world.muteNext -= 1;
       const instance: Instance = {
@@ -88,7 +91,7 @@ export function createWorld(ledgerPath: string | null): World {
         volumeId: hexId('vol'),
         privateIp: loopback(addresses),
         launchedAtMs: nowMs,
-        visibleFromMs: nowMs + world.delays.visibleMs,
+        visibleFromMs: nowMs + visibleMs + share(addresses) * Math.max(0, visibleUpToMs - visibleMs),
         runningFromMs: nowMs + world.delays.pendingMs,
         end: null,
         interruption: null,
@@ -114,6 +117,9 @@ export function createWorld(ledgerPath: string | null): World {
   };
   return world;
 }
+
+/** The nth instance's place between two bounds. */
+const share = (n: number): number => (Math.imul(n, 0x9e3779b1) >>> 0) / 2 ** 32;
 
 /** Addresses that processes of one machine can really listen on: each instance has one of its own. */
 const loopback = (n: number): string => `127.77.${Math.floor(n / 250) % 250}.${(n % 250) + 1}`;

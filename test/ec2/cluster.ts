@@ -1,0 +1,150 @@
+// A cluster on the emulated EC2 without Temporal: the real rules decide, the real provider calls, the cloud keeps its ledger,
+// and time is the cloud's, moved on at will. Agents are simulated: a test says what becomes of each new instance.
+import { applyInspection, applyLaunch, applyReport, applyTerminated } from '../../domain/cluster/apply.ts';
+import { suspectInstances } from '../../domain/cluster/apply.ts';
+import { watchCapacity } from '../../domain/cluster/capacity.ts';
+import { createClusterState } from '../../domain/cluster/create.ts';
+import type { MachineSettings } from '../../domain/cluster/machines.ts';
+import { intend, planCluster } from '../../domain/cluster/plan.ts';
+import type { Decision, Plan } from '../../domain/cluster/plan.ts';
+import { stopCluster } from '../../domain/cluster/requests.ts';
+import type { ClusterInstance, ClusterState } from '../../domain/cluster/state.ts';
+import { cloudRegisterTimeoutMs } from '../../domain/limits.ts';
+import type { LaunchOutcome, LaunchRequest } from '../../providers/provider.ts';
+import { freshOwner } from '../providers/aws-cloud.ts';
+import type { TestCloud } from '../providers/aws-cloud.ts';
+
+export interface Ec2Cluster {
+  state: ClusterState;
+  nowMs(): number;
+  /** Carries out what the plan wants, until it wants nothing more at this moment. */
+  settle(): Promise<Plan>;
+  advance(ms: number): Promise<void>;
+  /** Settles, and goes on to the next moment at which the plan wakes, until the condition holds or the cluster is over. */
+  runUntil(condition: () => boolean): Promise<void>;
+  register(instance: ClusterInstance): void;
+  /** Its job has not heard of it. */
+  suspect(ids: string[]): void;
+  /** Stops it and sees it to its end. */
+  stop(): Promise<void>;
+}
+
+export interface Ec2ClusterOptions {
+  instances: number;
+  machines?: Partial<MachineSettings>;
+  /** What becomes of instances that have just been launched. */
+  launched?: (cluster: Ec2Cluster, instances: ClusterInstance[]) => Promise<void> | void;
+  /** After every step. */
+  watch?: (cluster: Ec2Cluster) => Promise<void> | void;
+}
+
+const machines: MachineSettings = {
+  workerTypes: ['m6i.large', 'm5.large', 'm7i.large'],
+  headTypes: ['m6i.large', 'm5.large'],
+  architecture: 'x86_64',
+  spotPolicy: 'on-demand',
+  zones: ['us-east-1a', 'us-east-1b', 'us-east-1c'],
+  allowCrossZone: false,
+  diskGib: 30,
+};
+
+export function createEc2Cluster(cloud: TestCloud, options: Ec2ClusterOptions): Ec2Cluster {
+  const owner = freshOwner();
+  let offsetMs = 0;
+  const nowMs = (): number => Date.now() + offsetMs;
+  const settings = {
+    name: `cluster-${owner.cluster}`,
+    job: owner.cluster,
+    instances: options.instances,
+    provider: 'aws',
+    providerQueue: 'aws',
+    instanceVcpus: 2,
+    registerTimeoutMs: cloudRegisterTimeoutMs,
+    machines: { ...machines, ...options.machines },
+    dask: null,
+  };
+  const state = createClusterState(
+    { number: owner.cluster, workspace: owner.workspace, createdAtMs: nowMs() },
+    settings,
+  );
+
+  const carryOut = async (decision: Decision): Promise<void> => {
+    if (decision.kind === 'launch') {
+      const token = `${owner.deploymentId}/${owner.workspace}/${owner.cluster}/${decision.seq}`;
+      const { seq, slots, placement } = decision;
+      const common = { owner, clusterName: settings.name, apiUrl: 'https://ropewalk.example', launchToken: 'secret' };
+      const request = { ...common, token, slots, ...(placement === undefined ? {} : { placement }) };
+      applyLaunch(state, seq, await launchUntilAnswered(cloud, request), nowMs());
+      await options.launched?.(
+        cluster,
+        state.instances.filter(({ launchSeq }) => launchSeq === seq),
+      );
+    }
+    if (decision.kind === 'terminate') {
+      await cloud.provider.terminate(owner, decision.ids, AbortSignal.timeout(60_000));
+      applyTerminated(state, decision.ids, nowMs());
+    }
+    if (decision.kind === 'inspect') {
+      const found = new Map((await cloud.provider.describe(owner, decision.ids)).map((each) => [each.id, each.state]));
+      const seen = decision.ids.map((id) => {
+        const is = found.get(id) ?? 'unknown';
+        const word = is === 'gone' || is === 'stopping' ? ('gone' as const) : ('alive' as const);
+        return { id, state: is === 'unknown' ? ('unknown' as const) : word };
+      });
+      applyInspection(state, { seen, linkWorks: true }, nowMs());
+    }
+  };
+
+  const cluster: Ec2Cluster = {
+    state,
+    nowMs,
+    async settle() {
+      for (;;) {
+        watchCapacity(state, nowMs());
+        const atMs = nowMs();
+        const plan = planCluster(state, atMs);
+        if (plan.decisions.length === 0) return plan;
+        for (const decision of plan.decisions) intend(state, decision, atMs);
+        await Promise.all(plan.decisions.map(carryOut));
+        await options.watch?.(cluster);
+      }
+    },
+    async advance(ms) {
+      offsetMs += ms;
+      await cloud.emulator.tell({ op: 'advance', ms });
+    },
+    async runUntil(condition) {
+      for (;;) {
+        const { done, wakeAtMs } = await cluster.settle();
+        if (done || condition()) return;
+        if (wakeAtMs === null) throw new Error(`It waits for nothing: ${JSON.stringify(state)}`);
+        await cluster.advance(Math.max(0, wakeAtMs - nowMs()) + 1);
+      }
+    },
+    register({ id }) {
+      applyReport(state, { instance: id, bootId: `boot of ${id}`, kind: 'register', address: '10.0.0.1' }, nowMs());
+    },
+    suspect(ids) {
+      const heardAtMs = nowMs();
+      suspectInstances(
+        state,
+        ids.map((instance) => ({ instance, heardAtMs })),
+        heardAtMs,
+      );
+    },
+    async stop() {
+      stopCluster(state, { code: 'STOPPED', text: 'the test is over', atMs: nowMs() });
+      await cluster.settle();
+    },
+  };
+  return cluster;
+}
+
+/** As the activity does: whatever leaves the outcome open is repeated under the same token. */
+export async function launchUntilAnswered(cloud: TestCloud, request: LaunchRequest): Promise<LaunchOutcome> {
+  for (let tries = 0; tries < 20; tries += 1) {
+    const outcome = await cloud.provider.launch(request).catch(() => null);
+    if (outcome !== null) return outcome;
+  }
+  throw new Error('A launch was never answered.');
+}
