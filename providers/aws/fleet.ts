@@ -30,7 +30,7 @@ export async function launchFleet(clients: AwsClients, wanted: Wanted): Promise<
             ...together,
           },
         }
-      : { OnDemandOptions: { AllocationStrategy: 'lowest-price', ...together } }),
+      : { OnDemandOptions: { AllocationStrategy: 'prioritized', ...together } }),
     TagSpecifications: tagSpecifications(wanted, ['instance', 'volume', 'network-interface', 'fleet']),
   });
   const answer = await clients.limiter.run('change', () => clients.launching.send(command));

@@ -116,6 +116,12 @@ describe('a launch on EC2', () => {
     expect((await cloud.emulator.counts()).calls).not.toHaveProperty('CreateTags');
   });
 
+  it('asks for types in their order, also where a later one is cheaper', async () => {
+    const types = ['m6i.xlarge', 'm6i.large'];
+    const { launched } = await cloud.provider.launch(workersRequest(freshOwner(), 3, undefined, placement({ types })));
+    expect(launched.map(({ offer }) => offer)).toEqual(['m6i.xlarge', 'm6i.xlarge', 'm6i.xlarge']);
+  });
+
   it('takes the next type where the first is short, and groups what is missing', async () => {
     await limit(cloud, 'm6i.large/on-demand', { a: 2, b: 2, c: 2 });
     await limit(cloud, 'm5.large/on-demand', { a: 1, b: 1, c: 1 });

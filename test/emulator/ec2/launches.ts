@@ -38,7 +38,8 @@ export const createFleet: Operation = (call) => {
     specification.text('LaunchTemplateName'),
   );
   checkLaunchData(call, template.data);
-  const pools = poolsOf(call, config.items('Overrides'), template.data, market);
+  const order = options.text('AllocationStrategy') === 'prioritized' ? byPriority : byPrice;
+  const pools = poolsOf(call, config.items('Overrides'), template.data, market).sort(order);
   const { taken, errors } = oneZone ? bestZone(call, pools, wanted) : allocate(call.region, pools, wanted, call.nowMs);
   const total = taken.reduce((sum, { count }) => sum + count, 0);
   const fleet = hexId('fleet');
@@ -87,16 +88,17 @@ export const runInstances: Operation = (call) => {
 
 function poolsOf(call: Call, overrides: Params[], data: TemplateData, market: Market): Pool[] {
   const asked = overrides.length > 0 ? overrides : [null];
-  const pools = asked.map((override, index) => ({
+  return asked.map((override, index) => ({
     type: override?.text('InstanceType') ?? data.instanceType ?? '',
     subnet: subnetOf(call, override?.text('SubnetId') ?? null),
     market,
     priority: Number(override?.text('Priority') ?? index),
   }));
-  return pools.sort(byPrice);
 }
 
-/** The zone that gives most; among equals the one whose first pool is cheapest. */
+const byPriority = (a: Pool, b: Pool): number => a.priority - b.priority || byPrice(a, b);
+
+/** The zone that gives most; among equals the one whose first pool comes first. */
 function bestZone(call: Call, pools: Pool[], wanted: number): ReturnType<typeof allocate> {
   const zones = [...new Set(pools.map(({ subnet }) => subnet.zone))];
   const tries = zones.map((zone) =>
