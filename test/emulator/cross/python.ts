@@ -1,0 +1,19 @@
+// The Python with which the emulator and the provider are held against what others made: boto3, AWS's own SDK for Python, and
+// moto, an emulated AWS that is not ours. Installed once and kept.
+import { join } from 'node:path';
+
+import { ensureEnvironment } from '../../../agent/environment/environment.ts';
+
+/** Of moto only what serves EC2, STS, SSM and CloudWatch Logs: all of it is three times as large. */
+const requirements = ['boto3==1.44.5', 'moto[ec2]==5.2.5', 'flask==3.1.3', 'flask-cors==6.0.5'];
+
+/** Path of its interpreter. Rejects when there is no package index. */
+export async function crossPython(): Promise<string> {
+  const { pythonPath } = await ensureEnvironment({
+    cacheDir: join(import.meta.dirname, '../../../node_modules/.cache/ropewalk/aws-python'),
+    requirements,
+    pythonPath: 'python3',
+    environment: process.env,
+  });
+  return pythonPath;
+}
