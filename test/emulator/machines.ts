@@ -33,6 +33,8 @@ const graceMs = 5_000;
 
 export function createMachines(world: World, url: () => string, options: MachineOptions | null): Machines {
   const running = new Map<string, ChildProcess>();
+  /** By pid alone, a machine that ended long ago would be taken for whoever has its first process's number now. */
+  const begun = new Map<string, Promise<string | null>>();
 
   const boot = (instance: Instance): void => {
     if (options === null || instance.mute || running.has(instance.id)) return;
@@ -54,13 +56,14 @@ export function createMachines(world: World, url: () => string, options: Machine
     });
     closeSync(output);
     running.set(instance.id, child);
+    if (child.pid !== undefined) begun.set(instance.id, startTimeOf(child.pid));
     child.once('exit', () => world.end(instance, 'Client.InstanceInitiatedShutdown', 'its first process ended'));
     child.once('error', () => world.end(instance, 'Server.InternalError', 'its boot command could not be started'));
   };
 
   const kill = async (id: string): Promise<void> => {
     const pid = running.get(id)?.pid ?? null;
-    const startTime = pid === null ? null : await startTimeOf(pid);
+    const startTime = (await begun.get(id)) ?? null;
     const agent: ProcessIdentity | null = pid === null || startTime === null ? null : { pid, startTime };
     for (;;) {
       const found = processesOfInstance(await scanProcesses(), { id, agent, taskGroup: agent });
