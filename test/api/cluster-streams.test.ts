@@ -3,13 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { added } from '../../api/services/clusters/events.ts';
 import type { LogQuery } from '../../providers/provider.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestApi, type TestApi } from './support.ts';
-
-const linesOf = async (response: Response) =>
-  (await response.text())
-    .split('\n')
-    .filter((text) => text !== '')
-    .map((text) => JSON.parse(text));
+import { createTestApi, linesOf, type TestApi } from './support.ts';
 
 function finish(api: TestApi, number: number): void {
   const state = api.workflows.clusters.get(number);

@@ -3,16 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { jobEvents, untold } from '../../api/services/jobs/events.ts';
 import { viewJob } from '../../workflows/job/view.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestApi, type TestApi } from './support.ts';
+import { createTestApi, linesOf, type TestApi } from './support.ts';
 
-const linesOf = (text: string) =>
-  text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line));
-
-const eventsOf = async (api: TestApi, number: number) =>
-  linesOf(await (await api.call('GET', `/v1/jobs/${number}/events`)).text());
+const eventsOf = async (api: TestApi, number: number) => linesOf(await api.call('GET', `/v1/jobs/${number}/events`));
 
 describe('the events of a job', () => {
   it('say who submitted it and how it ended, since a time, to its workspace only', async () => {
@@ -36,13 +29,13 @@ describe('the events of a job', () => {
     const api = createTestApi();
     const number = await api.submit({});
     const response = await api.call('GET', `/v1/jobs/${number}/events?follow=true`);
-    const text = response.text();
+    const lines = linesOf(response);
     api.workflows.control.isAway = true;
     const asked = api.workflows.calls.length;
     await eventually(() => api.workflows.calls.length > asked);
     api.workflows.control.isAway = false;
     await api.call('POST', `/v1/jobs/${number}/cancel`);
-    expect(linesOf(await text).map(({ code }) => code)).toEqual(['SUBMITTED', 'CANCELLED']);
+    expect((await lines).map(({ code }) => code)).toEqual(['SUBMITTED', 'CANCELLED']);
   });
 
   it('name tasks as people do, and what the view no longer keeps is not told again', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { cancelJob } from '../../domain/job/events.ts';
 import type { LogLine, LogQuery } from '../../providers/provider.ts';
-import { createTestApi, type TestApi } from './support.ts';
+import { createTestApi, linesOf, type TestApi } from './support.ts';
 
 const line = (text: string, task = 0): LogLine => ({
   atMs: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
@@ -12,12 +12,6 @@ const line = (text: string, task = 0): LogLine => ({
   stream: 'stdout',
   text,
 });
-
-const linesOf = async (response: Response) =>
-  (await response.text())
-    .split('\n')
-    .filter((text) => text !== '')
-    .map((text) => JSON.parse(text));
 
 describe('logs', () => {
   it('are one JSON object a line, with the text exactly as it was printed', async () => {

@@ -136,6 +136,13 @@ export function launch(api: TestApi, number: number, id: string, slot = 0): void
   });
 }
 
+/** Of application/x-ndjson. */
+export const linesOf = async (response: Response) =>
+  (await response.text())
+    .split('\n')
+    .filter((text) => text !== '')
+    .map((text) => JSON.parse(text));
+
 export const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
 /** The view that a job would leave if it ended now. */

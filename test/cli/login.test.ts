@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { aCreatedToken, aWhoami, anError } from '../sdk/stand-in-api.ts';
+import { aCreatedToken, aLoginStart, anError, aWhoami, notYet } from '../sdk/stand-in-api.ts';
 import { runCli, startCli, withDirectory } from './run-cli.ts';
 import { standIn } from './stand-in.ts';
 
@@ -12,22 +12,12 @@ const me = aWhoami;
 const created = aCreatedToken;
 
 describe('login', () => {
-  const code = {
-    deviceCode: 'device-secret',
-    userCode: 'BCDF-GHJK',
-    verificationUrl: 'https://x.example/login',
-    verificationUrlComplete: 'https://x.example/login?code=BCDF-GHJK',
-    expiresInSeconds: 600,
-    intervalSeconds: 0,
-  };
-  const pending = anError(428, { code: 'AUTHORIZATION_PENDING', message: 'not yet' }, { 'retry-after': '0' });
-
   it('shows a code, waits until it is approved, and keeps the token for its owner alone', async () => {
     await withDirectory(async (directory) => {
       const home = join(directory, 'new', 'home');
       const { api } = await standIn(({ path }, nth) => {
-        if (path === '/v1/login/device') return { json: code };
-        if (path === '/v1/login/device/token') return nth < 4 ? pending : { json: created };
+        if (path === '/v1/login/device') return { json: aLoginStart };
+        if (path === '/v1/login/device/token') return nth < 4 ? notYet : { json: created };
         return { json: me };
       });
       const {
@@ -60,7 +50,7 @@ describe('login', () => {
     [anError(410, { code: 'EXPIRED', message: 'This login is over.' }), 'This login is over.', 1],
   ])('says so when it was denied or nobody decided', async (answer, text, exit) => {
     await withDirectory(async (home) => {
-      const { env } = await standIn(({ path }) => (path === '/v1/login/device' ? { json: code } : answer));
+      const { env } = await standIn(({ path }) => (path === '/v1/login/device' ? { json: aLoginStart } : answer));
       const result = await runCli(['login'], {
         env: { ROPEWALK_API_URL: env['ROPEWALK_API_URL'] ?? '', ROPEWALK_HOME: home },
       });
@@ -72,7 +62,7 @@ describe('login', () => {
 
   it('ends with Ctrl-C, and nothing is kept', async () => {
     await withDirectory(async (home) => {
-      const { env } = await standIn(({ path }) => (path === '/v1/login/device' ? { json: code } : pending));
+      const { env } = await standIn(({ path }) => (path === '/v1/login/device' ? { json: aLoginStart } : notYet));
       const cli = startCli(['login'], {
         env: { ROPEWALK_API_URL: env['ROPEWALK_API_URL'] ?? '', ROPEWALK_HOME: home },
       });

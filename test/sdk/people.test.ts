@@ -4,23 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { ConflictError, createClient, login, PermissionError, ServerError } from '../../sdk/client.ts';
 import type { LoginCode } from '../../sdk/client.ts';
 import { openStandIn, token } from './open-stand-in.ts';
-import { anError } from './stand-in-api.ts';
-
-const started = {
-  deviceCode: 'device-secret',
-  userCode: 'BCDF-GHJK',
-  verificationUrl: 'https://x.example/login',
-  verificationUrlComplete: 'https://x.example/login?code=BCDF-GHJK',
-  expiresInSeconds: 600,
-  intervalSeconds: 0,
-};
-const pending = anError(428, { code: 'AUTHORIZATION_PENDING', message: 'not yet' }, { 'retry-after': '0' });
+import { aLoginStart, anError, notYet } from './stand-in-api.ts';
 
 describe('login', () => {
   it('shows the codes of people only, and waits through "not yet" and an outage', async () => {
     const away = anError(503, { code: 'UNAVAILABLE', message: 'away' }, { 'retry-after': '99' });
     const api = await openStandIn(
-      (_, nth) => [{ json: started }, pending, away, pending][nth - 1] ?? { json: { id: 'x' } },
+      (_, nth) => [{ json: aLoginStart }, notYet, away, notYet][nth - 1] ?? { json: { id: 'x' } },
     );
     const codes: LoginCode[] = [];
     const troubles: string[] = [];
@@ -38,7 +28,7 @@ describe('login', () => {
     // The server asked for 99 seconds: the signal ends that wait.
     await expect(done).rejects.toThrow('no longer');
     expect(troubles).toEqual(['away']);
-    const { deviceCode: _, ...shown } = started;
+    const { deviceCode: _, ...shown } = aLoginStart;
     expect(codes).toEqual([shown]);
     expect(api.asked.map(({ path, body, headers }) => [path, body, headers.authorization])).toEqual([
       ['/v1/login/device', { client: 'a test' }, undefined],
@@ -51,7 +41,7 @@ describe('login', () => {
     [410, 'EXPIRED', ConflictError],
   ])('throws on %j %s', async (status, code, family) => {
     const api = await openStandIn((_, nth) =>
-      nth === 1 ? { json: started } : anError(status, { code, message: 'no' }),
+      nth === 1 ? { json: aLoginStart } : anError(status, { code, message: 'no' }),
     );
     await expect(login({ apiUrl: api.url, onCode: () => undefined })).rejects.toBeInstanceOf(family);
   });

@@ -198,6 +198,19 @@ export const aCreatedToken: CreatedToken = {
   expiresAt: '2026-12-01T00:00:00.000Z',
 };
 
+/** How signing in begins. */
+export const aLoginStart = {
+  deviceCode: 'device-secret',
+  userCode: 'BCDF-GHJK',
+  verificationUrl: 'https://x.example/login',
+  verificationUrlComplete: 'https://x.example/login?code=BCDF-GHJK',
+  expiresInSeconds: 600,
+  intervalSeconds: 0,
+};
+
+/** Nobody has approved it yet. */
+export const notYet = anError(428, { code: 'AUTHORIZATION_PENDING', message: 'not yet' }, { 'retry-after': '0' });
+
 export function anError(status: number, error: Record<string, string>, headers: Record<string, string> = {}): Reply {
   return { status, headers, json: { error: { requestId: 'req_1', ...error } } };
 }
