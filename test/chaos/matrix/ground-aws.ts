@@ -14,7 +14,7 @@ import { startEc2Stack } from '../../support/ec2-stack.ts';
 import type { Cloud, Ground, GroundOptions, Owner } from './ground.ts';
 
 const types = ['m6i.large', 'm5.large'];
-const calls = ['CreateFleet', 'CreateLaunchTemplate', 'TerminateInstances', 'DescribeInstances'];
+const calls = ['CreateFleet', 'CreateLaunchTemplate', 'TerminateInstances', 'DescribeInstances'] as const;
 /** Longer than any weather shows an instance late, so that nothing is called gone that is merely not shown yet. */
 const unseenMs = 10_000;
 
@@ -86,22 +86,25 @@ function cloudOf(emulator: Emulator): Cloud {
 
 const everyMs = 1_500;
 
-/** Changes every moment; none of it is more than EC2 does on a bad day, and all of it hits whoever calls next. */
+/**
+ * Changes every moment; none of it is more than EC2 does on a bad day, and all of it hits whoever calls next. What nobody
+ * met is taken back with the next change: kept for those who call seldom, it would add up to a cloud that never answers.
+ */
 function weather(emulator: Emulator, random: () => number): () => Promise<void> {
-  const seed = Math.floor(random() * 1e9);
   const tell = (order: Order): Promise<void> => emulator.tell(order).catch(() => undefined);
-  const fault = (action: string, kind: 'lost' | 'cut' | 'error'): Promise<void> =>
-    tell({ op: 'fault', fault: { action, kind, ...(kind === 'error' ? throttled : {}) } });
-  const begun = calls.map((action, at) => tell({ op: 'loseAnswers', action, share: 0.1, seed: seed + at }));
-  const timer = setInterval(() => {
-    const action = calls[Math.floor(random() * calls.length)] ?? '*';
-    const kinds = ['lost', 'lost', 'cut', 'error'] as const;
-    void fault(action, kinds[Math.floor(random() * kinds.length)] ?? 'lost');
-    void tell({ op: 'delays', visibleMs: random() < 0.5 ? 0 : random() * 4_000, shutdownMs: random() * 1_500 });
-  }, everyMs);
+  const pick = <const T>(from: readonly [T, ...T[]]): T => from[Math.floor(random() * from.length)] ?? from[0];
+  const change = async (): Promise<void> => {
+    await tell({ op: 'clearFaults' });
+    for (const action of calls) await tell({ op: 'loseAnswers', action, share: 0.1, seed: Math.floor(random() * 1e9) });
+    const kind = pick(['lost', 'cut', 'error']);
+    await tell({ op: 'fault', fault: { action: pick(calls), kind, ...(kind === 'error' ? throttled : {}) } });
+    await tell({ op: 'delays', visibleMs: pick([0, 1_000, 4_000]), shutdownMs: random() * 1_500 });
+  };
+  let changing = change();
+  const timer = setInterval(() => (changing = changing.then(change)), everyMs);
   return async () => {
     clearInterval(timer);
-    await Promise.all(begun);
+    await changing;
     await tell({ op: 'clearFaults' });
     await tell({ op: 'delays', visibleMs: 0, shutdownMs: 0 });
   };
