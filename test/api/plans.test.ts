@@ -2,23 +2,10 @@
 import { expect, it } from 'vitest';
 
 import type { Plan } from '../../schema/plans.ts';
-import { catalogueOffers, onDemandPrice } from '../../providers/aws/catalogue.ts';
+import { onDemandPrice } from '../../providers/aws/catalogue.ts';
+import { cloudApi, onDemandPrices } from './cloud.ts';
 import { createTestApi } from './support.ts';
 
-const zones = ['us-east-1a', 'us-east-1b'];
-const onDemand = catalogueOffers(zones);
-const offers = [
-  ...onDemand,
-  ...onDemand.map((offer) => ({ ...offer, market: 'spot' as const, pricePerHour: offer.pricePerHour / 4 })),
-];
-const onDemandPrices = { source: 'a table', asOf: '2026-07-20' };
-const cloudApi = () =>
-  createTestApi({
-    clouds: {
-      preferred: 'aws',
-      aws: { offers: () => Promise.resolve(offers), zones, queue: 'provider/aws', onDemandPrices },
-    },
-  });
 const price = (type: string): number => onDemandPrice(type) ?? Number.NaN;
 
 async function planned(api: ReturnType<typeof createTestApi>, path: string, body: object) {
@@ -42,9 +29,9 @@ it('a cluster: types, zones, markets and prices of head and workers, and of when
   expect(found.workers).toMatchObject({ count: 3, markets: ['spot', 'on-demand'] });
   expect(found.workers.types).toMatchObject([
     { type: 'm6i.large', vcpus: 2, pricePerHour: price('m6i.large'), zones: ['us-east-1b'] },
-    { type: 'm6i.xlarge', vcpus: 4, spotPricePerHour: price('m6i.xlarge') / 4 },
+    { type: 'm6i.xlarge', vcpus: 4, spotPricePerHour: price('m6i.xlarge') / 3 },
   ]);
-  expect(found.pricePerHour.firstChoice).toBeCloseTo(price('m5.large') + (3 * price('m6i.large')) / 4, 3);
+  expect(found.pricePerHour.firstChoice).toBeCloseTo(price('m5.large') + price('m6i.large'), 3);
   expect(found.pricePerHour.max).toBeCloseTo(price('m5.large') + 3 * price('m6i.xlarge'), 3);
   expect(found.prices).toMatchObject([{ market: 'on-demand', ...onDemandPrices }, { market: 'spot' }]);
 });
