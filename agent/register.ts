@@ -58,7 +58,7 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
       client.call({
         method: 'POST',
         path: '/v1/agent/register',
-        body: () => body,
+        body: () => ({ ...body, ...upFor(boot) }),
         token: () => boot.launchToken,
         parse: (json) => registerAnswer.parse(json),
       }),
@@ -98,6 +98,9 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
     order: () => orderOf(stopping.signal),
   };
 }
+
+const upFor = ({ upSinceMs }: Boot): { upForMs?: number } =>
+  upSinceMs === undefined ? {} : { upForMs: Math.max(0, Math.round(Date.now() - upSinceMs)) };
 
 /** A call rejects only because the agent is being stopped. */
 const orNull = <T>(call: Promise<T>): Promise<T | null> => call.catch(() => null);

@@ -1,6 +1,7 @@
 // How a cluster looks on a terminal: its row in a table, its progress, and all there is to say about it.
 import type { Cluster } from '../sdk/client.ts';
 import { formatFailure, groupFailures } from '../sdk/client.ts';
+import { formatStages } from './boot-stages.ts';
 import { formatTable } from './table.ts';
 import type { Column } from './table.ts';
 import { formatSpan, formatTime } from './times.ts';
@@ -30,13 +31,14 @@ export function formatClusters(clusters: readonly Cluster[]): string {
 
 /** One line: `Cluster 12 (blue) starting: 1 / 4 workers, 1 failed`. */
 export function formatCluster(cluster: Cluster): string {
-  const { number, name, status, reason, staleSince, dask, job } = cluster;
+  const { number, name, status, reason, staleSince, dask, job, waitingForCapacity: waiting = null } = cluster;
   const parts = [job === null ? `${workersOf(cluster)} workers` : `for job ${job}`];
   if (dask !== null && dask.workersErrored > 0) parts.push(`${dask.workersErrored} failed`);
   const head = cluster.instances.find(({ role }) => role === 'head');
   if (status === 'starting' && head !== undefined && dask?.schedulerAddress === null) {
     parts.push(`scheduler ${stateOf(head)}`);
   }
+  if (waiting !== null) parts.push(`waiting for capacity since ${formatTime(waiting.since)}`);
   if (staleSince !== null) parts.push(`as of ${formatTime(staleSince)}`);
   const why = reason === null ? '' : ` (${reason.text})`;
   return `Cluster ${number} (${name}) ${status}: ${parts.join(', ')}${why}`;
@@ -52,6 +54,9 @@ export function formatDetails(cluster: Cluster): string {
     ...(endedAt === null ? [] : [fact('Ended', formatTime(endedAt))]),
     ...(cluster.job === null ? daskFacts(cluster) : [fact('Instances', countStates(cluster.instances))]),
   ];
+  if (cluster.waitingForCapacity) lines.push(fact('Waiting', waitText(cluster.waitingForCapacity)));
+  const stages = formatStages(cluster.instances);
+  if (stages.length > 0) lines.push('', 'Start', ...stages);
   const failures = groupFailures(cluster);
   if (failures.length > 0) lines.push('', 'Failures', ...failures.map((each) => oneLine(formatFailure(each), 2)));
   if (events.length > 0) lines.push('', 'Events', ...events.map((event) => `  ${formatEvent(event)}`));
@@ -61,6 +66,11 @@ export function formatDetails(cluster: Cluster): string {
 /** `2024-11-18 17:25:10 READY: 3 of 3 instances are ready` */
 export function formatEvent({ at, code, text }: Cluster['events'][number]): string {
   return `${formatTime(at)} ${code}: ${oneLine(text)}`;
+}
+
+function waitText({ since, nextTry, until, text }: NonNullable<Cluster['waitingForCapacity']>): string {
+  const end = until === null ? '' : `, until ${formatTime(until)} at most`;
+  return `since ${formatTime(since)}, asked for again at ${formatTime(nextTry)}${end}: ${text}`;
 }
 
 function daskFacts({ instances, dask }: Cluster): string[] {

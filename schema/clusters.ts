@@ -45,6 +45,8 @@ export const createCluster = z.strictObject({
   /** Ends the cluster when no client has been connected for this long. */
   noClientTimeout: durationInput.optional(),
   startTimeout: durationInput.default('10 minutes'),
+  /** Ends the cluster when its scheduler runs and has not answered for this long. */
+  unresponsiveTimeout: durationInput.default('20 minutes'),
   maxLifetime: durationInput.optional(),
   drainTimeout: durationInput.default('2 minutes'),
   /** How long an instance may be silent before it is looked into. */
@@ -124,6 +126,8 @@ export const dask = z.object({
     .nullable(),
   clients: z.number().int().nullable(),
   idleSince: z.iso.datetime().nullable(),
+  /** Since when the scheduler runs and does not answer. */
+  unresponsiveSince: z.iso.datetime().nullable().optional(),
   adaptive: z.object({ minimum: z.number().int(), maximum: z.number().int() }).nullable(),
 });
 
@@ -138,6 +142,15 @@ export const instance = z.object({
   registeredAt: time,
   reason: reason.nullable(),
   process: daskProcess.nullable(),
+  /** How it came up so far, in order. */
+  stages: z
+    .array(
+      z.object({
+        name: z.enum(['requested', 'launched', 'running', 'agent', 'environment', 'dask']),
+        at: z.iso.datetime(),
+      }),
+    )
+    .optional(),
 });
 
 export const cluster = z.object({

@@ -11,4 +11,5 @@ export const machines = z.object({
   zones: z.array(z.string()).min(1),
   allowCrossZone: z.boolean(),
   diskGib: z.number().int().min(1),
+  waitForCapacityMs: z.number().int().min(1).optional(),
 });

@@ -1,5 +1,6 @@
 // What an agent on EC2 learns from the metadata service at its start: who it is, with proof, and how to call home. No file is
 // needed, and none is written: the launch token stays where tasks can only read what is of no use to them.
+import { uptime } from 'node:os';
 import { join } from 'node:path';
 
 import { z } from 'zod';
@@ -46,6 +47,7 @@ export async function readEc2Instance(input: Ec2InstanceInput): Promise<Ec2Insta
     powerOff: isEmulated ? null : ['systemctl', 'poweroff'],
     // The document as it is, to the byte: that is what is signed.
     identity: { document, signature: signature.trim() },
+    upSinceMs: Date.now() - uptime() * 1_000,
   };
   return { id: id.trim(), region: region.trim(), boot };
 }

@@ -4,12 +4,14 @@ import { readDoors } from '../../domain/cluster/doors.ts';
 import type { DoorsInput } from '../../domain/cluster/doors.ts';
 import type { MachineSettings, SpotPolicy } from '../../domain/cluster/machines.ts';
 import { RopewalkError } from '../../domain/errors.ts';
+import { maxCapacityWaitMs } from '../../domain/limits.ts';
 import { chooseTypes } from '../../domain/offers/choose.ts';
 import type { ChosenType } from '../../domain/offers/choose.ts';
 import type { Market, Offer } from '../../domain/offers/offer.ts';
-import { readWish } from '../../domain/offers/wish.ts';
+import { fieldName, readWish } from '../../domain/offers/wish.ts';
 import type { WishInput } from '../../domain/offers/wish.ts';
 import { parseBytes } from '../../domain/units.ts';
+import { positiveMs } from './clusters/durations.ts';
 
 /** A cloud that this control plane may launch on. */
 export interface CloudPort {
@@ -78,7 +80,6 @@ export async function resolveMachines(
   if (clouds.aws === null) throw notConfigured();
   if (doors !== null) throw notYet(doors.ssh === null ? 'allowIngressFrom' : 'allowSsh');
   if (input.region !== undefined) throw notYet('region');
-  if (input.waitForCapacity !== undefined) throw notYet('waitForCapacity');
   const zones = zonesOf(clouds.aws, input.zone);
   const policy = input.spotPolicy ?? 'on-demand';
   const offers = await clouds.aws.offers();
@@ -86,7 +87,12 @@ export async function resolveMachines(
     chooseTypes(offers, readWish({ ...wish, arm: input.arm ?? wish.arm }, prefix), { provider, market, zones, prefix });
   const workers = choose(input.worker, input.workerPrefix, policy === 'on-demand' ? 'on-demand' : 'spot');
   const architecture = workers[0]?.architecture ?? 'x86_64';
+  if (input.arm !== undefined && input.arm !== (architecture === 'arm64')) {
+    throw otherArchitecture(fieldName(input.workerPrefix, 'vmTypes'), architecture, `arm is ${input.arm}`);
+  }
   const heads = choose({ ...input.head, arm: architecture === 'arm64' }, 'scheduler', 'on-demand');
+  const [{ architecture: ofHead } = { architecture }] = heads;
+  if (ofHead !== architecture) throw otherArchitecture('schedulerVmTypes', ofHead, `the workers are ${architecture}`);
   return {
     provider,
     providerQueue: clouds.aws.queue,
@@ -98,6 +104,7 @@ export async function resolveMachines(
       zones,
       allowCrossZone: input.allowCrossZone ?? false,
       diskGib: diskOf(input.diskSize),
+      ...waitOf(input.waitForCapacity),
     },
     offers,
     instanceVcpus: Math.max(...workers.map(({ vcpus }) => vcpus)),
@@ -116,9 +123,16 @@ function zonesOf({ zones }: CloudPort, wanted: string | undefined): string[] {
   });
 }
 
+function waitOf(asked: string | number | undefined): { waitForCapacityMs?: number } {
+  if (asked === undefined) return {};
+  const bounds = { minMs: 1_000, maxMs: maxCapacityWaitMs };
+  return { waitForCapacityMs: positiveMs(asked, 'waitForCapacity', bounds) };
+}
+
 function diskOf(size: string | undefined): number {
   if (size === undefined) return defaultDiskGib;
-  const wanted = Math.ceil(parseBytes(size, 'diskSize') / gib);
+  // As Coiled has it, a number alone is in GiB.
+  const wanted = /^\d+$/.test(size.trim()) ? Number(size) : Math.ceil(parseBytes(size, 'diskSize') / gib);
   if (wanted >= 8 && wanted <= 16_384) return wanted;
   throw new RopewalkError({
     code: 'VALIDATION',
@@ -134,6 +148,14 @@ const notYet = (field: string): RopewalkError =>
     field,
     message: `${field}: this is not supported yet.`,
     hint: 'Leave it out.',
+  });
+
+const otherArchitecture = (field: string, architecture: string, but: string): RopewalkError =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field,
+    message: `${field}: these instance types are ${architecture}, and ${but}; one environment cannot run on both.`,
+    hint: 'Name types of one architecture; what they are, `ropewalk instance-types` tells.',
   });
 
 const notConfigured = (): RopewalkError =>

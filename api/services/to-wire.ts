@@ -3,7 +3,7 @@ import { parseArray } from '../../domain/job/array.ts';
 import type { Reason } from '../../domain/reason.ts';
 import type { Cluster } from '../../schema/clusters.ts';
 import type { Job } from '../../schema/jobs.ts';
-import type { ClusterView, DaskView, InstanceView } from '../../workflows/cluster/messages.ts';
+import type { ClusterView, DaskView, InstanceView, WaitingView } from '../../workflows/cluster/messages.ts';
 import type { JobView } from '../../workflows/job/messages.ts';
 import type { Viewed } from './views.ts';
 
@@ -60,10 +60,22 @@ export function toWireCluster({ view, staleSinceMs }: Viewed<ClusterView>): Clus
     endedAt: timeOrNull(view.endedAtMs),
     launched: view.launched,
     terminated: view.terminated,
+    waitingForCapacity: wireWaiting(view.waiting ?? null),
     dask: view.dask === null ? null : wireDask(view.dask),
     staleSince: timeOrNull(staleSinceMs),
   };
 }
+
+const wireWaiting = (waiting: WaitingView | null): Cluster['waitingForCapacity'] =>
+  waiting === null
+    ? null
+    : {
+        since: time(waiting.sinceMs),
+        nextTry: time(waiting.nextTryMs),
+        until: timeOrNull(waiting.untilMs),
+        missing: waiting.missing,
+        text: waiting.text,
+      };
 
 const wireEvent = ({ atMs, code, text, by }: ClusterView['events'][number]): Cluster['events'][number] => ({
   at: time(atMs),
@@ -85,6 +97,7 @@ function wireInstance(view: InstanceView): Cluster['instances'][number] {
     registeredAt: timeOrNull(view.registeredAtMs),
     reason: wireReason(view.reason),
     process: process === null ? null : wireProcess(process),
+    stages: (view.stages ?? []).map(({ name, atMs }) => ({ name, at: time(atMs) })),
   };
 }
 
@@ -106,6 +119,7 @@ function wireDask({ orders, report, idleSinceMs, adaptive, ...view }: DaskView):
     tasks: report === null ? null : { ...report.tasks },
     clients: report?.clients ?? null,
     idleSince: timeOrNull(idleSinceMs),
+    unresponsiveSince: timeOrNull(view.unresponsiveSinceMs ?? null),
     adaptive,
   };
 }

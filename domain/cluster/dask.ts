@@ -6,6 +6,7 @@ import { lose } from './lose.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { isOvertaken, scaleCluster, type Asked } from './requests.ts';
 import { isVacating, moveToSlot, slotHistory } from './slots.ts';
+import { noteProcess, stagesText } from './stages.ts';
 import type { ClusterInstance, ClusterState, DaskState, DrainOutcome, ProcessState, SchedulerReport } from './state.ts';
 import { applyUnanswered } from './unresponsive.ts';
 import { noteReady } from './view.ts';
@@ -47,6 +48,7 @@ function applyProcess(
   // A process only goes forward: what would take it back is old news that comes late, or again.
   if (before !== undefined && rank[news.state] < rank[before]) return;
   instance.process = { ...news, reason, atMs: nowMs };
+  noteProcess(instance, nowMs);
   if (news.state === 'error' || news.state === 'stopped') {
     const why = reason ?? { code: 'PROCESS_EXITED', text: `its Dask process ended (${news.stage})`, atMs: nowMs };
     // The same environment fails in the same way on every instance.
@@ -57,7 +59,8 @@ function applyProcess(
   if (news.state !== 'started' || before === 'started') return;
   if (instance.role === 'head') {
     dask.schedulerAddress = news.address;
-    addEvent(state, nowMs, 'SCHEDULER_STARTED', `the scheduler listens at ${news.address ?? 'an unknown address'}`);
+    const text = `the scheduler listens at ${news.address ?? 'an unknown address'}${stagesText([instance])}`;
+    addEvent(state, nowMs, 'SCHEDULER_STARTED', text);
     touchOrders(state);
   }
   noteReady(state, nowMs);

@@ -19,6 +19,8 @@ export interface MachineSettings {
   /** Otherwise all instances are in one zone. */
   allowCrossZone: boolean;
   diskGib: number;
+  /** Set by whoever wants to wait for what cannot be had: so long, then without. */
+  waitForCapacityMs?: number | undefined;
 }
 
 /** What one role is launched as: the same as a provider's Placement. */

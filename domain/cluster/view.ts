@@ -2,6 +2,7 @@
 import type { Reason } from '../reason.ts';
 import { addEvent } from './notes.ts';
 import { isVacating } from './slots.ts';
+import { stagesText } from './stages.ts';
 import type { ClusterInstance, ClusterState, ClusterStatus } from './state.ts';
 
 /** The one word for a cluster, worked out in order of priority. */
@@ -36,7 +37,7 @@ export function noteReady(state: ClusterState, nowMs: number): void {
   if (state.dask !== null) state.dask.startedOnce ||= hasAll;
   if (state.readyAtMs !== null || !isSettled(state)) return;
   state.readyAtMs = nowMs;
-  addEvent(state, nowMs, 'READY', `${ready.length} of ${state.target} instances are ready`);
+  addEvent(state, nowMs, 'READY', `${ready.length} of ${state.target} instances are ready${stagesText(ready)}`);
 }
 
 /** What went wrong with its instances so far, for the end of a sentence; the most frequent first. */

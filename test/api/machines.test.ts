@@ -4,19 +4,8 @@ import { describe, expect, it } from 'vitest';
 
 import { clusterSpec } from '../../schema/cluster-spec.ts';
 import { jobSpec } from '../../schema/job-spec.ts';
-import { catalogueOffers } from '../../providers/aws/catalogue.ts';
+import { cloudApi, zones } from './cloud.ts';
 import { createTestApi } from './support.ts';
-
-const zones = ['us-east-1a', 'us-east-1b'];
-const onDemand = catalogueOffers(zones);
-const offers = [
-  ...onDemand,
-  ...onDemand.map((offer) => ({ ...offer, market: 'spot' as const, pricePerHour: offer.pricePerHour / 3 })),
-];
-const cloudApi = (preferred: 'local' | 'aws' = 'aws') =>
-  createTestApi({
-    clouds: { preferred, aws: { offers: () => Promise.resolve(offers), zones, queue: 'provider/aws' } },
-  });
 
 async function specOf(api: ReturnType<typeof createTestApi>, kind: 'cluster' | 'job') {
   const keys = await api.objects.list('specs', { limit: 10 });
@@ -74,10 +63,30 @@ describe('a cluster on EC2', () => {
     expect(settings.instanceVcpus).toBe(4);
   });
 
+  it('takes a number alone for GiB of disk, as the header of a script has it', async () => {
+    const api = cloudApi();
+    const body = { workers: 1, diskSize: '120' };
+    expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
+    expect((await specOf(api, 'cluster')).machines?.diskGib).toBe(120);
+  });
+
+  it('carries how long it waits for capacity, in whatever unit it was said', async () => {
+    const api = cloudApi();
+    expect((await api.call('POST', '/v1/clusters', { body: { workers: 1, waitForCapacity: '6h' } })).status).toBe(201);
+    expect((await specOf(api, 'cluster')).machines?.waitForCapacityMs).toBe(6 * 3_600_000);
+    const plain = cloudApi();
+    expect((await plain.call('POST', '/v1/clusters', { body: { workers: 1 } })).status).toBe(201);
+    expect((await specOf(plain, 'cluster')).machines).not.toHaveProperty('waitForCapacityMs');
+  });
+
   it.each<[object, string]>([
+    [{ waitForCapacity: 'long' }, 'waitForCapacity'],
+    [{ waitForCapacity: '40 days' }, 'waitForCapacity'],
     [{ workerCpu: 1, workerMemory: '32 GiB' }, 'workerCpu'],
     [{ workerVmTypes: ['m6i.huge'] }, 'workerVmTypes'],
     [{ workerVmTypes: ['m6i.large'], workerCpu: 2 }, 'workerVmTypes'],
+    [{ workerVmTypes: ['m6g.large'], schedulerVmTypes: ['m6i.large'] }, 'schedulerVmTypes'],
+    [{ workerVmTypes: ['m6i.large'], arm: true }, 'workerVmTypes'],
     [{ zone: 'eu-west-1a' }, 'zone'],
     [{ diskSize: '1 GiB' }, 'diskSize'],
     [{ workerGpu: 2 }, 'workerGpu'],
@@ -121,5 +130,16 @@ describe('a job on EC2', () => {
       headTypes: ['r6i.large'],
       spotPolicy: 'spot',
     });
+  });
+
+  it('has a head instance of another type where that is asked for, by header too', async () => {
+    const api = cloudApi();
+    const script = '#!/bin/sh\n# ROPEWALK scheduler-vm-type m5.large\n# ROPEWALK zone us-east-1b\n# ROPEWALK cpu 8\n';
+    const files = [{ path: 'run.sh', content: Buffer.from(script).toString('base64') }];
+    const reply = await api.call('POST', '/v1/jobs', { body: { command: ['sh', 'run.sh'], files, ntasks: 2 } });
+    expect([reply.status, (await reply.json()).warnings]).toEqual([201, []]);
+    const { machines } = await specOf(api, 'job');
+    expect(machines).toMatchObject({ headTypes: ['m5.large'], zones: ['us-east-1b'] });
+    expect(machines?.workerTypes).toContain('m6i.2xlarge');
   });
 });

@@ -17,6 +17,9 @@ type ClusterView = typeof import('../../domain/cluster/view.ts');
 type ClusterGiveBack = typeof import('../../domain/cluster/give-back.ts');
 export type ClusterRules = ClusterGiveBack & ClusterApply & ClusterCreate & ClusterPlan & ClusterRequests & ClusterView;
 
+type ClusterCapacity = typeof import('../../domain/cluster/capacity.ts');
+export type CapacityRules = ClusterRules & ClusterCapacity;
+
 type ClusterDask = typeof import('../../domain/cluster/dask.ts');
 type ClusterOrders = typeof import('../../domain/cluster/orders.ts');
 export type DaskRules = ClusterRules & ClusterDask & ClusterOrders;
@@ -62,6 +65,13 @@ export async function loadClusterRules(domain: string): Promise<ClusterRules> {
     ...(await load<ClusterRequests>(domain, 'cluster/requests.ts')),
     ...(await load<ClusterView>(domain, 'cluster/view.ts')),
     ...(await load<ClusterGiveBack>(domain, 'cluster/give-back.ts')),
+  };
+}
+
+export async function loadCapacityRules(domain: string): Promise<CapacityRules> {
+  return {
+    ...(await loadClusterRules(domain)),
+    ...(await load<ClusterCapacity>(domain, 'cluster/capacity.ts')),
   };
 }
 

@@ -88,6 +88,24 @@ describe('on EC2', () => {
     await atRest();
   });
 
+  it('a job waits for capacity as long as it was told to: it runs when there is some, and ends when there is none', async () => {
+    const pools = ['a', 'b', 'c'].map((zone) => `m7i.large/us-east-1${zone}/on-demand`);
+    for (const pool of pools) await ec2.emulator.tell({ op: 'capacity', pool, instances: 0 });
+    const create = (waitForCapacity: string) =>
+      client.jobs.create({ command: ['true'], vmTypes: ['m7i.large'], waitForCapacity });
+    const [brief, patient] = [await create('3 s'), await create('1 h')];
+    const over = await client.jobs.wait(brief.number);
+    expect([over.status, over.reason?.code]).toEqual(['error', 'NO_INSTANCES']);
+    expect(over.reason?.text).toMatch(/InsufficientInstanceCapacity/);
+    const waiting = await client.clusters.get(patient.number);
+    expect([waiting.status, waiting.launched, waiting.waitingForCapacity?.missing]).toEqual(['starting', 0, 1]);
+    expect(waiting.waitingForCapacity?.text).toMatch(/1 of 1 instances cannot be had now; .*InsufficientInstance/);
+    expect(waiting.events.map(({ code }) => code)).toContain('WAITING_FOR_CAPACITY');
+    for (const pool of pools) await ec2.emulator.tell({ op: 'capacity', pool, instances: null });
+    expect((await client.jobs.wait(patient.number)).status).toBe('done');
+    await atRest();
+  });
+
   it('a Dask cluster starts over mutual TLS between the addresses of its machines, and replaces one that is taken back', async () => {
     const { number } = await client.clusters.create({
       workers: 2,
@@ -104,6 +122,13 @@ describe('on EC2', () => {
       { timeoutMs: 150_000 },
     );
     expect(cluster.dask?.schedulerAddress).toMatch(/^tls:\/\/127\.77\./);
+    for (const { stages = [] } of cluster.instances) {
+      expect(stages.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['requested', 'launched', 'agent', 'dask']),
+      );
+      const times = stages.map(({ at }) => Date.parse(at));
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+    }
     const { live } = await ec2.emulator.ledger();
     const types = (await ec2.emulator.instances()).filter(({ id }) => live.includes(id)).map(({ type }) => type);
     expect(types.filter((type) => type === 't3.large')).toHaveLength(1);

@@ -9,6 +9,7 @@ import type {
   InstanceRole,
   InstanceState,
 } from '../../domain/cluster/state.ts';
+import type { Stage } from '../../domain/cluster/stages.ts';
 import type { Reason } from '../../domain/reason.ts';
 
 export const clusterType = 'cluster';
@@ -74,10 +75,14 @@ export interface ReportItem {
   kind: 'register' | 'alive' | 'leaving';
   address: string;
   text: string;
+  /** When it registers: how long its machine is up, where the machine is the instance. */
+  upForMs?: number;
   process?: ProcessNews;
   /** From the head instance only. */
   scheduler?: SchedulerReport;
   drained?: { id: number; outcome: DrainOutcome }[];
+  /** From the head instance: how long its scheduler has not answered, or null when it does again. */
+  unansweredForMs?: number | null;
   /** Its cloud is about to take it at that time, or says that it may. */
   interruption?: { kind: 'terminate' | 'rebalance'; at: string };
 }
@@ -115,6 +120,17 @@ export interface InstanceView {
   registeredAtMs: number | null;
   reason: Reason | null;
   process: DaskProcess | null;
+  /** How it came up, in order; absent in views of earlier versions. */
+  stages?: Stage[];
+}
+export interface WaitingView {
+  sinceMs: number;
+  nextTryMs: number;
+  /** Then it goes on, or ends, with what there is; null when nobody has set a time. */
+  untilMs: number | null;
+  /** Instances that are missing, and why. */
+  missing: number;
+  text: string;
 }
 export interface ClusterView {
   number: number;
@@ -134,6 +150,8 @@ export interface ClusterView {
   endedAtMs: number | null;
   launched: number;
   terminated: number;
+  /** A cloud has not got what is wanted; absent in views of earlier versions. */
+  waiting?: WaitingView | null;
   dask: DaskView | null;
 }
 export interface DaskView {
@@ -141,6 +159,8 @@ export interface DaskView {
   report: SchedulerReport | null;
   reportedAtMs: number | null;
   idleSinceMs: number | null;
+  /** Absent in views of earlier versions. */
+  unresponsiveSinceMs?: number | null;
   adaptive: { minimum: number; maximum: number } | null;
   workersWanted: number;
   workersStarted: number;

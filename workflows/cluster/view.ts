@@ -1,8 +1,10 @@
 // A cluster as people see it: over HTTP, in the archive, and in the Temporal UI.
+import { capacityDeadlineMs, missingSlots, missingText } from '../../domain/cluster/capacity.ts';
 import { ordersOf } from '../../domain/cluster/orders.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
+import { stagesOf } from '../../domain/cluster/stages.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
-import type { ClusterInput, ClusterView, DaskView } from './messages.ts';
+import type { ClusterInput, ClusterView, DaskView, WaitingView } from './messages.ts';
 
 export function viewCluster(state: ClusterState, input: ClusterInput): ClusterView {
   return {
@@ -26,6 +28,7 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
       registeredAtMs: instance.registeredAtMs,
       reason: instance.reason,
       process: instance.process,
+      stages: stagesOf(instance),
     })),
     failures: Object.entries(state.failures).map(([code, failure]) => ({ code, ...failure })),
     events: state.events,
@@ -34,8 +37,17 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
     endedAtMs: state.endedAtMs,
     launched: state.launched,
     terminated: state.terminated,
+    waiting: viewWaiting(state),
     dask: viewDask(state),
   };
+}
+
+function viewWaiting(state: ClusterState): WaitingView | null {
+  const { waiting, stopRequested } = state;
+  if (!waiting || stopRequested !== null) return null;
+  const { sinceMs, nextTryMs } = waiting;
+  const [missing, text] = [missingSlots(state), missingText(state)];
+  return { sinceMs, nextTryMs, untilMs: capacityDeadlineMs(state), missing, text };
 }
 
 function viewDask(state: ClusterState): DaskView | null {
@@ -54,6 +66,7 @@ function viewDask(state: ClusterState): DaskView | null {
     report: dask.report,
     reportedAtMs: dask.reportedAtMs,
     idleSinceMs: dask.idleSinceMs,
+    unresponsiveSinceMs: dask.unresponsive?.sinceMs ?? null,
     adaptive: dask.adaptive,
     workersWanted: state.target - 1,
     workersStarted: started.length,

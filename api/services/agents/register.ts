@@ -17,6 +17,7 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
     kind: 'register',
     address: input.address,
     text: `agent ${input.version}, process ${input.pid}`,
+    ...(input.upForMs === undefined ? {} : { upForMs: input.upForMs }),
   });
   if (submitted.kind === 'closed') throw over(cluster);
   if (submitted.kind === 'refused') throw refusal(submitted.problem);

@@ -1,0 +1,45 @@
+// How a cluster comes up, at the command line: what it waits for, and what each step of its instances took.
+import { describe, expect, it } from 'vitest';
+
+import { aCluster, anInstance } from '../sdk/stand-in-api.ts';
+import { runCli } from './run-cli.ts';
+import { standIn } from './stand-in.ts';
+
+const at = (seconds: number): string => new Date(Date.parse('2024-11-18T17:25:08Z') + seconds * 1_000).toISOString();
+const stages = (
+  ...known: [name: 'requested' | 'launched' | 'running' | 'agent' | 'environment' | 'dask', at: number][]
+) => known.map(([name, seconds]) => ({ name, at: at(seconds) }));
+
+describe('cluster get', () => {
+  it('shows what each step took, the slowest instance first, and only steps that somebody has taken', async () => {
+    const instances = [
+      anInstance({ id: 'i-fast', stages: stages(['requested', 0], ['launched', 1], ['agent', 21], ['dask', 30]) }),
+      anInstance({ id: 'i-slow', slot: 1, stages: stages(['requested', 0], ['launched', 2], ['agent', 152.5]) }),
+      anInstance({ id: 'i-none', slot: 2 }),
+    ];
+    const { env } = await standIn(() => ({ json: aCluster({ instances }) }));
+    const { stdout } = await runCli(['cluster', 'get', '7'], { env });
+    const rows = stdout.split('\n').filter((line) => line.startsWith('│') || line.startsWith('┃'));
+    expect(
+      rows.map((row) =>
+        row
+          .split(/[│┃]/)
+          .map((cell) => cell.trim())
+          .slice(1, -1),
+      ),
+    ).toEqual([
+      ['Instance', 'Role', 'Requested', 'Launch', 'Agent', 'Dask', 'Together'],
+      ['i-slow', 'worker', '2024-11-18 17:25:08', '2.0 s', '2 m 31 s', '', '2 m 33 s'],
+      ['i-fast', 'worker', '2024-11-18 17:25:08', '1.0 s', '20.0 s', '9.0 s', '30.0 s'],
+    ]);
+  });
+
+  it('says that it waits for capacity, since when, for what, and until when', async () => {
+    const text = '2 of 3 instances cannot be had now; 2 x InsufficientInstanceCapacity: AWS is short of it';
+    const waitingForCapacity = { since: at(0), nextTry: at(40), until: at(3_600), missing: 2, text };
+    const { env } = await standIn(() => ({ json: aCluster({ status: 'starting', waitingForCapacity }) }));
+    const { stdout } = await runCli(['cluster', 'get', '7'], { env });
+    expect(stdout).toContain('waiting for capacity since 2024-11-18 17:25:08');
+    expect(stdout).toContain(`until 2024-11-18 18:25:08 at most: ${text}`);
+  });
+});
