@@ -47,7 +47,11 @@ function planOf(
 
 function pricesOf({ clouds, now }: Pick<Deps, 'clouds' | 'now'>, markets: Plan['workers']['markets']): Plan['prices'] {
   const dated = clouds.aws?.onDemandPrices ?? { source: 'the provider', asOf: today(now()) };
-  const asked = { market: 'spot' as const, source: 'EC2, minutes ago at most', asOf: new Date(now()).toISOString() };
+  const asked = {
+    market: 'spot' as const,
+    source: 'EC2, at most five minutes old',
+    asOf: new Date(now()).toISOString(),
+  };
   return [{ market: 'on-demand', ...dated }, ...(markets.includes('spot') ? [asked] : [])];
 }
 

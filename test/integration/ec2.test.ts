@@ -29,9 +29,8 @@ describe('on EC2', () => {
   const atRest = () => eventually(async () => (await ec2.emulator.ledger()).live.length === 0, { timeoutMs: 60_000 });
   const connection = () => ({ apiUrl: ec2.stack.apiUrl, token: ec2.stack.token });
 
-  it('a job runs its tasks on as many instances, tells what they printed, and leaves nothing', async () => {
-    const job = await runJob({
-      ...connection(),
+  it('a job runs as planned, on as many instances, tells what its tasks printed, and leaves nothing', async () => {
+    const input = {
       command: [
         'sh',
         '-c',
@@ -41,12 +40,16 @@ describe('on EC2', () => {
       ntasks: 6,
       maxWorkers: 3,
       vmTypes: ['m6i.large', 'm5.large'],
-    });
+    };
+    const plan = await client.jobs.plan(input);
+    expect((await ec2.emulator.ledger()).entries).toEqual([]);
+    const job = await runJob({ ...connection(), ...input });
     expect([job.status, job.tasks.done]).toEqual(['done', 6]);
     expect((await readdir(marks)).sort()).toEqual(['0', '1', '2', '3', '4', '5']);
     await atRest();
     const launched = (await ec2.emulator.ledger()).entries.filter(({ event }) => event === 'launched');
-    expect(launched).toHaveLength(3);
+    expect(launched).toHaveLength(plan.head.count + plan.workers.count);
+    expect(new Set(launched.map(({ type }) => type))).toEqual(new Set([plan.workers.types[0]?.type]));
     expect(new Set(launched.map(({ zone }) => zone)).size).toBe(1);
     const printed = await eventually(async () => {
       const lines = [];
