@@ -10,11 +10,11 @@ export interface Pace {
 
 /** No task waits longer than this behind another: what has not begun by then is handed back. */
 export const maxTurnMs = 1_000;
-/** An exchange costs more than its time: this much work is worth one. */
-const minCoverMs = 250;
+/** An exchange costs all processes behind it some 10 ms of a processor, whatever it carries: this much work is worth one. */
+const minCoverMs = 750;
 /** Exchanges that fit into what is in hand: half of it is left when more is asked for. */
 const exchangesCovered = 4;
-const maxAhead = 31;
+const maxAhead = 99;
 /** Of the newest value. A slower one counts in full at once: holding too little costs less than holding too much. */
 const weight = 0.3;
 

@@ -56,7 +56,7 @@ export interface Orders {
 /** A new task is confirmed as running this soon: until then the control plane cannot tell a lost answer from work. */
 export const confirmAfterMs = 1_000;
 /** Results wait this long for others while there is more to run. */
-export const resultsWithinMs = 250;
+export const resultsWithinMs = 500;
 /** An answer that asks us back at once must not make us spin. */
 const minClaimPauseMs = 25;
 const minRepeatResultMs = 250;
@@ -132,6 +132,9 @@ export function applyAnswer(
   const sent = new Set(request.results.map((result) => result.lease));
   const allWereSent = state.unkept.length === 0 && unacknowledged.every((result) => sent.has(result.lease));
   const pauseMs = granted.length > 0 ? 0 : answer.retryAfterMs;
+  // Those that were not sent came up meanwhile; as long as there is more to run, they wait for company from then on.
+  const hasMore = state.waiting.length + granted.length > 0;
+  const unsentAtMs = hasMore ? Math.max(state.resultsAtMs, nowMs - tookMs + resultsWithinMs) : state.resultsAtMs;
   const isRefused = state.draining || answer.stop !== null;
   // Earlier control planes cannot be told: with them, a grant that is not taken up runs out.
   const refused = isRefused && answer.mayHold !== undefined ? granted.map(({ lease }) => lease) : [];
@@ -144,7 +147,7 @@ export function applyAnswer(
     highestLease: granted.reduce((highest, { lease }) => Math.max(highest, lease), state.highestLease),
     unacknowledged,
     claimAtMs: request.want > 0 ? nowMs + Math.max(minClaimPauseMs, pauseMs) : state.claimAtMs,
-    resultsAtMs: allWereSent ? nowMs + Math.max(minRepeatResultMs, answer.retryAfterMs) : state.resultsAtMs,
+    resultsAtMs: allWereSent ? nowMs + Math.max(minRepeatResultMs, answer.retryAfterMs) : unsentAtMs,
     renewWithinMs: answer.renewWithinMs,
     renewAtMs: isNamed(state.held, request) ? nowMs + answer.renewWithinMs : state.renewAtMs,
     mayHold: answer.mayHold ?? 1,
@@ -189,9 +192,9 @@ export function endTurns(state: AgentState, nowMs: number): AgentState {
   return turnLeftMs(state, nowMs) > 0 ? state : handBack(state);
 }
 
-/** Whether more has to be asked for soon, so that results should not wait for company. */
+/** Whether more has to be asked for now, so that results should not wait for company. */
 export const runsLow = (state: AgentState, nowMs: number): boolean =>
-  state.waiting.length === 0 || wanted(state, nowMs) > 0;
+  state.waiting.length === 0 || (!state.claimIsOpen && wanted(state, nowMs) > 0);
 
 /** The instance will be gone soon. What has not begun, and what is still granted, is left to others. */
 export const drain = (state: AgentState): AgentState => ({ ...handBack(state), draining: true });

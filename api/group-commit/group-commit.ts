@@ -20,10 +20,17 @@ export type FlushOutcome<O> = { kind: 'answers'; items: ItemAnswer<O>[] } | { ki
 export type Submitted<O> = { kind: 'answer'; value: O } | { kind: 'refused'; problem: Problem } | { kind: 'closed' };
 
 export interface GroupCommit<I, O> {
-  /** `taskMs`: how long the work behind this item took. Rejects when the outcome is unknown, or TOO_BUSY before it was sent. */
-  submit(item: I, options?: { taskMs?: number }): Promise<Submitted<O>>;
+  /** Rejects when the outcome is unknown, or TOO_BUSY before it was sent. */
+  submit(item: I, options?: SubmitOptions): Promise<Submitted<O>>;
   /** Nothing waits and nothing is in flight. */
   isIdle(): boolean;
+}
+
+export interface SubmitOptions {
+  /** How long the work behind this item took. */
+  taskMs?: number;
+  /** How long this item may wait for company at no cost, when that is longer than the window; others may take it along. */
+  patienceMs?: number;
 }
 
 export interface GroupCommitOptions<I, O> {
@@ -43,7 +50,8 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
   let waiting: Waiting<I, O>[] = [];
   let waitingBytes = 0;
   let inFlight = false;
-  let timer: NodeJS.Timeout | null = null;
+  let timer: { handle: NodeJS.Timeout; dueAtMs: number } | null = null;
+  let earliestDueMs = Number.POSITIVE_INFINITY;
   let meanTaskMs: number | null = null;
 
   const windowMs = (): number =>
@@ -51,14 +59,15 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
   const isFull = (): boolean => waiting.length >= maxFlushItems || waitingBytes >= maxFlushBytes;
 
   const arm = (): void => {
-    const oldest = waiting[0];
-    if (inFlight || oldest === undefined) return;
+    if (inFlight || waiting.length === 0) return;
+    const dueAtMs = isFull() ? 0 : earliestDueMs;
+    if (timer !== null && timer.dueAtMs <= dueAtMs) return;
+    if (timer !== null) clearTimeout(timer.handle);
     if (isFull()) {
-      if (timer !== null) clearTimeout(timer);
       void flush();
     } else {
-      const left = windowMs() - (Date.now() - oldest.sinceMs);
-      timer ??= setTimeout(() => void flush(), Math.min(maxFlushWindowMs, Math.max(0, left)));
+      const leftMs = Math.min(maxFlushWindowMs, Math.max(0, dueAtMs - Date.now()));
+      timer = { handle: setTimeout(() => void flush(), leftMs), dueAtMs };
     }
   };
 
@@ -102,11 +111,12 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
       }
     }
     waiting = waiting.slice(taken);
+    earliestDueMs = waiting.reduce((earliest, { dueAtMs }) => Math.min(earliest, dueAtMs), Number.POSITIVE_INFINITY);
     return group;
   };
 
   return {
-    submit: (item, { taskMs } = {}) =>
+    submit: (item, { taskMs, patienceMs = 0 } = {}) =>
       new Promise((resolve, reject) => {
         const bytes = Math.max(Buffer.byteLength(JSON.stringify(item)), options.answerBytes?.(item) ?? 0);
         if (bytes > maxFlushBytes) return reject(tooLarge(bytes));
@@ -115,7 +125,10 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
           return reject(tooBusy());
         }
         if (taskMs !== undefined) meanTaskMs = average(meanTaskMs, taskMs);
-        waiting.push({ item, bytes, sinceMs: Date.now(), resolve, reject });
+        const sinceMs = Date.now();
+        const dueAtMs = sinceMs + Math.min(maxFlushWindowMs, Math.max(windowMs(), patienceMs));
+        waiting.push({ item, bytes, sinceMs, dueAtMs, resolve, reject });
+        earliestDueMs = Math.min(earliestDueMs, dueAtMs);
         waitingBytes += bytes;
         arm();
       }),
@@ -127,6 +140,7 @@ interface Waiting<I, O> {
   item: I;
   bytes: number;
   sinceMs: number;
+  dueAtMs: number;
   resolve: (outcome: Submitted<O>) => void;
   reject: (error: unknown) => void;
 }

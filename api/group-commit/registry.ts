@@ -5,11 +5,12 @@ import {
   type FlushOutcome,
   type FlushWatch,
   type GroupCommit,
+  type SubmitOptions,
   type Submitted,
 } from './group-commit.ts';
 
 export interface GroupCommits<I, O> {
-  submit(workflowId: string, item: I, options?: { taskMs?: number }): Promise<Submitted<O>>;
+  submit(workflowId: string, item: I, options?: SubmitOptions): Promise<Submitted<O>>;
   /** Workflows held now. */
   size(): number;
 }

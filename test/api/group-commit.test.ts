@@ -91,6 +91,29 @@ describe('group commit', () => {
     }
   });
 
+  it('lets an item wait as long as it has patience for, unless an earlier flush takes it along', async () => {
+    const { flush, flushes } = handDriven();
+    const group = createGroupCommit({ flush });
+    void group.submit('patient', { patienceMs: 150 });
+    await vi.advanceTimersByTimeAsync(149);
+    expect(flushes).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(1);
+    await flushes[0]?.echo();
+    void group.submit('patient too', { patienceMs: 150 });
+    await vi.advanceTimersByTimeAsync(50);
+    void group.submit('hurried');
+    await vi.advanceTimersByTimeAsync(minFlushWindowMs - 1);
+    expect(flushes).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(flushes.map(({ items }) => items)).toEqual([['patient'], ['patient too', 'hurried']]);
+    void group.submit('came meanwhile', { patienceMs: 100 });
+    await flushes[1]?.echo();
+    await vi.advanceTimersByTimeAsync(99);
+    expect(flushes).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(flushes[2]?.items).toEqual(['came meanwhile']);
+  });
+
   it('flushes at once when it is full, and never sends more than fits', async () => {
     const { flush, flushes } = handDriven();
     const group = createGroupCommit({ flush });
@@ -168,6 +191,7 @@ describe('group commit', () => {
       items: fc.integer({ min: 0, max: 300 }),
       bytes: fc.constantFrom(1, 10, 2_000, 30_000),
       taskMs: fc.option(fc.integer({ min: 0, max: 20_000 }), { nil: undefined }),
+      patienceMs: fc.constantFrom(0, 0, 150),
     });
     const flushMs = fc.infiniteStream(fc.integer({ min: 0, max: 400 }));
     const fails = fc.infiniteStream(fc.boolean());
@@ -187,10 +211,10 @@ describe('group commit', () => {
         };
         const group = createGroupCommit({ flush });
         const all: { item: string; outcome: Promise<Submitted<string> | string> }[] = [];
-        for (const [index, { waitMs, items, bytes, taskMs }] of steps.entries()) {
+        for (const [index, { waitMs, items, bytes, taskMs, patienceMs }] of steps.entries()) {
           for (let n = 0; n < items; n += 1) {
             const item = `${index}/${n}`.padEnd(bytes, '.');
-            const options = taskMs === undefined ? {} : { taskMs };
+            const options = { patienceMs, ...(taskMs === undefined ? {} : { taskMs }) };
             all.push({ item, outcome: group.submit(item, options).catch((error: unknown) => String(error)) });
           }
           await vi.advanceTimersByTimeAsync(waitMs);

@@ -8,6 +8,7 @@ import { minIdleClaimMs } from '../../../domain/limits.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../../../schema/agent.ts';
 import type { ClusterView } from '../../../workflows/cluster/messages.ts';
 import { jobWorkflowId } from '../../../workflows/job/messages.ts';
+import type { SubmitOptions } from '../../group-commit/group-commit.ts';
 import type { InstanceContext } from '../context.ts';
 import { refusal } from './refusal.ts';
 import { renewIfDue } from './renew.ts';
@@ -21,7 +22,7 @@ export async function exchangeWork(
   const submitted = await deps.exchanges.submit(
     jobWorkflowId(actor.job),
     { instance: actor.instance, ...input },
-    taskTime(input),
+    windowFor(input),
   );
   for (const { exitCode } of input.results) deps.metrics.taskResult(exitCode === 0 ? 'ok' : 'failed');
   if (submitted.kind === 'refused') throw refusal(submitted.problem);
@@ -78,12 +79,18 @@ function withMark(found: Omit<Addresses, 'addresses'>): Addresses {
 
 const markLength = 22;
 
-/** How long the group commit may wait for company follows from how long tasks take. */
-function taskTime({ results }: ExchangeRequest): { taskMs?: number } {
+/** How long the group commit may wait for company follows from how long tasks take, and from what the agent has in hand. */
+function windowFor({ results, held = [], returned = [] }: ExchangeRequest): SubmitOptions {
   if (results.length === 0) return {};
   const totalMs = results.reduce((sum, { startedAtMs, endedAtMs }) => sum + Math.max(0, endedAtMs - startedAtMs), 0);
-  return { taskMs: totalMs / results.length };
+  const taskMs = totalMs / results.length;
+  // Others wait for what is handed back.
+  const inHandMs = returned.length > 0 ? 0 : held.length * taskMs;
+  return { taskMs, patienceMs: Math.min(maxPatienceMs, inHandMs / 2) };
 }
+
+/** An agent with work for as long does not notice that its exchange waits for others. */
+const maxPatienceMs = 150;
 
 const overAnswer = (job: number): ExchangeAnswer => ({
   grants: [],
