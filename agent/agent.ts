@@ -62,8 +62,9 @@ async function runTasks(input: AgentInput, session: Session, isHead: boolean, le
     parse: (json) => bundleSchema.parse(json),
   });
   if (bundle === null) return;
-  const start = createTaskStarter({ ...input, bundle, session });
+  const { start, cleaned } = createTaskStarter({ ...input, bundle, session });
   await exchangeLoop({ session, start, results: createResults(directory), log, stopping, isHead, leave });
+  await cleaned();
 }
 
 /** Loaded when it is needed: tasks should not wait for a library of certificates. */

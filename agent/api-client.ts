@@ -2,6 +2,9 @@
 // until the signal aborts. Only answers that mean something come back to the caller.
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { sendHttp } from './http.ts';
+import type { HttpAnswer } from './http.ts';
+
 export interface ApiRequest<T> {
   method: 'GET' | 'POST';
   path: string;
@@ -81,18 +84,17 @@ async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSig
   try {
     signal.throwIfAborted();
     const headers = { authorization: `Bearer ${request.token()}`, 'content-type': 'application/json' };
-    const response = await fetch(url, {
+    const response = await sendHttp(url, {
       method: request.method,
       headers,
       signal: attempt.signal,
-      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body()) }),
+      body: request.body === undefined ? null : JSON.stringify(request.body()),
     });
-    const text = await response.text();
-    if (response.ok) return { kind: 'answer', answer: request.parse(JSON.parse(text)) };
+    const { status, text } = response;
+    if (status >= 200 && status < 300) return { kind: 'answer', answer: request.parse(JSON.parse(text)) };
     // What is merely not there yet comes within moments: no pause as after an outage, and nothing to tell people.
-    if (response.status === 503 && /"code"\s*:\s*"NOT_YET"/.test(text))
-      return { kind: 'again', text: '', waitMs: null };
-    return judgeRefusal(response, `${url.pathname} answered ${response.status}${messageOf(text)}`);
+    if (status === 503 && /"code"\s*:\s*"NOT_YET"/.test(text)) return { kind: 'again', text: '', waitMs: null };
+    return judgeRefusal(response, `${url.pathname} answered ${status}${messageOf(text)}`);
   } catch (error) {
     return { kind: 'again', text: describeError(error), waitMs: null };
   } finally {
@@ -101,7 +103,7 @@ async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSig
   }
 }
 
-function judgeRefusal(response: Response, text: string): Attempt<never> {
+function judgeRefusal(response: HttpAnswer, text: string): Attempt<never> {
   const { status } = response;
   if (status === 401) return { kind: 'unauthenticated' };
   if (status === 403 || status === 404 || status === 410) return { kind: 'over', text };
@@ -110,9 +112,9 @@ function judgeRefusal(response: Response, text: string): Attempt<never> {
 }
 
 /** Seconds or a date, never more than the cap: an agent that sleeps long is a wasted machine. */
-function retryAfterMs(response: Response): number | null {
-  const header = response.headers.get('retry-after');
-  if (header === null || header === '') return null;
+function retryAfterMs(response: HttpAnswer): number | null {
+  const header = response.headers['retry-after'];
+  if (header === undefined || header === '') return null;
   const seconds = Number(header);
   const waitMs = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000;
   if (Number.isNaN(waitMs)) return null;

@@ -1,5 +1,6 @@
 // Real pipes for a command's output. Node gives children sockets, and a socket cannot be opened again by its name: every
-// script with `> /dev/stderr` in it would fail. A named pipe, unlinked once both ends are open, is what a shell gives.
+// script with `> /dev/stderr` in it would fail. A named pipe is what a shell gives. Making one takes a process and a file, so
+// one that nobody can have open any more serves the next command.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, rmSync } from 'node:fs';
@@ -10,30 +11,54 @@ import type { Readable } from 'node:stream';
 export interface Pipe {
   /** For the child; close it here once the child has it, or the end of the output is never seen. */
   writeEnd: number;
+  /** The pipe is given back when this closes. */
   output: Readable;
 }
 
-/** Named pipes that nobody has opened yet. Making one takes a process, so whoever needs many gets many at a time. */
+/** Named pipes that nobody has open, by directory. Whoever needs many new ones gets many at a time. */
 const spare = new Map<string, { paths: string[]; made: number }>();
 const mostAtOnce = 32;
+/** All that there are. */
+const existing = new Set<string>();
 process.on('exit', () => {
-  for (const { paths } of spare.values()) for (const path of paths) rmSync(path, { force: true });
+  for (const path of existing) rmSync(path, { force: true });
 });
 
-/** No pipe is ever used for two commands: what one leaves behind could still write into it. */
 export function createPipe(directory: string): Pipe {
   const path = takePath(directory);
   try {
     // Without waiting for a writer: the writer is opened next, by ourselves.
     const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writeEnd = openSync(path, constants.O_WRONLY);
-    return { writeEnd, output: new Socket({ fd: readEnd, readable: true, writable: false }) };
-  } finally {
-    rmSync(path, { force: true });
+    const output = new Socket({ fd: readEnd, readable: true, writable: false });
+    output.once('close', () => {
+      // Its end was seen, so no writer is left. Else one may be, and would write into the next command's output.
+      if (output.readableEnded && !hasReader(path)) spare.get(directory)?.paths.push(path);
+      else remove(path);
+    });
+    return { writeEnd, output };
+  } catch (error) {
+    remove(path);
+    throw error;
   }
 }
 
 export const closeWriteEnd = (pipe: Pipe): void => closeSync(pipe.writeEnd);
+
+/** A command may have left somebody who reads its own output, and would take the next one's. */
+function hasReader(path: string): boolean {
+  try {
+    closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function remove(path: string): void {
+  existing.delete(path);
+  rmSync(path, { force: true });
+}
 
 function takePath(directory: string): string {
   const known = spare.get(directory) ?? { paths: [], made: 0 };
@@ -43,6 +68,7 @@ function takePath(directory: string): string {
   const count = Math.max(2, Math.min(mostAtOnce, known.made));
   const paths = Array.from({ length: count }, () => join(directory, `pipe-${randomBytes(6).toString('hex')}`));
   execFileSync('mkfifo', ['-m', '600', ...paths], { stdio: ['ignore', 'ignore', 'pipe'] });
+  for (const path of paths) existing.add(path);
   known.made += count;
   known.paths = paths;
   return takePath(directory);

@@ -1,5 +1,6 @@
 // The files a job brings along, written into each attempt's own directory and nowhere else.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, posix, resolve, sep } from 'node:path';
 
 import type { Bundle } from '../schema/agent.ts';
@@ -24,12 +25,29 @@ export const hasInterpreter = (content: Buffer): boolean => content.subarray(0, 
 
 /** A fresh directory: what an earlier run of this very attempt left is removed. */
 export async function prepareDirectory(directory: string, files: readonly TaskFile[]): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (!makeDirectory(directory)) {
+    await rm(directory, { recursive: true, force: true });
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  }
   for (const file of files) {
     const target = placeOf(directory, file.path);
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, file.content, { mode: file.executable ? 0o755 : 0o644, flag: 'wx' });
+  }
+}
+
+/** Most tasks leave an empty one, which takes one call of the system. */
+export async function removeDirectory(directory: string): Promise<void> {
+  await rmdir(directory).catch(() => rm(directory, { recursive: true, force: true }));
+}
+
+/** False when it cannot be made as simply as that. */
+function makeDirectory(directory: string): boolean {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,6 +1,5 @@
 // Makes one granted task ready to run: its environment, its command line, its fresh directory, its log. The directory is
 // removed when the attempt is over: ten thousand tasks must not fill a disk with ten thousand copies of the job's files.
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Bundle } from '../schema/agent.ts';
@@ -15,7 +14,7 @@ import { startTask } from './runner.ts';
 import type { TaskRun } from './runner.ts';
 import type { Grant } from './state.ts';
 import type { Surroundings } from './surroundings.ts';
-import { prepareDirectory, unpackFiles } from './task-files.ts';
+import { prepareDirectory, removeDirectory, unpackFiles } from './task-files.ts';
 
 export interface TaskStarterInput {
   instance: string;
@@ -27,10 +26,22 @@ export interface TaskStarterInput {
   session: Session;
 }
 
-export function createTaskStarter(input: TaskStarterInput): (grant: Grant, surroundings: Surroundings) => TaskRun {
+export interface TaskStarter {
+  start: (grant: Grant, surroundings: Surroundings) => TaskRun;
+  /** Every directory of a task that is over has been removed. */
+  cleaned: () => Promise<void>;
+}
+
+export function createTaskStarter(input: TaskStarterInput): TaskStarter {
   const { instance, boot, bundle, directory, logs, environment, session } = input;
   const files = unpackFiles(bundle.files);
-  return (grant, surroundings) => {
+  let cleaned = Promise.resolve();
+  // The next task's result need not wait for the disk, the next but one does: there are never more than two directories.
+  const cleanUp = async (cwd: string): Promise<void> => {
+    await cleaned;
+    cleaned = removeDirectory(cwd).catch(() => undefined);
+  };
+  const start: TaskStarter['start'] = (grant, surroundings) => {
     const name = `${grant.taskId}-${grant.attempt}`;
     const cwd = join(directory, 'work', name);
     const registered = session.registered();
@@ -51,7 +62,8 @@ export function createTaskStarter(input: TaskStarterInput): (grant: Grant, surro
       log: logs.task(grant.taskId, grant.attempt),
       prepare: () => prepareDirectory(cwd, files),
       started: (pid) => recordGroup(directory, pid),
-      cleanUp: () => rm(cwd, { recursive: true, force: true }),
+      cleanUp: () => cleanUp(cwd),
     });
   };
+  return { start, cleaned: () => cleaned };
 }

@@ -1,9 +1,10 @@
 // What lies in an instance's directory, $ROPEWALK_HOME/instances/{id}/. These files are the whole memory of the local
-// provider: every one appears complete (link or rename), so that a crash at any instant leaves an old or a new state.
+// provider: every one but group.json appears complete (link or rename), so that a crash at any instant leaves an old or a new
+// state.
 //   owner.json     its tags, written before its agent is started
 //   boot.json      how the agent reaches the API; holds the launch token, so 0600, and the agent deletes it
 //   claim.json     the agent that is this instance, written by the agent itself; the first one wins
-//   group.json     the process group of the task or Dask process it runs, written by the agent
+//   group.json     the process group of the task or Dask process it runs, written by the agent over the one before
 //   verdict        "start" or "refuse", by the first launch that had to say; all others do as it says
 //   refused.json   why this instance was never started
 //   tombstone      it must not live: written before it is ended

@@ -1,0 +1,98 @@
+// The pipes of commands: what is written arrives, and a pipe serves another command only when nobody can have it open.
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { recordGroup } from '../../agent/group-record.ts';
+import { closeWriteEnd, createPipe } from '../../agent/pipes.ts';
+import type { Pipe } from '../../agent/pipes.ts';
+import { startTimeOf } from '../../agent/process-start.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'ropewalk-pipes-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const names = (): string[] => readdirSync(directory).sort();
+const inodes = (): number[] => names().map((name) => statSync(join(directory, name)).ino);
+
+async function read(pipe: Pipe): Promise<string> {
+  let text = '';
+  for await (const chunk of pipe.output) text += String(chunk);
+  return text;
+}
+
+async function use(text: string): Promise<string> {
+  const pipe = createPipe(directory);
+  const over = closed(pipe);
+  const found = read(pipe);
+  writeSync(pipe.writeEnd, text);
+  closeWriteEnd(pipe);
+  const all = await found;
+  await over;
+  return all;
+}
+
+/** Ask for it before it can have happened. */
+const closed = (pipe: Pipe): Promise<unknown> => once(pipe.output, 'close');
+
+describe('a pipe', () => {
+  it('serves one command after the other, each with its own output', async () => {
+    expect(await use('one')).toBe('one');
+    const before = names();
+    for (const text of ['two', '', 'three\n']) expect(await use(text)).toBe(text);
+    expect([before.length, names()]).toEqual([2, before]);
+  });
+
+  it('is not used again while somebody can still write into it', async () => {
+    const pipe = createPipe(directory);
+    const over = closed(pipe);
+    const found = read(pipe).catch(() => 'cut off');
+    const left = openSync(`/proc/self/fd/${pipe.writeEnd}`, constants.O_WRONLY);
+    const used = statSync(`/proc/self/fd/${left}`).ino;
+    closeWriteEnd(pipe);
+    pipe.output.destroy();
+    await found;
+    await over;
+    expect(inodes()).not.toContain(used);
+    closeSync(left);
+    expect(await use('next')).toBe('next');
+  });
+
+  it('is not used again while somebody can still read from it', async () => {
+    const pipe = createPipe(directory);
+    const over = closed(pipe);
+    const found = read(pipe);
+    const left = openSync(`/proc/self/fd/${pipe.writeEnd}`, constants.O_RDONLY | constants.O_NONBLOCK);
+    const used = statSync(`/proc/self/fd/${left}`).ino;
+    closeWriteEnd(pipe);
+    expect(await found).toBe('');
+    await over;
+    expect(inodes()).not.toContain(used);
+    closeSync(left);
+  });
+});
+
+it('names the last process group alone, however long the names before it were', () => {
+  const read = (): unknown => JSON.parse(readFileSync(join(directory, 'group.json'), 'utf8'));
+  recordGroup(directory, process.pid);
+  expect(read()).toEqual({ pid: process.pid, startTime: startTimeOf(process.pid) });
+  recordGroup(directory, 4_194_304_000);
+  recordGroup(directory, 1);
+  expect(read()).toEqual({ pid: 1, startTime: startTimeOf(1) });
+  expect(statSync(join(directory, 'group.json')).mode & 0o777).toBe(0o600);
+});
