@@ -32,6 +32,8 @@ export interface Ec2Cluster {
 export interface Ec2ClusterOptions {
   instances: number;
   machines?: Partial<MachineSettings>;
+  /** Before each launch. */
+  asked?: (request: LaunchRequest) => void;
   /** What becomes of instances that have just been launched. */
   launched?: (cluster: Ec2Cluster, instances: ClusterInstance[]) => Promise<void> | void;
   /** After every step. */
@@ -74,6 +76,7 @@ export function createEc2Cluster(cloud: TestCloud, options: Ec2ClusterOptions): 
       const { seq, slots, placement } = decision;
       const common = { owner, clusterName: settings.name, apiUrl: 'https://ropewalk.example', launchToken: 'secret' };
       const request = { ...common, token, slots, ...(placement === undefined ? {} : { placement }) };
+      options.asked?.(request);
       applyLaunch(state, seq, await launchUntilAnswered(cloud, request), nowMs());
       await options.launched?.(
         cluster,

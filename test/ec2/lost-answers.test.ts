@@ -2,26 +2,18 @@
 // instances shown up to a minute late. Time is simulated, so that our own call rate and the cloud's delays cost nothing.
 import { describe, expect, it } from 'vitest';
 
-import { createLimiter } from '../../providers/aws/limiter.ts';
-import { createAwsProvider } from '../../providers/aws/provider.ts';
 import { freshOwner, startCloud, workersRequest } from '../providers/aws-cloud.ts';
 import { launchUntilAnswered } from './cluster.ts';
+import { inSimulatedTime } from './simulated-time.ts';
 
 const asked = 1_000;
 const atOnce = 10;
 
 describe('launches whose answers are lost', () => {
   it('make as many instances as were asked for, one for each launch', { timeout: 120_000 }, async () => {
-    const cloud = await startCloud();
+    const cloud = inSimulatedTime(await startCloud());
     try {
-      const { emulator } = cloud;
-      let simulatedMs = 0;
-      const wait = async (ms: number): Promise<void> => {
-        simulatedMs += ms;
-        await emulator.tell({ op: 'advance', ms });
-      };
-      const limiter = createLimiter(() => performance.now() + simulatedMs, wait);
-      const provider = createAwsProvider({ ...cloud.options, limiter });
+      const { emulator, provider, wait } = cloud;
       await emulator.tell({ op: 'throttle', on: true });
       await emulator.tell({ op: 'loseAnswers', action: 'CreateFleet', share: 0.1, seed: 3 });
       await emulator.tell({ op: 'loseAnswers', action: 'CreateLaunchTemplate', share: 0.1, seed: 4 });
@@ -30,7 +22,7 @@ describe('launches whose answers are lost', () => {
       const launched: string[] = [];
       const next = async (): Promise<void> => {
         for (let request = requests.pop(); request !== undefined; request = requests.pop()) {
-          const outcome = await launchUntilAnswered({ ...cloud, provider }, request);
+          const outcome = await launchUntilAnswered(cloud, request);
           launched.push(...outcome.launched.map(({ id }) => id));
         }
       };

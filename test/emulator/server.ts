@@ -121,9 +121,10 @@ function refuse(response: ServerResponse, service: string, error: unknown, reque
   const { code, message, status } = known;
   if (service === 'ec2' || service === 'sts') {
     const body = service === 'ec2' ? ec2Error(code, message, requestId) : stsError(code, message, requestId);
-    response.writeHead(status, { 'content-type': xmlType }).end(body);
+    response.writeHead(status, { 'content-type': xmlType, 'x-amzn-requestid': requestId }).end(body);
     return;
   }
+  response.setHeader('x-amzn-requestid', requestId);
   json(response, status, { __type: code, message });
 }
 

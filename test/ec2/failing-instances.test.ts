@@ -1,0 +1,95 @@
+// R7 and R8: instances that are launched and never work. Each costs its time-out at most, launches stay under a bound, the
+// end names what to check, and a trouble of half an hour is survived. Oracle: the cloud's ledger. Time is simulated.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import type { ClusterInstance } from '../../domain/cluster/state.ts';
+import { clusterStatus } from '../../domain/cluster/view.ts';
+import { cloudRegisterTimeoutMs, maxNeverRegistered } from '../../domain/limits.ts';
+import type { LedgerEntry } from '../emulator/ledger.ts';
+import { startCloud } from '../providers/aws-cloud.ts';
+import type { TestCloud } from '../providers/aws-cloud.ts';
+import { createEc2Cluster } from './cluster.ts';
+import type { Ec2Cluster } from './cluster.ts';
+import { dollars } from './money.ts';
+
+const minuteMs = 60_000;
+/** By the clock of a machine that has other things to do as well. */
+const toleranceMs = 30_000;
+
+describe('instances that fail', () => {
+  let cloud: TestCloud;
+  beforeEach(async () => {
+    cloud = await startCloud();
+  });
+  afterEach(() => cloud.close());
+
+  const launches = (entries: readonly LedgerEntry[]): LedgerEntry[] =>
+    entries.filter(({ event }) => event === 'launched');
+
+  it('R7: that never call home are ended at their time-out, four times, and the end says what to check', async () => {
+    const instances = 10;
+    let mostLive = 0;
+    const cluster = createEc2Cluster(cloud, {
+      instances,
+      async watch() {
+        mostLive = Math.max(mostLive, (await cloud.emulator.ledger()).live.length);
+      },
+    });
+    const bornMs = cluster.nowMs();
+    await cluster.runUntil(() => false);
+
+    const { entries, live } = await cloud.emulator.ledger();
+    const launched = launches(entries);
+    const livedMs = launched.map(
+      ({ id, atMs }) => (entries.find((e) => e.id === id && e.event === 'ended')?.atMs ?? 0) - atMs,
+    );
+    expect([launched.length, mostLive, live]).toEqual([instances * maxNeverRegistered, instances, []]);
+    expect(Math.min(...livedMs)).toBeGreaterThanOrEqual(cloudRegisterTimeoutMs);
+    expect(Math.max(...livedMs)).toBeLessThan(cloudRegisterTimeoutMs + toleranceMs);
+    const { stopRequested } = cluster.state;
+    expect(stopRequested?.code).toBe('NO_INSTANCES');
+    expect(stopRequested?.text).toMatch(/40 x NEVER_REGISTERED: .* NAT gateway, .*security group; .*instance profile/);
+    console.log(
+      `R7: ${instances} slots, ${launched.length} launched, over after ${minutes(cluster.nowMs() - bornMs)}, $${dollars(entries, cluster.nowMs()).toFixed(2)}: ${stopRequested?.text}`,
+    );
+  });
+
+  const die = async (cluster: Ec2Cluster, instances: ClusterInstance[]): Promise<void> => {
+    for (const { id } of instances) await cloud.emulator.tell({ op: 'die', id });
+    cluster.suspect(instances.filter(({ state }) => state === 'ready').map(({ id }) => id));
+  };
+
+  it.each([
+    { when: 'as soon as they have registered', registers: true, perSlot: 4 },
+    { when: 'while they boot', registers: false, perSlot: 3 },
+  ])('R8: that all die $when for half an hour: $perSlot launches a slot, and then it recovers', async (fault) => {
+    const instances = 20;
+    const isFault = (): boolean => cluster.nowMs() < bornMs + 30 * minuteMs;
+    const cluster: Ec2Cluster = createEc2Cluster(cloud, {
+      instances,
+      async launched(each, fresh) {
+        if (fault.registers || !isFault()) fresh.forEach((one) => each.register(one));
+        if (isFault()) await die(each, fresh);
+      },
+    });
+    const bornMs = cluster.nowMs();
+    await cluster.runUntil(() => !isFault());
+    const during = await cloud.emulator.ledger();
+    const early = during.entries.filter(({ atMs }) => atMs < bornMs + 30 * minuteMs);
+    expect(launches(early)).toHaveLength(fault.perSlot * instances);
+    const wasted = dollars(early, bornMs + 30 * minuteMs);
+
+    await cluster.runUntil(() => clusterStatus(cluster.state) === 'ready');
+    const recoveredMs = cluster.nowMs() - bornMs;
+    expect((await cloud.emulator.ledger()).live).toHaveLength(instances);
+    expect(recoveredMs).toBeLessThan(35 * minuteMs);
+    await cluster.stop();
+    const { entries, live } = await cloud.emulator.ledger();
+    console.log(
+      `R8: ${instances} slots whose instances die ${fault.when}: ${fault.perSlot * instances} launched in 30 minutes for $${wasted.toFixed(2)}, all there after ${minutes(recoveredMs)}`,
+    );
+    expect([live, launches(entries).length]).toEqual([[], (fault.perSlot + 1) * instances]);
+  });
+});
+
+const minutes = (ms: number): string => `${(ms / minuteMs).toFixed(1)} minutes`;

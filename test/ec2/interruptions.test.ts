@@ -1,0 +1,128 @@
+// R6: thirty of a hundred spot instances are interrupted at once. Replacements are asked for at the same moment, elsewhere
+// than where there was no room, and never more live than are wanted and on their way out. Oracle: the cloud's ledger.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { applyReport } from '../../domain/cluster/apply.ts';
+import type { ClusterInstance } from '../../domain/cluster/state.ts';
+import { takenBackGraceMs } from '../../domain/limits.ts';
+import { clusterStatus } from '../../domain/cluster/view.ts';
+import { startCloud } from '../providers/aws-cloud.ts';
+import type { TestCloud } from '../providers/aws-cloud.ts';
+import { eventually } from '../support/eventually.ts';
+import { createEc2Cluster } from './cluster.ts';
+import type { Ec2Cluster } from './cluster.ts';
+import { dollars } from './money.ts';
+
+const noticeMs = 120_000;
+
+describe('30 of 100 spot instances interrupted at once', () => {
+  let cloud: TestCloud;
+  beforeEach(async () => {
+    cloud = await startCloud();
+  });
+  afterEach(() => cloud.close());
+
+  /** Work that a worker does in half a notice; one that is taken back finishes what it has and begins nothing more. */
+  function createWork(units: number) {
+    let open = units;
+    const done = new Set<number>();
+    const leaving = new Set<string>();
+    return {
+      leaving,
+      isDone: () => done.size === units,
+      round(cluster: Ec2Cluster): void {
+        for (const { id, state, role } of cluster.state.instances) {
+          if (state !== 'ready' || role === 'head' || leaving.has(id) || open === 0) continue;
+          open -= 1;
+          done.add(open);
+        }
+      },
+    };
+  }
+
+  it('are replaced while they still work, by other types, then on demand; all work is done and nothing is left', async () => {
+    const work = createWork(400);
+    let mostLive = 0;
+    const cluster = createEc2Cluster(cloud, {
+      instances: 101,
+      machines: { spotPolicy: 'spot_with_fallback', workerTypes: ['m6i.large', 'm5.large'] },
+      launched: (each, instances) => instances.forEach((one) => each.register(one)),
+      async watch({ state }) {
+        const { live } = await cloud.emulator.ledger();
+        const leaving = live.filter((id) => work.leaving.has(id));
+        mostLive = Math.max(mostLive, live.length);
+        expect(live.length).toBeLessThanOrEqual(state.target + leaving.length);
+      },
+    });
+    const interrupt = async (instances: ClusterInstance[]): Promise<void> => {
+      for (const { id } of instances) {
+        work.leaving.add(id);
+        await cloud.emulator.tell({ op: 'interrupt', id, inMs: noticeMs });
+        const interruption = { kind: 'terminate', at: new Date(cluster.nowMs() + noticeMs).toISOString() } as const;
+        const said = { instance: id, bootId: `boot of ${id}`, address: '10.0.0.1' };
+        applyReport(cluster.state, { ...said, kind: 'alive', interruption }, cluster.nowMs());
+      }
+    };
+    const workers = (): ClusterInstance[] =>
+      cluster.state.instances.filter(
+        ({ id, role, state }) => role === 'worker' && state === 'ready' && !work.leaving.has(id),
+      );
+    /** Half of them say that they leave before their end, of the others nothing more is heard. */
+    const end = async (gone: ClusterInstance[]): Promise<void> => {
+      await cluster.advance(noticeMs - 15_000);
+      for (const { id } of gone.slice(gone.length / 2)) {
+        const said = { instance: id, bootId: `boot of ${id}`, address: '10.0.0.1' };
+        applyReport(cluster.state, { ...said, kind: 'leaving' }, cluster.nowMs());
+      }
+      await cluster.settle();
+      await cluster.advance(15_000);
+      await eventually(async () => {
+        const { live } = await cloud.emulator.ledger();
+        return gone.every(({ id }) => !live.includes(id)) || null;
+      });
+      await cluster.advance(takenBackGraceMs);
+      await cluster.settle();
+    };
+    const offersSince = async (count: number): Promise<string[]> => {
+      const { entries } = await cloud.emulator.ledger();
+      const launched = entries.filter(({ event }) => event === 'launched');
+      return [...new Set(launched.slice(count).map(({ type, zone, market }) => `${market} ${type} ${zone}`))];
+    };
+
+    await cluster.settle();
+    work.round(cluster);
+    expect([clusterStatus(cluster.state), workers().length]).toEqual(['ready', 100]);
+    const zone = workers()[0]?.zone;
+
+    const first = workers().slice(0, 30);
+    await interrupt(first);
+    await cluster.settle();
+    // Not a second has passed for the cloud, and all of them still live.
+    expect((await cloud.emulator.ledger()).live).toHaveLength(131);
+    expect(await offersSince(101)).toEqual([`spot m5.large ${zone}`]);
+    expect(workers()).toHaveLength(100);
+    work.round(cluster);
+    await end(first);
+    expect((await cloud.emulator.ledger()).live).toHaveLength(101);
+
+    // Within three minutes, the other type too: now there is nothing left on that market.
+    const second = workers().filter(({ offer }) => offer === 'm5.large');
+    expect(second).toHaveLength(30);
+    await interrupt(second);
+    await cluster.settle();
+    expect(await offersSince(131)).toEqual([`on-demand m6i.large ${zone}`]);
+    work.round(cluster);
+    await end(second);
+    work.round(cluster);
+
+    expect([work.isDone(), clusterStatus(cluster.state), cluster.state.failures]).toEqual([true, 'ready', {}]);
+    expect(Object.values(cluster.state.slots).filter(({ failures }) => failures > 0)).toEqual([]);
+    await cluster.stop();
+    const { entries, live } = await cloud.emulator.ledger();
+    const launched = entries.filter(({ event }) => event === 'launched').length;
+    console.log(
+      `R6: 60 of 100 spot instances interrupted in two bursts: ${launched} launched, at most ${mostLive} alive, $${dollars(entries, cluster.nowMs()).toFixed(2)}`,
+    );
+    expect([launched, mostLive, live]).toEqual([161, 131, []]);
+  });
+});
