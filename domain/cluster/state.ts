@@ -1,6 +1,7 @@
 // The state of one cluster: the instances asked for, launched, registered, suspected and gone. Plain JSON, changed only
 // by the functions of this folder.
 import type { Reason } from '../reason.ts';
+import type { Footprint } from './footprint.ts';
 import type { MachineSettings, UnavailableOffer } from './machines.ts';
 
 export type ClusterStatus = 'pending' | 'starting' | 'scaling' | 'ready' | 'stopping' | 'stopped' | 'error';
@@ -225,6 +226,8 @@ export interface ClusterState {
   events: { atMs: number; code: string; text: string; by?: string }[];
   /** Numbers of the newest requests of each kind; absent until there was a numbered one. */
   asked?: { scale?: number; adapt?: number };
+  /** What its workspace was last told that it takes; absent until it was asked for another size. */
+  footprintTold?: Footprint;
   terminated: number;
   launched: number;
   dask: DaskState | null;

@@ -1,5 +1,6 @@
-// A cluster that grows takes more of its workspace's limits before it is told to, and one that shrinks gives back after it
-// was told: its share is never less than what the cluster may have been asked for, whoever dies in between. Every request
+// A cluster that grows takes more of its workspace's limits before it is told to, and one that shrinks gives back as its
+// instances end, by its own word: its share is never less than what the cluster may have been asked for, or still has, whoever
+// dies in between. Every request
 // has a number of its kind; the cluster follows the newest alone, so that it and its share end with the same one.
 import type { Problem } from '../errors.ts';
 import type { Holder, SharePart, WorkspaceState } from './state.ts';
@@ -25,7 +26,7 @@ export function reserveShare(
   const part = kind === 'scale' ? scale : adapt;
   const next: SharePart = { seq: part.seq + 1, wanted: instances, held: Math.max(part.held, instances) };
   const share = kind === 'scale' ? { scale: next, adapt } : { scale, adapt: next };
-  const more = most(share.scale, share.adapt) - holder.instances;
+  const more = Math.max(most(share.scale, share.adapt), holder.has?.instances ?? 0) - holder.instances;
   const vcpus = more * vcpusEach(holder);
   const over = exceeded(state, { user: holder.user, running: 0, instances: more, vcpus });
   if (over !== null) return { error: over };
@@ -33,7 +34,7 @@ export function reserveShare(
   return { ok: { seq: next.seq } };
 }
 
-/** The cluster has been told. Gives back what it no longer wants, unless a newer request is on its way. */
+/** The cluster has been told: from now on it says what it still has, unless a newer request is on its way. */
 export function settleShare(
   state: WorkspaceState,
   { number, kind, seq }: { number: number; kind: ShareKind; seq: number },
@@ -41,14 +42,30 @@ export function settleShare(
   const holder = state.holders.find((each) => each.number === number);
   const part = holder?.share?.[kind];
   if (holder?.share === undefined || part?.seq !== seq) return { ok: { seq } };
-  const { scale, adapt } = holder.share;
-  const settled: SharePart = { ...part, held: part.wanted };
-  if (kind === 'scale') take(holder, { scale: settled, adapt });
-  // Where adaptive scaling has left it, it stays when that is turned off, until somebody scales it.
-  else if (settled.wanted > 0) take(holder, { scale, adapt: settled });
-  else take(holder, { scale: { ...scale, wanted: most(scale, adapt), held: most(scale, adapt) }, adapt: settled });
+  // Until it has spoken, having heard of this, it may have all that it might. That holds for adaptive scaling that is
+  // turned off, too: the cluster stays as large as it was then.
+  if (!speaksOf(holder.has, holder.share)) holder.has = { instances: holder.instances, scale: -1, adapt: -1 };
+  take(holder, { ...holder.share, [kind]: { ...part, held: part.wanted } });
   return { ok: { seq } };
 }
+
+/** The cluster says what it has. Only one that knows of the newest requests knows what it will have. */
+export function noteFootprint(
+  state: WorkspaceState,
+  { number, ...has }: { number: number; instances: number; scale: number; adapt: number },
+): void {
+  const holder = state.holders.find((each) => each.number === number);
+  if (holder?.share === undefined || !speaksOf(has, holder.share)) return;
+  // What is said twice, or late, is never more than what was said before.
+  const before = speaksOf(holder.has, holder.share) ? holder.has.instances : has.instances;
+  holder.has = { ...has, instances: Math.min(before, has.instances) };
+  take(holder, holder.share);
+}
+
+const speaksOf = <T extends NonNullable<Holder['has']>>(
+  has: T | undefined,
+  { scale, adapt }: NonNullable<Holder['share']>,
+): has is T => has?.scale === scale.seq && has.adapt === adapt.seq;
 
 const shareOf = (holder: Holder): { scale: SharePart; adapt: SharePart } =>
   holder.share ?? {
@@ -64,6 +81,6 @@ const vcpusEach = ({ vcpus, instances }: Holder): number => (instances === 0 ? 0
 function take(holder: Holder, share: { scale: SharePart; adapt: SharePart }): void {
   const each = vcpusEach(holder);
   holder.share = share;
-  holder.instances = most(share.scale, share.adapt);
+  holder.instances = Math.max(most(share.scale, share.adapt), holder.has?.instances ?? 0);
   holder.vcpus = Math.round(holder.instances * each);
 }

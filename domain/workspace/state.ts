@@ -59,6 +59,8 @@ export interface Holder {
   nameless?: true;
   /** Set once it was asked to grow or shrink: `instances` is the greater of the two held numbers. */
   share?: { scale: SharePart; adapt: SharePart };
+  /** Instances that it may still have, whatever was asked for last; and the numbers of the requests it knew when it said so. */
+  has?: { instances: number; scale: number; adapt: number };
 }
 
 /** One way in which a cluster's size is asked for: a number of instances, or the most that adaptive scaling may take. */

@@ -2,7 +2,7 @@
 import type { Problem } from '../errors.ts';
 import type { Holder, WorkspaceLimits, WorkspaceState } from './state.ts';
 
-/** Of everybody, or of one user. A share is what was asked for; instances that are being drained are not in it. */
+/** Of everybody, or of one user. A share is what was asked for, and what is still there of more. */
 export function useOf(holders: readonly Holder[], user?: string): WorkspaceLimits {
   const own = user === undefined ? holders : holders.filter((holder) => holder.user === user);
   return {

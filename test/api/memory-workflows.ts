@@ -16,7 +16,8 @@ import type { JobState } from '../../domain/job/state.ts';
 import { openTasks } from '../../domain/job/view.ts';
 import { admit } from '../../domain/workspace/admit.ts';
 import { createWorkspaceState } from '../../domain/workspace/create.ts';
-import { reserveShare, settleShare } from '../../domain/workspace/shares.ts';
+import { footprintToTell } from '../../domain/cluster/footprint.ts';
+import { noteFootprint, reserveShare, settleShare } from '../../domain/workspace/shares.ts';
 import type { AdmitItem, WorkspaceState } from '../../domain/workspace/state.ts';
 import { issueToken, revokeToken } from '../../domain/workspace/tokens.ts';
 import { configure, putUser, removeUser } from '../../domain/workspace/users.ts';
@@ -110,7 +111,12 @@ export function createMemoryWorkflows(objects: Objects, now: () => number) {
     open.set(`cluster/${number}`, {
       update: (_name, item) => report(cluster, trusted<ReportItem>(item)),
       query: () => viewCluster(cluster, { ...input, settings }),
-      signal: (name, signal) => signalCluster(cluster, name, signal, now()),
+      signal: (name, signal) => {
+        signalCluster(cluster, name, signal, now());
+        const footprint = footprintToTell(cluster);
+        const state = workspaces.get(workspace);
+        if (footprint !== null && state !== undefined) noteFootprint(state, footprint);
+      },
     });
   };
 

@@ -10,7 +10,7 @@ import { type CheckOptions, checkWorlds, type Met, must, pick } from './worlds.t
 
 const subjects = [
   ...['issued', 'too much', 'too long', 'revoked is refused', 'removed', 'last admin', 'limit of a user'],
-  ...['grown', 'refused growth', 'overtaken', 'lost request', 'adaptive off'],
+  ...['grown', 'refused growth', 'overtaken', 'lost request', 'adaptive off', 'given back'],
 ] as const;
 type Subject = string;
 
@@ -34,7 +34,7 @@ const issue = fc.record({
 const asked = fc.record({ do: fc.constant('ask'), cluster: fc.nat(3), adapt: fc.boolean(), instances: fc.nat(7) });
 const limit = fc.option(fc.integer({ min: 2, max: 8 }));
 const step = fc.oneof(
-  { weight: 10, arbitrary: issue },
+  { weight: 12, arbitrary: issue },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('revoke'), by: fc.nat(9), token: fc.nat(9) }) },
   {
     weight: 3,
@@ -51,6 +51,10 @@ const step = fc.oneof(
     weight: 8,
     arbitrary: fc.record({ do: fc.constant('deliver'), message: fc.nat(4), lost: fc.integer({ min: 0, max: 5 }) }),
   },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('end one'), cluster: fc.nat(3), word: fc.option(fc.nat(3)) }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('drift'), cluster: fc.nat(3), to: fc.nat(9) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -64,6 +68,11 @@ interface Cluster {
   most: number;
   scaleSeq: number;
   adaptSeq: number;
+  /** Instances that are there, on their way out or not; never fewer than wanted. */
+  running: number;
+  /** What it has said of itself and its workspace has not heard yet, and what it said last. */
+  words: { instances: number; scale: number; adapt: number }[];
+  said: { instances: number; scale: number; adapt: number } | null;
 }
 
 interface World {
@@ -88,15 +97,18 @@ function runWorld(rules: WorkspaceRules, { steps }: Plan, met: Met<Subject>): vo
   rules.issueToken(state, { id: 't0', sha256: 's0', user: 'root', scopes: null, expiresAtMs: null }, 0);
   for (const each of steps) {
     take(world, each);
+    for (const cluster of world.clusters) speak(cluster);
     must(
       state.users.some((user) => user.role === 'admin'),
       () => 'nobody is an admin',
     );
-    for (const { number, target, most } of world.clusters) {
+    for (const { number, target, most, running } of world.clusters) {
       const held = state.holders.find((holder) => holder.number === number)?.instances ?? 0;
-      must(held >= Math.max(target, most), () => `cluster ${number} holds ${held}, and may have ${target} or ${most}`);
+      const may = Math.max(target, most, running);
+      must(held >= may, () => `cluster ${number} holds ${held}, has ${running}, and may have ${target} or ${most}`);
     }
   }
+  settleAll(world);
 }
 
 function take(world: World, each: Step): void {
@@ -106,7 +118,10 @@ function take(world: World, each: Step): void {
   else if (each.do === 'deliver') deliver(world, each.message, each.lost === 0);
   else if (each.do === 'drift') {
     const cluster = pick(world.clusters, each.cluster);
-    if (cluster !== undefined && cluster.most > 0) cluster.target = 1 + (each.to % cluster.most);
+    if (cluster !== undefined && cluster.most > 0) aim(cluster, 1 + (each.to % cluster.most));
+  } else if (each.do === 'end one') {
+    const cluster = pick(world.clusters, each.cluster);
+    if (cluster !== undefined) endOne(world, cluster, each.word);
   } else act(world, each);
 }
 
@@ -184,7 +199,16 @@ function admit(world: World, user: string, instances: number): void {
   const sent = { admissionId: key, idempotencyKey: key, bodyHash: '', kind: 'cluster', name: '', specRef: '' } as const;
   const answer = rules.admit(state, { ...sent, getOrCreate: false, user, instances, vcpus: 2 * instances }, nowMs);
   if ('error' in answer) return;
-  world.clusters.push({ number: answer.ok.number, target: instances, most: 0, scaleSeq: 0, adaptSeq: 0 });
+  world.clusters.push({
+    number: answer.ok.number,
+    target: instances,
+    most: 0,
+    scaleSeq: 0,
+    adaptSeq: 0,
+    running: instances,
+    words: [],
+    said: null,
+  });
   checkLimits(world, user, met);
 }
 
@@ -216,13 +240,66 @@ function deliver(world: World, which: number, lost: boolean): void {
   const { cluster, kind, seq, instances } = message;
   const newest = kind === 'scale' ? cluster.scaleSeq : cluster.adaptSeq;
   if (seq < newest) world.met('overtaken');
-  else if (kind === 'scale') Object.assign(cluster, { scaleSeq: seq, target: instances });
-  else {
+  else if (kind === 'scale') {
+    cluster.scaleSeq = seq;
+    aim(cluster, instances);
+  } else {
     if (instances === 0) world.met('adaptive off');
-    else cluster.target = Math.min(cluster.target, instances);
+    else aim(cluster, Math.min(cluster.target, instances));
     Object.assign(cluster, { adaptSeq: seq, most: instances });
   }
+  // Whichever comes first: the end of the request, or the cluster's own word.
+  speak(cluster);
+  if (seq % 2 === 0) hear(world, cluster, cluster.words.length - 1);
   world.rules.settleShare(world.state, { number: cluster.number, kind, seq });
+}
+
+/** Those beyond are there until they end. */
+function aim(cluster: Cluster, target: number): void {
+  cluster.target = target;
+  cluster.running = Math.max(cluster.running, target);
+}
+
+/** As its workflow does: when it goes by another request, and when it has become smaller. */
+function speak(cluster: Cluster): void {
+  const { said, running: instances, scaleSeq: scale, adaptSeq: adapt } = cluster;
+  if (scale === 0 && adapt === 0) return;
+  if (said !== null && said.scale === scale && said.adapt === adapt && said.instances <= instances) return;
+  cluster.said = { instances, scale, adapt };
+  cluster.words.push(cluster.said);
+}
+
+/** One that is not wanted has ended, and perhaps a word of this cluster arrives, an early one or a late one. */
+function endOne(world: World, cluster: Cluster, word: number | null): void {
+  if (cluster.running > cluster.target) cluster.running -= 1;
+  speak(cluster);
+  if (word !== null) hear(world, cluster, word);
+}
+
+function hear({ rules, state, met }: World, cluster: Cluster, which: number): void {
+  const word = pick(cluster.words, which);
+  if (word === undefined) return;
+  cluster.words = cluster.words.filter((each) => each !== word);
+  const held = () => state.holders.find((each) => each.number === cluster.number)?.instances ?? 0;
+  const before = held();
+  rules.noteFootprint(state, { number: cluster.number, ...word });
+  must(held() <= before, () => 'a word of what it has took more');
+  if (held() < before) met('given back');
+}
+
+/** Everything has been said and heard, and nothing is there that is not wanted: then no more is held than may be wanted. */
+function settleAll(world: World): void {
+  for (const cluster of world.clusters) {
+    while (cluster.running > cluster.target) endOne(world, cluster, 0);
+    while (cluster.words.length > 0) hear(world, cluster, 0);
+    const holder = world.state.holders.find((each) => each.number === cluster.number);
+    const share = holder?.share;
+    // One whose newest request was lost does not know of it, and keeps what it has until the next.
+    if (share === undefined || share.scale.seq !== cluster.scaleSeq || share.adapt.seq !== cluster.adaptSeq) continue;
+    if (world.messages.some((message) => message.cluster === cluster)) continue;
+    const most = Math.max(share.scale.wanted, share.adapt.wanted, cluster.target);
+    must(holder?.instances === most, () => `${holder?.instances} are held for ever, where ${most} may be wanted`);
+  }
 }
 
 function checkLimits({ state }: World, user: string, met: Met<Subject>): void {

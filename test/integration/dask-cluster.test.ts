@@ -95,9 +95,13 @@ describe('a Dask cluster', () => {
       const begun = join(out, 'begun');
       await dask.ask({ op: 'slow', path: begun, seconds: 6, worker: workers[1] });
       await eventually(() => existsSync(begun), { timeoutMs: 20_000 });
+      const taken = async () => (await client.workspaces.current()).use.instances;
+      expect(await taken()).toBe(4);
       await client.clusters.scale(number, 1);
       await ready(number, 1);
       await eventually(async () => (await client.clusters.get(number)).instances.length === 2, { timeoutMs: 60_000 });
+      // Its share of the limits follows its instances.
+      await eventually(async () => (await taken()) === 2, { timeoutMs: 60_000 });
       const { results } = await dask.ask({ op: 'gather' });
       expect(results).toEqual({
         slow: 'finished',

@@ -11,6 +11,7 @@ import {
 import type { InstanceActivities } from '../../activities/activities.ts';
 import { applyInspection, applyLaunch, applyTerminated } from '../../domain/cluster/apply.ts';
 import type { LaunchNews } from '../../domain/cluster/apply.ts';
+import type { Footprint } from '../../domain/cluster/footprint.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
@@ -82,6 +83,11 @@ export async function finish(state: ClusterState, input: ClusterInput): Promise<
   ]);
   const released: ReleasedSignal = { number: state.number };
   await tell(workspaceWorkflowId(state.workspace), workspaceMessages.released, released);
+}
+
+/** Its workspace gives back what it takes no more. */
+export async function tellFootprint({ workspace }: ClusterState, footprint: Footprint): Promise<void> {
+  await tell(workspaceWorkflowId(workspace), workspaceMessages.footprint, footprint);
 }
 
 /** What lies sealed for this cluster, of no use to anybody once it is over. */

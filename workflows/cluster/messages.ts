@@ -150,6 +150,8 @@ export interface ClusterView {
   endedAtMs: number | null;
   launched: number;
   terminated: number;
+  /** Null where there are no regions; absent in views of earlier versions. */
+  region?: string | null;
   /** A cloud has not got what is wanted; absent in views of earlier versions. */
   waiting?: WaitingView | null;
   dask: DaskView | null;

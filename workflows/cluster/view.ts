@@ -37,6 +37,7 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
     endedAtMs: state.endedAtMs,
     launched: state.launched,
     terminated: state.terminated,
+    region: state.settings.machines?.region ?? null,
     waiting: viewWaiting(state),
     dask: viewDask(state),
   };

@@ -16,6 +16,7 @@ import { suspectInstances } from '../../domain/cluster/apply.ts';
 import { watchCapacity } from '../../domain/cluster/capacity.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask.ts';
+import { footprintToTell, noteFootprintTold } from '../../domain/cluster/footprint.ts';
 import { giveBack } from '../../domain/cluster/give-back.ts';
 import { intend, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
@@ -23,7 +24,7 @@ import type { ClusterState } from '../../domain/cluster/state.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../messages.ts';
-import { carryOut, finish, loadSettings, tagStatus } from './execute.ts';
+import { carryOut, finish, loadSettings, tagStatus, tellFootprint } from './execute.ts';
 import { clusterMessages } from './messages.ts';
 import type {
   AdaptSignal,
@@ -117,6 +118,8 @@ function createNews(): News {
   return { clear: () => void (any = false), note: () => void (any = true), any: () => any };
 }
 
+const footprintPatch = 'tells-its-footprint';
+
 /** Plans and acts until everything is gone after a stop. */
 async function run(state: ClusterState, input: ClusterInput, news: News): Promise<ClusterView> {
   const shouldRoll = (): boolean => workflowInfo().continueAsNewSuggested;
@@ -132,6 +135,16 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
       intend(state, decision, nowMs);
       inFlight += 1;
       void carryOut(state, input, decision).then(() => {
+        inFlight -= 1;
+        news.note();
+      });
+    }
+    const footprint = rolling ? null : footprintToTell(state);
+    // Histories from before this were recorded without these signals.
+    if (footprint !== null && patched(footprintPatch)) {
+      noteFootprintTold(state, footprint);
+      inFlight += 1;
+      void tellFootprint(state, footprint).then(() => {
         inFlight -= 1;
         news.note();
       });

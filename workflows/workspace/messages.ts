@@ -25,6 +25,8 @@ export const workspaceMessages = {
   removeUser: 'workspace.removeUser',
   share: 'workspace.share',
   released: 'workspace.released',
+  /** A cluster that was asked for another size says what it has. */
+  footprint: 'workspace.footprint',
   /** Nothing to say: look now at whether what is open still runs. */
   look: 'workspace.look',
   view: 'workspace.view',

@@ -13,11 +13,12 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 
+import type { Footprint } from '../../domain/cluster/footprint.ts';
 import { admit } from '../../domain/workspace/admit.ts';
 import { createWorkspaceState, withPeople } from '../../domain/workspace/create.ts';
 import { needsSpare, release } from '../../domain/workspace/holders.ts';
 import { lookSoon } from '../../domain/workspace/reconcile.ts';
-import { reserveShare, settleShare } from '../../domain/workspace/shares.ts';
+import { noteFootprint, reserveShare, settleShare } from '../../domain/workspace/shares.ts';
 import type { AdmitItem, WorkspaceLimits, WorkspaceState, WorkspaceUser } from '../../domain/workspace/state.ts';
 import { issueToken, revokeToken, type IssuedToken } from '../../domain/workspace/tokens.ts';
 import { configure, putUser, removeUser } from '../../domain/workspace/users.ts';
@@ -50,6 +51,7 @@ const removeUserUpdate = defineUpdate<FlushAnswer<WorkspaceUser>, [Flush<RemoveU
 );
 const shareUpdate = defineUpdate<FlushAnswer<{ seq: number }>, [Flush<ShareItem>]>(workspaceMessages.share);
 const releasedSignal = defineSignal<[ReleasedSignal]>(workspaceMessages.released);
+const footprintSignal = defineSignal<[Footprint]>(workspaceMessages.footprint);
 const lookSignal = defineSignal(workspaceMessages.look);
 const viewQuery = defineQuery<WorkspaceView>(workspaceMessages.view);
 
@@ -67,6 +69,7 @@ export async function workspace(input: WorkspaceInput): Promise<void> {
     ),
   );
   setHandler(releasedSignal, ({ number }) => release(state, number));
+  setHandler(footprintSignal, (footprint) => noteFootprint(state, footprint));
   setHandler(lookSignal, () => lookSoon(state));
   setHandler(viewQuery, () => viewWorkspace(state));
 

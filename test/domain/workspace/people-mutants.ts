@@ -51,21 +51,27 @@ export const peopleMutants: Mutant[] = [
     to: 'held: instances };',
   },
   {
-    name: 'an overtaken request gives back what a newer one needs',
+    name: 'a share is given back while its instances run',
     file: 'workspace/shares.ts',
-    from: 'if (holder?.share === undefined || part?.seq !== seq) return { ok: { seq } };',
-    to: 'if (holder?.share === undefined || part === undefined) return { ok: { seq } };',
+    from: 'if (!speaksOf(holder.has, holder.share)) holder.has = {',
+    to: 'if (holder.number < 0) holder.has = {',
+  },
+  {
+    name: 'the word of a cluster that has not heard the newest request counts',
+    file: 'workspace/shares.ts',
+    from: 'if (holder?.share === undefined || !speaksOf(has, holder.share)) return;',
+    to: 'if (holder?.share === undefined) return;',
+  },
+  {
+    name: 'what has ended is held for ever',
+    file: 'workspace/shares.ts',
+    from: '  take(holder, holder.share);\n',
+    to: '',
   },
   {
     name: 'growing is not checked against the limits',
     file: 'workspace/shares.ts',
     from: 'if (over !== null) return { error: over };',
     to: '',
-  },
-  {
-    name: 'turning adaptive scaling off gives back what it has left running',
-    file: 'workspace/shares.ts',
-    from: 'else if (settled.wanted > 0) take(',
-    to: 'else if (settled.wanted >= 0) take(',
   },
 ];
