@@ -20,6 +20,8 @@ export function renderUserData(boot: InstanceBoot, download: AgentDownload, arch
 ${bootMarker} ${Buffer.from(JSON.stringify(boot)).toString('base64')}
 set -eu
 umask 077
+# Nobody pays for an instance whose agent never came up: it powers itself off. First of all, for what follows may fail.
+systemd-run --on-active=30min --unit=ropewalk-watchdog sh -c 'systemctl is-active --quiet ropewalk-agent || poweroff'
 mkdir -p /opt/ropewalk /var/lib/ropewalk /var/log/ropewalk
 fetch() {
   curl -fsSL --retry 10 --retry-all-errors --retry-delay 1 "$@"
@@ -48,8 +50,6 @@ SuccessAction=poweroff
 [Install]
 WantedBy=multi-user.target
 UNIT
-# Nobody pays for an instance whose agent never came up: it powers itself off.
-systemd-run --on-active=30min --unit=ropewalk-watchdog sh -c 'systemctl is-active --quiet ropewalk-agent || poweroff'
 systemctl daemon-reload
 systemctl enable --now ropewalk-agent
 `;
