@@ -42,6 +42,8 @@ export type LookRules = WorkspaceCreate & WorkspaceHolders & WorkspaceReconcile;
 
 export type HealRules = typeof import('../../domain/heal/decide.ts');
 
+export type PlanRules = typeof import('../../domain/offers/plan.ts');
+
 export type DeploymentRules = typeof import('../../domain/deployment/rules.ts');
 
 export type SweepRules = typeof import('../../domain/sweep/decide.ts');
@@ -108,6 +110,10 @@ export async function loadDeploymentRules(domain: string): Promise<DeploymentRul
 
 export async function loadHealRules(domain: string): Promise<HealRules> {
   return load<HealRules>(domain, 'heal/decide.ts');
+}
+
+export async function loadPlanRules(domain: string): Promise<PlanRules> {
+  return load<PlanRules>(domain, 'offers/plan.ts');
 }
 
 export async function loadSweepRules(domain: string): Promise<SweepRules> {

@@ -21,9 +21,11 @@ import {
   loadHealRules,
   loadJobRules,
   loadLookRules,
+  loadPlanRules,
   loadSweepRules,
   loadWorkspaceRules,
 } from '../builders/rules.ts';
+import { checkPlanWorlds } from '../builders/plan-world.ts';
 import { checkSweepWorlds } from '../builders/sweep-world.ts';
 import { checkPeopleWorlds } from '../builders/people-world.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
@@ -33,6 +35,7 @@ import { healMutants } from './heal/heal-mutants.ts';
 import { sweepMutants } from './sweep/sweep-mutants.ts';
 import { aheadMutants } from './job/ahead-mutants.ts';
 import { giveBackMutants, shrinkMutants } from './job/shrink-mutants.ts';
+import { planMutants } from './offers/plan-mutants.ts';
 import { lookMutants } from './workspace/look-mutants.ts';
 import { peopleMutants } from './workspace/people-mutants.ts';
 import { workspaceMutants } from './workspace/workspace-mutants.ts';
@@ -120,6 +123,14 @@ const areas: Area[] = [
     load: async (copy) => {
       const rules = await loadSweepRules(copy);
       return () => checkSweepWorlds(rules, options);
+    },
+  },
+  {
+    name: 'plan',
+    mutants: planMutants,
+    load: async (copy) => {
+      const rules = await loadPlanRules(copy);
+      return () => checkPlanWorlds(rules, options);
     },
   },
   {

@@ -1,0 +1,93 @@
+// Any offers and any wish: the oracle has a cloud that gives whatever of the offers it may, in all the ways it may, and holds
+// the plan to each.
+import fc from 'fast-check';
+
+import type { Market, Offer } from '../../domain/offers/offer.ts';
+import type { RoleWish } from '../../domain/offers/plan.ts';
+import type { PlanRules } from './rules.ts';
+import { type CheckOptions, checkWorlds, type Met, must, same } from './worlds.ts';
+
+const subjects = ['nothing to be had', 'spot first', 'on demand first', 'fall-back', 'a dearer zone', 'order'] as const;
+type Subject = (typeof subjects)[number];
+
+const names = ['m6i.large', 'm5.large', 'c6i.large'];
+const places = ['a', 'b', 'c'];
+
+export const anOffer = (type: string, zone: string, market: Market, pricePerHour: number): Offer => ({
+  ...{ type, zone, market, pricePerHour, vcpus: 2, memoryBytes: 8 * 2 ** 30 },
+  ...{ architecture: 'x86_64', gpus: 0, gpuName: null },
+});
+
+const anyOffers = fc.uniqueArray(
+  fc
+    .tuple(
+      fc.constantFrom(...names),
+      fc.constantFrom(...places),
+      fc.constantFrom<Market>('on-demand', 'spot'),
+      fc.integer({ min: 1, max: 500 }),
+    )
+    .map(([type, zone, market, cents]) => anOffer(type, zone, market, cents / 100)),
+  { selector: ({ type, zone, market }) => `${type}/${zone}/${market}`, maxLength: 18, size: 'max' },
+);
+const anyWish = fc.record({
+  count: fc.constantFrom(0, 1, 10, 1_000),
+  types: fc.shuffledSubarray(names, { minLength: 1 }),
+  markets: fc.constantFrom<Market[]>(['on-demand'], ['spot'], ['spot', 'on-demand']),
+  zones: fc.subarray(places, { minLength: 1 }),
+});
+type World = [Offer[], RoleWish];
+
+export function checkPlanWorlds(rules: PlanRules, options: CheckOptions): Record<string, number> {
+  const plan = fc.tuple(anyOffers, anyWish);
+  return checkWorlds({ plan, subjects, run: (world: World, met) => runPlanWorld(rules, world, met) }, options);
+}
+
+function runPlanWorld(rules: PlanRules, [offers, wish]: World, met: Met<Subject>): void {
+  const { types, markets, pricePerHour, count } = rules.planRole(offers, wish);
+  const said = (what: string) => (): string => `${what}: ${JSON.stringify(pricePerHour)}`;
+  must(same([markets, count], [wish.markets, wish.count]), () => 'the plan is of another wish');
+  const sold = offers.filter(({ type, zone }) => wish.types.includes(type) && wish.zones.includes(zone));
+  const shown = wish.types.filter((name) => sold.some(({ type }) => type === name));
+  must(
+    same(
+      shown,
+      wish.types.filter((name) => types.some(({ type }) => type === name)),
+    ),
+    () => 'types are missing',
+  );
+  must(
+    same(
+      types.map(({ type }) => type),
+      shown,
+    ),
+    () => 'types are not in their order',
+  );
+
+  const may = sold.filter(({ market }) => wish.markets.includes(market));
+  if (may.length === 0) {
+    met('nothing to be had');
+    return must(same(pricePerHour, { firstChoice: 0, max: 0 }), said('nothing costs something'));
+  }
+  for (const { pricePerHour: each } of may) {
+    must(pricePerHour.max >= each * wish.count - 1e-4, said(`something at ${each} may be had, and costs more`));
+  }
+  const dearest = Math.max(...may.map((each) => each.pricePerHour)) * wish.count;
+  must(Math.abs(pricePerHour.max - dearest) < 1e-3, said(`nothing costs as much, ${dearest} at most`));
+  const first = firstHad(wish, may);
+  met(first.market === 'spot' ? 'spot first' : 'on demand first');
+  if (wish.markets.length === 2 && may.some(({ market }) => market !== first.market)) met('fall-back');
+  if (may.some((each) => each.type === first.type && each.pricePerHour > first.pricePerHour)) met('a dearer zone');
+  if (types.length > 1) met('order');
+  const had = first.pricePerHour * wish.count;
+  must(Math.abs(pricePerHour.firstChoice - had) < 1e-3, said(`had first is ${first.type} at ${had}`));
+}
+
+/** What a cloud that has room for everything gives. */
+function firstHad({ types, markets }: RoleWish, may: readonly Offer[]): Offer {
+  const market = markets.find((each) => may.some((offer) => offer.market === each));
+  const there = may.filter((offer) => offer.market === market).toSorted((a, b) => a.pricePerHour - b.pricePerHour);
+  const named = types.map((type) => there.find((offer) => offer.type === type)).find((offer) => offer !== undefined);
+  const found = market === 'spot' ? there[0] : named;
+  if (found === undefined) throw new Error('somebody who may have something has nothing');
+  return found;
+}
