@@ -42,13 +42,14 @@ class Cluster(ClusterLife):
     worker_class, worker_options, scheduler_class, scheduler_options: as `dask spec` takes them.
     environ: environment variables of scheduler and workers. For secrets see `send_private_envs`.
     idle_timeout: the server ends the cluster when it has computed nothing for so long.
+    unresponsive_timeout: the server ends the cluster when its scheduler has not answered for so long; 20 minutes unless given.
     wait_for_workers: True waits for all, False for none, 3 for three, 0.5 for half of them; 0.3 unless given.
     shutdown_on_close: True unless the cluster existed before.
     keepalive: the server ends the cluster when it has heard of no client for so long.
     private_to_creator: nobody else in the workspace may connect.
     dead_man: its processes end by themselves when Ropewalk has not answered them for so long; 30 minutes unless given.
     asynchronous: for use with `async with` and `await`.
-    timeout: for everything until this returns; 10 minutes unless given. After that the cluster is shut down and
+    timeout: for everything until this returns; 10 minutes unless given, and wait_for_capacity on top. After that the cluster is shut down and
         ClusterTimeoutError, a TimeoutError, is raised.
     api_url, token: else ROPEWALK_API_URL and ROPEWALK_TOKEN, else config.yaml in ROPEWALK_HOME (~/.ropewalk).
     quiet: no progress on stderr.
@@ -92,6 +93,7 @@ class Cluster(ClusterLife):
         shutdown_on_close: bool | None = None,
         keepalive: Duration | None = None,
         private_to_creator: bool = False,
+        unresponsive_timeout: Duration | None = None,
         dead_man: Duration | None = None,
         asynchronous: bool = False,
         timeout: Duration | None = None,
@@ -116,6 +118,9 @@ class Cluster(ClusterLife):
             idleTimeout=seconds_of(idle_timeout, "idle_timeout"),
             noClientTimeout=keepalive_s,
             privateToCreator=private_to_creator,
+            unresponsiveTimeout=(
+                None if unresponsive_timeout is None else seconds_of(unresponsive_timeout, "unresponsive_timeout")
+            ),
             deadMan=None if dead_man is None else seconds_of(dead_man, "dead_man"),
             **cluster_fields(machines),
         )
@@ -126,7 +131,12 @@ class Cluster(ClusterLife):
             Remote(ClientApi(load_config(api_url, token))),
             body,
             amount=amount,
-            timeout_s=DEFAULT_TIMEOUT_S if timeout is None else seconds_of(timeout, "timeout"),
+            # Whoever waits for capacity waits here too.
+            timeout_s=(
+                DEFAULT_TIMEOUT_S + body.get("waitForCapacity", 0.0)
+                if timeout is None
+                else seconds_of(timeout, "timeout")
+            ),
             keepalive_s=keepalive_s,
             shutdown_on_close=shutdown_on_close,
             asynchronous=asynchronous,

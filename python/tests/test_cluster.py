@@ -42,6 +42,7 @@ def test_what_was_asked_for_is_what_is_sent(start: Start, api: StandIn) -> None:
         keepalive="5m",
         private_to_creator=True,
         dead_man="1 hour",
+        unresponsive_timeout=1800,
     )
     assert api.sent("/v1/clusters") == [
         {
@@ -57,6 +58,7 @@ def test_what_was_asked_for_is_what_is_sent(start: Start, api: StandIn) -> None:
             "noClientTimeout": 300,
             "privateToCreator": True,
             "deadMan": 3600,
+        "unresponsiveTimeout": 1800,
         }
     ]
 

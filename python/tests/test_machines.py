@@ -76,6 +76,12 @@ def test_a_new_cluster_says_what_it_costs(api: StandIn, start: Start) -> None:
     assert "It costs $0.89 to $2.11 an hour" in str(cluster.get_logs(scheduler=False, workers=False)["Cluster"])
 
 
+def test_whoever_waits_for_capacity_is_not_given_up_before(api: StandIn, start: Start) -> None:
+    assert start(wait_for_workers=False, wait_for_capacity="6h")._timeout_s == 600 + 21_600
+    assert start(wait_for_workers=False, wait_for_capacity="6h", timeout=90)._timeout_s == 90
+    assert start(wait_for_workers=False)._timeout_s == 600
+
+
 @pytest.mark.parametrize(
     ("options", "sent"),
     [

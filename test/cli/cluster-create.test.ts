@@ -29,6 +29,7 @@ describe('cluster create', () => {
       );
       const { api, env } = await standIn(creating());
       const words = ['cluster', 'create', '--workers', '2', '--name', 'blue', '--new', '--keepalive', '5m'];
+      words.push('--unresponsive-timeout', '30m');
       words.push('--requirements-file', 'requirements.txt', '--requirement', 'numpy', '-e', 'MODE=fast');
       words.push(
         '--secret-env',
@@ -52,6 +53,7 @@ describe('cluster create', () => {
         secretEnv: { KEY: 'hidden' },
         workerOptions: { nthreads: 2 },
         noClientTimeout: '5m',
+        unresponsiveTimeout: '30m',
         deadMan: '1h',
         privateToCreator: true,
       });

@@ -33,6 +33,7 @@ interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags {
   idleTimeout?: string;
   keepalive?: string;
   startTimeout?: string;
+  unresponsiveTimeout?: string;
   maxLifetime?: string;
   drainTimeout?: string;
   lease?: string;
@@ -62,6 +63,10 @@ export function createCommand(context: CliContext, finish: Finish): Command {
     .option('--idle-timeout <duration>', 'end it when nothing was computed for this long (20 minutes unless given)')
     .option('--keepalive <duration>', 'end it when no client was connected for this long')
     .option('--start-timeout <duration>', 'end it when no worker has started after this long')
+    .option(
+      '--unresponsive-timeout <duration>',
+      'end it when its scheduler has not answered for this long (20 minutes unless given)',
+    )
     .option('--max-lifetime <duration>', 'end it after this long in any case')
     .option('--drain-timeout <duration>', 'how long leaving workers may finish their tasks')
     .option('--lease <duration>', 'how long an instance may be silent before it is looked into')
@@ -122,7 +127,7 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
   const files = await Promise.all((flags.requirementsFile ?? []).map((path) => readRequirements(path, context.cwd)));
   const requirements = [...files.flat(), ...(flags.requirement ?? [])];
   const { keepalive: noClientTimeout, workerClass, workerOptions, schedulerClass, schedulerOptions } = flags;
-  const { workers, name, idleTimeout, startTimeout, maxLifetime, drainTimeout, lease } = flags;
+  const { workers, name, idleTimeout, startTimeout, unresponsiveTimeout, maxLifetime, drainTimeout, lease } = flags;
   return {
     ...(workers !== undefined && { workers }),
     ...(name !== undefined && { name }),
@@ -137,6 +142,7 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
     ...(idleTimeout !== undefined && { idleTimeout }),
     ...(noClientTimeout !== undefined && { noClientTimeout }),
     ...(startTimeout !== undefined && { startTimeout }),
+    ...(unresponsiveTimeout !== undefined && { unresponsiveTimeout }),
     ...(maxLifetime !== undefined && { maxLifetime }),
     ...(drainTimeout !== undefined && { drainTimeout }),
     ...(lease !== undefined && { lease }),
