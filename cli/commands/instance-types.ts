@@ -16,6 +16,7 @@ interface Flags extends ConnectionFlags, FormatFlag {
   maxMemory?: string;
   gpu?: boolean;
   arm?: boolean;
+  region?: string;
   zone?: string;
   prefix?: string;
 }
@@ -30,13 +31,14 @@ export function instanceTypesCommand(context: CliContext, finish: Finish): Comma
     .option('--max-memory <size>', 'at most so much memory')
     .option('--gpu', 'with a GPU')
     .option('--arm', 'with an ARM processor')
+    .option('--region <region>', 'in this region of the cloud')
     .option('--zone <zone>', 'in this zone')
     .option('--prefix <text>', 'whose name begins so, e.g. m6i.');
   return withFormat(withConnection(command)).action(async (flags: Flags) => {
     const client = await connect(context, flags);
-    const { provider, minCpu, maxCpu, minMemory, maxMemory, gpu, arm, zone, prefix } = flags;
+    const { provider, minCpu, maxCpu, minMemory, maxMemory, gpu, arm, region, zone, prefix } = flags;
     const query = {
-      ...{ provider, minCpu, maxCpu, minMemory, maxMemory, zone, prefix },
+      ...{ provider, minCpu, maxCpu, minMemory, maxMemory, region, zone, prefix },
       ...(gpu === true ? { gpu: 'true' as const } : {}),
       ...(arm === true ? { arm: 'true' as const } : {}),
     };

@@ -49,8 +49,8 @@ class Cluster(ClusterLife):
     private_to_creator: nobody else in the workspace may connect.
     dead_man: its processes end by themselves when Ropewalk has not answered them for so long; 30 minutes unless given.
     asynchronous: for use with `async with` and `await`.
-    timeout: for everything until this returns; 10 minutes unless given, and wait_for_capacity on top. After that the cluster is shut down and
-        ClusterTimeoutError, a TimeoutError, is raised.
+    timeout: for everything until this returns; 10 minutes unless given, and wait_for_capacity on top. After that the cluster is
+        shut down and ClusterTimeoutError, a TimeoutError, is raised.
     api_url, token: else ROPEWALK_API_URL and ROPEWALK_TOKEN, else config.yaml in ROPEWALK_HOME (~/.ropewalk).
     quiet: no progress on stderr.
 

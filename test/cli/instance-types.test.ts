@@ -23,10 +23,14 @@ const types: InstanceType[] = [
 it('asks for what its options say, and shows sizes and prices', async () => {
   const { api, env } = await standIn(() => ({ json: { items: types } }));
   const args = ['--provider', 'aws', '--min-cpu', '4', '--max-memory', '32 GiB', '--gpu'];
+  args.push('--region', 'us-east-1');
   const { code, stdout } = await runCli(['instance-types', ...args], { env });
   expect(code).toBe(0);
   expect(api.asked).toMatchObject([
-    { path: '/v1/instance-types', query: { provider: 'aws', minCpu: '4', maxMemory: '32 GiB', gpu: 'true' } },
+    {
+      path: '/v1/instance-types',
+      query: { provider: 'aws', minCpu: '4', maxMemory: '32 GiB', gpu: 'true', region: 'us-east-1' },
+    },
   ]);
   expect(stdout).toMatch(/g4dn\.xlarge.*4.*16\.0 GiB.*1 T4.*x86_64.*0\.5260.*-.*us-east-1a, us-east-1b/);
 });
