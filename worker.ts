@@ -17,7 +17,7 @@ import { observeActivities } from './activities/observe.ts';
 import { createSweepActivities } from './activities/sweep.ts';
 import { readForeign, readOrExit } from './platform/environment.ts';
 import { cloudQueue } from './domain/cloud-names.ts';
-import { readAwsSettings } from './platform/aws-settings.ts';
+import { readAwsRegions } from './platform/aws-settings.ts';
 import { loadKeys } from './platform/keys.ts';
 import { createLogger } from './platform/logger.ts';
 import { createRegistry as createMetricsRegistry } from './platform/metrics/registry.ts';
@@ -27,8 +27,9 @@ import { createDirectoryObjects } from './platform/objects/directory.ts';
 import { createTokens } from './platform/tokens.ts';
 import { createVault } from './platform/vault/vault.ts';
 import { readVersion } from './platform/version.ts';
-import { readWorkerSettings } from './platform/worker-settings.ts';
+import { readWorkerSettings, type WorkerSettings } from './platform/worker-settings.ts';
 import { createLocalProvider } from './providers/local/provider.ts';
+import type { Provider } from './providers/provider.ts';
 import { createRegistry } from './providers/registry.ts';
 import { clusterMessages, clusterWorkflowId } from './workflows/cluster/messages.ts';
 import type { SuspectSignal } from './workflows/cluster/messages.ts';
@@ -91,14 +92,7 @@ async function main(): Promise<void> {
 
   const vault = createVault(objects, keys);
   // Heavy, and of use to those alone who have an account.
-  const aws =
-    settings.awsSettings === null
-      ? null
-      : (await import('./providers/aws/from-file.ts')).createAwsProviderFrom(
-          readAwsSettings(settings.awsSettings),
-          settings,
-        );
-  const registry = createRegistry(aws === null ? [provider] : [provider, aws]);
+  const clouds = await cloudQueues(settings);
   const counts = createWorkerMetrics(numbers);
   const observed = [observeActivities(counts), ...(tracing === null ? [] : [tracing.activity])];
   const common = {
@@ -133,24 +127,37 @@ async function main(): Promise<void> {
     stickyQueueScheduleToStartTimeout: '2s',
     maxCachedWorkflows: 2_000,
   });
-  const instances = {
-    activities: {
+  const tokens = createTokens(keys);
+  const providers = [];
+  for (const { taskQueue, own } of [{ taskQueue: `local/${settings.hostId}`, own: provider }, ...clouds]) {
+    const registry = createRegistry([own]);
+    const activities = {
       ...createInstanceActivities({
         provider: registry,
-        tokens: createTokens(keys),
+        tokens,
         apiUrl: settings.apiUrl,
         probeApi: () => answers(`${settings.apiUrl}/healthz`),
       }),
       ...createSweepListActivities({ provider: registry }),
-    },
-    maxHeartbeatThrottleInterval: '2s',
-  } as const;
-  const providers = [await Worker.create({ ...common, ...instances, taskQueue: `local/${settings.hostId}` })];
-  if (aws !== null) providers.push(await Worker.create({ ...common, ...instances, taskQueue: cloudQueue('aws') }));
+    };
+    providers.push(await Worker.create({ ...common, activities, taskQueue, maxHeartbeatThrottleInterval: '2s' }));
+  }
   logger.info('worker running');
   await Promise.all([control, ...providers].map((worker) => worker.run()));
   await tracing?.close();
   await metrics?.close();
+}
+
+/** Each region of the account with the queues that it serves: its own, and as the default one that without a region. */
+async function cloudQueues(settings: WorkerSettings): Promise<{ taskQueue: string; own: Provider }[]> {
+  if (settings.awsSettings === null) return [];
+  const { createAwsProviderFrom } = await import('./providers/aws/from-file.ts');
+  const { regions } = readAwsRegions(settings.awsSettings);
+  return regions.flatMap((file, at) => {
+    const own = createAwsProviderFrom(file, settings);
+    const queues = [cloudQueue('aws', file.region), ...(at === 0 ? [cloudQueue('aws')] : [])];
+    return queues.map((taskQueue) => ({ taskQueue, own }));
+  });
 }
 
 /** The local queue has activities only. */

@@ -6,8 +6,9 @@ import { z } from 'zod';
 
 const download = z.strictObject({ url: z.url(), sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits') });
 
-const file = z.strictObject({
-  region: z.string().min(1),
+const regionName = z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'must be the name of a region, e.g. us-east-1');
+
+const place = {
   /** One per zone. */
   subnets: z.array(z.strictObject({ id: z.string().startsWith('subnet-'), zone: z.string().min(1) })).min(1),
   securityGroups: z.strictObject({
@@ -16,21 +17,57 @@ const file = z.strictObject({
   }),
   instanceProfile: z.string().min(1).nullable().default(null),
   assignPublicIps: z.boolean().default(true),
+};
+const everywhere = {
   /** Where instances get Node, by architecture. */
   node: z.strictObject({ x86_64: download, arm64: download }),
   /** For curl's --pinnedpubkey, when the API's certificate is not one that the system trusts. */
   pinnedPublicKey: z.string().startsWith('sha256//').nullable().default(null),
-});
-export type AwsFile = z.infer<typeof file>;
+};
+
+const oneRegion = z.strictObject({ region: regionName, ...place, ...everywhere });
+const severalRegions = z
+  .strictObject({ regions: z.record(regionName, z.strictObject(place)), defaultRegion: regionName, ...everywhere })
+  .refine(({ regions, defaultRegion }) => Object.hasOwn(regions, defaultRegion), {
+    path: ['defaultRegion'],
+    error: 'must be one of the regions',
+  });
+
+/** What one region lends. */
+export type AwsFile = z.infer<typeof oneRegion>;
+
+export interface AwsRegions {
+  /** The default one first. */
+  regions: [AwsFile, ...AwsFile[]];
+  /** False for a file of the form that has one region only. */
+  areNamed: boolean;
+}
 
 /**
- * The settings in the file at `path`.
+ * The settings of the default region in the file at `path`.
  *
  * @throws Error that names the file and every problem in it.
  */
 export function readAwsSettings(path: string): AwsFile {
+  return readAwsRegions(path).regions[0];
+}
+
+/**
+ * The settings of every region in the file at `path`.
+ *
+ * @throws Error that names the file and every problem in it.
+ */
+export function readAwsRegions(path: string): AwsRegions {
   try {
-    return file.parse(JSON.parse(readFileSync(path, 'utf8')));
+    const json: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof json !== 'object' || json === null || !('regions' in json)) {
+      return { regions: [oneRegion.parse(json)], areNamed: false };
+    }
+    const { regions, defaultRegion, ...common } = severalRegions.parse(json);
+    const all = Object.entries(regions).map(([region, settings]) => ({ region, ...settings, ...common }));
+    const [first, ...rest] = all.toSorted((a, b) => rank(a, defaultRegion) - rank(b, defaultRegion));
+    if (first === undefined) throw new Error('There is not one region in it.');
+    return { regions: [first, ...rest], areNamed: true };
   } catch (error) {
     const what = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw new Error(`The AWS settings in ${path} cannot be used:\n${what}\ndocs/aws.md describes them.`, {
@@ -38,3 +75,5 @@ export function readAwsSettings(path: string): AwsFile {
     });
   }
 }
+
+const rank = ({ region }: AwsFile, defaultRegion: string): number => (region === defaultRegion ? 0 : 1);

@@ -61,6 +61,8 @@ export interface ObservedInstance {
 
 export interface LogQuery {
   owner: Pick<Owner, 'workspace' | 'cluster'>;
+  /** Of a cloud; the default one when absent. */
+  region?: string;
   /** Array ids of tasks; all when absent. */
   tasks?: number[];
   instance?: string;

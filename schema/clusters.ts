@@ -163,6 +163,8 @@ export const cluster = z.object({
   reason: reason.nullable(),
   target: count,
   provider: z.string(),
+  /** Null where there are no regions. */
+  region: z.string().nullable().optional(),
   instances: z.array(instance),
   failures: z.array(z.object({ code: z.string(), text: z.string(), count, lastAt: z.iso.datetime() })),
   /** `by`: the user who asked for it, when one did. */

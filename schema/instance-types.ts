@@ -1,6 +1,8 @@
 // What can be launched, over HTTP: GET /v1/instance-types.
 import { z } from 'zod';
 
+import { regionInput } from './machines.ts';
+
 const number = z.string().regex(/^\d{1,6}$/, 'a whole number');
 
 export const instanceTypesQuery = z.object({
@@ -13,6 +15,8 @@ export const instanceTypesQuery = z.object({
   maxMemory: z.string().max(50).optional(),
   gpu: z.enum(['true', 'false']).optional(),
   arm: z.enum(['true', 'false']).optional(),
+  /** The default region unless given. */
+  region: regionInput.optional(),
   zone: z.string().max(50).optional(),
   /** How the name begins, e.g. `m6i.`. */
   prefix: z.string().max(50).optional(),

@@ -10,6 +10,10 @@ const memory = z.union([z.string().max(50), z.tuple([z.string().max(50), z.strin
 const types = z.array(typeName).min(1).max(50);
 const gpu = z.union([z.boolean(), z.number().int().min(0)]);
 
+export const regionInput = z
+  .string()
+  .regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'is not the name of a region, e.g. us-west-2');
+
 /** Read by domain/cluster/doors.ts. */
 const source = z.string().min(1).max(50);
 
@@ -19,10 +23,7 @@ const placeInput = {
   provider: z.enum(['local', 'aws']).optional(),
   arm: z.boolean().optional(),
   /** E.g. `us-west-2`; the default region of the configuration unless given. */
-  region: z
-    .string()
-    .regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'is not the name of a region, e.g. us-west-2')
-    .optional(),
+  region: regionInput.optional(),
   /** For workers; what a cluster hangs from is always on demand. */
   spotPolicy: z.enum(['on-demand', 'spot', 'spot_with_fallback']).optional(),
   /** E.g. `us-east-1b`; the zone with the best availability unless given. */

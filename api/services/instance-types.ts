@@ -1,7 +1,6 @@
 // What can be launched here, cheapest first.
 import { totalmem } from 'node:os';
 
-import { RopewalkError } from '../../domain/errors.ts';
 import { cheapestFirst, typesOf } from '../../domain/offers/choose.ts';
 import type { ChosenType } from '../../domain/offers/choose.ts';
 import type { Market, Offer } from '../../domain/offers/offer.ts';
@@ -9,6 +8,7 @@ import { parseBytes } from '../../domain/units.ts';
 import type { InstanceType, InstanceTypeList, InstanceTypesQuery } from '../../schema/instance-types.ts';
 import { requireScope } from './auth/scopes.ts';
 import type { Context, Deps } from './context.ts';
+import { cloudOf } from './machines.ts';
 
 /** @throws RopewalkError VALIDATION for a provider that this control plane does not have. */
 export async function listInstanceTypes(
@@ -17,7 +17,7 @@ export async function listInstanceTypes(
 ): Promise<InstanceTypeList> {
   requireScope(actor, 'read', { honourStale: true });
   const provider = query.provider ?? deps.clouds.preferred;
-  const offers = await offersOf(deps, provider);
+  const offers = await offersOf(deps, provider, query.region);
   const zones = query.zone === undefined ? [] : [query.zone];
   const onMarket = (market: Market): ChosenType[] => typesOf(offers, { provider, market, zones });
   const spot = new Map(onMarket('spot').map((type) => [type.type, type.pricePerHour]));
@@ -37,15 +37,13 @@ export async function listInstanceTypes(
   return { items };
 }
 
-async function offersOf({ clouds, local }: Pick<Deps, 'clouds' | 'local'>, provider: 'local' | 'aws') {
+async function offersOf(
+  { clouds, local }: Pick<Deps, 'clouds' | 'local'>,
+  provider: 'local' | 'aws',
+  region: string | undefined,
+) {
   if (provider === 'local') return [thisMachine(local.cores)];
-  if (clouds.aws !== null) return clouds.aws.offers();
-  throw new RopewalkError({
-    code: 'VALIDATION',
-    field: 'provider',
-    message: 'This control plane has no AWS account.',
-    hint: 'An operator sets ROPEWALK_AWS_SETTINGS: docs/aws.md.',
-  });
+  return cloudOf(clouds, region).offers();
 }
 
 /** What the local provider offers. */

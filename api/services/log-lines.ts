@@ -6,6 +6,7 @@ import { time } from './to-wire.ts';
 
 export interface LinesWanted {
   provider: string;
+  region: string | undefined;
   owner: { workspace: string; cluster: number };
   /** Array ids; all when absent. */
   tasks?: number[];
@@ -20,12 +21,13 @@ export interface LinesWanted {
 
 export async function* streamLines(
   deps: Pick<Deps, 'logs' | 'now' | 'stopping'>,
-  { provider, since, signal, isOver, ...wanted }: LinesWanted,
+  { provider, region, since, signal, isOver, ...wanted }: LinesWanted,
 ): AsyncGenerator<WireLine> {
   const ended = new AbortController();
   const heard = { atMs: deps.now() };
   const lines = deps.logs(provider, {
     ...wanted,
+    ...(region === undefined ? {} : { region }),
     signal: AbortSignal.any([signal, deps.stopping, ended.signal]),
     ...(since === undefined ? {} : { sinceMs: Date.parse(since) }),
   });

@@ -13,8 +13,9 @@ import type { WishInput } from '../../domain/offers/wish.ts';
 import { parseBytes } from '../../domain/units.ts';
 import { positiveMs } from './clusters/durations.ts';
 
-/** A cloud that this control plane may launch on. */
+/** A cloud, or a region of one, that this control plane may launch on. */
 export interface CloudPort {
+  region?: string;
   offers(): Promise<readonly Offer[]>;
   /** Those for which the configuration has a subnet. */
   zones: readonly string[];
@@ -27,7 +28,24 @@ export interface CloudPort {
 export interface Clouds {
   /** Which provider serves who names none. */
   preferred: 'local' | 'aws';
+  /** Its default region. */
   aws: CloudPort | null;
+  /** All its regions by name; absent where they have none. */
+  regions?: ReadonlyMap<string, CloudPort>;
+}
+
+/** @throws RopewalkError VALIDATION naming the field: no account, or a region that is not configured. */
+export function cloudOf({ aws, regions }: Clouds, region: string | undefined): CloudPort {
+  if (aws === null) throw notConfigured();
+  if (region === undefined) return aws;
+  const found = regions?.get(region);
+  if (found !== undefined) return found;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'region',
+    message: `The region ${region} is not configured.`,
+    hint: `There are: ${[...(regions?.keys() ?? [])].join(', ')}. docs/aws.md says how an operator adds one.`,
+  });
 }
 
 export interface MachinesInput extends DoorsInput {
@@ -77,12 +95,11 @@ export async function resolveMachines(
       warnings: localWarnings(input),
     };
   }
-  if (clouds.aws === null) throw notConfigured();
+  const cloud = cloudOf(clouds, input.region);
   if (doors !== null) throw notYet(doors.ssh === null ? 'allowIngressFrom' : 'allowSsh');
-  if (input.region !== undefined) throw notYet('region');
-  const zones = zonesOf(clouds.aws, input.zone);
+  const zones = zonesOf(cloud, input.zone);
   const policy = input.spotPolicy ?? 'on-demand';
-  const offers = await clouds.aws.offers();
+  const offers = await cloud.offers();
   const choose = (wish: WishInput, prefix: string, market: Market): ChosenType[] =>
     chooseTypes(offers, readWish({ ...wish, arm: input.arm ?? wish.arm }, prefix), { provider, market, zones, prefix });
   const workers = choose(input.worker, input.workerPrefix, policy === 'on-demand' ? 'on-demand' : 'spot');
@@ -95,12 +112,13 @@ export async function resolveMachines(
   if (ofHead !== architecture) throw otherArchitecture('schedulerVmTypes', ofHead, `the workers are ${architecture}`);
   return {
     provider,
-    providerQueue: clouds.aws.queue,
+    providerQueue: cloud.queue,
     machines: {
       workerTypes: workers.map(({ type }) => type),
       headTypes: heads.map(({ type }) => type),
       architecture,
       spotPolicy: policy,
+      ...(cloud.region === undefined ? {} : { region: cloud.region }),
       zones,
       allowCrossZone: input.allowCrossZone ?? false,
       diskGib: diskOf(input.diskSize),
@@ -112,13 +130,13 @@ export async function resolveMachines(
   };
 }
 
-function zonesOf({ zones }: CloudPort, wanted: string | undefined): string[] {
+function zonesOf({ region, zones }: CloudPort, wanted: string | undefined): string[] {
   if (wanted === undefined) return [...zones];
   if (zones.includes(wanted)) return [wanted];
   throw new RopewalkError({
     code: 'VALIDATION',
     field: 'zone',
-    message: `The configuration has no subnet in ${wanted}.`,
+    message: `The configuration has no subnet in ${wanted}${region === undefined ? '' : `, in the region ${region}`}.`,
     hint: `There are: ${zones.join(', ')}.`,
   });
 }

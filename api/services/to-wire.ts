@@ -52,6 +52,7 @@ export function toWireCluster({ view, staleSinceMs }: Viewed<ClusterView>): Clus
     reason: wireReason(view.reason),
     target: view.target,
     provider: view.provider,
+    region: view.region ?? null,
     instances: view.instances.map(wireInstance),
     failures: view.failures.map(({ code, text, count, lastAtMs }) => ({ code, text, count, lastAt: time(lastAtMs) })),
     events: view.events.map(wireEvent),

@@ -14,6 +14,8 @@ export interface MachineSettings {
   architecture: Architecture;
   /** For workers; the head instance is always on demand, since everything ends with it. */
   spotPolicy: SpotPolicy;
+  /** Absent in specifications of earlier versions: then that of the queue. */
+  region?: string | undefined;
   /** Zones that will do; never empty. */
   zones: string[];
   /** Otherwise all instances are in one zone. */

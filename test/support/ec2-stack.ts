@@ -12,7 +12,7 @@ import { awsFile } from '../providers/aws-cloud.ts';
 import { node24, startStack } from './stack.ts';
 import type { StackOptions, TestStack } from './stack.ts';
 
-const region = 'us-east-1';
+const regions = ['us-east-1', 'us-west-2'];
 const sharedCache = join(import.meta.dirname, '../../node_modules/.cache/ropewalk/python');
 /** Of the environment of tests what installing Python packages may need. */
 const reachingOut = /^(PATH|SSL_CERT_|REQUESTS_CA|PIP_|UV_|HTTPS?_PROXY|NO_PROXY|https?_proxy|no_proxy)/;
@@ -26,10 +26,13 @@ export interface Ec2Stack {
 export interface Ec2StackOptions extends Pick<StackOptions, 'home' | 'overrides'> {
   /** False: instances are records only, and whoever started the stack speaks for their agents. */
   machines?: boolean;
+  /** What ROPEWALK_AWS_SETTINGS names. */
+  settings?: object;
 }
 
 export async function startEc2Stack({
   machines = true,
+  settings: wanted = awsFile,
   overrides = {},
   ...options
 }: Ec2StackOptions = {}): Promise<Ec2Stack> {
@@ -44,8 +47,9 @@ export async function startEc2Stack({
       await writeFile(join(directory, name), JSON.stringify(value));
       return join(directory, name);
     };
-    const settings = await file('aws.json', awsFile);
-    const keys = await file('identity.json', { [region]: await emulator.identityKey() });
+    const settings = await file('aws.json', wanted);
+    const key = await emulator.identityKey();
+    const keys = await file('identity.json', Object.fromEntries(regions.map((region) => [region, key])));
     const aws = {
       AWS_ENDPOINT_URL: emulator.url,
       AWS_ACCESS_KEY_ID: 'AKIATEST',

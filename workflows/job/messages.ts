@@ -43,6 +43,7 @@ export interface InstanceLostSignal {
 export interface JobView extends JobSummary {
   /** Absent in views of earlier versions, when there was only `local`. */
   provider?: string;
+  region?: string | null;
   number: number;
   workspace: string;
   name: string;

@@ -14,6 +14,7 @@ export function viewJob(state: JobState, input: JobInput): JobView {
     ...summarizeJob(state),
     array: settings.array,
     provider: settings.provider,
+    region: settings.machines?.region ?? null,
     instances: settings.instances,
     submittedAtMs: state.submittedAtMs,
     startedAtMs: state.startedAtMs,

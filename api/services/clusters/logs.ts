@@ -25,6 +25,7 @@ export async function readClusterLogs(
   const isOver = () => deps.views.cluster(actor.workspace, number).then((read) => read.view.endedAtMs !== null);
   return streamLines(deps, {
     provider: view.provider,
+    region: view.region ?? undefined,
     owner: { workspace: view.workspace, cluster: number },
     follow,
     since,

@@ -26,6 +26,7 @@ export async function readLogs({ deps, actor }: Context, input: LogsInput): Prom
   const isOver = () => deps.views.job(actor.workspace, number).then((read) => overStates.has(read.view.status));
   return streamLines(deps, {
     provider: view.provider ?? 'local',
+    region: view.region ?? undefined,
     owner: { workspace: view.workspace, cluster: number },
     follow,
     since,
