@@ -1,6 +1,6 @@
 // What a cloud keeps besides instances, as tests plant it and count it: launch templates and volumes.
 import { hexId, volumeStateAt } from './state.ts';
-import type { Instance, TemplateData } from './state.ts';
+import type { Instance, Region, TemplateData } from './state.ts';
 import type { World } from './world.ts';
 
 export interface SeenBelonging {
@@ -19,13 +19,15 @@ export function keepVolume(world: World, instance: Instance): object {
   return {};
 }
 
-export function plantBelonging(
+/** With whatever tags, and as old as a test needs it. */
+export function plant(
   world: World,
-  wanted: { region: string; kind: SeenBelonging['kind']; tags: Record<string, string>; ageMs: number },
+  wanted: { region: string; kind: SeenBelonging['kind'] | 'instance'; tags: Record<string, string>; ageMs: number },
 ): { id: string } {
   const { kind, tags } = wanted;
   const region = world.region(wanted.region);
   const createdAtMs = world.clock.nowMs() - wanted.ageMs;
+  if (kind === 'instance') return { id: plantInstance(world, region, tags, createdAtMs) };
   if (kind === 'launch template') {
     const id = hexId('lt');
     region.templates.set(id, { id, name: `planted-${id}`, data: nothing, tags, createdAtMs });
@@ -35,6 +37,18 @@ export function plantBelonging(
   const loose = { instance: null, deleteOnTermination: false, deletedAtMs: null };
   region.volumes.set(id, { id, zone: region.zones[0] ?? '', sizeGib: 8, tags, createdAtMs, ...loose });
   return { id };
+}
+
+function plantInstance(world: World, region: Region, tags: Record<string, string>, createdAtMs: number): string {
+  const zone = region.zones[0] ?? '';
+  const instance = world.launch(region, {
+    ...{ type: 'm6i.large', zone, market: 'on-demand', subnet: region.subnets[0]?.id ?? '', data: nothing },
+    ...{ tags, volumeTags: tags, reservation: hexId('r'), clientToken: '', fleet: null },
+  });
+  instance.launchedAtMs = createdAtMs;
+  const volume = region.volumes.get(instance.volumeId);
+  if (volume !== undefined) volume.createdAtMs = createdAtMs;
+  return instance.id;
 }
 
 export function seenBelongings(world: World): SeenBelonging[] {

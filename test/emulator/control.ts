@@ -1,7 +1,7 @@
 // What tests may do to the cloud, and see of it: POST /_control with one order, answered with what it asks for.
 import { z } from 'zod';
 
-import { keepVolume, plantBelonging, seenBelongings } from './belongings.ts';
+import { keepVolume, plant, seenBelongings } from './belongings.ts';
 import type { Signer } from './identity.ts';
 import type { Machines } from './machines.ts';
 import { isLive, stateAt } from './state.ts';
@@ -50,7 +50,7 @@ export const order = z.discriminatedUnion('op', [
   z.object({
     op: z.literal('plant'),
     region,
-    kind: z.enum(['volume', 'launch template']),
+    kind: z.enum(['instance', 'volume', 'launch template']),
     tags: z.record(z.string(), z.string()),
     ageMs: z.number(),
   }),
@@ -144,7 +144,7 @@ export async function obey(world: World, signer: Signer, machines: Machines, raw
     case 'keepVolume':
       return keepVolume(world, known(world, wanted.id));
     case 'plant':
-      return plantBelonging(world, wanted);
+      return plant(world, wanted);
     case 'belongings':
       return seenBelongings(world);
     case 'instances':
