@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 
 import { RopewalkError } from '../domain/errors.ts';
+import { configuredClouds } from '../ops/clouds.ts';
 import { type Host, loadHost } from '../ops/host.ts';
 import { prepareTemporal } from '../ops/init/prepare.ts';
+import { plural } from '../ops/plural.ts';
 import { buildBundles, type Bundles, repository } from './build.ts';
 import { type DevConfig, localInstances, prepareSettings } from './config.ts';
 import { guardDatabase } from './database-version.ts';
@@ -85,8 +87,10 @@ export function createStack(options: StackOptions): Stack {
     } else {
       await requireExternal(temporal, connection);
     }
+    const { namespace } = temporal;
+    const clouds = configuredClouds(config.worker.env);
     const settings = prepareSettings(config);
-    await prepareTemporal({ connection, client, namespace: temporal.namespace, host, home: home.path, settings });
+    await prepareTemporal({ connection, client, namespace, host, home: home.path, clouds, settings });
 
     const apiUrl = `http://127.0.0.1:${ports.api}`;
     const context = { config, host, temporal, plain, apiUrl, port: ports.api, bundles: await building };
@@ -188,8 +192,6 @@ function plainEnv(env: Record<string, string>, home: Home): Record<string, strin
   const kept = Object.entries(env).filter(([name]) => !/^(npm_|TEMPORAL_|ROPEWALK_)/.test(name));
   return { ...Object.fromEntries(kept), ROPEWALK_HOME: home.path };
 }
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 async function answersOk(url: string): Promise<boolean> {
   try {

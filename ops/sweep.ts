@@ -13,6 +13,7 @@ import {
   sweepScheduleId,
   sweepType,
 } from '../workflows/sweep/messages.ts';
+import { plural } from './plural.ts';
 import { reporting, type Said } from './report.ts';
 import { withTemporal } from './temporal.ts';
 
@@ -36,7 +37,11 @@ export async function runSweep(options: SweepOptions, said: Said): Promise<numbe
       }
       if (options.format === 'json') said.json(reports);
       else for (const report of reports) printReport(report, said);
-      return reports.some(({ refusal, failed }) => refusal !== null || failed.length > 0) ? 1 : 0;
+      return reports.some(
+        ({ refusal, failed, unlisted }) => refusal !== null || unlisted !== undefined || failed.length > 0,
+      )
+        ? 1
+        : 0;
     }),
   );
 }
@@ -92,20 +97,20 @@ async function sweepNow(client: Client, input: SweepInput): Promise<SweepReport>
 const waitMs = 10 * 60_000;
 
 function printReport(report: SweepReport & { providerQueue: string }, said: Said): void {
-  const { providerQueue, refusal, dryRun, verdicts, terminated, failed, graceMs } = report;
-  said.out(`${providerQueue}: ${plural(verdicts.length, 'instance')}`);
+  const { providerQueue, refusal, dryRun, verdicts, terminated, removed = [], unlisted, failed, graceMs } = report;
+  const belongings = verdicts.filter(({ kind }) => kind !== undefined).length;
+  const besides = belongings === 0 ? '' : `, ${plural(belongings, 'belonging')}`;
+  said.out(`${providerQueue}: ${plural(verdicts.length - belongings, 'instance')}${besides}`);
   if (refusal !== null) said.err(`  nothing was judged: ${refusal}`);
-  const ended = new Set(terminated);
-  for (const { id, owner, verdict, text } of verdicts) {
+  if (unlisted !== undefined) said.err(`  what instances may have left behind could not be listed: ${unlisted}`);
+  const ended = new Set([...terminated, ...removed]);
+  for (const { id, owner, kind, verdict, text } of verdicts) {
     const fate = verdict !== 'orphan' ? verdict : ended.has(id) ? 'ended' : dryRun ? 'would be ended' : 'orphan';
-    said.out(`  ${id}  ${owner.workspace} ${owner.cluster}  ${fate}: ${text}`);
+    const what = kind === undefined ? id : `${kind} ${id}`;
+    said.out(`  ${what}  ${owner.workspace} ${owner.cluster}  ${fate}: ${text}`);
   }
   for (const { ids, text } of failed) said.err(`  could not end ${ids.join(', ')}: ${text}`);
   if (verdicts.some(({ verdict }) => verdict === 'suspected')) {
-    said.out(
-      `  suspected instances are ended when they are still unowned ${graceMs / 1_000} s after they were first seen`,
-    );
+    said.out(`  what is suspected is ended when it is still unowned ${graceMs / 1_000} s after it was first seen`);
   }
 }
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,4 +1,5 @@
 // `ropewalk init`: prepares a Temporal namespace for Ropewalk and prints what it changed. Safe to repeat.
+import { configuredClouds } from '../clouds.ts';
 import { loadHost } from '../host.ts';
 import { reporting, type Said } from '../report.ts';
 import { withTemporal } from '../temporal.ts';
@@ -25,7 +26,8 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
         retentionDays: options.retentionDays ?? usualSettings.retentionDays,
         searchAttributes: options.searchAttributes ? usualSettings.searchAttributes : [],
       };
-      const changes = await prepareTemporal({ connection, client, namespace, host, home, settings });
+      const clouds = configuredClouds(options.env);
+      const changes = await prepareTemporal({ connection, client, namespace, host, home, clouds, settings });
       if (format === 'json') {
         said.json({ address, namespace, deploymentId: host.deploymentId, hostId: host.hostId, changes });
         return 0;

@@ -2,6 +2,7 @@
 // start of `ropewalk dev` run this; it is safe to repeat.
 import type { Client, Connection } from '@temporalio/client';
 
+import { cloudQueue } from '../../domain/cloud-names.ts';
 import { healEveryMs, sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
 import { type Host, localQueue } from '../host.ts';
 import { ensureDeployment, refuseForeign } from './deployment.ts';
@@ -27,18 +28,26 @@ export interface Preparation {
   namespace: string;
   host: Host;
   home: string;
+  /** Providers besides the local one, whose instances are swept too. */
+  clouds: readonly string[];
   settings: PrepareSettings;
 }
 
 /** What it changed, in sentences; none when all was there. */
 export async function prepareTemporal(preparation: Preparation): Promise<string[]> {
-  const { connection, client, namespace, host, home, settings } = preparation;
+  const { connection, client, namespace, host, home, clouds, settings } = preparation;
   await refuseForeign(client, host, home);
   const changes = await prepareNamespace(connection, namespace, settings);
   const isNew = await ensureDeployment(client, host, home);
   if (isNew) changes.push(`started the workflow of deployment ${host.deploymentId}`);
-  const target = { deploymentId: host.deploymentId, provider: 'local', providerQueue: localQueue(host) };
-  changes.push(...(await ensureSweepSchedule(client, target, settings.sweep)));
-  changes.push(...(await ensureHealSchedule(client, host.deploymentId, settings.heal.everyMs)));
+  const { deploymentId } = host;
+  const places = [
+    { provider: 'local', providerQueue: localQueue(host) },
+    ...clouds.map((provider) => ({ provider, providerQueue: cloudQueue(provider) })),
+  ];
+  for (const place of places) {
+    changes.push(...(await ensureSweepSchedule(client, { deploymentId, ...place }, settings.sweep)));
+  }
+  changes.push(...(await ensureHealSchedule(client, deploymentId, settings.heal.everyMs)));
   return changes;
 }

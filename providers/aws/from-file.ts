@@ -20,3 +20,8 @@ export function createAwsProviderFrom(
   const agent = { url: `${apiUrl}/v1/agent/program/${sha256}`, sha256, node, pinnedPublicKey };
   return createAwsProvider({ settings: { ...settings, agent } });
 }
+
+/** To list and to end what is there: nothing can be launched with it, so it needs no agent. */
+export function createAwsProviderToEnd({ node, pinnedPublicKey, ...settings }: AwsFileSettings): Provider {
+  return createAwsProvider({ settings: { ...settings, agent: { url: '', sha256: '', node, pinnedPublicKey } } });
+}

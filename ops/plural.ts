@@ -1,0 +1,2 @@
+/** `1 instance`, `2 instances`. */
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
