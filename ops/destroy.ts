@@ -1,15 +1,16 @@
-// `ropewalk destroy --by-tag`: the emergency stop. Ends every instance that carries a deployment's tag, by the provider
-// alone: it needs no Temporal, no API and no Temporal worker, and asks none of them.
-import { setTimeout as sleep } from 'node:timers/promises';
-
+// `ropewalk destroy --by-tag`: the emergency stop. Ends every instance that carries a deployment's tag, and what else carries
+// it, by the providers alone: it needs no Temporal, no API and no Temporal worker, and asks none of them.
 import { RopewalkError } from '../domain/errors.ts';
-import { groupByOwner } from '../domain/sweep/decide.ts';
 import { createLocalProvider } from '../providers/local/provider.ts';
-import type { ObservedInstance, Provider } from '../providers/provider.ts';
+import type { Provider } from '../providers/provider.ts';
+import { cloudsToEnd } from './clouds.ts';
+import { type Ended, endAll, type Found, lookFor } from './end-all.ts';
 import { findHost } from './host.ts';
+import { plural } from './plural.ts';
 import { reporting, type Said } from './report.ts';
 
 export interface DestroyOptions {
+  env: Record<string, string | undefined>;
   home: string;
   /** The home's own when absent. */
   deployment?: string | undefined;
@@ -19,26 +20,32 @@ export interface DestroyOptions {
   format: 'table' | 'json';
   /** Shows the question and gives the line that was typed; null when there is nobody to ask. */
   ask: (question: string) => Promise<string | null>;
+  /** How long it goes on trying; ten minutes unless given. */
+  withinMs?: number;
 }
 
-/** The exit code. */
+/** The exit code: 1 also when something could not be listed or ended. */
 export async function runDestroy(options: DestroyOptions, said: Said): Promise<number> {
   return reporting(said, async () => {
     const deploymentId = await deploymentOf(options);
-    const provider = providerOf(options.home);
-    const found = await provider.list(deploymentId);
-    if (options.format === 'table') printFound(deploymentId, found, said);
-    if (found.length === 0 || options.dryRun) {
-      if (options.format === 'json') said.json({ deploymentId, found, terminated: [] });
-      return 0;
+    const providers = [localProvider(options.home), ...(await cloudsToEnd(options.env))];
+    const found = await Promise.all(providers.map((provider) => lookFor(provider, deploymentId)));
+    const isTable = options.format === 'table';
+    if (isTable) printFound(deploymentId, found, said);
+    const ended: Ended[] = [];
+    const some = found.filter(({ instances, belongings }) => instances.length + belongings.length > 0);
+    if (some.length > 0 && !options.dryRun) {
+      if (!options.yes) await confirm(deploymentId, found, options.ask);
+      const signal = AbortSignal.timeout(options.withinMs ?? usualWithinMs);
+      ended.push(...(await Promise.all(some.map(({ provider }) => endAll(provider, deploymentId, signal)))));
     }
-    if (!options.yes) await confirm(deploymentId, found, options.ask);
-    const terminated = await terminateAll(provider, deploymentId);
-    if (options.format === 'json') said.json({ deploymentId, found, terminated });
-    else said.out(`ended ${plural(terminated.length, 'instance')}`);
-    return 0;
+    if (!isTable) printJson(deploymentId, found, ended, said);
+    else if (ended.length > 0) printEnded(ended, said);
+    return giveResult(deploymentId, found, ended);
   });
 }
+
+const usualWithinMs = 10 * 60_000;
 
 async function deploymentOf({ home, deployment }: DestroyOptions): Promise<string> {
   const id = deployment ?? (await findHost(home))?.deploymentId;
@@ -51,20 +58,69 @@ async function deploymentOf({ home, deployment }: DestroyOptions): Promise<strin
 }
 
 /** Nothing is launched here. */
-const providerOf = (home: string): Provider =>
+const localProvider = (home: string): Provider =>
   createLocalProvider({ home, agentBundle: '', nodePath: process.execPath, maxInstances: 0, cores: 1 });
 
-function printFound(deploymentId: string, found: ObservedInstance[], said: Said): void {
-  said.out(`deployment ${deploymentId}: ${plural(found.length, 'instance')}`);
-  for (const { id, owner, state, launchedAtMs } of found) {
-    const since = new Date(launchedAtMs).toISOString();
-    said.out(`  ${id}  workspace ${owner.workspace}, cluster ${owner.cluster}, ${state}, since ${since}`);
+function printFound(deploymentId: string, found: Found[], said: Said): void {
+  said.out(`deployment ${deploymentId}: ${counted(found)}`);
+  for (const { provider, instances, belongings, problem } of found) {
+    const where = found.length === 1 ? '' : `${provider.name}  `;
+    for (const { id, owner, state, launchedAtMs } of instances) {
+      const since = new Date(launchedAtMs).toISOString();
+      said.out(`  ${where}${id}  workspace ${owner.workspace}, cluster ${owner.cluster}, ${state}, since ${since}`);
+    }
+    for (const { id, kind, owner } of belongings) {
+      said.out(`  ${where}${id}  workspace ${owner.workspace}, cluster ${owner.cluster}, ${kind}`);
+    }
+    if (problem !== null) said.err(`  ${provider.name} could not be asked for everything: ${problem}`);
   }
 }
 
-async function confirm(deploymentId: string, found: ObservedInstance[], ask: DestroyOptions['ask']): Promise<void> {
+function printEnded(ended: Ended[], said: Said): void {
+  const terminated = ended.flatMap((each) => each.terminated).length;
+  const removed = ended.flatMap((each) => each.removed).length;
+  said.out(
+    `ended ${plural(terminated, 'instance')}${removed === 0 ? '' : `, removed ${plural(removed, 'belonging')}`}`,
+  );
+}
+
+function printJson(deploymentId: string, found: Found[], ended: Ended[], said: Said): void {
+  said.json({
+    deploymentId,
+    found: found.flatMap(({ provider, instances }) => instances.map((each) => ({ provider: provider.name, ...each }))),
+    belongings: found.flatMap(({ belongings }) => belongings),
+    terminated: ended.flatMap(({ terminated }) => terminated),
+    removed: ended.flatMap(({ removed }) => removed),
+    remaining: ended.flatMap(({ remaining }) => remaining),
+  });
+}
+
+function giveResult(deploymentId: string, found: Found[], ended: Ended[]): number {
+  const left = ended.filter(({ remaining, problem }) => remaining.length > 0 || problem !== null);
+  if (left.length === 0) return found.some(({ problem }) => problem !== null) ? 1 : 0;
+  const what = left.flatMap(({ provider, remaining, problem }) => {
+    const named =
+      remaining.length === 0 ? '' : `${plural(remaining.length, 'thing')} of ${provider.name} (${first(remaining)})`;
+    return [[named, problem ?? ''].filter((text) => text !== '').join(': ')];
+  });
+  throw new RopewalkError({
+    code: 'UNAVAILABLE',
+    message: `not everything could be ended: ${what.join('; ')}`,
+    hint: `Run it again: it begins with what is left. In the cloud's console the tag ropewalk:deployment = ${deploymentId} finds it.`,
+  });
+}
+
+const first = (ids: string[]): string => `${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', ...' : ''}`;
+
+function counted(found: Found[]): string {
+  const instances = found.reduce((sum, each) => sum + each.instances.length, 0);
+  const belongings = found.reduce((sum, each) => sum + each.belongings.length, 0);
+  return `${plural(instances, 'instance')}${belongings === 0 ? '' : `, ${plural(belongings, 'belonging')}`}`;
+}
+
+async function confirm(deploymentId: string, found: Found[], ask: DestroyOptions['ask']): Promise<void> {
   const typed = await ask(
-    `This ends ${plural(found.length, 'instance')} with all that runs there. Clusters that are still open start new ones,` +
+    `This ends ${counted(found)} with all that runs there. Clusters that are still open start new ones,` +
       ` so stop the stack first.\nType the deployment's id to go on: `,
   );
   if (typed?.trim() === deploymentId) return;
@@ -75,21 +131,3 @@ async function confirm(deploymentId: string, found: ObservedInstance[], ask: Des
     hint: `Type ${deploymentId} when asked, or add --yes.`,
   });
 }
-
-/** Until two looks in a row find nothing: an instance may have been on its way up during the first one. */
-async function terminateAll(provider: Provider, deploymentId: string): Promise<string[]> {
-  const ended = new Set<string>();
-  const signal = AbortSignal.timeout(withinMs);
-  for (let emptyLooks = 0; emptyLooks < 2; await sleep(betweenLooksMs)) {
-    const found = await provider.list(deploymentId);
-    emptyLooks = found.length === 0 ? emptyLooks + 1 : 0;
-    await Promise.all(groupByOwner(found).map(({ owner, ids }) => provider.terminate(owner, ids, signal)));
-    for (const { id } of found) ended.add(id);
-  }
-  return [...ended];
-}
-
-const withinMs = 10 * 60_000;
-const betweenLooksMs = 200;
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

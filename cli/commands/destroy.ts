@@ -11,9 +11,11 @@ interface DestroyFlags extends FormatFlag {
   yes?: true;
 }
 
-export function destroyCommand({ home, output }: CliContext, finish: Finish): Command {
+export function destroyCommand({ env, home, output }: CliContext, finish: Finish): Command {
   return withFormat(new Command('destroy'))
-    .description('End every instance of a deployment by its tag alone, without Temporal and without the API.')
+    .description(
+      'End every instance of a deployment by its tag alone, here and on EC2, without Temporal and without the API.',
+    )
     .requiredOption('--by-tag', 'find them by their tag (the only way there is)')
     .option('--deployment <id>', "another deployment than the home's own")
     .option('--dry-run', 'list them; end nothing')
@@ -22,7 +24,7 @@ export function destroyCommand({ home, output }: CliContext, finish: Finish): Co
       // Loaded only here: no other command may depend on the providers' code.
       const { runDestroy } = await import('../../ops/destroy.ts');
       const asked = { dryRun: flags.dryRun === true, yes: flags.yes === true };
-      finish(await runDestroy({ ...flags, ...asked, home, ask: askOnStderr }, output));
+      finish(await runDestroy({ ...flags, ...asked, env, home, ask: askOnStderr }, output));
     });
 }
 
