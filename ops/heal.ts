@@ -2,14 +2,15 @@
 import type { Client } from '@temporalio/client';
 
 import { workflowTaskTimeoutMs } from '../domain/limits.ts';
-import { deploymentId as deploymentWorkflowId } from '../workflows/deployment/messages.ts';
 import { healDryRunId, type HealInput, healNowId, type HealReport, healType } from '../workflows/heal/messages.ts';
 import { controlQueue } from '../workflows/messages.ts';
+import { describeDeployment } from './init/deployment.ts';
+import { hasPoller } from './pollers.ts';
 
 /** Null when the namespace has no deployment, or no Temporal worker is there to look. */
 export async function healNow(client: Client, dryRun: boolean): Promise<HealReport | null> {
-  const deploymentId = await deploymentOf(client);
-  if (deploymentId === null || !(await hasWorker(client))) return null;
+  const deploymentId = (await describeDeployment(client))?.owner ?? null;
+  if (deploymentId === null || !(await hasPoller(client, controlQueue, 'workflows'))) return null;
   const handle = await client.workflow.start<(input: HealInput) => Promise<HealReport>>(healType, {
     workflowId: dryRun ? healDryRunId : healNowId,
     taskQueue: controlQueue,
@@ -24,28 +25,3 @@ export async function healNow(client: Client, dryRun: boolean): Promise<HealRepo
 }
 
 const waitMs = 60_000;
-
-async function deploymentOf(client: Client): Promise<string | null> {
-  const described = await client.workflow
-    .getHandle(deploymentWorkflowId)
-    .describe()
-    .catch(() => null);
-  const id = described?.memo?.['deploymentId'];
-  return typeof id === 'string' ? id : null;
-}
-
-async function hasWorker(client: Client): Promise<boolean> {
-  const { pollers } = await client.workflowService.describeTaskQueue({
-    namespace: client.options.namespace,
-    taskQueue: { name: controlQueue },
-    taskQueueType: workflowTaskQueue,
-  });
-  return (pollers ?? []).some(
-    ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < recentMs,
-  );
-}
-
-/** Of the protocol's enumeration. */
-const workflowTaskQueue = 1;
-/** A poll lasts a minute; the server remembers pollers for some. */
-const recentMs = 90_000;

@@ -1,6 +1,7 @@
-// `ropewalk doctor`: looks at everything that has to be right, changes nothing unless it is to heal, and says for each what is wrong and what to
-// do. It never prints a token or a key.
+// `ropewalk doctor`: looks at everything that has to be right, and says what is wrong and what to do about it. It changes
+// nothing unless it is to heal, and never prints a token or a key.
 import { checkApi } from './api.ts';
+import { checkAws } from './aws.ts';
 import { type Finding, type Patient } from './finding.ts';
 import { checkDisk, checkHome } from './home.ts';
 import { checkAgentBundle, checkPorts, checkProcesses } from './machine.ts';
@@ -20,6 +21,7 @@ export async function examine(patient: Patient): Promise<Finding[]> {
       checkAgentBundle,
       checkTemporal,
       checkStandstills,
+      checkAws,
       checkApi,
     ].map(async (check) => {
       try {

@@ -43,7 +43,8 @@ async function startDeployment(client: Client, deploymentId: string): Promise<vo
   });
 }
 
-async function describeDeployment(client: Client): Promise<{ owner: string; status: string } | null> {
+/** Whose a namespace is; null when it has no deployment, or is not there. */
+export async function describeDeployment(client: Client): Promise<{ owner: string; status: string } | null> {
   try {
     const found = await client.workflow.getHandle(deploymentWorkflowId).describe();
     const owner = found.memo?.['deploymentId'];

@@ -1,0 +1,87 @@
+// The doctor where EC2 is configured: its settings, its credentials, its Temporal worker and its sweep.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { runCli } from '../cli/run-cli.ts';
+import { type Emulator, startEmulator } from '../emulator/emulator.ts';
+import { awsFile } from '../providers/aws-cloud.ts';
+import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+
+// What the doctor asks besides is another test's.
+const control = { healStandstills: async () => ({ refusal: null, looked: 0, unknown: [], healed: [] }) };
+
+describe('the doctor, asked about EC2', () => {
+  let home: string;
+  let emulator: Emulator;
+  let temporal: TestTemporal;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'ropewalk-doctor-ec2-'));
+    await writeFile(join(home, 'aws.json'), JSON.stringify(awsFile));
+    emulator = await startEmulator();
+    temporal = await startTemporal({ control, instances: { none: async () => undefined } });
+    env = {
+      ...{ ROPEWALK_HOME: home, HOME: home, TEMPORAL_ADDRESS: temporal.address },
+      ...{ ROPEWALK_AWS_SETTINGS: join(home, 'aws.json'), AWS_ENDPOINT_URL: emulator.url },
+      ...{ AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true' },
+    };
+  });
+  afterAll(async () => {
+    await temporal?.stop();
+    await emulator?.stop();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  interface Finding {
+    check: string;
+    state: string;
+    text: string;
+    fix: string;
+  }
+  async function findings(changes: Record<string, string> = {}): Promise<Record<string, Finding>> {
+    const { stdout } = await runCli(['doctor', '--format', 'json'], { env: { ...env, ...changes } });
+    const found: Finding[] = JSON.parse(stdout);
+    return Object.fromEntries(found.map((finding) => [finding.check, finding]));
+  }
+
+  it('says who it is to AWS, and that nobody launches and nothing is swept there, until that is mended', async () => {
+    const before = await findings();
+    expect(before).toMatchObject({
+      'aws settings': { state: 'ok' },
+      'aws credentials': { state: 'ok', text: 'arn:aws:iam::123456789012:user/emulator' },
+      'ec2 worker': { state: 'broken', text: expect.stringContaining('no Temporal worker polls provider/aws') },
+      'ec2 sweep': { state: 'broken', fix: expect.stringContaining('ropewalk init') },
+    });
+    const init = await runCli(['init'], { env });
+    expect(init.stdout).toContain('created the schedule sweep/provider/aws, every 300 s');
+    expect((await findings())['ec2 sweep']).toMatchObject({ state: 'ok' });
+    const again = await runCli(['init', '--format', 'json'], { env });
+    expect([again.code, again.stdout]).toEqual([0, expect.not.stringContaining('schedule')]);
+  });
+
+  it('tells settings that cannot be used from credentials that AWS does not take', async () => {
+    await writeFile(join(home, 'half.json'), '{"region":"us-east-1"}');
+    const half = await findings({ ROPEWALK_AWS_SETTINGS: join(home, 'half.json') });
+    expect(half['aws settings']).toMatchObject({ state: 'broken', text: expect.stringContaining('subnets') });
+    expect(half['aws credentials']).toBeUndefined();
+    const absent = await findings({ ROPEWALK_AWS_SETTINGS: join(home, 'absent.json') });
+    expect(absent['aws settings']).toMatchObject({ state: 'broken', text: expect.stringContaining('absent.json') });
+
+    await emulator.tell({
+      op: 'fault',
+      fault: { action: 'GetCallerIdentity', kind: 'error', code: 'InvalidClientTokenId', status: 403 },
+    });
+    expect((await findings())['aws credentials']).toMatchObject({
+      ...{ state: 'broken', text: expect.stringContaining('InvalidClientTokenId') },
+      fix: expect.stringContaining('AWS_PROFILE'),
+    });
+    const { AWS_ACCESS_KEY_ID: _id, AWS_SECRET_ACCESS_KEY: _secret, ...rest } = env;
+    const { stdout } = await runCli(['doctor', '--format', 'json'], { env: rest });
+    expect(stdout).toContain('CredentialsProviderError');
+    // Nobody who uses this machine alone hears of EC2.
+    expect(await findings({ ROPEWALK_AWS_SETTINGS: '' })).not.toHaveProperty('aws settings');
+  });
+});
