@@ -3,7 +3,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 
-import { lookAtOnce, updateDeadlineMs } from '../domain/limits.ts';
+import { lookAtOnce } from '../domain/limits.ts';
 import type { HolderSighting } from '../domain/workspace/reconcile.ts';
 import type { Holder } from '../domain/workspace/state.ts';
 import { archiveKey } from '../platform/archive-keys.ts';
@@ -17,7 +17,7 @@ import { jobMessages, jobWorkflowId } from '../workflows/job/messages.ts';
 import type { JobView } from '../workflows/job/messages.ts';
 import { endedCluster, endedJob, unseenCluster, unseenJob } from './ended-views.ts';
 import { heartbeating } from './heartbeating.ts';
-import { describeWorkflow, presenceOf } from './presence.ts';
+import { describeWorkflow, presenceOf, queryOrNull } from './presence.ts';
 
 export interface EndedActivities {
   /** Never rejects for one of them: what could not be described is `unknown`. */
@@ -59,14 +59,15 @@ export function createEndedActivities(deps: {
       if (parts.includes('job')) {
         await putIfMissing(objects, archiveKey(workspace, 'jobs', number), async () => {
           const how = await endingOf(client, jobWorkflowId(number));
-          const last = await lastView<JobView>(client, jobWorkflowId(number), jobMessages.view);
+          // What a closed workflow last knew, by replaying its history.
+          const last = await queryOrNull<JobView>(client, jobWorkflowId(number), jobMessages.view);
           return endedJob(last ?? unseenJob(workspace, holder, spec), how, Date.now());
         });
       }
       if (parts.includes('cluster')) {
         await putIfMissing(objects, archiveKey(workspace, 'clusters', number), async () => {
           const how = await endingOf(client, clusterWorkflowId(number));
-          const last = await lastView<ClusterView>(client, clusterWorkflowId(number), clusterMessages.view);
+          const last = await queryOrNull<ClusterView>(client, clusterWorkflowId(number), clusterMessages.view);
           return endedCluster(last ?? unseenCluster(workspace, holder, spec), how, Date.now());
         });
       }
@@ -95,17 +96,6 @@ async function endingOf(client: Client, workflowId: string): Promise<string> {
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return `${workflowId} is no longer known to Temporal`;
     throw error;
-  }
-}
-
-/** What a closed workflow last knew, by replaying its history; null when that is not possible any more. */
-async function lastView<T>(client: Client, workflowId: string, query: string): Promise<T | null> {
-  try {
-    return await client.withDeadline(Date.now() + updateDeadlineMs, () =>
-      client.workflow.getHandle(workflowId).query<T>(query),
-    );
-  } catch {
-    return null;
   }
 }
 

@@ -7,7 +7,7 @@ import type { Client } from '@temporalio/client';
 
 import { decideHeal, rememberReset } from '../domain/heal/decide.ts';
 import type { Healed, Reset } from '../domain/heal/state.ts';
-import { healDescribeAtOnce, standstillAttempts, updateDeadlineMs } from '../domain/limits.ts';
+import { healDescribeAtOnce, standstillAttempts } from '../domain/limits.ts';
 import type { Objects } from '../platform/objects/objects.ts';
 import { clusterWorkflowId } from '../workflows/cluster/messages.ts';
 import { deploymentId as deploymentWorkflowId, deploymentMessages } from '../workflows/deployment/messages.ts';
@@ -17,7 +17,7 @@ import { jobWorkflowId } from '../workflows/job/messages.ts';
 import { workspaceMessages, workspaceWorkflowId } from '../workflows/workspace/messages.ts';
 import type { WorkspaceView } from '../workflows/workspace/messages.ts';
 import { heartbeating } from './heartbeating.ts';
-import { deploymentOf, describeWorkflow } from './presence.ts';
+import { deploymentOf, describeWorkflow, queryOrNull } from './presence.ts';
 import { readStandstill } from './standstill.ts';
 
 export interface HealActivities {
@@ -44,13 +44,9 @@ async function healAll(deps: HealDeps, { deploymentId, dryRun }: HealInput): Pro
   }
   const look = (ids: string[]): Promise<string[]> => lookAt(deps, ids, dryRun, report);
   const ask = async <V>(workflowId: string, query: string): Promise<V | null> => {
-    try {
-      const handle = client.workflow.getHandle(workflowId);
-      return await client.withDeadline(Date.now() + updateDeadlineMs, () => handle.query<V>(query));
-    } catch {
-      report.unknown.push(`what ${workflowId} has open`);
-      return null;
-    }
+    const answer = await queryOrNull<V>(client, workflowId, query);
+    if (answer === null) report.unknown.push(`what ${workflowId} has open`);
+    return answer;
   };
   // From the root to the leaves: what stands still cannot be asked what it has, but can the next time.
   const slugs: string[] = [];

@@ -5,7 +5,7 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 
 import type { ActivityOutcome, WorkerMetrics } from '../platform/metrics/worker-metrics.ts';
 
-export function observeActivities(metrics: WorkerMetrics | null): ActivityInterceptorsFactory {
+export function observeActivities(metrics: WorkerMetrics): ActivityInterceptorsFactory {
   return (context) => {
     const type = context.info.activityType;
     let about: LogFields = {};
@@ -15,8 +15,8 @@ export function observeActivities(metrics: WorkerMetrics | null): ActivityInterc
           about = fieldsOf(input.args[0], context.info.workflowExecution?.workflowId);
           const startedAtMs = performance.now();
           const ends = (outcome: ActivityOutcome): void =>
-            metrics?.activityEnds(type, outcome, performance.now() - startedAtMs);
-          metrics?.activityBegins(type);
+            metrics.activityEnds(type, outcome, performance.now() - startedAtMs);
+          metrics.activityBegins(type);
           try {
             const result = await next(input);
             ends('completed');

@@ -21,6 +21,17 @@ export function describeWorkflow(client: Client, workflowId: string): Promise<Wo
   return client.withDeadline(Date.now() + updateDeadlineMs, () => client.workflow.getHandle(workflowId).describe());
 }
 
+/** null when nobody answers: the workflow is not there, cannot be replayed, or no Temporal worker has the time. */
+export async function queryOrNull<T>(client: Client, workflowId: string, query: string): Promise<T | null> {
+  try {
+    return await client.withDeadline(Date.now() + updateDeadlineMs, () =>
+      client.workflow.getHandle(workflowId).query<T>(query),
+    );
+  } catch {
+    return null;
+  }
+}
+
 /** Whose the namespace is; null also when there is no deployment workflow: an empty namespace proves nothing about anybody. */
 export async function deploymentOf(client: Client): Promise<string | null> {
   try {

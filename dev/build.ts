@@ -1,7 +1,7 @@
 // Makes the two bundles the stack runs from the sources, the agent's and the workflows', unless the cache has them: it is
 // keyed by the sources and the lockfile, so a changed file is never served from it.
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -51,13 +51,8 @@ async function makeAgent(outFile: string): Promise<void> {
 
 async function makeWorkflows(outFile: string): Promise<void> {
   // Loaded only when needed: it takes most of a second.
-  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: join(repository, 'workflows', 'index.ts'),
-    workflowInterceptorModules: [join(repository, 'workflows', 'updates-last.ts')],
-    logger: new DefaultLogger('WARN'),
-  });
-  await writeFile(outFile, code);
+  const { bundleWorkflows } = await import('../ops/build.ts');
+  await bundleWorkflows(outFile);
 }
 
 async function digest(folders: string[]): Promise<string> {

@@ -16,14 +16,19 @@ export async function buildProduction(outDir: string): Promise<{ agent: string; 
   const workflows = join(outDir, 'workflows.cjs');
   await mkdir(outDir, { recursive: true });
   await buildAgent(agent);
+  await bundleWorkflows(`${workflows}.${process.pid}.tmp`);
+  await rename(`${workflows}.${process.pid}.tmp`, workflows);
+  return { agent, workflows };
+}
+
+/** Every bundle has the interceptor that keeps the order of commands: without it histories of today do not replay. */
+export async function bundleWorkflows(outFile: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(repository, 'workflows', 'index.ts'),
     workflowInterceptorModules: [join(repository, 'workflows', 'updates-last.ts')],
     logger: new DefaultLogger('WARN'),
   });
-  await writeFile(`${workflows}.${process.pid}.tmp`, code);
-  await rename(`${workflows}.${process.pid}.tmp`, workflows);
-  return { agent, workflows };
+  await writeFile(outFile, code);
 }
 
 if (import.meta.main) {

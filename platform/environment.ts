@@ -49,7 +49,7 @@ export function parseListenAddress(text: string): { host: string; port: number }
 export const isLoopback = (host: string): boolean => /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host);
 
 /** Says in one message what is wrong, without a stack, and how a program ends then. */
-export function explainStart(error: unknown): string {
+function explainStart(error: unknown): string {
   if (!(error instanceof RopewalkError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { message, hint } = error.problem;
   return hint === undefined ? message : `${message}\n${hint}`;

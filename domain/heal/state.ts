@@ -12,13 +12,13 @@ export interface Standstill {
   writer: { completedEventId: number; buildId: string; hasUpdate: boolean } | null;
 }
 
-/** Resets that were done, by workflow. */
+/** A reset that was done. */
 export interface Reset {
   workflowId: string;
   atMs: number;
 }
 
-/** `well` is everything that time or a worker will mend. */
+/** `nothing` is for everything that time or a Temporal worker will mend. */
 export type HealDecision =
   | { do: 'nothing' }
   | { do: 'reset'; toEventId: number; text: string }

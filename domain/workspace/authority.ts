@@ -4,7 +4,7 @@ import type { Problem } from '../errors.ts';
 import type { By, Role, Scope, WorkspaceState, WorkspaceToken, WorkspaceUser } from './state.ts';
 
 /** The workspace whose admins may be operators of the whole deployment. */
-export const operatorWorkspace = 'default';
+const operatorWorkspace = 'default';
 
 export const scopesOfRole = (role: Role, slug: string): Scope[] => {
   if (role === 'read-only') return ['read'];

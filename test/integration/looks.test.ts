@@ -82,7 +82,7 @@ describe('a look of a workspace', () => {
     await eventually(async () => (await signalsTo(jobWorkflowId(clusterless))).length > 0, { timeoutMs: 60_000 });
     expect(await signalsTo(clusterWorkflowId(jobless))).toEqual([clusterMessages.stop]);
     expect(await signalsTo(jobWorkflowId(clusterless))).toEqual([jobMessages.cancel]);
-    expect(archived.toSorted()).toEqual([jobless, gone]);
+    expect(archived.toSorted((a, b) => a - b)).toEqual([jobless, gone]);
     // Its cluster has not been told: it would have released the reservation, and with it the last trace of the job.
     expect(await held()).toEqual([broken, jobless, clusterless]);
   });
