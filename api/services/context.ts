@@ -23,6 +23,7 @@ import { createTemporalFlush } from '../group-commit/temporal-flush.ts';
 import { readClusterOrders } from './agents/orders.ts';
 import { createPrograms, type Programs } from './agents/program.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
+import type { KeptWorkspaces } from './kept-workspaces.ts';
 import { createLoginRates, type LoginRates } from './login/rates.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
@@ -58,6 +59,8 @@ export interface Ports {
   metrics?: ApiMetrics;
   /** Default: tracing is off. */
   trace?: RequestTracer;
+  /** What an earlier process knew of workspaces. Default: nothing is kept. */
+  kept?: KeptWorkspaces;
   /** What one caller may ask. Default: that of domain/limits.ts. */
   quotas?: Partial<QuotaLimits>;
   /** Rejects when the key file cannot be read any more. Default: it always can. */

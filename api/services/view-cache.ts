@@ -23,6 +23,8 @@ export function createViewCache<T>(options: {
   load: (key: string) => Promise<T>;
   now: () => number;
   maxEntries: number;
+  /** What an earlier process knew, for when the source is away and this one has never heard of it. */
+  recall?: (key: string) => Promise<{ value: T; readAtMs: number } | null>;
   /** Told how each get was answered. */
   onRead?: (source: ReadSource) => void;
 }): ViewCache<T> {
@@ -45,6 +47,11 @@ export function createViewCache<T>(options: {
     return entry;
   };
 
+  const recall = async (key: string): Promise<Cached<T> | null> => {
+    const recalled = (await options.recall?.(key)) ?? null;
+    return recalled === null ? null : remember(key, { ...recalled, isStale: true });
+  };
+
   const load = async (key: string): Promise<Cached<T>> => {
     const startedAtMs = options.now();
     expired.delete(key);
@@ -53,9 +60,10 @@ export function createViewCache<T>(options: {
       failing.delete(key);
       return remember(key, { value, readAtMs: startedAtMs, isStale: false });
     } catch (error) {
-      const last = entries.get(key);
       const isAway = error instanceof RopewalkError && error.problem.code === 'UNAVAILABLE';
-      if (!isAway || last === undefined) throw error;
+      if (!isAway) throw error;
+      const last = entries.get(key) ?? (await recall(key));
+      if (last === null) throw error;
       failing.add(key);
       return { ...last, isStale: true };
     } finally {
@@ -90,7 +98,7 @@ export function createViewCache<T>(options: {
   return {
     async get(key, maxAgeMs) {
       const known = entries.get(key);
-      const isFresh = known !== undefined && maxAgeMs > 0 && !expired.has(key);
+      const isFresh = known !== undefined && !known.isStale && maxAgeMs > 0 && !expired.has(key);
       if (isFresh && options.now() - known.readAtMs < maxAgeMs) {
         seen('cache');
         return known;

@@ -11,6 +11,7 @@ import { jobSpec, type JobSpec } from '../../schema/job-spec.ts';
 import { clusterMessages, clusterWorkflowId, type ClusterView } from '../../workflows/cluster/messages.ts';
 import { jobMessages, jobWorkflowId, type JobView } from '../../workflows/job/messages.ts';
 import { workspaceMessages, workspaceWorkflowId, type WorkspaceView } from '../../workflows/workspace/messages.ts';
+import type { KeptWorkspaces } from './kept-workspaces.ts';
 import { pendingCluster, pendingJob } from './pending-views.ts';
 import { createViewCache, type Cached, type ReadSource } from './view-cache.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
@@ -41,17 +42,22 @@ export function createViews(ports: {
   objects: Objects;
   now: () => number;
   metrics?: ApiMetrics;
+  kept?: KeptWorkspaces | undefined;
 }): Views {
-  const { workflows, objects, now, metrics = noMetrics } = ports;
+  const { workflows, objects, now, metrics = noMetrics, kept } = ports;
 
   const workspaces = createViewCache<WorkspaceView | null>({
     now,
     maxEntries: maxCached,
     onRead: (source) => metrics.viewRead('workspace', source),
     load: async (slug) => {
+      const startedAtMs = now();
       const read = await workflows.query<WorkspaceView>(workspaceWorkflowId(slug), workspaceMessages.view);
-      return read.kind === 'value' ? read.value : null;
+      if (read.kind !== 'value') return null;
+      await kept?.keep(slug, read.value, startedAtMs);
+      return read.value;
     },
+    ...(kept === undefined ? {} : { recall: (slug: string) => kept.recall(slug) }),
   });
 
   const holderOf = async (workspace: string, number: number, maxAgeMs: number) => {

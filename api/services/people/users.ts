@@ -30,9 +30,9 @@ export async function putUser(context: Context, { name, role, limits }: PutUser 
 export async function removeUser(context: Context, { name }: { name: string }): Promise<User> {
   const { deps, actor } = context;
   requireScope(actor, 'admin', { honourStale: false });
-  const { view } = await readWorkspace(context);
   const removed = await deps.people.removeUser(actor.workspace, { name, by: byOf(actor) });
   deps.views.expireWorkspace(actor.workspace);
+  const { view } = await readWorkspace(context);
   return toWireUser(view, removed);
 }
 
