@@ -12,7 +12,16 @@ describe(`the kill matrix, a sample (SEED=${seed})`, () => {
   it('leaves nothing, doubles nothing, and comes to what was asked for', async () => {
     const lines: string[] = [];
     const say = (line: string): void => void lines.push(line);
-    const report = await runMatrix({ provider: 'local', seed, minutes: 4, atOnce: 5, workers: 2, sample: 20, say });
+    const report = await runMatrix({
+      provider: 'local',
+      seed,
+      minutes: 4,
+      atOnce: 5,
+      workers: 2,
+      sample: 16,
+      faultsInALife: 2,
+      say,
+    });
     if (report.violations.length > 0) console.log(lines.join('\n'));
     console.log(inWords(report));
     expect(report.violations).toEqual([]);

@@ -14,9 +14,6 @@ export interface Cell {
   mode: Mode;
 }
 
-/** Lives end within minutes only when few of their steps are disturbed. */
-const faultsInALife = 4;
-
 /** The boundaries that both of two undisturbed lives had: what depends on a moment's chance cannot be asked for. */
 export async function boundariesOf(bed: Bed, lives: Life[]): Promise<Map<Scenario, Boundary[]>> {
   const found = new Map<Scenario, Boundary[]>();
@@ -43,12 +40,22 @@ export function allCells(boundaries: Map<Scenario, Boundary[]>, random: () => nu
   return [...cells, ...shuffled(rare, random).slice(0, 6)];
 }
 
-/** Fills lives with cells of their scenario, at most one at a boundary; a stop is alone, because after it nothing else comes. */
-export function deal(cells: readonly Cell[], random: () => number, name: (index: number) => string): Life[] {
+/**
+ * Fills lives with a few cells of their scenario each, because lives end within minutes only when few of their steps are
+ * disturbed; at most one at a boundary. A stop is alone: after it nothing else comes.
+ */
+export function deal(
+  cells: readonly Cell[],
+  random: () => number,
+  inALife: number,
+  name: (index: number) => string,
+): Life[] {
   const lives: Life[] = [];
   for (const cell of shuffled(cells, random)) {
     const { scenario, boundary, mode } = cell;
-    const open = lives.find((life) => life.scenario === scenario && hasRoom(life, boundary, mode));
+    const open = lives.find(
+      (life) => life.scenario === scenario && life.faults.length < inALife && hasRoom(life, boundary, mode),
+    );
     const life = open ?? { id: name(lives.length), scenario, faults: [], key: '', isStopped: false, isUnderWay: false };
     if (open === undefined) lives.push(life);
     life.faults.push({ ...boundary, mode, id: `${life.id}.${life.faults.length}` });
@@ -69,7 +76,7 @@ function hasRoom(life: Life, boundary: Boundary, mode: Mode): boolean {
   if (mode === 'stop' || life.faults.some((fault) => fault.mode === 'stop')) return false;
   if (isPaused(mode) && life.faults.some((fault) => isPaused(fault.mode))) return false;
   const name = boundaryName(boundary);
-  return life.faults.length < faultsInALife && !life.faults.some((fault) => boundaryName(fault) === name);
+  return !life.faults.some((fault) => boundaryName(fault) === name);
 }
 
 async function readBoundaries(bed: Bed, key: string): Promise<Boundary[]> {

@@ -8,6 +8,7 @@ import { allCells, boundariesOf, cellName, cellOf, deal } from './cells.ts';
 import type { Cell } from './cells.ts';
 import { boundaryName } from './faults.ts';
 import { judgeLedger } from './ledger.ts';
+import { pendingOf } from './pending.ts';
 import { isOfACluster } from './life.ts';
 import { scenarios } from './lives.ts';
 import type { Life, Scenario } from './life.ts';
@@ -28,8 +29,10 @@ export interface MatrixOptions {
   workers: number;
   /** Only so many cells, of each activity and each mode at least one; every cell, pass after pass, unless given. */
   sample?: number;
-  /** Only cells that this is true of. */
-  only?: (cell: Cell) => boolean;
+  /** Only cells of these names. */
+  only?: readonly string[];
+  /** In one life; with fewer, there are more lives, and each is shorter. */
+  faultsInALife?: number;
   say: (line: string) => void;
 }
 
@@ -38,7 +41,8 @@ export const allScenarios = ['grow', 'stop', 'recover', 'dask', 'workspace', 'sw
 export async function runMatrix(options: MatrixOptions): Promise<Report> {
   const startedAtMs = Date.now();
   const random = createRandom(options.seed);
-  const { scenarios: names = allScenarios, only = () => true } = options;
+  const { scenarios: names = allScenarios, only, faultsInALife = 4 } = options;
+  const isWanted = (cell: Cell): boolean => only?.includes(cellName(cell)) ?? true;
   const bed = await makeBed(options.provider, options.workers);
   const { cloud } = bed.ground;
   const nemesis = startNemesis(bed);
@@ -57,8 +61,8 @@ export async function runMatrix(options: MatrixOptions): Promise<Report> {
     let pass = 0;
     for (; isTime() && (options.sample === undefined || pass === 0 || again.length > 0); pass += 1) {
       const isRepeat = again.length > 0;
-      const all = isRepeat ? again : onlySample(allCells(boundaries, random).filter(only), random, options.sample);
-      const lives = deal(all, random, (index) => `p${pass}-${index}`);
+      const all = isRepeat ? again : onlySample(allCells(boundaries, random).filter(isWanted), random, options.sample);
+      const lives = deal(all, random, faultsInALife, (index) => `p${pass}-${index}`);
       for (const life of lives) nemesis.watch(life);
       const done = await liveAll(bed, lives, options.atOnce, isTime, options.say);
       lived.push(...done);
@@ -116,7 +120,8 @@ async function liveAll(
         say(`ok ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s ${what}`);
       } catch (error) {
         const text = `${what}, number ${life.key}: ${error instanceof Error ? error.message : String(error)}`;
-        say(`VIOLATION ${text}`);
+        const waits = await pendingOf(bed, life);
+        say(`VIOLATION ${text}\n${waits}`);
         bed.violations.push(text);
       }
       life.isUnderWay = false;
@@ -148,16 +153,20 @@ async function leftovers(bed: Bed, lives: Life[]): Promise<void> {
   }
 }
 
-/** The first cells that bring something new come first, then the others. */
+/** First the cells that bring a new activity and a new mode, then those that bring one of them, then the others. */
 function onlySample(cells: Cell[], random: () => number, sample: number | undefined): Cell[] {
   if (sample === undefined) return cells;
   const known = new Set<string>();
-  const isNews = ({ boundary, mode }: Cell): boolean => {
-    const before = known.size;
-    known.add(mode).add(boundary.activity);
-    return known.size > before;
-  };
-  const [fresh, others]: [Cell[], Cell[]] = [[], []];
-  for (const cell of shuffled(cells, random)) (isNews(cell) ? fresh : others).push(cell);
-  return [...fresh, ...others].slice(0, sample);
+  const chosen: Cell[] = [];
+  let others = shuffled(cells, random);
+  for (const news of [2, 1, 0]) {
+    others = others.filter((cell) => {
+      const fresh = [cell.mode, cell.boundary.activity].filter((name) => !known.has(name));
+      if (fresh.length < news) return true;
+      for (const name of fresh) known.add(name);
+      chosen.push(cell);
+      return false;
+    });
+  }
+  return chosen.slice(0, sample);
 }

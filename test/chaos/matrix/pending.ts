@@ -1,0 +1,27 @@
+// What a life that did not come to its end was waiting for, in Temporal's words: for people who look for the reason.
+import { clusterWorkflowId } from '../../../workflows/cluster/messages.ts';
+import { jobWorkflowId } from '../../../workflows/job/messages.ts';
+import type { Bed } from './bed.ts';
+import { isOfACluster } from './life.ts';
+import type { Life } from './life.ts';
+
+export async function pendingOf(bed: Bed, { scenario, key }: Life): Promise<string> {
+  if (!isOfACluster(scenario) || key === '') return '';
+  const lines: string[] = [];
+  for (const id of [jobWorkflowId(Number(key)), clusterWorkflowId(Number(key))]) {
+    const raw = (
+      await bed.temporal.workflow
+        .getHandle(id)
+        .describe()
+        .catch(() => null)
+    )?.raw;
+    if (raw === undefined) continue;
+    lines.push(`  ${id}: workflow task ${raw.pendingWorkflowTask?.attempt ?? '-'}`);
+    for (const { activityType, attempt, state, lastFailure } of raw.pendingActivities ?? []) {
+      lines.push(`    ${activityType?.name}, attempt ${attempt}, state ${state}: ${lastFailure?.message ?? ''}`);
+    }
+  }
+  const view = await bed.client.clusters.get(Number(key)).catch(() => null);
+  const events = view?.events.slice(-6).map(({ code, text }) => `${code} ${text}`) ?? [];
+  return [...lines, ...events.map((text) => `    ${text}`)].join('\n');
+}
