@@ -10,8 +10,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { requestBodyMs, requestHeadersMs } from '../domain/limits.ts';
 import { loadIdentityKeys, type IdentityKeys } from '../platform/aws-identity.ts';
 import { readForeign, readOrExit } from '../platform/environment.ts';
-import { cloudQueue } from '../domain/cloud-names.ts';
-import { readAwsSettings } from '../platform/aws-settings.ts';
+import { readRegions } from './regions.ts';
 import { loadKeys } from '../platform/keys.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
@@ -33,6 +32,7 @@ import { readSettings } from './settings.ts';
 import { publishProgram } from './services/agents/program.ts';
 import { isStillGood } from './services/auth/verify-token.ts';
 import { runIntentLoop } from './services/intents/loop.ts';
+import { createKeptWorkspaces } from './services/kept-workspaces.ts';
 import { createTemporalPort, temporalClientOptions } from './services/temporal-port.ts';
 import { createViews } from './services/views.ts';
 
@@ -60,24 +60,24 @@ const client = new Client({
 });
 const stopping = new AbortController();
 // Heavy, and of use to those alone who have an account.
-const aws =
-  settings.awsSettings === null
-    ? null
-    : (await import('../providers/aws/reading.ts')).createAwsReading(readAwsSettings(settings.awsSettings), Date.now);
+const aws = settings.awsSettings === null ? null : await readRegions(settings.awsSettings);
 const registry = createRegistry('api', readVersion());
+
+const vault = createVault(objects, keys);
 
 const ports = {
   workflows: createTemporalPort(client),
   objects,
-  vault: createVault(objects, keys),
+  vault,
+  kept: createKeptWorkspaces({ vault, logger }),
   tokens: rememberInstanceTokens(createTokens(keys)),
   keys,
   logger,
   now: Date.now,
   publicUrl: settings.publicUrl,
   logs: (provider: string, query: LogQuery) =>
-    provider === 'aws' && aws !== null ? aws.logs(query) : readLogs(settings.home, query),
-  ...(aws === null ? {} : { clouds: { preferred: settings.provider, aws: { ...aws, queue: cloudQueue('aws') } } }),
+    provider === 'aws' && aws !== null ? aws.readingOf(query.region).logs(query) : readLogs(settings.home, query),
+  ...(aws === null ? {} : { clouds: { preferred: settings.provider, ...aws.ports } }),
   local: { hostId: settings.hostId, cores: availableParallelism() },
   stopping: stopping.signal,
   metrics: createApiMetrics(registry),
