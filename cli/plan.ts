@@ -3,14 +3,7 @@ import type { Plan } from '../sdk/client.ts';
 import type { CliContext, FormatFlag } from './context.ts';
 import { show } from './people.ts';
 import { formatTable } from './table.ts';
-import type { Column } from './table.ts';
-
-const left = (title: string): Column => ({ title, align: 'left' });
-const right = (title: string): Column => ({ title, align: 'right' });
-const columns = [
-  ...[left('for'), left('type, in the order tried'), right('vCPU'), right('memory'), left('GPU')],
-  ...[right('$/h'), right('$/h spot'), left('zones')],
-];
+import { typeCells, typeColumns } from './type-cells.ts';
 
 /** `head` is what people call the first instance: the scheduler, or the head of a job. */
 export function showPlan(context: CliContext, flags: FormatFlag, plan: Plan, head: string): void {
@@ -27,35 +20,33 @@ export function formatPrice({ firstChoice, max }: Plan['pricePerHour']): string 
 function formatPlan(plan: Plan, head: string): string {
   const instances = plan.head.count + plan.workers.count;
   if (plan.provider === 'local') {
-    return `Would run ${instances} ${instances === 1 ? 'instance' : 'instances'} on this machine as it is. It costs nothing.`;
+    return `Would run ${counted(instances, 'instance')} on this machine as it is. It costs nothing.`;
   }
+  const { workers, zones, allowCrossZone } = plan;
+  const alone = workers.count === 0;
+  const oneOfThem = allowCrossZone || zones.length === 1 || alone ? '' : '; all instances in one of them';
   return [
-    formatTable(columns, [...rows(plan.head, head), ...rows(plan.workers, `${plan.workers.count} workers`)]),
-    `Zones:   ${plan.zones.join(', ')}${plan.allowCrossZone || plan.zones.length === 1 ? '' : '; all instances in one of them'}`,
-    `Markets: ${head} on-demand; workers ${plan.workers.markets.join(', then ')}`,
+    formatTable(
+      [{ title: 'in the order tried', align: 'left' }, ...typeColumns],
+      [...rows(plan.head, head), ...(alone ? [] : rows(workers, counted(workers.count, 'worker')))],
+    ),
+    `Zones:   ${zones.join(', ')}${oneOfThem}`,
+    `Markets: ${head} on-demand${alone ? '' : `; workers ${workers.markets.join(', then ')}`}`,
     `Disks:   ${plan.diskGib} GiB each`,
     `Price:   ${formatPrice(plan.pricePerHour)}`,
-    `         ${head} ${span(plan.head.pricePerHour)}, workers ${span(plan.workers.pricePerHour)}; disks, addresses and traffic come on top`,
+    `         ${alone ? '' : `${head} ${span(plan.head.pricePerHour)}, workers ${span(workers.pricePerHour)}; `}${more}`,
     `Prices:  ${plan.prices.map(({ market, source, asOf }) => `${market} from ${source}, ${asOf}`).join('; ')}`,
     'Nothing was launched.',
   ].join('\n');
 }
 
+const more = 'disks, addresses and traffic come on top';
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 const rows = ({ types }: Plan['head'], role: string): string[][] =>
-  types.map((type, index) => [
-    index === 0 ? role : '',
-    type.type,
-    String(type.vcpus),
-    `${(type.memoryBytes / 2 ** 30).toFixed(1)} GiB`,
-    type.gpus === 0 ? '' : `${type.gpus} ${type.gpuName ?? ''}`.trim(),
-    cell(type.pricePerHour),
-    cell(type.spotPricePerHour),
-    type.zones.join(', '),
-  ]);
+  types.map((type, index) => [index === 0 ? role : '', ...typeCells(type)]);
 
 const span = ({ firstChoice, max }: Plan['pricePerHour']): string =>
   firstChoice === max ? dollars(max) : `${dollars(firstChoice)} to ${dollars(max)}`;
-
-const cell = (price: number | null): string => (price === null ? '-' : price.toFixed(4));
 
 const dollars = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;

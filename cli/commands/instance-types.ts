@@ -7,6 +7,7 @@ import { connect, withConnection, withFormat } from '../context.ts';
 import { exitCodes } from '../errors.ts';
 import { show } from '../people.ts';
 import { formatTable } from '../table.ts';
+import { typeCells, typeColumns } from '../type-cells.ts';
 
 interface Flags extends ConnectionFlags, FormatFlag {
   provider?: 'local' | 'aws';
@@ -48,29 +49,4 @@ export function instanceTypesCommand(context: CliContext, finish: Finish): Comma
 }
 
 const formatTypes = (types: readonly InstanceType[]): string =>
-  types.length === 0
-    ? 'Nothing matches.'
-    : formatTable(
-        [
-          { title: 'type', align: 'left' },
-          { title: 'vCPU', align: 'right' },
-          { title: 'memory', align: 'right' },
-          { title: 'GPU', align: 'left' },
-          { title: 'processor', align: 'left' },
-          { title: '$/h', align: 'right' },
-          { title: '$/h spot', align: 'right' },
-          { title: 'zones', align: 'left' },
-        ],
-        types.map((type) => [
-          type.type,
-          String(type.vcpus),
-          `${(type.memoryBytes / 2 ** 30).toFixed(1)} GiB`,
-          type.gpus === 0 ? '' : `${type.gpus} ${type.gpuName ?? ''}`.trim(),
-          type.architecture,
-          price(type.pricePerHour),
-          price(type.spotPricePerHour),
-          type.zones.join(', '),
-        ]),
-      );
-
-const price = (dollars: number | null): string => (dollars === null ? '-' : dollars.toFixed(4));
+  types.length === 0 ? 'Nothing matches.' : formatTable(typeColumns, types.map(typeCells));

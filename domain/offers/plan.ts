@@ -21,7 +21,7 @@ export interface PlanPrice {
   max: number;
 }
 
-export interface PlannedType extends Omit<ChosenType, 'pricePerHour'> {
+interface PlannedType extends Omit<ChosenType, 'pricePerHour'> {
   /** In the cheapest zone; null where it is not sold on that market. */
   pricePerHour: number | null;
   spotPricePerHour: number | null;

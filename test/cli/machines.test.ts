@@ -116,6 +116,14 @@ describe('--plan', () => {
     expect(stdout).toContain('Nothing was launched.');
   });
 
+  it('of a job of one instance speaks of no workers', async () => {
+    const one = { ...plan, workers: { ...plan.workers, count: 0, pricePerHour: { firstChoice: 0, max: 0 } } };
+    const { env } = await standIn(() => ({ json: { ...one, pricePerHour: plan.head.pricePerHour } }));
+    const { stdout } = await runCli(['batch', 'run', '--plan', 'true'], { env });
+    expect(stdout).toContain('Price:   $0.1920 an hour\n         disks, addresses');
+    expect(stdout).not.toContain('worker');
+  });
+
   it('says that this machine costs nothing, and answers programs in JSON', async () => {
     const nothing = { firstChoice: 0, max: 0 };
     const local = { ...plan, provider: 'local', warnings: [], diskGib: null, pricePerHour: nothing };
