@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { configuredClouds } from '../ops/clouds.ts';
+import { configuredPlaces } from '../ops/clouds.ts';
 import { type Host, loadHost } from '../ops/host.ts';
 import { prepareTemporal } from '../ops/init/prepare.ts';
 import { plural } from '../ops/plural.ts';
@@ -88,7 +88,7 @@ export function createStack(options: StackOptions): Stack {
       await requireExternal(temporal, connection);
     }
     const { namespace } = temporal;
-    const clouds = configuredClouds(config.worker.env);
+    const clouds = configuredPlaces(config.worker.env);
     const settings = prepareSettings(config);
     await prepareTemporal({ connection, client, namespace, host, home: home.path, clouds, settings });
 

@@ -1,40 +1,43 @@
-// Which clouds an environment configures, and what an operator's command needs of them: to list and to end.
+// Which clouds an environment configures, region by region, and what an operator's command needs of them: to list and to end.
+import { cloudQueue } from '../domain/cloud-names.ts';
 import { RopewalkError } from '../domain/errors.ts';
-import { type AwsFile, readAwsSettings } from '../platform/aws-settings.ts';
+import { type AwsFile, readAwsRegions } from '../platform/aws-settings.ts';
 import type { Provider } from '../providers/provider.ts';
 
 type Env = Record<string, string | undefined>;
 
-/** The names of the providers of clouds. The same variable tells the API and every Temporal worker. */
-export const configuredClouds = (env: Env): string[] => (awsSettingsPath(env) === null ? [] : ['aws']);
-
-export function awsSettingsPath(env: Env): string | null {
-  const path = env['ROPEWALK_AWS_SETTINGS'] ?? '';
-  return path === '' ? null : path;
+/** One region of one cloud. */
+export interface Place {
+  provider: string;
+  /** Named by its region: the queue without one is another region's when another one becomes the default. */
+  providerQueue: string;
 }
 
-/** @throws RopewalkError VALIDATION naming every problem of the file. */
-export function readAwsFile(path: string): AwsFile {
+/**
+ * The same variable tells the API and every Temporal worker.
+ *
+ * @throws RopewalkError VALIDATION naming every problem of the file.
+ */
+export const configuredPlaces = (env: Env): Place[] =>
+  awsRegions(env).map(({ region }) => ({ provider: 'aws', providerQueue: cloudQueue('aws', region) }));
+
+/** The default one first; none when EC2 is not configured. */
+export function awsRegions(env: Env): AwsFile[] {
+  const path = env['ROPEWALK_AWS_SETTINGS'] ?? '';
+  if (path === '') return [];
   try {
-    return readAwsSettings(path);
+    return readAwsRegions(path).regions;
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
-    throw new RopewalkError(
-      {
-        code: 'VALIDATION',
-        message,
-        hint: 'Set ROPEWALK_AWS_SETTINGS to the file that the API and the Temporal worker read.',
-      },
-      { cause },
-    );
+    const hint = 'Set ROPEWALK_AWS_SETTINGS to the file that the API and the Temporal worker read.';
+    throw new RopewalkError({ code: 'VALIDATION', message, hint }, { cause });
   }
 }
 
 /** Providers that launch nothing, to list and to end what is there. Loaded only when there are any: they are heavy. */
-export async function cloudsToEnd(env: Env): Promise<Provider[]> {
-  const path = awsSettingsPath(env);
-  if (path === null) return [];
-  const file = readAwsFile(path);
+export async function cloudsToEnd(env: Env): Promise<{ where: string; provider: Provider }[]> {
+  const regions = awsRegions(env);
+  if (regions.length === 0) return [];
   const { createAwsProviderToEnd } = await import('../providers/aws/from-file.ts');
-  return [createAwsProviderToEnd(file)];
+  return regions.map((file) => ({ where: file.region, provider: createAwsProviderToEnd(file) }));
 }

@@ -2,9 +2,8 @@
 // it, by the providers alone: it needs no Temporal, no API and no Temporal worker, and asks none of them.
 import { RopewalkError } from '../domain/errors.ts';
 import { createLocalProvider } from '../providers/local/provider.ts';
-import type { Provider } from '../providers/provider.ts';
 import { cloudsToEnd } from './clouds.ts';
-import { type Ended, endAll, type Found, lookFor } from './end-all.ts';
+import { type Ended, endAll, type Found, lookFor, type Where } from './end-all.ts';
 import { findHost } from './host.ts';
 import { plural } from './plural.ts';
 import { reporting, type Said } from './report.ts';
@@ -28,8 +27,8 @@ export interface DestroyOptions {
 export async function runDestroy(options: DestroyOptions, said: Said): Promise<number> {
   return reporting(said, async () => {
     const deploymentId = await deploymentOf(options);
-    const providers = [localProvider(options.home), ...(await cloudsToEnd(options.env))];
-    const found = await Promise.all(providers.map((provider) => lookFor(provider, deploymentId)));
+    const places = [localPlace(options.home), ...(await cloudsToEnd(options.env))];
+    const found = await Promise.all(places.map((place) => lookFor(place, deploymentId)));
     const isTable = options.format === 'table';
     if (isTable) printFound(deploymentId, found, said);
     const ended: Ended[] = [];
@@ -37,7 +36,7 @@ export async function runDestroy(options: DestroyOptions, said: Said): Promise<n
     if (some.length > 0 && !options.dryRun) {
       if (!options.yes) await confirm(deploymentId, found, options.ask);
       const signal = AbortSignal.timeout(options.withinMs ?? usualWithinMs);
-      ended.push(...(await Promise.all(some.map(({ provider }) => endAll(provider, deploymentId, signal)))));
+      ended.push(...(await Promise.all(some.map((place) => endAll(place, deploymentId, signal)))));
     }
     if (!isTable) printJson(deploymentId, found, ended, said);
     else if (ended.length > 0) printEnded(ended, said);
@@ -58,13 +57,15 @@ async function deploymentOf({ home, deployment }: DestroyOptions): Promise<strin
 }
 
 /** Nothing is launched here. */
-const localProvider = (home: string): Provider =>
-  createLocalProvider({ home, agentBundle: '', nodePath: process.execPath, maxInstances: 0, cores: 1 });
+const localPlace = (home: string): Where => ({
+  where: 'this machine',
+  provider: createLocalProvider({ home, agentBundle: '', nodePath: process.execPath, maxInstances: 0, cores: 1 }),
+});
 
 function printFound(deploymentId: string, found: Found[], said: Said): void {
   said.out(`deployment ${deploymentId}: ${counted(found)}`);
-  for (const { provider, instances, belongings, problem } of found) {
-    const where = found.length === 1 ? '' : `${provider.name}  `;
+  for (const { where: place, instances, belongings, problem } of found) {
+    const where = found.length === 1 ? '' : `${place}  `;
     for (const { id, owner, state, launchedAtMs } of instances) {
       const since = new Date(launchedAtMs).toISOString();
       said.out(`  ${where}${id}  workspace ${owner.workspace}, cluster ${owner.cluster}, ${state}, since ${since}`);
@@ -72,7 +73,7 @@ function printFound(deploymentId: string, found: Found[], said: Said): void {
     for (const { id, kind, owner } of belongings) {
       said.out(`  ${where}${id}  workspace ${owner.workspace}, cluster ${owner.cluster}, ${kind}`);
     }
-    if (problem !== null) said.err(`  ${provider.name} could not be asked for everything: ${problem}`);
+    if (problem !== null) said.err(`  ${place} could not be asked for everything: ${problem}`);
   }
 }
 
@@ -87,7 +88,7 @@ function printEnded(ended: Ended[], said: Said): void {
 function printJson(deploymentId: string, found: Found[], ended: Ended[], said: Said): void {
   said.json({
     deploymentId,
-    found: found.flatMap(({ provider, instances }) => instances.map((each) => ({ provider: provider.name, ...each }))),
+    found: found.flatMap(({ where, instances }) => instances.map((each) => ({ where, ...each }))),
     belongings: found.flatMap(({ belongings }) => belongings),
     terminated: ended.flatMap(({ terminated }) => terminated),
     removed: ended.flatMap(({ removed }) => removed),
@@ -98,9 +99,9 @@ function printJson(deploymentId: string, found: Found[], ended: Ended[], said: S
 function giveResult(deploymentId: string, found: Found[], ended: Ended[]): number {
   const left = ended.filter(({ remaining, problem }) => remaining.length > 0 || problem !== null);
   if (left.length === 0) return found.some(({ problem }) => problem !== null) ? 1 : 0;
-  const what = left.flatMap(({ provider, remaining, problem }) => {
+  const what = left.flatMap(({ where, remaining, problem }) => {
     const named =
-      remaining.length === 0 ? '' : `${plural(remaining.length, 'thing')} of ${provider.name} (${first(remaining)})`;
+      remaining.length === 0 ? '' : `${plural(remaining.length, 'thing')} in ${where} (${first(remaining)})`;
     return [[named, problem ?? ''].filter((text) => text !== '').join(': ')];
   });
   throw new RopewalkError({

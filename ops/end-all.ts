@@ -5,16 +5,20 @@ import type { Owner } from '../domain/owner.ts';
 import { groupByOwner } from '../domain/sweep/decide.ts';
 import type { Belonging, ObservedInstance, Provider } from '../providers/provider.ts';
 
-export interface Found {
+/** This machine, or one region of a cloud. */
+export interface Where {
+  where: string;
   provider: Provider;
+}
+
+export interface Found extends Where {
   instances: ObservedInstance[];
   belongings: Belonging[];
   /** Why it could not be asked for everything; null when it could. */
   problem: string | null;
 }
 
-export interface Ended {
-  provider: Provider;
+export interface Ended extends Where {
   terminated: string[];
   removed: string[];
   remaining: string[];
@@ -22,8 +26,8 @@ export interface Ended {
 }
 
 /** Never rejects: one cloud that cannot be asked must not save what runs elsewhere. */
-export async function lookFor(provider: Provider, deploymentId: string): Promise<Found> {
-  const found: Found = { provider, instances: [], belongings: [], problem: null };
+export async function lookFor({ where, provider }: Where, deploymentId: string): Promise<Found> {
+  const found: Found = { where, provider, instances: [], belongings: [], problem: null };
   try {
     found.instances = await provider.list(deploymentId);
     found.belongings = await provider.listBelongings(deploymentId);
@@ -34,7 +38,7 @@ export async function lookFor(provider: Provider, deploymentId: string): Promise
 }
 
 /** Never rejects. Instances first: what they have left behind is only to be seen when they are gone. */
-export async function endAll(provider: Provider, deploymentId: string, signal: AbortSignal): Promise<Ended> {
+export async function endAll({ where, provider }: Where, deploymentId: string, signal: AbortSignal): Promise<Ended> {
   const terminated = new Set<string>();
   const removed = new Set<string>();
   let problem: string | null = null;
@@ -50,9 +54,9 @@ export async function endAll(provider: Provider, deploymentId: string, signal: A
   } catch (error) {
     problem = signal.aborted ? 'they were still there when the time was over' : textOf(error);
   }
-  const left = problem === null ? null : await lookFor(provider, deploymentId);
+  const left = problem === null ? null : await lookFor({ where, provider }, deploymentId);
   const remaining = [...(left?.instances ?? []), ...(left?.belongings ?? [])].map(({ id }) => id);
-  return { provider, terminated: [...terminated], removed: [...removed], remaining, problem };
+  return { where, provider, terminated: [...terminated], removed: [...removed], remaining, problem };
 }
 
 /** Those that will not go must not save the others; when nothing goes at all, the first reason is thrown. */

@@ -1,5 +1,5 @@
 // `ropewalk init`: prepares a Temporal namespace for Ropewalk and prints what it changed. Safe to repeat.
-import { configuredClouds } from '../clouds.ts';
+import { configuredPlaces } from '../clouds.ts';
 import { loadHost } from '../host.ts';
 import { reporting, type Said } from '../report.ts';
 import { withTemporal } from '../temporal.ts';
@@ -26,7 +26,7 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
         retentionDays: options.retentionDays ?? usualSettings.retentionDays,
         searchAttributes: options.searchAttributes ? usualSettings.searchAttributes : [],
       };
-      const clouds = configuredClouds(options.env);
+      const clouds = configuredPlaces(options.env);
       const changes = await prepareTemporal({ connection, client, namespace, host, home, clouds, settings });
       if (format === 'json') {
         said.json({ address, namespace, deploymentId: host.deploymentId, hostId: host.hostId, changes });

@@ -2,8 +2,8 @@
 // start of `ropewalk dev` run this; it is safe to repeat.
 import type { Client, Connection } from '@temporalio/client';
 
-import { cloudQueue } from '../../domain/cloud-names.ts';
 import { healEveryMs, sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
+import type { Place } from '../clouds.ts';
 import { type Host, localQueue } from '../host.ts';
 import { ensureDeployment, refuseForeign } from './deployment.ts';
 import { type NamespaceSettings, prepareNamespace } from './namespace.ts';
@@ -28,8 +28,8 @@ export interface Preparation {
   namespace: string;
   host: Host;
   home: string;
-  /** Providers besides the local one, whose instances are swept too. */
-  clouds: readonly string[];
+  /** Besides this machine: what is swept too. */
+  clouds: readonly Place[];
   settings: PrepareSettings;
 }
 
@@ -41,10 +41,7 @@ export async function prepareTemporal(preparation: Preparation): Promise<string[
   const isNew = await ensureDeployment(client, host, home);
   if (isNew) changes.push(`started the workflow of deployment ${host.deploymentId}`);
   const { deploymentId } = host;
-  const places = [
-    { provider: 'local', providerQueue: localQueue(host) },
-    ...clouds.map((provider) => ({ provider, providerQueue: cloudQueue(provider) })),
-  ];
+  const places = [{ provider: 'local', providerQueue: localQueue(host) }, ...clouds];
   for (const place of places) {
     changes.push(...(await ensureSweepSchedule(client, { deploymentId, ...place }, settings.sweep)));
   }

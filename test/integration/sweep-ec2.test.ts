@@ -55,7 +55,7 @@ describe('the sweep on EC2', () => {
     ...(await ec2.emulator.belongings()).map(({ id }) => id),
   ];
   const sweepsTaken = async (): Promise<number> =>
-    (await temporal.schedule.getHandle(sweepScheduleId('provider/aws')).describe()).info.numActionsTaken;
+    (await temporal.schedule.getHandle(sweepScheduleId('provider/aws/us-east-1')).describe()).info.numActionsTaken;
 
   it('ends what nobody claims of each kind, and leaves owned, foreign, young and strange ones alone', async () => {
     const owned = await job();

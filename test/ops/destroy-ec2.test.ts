@@ -37,9 +37,9 @@ describe('ropewalk destroy --by-tag on EC2', () => {
     const { launched } = await cloud.provider.launch(workersRequest({ ...freshOwner(), deploymentId }, 2));
     return launched.map(({ id }) => id);
   }
-  const plant = (deploymentId: string): Promise<string> => {
+  const plant = (deploymentId: string, region = awsFile.region): Promise<string> => {
     const tags = { 'ropewalk:deployment': deploymentId, 'ropewalk:workspace': 'w', 'ropewalk:cluster': '7' };
-    return cloud.emulator.plant({ kind: 'volume', tags, ageMs: 0 });
+    return cloud.emulator.plant({ region, kind: 'volume', tags, ageMs: 0 });
   };
   const there = async (): Promise<string[]> => [
     ...(await cloud.emulator.ledger()).live,
@@ -79,13 +79,29 @@ describe('ropewalk destroy --by-tag on EC2', () => {
     expect((await destroy('--yes')).stdout).toBe(`deployment ${deployment}: 0 instances\n`);
   });
 
+  it('goes to every region that is configured', async () => {
+    const { region, subnets, securityGroups, node } = awsFile;
+    const regions = { [region]: { subnets, securityGroups }, 'eu-central-1': { subnets, securityGroups } };
+    await writeFile(join(home, 'aws.json'), JSON.stringify({ regions, defaultRegion: region, node }));
+    const abroad = await plant(deployment, 'eu-central-1');
+    await plant(deployment);
+    const { code, stdout } = await destroy('--yes');
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining(`eu-central-1  ${abroad}  workspace w, cluster 7, volume`),
+    ]);
+    expect(await there()).toEqual([]);
+  });
+
   it('says what is left when its time is over, and what to do', async () => {
     const ids = await launch(deployment);
     await cloud.emulator.tell({ op: 'delays', shutdownMs: 3_600_000 });
     const { lines, said: to } = said();
     const code = await runDestroy({ ...directly, env, home, deployment, withinMs: 3_000 }, to);
     expect([code, lines.at(-2)]).toEqual([1, expect.stringContaining('error: not everything could be ended: ')]);
-    expect(lines.at(-2)).toMatch(new RegExp(`things? of aws .*${ids[0]}.* were still there when the time was over`));
+    expect(lines.at(-2)).toMatch(
+      new RegExp(`things? in us-east-1 .*${ids[0]}.* were still there when the time was over`),
+    );
     expect(lines.at(-1)).toContain('how to fix: Run it again');
   });
 
@@ -102,7 +118,7 @@ describe('ropewalk destroy --by-tag on EC2', () => {
     });
     const refused = await destroy('--yes');
     expect([refused.code, refused.stderr]).toEqual([
-      ...[1, expect.stringContaining('aws could not be asked for everything: UnauthorizedOperation')],
+      ...[1, expect.stringContaining('us-east-1 could not be asked for everything: UnauthorizedOperation')],
     ]);
   });
 });
