@@ -30,6 +30,7 @@ function formatPlan(plan: Plan, head: string): string {
       [{ title: 'in the order tried', align: 'left' }, ...typeColumns],
       [...rows(plan.head, head), ...(alone ? [] : rows(workers, counted(workers.count, 'worker')))],
     ),
+    ...(plan.region === null ? [] : [`Region:  ${plan.region}`]),
     `Zones:   ${zones.join(', ')}${oneOfThem}`,
     `Markets: ${head} on-demand${alone ? '' : `; workers ${workers.markets.join(', then ')}`}`,
     `Disks:   ${plan.diskGib} GiB each`,

@@ -27,6 +27,8 @@ export type PlannedRole = z.infer<typeof plannedRole>;
 
 export const plan = z.object({
   provider: z.enum(['local', 'aws']),
+  /** Null where there is only one, or none. */
+  region: z.string().nullable(),
   /** Where it may run: all of it in one of these zones, unless `allowCrossZone`. */
   zones: z.array(z.string()),
   allowCrossZone: z.boolean(),

@@ -8,7 +8,7 @@ import { readClusterRequest } from './clusters/request.ts';
 import type { Context, Deps } from './context.ts';
 import { thisMachine } from './instance-types.ts';
 import { readJobRequest } from './jobs/request.ts';
-import type { ResolvedMachines } from './machines.ts';
+import { cloudOf, type ResolvedMachines } from './machines.ts';
 import { rolesOf } from './plan-roles.ts';
 
 /** @throws RopewalkError VALIDATION as `createCluster` would. */
@@ -34,19 +34,24 @@ function planOf(
   const { head, workers, zones } = rolesOf(machines, offers, instances);
   return {
     provider,
+    region: settings?.region ?? null,
     zones,
     allowCrossZone: settings?.allowCrossZone ?? false,
     diskGib: settings?.diskGib ?? null,
     head,
     workers,
     pricePerHour: totalPrice([head.pricePerHour, workers.pricePerHour]),
-    prices: settings === undefined ? [] : pricesOf(deps, workers.markets),
+    prices: settings === undefined ? [] : pricesOf(deps, settings.region, workers.markets),
     warnings,
   };
 }
 
-function pricesOf({ clouds, now }: Pick<Deps, 'clouds' | 'now'>, markets: Plan['workers']['markets']): Plan['prices'] {
-  const dated = clouds.aws?.onDemandPrices ?? { source: 'the provider', asOf: today(now()) };
+function pricesOf(
+  { clouds, now }: Pick<Deps, 'clouds' | 'now'>,
+  region: string | undefined,
+  markets: Plan['workers']['markets'],
+): Plan['prices'] {
+  const dated = cloudOf(clouds, region).onDemandPrices ?? { source: 'the provider', asOf: today(now()) };
   const asked = {
     market: 'spot' as const,
     source: 'EC2, at most five minutes old',

@@ -17,12 +17,14 @@ type Row = [
 interface Catalogue {
   /** RFC 3339 date. */
   pricesAsOf: string;
+  region: string;
   types: Record<string, Row>;
 }
 
 const catalogue: Catalogue = JSON.parse(readFileSync(new URL('catalogue.json', import.meta.url), 'utf8'));
 
 export const pricesAsOf = catalogue.pricesAsOf;
+export const pricesRegion = catalogue.region;
 
 /** US dollars per hour on demand in us-east-1, or null for a type that the table does not have. */
 export function onDemandPrice(type: string): number | null {

@@ -1,6 +1,6 @@
 // What the API itself asks of AWS, reading only: what is on offer, remembered for a while, and what agents printed.
 import type { LogLine, LogQuery, Offer } from '../provider.ts';
-import { pricesAsOf } from './catalogue.ts';
+import { pricesAsOf, pricesRegion } from './catalogue.ts';
 import { createAwsClients } from './clients.ts';
 import { readCloudLogs } from './logs.ts';
 import { awsOffers } from './offers.ts';
@@ -23,6 +23,7 @@ export function createAwsReading(
   now: () => number,
 ): AwsReading {
   const clients = createAwsClients(region);
+  const elsewhere = region === pricesRegion ? '' : `; those of ${region} differ`;
   let known: { atMs: number; offers: Promise<Offer[]> } | null = null;
   return {
     offers() {
@@ -36,7 +37,7 @@ export function createAwsReading(
       return asked.offers;
     },
     zones: subnets.map(({ zone }) => zone),
-    onDemandPrices: { source: 'a table of us-east-1', asOf: pricesAsOf },
+    onDemandPrices: { source: `a table of ${pricesRegion}${elsewhere}`, asOf: pricesAsOf },
     logs: (query) => readCloudLogs(clients, query),
   };
 }

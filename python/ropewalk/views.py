@@ -90,6 +90,8 @@ class PriceSource(TypedDict):
 
 class Plan(TypedDict):
     provider: str
+    #: None where there is only one, or none.
+    region: str | None
     #: All instances are in one of them, unless `allowCrossZone`.
     zones: list[str]
     allowCrossZone: bool

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 
 import type { Plan } from '../../schema/plans.ts';
 import { onDemandPrice } from '../../providers/aws/catalogue.ts';
+import { createAwsReading } from '../../providers/aws/reading.ts';
 import { cloudApi, onDemandPrices } from './cloud.ts';
 import { createTestApi } from './support.ts';
 
@@ -34,6 +35,12 @@ it('a cluster: types, zones, markets and prices of head and workers, and of when
   expect(found.pricePerHour.firstChoice).toBeCloseTo(price('m5.large') + price('m6i.large'), 3);
   expect(found.pricePerHour.max).toBeCloseTo(price('m5.large') + 3 * price('m6i.xlarge'), 3);
   expect(found.prices).toMatchObject([{ market: 'on-demand', ...onDemandPrices }, { market: 'spot' }]);
+});
+
+it('prices of a region that the table is not of are told for what they are', () => {
+  const readingOf = (region: string) => createAwsReading({ region, subnets: [] }, Date.now);
+  expect(readingOf('us-east-1').onDemandPrices.source).toBe('a table of us-east-1');
+  expect(readingOf('eu-west-1').onDemandPrices.source).toBe('a table of us-east-1; those of eu-west-1 differ');
 });
 
 it('a job: what the header of its script says counts, and one instance is the head', async () => {

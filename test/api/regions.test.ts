@@ -39,6 +39,7 @@ describe('regions', () => {
     const spec = JSON.parse(Buffer.from((await api.objects.get(key)) ?? new Uint8Array()).toString());
     const { region, zones, queue } = port;
     expect(spec.settings).toMatchObject({ providerQueue: queue, machines: { region, zones } });
+    expect(await (await api.call('POST', `/v1/plans/${kind}`, { body })).json()).toMatchObject({ region, zones });
   });
 
   it.each([

@@ -11,7 +11,7 @@ const type: Plan['head']['types'][number] = {
   ...{ pricePerHour: 0.192, spotPricePerHour: 0.07, zones: ['us-east-1a', 'us-east-1b'] },
 };
 const plan: Plan = {
-  ...{ provider: 'aws', zones: ['us-east-1a', 'us-east-1b'], allowCrossZone: false, diskGib: 30 },
+  ...{ provider: 'aws', region: 'us-east-1', zones: ['us-east-1a', 'us-east-1b'], allowCrossZone: false, diskGib: 30 },
   head: { count: 1, markets: ['on-demand'], types: [type], pricePerHour: { firstChoice: 0.192, max: 0.192 } },
   workers: {
     ...{ count: 10, markets: ['spot', 'on-demand'], pricePerHour: { firstChoice: 0.7, max: 1.92 } },
@@ -107,6 +107,7 @@ describe('--plan', () => {
       new RegExp(`${head} .*m6i\\.xlarge .*4 .*16\\.0 GiB .*0\\.1920 .*0\\.0700 .*us-east-1a, us-`),
     );
     expect(stdout).toMatch(/10 workers .*m6i\.xlarge(.|\n)*g4dn\.xlarge .*1 T4 .* - /);
+    expect(stdout).toContain('Region:  us-east-1\n');
     expect(stdout).toContain('Zones:   us-east-1a, us-east-1b; all instances in one of them\n');
     expect(stdout).toContain(`Markets: ${head} on-demand; workers spot, then on-demand\n`);
     expect(stdout).toContain('Price:   $0.8920 an hour if the first choice is had, at most $2.11\n');
