@@ -1,6 +1,7 @@
 // What every provider promises, as a suite that each must pass. It is vitest code: nothing at run time imports it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { belongingsContract } from './contract-belongings.ts';
 import type { LaunchOutcome, LaunchRequest, ObservedInstance, ObservedState, Owner, Provider } from './provider.ts';
 
 export interface ProviderHarness {
@@ -17,6 +18,8 @@ export interface ProviderHarness {
   crash(id: string): Promise<void>;
   /** Waits for work on these instances that has left its process group and its session; true while any of it lives. */
   startStubbornWork(ids: string[]): Promise<() => Promise<boolean>>;
+  /** Something of this owner's that no instance has any more, by its id; null where a provider keeps nothing such. */
+  leaveBehind: ((owner: Owner) => Promise<string>) | null;
   /** Polls until true. */
   until(condition: () => Promise<boolean>): Promise<void>;
   cleanUp(): Promise<void>;
@@ -187,6 +190,8 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
         );
       });
     });
+
+    belongingsContract(() => cloud);
 
     it('offers something with a price', async () => {
       const offers = await cloud.provider.offers({});

@@ -66,6 +66,15 @@ providerContract('aws, emulated', async () => {
       );
       return async () => (await Promise.all(found.map(isSameProcess))).includes(true);
     },
+    leaveBehind: ({ deploymentId, workspace, cluster }) =>
+      cloud.emulator.plant({
+        ...{ kind: 'volume', ageMs: 0 },
+        tags: {
+          'ropewalk:deployment': deploymentId,
+          'ropewalk:workspace': workspace,
+          'ropewalk:cluster': String(cluster),
+        },
+      }),
     until: async (condition) => void (await eventually(condition)),
     cleanUp: () => cloud.close(),
   };

@@ -87,6 +87,7 @@ providerContract('local', async (): Promise<ProviderHarness> => ({
   capacity: 3,
   crash,
   startStubbornWork,
+  leaveBehind: null,
   until: async (condition) => void (await eventually(condition)),
   cleanUp: async () => {},
 }));
