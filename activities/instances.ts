@@ -88,7 +88,9 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
       return heartbeating(async () => {
         const provider = deps.provider(input.provider);
         const ids = (await provider.describe(input.owner, [])).map((instance) => instance.id);
-        if (ids.length > 0) await provider.terminate(input.owner, ids, signal);
+        // Also with nothing to end: launches that got no instance have left what they were prepared with.
+        await provider.terminate(input.owner, ids, signal);
+        await provider.release?.(input.owner, signal);
         return { ids };
       });
     },

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { DescribeLaunchTemplatesCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createClient, runJob } from '../../sdk/client.ts';
@@ -107,6 +108,25 @@ describe('on EC2', () => {
     for (const pool of pools) await ec2.emulator.tell({ op: 'capacity', pool, instances: null });
     expect((await client.jobs.wait(patient.number)).status).toBe('done');
     await atRest();
+  });
+
+  it('a job that could get no instance leaves no launch template', async () => {
+    for (const zone of ['a', 'b', 'c']) {
+      await ec2.emulator.tell({ op: 'capacity', pool: `r6i.large/us-east-1${zone}/on-demand`, instances: 0 });
+    }
+    const { number } = await client.jobs.create({ command: ['true'], vmTypes: ['r6i.large'] });
+    const cloud = new EC2Client({
+      ...{ endpoint: ec2.emulator.url, region: 'us-east-1' },
+      credentials: { accessKeyId: 'AKIATEST', secretAccessKey: 'test' },
+    });
+    const templates = async (): Promise<number> => {
+      const Filters = [{ Name: 'tag:ropewalk:cluster', Values: [String(number)] }];
+      return (await cloud.send(new DescribeLaunchTemplatesCommand({ Filters }))).LaunchTemplates?.length ?? 0;
+    };
+    await eventually(async () => (await templates()) > 0, { timeoutMs: 60_000 });
+    await client.jobs.cancel(number);
+    await eventually(async () => (await client.clusters.get(number)).endedAt !== null, { timeoutMs: 60_000 });
+    expect(await templates()).toBe(0);
   });
 
   it('a Dask cluster starts over mutual TLS between the addresses of its machines, and replaces one that is taken back', async () => {
