@@ -4,6 +4,8 @@ import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { SSMClient } from '@aws-sdk/client-ssm';
 
+import { createLacking } from './lacking.ts';
+import type { Lacking } from './lacking.ts';
 import { createLimiter } from './limiter.ts';
 import type { Limiter } from './limiter.ts';
 
@@ -13,6 +15,7 @@ export interface AwsClients {
   ssm: SSMClient;
   logs: CloudWatchLogsClient;
   limiter: Limiter;
+  lacking: Lacking;
 }
 
 /** Credentials and endpoints come from where the SDK looks for them: AWS_* variables, profiles, the instance's role. */
@@ -23,5 +26,6 @@ export function createAwsClients(region: string, limiter = createLimiter()): Aws
     ssm: new SSMClient({ region, maxAttempts: 4 }),
     logs: new CloudWatchLogsClient({ region, maxAttempts: 4 }),
     limiter,
+    lacking: createLacking(),
   };
 }

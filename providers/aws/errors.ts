@@ -40,6 +40,12 @@ const table: Record<string, KnownError> = {
   VolumeTypeNotAvailableInZone: zone('This kind of volume is not to be had in this zone.'),
   MaxIOPSLimitExceeded: quota('The account has used its IOPS: ask AWS to raise the quota.'),
   NetworkInterfaceLimitExceeded: quota('The account may not have more network interfaces: ask AWS to raise the quota.'),
+  SecurityGroupLimitExceeded: quota(
+    'The account may not have more security groups: ask AWS to raise the quota, or leave out who may come in.',
+  ),
+  SecurityGroupsPerInterfaceLimitExceeded: request(
+    'An instance may not have that many security groups: name fewer for schedulers in the AWS settings.',
+  ),
   ResourceLimitExceeded: quota('The account is at a limit of EC2: see Service Quotas.'),
   MaxFleetCountExceeded: account('The account may not have more fleets in this region.'),
   UnauthorizedOperation: account(
@@ -92,17 +98,22 @@ export const knownCodes: readonly string[] = Object.keys(table);
 
 /**
  * What an error of EC2 means. `message` is AWS's own sentence; it ends what people read, since only it names the thing, with
- * the id by which AWS's support finds the request.
+ * the id by which AWS's support finds the request, unless AWS has simply not got what was asked for.
  */
 export function classify(code: string, message: string, requestId = ''): KnownError & { known: boolean } {
   const found = byMessage(code, message) ?? table[code] ?? null;
   const said = message === '' ? '' : ` AWS: ${message}`;
   const id = requestId === '' ? '' : ` (AWS request ${requestId})`;
-  if (found !== null) return { scope: found.scope, text: `${found.text}${said}${id}`, known: true };
+  if (found !== null) {
+    const { scope, text } = found;
+    return { scope, text: `${text}${said}${isLack(scope) ? '' : id}`, known: true };
+  }
   const what = code === '' ? 'an error without a code' : code;
   const text = `AWS answered ${what}, which Ropewalk does not know; it tries again, at most ${maxUnclearLaunches} times in a row.${said}${id}`;
   return { scope: 'unclear', text, known: false };
 }
+
+const isLack = (scope: FailureScope): boolean => ['offer', 'zone', 'subnet', 'market', 'quota'].includes(scope);
 
 /** Some codes mean several things. */
 function byMessage(code: string, message: string): KnownError | null {

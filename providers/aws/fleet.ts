@@ -5,14 +5,11 @@ import type { _InstanceType, CreateFleetCommandOutput, FleetLaunchTemplateOverri
 
 import type { AwsClients } from './clients.ts';
 import { accountFor, clientToken, failureOf, tagSpecifications } from './pools.ts';
-import type { Given, Wanted } from './pools.ts';
-
-/** EC2 takes 300 overrides in a request; Karpenter asks for at most 60 types. */
-const maxOverrides = 300;
+import type { Given, Pool, Wanted } from './pools.ts';
 
 export async function launchFleet(clients: AwsClients, wanted: Wanted): Promise<Given> {
   const { request, role, count, placement, template, oneZone } = wanted;
-  const overrides = overridesOf(wanted);
+  const overrides = wanted.pools.map(overrideOf);
   // With both, AWS refuses a launch of which not even one instance fits; without, zones would mix.
   const together = oneZone ? { SingleAvailabilityZone: true, MinTargetCapacity: 1 } : {};
   const command = new CreateFleetCommand({
@@ -37,18 +34,18 @@ export async function launchFleet(clients: AwsClients, wanted: Wanted): Promise<
   return read(answer, wanted);
 }
 
-function overridesOf({ placement, subnets }: Wanted): FleetLaunchTemplateOverridesRequest[] {
-  const types = placement.types.slice(0, Math.max(1, Math.floor(maxOverrides / subnets.length)));
-  return types.flatMap((type, Priority) =>
-    subnets.map(({ id }) => ({ InstanceType: asInstanceType(type), SubnetId: id, Priority })),
-  );
-}
+const overrideOf = ({ type, subnet, priority }: Pool): FleetLaunchTemplateOverridesRequest => ({
+  InstanceType: asInstanceType(type),
+  SubnetId: subnet.id,
+  Priority: priority,
+});
 
 /** The SDK lists the types of its own day; ours come from the cloud's catalogue, and EC2 refuses what it does not know. */
 const asInstanceType = (type: string): _InstanceType => type as _InstanceType;
 
-function read(answer: CreateFleetCommandOutput, { count, placement, subnets }: Wanted): Given {
-  const zoneOf = (subnet: string | undefined): string => subnets.find(({ id }) => id === subnet)?.zone ?? '';
+function read(answer: CreateFleetCommandOutput, { count, placement, pools }: Wanted): Given {
+  const zones = new Set(pools.map(({ subnet }) => subnet.zone));
+  const zoneOf = (id: string | undefined): string => pools.find(({ subnet }) => subnet.id === id)?.subnet.zone ?? '';
   const instances = (answer.Instances ?? []).flatMap(({ InstanceIds, InstanceType, LaunchTemplateAndOverrides }) => {
     const { SubnetId, AvailabilityZone } = LaunchTemplateAndOverrides?.Overrides ?? {};
     return (InstanceIds ?? []).map((id) => ({
@@ -62,6 +59,6 @@ function read(answer: CreateFleetCommandOutput, { count, placement, subnets }: W
     const pool = { type: InstanceType ?? '', zone: AvailabilityZone ?? zoneOf(SubnetId), market: placement.market };
     return failureOf(pool, ErrorCode ?? '', ErrorMessage ?? '', 0, answer.$metadata.requestId);
   });
-  const where = { zone: subnets.length === 1 ? (subnets[0]?.zone ?? '') : '', market: placement.market };
-  return { instances, failures: accountFor(count - instances.length, failures, where) };
+  const where = { zone: zones.size === 1 ? (pools[0]?.subnet.zone ?? '') : '', market: placement.market };
+  return { instances, failures: accountFor(count - instances.length, failures, where), told: failures };
 }

@@ -4,9 +4,11 @@ import { RopewalkError } from '../../domain/errors.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import type { LaunchedInstance, LaunchOutcome, LaunchRequest, Placement } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
+import { withDoors } from './doors.ts';
 import { classify } from './errors.ts';
 import { launchFleet } from './fleet.ts';
-import { accountFor, failureOf } from './pools.ts';
+import { unmarked } from './lacking.ts';
+import { accountFor, failureOf, poolsOf } from './pools.ts';
 import type { Given, Wanted } from './pools.ts';
 import { runInstances } from './run-instances.ts';
 import { codeOf, isAnswer, mayHaveLaunched, messageOf, requestIdOf } from './sdk-errors.ts';
@@ -53,16 +55,31 @@ async function launchRole(
   const where = { zone: zones[0] ?? '', market: placement.market };
   if (subnets.length === 0) {
     const text = `The configuration has no subnet in ${zones.join(', ')}; it has ${settings.subnets.map((each) => each.zone).join(', ')}.`;
-    return { instances: [], failures: [{ offer: '', ...where, code: 'NoSubnet', scope: 'request', text, count }] };
+    return {
+      instances: [],
+      failures: [{ offer: '', ...where, code: 'NoSubnet', scope: 'request', text, count }],
+      told: [],
+    };
   }
   try {
-    const template = await ensureTemplate(clients, settings, request, role, placement);
+    const lent = await withDoors(clients, settings, request, role);
+    const all = poolsOf(placement, subnets);
+    const marks = clients.lacking.marks(placement.market, all);
+    const template = await ensureTemplate(clients, lent, request, role, placement, marks);
     const oneZone = request.placement?.oneZone === true;
-    return await ask(clients, { request, role, count, placement, subnets, oneZone, template });
+    const wanted = { request, role, count, placement, oneZone, template: template.name, settings: lent };
+    const askBut = (leftOut: string): Promise<Given> => ask(clients, { ...wanted, pools: unmarked(all, leftOut) });
+    const given = await askBut(template.leftOut).catch((error: unknown) => {
+      if (template.leftOut === '' || codeOf(error) !== 'IdempotentParameterMismatch') throw error;
+      // Its template had gone with its cluster's last instance: it was asked for before, with nothing left out.
+      return askBut('');
+    });
+    clients.lacking.note(placement.market, given);
+    return given;
   } catch (error) {
     if (mayHaveLaunched(error)) throw repeatable(error);
     const failures = [failureOf({ type: '', ...where }, codeOf(error), messageOf(error), 0, requestIdOf(error))];
-    return { instances: [], failures: accountFor(count, failures, where) };
+    return { instances: [], failures: accountFor(count, failures, where), told: [] };
   }
 }
 

@@ -13,16 +13,33 @@ export interface Wanted {
   role: InstanceRole;
   count: number;
   placement: Placement;
-  /** In one of these; never empty. */
-  subnets: AwsSettings['subnets'];
+  /** In these, the most wanted first; never empty. */
+  pools: Pool[];
   /** All in the same zone. */
   oneZone: boolean;
   template: string;
+  settings: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups'>;
+}
+
+export interface Pool {
+  type: string;
+  subnet: AwsSettings['subnets'][number];
+  priority: number;
 }
 
 export interface Given {
   instances: { id: string; type: string; zone: string }[];
   failures: LaunchFailure[];
+  /** What each pool said that could not give, also where others gave it all. */
+  told: LaunchFailure[];
+}
+
+/** EC2 takes 300 pools in a request; Karpenter asks for at most 60 types. */
+const maxPools = 300;
+
+export function poolsOf({ types }: Placement, subnets: AwsSettings['subnets']): Pool[] {
+  const some = types.slice(0, Math.max(1, Math.floor(maxPools / subnets.length)));
+  return some.flatMap((type, priority) => subnets.map((subnet) => ({ type, subnet, priority })));
 }
 
 /** EC2 remembers it: the same token is the same instances. At most 64 characters. */

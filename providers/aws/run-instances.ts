@@ -7,16 +7,18 @@ import type { AwsClients } from './clients.ts';
 import { classify } from './errors.ts';
 import { accountFor, clientToken, failureOf, tagSpecifications } from './pools.ts';
 import type { Given, Wanted } from './pools.ts';
+import { networkInterface } from './templates.ts';
 import { codeOf, isAnswer, mayHaveLaunched, messageOf, requestIdOf } from './sdk-errors.ts';
 
 /** Each try is a call that may be throttled: the first few types must do. */
 const maxTypes = 3;
 
 export async function runInstances(clients: AwsClients, wanted: Wanted): Promise<Given> {
-  const { count, placement, subnets, oneZone } = wanted;
+  const { count, placement, oneZone } = wanted;
   const instances: Given['instances'] = [];
   const failures: LaunchFailure[] = [];
-  const pools = placement.types.slice(0, maxTypes).flatMap((type) => subnets.map((subnet) => ({ type, subnet })));
+  const types = [...new Set(wanted.pools.map(({ type }) => type))].slice(0, maxTypes);
+  const pools = wanted.pools.filter(({ type }) => types.includes(type));
   for (const { type, subnet } of pools) {
     const zone = instances[0]?.zone ?? subnet.zone;
     if (instances.length === count || (oneZone && zone !== subnet.zone)) continue;
@@ -33,7 +35,7 @@ export async function runInstances(clients: AwsClients, wanted: Wanted): Promise
     }
   }
   const where = { zone: '', market: placement.market };
-  return { instances, failures: accountFor(count - instances.length, failures, where) };
+  return { instances, failures: accountFor(count - instances.length, failures, where), told: failures };
 }
 
 async function runOne(
@@ -43,13 +45,13 @@ async function runOne(
   subnet: string,
   atMost: number,
 ): Promise<string[]> {
-  const { request, role, template, placement } = wanted;
+  const { request, role, template, placement, settings } = wanted;
   const command = new RunInstancesCommand({
     LaunchTemplate: { LaunchTemplateName: template, Version: '1' },
     // The SDK lists the types of its own day; EC2 refuses what it does not know.
     InstanceType: type as _InstanceType,
-    NetworkInterfaces: undefined,
-    SubnetId: subnet,
+    // EC2 takes no subnet beside a template that has an interface: the request brings its own, whole.
+    NetworkInterfaces: [{ ...networkInterface(settings, role), SubnetId: subnet }],
     MinCount: 1,
     MaxCount: atMost,
     ClientToken: clientToken('run', request.token, role, type, subnet),

@@ -35,4 +35,6 @@ export const tagKeys = {
   name: 'Name',
   role: 'ropewalk:role',
   slot: 'ropewalk:slot',
+  /** Of launch templates. */
+  leftOut: 'ropewalk:left-out',
 } as const;

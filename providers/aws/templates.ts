@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import {
   CreateLaunchTemplateCommand,
   DeleteLaunchTemplateCommand,
+  DescribeLaunchTemplatesCommand,
   paginateDescribeLaunchTemplates,
 } from '@aws-sdk/client-ec2';
 import type { RequestLaunchTemplateData, Tag } from '@aws-sdk/client-ec2';
@@ -28,13 +29,15 @@ export const templateName = (token: string, role: InstanceRole): string =>
     .digest('hex')
     .slice(0, 32)}`;
 
+/** `leaveOut`: the pools that a first try does without, in the form of lacking.ts. */
 export async function ensureTemplate(
   clients: AwsClients,
   settings: AwsSettings,
   request: LaunchRequest,
   role: InstanceRole,
   placement: Placement,
-): Promise<string> {
+  leaveOut: string,
+): Promise<{ name: string; leftOut: string }> {
   const name = templateName(request.token, role);
   const image = await newestUbuntu(clients, placement.architecture);
   const boot = { apiUrl: request.apiUrl, launchToken: request.launchToken, owner: ownerOf(request.owner) };
@@ -45,14 +48,7 @@ export async function ensureTemplate(
     ...(settings.instanceProfile === null ? {} : { IamInstanceProfile: { Name: settings.instanceProfile } }),
     InstanceInitiatedShutdownBehavior: 'terminate',
     MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 1, HttpEndpoint: 'enabled' },
-    NetworkInterfaces: [
-      {
-        DeviceIndex: 0,
-        DeleteOnTermination: true,
-        AssociatePublicIpAddress: settings.assignPublicIps,
-        Groups: [settings.securityGroups.cluster, ...(role === 'head' ? settings.securityGroups.scheduler : [])],
-      },
-    ],
+    NetworkInterfaces: [networkInterface(settings, role)],
     BlockDeviceMappings: [
       {
         DeviceName: '/dev/sda1',
@@ -64,15 +60,36 @@ export async function ensureTemplate(
   const command = new CreateLaunchTemplateCommand({
     LaunchTemplateName: name,
     LaunchTemplateData: data,
-    TagSpecifications: [{ ResourceType: 'launch-template', Tags: tags }],
+    TagSpecifications: [
+      { ResourceType: 'launch-template', Tags: [...tags, { Key: tagKeys.leftOut, Value: leaveOut }] },
+    ],
   });
   try {
     await clients.limiter.run('change', () => clients.ec2.send(command));
+    return { name, leftOut: leaveOut };
   } catch (error) {
     if (codeOf(error) !== 'InvalidLaunchTemplateName.AlreadyExistsException') throw error;
+    return { name, leftOut: await leftOutBy(clients, name) };
   }
-  return name;
 }
+
+/** What the first try of this launch did without, so that this one asks for the very same. */
+async function leftOutBy(clients: AwsClients, name: string): Promise<string> {
+  const command = new DescribeLaunchTemplatesCommand({ LaunchTemplateNames: [name] });
+  const { LaunchTemplates = [] } = await clients.limiter.run('read', () => clients.ec2.send(command));
+  return LaunchTemplates[0]?.Tags?.find(({ Key }) => Key === tagKeys.leftOut)?.Value ?? '';
+}
+
+/** The one interface of an instance: a launch template has it for any subnet. */
+export const networkInterface = (
+  { assignPublicIps, securityGroups }: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups'>,
+  role: InstanceRole,
+) => ({
+  DeviceIndex: 0,
+  DeleteOnTermination: true,
+  AssociatePublicIpAddress: assignPublicIps,
+  Groups: [securityGroups.cluster, ...(role === 'head' ? securityGroups.scheduler : [])],
+});
 
 /** Deletes what has these tags; what is already gone is what was wanted. */
 export async function deleteTemplates(clients: AwsClients, tags: Tag[]): Promise<void> {

@@ -1,0 +1,108 @@
+// What one cluster learns of EC2's lack of capacity spares the others of the same process their calls, and never makes one
+// launch two: a repeat, also by a process that has learned nothing or something else, asks for the very same.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { unavailableOfferMs } from '../../domain/limits.ts';
+import { createLacking, unmarked } from '../../providers/aws/lacking.ts';
+import { failureOf, poolsOf } from '../../providers/aws/pools.ts';
+import { createAwsProvider } from '../../providers/aws/provider.ts';
+import type { LaunchRequest } from '../../providers/provider.ts';
+import { awsSettings, freshOwner, placement, startCloud, workersRequest } from '../providers/aws-cloud.ts';
+import type { TestCloud } from '../providers/aws-cloud.ts';
+import { inSimulatedTime } from './simulated-time.ts';
+
+describe('offers that EC2 has not got', () => {
+  let cloud: TestCloud;
+  beforeEach(async () => {
+    cloud = inSimulatedTime(await startCloud());
+    for (const letter of ['a', 'b', 'c']) {
+      const pool = `m6i.large/us-east-1${letter}/on-demand`;
+      await cloud.emulator.tell({ op: 'capacity', pool, instances: 0 });
+    }
+  });
+  afterEach(() => cloud.close());
+
+  const request = (): LaunchRequest =>
+    workersRequest(freshOwner(), 1, undefined, placement({ types: ['m6i.large', 'm5.large'] }));
+
+  it('are asked for once, where each costs a call of its own', async () => {
+    const fault = {
+      action: 'CreateFleet',
+      times: 100,
+      kind: 'error',
+      code: 'UnauthorizedOperation',
+      status: 403,
+    } as const;
+    await cloud.emulator.tell({ op: 'fault', fault });
+    const calls: number[] = [];
+    for (let clusters = 0; clusters < 5; clusters += 1) {
+      const before = (await cloud.emulator.counts()).calls['RunInstances'] ?? 0;
+      expect((await cloud.provider.launch(request())).launched.map(({ offer }) => offer)).toEqual(['m5.large']);
+      calls.push(((await cloud.emulator.counts()).calls['RunInstances'] ?? 0) - before);
+    }
+    expect(calls).toEqual([4, 1, 1, 1, 1]);
+  });
+
+  it('are left out by every repeat of a launch that left them out, whoever repeats it', async () => {
+    const types = placement({ types: ['m6i.large'] });
+    await cloud.provider.launch(workersRequest(freshOwner(), 1, undefined, types));
+    const mine = request();
+    await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
+    await expect(cloud.provider.launch(mine)).rejects.toThrow(/hang up|ECONNRESET/);
+    const elsewhere = createAwsProvider(cloud.options);
+    const { launched, failures } = await elsewhere.launch(mine);
+    expect([launched.map(({ offer }) => offer), failures]).toEqual([['m5.large'], []]);
+    expect((await cloud.emulator.ledger()).live).toEqual(launched.map(({ id }) => id));
+  });
+
+  it('are asked for by every repeat of a launch that asked for them, though they are known to be lacking by now', async () => {
+    const mine = request();
+    await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
+    await expect(cloud.provider.launch(mine)).rejects.toThrow(/hang up|ECONNRESET/);
+    const types = placement({ types: ['m6i.large'] });
+    expect((await cloud.provider.launch(workersRequest(freshOwner(), 1, undefined, types))).launched).toEqual([]);
+    const { launched, failures } = await cloud.provider.launch(mine);
+    expect([launched.map(({ offer }) => offer), failures]).toEqual([['m5.large'], []]);
+    expect((await cloud.emulator.ledger()).live).toEqual(launched.map(({ id }) => id));
+  });
+});
+
+describe('the memory of what is lacking', () => {
+  const pools = poolsOf(placement({ types: ['m6i.large', 'm5.large'] }), awsSettings.subnets);
+  const failure = (code: string, type: string, zone: string) => failureOf({ type, zone, market: 'spot' }, code, '', 1);
+  const left = (lacking: ReturnType<typeof createLacking>, market: 'spot' | 'on-demand' = 'spot'): string[] =>
+    unmarked(pools, lacking.marks(market, pools)).map(({ type, subnet }) => `${type} ${subnet.zone.at(-1)}`);
+  const all = ['m6i.large a', 'm6i.large b', 'm6i.large c', 'm5.large a', 'm5.large b', 'm5.large c'];
+
+  it('lasts three minutes, for that market alone', () => {
+    let nowMs = 0;
+    const lacking = createLacking(() => nowMs);
+    lacking.note('spot', {
+      instances: [],
+      told: [failure('InsufficientInstanceCapacity', 'm6i.large', 'us-east-1b')],
+    });
+    expect(left(lacking)).toEqual(all.filter((pool) => pool !== 'm6i.large b'));
+    expect(left(lacking, 'on-demand')).toEqual(all);
+    nowMs = unavailableOfferMs;
+    expect(left(lacking)).toEqual(all);
+  });
+
+  it('reaches as far as the failure, and never to a pool that gave something or to a quota', () => {
+    const lacking = createLacking(() => 0);
+    const instances = [{ id: 'i-1', type: 'm5.large', zone: 'us-east-1a' }];
+    const failures = [
+      failure('InsufficientInstanceCapacity', 'm5.large', 'us-east-1a'),
+      failure('MaxSpotInstanceCountExceeded', 'm5.large', 'us-east-1b'),
+      failure('UnavailableZone', '', 'us-east-1c'),
+    ];
+    lacking.note('spot', { instances, told: failures });
+    expect(left(lacking)).toEqual(all.filter((pool) => !pool.endsWith('c')));
+  });
+
+  it('leaves nobody with nothing to ask for', () => {
+    const lacking = createLacking(() => 0);
+    const failures = ['a', 'b', 'c'].map((letter) => failure('UnavailableZone', '', `us-east-1${letter}`));
+    lacking.note('spot', { instances: [], told: failures });
+    expect(left(lacking)).toEqual(all);
+  });
+});
