@@ -13,11 +13,11 @@ export function belongingsContract(cloud: () => ProviderHarness): void {
       cloud().provider.removeBelongings(owner, ids, AbortSignal.timeout(30_000));
 
     it('is listed with its owner, and removed for nobody else', async () => {
-      const { leaveBehind, freshOwner } = cloud();
-      if (leaveBehind === null) return expect(await idsOf(freshOwner().deploymentId)).toEqual([]);
-      const owner = freshOwner();
-      const other = freshOwner();
-      const foreign = { ...freshOwner(), deploymentId: `${owner.deploymentId}_other` };
+      const { leaveBehind } = cloud();
+      const owner = cloud().freshOwner();
+      if (leaveBehind === null) return expect(await idsOf(owner.deploymentId)).toEqual([]);
+      const other = cloud().freshOwner();
+      const foreign = { ...cloud().freshOwner(), deploymentId: `${owner.deploymentId}_other` };
       const [mine, theirs, stranger] = [await leaveBehind(owner), await leaveBehind(other), await leaveBehind(foreign)];
       const listed = await cloud().provider.listBelongings(owner.deploymentId);
       expect(listed.find(({ id }) => id === mine)?.owner).toEqual(owner);
@@ -30,8 +30,8 @@ export function belongingsContract(cloud: () => ProviderHarness): void {
     });
 
     it('may be removed twice, and ids that nobody knows are taken', async () => {
-      const { leaveBehind, freshOwner } = cloud();
-      const owner = freshOwner();
+      const { leaveBehind } = cloud();
+      const owner = cloud().freshOwner();
       const ids = ['vol-00000000000000000', ...(leaveBehind === null ? [] : [await leaveBehind(owner)])];
       await remove(owner, ids);
       await remove(owner, ids);
@@ -40,9 +40,9 @@ export function belongingsContract(cloud: () => ProviderHarness): void {
     });
 
     it('is never what a living instance has', async () => {
-      const { freshOwner, request, provider } = cloud();
-      const owner = freshOwner();
-      const { launched } = await provider.launch(request(owner, 1));
+      const { provider } = cloud();
+      const owner = cloud().freshOwner();
+      const { launched } = await provider.launch(cloud().request(owner, 1));
       const kinds = (await provider.listBelongings(owner.deploymentId)).map(({ kind }) => kind);
       expect(kinds).not.toContain('volume');
       const ids = await idsOf(owner.deploymentId);
