@@ -132,7 +132,8 @@ async function scale(bed: Bed, life: Life, number: number, instances: number): P
 const reach = (bed: Bed, life: Life, number: number, slots: number[]): Promise<void> =>
   wait(life, `agents live in slots ${slots.join(', ')} and in no others`, async () => {
     const found = slotsOf(await bed.oracle.agents(number));
-    return found.join() === slots.join();
+    if (found.join() !== slots.join()) throw new Error(`they live in ${found.join(', ')}`);
+    return true;
   });
 
 async function finish(bed: Bed, life: Life, number: number): Promise<void> {

@@ -22,6 +22,8 @@ export async function pendingOf(bed: Bed, { scenario, key }: Life): Promise<stri
     }
   }
   const view = await bed.client.clusters.get(Number(key)).catch(() => null);
+  const instances = view?.instances.map((each) => `${each.id} in slot ${each.slot} is ${each.state}`) ?? [];
+  const living = (await bed.oracle.living(Number(key))).map((each) => JSON.stringify(each));
   const events = view?.events.slice(-6).map(({ code, text }) => `${code} ${text}`) ?? [];
-  return [...lines, ...events.map((text) => `    ${text}`)].join('\n');
+  return [...lines, ...[...instances, ...living, ...events].map((text) => `    ${text}`)].join('\n');
 }
