@@ -5,7 +5,9 @@ import type { World } from './world.ts';
 
 export interface SeenBelonging {
   id: string;
-  kind: 'volume' | 'launch template';
+  kind: 'volume' | 'launch template' | 'security group';
+  /** Of a security group. */
+  rules?: string[];
   state: 'in-use' | 'available';
   tags: Record<string, string>;
 }
@@ -33,6 +35,11 @@ export function plant(
     region.templates.set(id, { id, name: `planted-${id}`, data: nothing, tags, createdAtMs });
     return { id };
   }
+  if (kind === 'security group') {
+    const id = hexId('sg');
+    region.groups.set(id, { id, name: `planted-${id}`, tags, rules: [], shownFromMs: 0 });
+    return { id };
+  }
   const id = hexId('vol');
   const loose = { instance: null, deleteOnTermination: false, deletedAtMs: null };
   region.volumes.set(id, { id, zone: region.zones[0] ?? '', sizeGib: 8, tags, createdAtMs, ...loose });
@@ -53,7 +60,10 @@ function plantInstance(world: World, region: Region, tags: Record<string, string
 
 export function seenBelongings(world: World): SeenBelonging[] {
   const nowMs = world.clock.nowMs();
-  return world.regions().flatMap(({ templates, volumes }) => [
+  return world.regions().flatMap(({ templates, volumes, groups }) => [
+    ...[...groups.values()].map(({ id, tags, rules }) => {
+      return { id, kind: 'security group', state: 'available', tags, rules } as const;
+    }),
     ...[...templates.values()].map(({ id, tags }) => {
       return { id, kind: 'launch template', state: 'available', tags } as const;
     }),
@@ -66,6 +76,12 @@ export function seenBelongings(world: World): SeenBelonging[] {
 
 const nothing: TemplateData = {
   ...{ imageId: null, instanceType: null, userData: '', profile: null, securityGroups: [], diskGib: null },
-  ...{ shutdownBehavior: 'terminate', httpTokens: 'required', publicIp: false, deleteOnTermination: true },
+  ...{
+    shutdownBehavior: 'terminate',
+    httpTokens: 'required',
+    publicIp: false,
+    hasInterface: false,
+    deleteOnTermination: true,
+  },
   ...{ tags: {}, volumeTags: {} },
 };

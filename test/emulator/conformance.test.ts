@@ -162,17 +162,16 @@ describe('a fleet', () => {
 });
 
 describe('a launch of one kind', () => {
-  const run = (min: number, max: number, token: string = randomUUID()) =>
-    ec2.send(
-      new RunInstancesCommand({
-        LaunchTemplate: { LaunchTemplateName: 'lt' },
-        InstanceType: 'm6i.large',
-        SubnetId: 'subnet-us-east-1a',
-        MinCount: min,
-        MaxCount: max,
-        ClientToken: token,
-      }),
-    );
+  const SubnetId = 'subnet-us-east-1a';
+  const launchOf = (min: number, max: number, token: string = randomUUID()) => ({
+    LaunchTemplate: { LaunchTemplateName: 'lt' },
+    InstanceType: 'm6i.large' as const,
+    MinCount: min,
+    MaxCount: max,
+    ClientToken: token,
+  });
+  const run = (...how: Parameters<typeof launchOf>) =>
+    ec2.send(new RunInstancesCommand({ ...launchOf(...how), NetworkInterfaces: [{ DeviceIndex: 0, SubnetId }] }));
 
   it('gives as many as fit between least and most, else fails with an error of the server', async () => {
     await emulator.tell({ op: 'capacity', pool: 'm6i.large/us-east-1a/on-demand', instances: 3 });
@@ -181,6 +180,14 @@ describe('a launch of one kind', () => {
       name: 'InsufficientInstanceCapacity',
       $metadata: { httpStatusCode: 500 },
     });
+  });
+
+  it('takes no subnet beside the interface of its template, and takes the interface of the request whole', async () => {
+    const beside = ec2.send(new RunInstancesCommand({ ...launchOf(1, 1), SubnetId }));
+    await expect(beside).rejects.toMatchObject({ name: 'InvalidParameterCombination' });
+    const [bare] = (await run(1, 1)).Instances ?? [];
+    const [seen] = await described([bare?.InstanceId ?? '']);
+    expect([seen?.SubnetId, seen?.SecurityGroups, seen?.PublicIpAddress]).toEqual([SubnetId, [], undefined]);
   });
 
   it('is idempotent by token, and refuses user data over 16 KiB', async () => {

@@ -26,6 +26,8 @@ export interface TemplateData {
   userData: string;
   profile: string | null;
   securityGroups: string[];
+  /** Whether a network interface is specified: then its subnet is too, or nowhere. */
+  hasInterface: boolean;
   shutdownBehavior: 'stop' | 'terminate';
   httpTokens: 'optional' | 'required';
   publicIp: boolean;
@@ -72,11 +74,22 @@ export interface Volume {
   deletedAtMs: number | null;
 }
 
+export interface SecurityGroup {
+  id: string;
+  name: string;
+  tags: Record<string, string>;
+  /** `tcp 22 0.0.0.0/0` */
+  rules: string[];
+  shownFromMs: number;
+}
+
 export interface Region {
   name: string;
   zones: string[];
   subnets: Subnet[];
+  /** Those that are always there. */
   securityGroups: string[];
+  groups: Map<string, SecurityGroup>;
   profiles: string[];
   templates: Map<string, Template>;
   instances: Map<string, Instance>;
@@ -113,6 +126,7 @@ export function createRegion(name: string): Region {
     zones,
     subnets: zones.map((zone) => ({ id: `subnet-${zone}`, zone, free: 4091 })),
     securityGroups: ['sg-cluster', 'sg-scheduler'],
+    groups: new Map(),
     profiles: ['ropewalk'],
     templates: new Map(),
     instances: new Map(),

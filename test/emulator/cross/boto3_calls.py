@@ -68,7 +68,14 @@ def launches():
     run = {
         "LaunchTemplate": {"LaunchTemplateName": "boto3", "Version": "1"},
         "InstanceType": "m6i.large",
-        "SubnetId": "subnet-us-east-1a",
+        "NetworkInterfaces": [
+            {
+                "DeviceIndex": 0,
+                "SubnetId": "subnet-us-east-1a",
+                "Groups": ["sg-cluster"],
+                "AssociatePublicIpAddress": True,
+            }
+        ],
         "MinCount": 1,
         "MaxCount": 3,
         "TagSpecifications": [{"ResourceType": "instance", "Tags": tags}],

@@ -63,11 +63,21 @@ export const createFleet: Operation = (call) => {
 export const runInstances: Operation = (call) => {
   const { params } = call;
   const template = params.at('LaunchTemplate');
+  const own = readLaunchData(params);
   const data = template.isEmpty
-    ? readLaunchData(params)
-    : templateOf(call.region, template.text('LaunchTemplateId'), template.text('LaunchTemplateName')).data;
+    ? own
+    : withInterface(
+        templateOf(call.region, template.text('LaunchTemplateId'), template.text('LaunchTemplateName')).data,
+        own,
+      );
   checkLaunchData(call, data);
   const face = params.items('NetworkInterface')[0];
+  if (params.text('SubnetId') !== null && (face !== undefined || data.hasInterface)) {
+    throw new AwsError(
+      'InvalidParameterCombination',
+      'Network interfaces and an instance-level subnet ID may not be specified on the same request',
+    );
+  }
   const subnet = subnetOf(call, params.text('SubnetId') ?? face?.text('SubnetId') ?? null);
   const market: Market = params.at('InstanceMarketOptions').text('MarketType') === 'spot' ? 'spot' : 'on-demand';
   const type = params.text('InstanceType') ?? data.instanceType ?? 'm5.large';
@@ -85,6 +95,11 @@ export const runInstances: Operation = (call) => {
   const instances = launch(call, pool, fits, data, null);
   return { ...shownReservation(call, instances) };
 };
+
+/** A request's network interface stands for the template's, whole. */
+function withInterface(template: TemplateData, { hasInterface, securityGroups, publicIp }: TemplateData): TemplateData {
+  return hasInterface ? { ...template, hasInterface, securityGroups, publicIp } : template;
+}
 
 function poolsOf(call: Call, overrides: Params[], data: TemplateData, market: Market): Pool[] {
   const asked = overrides.length > 0 ? overrides : [null];

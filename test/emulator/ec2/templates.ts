@@ -86,6 +86,7 @@ export function readLaunchData(params: Params): TemplateData {
     securityGroups: face === undefined ? params.texts('SecurityGroupId') : face.texts('SecurityGroupId'),
     shutdownBehavior: params.text('InstanceInitiatedShutdownBehavior') === 'terminate' ? 'terminate' : 'stop',
     httpTokens: httpTokens === 'required' ? 'required' : 'optional',
+    hasInterface: face !== undefined,
     publicIp: face?.text('AssociatePublicIpAddress') === 'true',
     diskGib: disk?.text('VolumeSize') === null || disk === undefined ? null : Number(disk.text('VolumeSize')),
     deleteOnTermination: disk?.text('DeleteOnTermination') !== 'false',
@@ -97,7 +98,9 @@ export function readLaunchData(params: Params): TemplateData {
 /** What both ways to launch refuse, whatever the pools could give. */
 export function checkLaunchData(call: Call, data: TemplateData): void {
   const { region } = call;
-  const unknown = data.securityGroups.find((group) => !region.securityGroups.includes(group));
+  const unknown = data.securityGroups.find(
+    (group) => !region.securityGroups.includes(group) && !region.groups.has(group),
+  );
   if (unknown !== undefined) {
     throw new AwsError('InvalidGroup.NotFound', `The security group '${unknown}' does not exist`);
   }
