@@ -40,6 +40,14 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: 'what 200 idle clusters cost: CPU, memory, events per hour',
     load: async () => (await import('./idle.ts')).idleBench,
   },
+  memory: {
+    about: 'what the API takes under readers who do not read and bodies that come slowly',
+    load: async () => (await import('./memory.ts')).memoryBench,
+  },
+  denials: {
+    about: 'whether the time of a refusal tells what it must not',
+    load: async () => (await import('./denials.ts')).denialsBench,
+  },
   ec2: {
     about: 'a Dask cluster of 1,000 workers on an emulated EC2, against one RunInstances for each',
     load: async () => (await import('./ec2/bench.ts')).ec2Bench,

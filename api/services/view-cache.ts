@@ -13,6 +13,8 @@ export interface Cached<T> {
 export interface ViewCache<T> {
   /** A value read at most `maxAgeMs` ago, or the last one when the source is away and has given one. */
   get(key: string, maxAgeMs: number): Promise<Cached<T>>;
+  /** What is at hand, however old; asks nobody. */
+  peek(key: string): T | undefined;
   /** The next get reads again. What is known stays at hand for an outage. */
   expire(key: string): void;
 }
@@ -112,6 +114,7 @@ export function createViewCache<T>(options: {
         throw error;
       }
     },
+    peek: (key) => entries.get(key)?.value,
     expire(key) {
       if (entries.has(key) || loading.has(key)) expired.add(key);
     },

@@ -75,8 +75,19 @@ export function createViews(ports: {
   const openHolder = async (workspace: string, number: number) =>
     (await holderOf(workspace, number, holderMaxAgeMs)) ?? (await holderOf(workspace, number, 0));
 
+  const isHeld =
+    (holds: (holder: Holder) => boolean) =>
+    async (workspace: string, number: number): Promise<boolean | undefined> => {
+      const find = (view: WorkspaceView | null) =>
+        view?.holders.some((holder) => holder.number === number && holds(holder)) ?? false;
+      if (find((await workspaces.get(workspace, freshForMs)).value)) return true;
+      const { value, isStale } = await workspaces.get(workspace, 0);
+      return find(value) || (isStale ? undefined : false);
+    };
+
   const jobs = createReader<JobView>({
     ...ports,
+    isHeld: isHeld(({ kind: is }) => is === 'job'),
     onRead: (source) => metrics.viewRead('job', source),
     kind: 'jobs',
     workflowId: jobWorkflowId,
@@ -88,6 +99,7 @@ export function createViews(ports: {
   });
   const clusters = createReader<ClusterView>({
     ...ports,
+    isHeld: isHeld(() => true),
     onRead: (source) => metrics.viewRead('cluster', source),
     kind: 'clusters',
     workflowId: clusterWorkflowId,
@@ -147,6 +159,8 @@ interface ReaderOptions<T> {
   kind: 'jobs' | 'clusters';
   workflowId: (number: number) => string;
   query: string;
+  /** Whether the workspace holds this number; undefined while nobody can tell. */
+  isHeld: (workspace: string, number: number) => Promise<boolean | undefined>;
   /** What the workspace's reservation tells; `ended` says how the workflow ended if it left no result. */
   pending: (workspace: string, number: number, ended: string | null) => Promise<T | null>;
 }
@@ -181,10 +195,18 @@ function createReader<T extends { workspace: string }>(options: ReaderOptions<T>
     return value === null ? null : { view: value, staleSinceMs: null };
   };
 
+  const isOwn = async (workspace: string, number: number): Promise<boolean | undefined> => {
+    const known = live.peek(workflowId(number));
+    if (known?.kind === 'view' && known.view.workspace === workspace) return true;
+    return (await fromArchive(workspace, number)) !== null || options.isHeld(workspace, number);
+  };
+
   return {
     expire: (number: number) => live.expire(workflowId(number)),
 
     async read(workspace: string, number: number, maxAgeMs: number): Promise<Viewed<T>> {
+      // Before anything is asked of it: what is another workspace's takes no other time than what is not there.
+      if ((await isOwn(workspace, number)) === false) throw notFound(kind, number);
       let known: Cached<Live<T>>;
       try {
         known = await live.get(workflowId(number), maxAgeMs);

@@ -1,6 +1,6 @@
 // Who is it? API tokens are `rw_{workspace}_{id}-{secret}`; the workspace's workflow holds the SHA-256 of the secret.
 // Its view is cached for two seconds. While Temporal is away an older one is honoured, and the actor says so. Every way of being
-// wrong gets the same answer.
+// wrong gets the same answer, and a wrong secret and an unknown id get it by the same work: ids are nothing to be found out.
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 import { RopewalkError } from '../../../domain/errors.ts';
@@ -13,10 +13,14 @@ export async function verifyToken(deps: Pick<Deps, 'views' | 'now'>, text: strin
   const parsed = tokenSyntax.exec(text);
   if (parsed === null) throw refused();
   const [, workspace = '', tokenId = '', secret = ''] = parsed;
-  const found =
-    (await lookUp(deps, workspace, tokenId, tokenMaxAgeMs)) ??
-    (await lookUp(deps, workspace, tokenId, newTokenMaxAgeMs));
-  if (found === null || !isSecretOf(found.token, secret)) throw refused();
+  const given = createHash('sha256').update(secret).digest();
+  const look = async (maxAgeMs: number): Promise<Found | null> => {
+    const found = await lookUp(deps, workspace, tokenId, maxAgeMs);
+    const isRight = isHash(found?.token.sha256 ?? nobodys, given);
+    return found !== null && isRight ? found : null;
+  };
+  const found = (await look(tokenMaxAgeMs)) ?? (await look(newTokenMaxAgeMs));
+  if (found === null) throw refused();
   const { token, role, scopes, isStale } = found;
   const isOver = token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= deps.now());
   if (isOver || role === null) throw refused();
@@ -36,13 +40,22 @@ export async function isStillGood(
 const tokenSyntax = /^rw_([a-z0-9][a-z0-9-]{0,62})_([a-z0-9]{12})-([A-Za-z0-9_-]{43})$/;
 /** An unknown token may be younger than what is cached: then one more look, but not one per request. */
 const newTokenMaxAgeMs = 500;
+/** What the secret of an unknown token is compared with. */
+const nobodys = '00'.repeat(32);
+
+interface Found {
+  token: WorkspaceToken;
+  role: Role | null;
+  scopes: Scope[];
+  isStale: boolean;
+}
 
 async function lookUp(
   { views, now }: Pick<Deps, 'views' | 'now'>,
   workspace: string,
   tokenId: string,
   maxAgeMs: number,
-): Promise<{ token: WorkspaceToken; role: Role | null; scopes: Scope[]; isStale: boolean } | null> {
+): Promise<Found | null> {
   const { value, isStale } = await views.workspace(workspace, maxAgeMs);
   const token = value?.tokens.find(({ id }) => id === tokenId);
   if (value === null || token === undefined) return null;
@@ -50,9 +63,9 @@ async function lookUp(
   return { token, role, scopes: scopesNow(value, token, now()), isStale };
 }
 
-function isSecretOf(token: WorkspaceToken, secret: string): boolean {
-  const given = createHash('sha256').update(secret).digest();
-  const known = Buffer.from(token.sha256, 'hex');
+/** In constant time. */
+function isHash(sha256: string, given: Buffer): boolean {
+  const known = Buffer.from(sha256, 'hex');
   return known.byteLength === given.byteLength && timingSafeEqual(known, given);
 }
 
