@@ -24,7 +24,7 @@ export default defineConfig({
           name: 'integration',
           maxWorkers: 2,
           include: [
-            'test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,security}/**/*.test.ts',
+            'test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,live,security}/**/*.test.ts',
           ],
           testTimeout: 180_000,
         },

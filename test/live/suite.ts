@@ -1,0 +1,159 @@
+// The live suite: what the provider does with an account, shown on the account itself. It asks whether it may launch, reads
+// what is on offer, launches one small instance, finds it by its tags and ends it. Whatever happens, nothing with the tags of
+// this run is left. Against the emulated EC2 it is a test of itself.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+
+import type { Owner } from '../../domain/owner.ts';
+import { createAwsProvider } from '../../providers/aws/provider.ts';
+import type { AwsSettings } from '../../providers/aws/settings.ts';
+import type { LaunchOutcome, LaunchRequest, Placement, Provider } from '../../providers/provider.ts';
+import { dryRun } from './dry-run.ts';
+
+export interface LiveInput {
+  settings: AwsSettings;
+  /** A deployment of its own: everything that this run makes has it in its tags. */
+  deploymentId: string;
+  say: (line: string) => void;
+  signal: AbortSignal;
+  /** How long EC2 may not show what it has launched. */
+  unseenMs?: number;
+}
+
+export const liveType = 't3.micro';
+const launchTries = 5;
+const runningWithinMs = 5 * 60_000;
+const endWithinMs = 10 * 60_000;
+const lookEveryMs = 1_000;
+const defaultUnseenMs = 120_000;
+
+/** Rejects with what did not hold, after it has cleaned up. */
+export async function runLive(input: LiveInput): Promise<void> {
+  const { settings, deploymentId, say, signal, unseenMs = defaultUnseenMs } = input;
+  const provider = createAwsProvider({ settings, unseenMs });
+  const owner: Owner = { deploymentId, workspace: 'live', cluster: 1 };
+  const account = await accountOf(settings.region);
+  say(
+    `account ${account}, region ${settings.region}; everything of this run is tagged ropewalk:deployment=${deploymentId}`,
+  );
+  // After a launch that nobody has seen yet, nothing shown is not nothing left.
+  let mayBeUnseen = false;
+  try {
+    const verdicts = await dryRun(settings, launchRequest({ ...owner, cluster: 2 }));
+    for (const [call, verdict] of Object.entries(verdicts)) say(`dry run of ${call}: ${verdict}`);
+    if (!Object.values(verdicts).includes('permitted')) throw new Error('Neither way of launching is permitted.');
+
+    const prices = (await provider.offers({})).filter(({ type }) => type === liveType);
+    if (prices.length === 0) throw new Error(`${liveType} is not on offer in the zones of the settings.`);
+    for (const { zone, market, pricePerHour } of prices)
+      say(`${liveType} in ${zone}, ${market}: ${pricePerHour} USD/h`);
+
+    const request = launchRequest(owner);
+    mayBeUnseen = true;
+    const id = onlyOf(await launch(provider, request));
+    say(`launched ${id}`);
+    const again = onlyOf(await launch(provider, request));
+    if (again !== id) throw new Error(`The same launch, asked for again, made another instance: ${again}.`);
+    say('the same launch asked for again is the same instance');
+
+    await until(signal, runningWithinMs, `${id} to run`, async () =>
+      (await provider.describe(owner, [])).some((seen) => seen.id === id && seen.state === 'running'),
+    );
+    const listed = (await provider.list(deploymentId)).map((seen) => seen.id);
+    if (listed.length !== 1 || listed[0] !== id) throw new Error(`The deployment has ${listed.join(', ')}.`);
+    mayBeUnseen = false;
+    say(`${id} runs, and is the only one of its deployment`);
+
+    await provider.terminate(owner, [id], AbortSignal.any([signal, AbortSignal.timeout(endWithinMs)]));
+    say(`${id} is terminated`);
+  } finally {
+    await cleanUp(provider, deploymentId, say, mayBeUnseen ? unseenMs : 0);
+  }
+}
+
+/** Ends everything with the tags of this deployment; looks for at least `unseenMs`. */
+export async function cleanUp(
+  provider: Pick<Provider, 'list' | 'terminate' | 'listBelongings' | 'removeBelongings'>,
+  deploymentId: string,
+  say: (line: string) => void,
+  unseenMs: number,
+): Promise<void> {
+  const startedMs = performance.now();
+  const signal = AbortSignal.timeout(endWithinMs + unseenMs);
+  for (;;) {
+    const left = await provider.list(deploymentId);
+    for (const { id, owner } of left) {
+      say(`ending ${id}`);
+      await provider.terminate(owner, [id], signal);
+    }
+    const belongings = await provider.listBelongings(deploymentId);
+    for (const { id, owner, kind } of belongings) {
+      say(`deleting ${kind} ${id}`);
+      await provider.removeBelongings(owner, [id], signal);
+    }
+    if (left.length + belongings.length === 0 && performance.now() - startedMs >= unseenMs) break;
+    await sleep(lookEveryMs, undefined, { signal });
+  }
+  say(`nothing with the tags of ${deploymentId} is left`);
+}
+
+function launchRequest(owner: Owner): LaunchRequest {
+  const placement: Placement = {
+    types: [liveType],
+    architecture: 'x86_64',
+    market: 'on-demand',
+    zones: [],
+    diskGib: 8,
+  };
+  return {
+    owner,
+    clusterName: 'ropewalk-live',
+    token: `${owner.deploymentId}/${owner.workspace}/${owner.cluster}/1`,
+    slots: [{ slot: 1, generation: 1, role: 'worker' }],
+    placement: { head: placement, worker: placement, oneZone: true },
+    // There is no control plane behind it: its agent cannot be fetched, and it would power itself off.
+    apiUrl: 'https://ropewalk.invalid',
+    launchToken: 'of no use',
+  };
+}
+
+/** As an activity does: while nothing is known of the outcome, the same launch again. */
+async function launch(provider: Provider, request: LaunchRequest): Promise<LaunchOutcome> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await provider.launch(request);
+    } catch (error) {
+      if (tries === launchTries) throw error;
+      await sleep(lookEveryMs);
+    }
+  }
+}
+
+function onlyOf({ launched, failures }: LaunchOutcome): string {
+  const [only] = launched;
+  if (only !== undefined) return only.id;
+  throw new Error(`Nothing was launched: ${failures.map(({ code, text }) => `${code}: ${text}`).join(' ')}`);
+}
+
+async function until(
+  signal: AbortSignal,
+  withinMs: number,
+  what: string,
+  holds: () => Promise<boolean>,
+): Promise<void> {
+  const deadlineMs = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > deadlineMs) throw new Error(`Waited ${withinMs / 1_000} s for ${what}.`);
+    await sleep(lookEveryMs, undefined, { signal });
+  }
+}
+
+async function accountOf(region: string): Promise<string> {
+  const sts = new STSClient({ region });
+  try {
+    return (await sts.send(new GetCallerIdentityCommand({}))).Account ?? 'unknown';
+  } finally {
+    sts.destroy();
+  }
+}
