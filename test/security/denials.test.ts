@@ -61,10 +61,12 @@ describe("another workspace's number", () => {
     const number = await (kind === 'jobs' ? api.submit({}) : api.startCluster());
     // Its own people look at it all the time.
     expect((await api.call('GET', `/v1/${kind}/${number}`)).status).toBe(200);
-    const { query, result } = api.workflows.port;
+    const { port } = api.workflows;
+    const query = port.query.bind(port);
+    const result = port.result.bind(port);
     const asked: string[] = [];
-    api.workflows.port.query = (id, ...rest) => (asked.push(`query ${id}`), query(id, ...rest));
-    api.workflows.port.result = (id) => (asked.push(`result ${id}`), result(id));
+    port.query = (id, ...rest) => (asked.push(`query ${id}`), query(id, ...rest));
+    port.result = (id) => (asked.push(`result ${id}`), result(id));
     const lookUp = async (which: number) => {
       asked.splice(0);
       api.clock.offsetMs += 10_000;
