@@ -1,14 +1,13 @@
 // Effects on instances. Each is one provider call, idempotent, and safe to repeat after its answer was lost.
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 
 import type { LaunchNews, InspectionNews } from '../domain/cluster/apply.ts';
 import type { LaunchPlacement } from '../domain/cluster/machines.ts';
 import type { SlotOrder } from '../domain/cluster/plan.ts';
-import { RopewalkError } from '../domain/errors.ts';
-import { maxUnclearLaunches } from '../domain/limits.ts';
 import type { Tokens } from '../platform/tokens.ts';
 import type { Owner, Provider } from '../providers/provider.ts';
 import { heartbeating } from './heartbeating.ts';
+import { judgeLaunchError } from './launch-errors.ts';
 
 export interface InstanceDeps {
   provider: (name: string) => Provider;
@@ -59,7 +58,11 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
           apiUrl: deps.apiUrl,
           launchToken,
         };
-        return translated(() => deps.provider(input.provider).launch(request));
+        try {
+          return await deps.provider(input.provider).launch(request);
+        } catch (error) {
+          throw judgeLaunchError(error, Context.current().info.attempt);
+        }
       });
     },
 
@@ -95,25 +98,4 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
       });
     },
   };
-}
-
-/**
- * A request that is wrong stays wrong: retrying it would hide the reason from the user. And an answer that nobody understands
- * is asked for again only so often; what it may have launched has the cluster's tags, and ends with it at the latest.
- */
-async function translated<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (!(error instanceof RopewalkError)) throw error;
-    const { code } = error.problem;
-    const isTiresome = code === 'INTERNAL' && Context.current().info.attempt >= maxUnclearLaunches;
-    if (code !== 'VALIDATION' && !isTiresome) throw error;
-    throw ApplicationFailure.create({
-      message: error.message,
-      type: code === 'VALIDATION' ? 'InvalidRequest' : 'UnknownAnswer',
-      nonRetryable: true,
-      cause: error,
-    });
-  }
 }

@@ -35,6 +35,7 @@ const codes: Record<Exclude<FailureScope, 'unclear'>, string[]> = {
     'MaxIOPSLimitExceeded',
     'NetworkInterfaceLimitExceeded',
     'ResourceLimitExceeded',
+    'SecurityGroupLimitExceeded',
   ],
   account: [
     'MaxFleetCountExceeded',
@@ -67,6 +68,7 @@ const codes: Record<Exclude<FailureScope, 'unclear'>, string[]> = {
     'InvalidBlockDeviceMapping',
     'InvalidUserData.Malformed',
     'IdempotentParameterMismatch',
+    'SecurityGroupsPerInterfaceLimitExceeded',
   ],
   throttle: ['RequestLimitExceeded', 'Throttling', 'ThrottlingException', 'RequestThrottled', 'EC2ThrottledException'],
   cloud: [

@@ -40,6 +40,7 @@ describe('on EC2', () => {
       env: { MARKS: marks },
       ntasks: 6,
       maxWorkers: 3,
+      allowSshFrom: '203.0.113.7',
       vmTypes: ['m6i.large', 'm5.large'],
     };
     const plan = await client.jobs.plan(input);
@@ -52,6 +53,11 @@ describe('on EC2', () => {
     expect(launched).toHaveLength(plan.head.count + plan.workers.count);
     expect(new Set(launched.map(({ type }) => type))).toEqual(new Set([plan.workers.types[0]?.type]));
     expect(new Set(launched.map(({ zone }) => zone)).size).toBe(1);
+    const doors = (await ec2.emulator.counts()).calls;
+    expect([doors['CreateSecurityGroup'], doors['AuthorizeSecurityGroupIngress']]).toEqual([1, 1]);
+    await eventually(
+      async () => (await ec2.emulator.belongings()).every(({ kind }) => kind !== 'security group') || null,
+    );
     const printed = await eventually(async () => {
       const lines = [];
       for await (const line of client.jobs.logs(job.number)) if (line.task !== null) lines.push(line.text);
@@ -166,6 +172,10 @@ describe('on EC2', () => {
       { timeoutMs: 90_000 },
     );
     expect((await client.clusters.get(number)).events.map(({ code }) => code)).toContain('SPOT_INTERRUPTED');
+    const { entries } = await ec2.emulator.ledger();
+    const ended = entries.findIndex(({ event, id }) => event === 'ended' && id === worker?.id);
+    const successors = entries.slice(0, ended).filter(({ event, id }) => event === 'launched' && !live.includes(id));
+    expect(successors.filter(({ tags }) => tags['ropewalk:cluster'] === String(number))).toHaveLength(1);
     await client.clusters.stop(number);
     await atRest();
   });
