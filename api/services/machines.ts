@@ -185,8 +185,17 @@ const notConfigured = (): RopewalkError =>
   });
 
 function localWarnings(input: MachinesInput): string[] {
-  const { worker, head, ...rest } = { ...input, provider: undefined, workerPrefix: undefined };
-  const given = [worker, head, rest].flatMap((each) => Object.values(each));
-  if (given.every((value) => value === undefined)) return [];
-  return ['What was asked of machines has no effect: the local provider runs everything on this machine as it is.'];
+  const { worker, workerPrefix, head, provider: _, ...place } = input;
+  const wish = ({ types, ...rest }: WishInput): object => ({ vmTypes: types, ...rest });
+  const given = [
+    ...namesIn(wish(worker)).map((name) => fieldName(workerPrefix, name)),
+    ...(head === worker ? [] : namesIn(wish(head)).map((name) => fieldName('scheduler', name))),
+    ...namesIn(place),
+  ];
+  if (given.length === 0) return [];
+  const verb = given.length === 1 ? 'has' : 'have';
+  return [`${given.join(', ')} ${verb} no effect here: the local provider runs everything on this machine as it is.`];
 }
+
+const namesIn = (values: object): string[] =>
+  Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name]));

@@ -79,7 +79,19 @@ describe('a cluster on EC2', () => {
     expect((await specOf(plain, 'cluster')).machines).not.toHaveProperty('waitForCapacityMs');
   });
 
+  it('carries who may reach its head instance, as firewalls write it', async () => {
+    const api = cloudApi();
+    const body = { workers: 1, allowIngressFrom: '203.0.113.77/24', allowSshFrom: 'everyone' };
+    expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
+    expect((await specOf(api, 'cluster')).machines?.doors).toEqual({ scheduler: '203.0.113.0/24', ssh: '0.0.0.0/0' });
+    const plain = cloudApi();
+    expect((await plain.call('POST', '/v1/jobs', { body: { command: ['true'] } })).status).toBe(201);
+    expect((await specOf(plain, 'job')).machines).not.toHaveProperty('doors');
+  });
+
   it.each<[object, string]>([
+    [{ allowIngressFrom: 'me' }, 'allowIngressFrom'],
+    [{ allowSsh: false, allowSshFrom: 'everyone' }, 'allowSsh'],
     [{ waitForCapacity: 'long' }, 'waitForCapacity'],
     [{ waitForCapacity: '40 days' }, 'waitForCapacity'],
     [{ workerCpu: 1, workerMemory: '32 GiB' }, 'workerCpu'],
@@ -104,7 +116,10 @@ describe('a cluster on EC2', () => {
     const refused = await api.call('POST', '/v1/clusters', { body: { workers: 1, provider: 'aws' } });
     expect([refused.status, (await refused.json()).error.field]).toEqual([422, 'provider']);
     const made = await api.call('POST', '/v1/clusters', { body: { workers: 1, workerCpu: 2 } });
-    expect((await made.json()).warnings).toEqual([expect.stringContaining('has no effect')]);
+    expect((await made.json()).warnings).toEqual([expect.stringMatching(/^workerCpu has no effect here/)]);
+    const body = { command: ['true'], vmTypes: ['m6i.large'], zone: 'us-east-1a', provider: 'local' };
+    const job = await api.call('POST', '/v1/jobs', { body });
+    expect((await job.json()).warnings).toEqual([expect.stringMatching(/^vmTypes, zone have no effect here/)]);
   });
 });
 
