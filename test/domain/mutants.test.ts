@@ -31,6 +31,7 @@ import { checkPeopleWorlds } from '../builders/people-world.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
 import { capacityMutants } from './cluster/capacity-mutants.ts';
 import { daskMutants } from './cluster/dask-mutants.ts';
+import { slotMutants } from './cluster/slot-mutants.ts';
 import { healMutants } from './heal/heal-mutants.ts';
 import { sweepMutants } from './sweep/sweep-mutants.ts';
 import { aheadMutants } from './job/ahead-mutants.ts';
@@ -39,7 +40,7 @@ import { planMutants } from './offers/plan-mutants.ts';
 import { lookMutants } from './workspace/look-mutants.ts';
 import { peopleMutants } from './workspace/people-mutants.ts';
 import { workspaceMutants } from './workspace/workspace-mutants.ts';
-import { clusterMutants, deploymentMutants, jobMutants, slotMutants, type Mutant } from './mutants.ts';
+import { clusterMutants, deploymentMutants, jobMutants, type Mutant } from './mutants.ts';
 
 const domain = join(import.meta.dirname, '..', '..', 'domain');
 const options = { numRuns: 3_000, endOnFailure: true };

@@ -1,0 +1,71 @@
+// Named ways of breaking the rules of slots: whose instance is taken back, whose instances fail in a row; see ../mutants.ts.
+import type { Mutant } from '../mutants.ts';
+
+export const slotMutants: Mutant[] = [
+  {
+    name: 'a slot waits until the instance that is taken back has gone',
+    file: 'cluster/slots.ts',
+    from: '    ...state.instances.filter((instance) => !isVacating(state, instance)).map((instance) => instance.slot),\n',
+    to: '    ...state.instances.map((instance) => instance.slot),\n',
+  },
+  {
+    name: 'a slot that is taken back is filled again and again',
+    file: 'cluster/slots.ts',
+    from: '    ...state.instances.filter((instance) => !isVacating(state, instance)).map((instance) => instance.slot),\n',
+    to: '    ...state.instances.filter((each) => !state.instances.some((other) => other.slot === each.slot && isVacating(state, other))).map((instance) => instance.slot),\n',
+  },
+  {
+    name: 'whoever is taken back is ended for its successor',
+    file: 'cluster/slots.ts',
+    from: '  if (isVacating(state, instance)) return false;\n',
+    to: '',
+  },
+  {
+    name: 'a successor is ended for the one that is taken back',
+    file: 'cluster/slots.ts',
+    from: "other.state !== 'stopping' && !isVacating(state, other),",
+    to: "other.state !== 'stopping',",
+  },
+  {
+    name: 'the head has a successor',
+    file: 'cluster/slots.ts',
+    from: "instance.leavesAtMs !== undefined && instance.role === 'worker';",
+    to: 'instance.leavesAtMs !== undefined;',
+  },
+  {
+    name: 'a cluster is ready with one that is taken back',
+    file: 'cluster/view.ts',
+    from: ' || isVacating(state, instance)) return false;',
+    to: ') return false;',
+  },
+  {
+    name: 'one that was taken back stays in the books',
+    file: 'cluster/plan.ts',
+    from: "    ...grouped(taken, 'its cloud took it back'),\n",
+    to: '',
+  },
+  {
+    name: 'one that is taken back is given back, and the target with it',
+    file: 'cluster/give-back.ts',
+    from: ' &&\n      !isVacating(state, each),\n',
+    to: ',\n',
+  },
+  {
+    name: 'the job is not told of one that was taken back',
+    file: 'cluster/apply.ts',
+    from: '    if (instance.reason?.code === takenBack) tellLost(state, instance.id, takenBack, instance.reason.text);\n',
+    to: '',
+  },
+  {
+    name: 'failures in a row have no pauses',
+    file: 'cluster/plan.ts',
+    from: 'const fillable = vacantSlots(state).filter((slot) => nowMs >= fillableAtMs(state, slot));',
+    to: 'const fillable = vacantSlots(state);',
+  },
+  {
+    name: 'nobody wakes at the end of a pause',
+    file: 'cluster/plan.ts',
+    from: '    times.push(Math.max(state.launchBackoff?.untilMs ?? 0, fillable));\n',
+    to: '    times.push(state.launchBackoff?.untilMs ?? 0);\n',
+  },
+];
