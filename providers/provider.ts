@@ -1,5 +1,6 @@
 // What a cloud is to the rest of the house. Each provider passes providers/contract.ts; each method below is a promise
 // that the suite checks. Ids, tags and tokens come from the caller; a provider keeps no state that a crash could lose.
+import type { Doors } from '../domain/cluster/doors.ts';
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
 import type { Belonging } from '../domain/belonging.ts';
 import type { Architecture, Market, Offer } from '../domain/offers/offer.ts';
@@ -31,7 +32,7 @@ export interface LaunchRequest {
   /** One entry per instance wanted. */
   slots: { slot: number; generation: number; role: InstanceRole }[];
   /** For clouds, which have a choice. With `oneZone` all instances of the launch are in the same zone. */
-  placement?: { head: Placement; worker: Placement; oneZone: boolean };
+  placement?: { head: Placement; worker: Placement; oneZone: boolean; doors?: Doors };
   /** Where agents find the API, and the credential with which they register: a secret. */
   apiUrl: string;
   launchToken: string;
@@ -107,6 +108,8 @@ export interface Provider {
    * rejects when something still uses one of them.
    */
   removeBelongings(owner: Owner, ids: string[], signal: AbortSignal): Promise<void>;
+  /** Nothing more is launched for this owner, and all its instances are gone: what was made for it as a whole goes too. */
+  release?(owner: Owner, signal: AbortSignal): Promise<void>;
   /** Lines in time order per instance. */
   logs(query: LogQuery): AsyncIterable<LogLine>;
 }

@@ -96,7 +96,6 @@ export async function resolveMachines(
     };
   }
   const cloud = cloudOf(clouds, input.region);
-  if (doors !== null) throw notYet(doors.ssh === null ? 'allowIngressFrom' : 'allowSsh');
   const zones = zonesOf(cloud, input.zone);
   const policy = input.spotPolicy ?? 'on-demand';
   const offers = await cloud.offers();
@@ -122,6 +121,7 @@ export async function resolveMachines(
       zones,
       allowCrossZone: input.allowCrossZone ?? false,
       diskGib: diskOf(input.diskSize),
+      ...(doors === null ? {} : { doors }),
       ...waitOf(input.waitForCapacity),
     },
     offers,
@@ -159,14 +159,6 @@ function diskOf(size: string | undefined): number {
     hint: 'Between 8 GiB, which the machine image needs, and 16 TiB.',
   });
 }
-
-const notYet = (field: string): RopewalkError =>
-  new RopewalkError({
-    code: 'VALIDATION',
-    field,
-    message: `${field}: this is not supported yet.`,
-    hint: 'Leave it out.',
-  });
 
 const otherArchitecture = (field: string, architecture: string, but: string): RopewalkError =>
   new RopewalkError({

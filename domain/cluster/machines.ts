@@ -2,6 +2,7 @@
 // for and from what the cloud lately could not give: a launch that is repeated asks for the very same.
 import { unavailableOfferMs } from '../limits.ts';
 import type { Architecture, Market } from '../offers/offer.ts';
+import type { Doors } from './doors.ts';
 import type { ClusterState, LaunchFailure } from './state.ts';
 
 export type SpotPolicy = 'on-demand' | 'spot' | 'spot_with_fallback';
@@ -21,6 +22,8 @@ export interface MachineSettings {
   /** Otherwise all instances are in one zone. */
   allowCrossZone: boolean;
   diskGib: number;
+  /** Who may reach the head instance; absent when it is as the account has it. */
+  doors?: Doors | undefined;
   /** Set by whoever wants to wait for what cannot be had: so long, then without. */
   waitForCapacityMs?: number | undefined;
 }
@@ -38,6 +41,7 @@ export interface LaunchPlacement {
   head: RolePlacement;
   worker: RolePlacement;
   oneZone: boolean;
+  doors?: Doors;
 }
 
 /** Something a cloud could not give: not asked for again before `untilMs`. `*` stands for all. */
@@ -67,7 +71,8 @@ export function placeLaunch(
   const worker = placeRole(state, machines, machines.workerTypes, marketsOf(machines.spotPolicy), zones, nowMs);
   if ((roles.has('head') && head === null) || (roles.has('worker') && worker === null)) return null;
   const nothing: RolePlacement = { ...shapeOf(machines), types: [], market: 'on-demand', zones: [] };
-  return { head: head ?? nothing, worker: worker ?? nothing, oneZone };
+  const doors = machines.doors === undefined ? {} : { doors: machines.doors };
+  return { head: head ?? nothing, worker: worker ?? nothing, oneZone, ...doors };
 }
 
 /** When the first of what is not to be had may be asked for again; null when nothing is remembered. */

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Belonging, Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
+import { deleteGroup, groupsOf } from './doors.ts';
 import { codeOf } from './sdk-errors.ts';
 import { tagKeys } from './settings.ts';
 import { ownerIn, tagFilters } from './tags.ts';
@@ -34,15 +35,28 @@ export async function removeBelongings(
     signal.throwIfAborted();
     const found = (await withTags(clients, tagsOf(owner))).filter(({ id }) => wanted.has(id));
     if (found.length === 0) return;
-    for (const { id, kind } of found)
-      await (kind === 'volume' ? deleteVolume(clients, id) : deleteTemplate(clients, id));
+    for (const { id, kind } of found) await removers[kind](clients, id);
     await sleep(pollMs, undefined, { signal });
   }
 }
 
+const removers: Record<Belonging['kind'], (clients: AwsClients, id: string) => Promise<unknown>> = {
+  volume: deleteVolume,
+  'launch template': deleteTemplate,
+  // An instance that is on its way out may hold it for a while.
+  'security group': (clients, id) =>
+    deleteGroup(clients, id).catch((error: unknown) => {
+      if (codeOf(error) !== 'DependencyViolation') throw error;
+    }),
+};
+
 async function withTags(clients: AwsClients, tags: Tag[]): Promise<Belonging[]> {
   const filters = tagFilters(tags);
-  return [...(await templates(clients, filters)), ...(await looseVolumes(clients, filters))];
+  return [
+    ...(await templates(clients, filters)),
+    ...(await looseVolumes(clients, filters)),
+    ...(await securityGroups(clients, filters)),
+  ];
 }
 
 async function templates(clients: AwsClients, Filters: Filter[]): Promise<Belonging[]> {
@@ -62,6 +76,11 @@ async function looseVolumes(clients: AwsClients, filters: Filter[]): Promise<Bel
   );
 }
 
+async function securityGroups(clients: AwsClients, filters: Filter[]): Promise<Belonging[]> {
+  const groups = await groupsOf(clients, filters);
+  return groups.map(({ GroupId, Tags }) => belonging('security group', GroupId, undefined, Tags)).filter(isKnown);
+}
+
 async function collect<Page>(
   clients: AwsClients,
   pages: AsyncGenerator<Page, unknown>,
@@ -71,9 +90,11 @@ async function collect<Page>(
   for (;;) {
     const next = await clients.limiter.run('read', () => pages.next());
     if (next.done === true) return found;
-    found.push(...read(next.value).filter((each) => each !== null));
+    found.push(...read(next.value).filter(isKnown));
   }
 }
+
+const isKnown = (each: Belonging | null): each is Belonging => each !== null;
 
 function belonging(
   kind: Belonging['kind'],

@@ -3,6 +3,7 @@ import type { Provider } from '../provider.ts';
 import { listBelongings, removeBelongings } from './belongings.ts';
 import { createAwsClients } from './clients.ts';
 import { describeOwned, listDeployment } from './describe.ts';
+import { deleteGroups } from './doors.ts';
 import { launchInstances } from './launch.ts';
 import type { Limiter } from './limiter.ts';
 import { readCloudLogs } from './logs.ts';
@@ -33,6 +34,7 @@ export function createAwsProvider({ settings, unseenMs = defaultUnseenMs, limite
     terminate: (owner, ids, signal) => terminateOwned(clients, owner, ids, signal, { unseenMs }),
     listBelongings: (deploymentId) => listBelongings(clients, deploymentId),
     removeBelongings: (owner, ids, signal) => removeBelongings(clients, owner, ids, signal),
+    release: (owner, signal) => deleteGroups(clients, owner, signal),
     logs: (query) => readCloudLogs(clients, query),
   };
 }

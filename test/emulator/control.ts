@@ -71,6 +71,7 @@ export interface SeenInstance {
   tags: Record<string, string>;
   userData: string;
   clientToken: string;
+  securityGroups: string[];
 }
 
 export async function obey(world: World, signer: Signer, machines: Machines, raw: unknown): Promise<unknown> {
@@ -185,5 +186,6 @@ const seen = ({ id, type, zone, market, tags, data, clientToken, ...rest }: Inst
   state: stateAt({ id, type, zone, market, tags, data, clientToken, ...rest }, nowMs),
   tags,
   userData: Buffer.from(data.userData, 'base64').toString(),
+  securityGroups: data.securityGroups,
   clientToken,
 });

@@ -16,13 +16,22 @@ import {
 } from './catalogue.ts';
 import { describeInstances, getConsoleOutput, terminateInstances } from './instances.ts';
 import { createFleet, runInstances } from './launches.ts';
+import {
+  authorizeSecurityGroupIngress,
+  createSecurityGroup,
+  deleteSecurityGroup,
+  describeSecurityGroups,
+} from './security-groups.ts';
 import { createLaunchTemplate, deleteLaunchTemplate, describeLaunchTemplates } from './templates.ts';
 import { deleteVolume, describeVolumes } from './volumes.ts';
 
 const operations: Record<string, Operation> = {
+  AuthorizeSecurityGroupIngress: authorizeSecurityGroupIngress,
   CreateFleet: createFleet,
   CreateLaunchTemplate: createLaunchTemplate,
   DeleteLaunchTemplate: deleteLaunchTemplate,
+  CreateSecurityGroup: createSecurityGroup,
+  DeleteSecurityGroup: deleteSecurityGroup,
   DeleteVolume: deleteVolume,
   DescribeAvailabilityZones: describeAvailabilityZones,
   DescribeImages: describeImages,
@@ -31,6 +40,7 @@ const operations: Record<string, Operation> = {
   DescribeInstanceTypes: describeInstanceTypes,
   DescribeLaunchTemplates: describeLaunchTemplates,
   DescribeRegions: describeRegions,
+  DescribeSecurityGroups: describeSecurityGroups,
   DescribeSpotPriceHistory: describeSpotPriceHistory,
   DescribeSubnets: describeSubnets,
   DescribeVolumes: describeVolumes,
