@@ -5,7 +5,7 @@ import { errors, jwtVerify, SignJWT, type JWTPayload } from 'jose';
 
 import { RopewalkError } from '../domain/errors.ts';
 import { dashboardLinkTtlMs, dashboardSessionTtlMs, instanceTokenTtlMs, launchTokenTtlMs } from '../domain/limits.ts';
-import type { Keys } from './keys.ts';
+import type { Keys, KeySet } from './keys.ts';
 
 export interface LaunchClaims {
   workspace: string;
@@ -57,6 +57,14 @@ export interface Tokens {
 
 /** The verify functions throw UNAUTHENTICATED, whatever is wrong with the token. */
 export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
+  // Made once: from bytes, each token would make it anew, which costs as much as to check it.
+  const made = new Map<string, Promise<CryptoKey>>();
+  const keyOf = ({ kid, tokens }: Pick<KeySet, 'kid' | 'tokens'>): Promise<CryptoKey> => {
+    const known = made.get(kid) ?? importKey(tokens);
+    made.set(kid, known);
+    return known;
+  };
+
   const mint = async (audience: Audience, claims: JWTPayload, ttlMs: number) => {
     const expiresAt = Math.floor((now() + ttlMs) / 1000);
     const token = await new SignJWT(claims)
@@ -65,7 +73,7 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
       .setAudience(audience)
       .setIssuedAt(Math.floor(now() / 1000))
       .setExpirationTime(expiresAt)
-      .sign(keys.current.tokens);
+      .sign(await keyOf(keys.current));
     return { token, expiresAtMs: expiresAt * 1000 };
   };
 
@@ -76,7 +84,7 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
         (header) => {
           const key = keys.byKid(header.kid ?? '');
           if (key === null) throw new errors.JWSInvalid('unknown key id');
-          return key.tokens;
+          return keyOf(key);
         },
         {
           algorithms: [algorithm],
@@ -136,6 +144,9 @@ type Audience = 'launch' | 'instance' | 'dashboard' | 'dashboard-session';
 
 const algorithm = 'HS256';
 const issuer = 'ropewalk';
+
+const importKey = (bytes: Uint8Array): Promise<CryptoKey> =>
+  crypto.subtle.importKey('raw', new Uint8Array(bytes), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
 const integerOf = (value: unknown) => (Number.isSafeInteger(value) ? Number(value) : null);
