@@ -10,7 +10,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { requestBodyMs, requestHeadersMs } from '../domain/limits.ts';
 import { loadIdentityKeys, type IdentityKeys } from '../platform/aws-identity.ts';
 import { readForeign, readOrExit } from '../platform/environment.ts';
-import { readRegions } from './regions.ts';
+import { readAwsRegions } from '../platform/aws-settings.ts';
 import { loadKeys } from '../platform/keys.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
@@ -60,7 +60,10 @@ const client = new Client({
 });
 const stopping = new AbortController();
 // Heavy, and of use to those alone who have an account.
-const aws = settings.awsSettings === null ? null : await readRegions(settings.awsSettings);
+const aws =
+  settings.awsSettings === null
+    ? null
+    : (await import('../providers/aws/regions.ts')).createAwsRegions(readAwsRegions(settings.awsSettings), Date.now);
 const registry = createRegistry('api', readVersion());
 
 const vault = createVault(objects, keys);
@@ -77,7 +80,7 @@ const ports = {
   publicUrl: settings.publicUrl,
   logs: (provider: string, query: LogQuery) =>
     provider === 'aws' && aws !== null ? aws.readingOf(query.region).logs(query) : readLogs(settings.home, query),
-  ...(aws === null ? {} : { clouds: { preferred: settings.provider, ...aws.ports } }),
+  ...(aws === null ? {} : { clouds: { preferred: settings.provider, aws: aws.aws, regions: aws.regions } }),
   local: { hostId: settings.hostId, cores: availableParallelism() },
   stopping: stopping.signal,
   metrics: createApiMetrics(registry),
