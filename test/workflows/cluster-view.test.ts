@@ -35,6 +35,19 @@ it('counts a slot that was given up as an error', () => {
   expect(counts(state)).toEqual([3, 1, 1]);
 });
 
+it('does not count a worker that its cloud takes back, though it cannot be emptied yet', () => {
+  const state = cluster(3);
+  for (const slot of [1, 2]) say(state, slot, 'started');
+  const taken = state.instances.find((instance) => instance.slot === 1);
+  const said = { instance: taken?.id ?? '', bootId: taken?.bootId ?? '', address: 'a' };
+  const interruption = { kind: 'terminate', at: new Date(120_000).toISOString() } as const;
+  applyReport(state, { ...said, kind: 'alive', interruption }, 10);
+  decide(state, 10);
+  expect(taken).toMatchObject({ state: 'ready', drain: null });
+  expect(state.launches.flatMap(({ slots }) => slots)).toEqual([1]);
+  expect(counts(state)).toEqual([2, 1, 0]);
+});
+
 it('does not count who is on the way out', () => {
   const state = cluster(4);
   for (const slot of [0, 1, 2, 3]) say(state, slot, 'started');

@@ -1,6 +1,7 @@
 // A cluster as people see it: over HTTP, in the archive, and in the Temporal UI.
 import { capacityDeadlineMs, missingSlots, missingText } from '../../domain/cluster/capacity.ts';
 import { ordersOf } from '../../domain/cluster/orders.ts';
+import { isVacating } from '../../domain/cluster/slots.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { stagesOf } from '../../domain/cluster/stages.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
@@ -55,7 +56,9 @@ function viewDask(state: ClusterState): DaskView | null {
   const orders = ordersOf(state);
   const { dask, settings } = state;
   if (dask === null || settings.dask === null || orders === null) return null;
-  const workers = state.instances.filter((instance) => instance.role === 'worker' && instance.drain === null);
+  const workers = state.instances.filter(
+    (instance) => instance.role === 'worker' && instance.drain === null && !isVacating(state, instance),
+  );
   const started = workers.filter(({ state: is, process }) => is === 'ready' && process?.state === 'started');
   // A slot counts once: neither one beyond what is wanted, nor one that a worker has moved into since it was given up.
   const held = new Set(workers.flatMap(({ state: is, slot }) => (is === 'starting' || is === 'ready' ? [slot] : [])));
