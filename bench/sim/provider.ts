@@ -21,6 +21,8 @@ export interface Boot {
 export interface Simulation {
   client: Client;
   connection: NativeConnection;
+  /** This instance is gone, and nobody has asked for it. */
+  lose: (id: string) => void;
   stop: () => Promise<void>;
 }
 
@@ -45,7 +47,8 @@ export async function simulate(
   const address = stack.temporalAddress;
   const connection = await NativeConnection.connect({ address });
   const client = new Client({ connection: await Connection.connect({ address }), namespace: stack.namespace });
-  const provider = createSimulatedProvider(options);
+  const living = new Map<string, ObservedInstance>();
+  const provider = createSimulatedProvider(living, options);
   const worker = await Worker.create({
     connection,
     namespace: stack.namespace,
@@ -61,6 +64,7 @@ export async function simulate(
   return {
     client,
     connection,
+    lose: (id) => void living.delete(id),
     stop: async () => {
       worker.shutdown();
       await running;
@@ -70,17 +74,19 @@ export async function simulate(
   };
 }
 
-function createSimulatedProvider({
-  onLaunch,
-  onTerminate,
-}: {
-  onLaunch: (boots: Boot[]) => void;
-  onTerminate: (ids: string[]) => void;
-}): Pick<
+function createSimulatedProvider(
+  living: Map<string, ObservedInstance>,
+  {
+    onLaunch,
+    onTerminate,
+  }: {
+    onLaunch: (boots: Boot[]) => void;
+    onTerminate: (ids: string[]) => void;
+  },
+): Pick<
   Provider,
   'name' | 'offers' | 'launch' | 'describe' | 'terminate' | 'logs' | 'list' | 'listBelongings' | 'removeBelongings'
 > {
-  const living = new Map<string, ObservedInstance>();
   const all = (): ObservedInstance[] => [...living.values()];
   return {
     name: 'local',
