@@ -28,9 +28,9 @@ export interface Views {
   cluster(workspace: string, number: number, options?: { maxAgeMs?: number }): Promise<Viewed<ClusterView>>;
   /** null when there is no such workspace. */
   workspace(slug: string, maxAgeMs: number): Promise<Cached<WorkspaceView | null>>;
-  /** The specification of an open job, or null. */
+  /** The specification of an open job, or null; throws UNAVAILABLE while nobody can tell. */
   jobSpec(workspace: string, number: number): Promise<JobSpec | null>;
-  /** The specification of an open Dask cluster, or null. */
+  /** The specification of an open Dask cluster, or null; throws UNAVAILABLE while nobody can tell. */
   clusterSpec(workspace: string, number: number): Promise<ClusterSpec | null>;
   /** Read anew next time: something was changed. */
   expire(number: number): void;
@@ -72,8 +72,15 @@ export function createViews(ports: {
     const text = await readText(objects, specRef);
     return text === null ? null : clusterSpec.parse(JSON.parse(text));
   };
-  const openHolder = async (workspace: string, number: number) =>
-    (await holderOf(workspace, number, holderMaxAgeMs)) ?? (await holderOf(workspace, number, 0));
+  /** null only by a workspace that could be asked: what was said before an outage knows nothing of what began since. */
+  const openHolder = async (workspace: string, number: number) => {
+    const known = await holderOf(workspace, number, holderMaxAgeMs);
+    if (known !== null) return known;
+    const { value, isStale } = await workspaces.get(workspace, 0);
+    const found = value?.holders.find((holder) => holder.number === number) ?? null;
+    if (found === null && isStale) throw cannotTell(workspace, number);
+    return found;
+  };
 
   const isHeld =
     (holds: (holder: Holder) => boolean) =>
@@ -146,6 +153,16 @@ export function createViews(ports: {
     expireWorkspace: (slug) => workspaces.expire(slug),
   };
 }
+
+const cannotTell = (workspace: string, number: number) =>
+  new RopewalkError(
+    {
+      code: 'UNAVAILABLE',
+      message: `Workspace ${workspace} does not answer, so it is not known whether ${number} is open.`,
+      hint: 'Try again after the time given in Retry-After.',
+    },
+    { retryAfterMs: 1_000 },
+  );
 
 const freshForMs = 1_000;
 const holderMaxAgeMs = 5_000;

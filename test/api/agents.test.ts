@@ -138,6 +138,20 @@ describe('agents', () => {
     expect((await exchange(api, jobless.instanceToken, { want: 1 })).status).toBe(403);
   });
 
+  it('are not told that their job is over by a view from before it began', async () => {
+    const api = createTestApi();
+    expect((await api.call('GET', '/v1/jobs')).status).toBe(200);
+    const created = await api.call('POST', '/v1/jobs', { body: { command: ['true'] } });
+    const { number } = await created.json();
+    const claims = { workspace: 'default', cluster: number, job: number, instance: head };
+    const { instanceToken: token } = await api.tokens.mintInstance(claims);
+    api.workflows.control.isAway = true;
+    const answer = await api.call('GET', '/v1/agent/bundle', { token });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    api.workflows.control.isAway = false;
+    expect((await api.call('GET', '/v1/agent/bundle', { token })).status).toBe(200);
+  });
+
   it('are told to try again while Temporal is away', async () => {
     const api = createTestApi();
     const { headToken } = await jobWithAgents(api);

@@ -1,4 +1,5 @@
 // What a life that did not come to its end was waiting for, in Temporal's words: for people who look for the reason.
+import { tagKeys } from '../../../providers/aws/settings.ts';
 import { clusterWorkflowId } from '../../../workflows/cluster/messages.ts';
 import { jobWorkflowId } from '../../../workflows/job/messages.ts';
 import type { Bed } from './bed.ts';
@@ -9,14 +10,11 @@ export async function pendingOf(bed: Bed, { scenario, key }: Life): Promise<stri
   if (!isOfACluster(scenario) || key === '') return '';
   const lines: string[] = [];
   for (const id of [jobWorkflowId(Number(key)), clusterWorkflowId(Number(key))]) {
-    const raw = (
-      await bed.temporal.workflow
-        .getHandle(id)
-        .describe()
-        .catch(() => null)
-    )?.raw;
-    if (raw === undefined) continue;
-    lines.push(`  ${id}: workflow task ${raw.pendingWorkflowTask?.attempt ?? '-'}`);
+    const handle = bed.temporal.workflow.getHandle(id);
+    const found = await handle.describe().catch(() => null);
+    if (found === null) continue;
+    const { raw, status } = found;
+    lines.push(`  ${id}: ${status.name}, workflow task ${raw.pendingWorkflowTask?.attempt ?? '-'}`);
     for (const { activityType, attempt, state, lastFailure } of raw.pendingActivities ?? []) {
       lines.push(`    ${activityType?.name}, attempt ${attempt}, state ${state}: ${lastFailure?.message ?? ''}`);
     }
@@ -24,6 +22,11 @@ export async function pendingOf(bed: Bed, { scenario, key }: Life): Promise<stri
   const view = await bed.client.clusters.get(Number(key)).catch(() => null);
   const instances = view?.instances.map((each) => `${each.id} in slot ${each.slot} is ${each.state}`) ?? [];
   const living = (await bed.oracle.living(Number(key))).map((each) => JSON.stringify(each));
+  const ledger = ((await bed.ground.cloud?.ledger()) ?? [])
+    .filter(({ tags }) => tags[tagKeys.cluster] === key)
+    .map(
+      ({ atMs, event, id, why, tags }) => `${new Date(atMs).toISOString()} ${event} ${id} ${tags[tagKeys.role]} ${why}`,
+    );
   const events = view?.events.slice(-6).map(({ code, text }) => `${code} ${text}`) ?? [];
-  return [...lines, ...[...instances, ...living, ...events].map((text) => `    ${text}`)].join('\n');
+  return [...lines, ...[...instances, ...living, ...ledger, ...events].map((text) => `    ${text}`)].join('\n');
 }
