@@ -12,18 +12,24 @@ export const limitBody: MiddlewareHandler<AppEnv> = (c, next) => {
   return limit(c, next);
 };
 
-const limitTo = (maxSize: number): MiddlewareHandler =>
-  bodyLimit({
-    maxSize,
-    onError: () => {
-      const most = maxSize < mebibyte ? `${maxSize / 1024} KiB` : `${maxSize / mebibyte} MiB`;
-      throw new RopewalkError({
-        code: 'TOO_LARGE',
-        message: `A request body may have at most ${most} here.`,
-        hint: 'Send large inputs another way, and only their names with the job.',
-      });
-    },
-  });
+function limitTo(maxSize: number): MiddlewareHandler {
+  const onError = (): never => {
+    const most = maxSize < mebibyte ? `${maxSize / 1024} KiB` : `${maxSize / mebibyte} MiB`;
+    throw new RopewalkError({
+      code: 'TOO_LARGE',
+      message: `A request body may have at most ${most} here.`,
+      hint: 'Send large inputs another way, and only their names with the job.',
+    });
+  };
+  const countBytes = bodyLimit({ maxSize, onError });
+  return (c, next) => {
+    const length = c.req.header('content-length') ?? '';
+    const isTold = /^\d+$/.test(length) && c.req.header('transfer-encoding') === undefined;
+    if (!isTold) return countBytes(c, next);
+    // No more than that is read, and asking for the body itself would make a stream of it: a quarter of an agent's request.
+    return Number(length) > maxSize ? onError() : next();
+  };
+}
 
 const mebibyte = 1024 * 1024;
 const limitSmall = limitTo(maxSmallBodyBytes);

@@ -34,10 +34,13 @@ export function createAgent(talk: Talk, boot: Boot, address: string): SimulatedA
       let claim = 0;
       const worked = { done: 0, lastAtMs: 0 };
       let results: ExchangeRequest['results'] = [];
+      let addressesSeen: string | undefined;
       for (;;) {
         claim += 1;
-        const body: ExchangeRequest = { claim, want: perRequest, running: [], results };
+        const seen = addressesSeen === undefined ? {} : { addressesSeen };
+        const body: ExchangeRequest = { claim, want: perRequest, running: [], results, ...seen };
         const answer = exchangeAnswerBody.parse(await talk.call('POST', '/v1/agent/exchange', token, body));
+        addressesSeen = answer.addresses ?? addressesSeen;
         worked.done += answer.acknowledged.length;
         if (answer.acknowledged.length > 0) worked.lastAtMs = performance.now();
         if (answer.stop !== null) return worked;

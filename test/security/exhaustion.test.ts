@@ -27,6 +27,24 @@ describe('the size of a request', () => {
     expect((await errorOf(response)).code).toBe('TOO_LARGE');
   });
 
+  it('is taken at its word, and nothing of it is read', async () => {
+    const api = createTestApi();
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          sent += 1;
+          controller.enqueue(new Uint8Array(1024));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const headers = { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' };
+    const told = { method: 'POST', headers: { ...headers, 'content-length': '65537' }, body, duplex: 'half' };
+    expect((await api.app.request('/v1/tokens', told)).status).toBe(413);
+    expect(sent).toBe(0);
+  });
+
   it('is counted, also when the request does not say it', async () => {
     const api = createTestApi();
     let sent = 0;
