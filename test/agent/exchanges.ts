@@ -1,0 +1,46 @@
+// What tests of an agent's decisions share: answers as the control plane gives them, and an exchange in one step.
+import { applyAnswer, noteSent, planExchange, resultsKept, taskEnded } from '../../agent/state.ts';
+import type { AgentState, Grant, TaskResult } from '../../agent/state.ts';
+import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
+
+export const answerWith = (fields: Partial<ExchangeAnswerBody>): ExchangeAnswerBody => ({
+  grants: [],
+  acknowledged: [],
+  drop: [],
+  stop: null,
+  retryAfterMs: 2_000,
+  renewWithinMs: 30_000,
+  taskCount: 1,
+  schedulerAddress: null,
+  readyWorkers: [],
+  token: null,
+  ...fields,
+});
+export const grant = (lease: number): Grant => ({ lease, task: lease, taskId: lease, attempt: 1 });
+export const resultOf = (lease: number): TaskResult => ({
+  lease,
+  task: lease,
+  attempt: 1,
+  exitCode: 0,
+  signal: null,
+  startedAtMs: 1,
+  endedAtMs: 2,
+  reason: null,
+});
+
+export function say(state: AgentState, nowMs: number): { state: AgentState; request: ExchangeRequest } {
+  const { say: request } = planExchange(state, nowMs);
+  if (request === null) throw new Error('nothing to say');
+  return { state: noteSent(state, request), request };
+}
+
+export function trade(state: AgentState, nowMs: number, fields: Partial<ExchangeAnswerBody>) {
+  const said = say(state, nowMs);
+  return { ...applyAnswer(said.state, said.request, answerWith(fields), { nowMs }), request: said.request };
+}
+
+/** As the loop has it once the result is on disk. */
+export function finish(state: AgentState, result: TaskResult | null, nowMs: number): AgentState {
+  const ended = taskEnded(state, result, nowMs).state;
+  return resultsKept(ended, ended.unkept);
+}
