@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { Role, Scope, WorkspaceState, WorkspaceToken } from '../../domain/workspace/state.ts';
 import { scopesOfRole } from '../../domain/workspace/authority.ts';
 import { useOf } from '../../domain/workspace/use.ts';
+import { aim, type Cluster, endOne, hear, settleAll, speak } from './people-clusters.ts';
 import type { WorkspaceRules } from './rules.ts';
 import { type CheckOptions, checkWorlds, type Met, must, pick } from './worlds.ts';
 
@@ -60,20 +61,6 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const planOf = fc.record({ steps: fc.array(step, { minLength: 20, maxLength: 50, size: 'max' }) });
 type Plan = typeof planOf extends fc.Arbitrary<infer T> ? T : never;
-
-/** As its workflow would be: the newest request of each kind counts. */
-interface Cluster {
-  number: number;
-  target: number;
-  most: number;
-  scaleSeq: number;
-  adaptSeq: number;
-  /** Instances that are there, on their way out or not; never fewer than wanted. */
-  running: number;
-  /** What it has said of itself and its workspace has not heard yet, and what it said last. */
-  words: { instances: number; scale: number; adapt: number }[];
-  said: { instances: number; scale: number; adapt: number } | null;
-}
 
 interface World {
   rules: WorkspaceRules;
@@ -252,54 +239,6 @@ function deliver(world: World, which: number, lost: boolean): void {
   speak(cluster);
   if (seq % 2 === 0) hear(world, cluster, cluster.words.length - 1);
   world.rules.settleShare(world.state, { number: cluster.number, kind, seq });
-}
-
-/** Those beyond are there until they end. */
-function aim(cluster: Cluster, target: number): void {
-  cluster.target = target;
-  cluster.running = Math.max(cluster.running, target);
-}
-
-/** As its workflow does: when it goes by another request, and when it has become smaller. */
-function speak(cluster: Cluster): void {
-  const { said, running: instances, scaleSeq: scale, adaptSeq: adapt } = cluster;
-  if (scale === 0 && adapt === 0) return;
-  if (said !== null && said.scale === scale && said.adapt === adapt && said.instances <= instances) return;
-  cluster.said = { instances, scale, adapt };
-  cluster.words.push(cluster.said);
-}
-
-/** One that is not wanted has ended, and perhaps a word of this cluster arrives, an early one or a late one. */
-function endOne(world: World, cluster: Cluster, word: number | null): void {
-  if (cluster.running > cluster.target) cluster.running -= 1;
-  speak(cluster);
-  if (word !== null) hear(world, cluster, word);
-}
-
-function hear({ rules, state, met }: World, cluster: Cluster, which: number): void {
-  const word = pick(cluster.words, which);
-  if (word === undefined) return;
-  cluster.words = cluster.words.filter((each) => each !== word);
-  const held = () => state.holders.find((each) => each.number === cluster.number)?.instances ?? 0;
-  const before = held();
-  rules.noteFootprint(state, { number: cluster.number, ...word });
-  must(held() <= before, () => 'a word of what it has took more');
-  if (held() < before) met('given back');
-}
-
-/** Everything has been said and heard, and nothing is there that is not wanted: then no more is held than may be wanted. */
-function settleAll(world: World): void {
-  for (const cluster of world.clusters) {
-    while (cluster.running > cluster.target) endOne(world, cluster, 0);
-    while (cluster.words.length > 0) hear(world, cluster, 0);
-    const holder = world.state.holders.find((each) => each.number === cluster.number);
-    const share = holder?.share;
-    // One whose newest request was lost does not know of it, and keeps what it has until the next.
-    if (share === undefined || share.scale.seq !== cluster.scaleSeq || share.adapt.seq !== cluster.adaptSeq) continue;
-    if (world.messages.some((message) => message.cluster === cluster)) continue;
-    const most = Math.max(share.scale.wanted, share.adapt.wanted, cluster.target);
-    must(holder?.instances === most, () => `${holder?.instances} are held for ever, where ${most} may be wanted`);
-  }
 }
 
 function checkLimits({ state }: World, user: string, met: Met<Subject>): void {
