@@ -106,6 +106,13 @@ def launches():
     instances = [instance for each in described for instance in each["Instances"]]
     ids = sorted(instance["InstanceId"] for instance in instances)
     ec2.describe_volumes(Filters=ours)
+    vpc = ec2.describe_security_groups(GroupIds=["sg-cluster"])["SecurityGroups"][0]["VpcId"]
+    specification = [{"ResourceType": "security-group", "Tags": tags}]
+    group = ec2.create_security_group(GroupName="boto3", Description="doors", VpcId=vpc, TagSpecifications=specification)
+    ssh = {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "203.0.113.7/32"}]}
+    ec2.authorize_security_group_ingress(GroupId=group["GroupId"], IpPermissions=[ssh])
+    [doors] = ec2.describe_security_groups(Filters=ours)["SecurityGroups"]
+    ec2.delete_security_group(GroupId=group["GroupId"])
     console = ec2.get_console_output(InstanceId=ids[0])
     ended = ec2.terminate_instances(InstanceIds=ids)["TerminatingInstances"]
     one = instances[0]
@@ -114,6 +121,9 @@ def launches():
         "template": {key: template[key] for key in ("LaunchTemplateName", "DefaultVersionNumber", "Tags")},
         "templates": len(ec2.describe_launch_templates(Filters=ours)["LaunchTemplates"]),
         "dry": dry,
+        "doors": [
+            (rule["FromPort"], rule["ToPort"], rule["IpRanges"][0]["CidrIp"]) for rule in doors["IpPermissions"]
+        ],
         "run": len(reservation["Instances"]),
         "runAgain": [i["InstanceId"] for i in reservation["Instances"]] == [i["InstanceId"] for i in again["Instances"]],
         "reservationOwner": reservation["OwnerId"],

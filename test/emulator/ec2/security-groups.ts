@@ -18,7 +18,7 @@ export const createSecurityGroup: Operation = (call) => {
   const shownFromMs = call.nowMs + call.world.delays.visibleMs;
   const group: SecurityGroup = { id: hexId('sg'), name, tags, rules: [], shownFromMs };
   call.region.groups.set(group.id, group);
-  return { return: true, groupId: group.id, tagSet: tagSet(tags) };
+  return { groupId: group.id, tagSet: tagSet(tags) };
 };
 
 export const authorizeSecurityGroupIngress: Operation = (call) => {
