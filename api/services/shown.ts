@@ -42,7 +42,14 @@ const outsideOfCluster = (cluster: Cluster): Cluster => ({
 });
 
 function outsideOfDask({ workersWanted, workersStarted, workersErrored }: NonNullable<Cluster['dask']>) {
-  const empty = { schedulerAddress: null, tasks: null, clients: null, idleSince: null, adaptive: null };
+  const empty = {
+    schedulerAddress: null,
+    tasks: null,
+    clients: null,
+    idleSince: null,
+    unresponsiveSince: null,
+    adaptive: null,
+  };
   return { ...empty, workersWanted, workersStarted, workersErrored };
 }
 
