@@ -29,8 +29,8 @@ export async function launchOneByOne(endpoint: string, workers: number): Promise
         const { Instances } = await ec2.send(command);
         return Instances?.[0]?.InstanceId ?? '';
       } catch (error) {
-        if (!(error instanceof Error) || error.name !== 'RequestLimitExceeded') throw error;
-        found.throttled += 1;
+        if (!(error instanceof Error) || !tryAgain.has(error.name)) throw error;
+        if (error.name === 'RequestLimitExceeded') found.throttled += 1;
         await sleep(pauseMs * (0.5 + Math.random()));
       }
     }
@@ -49,6 +49,9 @@ export async function launchOneByOne(endpoint: string, workers: number): Promise
   ec2.destroy();
   return { seconds, ...found };
 }
+
+/** A connection that was kept for the next call may end just then: the same token finds what that call made. */
+const tryAgain = new Set(['RequestLimitExceeded', 'TimeoutError']);
 
 const machine = {
   ImageId: 'ami-0123456789abcdef0',
