@@ -60,7 +60,7 @@ export async function soakCycles({ cycles, atOnce }: CyclesInput) {
         } else {
           const { number } = await client.jobs.create({ command: ['true'] });
           await client.jobs.wait(number);
-          if (cycle % 101 === 0) {
+          if (cycle % 25 === 0) {
             mostEvents = Math.max(mostEvents, (await historySize(simulation.client, `job/${number}`)).events);
           }
         }
