@@ -1,0 +1,103 @@
+// Builds both images from their Dockerfiles as they are, and runs them against a Temporal server of its own until the API is
+// ready and a job is done. By hand: `npm run test:images`, as root, with podman and debootstrap; a few minutes.
+import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Client, Connection } from '@temporalio/client';
+
+import { defaultWorkspace, ensureWorkspace } from '../../dev/first-run.ts';
+import { issueToken } from '../../dev/token.ts';
+import { loadHost } from '../../ops/host.ts';
+import { createClient } from '../../sdk/client.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { startTemporal } from '../support/temporal-server.ts';
+import { ensureBase } from './base.ts';
+import { run } from './run.ts';
+
+const repository = join(import.meta.dirname, '../..');
+const names = ['api', 'worker'] as const;
+const namespace = 'images';
+/** Where podman's own limits are more than this machine gives, nothing starts. */
+const limits = ['--ulimit=nofile=16384:16384', '--ulimit=nproc=16384:16384'];
+
+async function main(words: string[]): Promise<void> {
+  // To try again what was built by an earlier run.
+  if (!words.includes('--built')) await build();
+  const directory = await mkdtemp(join(tmpdir(), 'ropewalk-images-'));
+  const nothing = { none: async () => undefined };
+  const temporal = await startTemporal({ control: nothing, instances: nothing });
+  const containers: string[] = [];
+  try {
+    await tryOut(directory, temporal.address, containers);
+  } catch (error) {
+    for (const id of containers) console.error(await run('podman', ['logs', '--tail', '40', id]).catch(String));
+    throw error;
+  } finally {
+    // In order: the API is told to end, and so is the Temporal worker, which takes its agents along with its container.
+    for (const id of containers) await run('podman', ['rm', '--force', '--time', '20', id]).catch(console.error);
+    await temporal.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function build(): Promise<void> {
+  const recipe = await readFile(join(repository, 'ops/Dockerfile.api'), 'utf8');
+  await ensureBase(`docker.io/library/${/^FROM (\S+)/m.exec(recipe)?.[1] ?? ''}`);
+  for (const name of names) {
+    const recipeOf = ['-f', `ops/Dockerfile.${name}`, '--ignorefile', `ops/Dockerfile.${name}.dockerignore`];
+    await run('podman', ['build', '--network=host', ...recipeOf, '-t', `ropewalk-${name}`, '.'], repository);
+    console.log(`built ropewalk-${name}`);
+  }
+}
+
+async function tryOut(directory: string, address: string, containers: string[]): Promise<void> {
+  const env = { ROPEWALK_HOME: directory, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+  const init = await runCli(['init'], { env: { ...env, HOME: directory } });
+  if (init.code !== 0) throw new Error(init.stderr);
+  const { hostId } = await loadHost(directory);
+  const state = join(directory, 'state');
+  await mkdir(state, { mode: 0o700 });
+  await chown(state, 1000, 1000);
+  const port = await freePort();
+  const apiUrl = `http://127.0.0.1:${port}`;
+  const settings = {
+    api: { ROPEWALK_PORT: String(port), ROPEWALK_PUBLIC_URL: apiUrl, ROPEWALK_METRICS_ADDRESS: await freeAddress() },
+    worker: { ROPEWALK_API_URL: apiUrl, ROPEWALK_METRICS_ADDRESS: await freeAddress() },
+  };
+  for (const name of names) {
+    const given = {
+      ...settings[name],
+      ROPEWALK_HOST_ID: hostId,
+      TEMPORAL_ADDRESS: address,
+      TEMPORAL_NAMESPACE: namespace,
+    };
+    const words = Object.entries(given).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
+    const where = ['--network=host', ...limits, '--volume', `${state}:/var/lib/ropewalk`];
+    containers.push(await run('podman', ['run', '--detach', ...where, ...words, `ropewalk-${name}`]));
+  }
+  await eventually(async () => (await fetch(`${apiUrl}/readyz`).catch(() => null))?.status === 200, {
+    timeoutMs: 120_000,
+  });
+  console.log('the API is ready');
+
+  const connection = await Connection.connect({ address });
+  try {
+    const temporal = new Client({ connection, namespace });
+    const signal = AbortSignal.timeout(120_000);
+    await ensureWorkspace(temporal, defaultWorkspace, signal);
+    const { jobs } = createClient({ apiUrl, token: await issueToken(temporal, defaultWorkspace, signal) });
+    const { number } = await jobs.create({ command: ['node', '-e', 'console.log(process.version)'], ntasks: 2 });
+    const { status, tasks } = await jobs.wait(number);
+    if (status !== 'done') throw new Error(`job ${number} is ${status}: ${JSON.stringify(tasks)}`);
+    console.log(`job ${number} is done: ${tasks.done} tasks`);
+  } finally {
+    await connection.close();
+  }
+}
+
+const freeAddress = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
+
+await main(process.argv.slice(2));
