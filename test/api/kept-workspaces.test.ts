@@ -18,8 +18,7 @@ const startApi = (before?: TestApi): TestApi => {
   const shared = { workflows: first.workflows.port, objects: first.objects, vault: first.vault, now: first.now };
   const kept = createKeptWorkspaces({ vault: first.vault, logger });
   const next = createTestApi({ ...shared, tokens: first.tokens, kept });
-  const call: TestApi['call'] = (method, path, options = {}) =>
-    next.call(method, path, { ...options, token: options.token === undefined ? first.token : options.token });
+  const call: TestApi['call'] = (method, path, options) => next.call(method, path, { token: first.token, ...options });
   return { ...first, call };
 };
 
