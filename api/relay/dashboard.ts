@@ -71,9 +71,16 @@ export async function serveDashboard(
   });
   upstream.on('response', (answer) => {
     clearTimeout(timer);
-    // A throw in here would come out in the agent's connection, which carries everybody's pages.
-    if (response.destroyed) answer.destroy();
-    else passOn(deps, path, answer, response);
+    // A throw in here would come out in the agent's connection, which carries everybody's pages, and end this process.
+    try {
+      if (response.destroyed) answer.destroy();
+      else passOn(deps, path, answer, response);
+    } catch {
+      // People's own programs may answer in Dask's place, and with anything.
+      answer.destroy();
+      if (response.headersSent) response.destroy();
+      else sendPage(response, silentPage(cluster));
+    }
   });
   upstream.end();
 }
@@ -84,6 +91,9 @@ function passOn(
   answer: IncomingMessage,
   response: ServerResponse,
 ) {
+  const { statusCode: status = 0 } = answer;
+  // Less is no answer, and a proxy on the way might take what follows a 101 for anything.
+  if (status < 200 || status > 599) throw new Error(`${status} is no status of an answer`);
   const headers = responseHeaders(answer.headers, deps.publicOrigin);
   if (answer.headers.location !== undefined) {
     const location = locationFor(cluster, rest, answer.headers.location);
@@ -93,7 +103,7 @@ function passOn(
     }
     headers['location'] = location;
   }
-  response.writeHead(answer.statusCode ?? 502, headers);
+  response.writeHead(status, headers);
   // A reader that goes away or a source that breaks off ends the other.
   pipeline(answer, response, () => undefined);
 }

@@ -16,20 +16,30 @@ export interface Hub {
   close(): void;
 }
 
+const goingDown = 'the API is going down';
 /** An agent that does not read while frames for it pile up is broken: the windows of all its streams fit in here. */
 const maxUnsentBytes = 16 * 1024 * 1024;
 
 export function createHub({ pingEveryMs = relayPingEveryMs, maxStreams }: HubOptions = {}): Hub {
   const agents = new Map<number, { socket: WebSocket; streams: RelayStreams }>();
+  let isClosed = false;
+  const hangUp = (socket: WebSocket, code: number, why: string): void => {
+    socket.close(code, why);
+    // An orderly close waits for an answer that may never come.
+    setTimeout(() => socket.terminate(), 1_000).unref();
+  };
 
   return {
     add(cluster, socket) {
+      // It was let in while the process began to end: nobody else would hang up on it, and the server waits for that.
+      if (isClosed) {
+        socket.on('error', () => socket.terminate());
+        return hangUp(socket, relayCloseCodes.draining, goingDown);
+      }
       agents.get(cluster)?.socket.close(relayCloseCodes.replaced, 'a newer connection has taken its place');
       const end = (code: number, why: string): void => {
         streams.close(why);
-        socket.close(code, why);
-        // An orderly close waits for an answer that may never come.
-        setTimeout(() => socket.terminate(), 1_000).unref();
+        hangUp(socket, code, why);
       };
       const streams = createRelayStreams({
         ...(maxStreams === undefined ? {} : { maxStreams }),
@@ -64,10 +74,10 @@ export function createHub({ pingEveryMs = relayPingEveryMs, maxStreams }: HubOpt
     },
     streams: (cluster) => agents.get(cluster)?.streams.count() ?? 0,
     close() {
+      isClosed = true;
       for (const { socket, streams } of agents.values()) {
-        streams.close('the API is going down');
-        socket.close(relayCloseCodes.draining, 'the API is going down');
-        setTimeout(() => socket.terminate(), 1_000).unref();
+        streams.close(goingDown);
+        hangUp(socket, relayCloseCodes.draining, goingDown);
       }
     },
   };

@@ -112,6 +112,7 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
 
   return {
     ...{ clock, tokens, view, logged, state, startApi, startAgent, cookie, get, page },
+    viewNow: () => viewWith(view),
     /** A dashboard's page, as somebody who may see it. */
     see: async (rest: string, headers: Record<string, string> = {}) =>
       page(`/clusters/${cluster}/dashboard${rest}`, { cookie: await cookie(), ...headers }),
