@@ -23,6 +23,11 @@ export async function answerLines(
     giveBack();
     throw error;
   });
+  // Of this method nobody reads lines: they would never end, and their place would never be given back.
+  if (c.req.method === 'HEAD') {
+    giveBack();
+    return c.body(null, 200, headers);
+  }
   const access = watchAccess(
     () => isStillGood(deps, actor),
     () => left.abort(),
@@ -40,8 +45,10 @@ export async function answerLines(
     onEnd: ends,
     onError: (error) => deps.logger.warn({ ...logFields(c), err: error }, 'a stream of lines was cut short'),
   });
-  return c.body(stream, 200, { 'Content-Type': ndjsonType, 'Cache-Control': 'no-store' });
+  return c.body(stream, 200, headers);
 }
+
+const headers = { 'Content-Type': ndjsonType, 'Cache-Control': 'no-store' };
 
 /** A stream that ends because its reader's token was revoked must not look complete. */
 async function* whileAllowed(lines: AsyncIterable<unknown>, access: AccessWatch): AsyncGenerator<unknown> {

@@ -8,11 +8,14 @@ export function ndjsonStream(
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   let awaited: Promise<IteratorResult<unknown>> | null = null;
+  let isLeft = false;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         awaited ??= iterator.next();
         const next = await withinQuiet(awaited);
+        // Nothing can be said to who has left, and that they left is no error.
+        if (isLeft) return;
         if (next === null) return controller.enqueue(encoder.encode('\n'));
         awaited = null;
         const { done, value } = next;
@@ -21,12 +24,14 @@ export function ndjsonStream(
           controller.close();
         } else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`));
       } catch (error) {
+        if (isLeft) return;
         options.onEnd?.();
         options.onError(error);
         controller.error(error);
       }
     },
     async cancel() {
+      isLeft = true;
       options.onEnd?.();
       options.leave();
       await iterator.return?.();

@@ -59,6 +59,35 @@ describe('the logs of a cluster', () => {
     finish(api, number);
     expect((await linesOf(response)).map(({ text }) => text)).toEqual(['last']);
   });
+
+  it('of which only the head is asked for hold no place of their reader', async () => {
+    const api = createTestApi({ quotas: { openStreams: 1 } });
+    const number = await api.startCluster();
+    for (const path of [`/v1/clusters/${number}/logs`, `/v1/clusters/${number}/events`]) {
+      for (const query of ['', '?follow=true']) {
+        const response = await api.call('HEAD', `${path}${query}`);
+        expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+      }
+    }
+    expect((await api.call('HEAD', `/v1/clusters/${number + 1}/logs`)).status).toBe(404);
+    expect((await api.call('GET', `/v1/clusters/${number}/logs`)).status).toBe(200);
+  });
+
+  it('whose reader leaves are no trouble to tell of', async () => {
+    const api = createTestApi();
+    const number = await api.startCluster();
+    const isOver = Promise.withResolvers<void>();
+    api.logs.read = async function* ({ signal }) {
+      await new Promise((done) => signal?.addEventListener('abort', done));
+      isOver.resolve();
+    };
+    const response = await api.call('GET', `/v1/clusters/${number}/logs?follow=true`);
+    const reader = response.body?.getReader();
+    const read = reader?.read();
+    await reader?.cancel();
+    await Promise.all([read, isOver.promise]);
+    expect(api.logged.filter((line) => line.includes('cut short'))).toEqual([]);
+  });
 });
 
 describe('the events of a cluster', () => {
