@@ -80,6 +80,8 @@ export async function exchangeLoop({
       .catch(fail);
   };
 
+  // The notice may have come before: while the bundle was asked for, in an outage of ours for long.
+  if (leave.draining.aborted) state = drain(state);
   leave.draining.addEventListener('abort', () => {
     state = drain(state);
     bell.ring();

@@ -1,0 +1,50 @@
+// The exchange of an instance that its cloud takes back, against a stand-in for its session.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { exchangeLoop } from '../../agent/exchange-loop.ts';
+import { createLeave } from '../../agent/leave.ts';
+import { createLog } from '../../agent/log.ts';
+import type { Session } from '../../agent/register.ts';
+import { createResults } from '../../agent/results.ts';
+
+describe('a notice that comes before the first exchange', () => {
+  it('leaves every task to others, and the instance has nothing left to do', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'ropewalk-leave-'));
+    const said: string[] = [];
+    const stopping = new AbortController();
+    const session: Session = {
+      register: () => Promise.resolve(null),
+      registered: () => {
+        throw new Error('nobody asks');
+      },
+      call: async ({ path }) => {
+        said.push(path);
+        // Whoever asks for work in spite of the notice would ask without end.
+        stopping.abort();
+        return null;
+      },
+      renew: () => undefined,
+      token: () => '',
+      order: () => ({ code: '', text: '', failed: false }),
+    };
+    const leave = createLeave();
+    leave.begin({ kind: 'terminate', at: new Date(Date.now() + 120_000).toISOString() });
+    await exchangeLoop({
+      session,
+      start: () => {
+        throw new Error('no task may begin');
+      },
+      results: createResults(directory),
+      log: createLog(join(directory, 'agent.jsonl')),
+      stopping,
+      isHead: true,
+      leave,
+    }).finally(() => rm(directory, { recursive: true, force: true }));
+    expect(said).toEqual([]);
+    expect(stopping.signal.aborted).toBe(false);
+  });
+});
