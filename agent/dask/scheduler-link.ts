@@ -67,18 +67,22 @@ export async function createSchedulerLink(options: SchedulerLinkOptions = {}): P
     changes.check();
     onChange();
   };
+  /** Under an order number of its own the answer would reach nobody. */
+  const giveUpAsked = (): void => {
+    for (const { reject } of asked.values()) reject(new Error('the Dask scheduler went away before it answered'));
+    asked.clear();
+  };
   const accept = (socket: Socket): void => {
-    // One scheduler, one connection: the newest is the one that is alive.
+    // One scheduler, one connection: the newest is the one that is alive. It may be here before the end of the other is seen.
     connection?.destroy();
+    giveUpAsked();
     connection = socket;
     readLines(socket, receive);
     socket.on('error', () => undefined);
     socket.on('close', () => {
       if (connection !== socket) return;
       connection = null;
-      // Under an order number of its own the answer would reach nobody.
-      for (const { reject } of asked.values()) reject(new Error('the Dask scheduler went away before it answered'));
-      asked.clear();
+      giveUpAsked();
     });
   };
   const server = await listen(socketPath, accept);

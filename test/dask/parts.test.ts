@@ -235,6 +235,18 @@ describe('the link', () => {
     await expect(lost).rejects.toThrow('the Dask scheduler went away before it answered');
     await expect(link.order('closeAll', {})).rejects.toThrow(/not connected/);
   });
+
+  it('ends what was asked over an older connection when a newer one comes first', async () => {
+    const { link, received, say } = await linked();
+    await eventually(() => link.isConnected());
+    const lost = link.order('drain', { workers: ['a'], deadlineSeconds: 600 });
+    await eventually(() => received.length === 1);
+    sockets.push(connect(link.socketPath));
+    await expect(lost).rejects.toThrow('the Dask scheduler went away before it answered');
+    // On its way when the newer came: it is nobody's answer now.
+    say({ kind: 'answer', id: 1, ok: true, workers: { a: 'drained' } });
+    expect(link.isConnected()).toBe(true);
+  });
 });
 
 describe('a process', () => {
