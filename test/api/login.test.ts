@@ -78,6 +78,18 @@ describe('device login', () => {
     expect((await poll(api, login.deviceCode)).status).toBe(401);
   });
 
+  it('bounds guesses that come together, and counts none that was right', async () => {
+    const api = createTestApi();
+    const guesses = Array.from({ length: 3 * maxWrongUserCodes }, () => approve(api, 'BBBB-BBBB'));
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 404)).toHaveLength(maxWrongUserCodes);
+    expect(new Set(statuses)).toEqual(new Set([404, 429]));
+    api.clock.offsetMs += deviceLoginTtlMs;
+    for (let n = 0; n <= maxWrongUserCodes; n += 1) {
+      expect((await approve(api, (await begin(api)).userCode)).status).toBe(200);
+    }
+  });
+
   it('bounds guesses of codes, and logins that nobody ends', async () => {
     const api = createTestApi();
     for (let n = 0; n < maxWrongUserCodes; n += 1) expect((await approve(api, 'BBBB-BBBB')).status).toBe(404);

@@ -32,12 +32,10 @@ export async function approveLogin(
 ): Promise<ApprovedLogin> {
   requireScope(actor, 'read', { honourStale: false });
   const person = `${actor.workspace}/${actor.user}`;
-  deps.loginRates.check(person);
+  const wasRight = deps.loginRates.guess(person);
   const found = await findByUserCode(deps, userCode);
-  if (found === null || found.login.decision !== null) {
-    deps.loginRates.wrong(person);
-    throw unknownCode;
-  }
+  if (found === null || found.login.decision !== null) throw unknownCode;
+  wasRight();
   const { workspace, user, tokenId } = actor;
   const decision = approve ? ({ approved: true, workspace, user, tokenId } as const) : ({ approved: false } as const);
   await writeLogin(deps, found.key, { ...found.login, decision });

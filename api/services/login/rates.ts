@@ -6,9 +6,11 @@ import { deviceLoginTtlMs, maxDeviceLogins, maxWrongUserCodes } from '../../../d
 export interface LoginRates {
   /** Throws TOO_BUSY when too many logins were begun lately. */
   begin(): void;
-  /** Throws TOO_BUSY when this person has typed too many wrong codes lately. */
-  check(person: string): void;
-  wrong(person: string): void;
+  /**
+   * Throws TOO_BUSY when this person has typed too many wrong codes lately. Counts as wrong at once, so that guesses that
+   * come together count too; whoever finds that it was right calls what this returns.
+   */
+  guess(person: string): () => void;
 }
 
 export function createLoginRates(now: () => number): LoginRates {
@@ -21,14 +23,16 @@ export function createLoginRates(now: () => number): LoginRates {
       begun.count += 1;
       if (begun.count > maxDeviceLogins) throw tooMany('Too many logins were begun just now.', begun);
     },
-    check(person) {
-      const window = wrong.get(person);
-      if (window === undefined || isOver(window)) return void wrong.delete(person);
+    guess(person) {
+      const known = wrong.get(person);
+      const window = known === undefined || isOver(known) ? { sinceMs: now(), count: 0 } : known;
       if (window.count >= maxWrongUserCodes) throw tooMany('Too many codes were wrong.', window);
-    },
-    wrong(person) {
-      const window = wrong.get(person) ?? { sinceMs: now(), count: 0 };
-      wrong.set(person, { ...window, count: window.count + 1 });
+      window.count += 1;
+      wrong.set(person, window);
+      return () => {
+        window.count -= 1;
+        if (window.count === 0 && wrong.get(person) === window) wrong.delete(person);
+      };
     },
   };
 
