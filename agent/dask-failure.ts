@@ -32,6 +32,6 @@ export function asFailure(code: DaskFailureCode, cause: unknown): DaskFailure {
 }
 
 /** As long as a report may be, and without the passwords that an index's address may hold. */
-function presentable(text: string): string {
+export function presentable(text: string): string {
   return text.replaceAll(/:\/\/[^/@\s]*@/g, '://[secret]@').slice(0, 1000);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { certificateAnswer } from '../schema/agent.ts';
-import { orFail } from './dask-failure.ts';
+import { orFail, presentable } from './dask-failure.ts';
 import { createCsr } from './dask/csr.ts';
 import type { TlsFiles } from './dask/processes.ts';
 import { cleanEnvironments } from './environment/clean.ts';
@@ -65,7 +65,7 @@ async function pythonEnvironment(input: SetupInput): Promise<Environment> {
       signal.throwIfAborted();
       const mayPass = error instanceof EnvironmentError && (error.code === 'INSTALL' || error.code === 'TOOLS');
       if (!mayPass || attempt === attempts) throw error;
-      log.write(`The Python environment could not be made, trying again: ${error.message.slice(0, 500)}`);
+      log.write(`The Python environment could not be made, trying again: ${presentable(error.message)}`);
       await sleep(againAfterMs * attempt, undefined, { signal });
     }
   }

@@ -1,0 +1,63 @@
+// What an instance of a Dask cluster says while its Python environment cannot be made.
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { expect, it } from 'vitest';
+
+import { setUp } from '../../agent/dask-setup.ts';
+import { createLog } from '../../agent/log.ts';
+
+/** It can be run, and nothing can be had with it: pip quotes the index that it was told to use. */
+const python = `#!/bin/sh
+case "$*" in
+  *sysconfig*) printf '3.12.1\\n%s\\ncpython linux-x86_64 none\\n' "$0" ;;
+  *) echo 'Failed to fetch: https://ada:hunter2@index.example/simple/uv/' >&2; exit 1 ;;
+esac
+`;
+
+it('quotes no password of an index, also where it only tries again', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'ropewalk-setup-'));
+  await writeFile(join(directory, 'python3'), python);
+  await chmod(join(directory, 'python3'), 0o755);
+  const stopping = new AbortController();
+  const said: string[] = [];
+  const made = setUp({
+    boot: {
+      apiUrl: 'http://127.0.0.1:1',
+      launchToken: 't',
+      address: '127.0.0.1',
+      cacheDir: join(directory, 'cache'),
+      powerOff: null,
+      owner: { deploymentId: 'd', workspace: 'default', cluster: 1 },
+    },
+    environment: { PATH: `${directory}:/usr/bin:/bin` },
+    log: {
+      ...createLog(join(directory, 'agent.jsonl')),
+      write: (text) => {
+        said.push(text);
+        stopping.abort();
+      },
+    },
+    stopping,
+    session: {
+      register: () => Promise.resolve(null),
+      registered: () => {
+        throw new Error('nobody asks');
+      },
+      // No certificate before the environment has failed.
+      call: () => new Promise(() => undefined),
+      renew: () => undefined,
+      token: () => '',
+      order: () => ({ code: '', text: '', failed: false }),
+    },
+    work: directory,
+    requirements: [],
+    onStage: () => undefined,
+  });
+  await expect(made)
+    .rejects.toThrow()
+    .finally(() => rm(directory, { recursive: true, force: true }));
+  expect(said).toEqual([expect.stringContaining('https://[secret]@index.example')]);
+  expect(said.join()).not.toContain('hunter2');
+});
