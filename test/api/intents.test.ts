@@ -56,6 +56,18 @@ describe('while Temporal is away', () => {
     expect(api.workflows.clusters.get(body.number)?.stopRequested).toMatchObject({ code: 'STOPPED' });
   });
 
+  it('one intent that cannot be read keeps none of the others waiting', async () => {
+    const api = createTestApi();
+    const number = await api.submit({});
+    await api.call('GET', `/v1/jobs/${number}`);
+    api.workflows.control.isAway = true;
+    expect((await api.call('POST', `/v1/jobs/${number}/cancel`)).status).toBe(202);
+    await api.objects.put('intents/a.json', Buffer.from('{"kind":"of a later version"}'));
+    api.workflows.control.isAway = false;
+    expect(await deliver(api)).toEqual({ left: 1 });
+    expect(api.workflows.jobs.get(number)?.cancelRequested).toMatchObject({ code: 'CANCELLED' });
+  });
+
   it('nobody ends what is not theirs, and creates wait', async () => {
     const api = createTestApi();
     const number = await api.submit({ privateToCreator: true });

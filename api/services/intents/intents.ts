@@ -39,9 +39,9 @@ export async function deliverIntents(
   const keys = await deps.objects.list(prefix, { limit: atOnce });
   let left = keys.length;
   for (const key of keys) {
-    const bytes = await deps.objects.get(key);
-    const wanted = bytes === null ? null : intent.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
     try {
+      const bytes = await deps.objects.get(key);
+      const wanted = bytes === null ? null : intent.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
       const told = wanted === null ? 'closed' : await tell(deps, wanted);
       if (wanted !== null && told === 'missing' && (await isReserved(deps, wanted))) continue;
       await deps.objects.delete(key);
@@ -51,7 +51,8 @@ export async function deliverIntents(
       deps.logger.info({ ...wanted, told }, 'what was written down while Temporal was away has been told');
     } catch (error) {
       if (isAway(error)) return { left };
-      throw error;
+      // One that cannot be told must not keep those behind it waiting.
+      deps.logger.error({ err: error, key }, 'what was written down while Temporal was away could not be told yet');
     }
   }
   return { left };
