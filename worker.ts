@@ -26,6 +26,7 @@ import { createWorkerMetrics, freeLoopbackPort, readTemporalMetrics } from './pl
 import { createDirectoryObjects } from './platform/objects/directory.ts';
 import { createTokens } from './platform/tokens.ts';
 import { createVault } from './platform/vault/vault.ts';
+import { createReplayer } from './platform/replayer.ts';
 import { readVersion } from './platform/version.ts';
 import { readWorkerSettings, type WorkerSettings } from './platform/worker-settings.ts';
 import { createLocalProvider } from './providers/local/provider.ts';
@@ -105,19 +106,23 @@ async function main(): Promise<void> {
   const workflowModules = ['workflows/updates-last.ts', ...(tracing === null ? [] : ['workflows/tracing.ts'])].map(
     pathOf,
   );
+  // A bundle that was made beforehand has all interceptors but those of tracing.
+  const code =
+    settings.workflowBundle === null || tracing !== null
+      ? { workflowsPath: pathOf('workflows/index.ts'), interceptors: { workflowModules } }
+      : { workflowBundle: { codePath: settings.workflowBundle }, interceptors: {} };
   const control = await Worker.create({
     ...common,
     taskQueue: controlQueue,
-    // A bundle that was made beforehand has all interceptors but those of tracing.
-    ...(settings.workflowBundle === null || tracing !== null
-      ? { workflowsPath: pathOf('workflows/index.ts'), interceptors: { activity: observed, workflowModules } }
-      : { workflowBundle: { codePath: settings.workflowBundle } }),
+    ...code,
+    interceptors: { ...common.interceptors, ...code.interceptors },
     activities: {
       ...createArchiveActivities({ objects, vault }),
       ...createEndedActivities({ client, objects, vault }),
       ...createHealActivities({
         client,
         objects,
+        replayer: { violation: createReplayer(code), buildId: () => control.options.buildId ?? '' },
         onStandstill: (workflowId, outcome) => counts.standstill(workflowId.split('/')[0] ?? '', outcome),
       }),
       ...createNumberActivities({ client }),

@@ -18,7 +18,7 @@ import { workspaceMessages, workspaceWorkflowId } from '../workflows/workspace/m
 import type { WorkspaceView } from '../workflows/workspace/messages.ts';
 import { heartbeating } from './heartbeating.ts';
 import { deploymentOf, describeWorkflow, queryOrNull } from './presence.ts';
-import { readStandstill } from './standstill.ts';
+import { readStandstill, type Replayer } from './standstill.ts';
 
 export interface HealActivities {
   healStandstills(input: HealInput): Promise<HealReport>;
@@ -27,6 +27,7 @@ export interface HealActivities {
 export interface HealDeps {
   client: Client;
   objects: Objects;
+  replayer: Replayer;
   /** For the metrics. */
   onStandstill: (workflowId: string, outcome: Healed['outcome']) => void;
 }
@@ -88,18 +89,19 @@ async function lookAt(deps: HealDeps, ids: string[], dryRun: boolean, report: He
 }
 
 async function healOne(
-  { client, objects, onStandstill }: HealDeps,
+  { client, objects, replayer, onStandstill }: HealDeps,
   pending: { workflowId: string; runId: string; attempt: number },
   dryRun: boolean,
 ): Promise<Healed[]> {
   const { workflowId, runId } = pending;
-  const { standstill, events } = await readStandstill(client, pending);
+  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  const standstill = await readStandstill(history, replayer, pending);
   const resets = await readResets(objects, workflowId);
   const nowMs = Date.now();
   const decision = decideHeal(standstill, resets, nowMs);
   if (decision.do === 'nothing') return [];
   const { text } = decision;
-  const task = decision.do === 'reset' ? events.find(({ eventId }) => Number(eventId) === decision.toEventId) : null;
+  const task = decision.do === 'reset' ? eventOf(history.events, decision.toEventId) : null;
   if (decision.do === 'reset' && !dryRun) {
     // Before the reset: one that nobody remembers could be repeated without end.
     await writeResets(objects, workflowId, rememberReset(resets, workflowId, nowMs));
@@ -123,6 +125,9 @@ async function healOne(
   }
   return [{ workflowId, outcome, text }];
 }
+
+const eventOf = <E extends { eventId?: unknown }>(events: E[] | null | undefined, id: number): E | undefined =>
+  events?.find(({ eventId }) => Number(eventId) === id);
 
 /** Of the protocol's enumeration: signals and updates since then are applied again. */
 const allEligible = 3;

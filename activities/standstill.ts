@@ -5,14 +5,35 @@ import { eventNamedBy } from '../domain/heal/decide.ts';
 import type { Standstill } from '../domain/heal/state.ts';
 
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
-export type Events = NonNullable<History['events']>;
+type Events = NonNullable<History['events']>;
+
+/** The code that this process runs, put to the test: a server writes down only the first failure of a workflow task. */
+export interface Replayer {
+  buildId: () => string;
+  /** The SDK's word on why the code cannot follow the history; null when it can. */
+  violation: (history: History, workflowId: string) => Promise<string | null>;
+}
 
 export async function readStandstill(
-  client: Client,
+  history: History,
+  replayer: Replayer,
   pending: { workflowId: string; runId: string; attempt: number },
-): Promise<{ standstill: Standstill; events: Events }> {
-  const { events } = await client.workflow.getHandle(pending.workflowId, pending.runId).fetchHistory();
-  return { standstill: { ...pending, ...failureIn(events ?? []) }, events: events ?? [] };
+): Promise<Standstill> {
+  const told = failureIn(history.events ?? []);
+  const found = told.failure === null ? await replayed(replayer, history, pending.workflowId) : told;
+  return { ...pending, ...found };
+}
+
+/** When its first try ran out of time, what became of the others is nowhere. */
+async function replayed(
+  { buildId, violation }: Replayer,
+  history: History,
+  workflowId: string,
+): Promise<Pick<Standstill, 'failure' | 'writer'>> {
+  const message = await violation(history, workflowId);
+  if (message === null) return { failure: null, writer: null };
+  const failure = { cause: nondeterminism, message, buildId: buildId() };
+  return { failure, writer: writerOf(history.events ?? [], eventNamedBy(message)) };
 }
 
 export function failureIn(events: Events): Pick<Standstill, 'failure' | 'writer'> {
@@ -23,7 +44,7 @@ export function failureIn(events: Events): Pick<Standstill, 'failure' | 'writer'
   const message = failed.failure?.message ?? '';
   const started = events.find((event) => Number(event.eventId) === Number(failed.startedEventId));
   const buildId = started?.workflowTaskStartedEventAttributes?.workerVersion?.buildId ?? '';
-  const cause = failed.cause === nondeterministicError ? 'NON_DETERMINISTIC_ERROR' : `cause ${failed.cause}`;
+  const cause = failed.cause === nondeterministicError ? nondeterminism : `cause ${failed.cause}`;
   return { failure: { cause, message, buildId }, writer: writerOf(events, eventNamedBy(message)) };
 }
 
@@ -42,8 +63,25 @@ function writerOf(events: Events, eventId: number | null): Standstill['writer'] 
     completedEventId: Number(completed.eventId),
     buildId: completed.workflowTaskCompletedEventAttributes?.workerVersion?.buildId ?? '',
     hasUpdate: written.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes),
+    isRepeated: wasBegunBefore(events.slice(0, at)),
   };
 }
 
+/** Whether one was begun and not done since one was last done. */
+function wasBegunBefore(events: Events): boolean {
+  const lastDone = events.findLastIndex((event) => event.workflowTaskCompletedEventAttributes);
+  return events
+    .slice(lastDone + 1)
+    .some(
+      ({ workflowTaskFailedEventAttributes: failed, workflowTaskTimedOutEventAttributes: timedOut }) =>
+        failed || timedOut?.timeoutType === startToClose,
+    );
+}
+
+const nondeterminism = 'NON_DETERMINISTIC_ERROR';
+
 /** Of the protocol's enumeration of causes. */
 const nondeterministicError = 24;
+
+/** Of the protocol's enumeration of time-outs: the task was begun. */
+const startToClose = 1;

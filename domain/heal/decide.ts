@@ -2,13 +2,17 @@
 // operator: only the one fault of Temporal's SDK that is known to be mended by it, and only when the very code that wrote
 // the history is the one that cannot follow it. Code that was deployed by mistake, or is still missing, is not that: its
 // workflows go on by themselves as soon as the right code is back, and a reset would lose what they did.
+//
+// The fault (temporalio/sdk-rust 943, 1146): a workflow task is worked off in two steps where a replay has one. An update
+// comes in another order then; and when the task had run out of time before, and the worker kept what it had begun, the
+// first step saw an earlier time than the replay does, and may have decided otherwise.
 import { maxResetsADay, standstillAttempts } from '../limits.ts';
 import type { HealDecision, Reset, Standstill } from './state.ts';
 
 const known =
-  /^\[TMPRL1100\] Nondeterminism error: Update machine does not handle this event: HistoryEvent\(id: (\d+),/;
+  /^\[TMPRL1100\] Nondeterminism error: (?:[A-Za-z ]+ machine does not handle this event:|No command scheduled for event) HistoryEvent\(id: (\d+),/;
 
-/** The event that the history has where the code has an update; null for every other failure. */
+/** The event that the history has where the code has another, or nothing; null for every other failure. */
 export const eventNamedBy = (message: string): number | null => {
   const id = known.exec(message)?.[1];
   return id === undefined ? null : Number(id);
@@ -20,7 +24,9 @@ export function decideHeal(found: Standstill, resets: readonly Reset[], nowMs: n
   if (attempt < standstillAttempts || failure?.cause !== nondeterminism) return { do: 'nothing' };
   const told = (why: string): HealDecision => ({ do: 'tell', text: `${why}: ${failure.message}`.slice(0, maxText) });
   if (eventNamedBy(failure.message) === null) return told('its code does not follow its history');
-  if (writer === null || !writer.hasUpdate) return told('its history has no update where the failure says so');
+  if (writer === null || !(writer.hasUpdate || writer.isRepeated)) {
+    return told('its history has neither an update nor a repeated workflow task where the failure says so');
+  }
   if (writer.buildId === '' || writer.buildId !== failure.buildId) {
     return told('other code wrote its history than the code that cannot follow it');
   }

@@ -8,8 +8,11 @@ export interface Standstill {
   attempt: number;
   /** The last failure of a workflow task since one was completed; null when there is none, and it merely waits. */
   failure: { cause: string; message: string; buildId: string } | null;
-  /** The workflow task that wrote the event which the failure names; null when the history has no such thing. */
-  writer: { completedEventId: number; buildId: string; hasUpdate: boolean } | null;
+  /**
+   * The workflow task that wrote the event which the failure names; null when the history has no such thing. It is repeated
+   * when one before it, for the same work, was begun and not done.
+   */
+  writer: { completedEventId: number; buildId: string; hasUpdate: boolean; isRepeated: boolean } | null;
 }
 
 /** A reset that was done. */

@@ -11,10 +11,12 @@ import { createHealActivities, type HealActivities } from '../../activities/heal
 import { findingsOf } from '../../ops/doctor/standstills.ts';
 import { healNow } from '../../ops/heal.ts';
 import { createDirectoryObjects } from '../../platform/objects/directory.ts';
+import { createReplayer } from '../../platform/replayer.ts';
 import { type HealInput, type HealReport, healType } from '../../workflows/heal/messages.ts';
 import { controlQueue } from '../../workflows/messages.ts';
 import { eventually } from '../support/eventually.ts';
-import { fixture as workflowsPath, standStill, updatesLast, withWorker, type Scene } from '../support/stuck.ts';
+import { dieInTask, fixture as workflowsPath, standStill, updatesLast, withWorker } from '../support/stuck.ts';
+import type { Scene } from '../support/stuck.ts';
 import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
 
 const deploymentId = 'dep_own';
@@ -26,6 +28,7 @@ describe('the healing', () => {
   let objects: string;
   let real: HealActivities;
   const counted: string[] = [];
+  let buildId = '';
   beforeAll(async () => {
     objects = await mkdtemp(join(tmpdir(), 'ropewalk-heal-'));
     temporal = await startTemporal({
@@ -35,7 +38,8 @@ describe('the healing', () => {
     native = await NativeConnection.connect({ address: temporal.address });
     const { client } = temporal;
     const onStandstill = (workflowId: string, outcome: string): void => void counted.push(`${workflowId} ${outcome}`);
-    real = createHealActivities({ client, objects: createDirectoryObjects(objects), onStandstill });
+    const replayer = { violation: createReplayer({ workflowsPath }), buildId: () => buildId };
+    real = createHealActivities({ client, objects: createDirectoryObjects(objects), replayer, onStandstill });
     const knows = (workflowId: string, view: object): Promise<unknown> =>
       client.workflow.start('knows', { workflowId, taskQueue, args: [view], memo: { deploymentId } });
     await knows('deployment', { workspaces: ['w'] });
@@ -100,6 +104,24 @@ describe('the healing', () => {
     // The right code is back, and found upon the next attempt; until then the server refuses updates.
     const noted = eventually(() => note('cluster/8'), { timeoutMs: 60_000, intervalMs: 250 });
     expect(await withWorker(right, () => noted)).toBe(2);
+  });
+
+  it('finds the known fault by a replay when the server has kept no word of it', async () => {
+    const faulty = scene({ workflowsPath });
+    await standStill(faulty, 'cluster/9');
+    await handleOf('cluster/9').signal('wake');
+    // Of a workflow task the server writes down the first failure alone, and that was a time-out.
+    await dieInTask(faulty, 'cluster/9');
+    const worker = await Worker.create({ connection: native, namespace: 'ropewalk', taskQueue, workflowsPath });
+    await worker.runUntil(async () => {
+      await fails('cluster/9');
+      const nine = { workflowId: 'cluster/9', text: expect.stringContaining('Nondeterminism error') };
+      buildId = 'of another worker';
+      expect((await heal()).healed).toEqual([{ ...nine, outcome: 'told' }]);
+      buildId = worker.options.buildId ?? '';
+      expect((await heal()).healed).toEqual([{ ...nine, outcome: 'reset' }]);
+      expect(await note('cluster/9')).toBe(2);
+    });
   });
 
   it('does nothing for another deployment than the namespace’s', async () => {

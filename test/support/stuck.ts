@@ -31,18 +31,25 @@ export async function standStill(scene: Scene, workflowId: string, memo: Record<
 
 /** What a worker leaves that is killed in the workflow task after an activity: an update comes before the next worker does. */
 export async function afterDeath(scene: Scene, workflowId: string): Promise<void> {
-  const { client, native, taskQueue } = scene;
+  const { client, native } = scene;
   const { namespace } = client.options;
   const handle = await start(scene, 'acting', workflowId, {});
   await withWorker(scene, () => began(scene, workflowId, 'activityTaskScheduledEventAttributes'));
   const activities = { act: async () => 'done' };
   const acts = await Worker.create({ connection: native, namespace, taskQueue: 'acts', activities });
   await acts.runUntil(began(scene, workflowId, 'activityTaskCompletedEventAttributes'));
+  await dieInTask(scene, workflowId);
+  await withWorker(scene, () => handle.executeUpdate<number, []>('note'));
+}
+
+/** Takes the workflow task that is there, as a worker that is killed then: it runs out of time, and is given to the next. */
+export async function dieInTask(scene: Scene, workflowId: string): Promise<void> {
+  const { client, taskQueue } = scene;
+  const { namespace } = client.options;
   await client.withDeadline(Date.now() + 30_000, () =>
     client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: taskQueue }, identity: 'dead' }),
   );
   await began(scene, workflowId, 'workflowTaskTimedOutEventAttributes');
-  await withWorker(scene, () => handle.executeUpdate<number, []>('note'));
 }
 
 /** The worker remembers no workflow, so each of its workflow tasks begins with a replay. */

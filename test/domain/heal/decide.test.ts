@@ -8,7 +8,7 @@ import { maxResetsADay, standstillAttempts } from '../../../domain/limits.ts';
 const message =
   '[TMPRL1100] Nondeterminism error: Update machine does not handle this event: HistoryEvent(id: 89, TimerStarted)';
 const failure = { cause: 'NON_DETERMINISTIC_ERROR', message, buildId: 'today' };
-const writer = { completedEventId: 88, buildId: 'today', hasUpdate: true };
+const writer = { completedEventId: 88, buildId: 'today', hasUpdate: true, isRepeated: false };
 const stuck: Standstill = { workflowId: 'job/18', runId: 'r', attempt: standstillAttempts, failure, writer };
 const day = 24 * 60 * 60_000;
 const nowMs = 10 * day;
@@ -30,7 +30,24 @@ describe('the decision to reset', () => {
     expect(decideHeal(found, [], nowMs)).toEqual({ do: 'nothing' });
   });
 
-  const other = message.replace('Update machine', 'Activity machine');
+  it.each<[string, Standstill]>([
+    ['a time that was another', { ...stuck, writer: { ...writer, hasUpdate: false, isRepeated: true } }],
+    [
+      'a command that is not given again',
+      {
+        ...stuck,
+        failure: { ...failure, message: message.replace(/Update .*event:/, 'No command scheduled for event') },
+      },
+    ],
+    [
+      'another command',
+      { ...stuck, failure: { ...failure, message: message.replace('Update', 'Signal external WF') } },
+    ],
+  ])('is taken for the known fault in the shape of %s', (_, found) => {
+    expect(decideHeal(found, [], nowMs)).toMatchObject({ do: 'reset', toEventId: 88 });
+  });
+
+  const other = message.replace(/Update .*/, "Activity type of scheduled event 'a' does not match 'b'");
   it.each<[string, Standstill, string]>([
     ['another nondeterminism', { ...stuck, failure: { ...failure, message: other } }, 'does not follow its history'],
     [
@@ -44,8 +61,12 @@ describe('the decision to reset', () => {
       { ...stuck, failure: { ...failure, buildId: '' }, writer: { ...writer, buildId: '' } },
       'other code',
     ],
-    ['a task that wrote no update', { ...stuck, writer: { ...writer, hasUpdate: false } }, 'has no update'],
-    ['a history without that event', { ...stuck, writer: null }, 'has no update'],
+    [
+      'a task that wrote no update, at once',
+      { ...stuck, writer: { ...writer, hasUpdate: false } },
+      'neither an update',
+    ],
+    ['a history without that event', { ...stuck, writer: null }, 'neither an update'],
   ])('is left to people for %s', (_, found, says) => {
     expect(decideHeal(found, [], nowMs)).toEqual({ do: 'tell', text: expect.stringContaining(says) });
   });
