@@ -22,7 +22,6 @@ import { createTokens } from '../platform/tokens.ts';
 import { createVault } from '../platform/vault/vault.ts';
 import { readVersion } from '../platform/version.ts';
 import { readLogs } from '../providers/local/logs.ts';
-import type { LogQuery } from '../providers/provider.ts';
 import { createApp } from './app.ts';
 import { limitConnections, serverOptions } from './connections.ts';
 import { createDrain } from './drain.ts';
@@ -33,6 +32,7 @@ import { publishProgram } from './services/agents/program.ts';
 import { isStillGood } from './services/auth/verify-token.ts';
 import { runIntentLoop } from './services/intents/loop.ts';
 import { createKeptWorkspaces } from './services/kept-workspaces.ts';
+import { createProviderLogs } from './services/provider-logs.ts';
 import { createTemporalPort, temporalClientOptions } from './services/temporal-port.ts';
 import { createViews } from './services/views.ts';
 
@@ -78,8 +78,10 @@ const ports = {
   logger,
   now: Date.now,
   publicUrl: settings.publicUrl,
-  logs: (provider: string, query: LogQuery) =>
-    provider === 'aws' && aws !== null ? aws.readingOf(query.region).logs(query) : readLogs(settings.home, query),
+  logs: createProviderLogs({
+    local: (query) => readLogs(settings.home, query),
+    aws: aws === null ? null : (query) => aws.readingOf(query.region).logs(query),
+  }),
   ...(aws === null ? {} : { clouds: { preferred: settings.provider, aws: aws.aws, regions: aws.regions } }),
   local: { hostId: settings.hostId, cores: availableParallelism() },
   stopping: stopping.signal,

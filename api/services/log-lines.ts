@@ -1,5 +1,6 @@
 // Output as it was printed, line by line. Following ends when its job or cluster is over and nothing more comes; a reader
 // who leaves ends it too. Nothing is stripped or coloured here: what is safe to print is for clients to decide.
+import type { LogLine } from '../../providers/provider.ts';
 import type { LogLine as WireLine } from '../../schema/jobs.ts';
 import type { Deps } from './context.ts';
 import { time } from './to-wire.ts';
@@ -19,20 +20,31 @@ export interface LinesWanted {
   isOver: () => Promise<boolean>;
 }
 
-export async function* streamLines(
+/** Throws at once when the provider has no such logs: in the middle of an answer nobody could be told why. */
+export function streamLines(
   deps: Pick<Deps, 'logs' | 'now' | 'stopping'>,
-  { provider, region, since, signal, isOver, ...wanted }: LinesWanted,
+  wanted: LinesWanted,
 ): AsyncGenerator<WireLine> {
   const ended = new AbortController();
-  const heard = { atMs: deps.now() };
+  const { provider, region, since, signal, isOver: _, ...query } = wanted;
   const lines = deps.logs(provider, {
-    ...wanted,
+    ...query,
     ...(region === undefined ? {} : { region }),
     signal: AbortSignal.any([signal, deps.stopping, ended.signal]),
     ...(since === undefined ? {} : { sinceMs: Date.parse(since) }),
   });
+  return shown(deps, wanted, lines, ended);
+}
+
+async function* shown(
+  deps: Pick<Deps, 'now' | 'stopping'>,
+  { provider, follow, isOver }: LinesWanted,
+  lines: AsyncIterable<LogLine>,
+  ended: AbortController,
+): AsyncGenerator<WireLine> {
+  const heard = { atMs: deps.now() };
   const quietMs = provider === 'local' ? localQuietMs : cloudQuietMs;
-  const watch = wanted.follow ? endWhenDrained(deps, isOver, heard, ended, quietMs) : null;
+  const watch = follow ? endWhenDrained(deps, isOver, heard, ended, quietMs) : null;
   try {
     for await (const { atMs, instance, task, attempt, stream, text } of lines) {
       heard.atMs = deps.now();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { added } from '../../api/services/clusters/events.ts';
-import type { LogQuery } from '../../providers/provider.ts';
+import { createProviderLogs } from '../../api/services/provider-logs.ts';
+import type { LogLine, LogQuery } from '../../providers/provider.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestApi, linesOf, type TestApi } from './support.ts';
 
@@ -71,6 +72,18 @@ describe('the logs of a cluster', () => {
     }
     expect((await api.call('HEAD', `/v1/clusters/${number + 1}/logs`)).status).toBe(404);
     expect((await api.call('GET', `/v1/clusters/${number}/logs`)).status).toBe(200);
+  });
+
+  it('that nobody here can read are refused with the reason, and hold no place', async () => {
+    const local = async function* (): AsyncGenerator<LogLine> {};
+    const logs = createProviderLogs({ local, aws: null });
+    const api = createTestApi({ logs: (_, query) => logs('aws', query), quotas: { openStreams: 1 } });
+    const number = await api.startCluster();
+    for (const query of ['', '?follow=true']) {
+      const response = await api.call('GET', `/v1/clusters/${number}/logs${query}`);
+      expect(response.status).toBe(404);
+      expect((await response.json()).error.message).toContain('has no access to its logs any more');
+    }
   });
 
   it('whose reader leaves are no trouble to tell of', async () => {
