@@ -1,8 +1,9 @@
 // The agent: the process that is an instance. It claims the instance's name, registers, and runs the job's tasks or
 // the cluster's Dask process until it is told that there is no more work. It only dials out, and never takes a credential of the control plane.
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
+import { join } from 'node:path';
 
 import { runAgent } from './agent.ts';
 import { claimInstance, endWhenUnwanted } from './claim.ts';
@@ -51,6 +52,8 @@ try {
 } catch (error) {
   exitCode = 1;
   log.write(`The agent failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  // It has told nobody of itself yet, so the next one, which systemd starts, may be this instance.
+  if (isOnEc2 && started === null) await rm(join(directory, 'claim.json'), { force: true });
 }
 await log.close();
 await started?.flush();
