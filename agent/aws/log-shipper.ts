@@ -34,6 +34,8 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
   let isAbandoned = false;
   let failures = 0;
   let hasStream = false;
+  /** What is said of it is sent too: it would be refused in its turn, and said again, without end. */
+  let isRefused = false;
 
   const note = (outcome: PutOutcome): void => {
     if (outcome.kind === 'again') {
@@ -58,8 +60,10 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
     // Made anew, after a pause: a stream that has just been made may not be known everywhere.
     if (outcome.kind === 'missing') hasStream = false;
     if (outcome.kind === 'missing') failures = 1;
-    if (outcome.kind === 'refused') onTrouble(`${events.length} lines could not be sent: ${outcome.text}`);
-    if (outcome.kind === 'taken' || outcome.kind === 'refused') queue.drop(events.length);
+    const { length } = events;
+    if (outcome.kind === 'refused' && !isRefused) onTrouble(`${length} lines could not be sent: ${outcome.text}`);
+    if (outcome.kind === 'taken' || outcome.kind === 'refused') isRefused = outcome.kind === 'refused';
+    if (outcome.kind === 'taken' || outcome.kind === 'refused') queue.drop(length);
   };
   const pause = async (): Promise<void> => {
     const untilMs = Date.now() + Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));

@@ -207,6 +207,26 @@ describe('the shipper', () => {
     expect(seen.join('\n')).toMatch(/trying on: PutLogEvents: ThrottlingException[\s\S]*Logs are sent again/);
   });
 
+  it('tells of lines that are refused once, and not of what it told', async () => {
+    const refused = { kind: 'refused', text: 'PutLogEvents: ValidationException' } as const;
+    const told: string[] = [];
+    let puts = 0;
+    const api = {
+      put: () => Promise.resolve(((puts += 1), refused)),
+      create: () => Promise.resolve({ kind: 'taken' } as const),
+    };
+    // As an agent has it: its own lines are sent too.
+    const onTrouble = (text: string): void => {
+      told.push(text);
+      sending.add({}, 'agent', [text]);
+    };
+    const sending = createLogShipper({ api, onTrouble, lingerMs: 1, firstRetryMs: 5 });
+    sending.add({}, 'stdout', ['one', 'two']);
+    await sending.close(300);
+    expect(told).toEqual(['2 lines could not be sent: PutLogEvents: ValidationException']);
+    expect(puts).toBe(2);
+  });
+
   it('gives up in time when there is nobody to send to', async () => {
     const away = { kind: 'again', text: 'nobody is there' } as const;
     const api = { put: () => Promise.resolve(away), create: () => Promise.resolve(away) };
