@@ -82,6 +82,16 @@ export const localSlotPausesMs: readonly number[] = [0, 2_000, 10_000, 30_000];
 /** An instance that its cloud took back is taken for gone so long after the announced time, if it has not said so itself. */
 export const takenBackGraceMs = 30_000;
 
+/**
+ * A job's cluster asks its cloud about an instance so long after it registered, and then about those that have been quiet for
+ * longer than an agent's three minutes, at steps that become coarser: for as long as it lives, at most four times an hour.
+ */
+export const firstInspectionMs = 60_000;
+export const laterInspectionsMs: readonly number[] = [300_000, 900_000];
+export const quietMs = 240_000;
+/** Quiet, and unknown to its cloud so many times in a row: it ended long ago, and its cloud has forgotten it. */
+export const maxMissing = 2;
+
 /** What a cloud could not give is not asked for again for this long (Karpenter's memory of unavailable offerings: 3 min). */
 export const unavailableOfferMs = 180_000;
 

@@ -11,6 +11,7 @@ import {
 import { addEvent, touchOrders } from './notes.ts';
 import { applyDaskNews } from './dask.ts';
 import type { DaskNews } from './dask.ts';
+import { answerInspected } from './inspections.ts';
 import { failSlot, lose, tellLost } from './lose.ts';
 import { noteUnavailable } from './machines.ts';
 import { notWanted, takenBack } from './plan.ts';
@@ -114,6 +115,7 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   if (instance.bootId === null && report.kind !== 'register') return 'refused';
   instance.suspicion = null;
   instance.heardAtMs = nowMs;
+  if (instance.inspected !== undefined) instance.inspected.missing = 0;
   if (report.interruption !== undefined) noteInterruption(state, instance, report.interruption, nowMs);
   if (report.kind === 'leaving') {
     lose(state, instance, { code: 'LEFT', text: 'its agent ended in order', atMs: nowMs });
@@ -180,15 +182,20 @@ export function applyInspection(state: ClusterState, news: InspectionNews, nowMs
   const silent: ClusterInstance[] = [];
   for (const { id, state: seen } of news.seen) {
     const instance = state.instances.find((known) => known.id === id);
-    if (instance === undefined || instance.suspicion === null || instance.state === 'stopping') continue;
-    const isRepeat = instance.suspicion.inspection === 'done';
-    instance.suspicion.inspection = 'done';
-    if (seen === 'gone') {
-      lose(state, instance, { code: 'GONE', text: 'the provider says that it no longer exists', atMs: nowMs });
+    if (instance === undefined || instance.state === 'stopping') continue;
+    const isMissing = answerInspected(instance, seen, news.linkWorks, nowMs);
+    const { suspicion } = instance;
+    if (suspicion === null && isMissing === null) continue;
+    const isRepeat = suspicion?.inspection === 'done';
+    if (suspicion !== null) suspicion.inspection = 'done';
+    if (seen === 'gone' || isMissing === true) {
+      const text = seen === 'gone' ? 'the provider says that it no longer exists' : 'the provider knows it no more';
+      lose(state, instance, { code: 'GONE', text, atMs: nowMs });
       continue;
     }
-    if (news.linkWorks && !isRepeat) instance.suspicion.silent += 1;
-    if (instance.suspicion.silent >= maxSilentInspections) silent.push(instance);
+    if (suspicion === null) continue;
+    if (news.linkWorks && !isRepeat) suspicion.silent += 1;
+    if (suspicion.silent >= maxSilentInspections) silent.push(instance);
   }
   loseSilent(state, silent, nowMs);
 }

@@ -3,6 +3,7 @@
 import { assertNever } from '../errors.ts';
 import { takenBackGraceMs } from '../limits.ts';
 import { capacityDeadlineMs } from './capacity.ts';
+import { inspectionWakes, isInspectionDue, noteInspected } from './inspections.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { daskEnd, daskWakes, drainsWanted, isDraining, isSilent, needsDrain } from './dask-plan.ts';
 import type { DrainOrder } from './dask-plan.ts';
@@ -79,6 +80,9 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
       return;
     case 'inspect':
       for (const instance of named(state, decision.ids)) {
+        const isSuspect = isSuspected(state, instance, nowMs);
+        if (isInspectionDue(state, instance, nowMs)) noteInspected(instance, nowMs);
+        if (!isSuspect) continue;
         const known = instance.suspicion?.sinceMs === instance.heardAtMs || state.settings.dask === null;
         const silent = known ? (instance.suspicion?.silent ?? 0) : 0;
         const sinceMs = instance.suspicion?.sinceMs ?? instance.heardAtMs;
@@ -162,11 +166,13 @@ function drain(state: ClusterState, nowMs: number): Decision[] {
 function inspect(state: ClusterState, nowMs: number): Decision[] {
   const wanted = state.instances.filter(
     (instance) =>
-      instance.state !== 'stopping' &&
-      (instance.suspicion?.inspection === 'wanted' || isSilent(state, instance, nowMs)),
+      instance.state !== 'stopping' && (isSuspected(state, instance, nowMs) || isInspectionDue(state, instance, nowMs)),
   );
   return wanted.length === 0 ? [] : [{ kind: 'inspect', ids: wanted.map((instance) => instance.id) }];
 }
+
+const isSuspected = (state: ClusterState, instance: ClusterInstance, nowMs: number): boolean =>
+  instance.suspicion?.inspection === 'wanted' || isSilent(state, instance, nowMs);
 
 function launch(state: ClusterState, nowMs: number): Decision[] {
   if (state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs) return [];
@@ -205,7 +211,7 @@ function nextWake(state: ClusterState, nowMs: number): number | null {
   const times = state.instances
     .filter((instance) => instance.state === 'starting')
     .map((instance) => instance.launchedAtMs + state.settings.registerTimeoutMs);
-  times.push(...daskWakes(state));
+  times.push(...daskWakes(state), ...inspectionWakes(state));
   const deadlineMs = capacityDeadlineMs(state);
   if (deadlineMs !== null && state.launches.length === 0) times.push(deadlineMs);
   const vacating = state.instances.filter((each) => each.state !== 'stopping' && isVacating(state, each));

@@ -63,6 +63,8 @@ export interface ClusterInstance {
   zone: string;
   reason: Reason | null;
   suspicion: Suspicion | null;
+  /** The cloud was asked whether it is there, nobody having heard of it; absent until the first time. */
+  inspected?: Inspected;
   /** Last report of its agent. */
   heardAtMs: number;
   /** Its Dask process, once its agent has spoken of one. */
@@ -139,6 +141,14 @@ export interface Suspicion {
   inspection: 'wanted' | 'under way' | 'done';
   /** When it was last looked at. */
   lookedAtMs: number;
+}
+
+export interface Inspected {
+  times: number;
+  lastMs: number;
+  underWay: boolean;
+  /** How often in a row the cloud did not know it. */
+  missing: number;
 }
 
 /** Intent, written before the call: which slots this launch fills. */
@@ -233,4 +243,6 @@ export interface ClusterState {
   dask: DaskState | null;
   /** This run began before slots had successors and pauses: then they are filled as they were, or it could not be replayed. */
   oldSlots?: true;
+  /** It began before quiet instances were inspected. */
+  oldInspections?: true;
 }

@@ -11,6 +11,7 @@ import { checkClusterWorlds } from '../builders/cluster-world.ts';
 import { checkDaskWorlds } from '../builders/dask-world.ts';
 import { checkDeploymentWorlds } from '../builders/deployment-world.ts';
 import { checkHealWorlds } from '../builders/heal-world.ts';
+import { checkInspectionWorlds } from '../builders/inspection-world.ts';
 import { checkJobWorlds } from '../builders/job-world.ts';
 import { checkLookWorlds } from '../builders/look-world.ts';
 import {
@@ -31,6 +32,7 @@ import { checkPeopleWorlds } from '../builders/people-world.ts';
 import { checkWorkspaceWorlds } from '../builders/workspace-world.ts';
 import { capacityMutants } from './cluster/capacity-mutants.ts';
 import { daskMutants } from './cluster/dask-mutants.ts';
+import { inspectionMutants } from './cluster/inspection-mutants.ts';
 import { slotMutants } from './cluster/slot-mutants.ts';
 import { healMutants } from './heal/heal-mutants.ts';
 import { sweepMutants } from './sweep/sweep-mutants.ts';
@@ -68,6 +70,14 @@ const areas: Area[] = [
     load: async (copy) => {
       const rules = await loadClusterRules(copy);
       return () => checkClusterWorlds(rules, options);
+    },
+  },
+  {
+    name: 'inspection',
+    mutants: inspectionMutants,
+    load: async (copy) => {
+      const rules = await loadClusterRules(copy);
+      return () => checkInspectionWorlds(rules, options);
     },
   },
   {

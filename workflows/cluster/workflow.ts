@@ -18,6 +18,7 @@ import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask.ts';
 import { footprintToTell, noteFootprintTold } from '../../domain/cluster/footprint.ts';
 import { giveBack } from '../../domain/cluster/give-back.ts';
+import { areQuietInspected } from '../../domain/cluster/inspections.ts';
 import { intend, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
@@ -55,7 +56,9 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   // Asked at the beginning of each run, so that all of a run goes by the same rules.
   const oldSlots = !patched(slotsPatch);
   const begun = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
-  let state = begun === null ? null : withRules(begun, oldSlots);
+  // Asked only where it matters: a job's cluster has its settings from the beginning.
+  const oldInspections = begun !== null && areQuietInspected(begun.settings) && !patched(inspectionsPatch);
+  let state = begun === null ? null : withRules(begun, { oldSlots, oldInspections });
   // What is asked before the specification has been read is done as soon as it has.
   const early: ((known: ClusterState) => void)[] = [];
   const news = createNews();
@@ -83,7 +86,7 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
 
   const told = (): void => stop({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
   return onCancelRequest(told, async () => {
-    state ??= withRules(createState(input, createdAtMs, await loadSettings(input)), oldSlots);
+    state ??= withRules(createState(input, createdAtMs, await loadSettings(input)), { oldSlots, oldInspections });
     for (const how of early) how(state);
     return run(state, input, news);
   });
@@ -92,9 +95,14 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
 /** Slots have successors and pauses: other commands at other times. */
 const slotsPatch = 'slots-have-successors-and-pauses';
 
-function withRules(state: ClusterState, oldSlots: boolean): ClusterState {
-  if (oldSlots) state.oldSlots = true;
+/** Quiet instances are inspected: timers and activities that were not. */
+const inspectionsPatch = 'inspects-quiet-instances';
+
+function withRules(state: ClusterState, old: { oldSlots: boolean; oldInspections: boolean }): ClusterState {
+  if (old.oldSlots) state.oldSlots = true;
   else delete state.oldSlots;
+  if (old.oldInspections) state.oldInspections = true;
+  else delete state.oldInspections;
   return state;
 }
 
