@@ -78,9 +78,8 @@ const table: Record<string, KnownError> = {
   'InvalidUserData.Malformed': request('The start-up script is larger than AWS allows (16 KiB).'),
   'InvalidLaunchTemplateName.NotFoundException': cloud('The launch template is not there (yet).'),
   'InvalidLaunchTemplateId.NotFound': cloud('The launch template is not there (yet).'),
-  IdempotentParameterMismatch: request(
-    'A launch was repeated with other content. This is a mistake of Ropewalk: please report it.',
-  ),
+  // A try that gave nothing has taken along what it left out, and another process leaves out something else.
+  IdempotentParameterMismatch: unclear('What an earlier try of this launch was answered is not known any more.'),
   RequestLimitExceeded: throttle(),
   Throttling: throttle(),
   ThrottlingException: throttle(),
@@ -146,6 +145,9 @@ function account(text: string): KnownError {
 }
 function request(text: string): KnownError {
   return { scope: 'request', text };
+}
+function unclear(text: string): KnownError {
+  return { scope: 'unclear', text };
 }
 function throttle(): KnownError {
   return { scope: 'throttle', text: 'AWS answers no faster; Ropewalk waits and asks again.' };

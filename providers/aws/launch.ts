@@ -13,7 +13,7 @@ import type { Given, Wanted } from './pools.ts';
 import { runInstances } from './run-instances.ts';
 import { codeOf, isAnswer, mayHaveLaunched, messageOf, requestIdOf } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
-import { ensureTemplate } from './templates.ts';
+import { discardTemplate, ensureTemplate } from './templates.ts';
 
 export async function launchInstances(
   clients: AwsClients,
@@ -61,23 +61,28 @@ async function launchRole(
       told: [],
     };
   }
+  let template: { name: string; leftOut: string } | null = null;
   try {
     const lent = await withDoors(clients, settings, request, role);
     const all = poolsOf(placement, subnets);
     const marks = clients.lacking.marks(placement.market, all);
-    const template = await ensureTemplate(clients, lent, request, role, placement, marks);
+    const made = await ensureTemplate(clients, lent, request, role, placement, marks);
+    template = made;
     const oneZone = request.placement?.oneZone === true;
-    const wanted = { request, role, count, placement, oneZone, template: template.name, settings: lent };
+    const wanted = { request, role, count, placement, oneZone, template: made.name, settings: lent };
     const askBut = (leftOut: string): Promise<Given> => ask(clients, { ...wanted, pools: unmarked(all, leftOut) });
-    const given = await askBut(template.leftOut).catch((error: unknown) => {
-      if (template.leftOut === '' || codeOf(error) !== 'IdempotentParameterMismatch') throw error;
-      // Its template had gone with its cluster's last instance: it was asked for before, with nothing left out.
+    const given = await askBut(made.leftOut).catch((error: unknown) => {
+      if (made.leftOut === '' || codeOf(error) !== 'IdempotentParameterMismatch') throw error;
+      // Its template had gone, with its cluster's last instance or with an answer that gave nothing: it was asked for before,
+      // with nothing left out.
       return askBut('');
     });
     clients.lacking.note(placement.market, given);
+    if (given.instances.length === 0) await discardTemplate(clients, made.name);
     return given;
   } catch (error) {
     if (mayHaveLaunched(error)) throw repeatable(error);
+    if (template !== null) await discardTemplate(clients, template.name);
     const failures = [failureOf({ type: '', ...where }, codeOf(error), messageOf(error), 0, requestIdOf(error))];
     return { instances: [], failures: accountFor(count, failures, where), told: [] };
   }

@@ -1,5 +1,5 @@
 // Launch templates: one for each launch and role, named by what it is for, so that a repeat finds what the first try made.
-// They carry the tags of their cluster and are deleted with it.
+// They carry the tags of their cluster and are deleted with it, or at once where nothing was launched.
 import { createHash } from 'node:crypto';
 
 import {
@@ -71,6 +71,16 @@ export async function ensureTemplate(
     if (codeOf(error) !== 'InvalidLaunchTemplateName.AlreadyExistsException') throw error;
     return { name, leftOut: await leftOutBy(clients, name) };
   }
+}
+
+/**
+ * Of a launch that gave nothing: those who wait for capacity make one with every try, and an account may have 5,000. A repeat
+ * makes it again, under the same name, and is answered the same by the token of its launch. What cannot be deleted now goes
+ * with its cluster.
+ */
+export async function discardTemplate(clients: AwsClients, LaunchTemplateName: string): Promise<void> {
+  const command = new DeleteLaunchTemplateCommand({ LaunchTemplateName });
+  await clients.limiter.run('change', () => clients.ec2.send(command)).catch(() => undefined);
 }
 
 /** What the first try of this launch did without, so that this one asks for the very same. */

@@ -12,7 +12,8 @@ import { createEc2Cluster } from './cluster.ts';
 import type { Ec2Cluster } from './cluster.ts';
 import { inSimulatedTime } from './simulated-time.ts';
 
-const codes: Record<Exclude<FailureScope, 'unclear'>, string[]> = {
+const codes: Record<FailureScope, string[]> = {
+  unclear: ['IdempotentParameterMismatch'],
   offer: [
     'InsufficientInstanceCapacity',
     'UnfulfillableCapacity',
@@ -67,7 +68,6 @@ const codes: Record<Exclude<FailureScope, 'unclear'>, string[]> = {
     'InvalidInstanceType',
     'InvalidBlockDeviceMapping',
     'InvalidUserData.Malformed',
-    'IdempotentParameterMismatch',
     'SecurityGroupsPerInterfaceLimitExceeded',
   ],
   throttle: ['RequestLimitExceeded', 'Throttling', 'ThrottlingException', 'RequestThrottled', 'EC2ThrottledException'],

@@ -1,0 +1,108 @@
+// A launch that got nothing leaves no template behind, however often it is tried; one that may have launched keeps its
+// template, and a repeat of what is over launches nothing twice. Oracle: what the emulated cloud has.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { createAwsProvider } from '../../providers/aws/provider.ts';
+import { freshOwner, placement, startCloud, workersRequest } from '../providers/aws-cloud.ts';
+import type { TestCloud } from '../providers/aws-cloud.ts';
+import { createEc2Cluster } from './cluster.ts';
+import { inSimulatedTime } from './simulated-time.ts';
+
+const hourMs = 3_600_000;
+const types = ['m6i.large', 'm5.large', 'm7i.large'];
+
+describe('launch templates', () => {
+  let cloud: TestCloud;
+  beforeEach(async () => {
+    cloud = inSimulatedTime(await startCloud());
+  });
+  afterEach(() => cloud.close());
+
+  const capacity = async (instances: number | null, of = types): Promise<void> => {
+    for (const type of of) {
+      for (const letter of ['a', 'b', 'c']) {
+        await cloud.emulator.tell({ op: 'capacity', pool: `${type}/us-east-1${letter}/on-demand`, instances });
+      }
+    }
+  };
+  const templates = async (): Promise<number> =>
+    (await cloud.emulator.belongings()).filter(({ kind }) => kind === 'launch template').length;
+  const calls = async (action: string): Promise<number> => (await cloud.emulator.counts()).calls[action] ?? 0;
+  const request = (owner = freshOwner()) => workersRequest(owner, 2, undefined, placement({ types }));
+
+  it('do not pile up while a cluster waits for capacity, and one is left for each launch that gave something', async () => {
+    await capacity(0);
+    let most = 0;
+    const machines = { waitForCapacityMs: 24 * hourMs };
+    const cluster = createEc2Cluster(cloud, {
+      instances: 3,
+      machines,
+      launched: (each, fresh) => fresh.forEach((one) => each.register(one)),
+      watch: async () => {
+        most = Math.max(most, await templates());
+      },
+    });
+    const bornMs = cluster.nowMs();
+    await cluster.runUntil(() => cluster.nowMs() > bornMs + 4 * hourMs);
+    const tries = await calls('CreateLaunchTemplate');
+    expect(tries).toBeGreaterThan(40);
+    expect([most, await templates()]).toEqual([0, 0]);
+    await capacity(null);
+    await cluster.runUntil(() => cluster.state.instances.length === 3);
+    expect(await templates()).toBe(2);
+    await cluster.stop();
+    expect([await templates(), (await cloud.emulator.ledger()).live]).toEqual([0, []]);
+  });
+
+  it('of a request that AWS refuses go too', async () => {
+    const fault = { action: 'CreateFleet', kind: 'error', code: 'VcpuLimitExceeded', status: 400 } as const;
+    await cloud.emulator.tell({ op: 'fault', fault });
+    expect((await cloud.provider.launch(request())).failures).toMatchObject([{ scope: 'quota' }]);
+    expect(await templates()).toBe(0);
+  });
+
+  it('stay when nobody knows what a launch gave, so that its repeat finds it', async () => {
+    const mine = request();
+    await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
+    await expect(cloud.provider.launch(mine)).rejects.toThrow(/hang up|ECONNRESET/);
+    expect(await templates()).toBe(1);
+    const { launched } = await cloud.provider.launch(mine);
+    expect((await cloud.emulator.ledger()).live.toSorted()).toEqual(launched.map(({ id }) => id).toSorted());
+  });
+
+  it.each([
+    { by: 'the same process', leftOutFirst: false },
+    { by: 'one that knows nothing of what was left out', leftOutFirst: true },
+  ])('are made again by a repeat after a crash, by $by, which launches nothing', async ({ leftOutFirst }) => {
+    if (leftOutFirst) {
+      await capacity(0, ['m6i.large']);
+      await cloud.provider.launch(workersRequest(freshOwner(), 1, undefined, placement({ types: ['m6i.large'] })));
+    }
+    await capacity(0);
+    const mine = request();
+    expect((await cloud.provider.launch(mine)).launched).toEqual([]);
+    // There is capacity by now; but this launch has been answered, and its cluster may have another under way.
+    await capacity(null);
+    const again = await (leftOutFirst ? createAwsProvider(cloud.options) : cloud.provider).launch(mine);
+    expect(again.launched).toEqual([]);
+    expect(again.failures.reduce((sum, { count }) => sum + count, 0)).toBe(2);
+    expect(again.failures.map(({ scope }) => scope)).not.toContain('request');
+    expect([await templates(), (await cloud.emulator.ledger()).live]).toEqual([0, []]);
+  });
+
+  it('that cannot be deleted now fail nothing, and go with their cluster', async () => {
+    await capacity(0);
+    const owner = freshOwner();
+    const fault = {
+      action: 'DeleteLaunchTemplate',
+      kind: 'error',
+      code: 'UnauthorizedOperation',
+      status: 403,
+    } as const;
+    await cloud.emulator.tell({ op: 'fault', fault });
+    expect((await cloud.provider.launch(request(owner))).failures.length).toBeGreaterThan(0);
+    expect(await templates()).toBe(1);
+    await cloud.provider.terminate(owner, [], AbortSignal.timeout(60_000));
+    expect(await templates()).toBe(0);
+  });
+});
