@@ -24,12 +24,30 @@ process.on('exit', () => {
   for (const path of existing) rmSync(path, { force: true });
 });
 
+/** Both pipes of a command, or an error and nothing left open. */
+export function createPipes(directory: string): { stdout: Pipe; stderr: Pipe } {
+  const stdout = createPipe(directory);
+  try {
+    return { stdout, stderr: createPipe(directory) };
+  } catch (error) {
+    closeWriteEnd(stdout);
+    stdout.output.destroy();
+    throw error;
+  }
+}
+
 export function createPipe(directory: string): Pipe {
   const path = takePath(directory);
+  const opened: number[] = [];
+  const openEnd = (flags: number): number => {
+    const end = openSync(path, flags);
+    opened.push(end);
+    return end;
+  };
   try {
     // Without waiting for a writer: the writer is opened next, by ourselves.
-    const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const writeEnd = openSync(path, constants.O_WRONLY);
+    const readEnd = openEnd(constants.O_RDONLY | constants.O_NONBLOCK);
+    const writeEnd = openEnd(constants.O_WRONLY);
     const output = new Socket({ fd: readEnd, readable: true, writable: false });
     output.once('close', () => {
       // Its end was seen, so no writer is left. Else one may be, and would write into the next command's output.
@@ -38,6 +56,7 @@ export function createPipe(directory: string): Pipe {
     });
     return { writeEnd, output };
   } catch (error) {
+    for (const end of opened) closeSync(end);
     remove(path);
     throw error;
   }

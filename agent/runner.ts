@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { copyLines } from './lines.ts';
 import type { Log } from './log.ts';
-import { closeWriteEnd, createPipe } from './pipes.ts';
+import { closeWriteEnd, createPipes } from './pipes.ts';
 import type { Pipe } from './pipes.ts';
 
 export interface TaskEnd {
@@ -85,7 +85,7 @@ async function attempt(input: TaskInput, handle: Handle): Promise<Outcome> {
   if (handle.isEnding) return { exitCode: null, signal: 'SIGTERM', reason: 'The task was ended before it began.' };
   const [file, ...args] = input.argv;
   if (file === undefined || file === '') throw new Error('the command is empty');
-  const pipes = { stdout: createPipe(input.pipeDirectory), stderr: createPipe(input.pipeDirectory) };
+  const pipes = createPipes(input.pipeDirectory);
   const copied = Promise.all([
     copyLines(pipes.stdout.output, 'stdout', input.log),
     copyLines(pipes.stderr.output, 'stderr', input.log),

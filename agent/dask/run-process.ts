@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { copyLines } from '../lines.ts';
 import type { Log, Stream } from '../log.ts';
-import { closeWriteEnd, createPipe } from '../pipes.ts';
+import { closeWriteEnd, createPipes } from '../pipes.ts';
 import { describeEnd, noteLine } from './exit-reason.ts';
 import type { Clues, ExitReason } from './exit-reason.ts';
 import type { DaskProcess } from './processes.ts';
@@ -101,7 +101,7 @@ interface Exit {
 
 async function begin(command: DaskProcess, log: Log): Promise<{ pid: number; exited: Promise<Exit> }> {
   const [file = '', ...args] = command.argv;
-  const pipes = { stdout: createPipe(command.cwd), stderr: createPipe(command.cwd) };
+  const pipes = createPipes(command.cwd);
   const copied = Promise.all([
     copyLines(pipes.stdout.output, 'stdout', log),
     copyLines(pipes.stderr.output, 'stderr', log),

@@ -1,4 +1,5 @@
 // The pipes of commands: what is written arrives, and a pipe serves another command only when nobody can have it open.
+import { execFile } from 'node:child_process';
 import {
   closeSync,
   constants,
@@ -13,6 +14,8 @@ import {
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -86,6 +89,19 @@ describe('a pipe', () => {
     closeSync(left);
   });
 });
+
+// A process that may open few more files than it has: another program, so that this one can go on.
+it.each(['task', 'dask'])(
+  'leaves nothing open of a %s command for which there are too few descriptors',
+  async (kind) => {
+    const program = fileURLToPath(new URL('few-descriptors.ts', import.meta.url));
+    const limited = ['-c', 'ulimit -n 100; exec "$@"', 'sh', process.execPath, program, directory, kind];
+    for (const left of [0, 1, 2, 3]) {
+      const { stdout } = await promisify(execFile)('sh', [...limited, String(left)]);
+      expect({ left, ...JSON.parse(stdout) }).toEqual({ left, first: true, second: false, third: true, ends: 0 });
+    }
+  },
+);
 
 it('names the last process group alone, however long the names before it were', () => {
   const read = (): unknown => JSON.parse(readFileSync(join(directory, 'group.json'), 'utf8'));

@@ -1,0 +1,55 @@
+// A program whose process may open few more files than the command it starts needs: prints how many ends of pipes stay open.
+import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+
+import { runProcess } from '../../agent/dask/run-process.ts';
+import { startTask } from '../../agent/runner.ts';
+import { eventually } from '../support/eventually.ts';
+
+const [directory = '', kind, left = ''] = process.argv.slice(2);
+const log = {
+  write: () => undefined,
+  append: () => true,
+  drained: async () => undefined,
+  close: async () => undefined,
+};
+
+/** True when it could be started. */
+async function start(): Promise<boolean> {
+  if (kind === 'task') {
+    const nothing = { prepare: async () => undefined, started: () => undefined, cleanUp: async () => undefined };
+    const input = { argv: ['true'], env: {}, cwd: directory, pipeDirectory: directory, log, ...nothing };
+    return (await startTask(input).ended).exitCode === 0;
+  }
+  const command = { argv: ['true'], env: {}, cwd: directory, files: [] };
+  return runProcess(command, { onLines: () => undefined }).then(
+    async ({ ended }) => (await ended, true),
+    () => false,
+  );
+}
+
+const openEnds = (): number =>
+  readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).includes('/pipe-');
+    } catch {
+      return false;
+    }
+  }).length;
+
+// Pipes are made here, with all the files that takes: the next command finds them.
+const first = await start();
+await eventually(() => openEnds() === 0);
+const hogs: number[] = [];
+try {
+  for (;;) hogs.push(openSync('/dev/null', 'r'));
+} catch {
+  for (const fd of hogs.splice(0, Number(left))) closeSync(fd);
+}
+const second = await start();
+for (const fd of hogs) closeSync(fd);
+const third = await start();
+const ends = await eventually(() => openEnds() === 0, { timeoutMs: 2_000 }).then(
+  () => 0,
+  () => openEnds(),
+);
+process.stdout.write(JSON.stringify({ first, second, third, ends }));
