@@ -84,10 +84,12 @@ export const takenBackGraceMs = 30_000;
 
 /**
  * A job's cluster asks its cloud about an instance so long after it registered, and then about those that have been quiet for
- * longer than an agent's three minutes, at steps that become coarser: for as long as it lives, at most four times an hour.
+ * longer than an agent's three minutes, every five minutes while they are young, then four times an hour, about all at once:
+ * eleven events of its history each time, five when all have been heard of.
  */
 export const firstInspectionMs = 60_000;
-export const laterInspectionsMs: readonly number[] = [300_000, 900_000];
+export const youngInspectionMs = 300_000;
+export const laterInspectionMs = 900_000;
 export const quietMs = 240_000;
 /** Quiet, and unknown to its cloud so many times in a row: it ended long ago, and its cloud has forgotten it. */
 export const maxMissing = 2;

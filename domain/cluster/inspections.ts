@@ -1,6 +1,6 @@
 // Instances of a job that nobody has heard of. Leases tell of a loss only where there is one, and a cloud does not say by
 // itself that an instance has ended: so it is asked, soon after an instance has registered and then about the quiet ones.
-import { firstInspectionMs, laterInspectionsMs, maxMissing, quietMs } from '../limits.ts';
+import { firstInspectionMs, laterInspectionMs, maxMissing, quietMs, youngInspectionMs } from '../limits.ts';
 import type { ClusterInstance, ClusterSettings, ClusterState } from './state.ts';
 
 /** Agents of a Dask cluster are missed sooner, and a crash on this machine is noticed at once. */
@@ -14,8 +14,7 @@ export function isInspectionDue(state: ClusterState, instance: ClusterInstance, 
 }
 
 export function noteInspected(instance: ClusterInstance, nowMs: number): void {
-  const { times = 0, missing = 0 } = instance.inspected ?? {};
-  instance.inspected = { times: times + 1, lastMs: nowMs, underWay: true, missing };
+  instance.inspected = { lastMs: nowMs, underWay: true, missing: instance.inspected?.missing ?? 0 };
 }
 
 /**
@@ -51,8 +50,9 @@ function inspectionAtMs(state: ClusterState, instance: ClusterInstance): number 
   if (state.oldInspections === true || !areQuietInspected(state.settings)) return null;
   if (instance.state !== 'ready' || registeredAtMs === null || inspected?.underWay === true) return null;
   if (inspected === undefined) return next(state, registeredAtMs + firstInspectionMs, firstInspectionMs);
-  const everyMs = laterInspectionsMs[Math.min(inspected.times, laterInspectionsMs.length) - 1] ?? firstInspectionMs;
-  return next(state, Math.max(inspected.lastMs, heardAtMs) + quietMs, everyMs);
+  const quietAtMs = Math.max(inspected.lastMs, heardAtMs) + quietMs;
+  const isYoung = quietAtMs < registeredAtMs + laterInspectionMs;
+  return next(state, quietAtMs, isYoung ? youngInspectionMs : laterInspectionMs);
 }
 
 /** Counted from the cluster's own beginning: not all clusters of a cloud ask at the same moment. */

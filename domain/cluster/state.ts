@@ -144,7 +144,6 @@ export interface Suspicion {
 }
 
 export interface Inspected {
-  times: number;
   lastMs: number;
   underWay: boolean;
   /** How often in a row the cloud did not know it. */

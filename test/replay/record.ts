@@ -1,4 +1,4 @@
-// Records test/replay/histories from a real stack: run it (`npm run histories`, or with the names of groups: `jobs`, `dask`, `upkeep`)
+// Records test/replay/histories from a real stack: run it (`npm run histories`, or with the names of groups: `jobs`, `dask`, `ec2`, `upkeep`)
 // after a deliberate change of workflow code, look at what changed, and commit both. Scenarios are chosen so that every
 // activity and signal of ours is in a history.
 import type { Client as TemporalClient } from '@temporalio/client';
@@ -11,12 +11,14 @@ import { startStack } from '../support/stack.ts';
 import type { TestStack } from '../support/stack.ts';
 import { connectTemporal, saveHistory } from './history-files.ts';
 import { recordDask } from './record-dask.ts';
+import { recordEc2 } from './record-ec2.ts';
 import { recordUpkeep } from './record-upkeep.ts';
 
 async function main(asked: string[]): Promise<void> {
   const groups: Record<string, () => Promise<void>> = {
     jobs: recordJobs,
     dask: recordDask,
+    ec2: recordEc2,
     upkeep: recordUpkeep,
   };
   for (const name of asked.length === 0 ? Object.keys(groups) : asked) {

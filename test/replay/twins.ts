@@ -44,6 +44,14 @@ export const twins: Twin[] = [
     says: /inspectInstances/,
   },
   {
+    name: 'a cluster that never asks about the quiet',
+    history: 'cluster-misses-an-instance.bin',
+    file: 'domain/cluster/inspections.ts',
+    from: "if (instance.state !== 'ready' || registeredAtMs === null",
+    to: "if (instance.state !== 'starting' || registeredAtMs === null",
+    says: /timer|inspectInstances/i,
+  },
+  {
     name: 'a cluster that skips the last look by tag',
     history: 'cluster-stopped.bin',
     file: 'workflows/cluster/execute.ts',

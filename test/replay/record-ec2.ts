@@ -1,0 +1,45 @@
+// Records the history of a job's cluster on EC2 whose only instance dies before it has taken a task: nobody misses it but the
+// cluster, which asks the cloud, one to two minutes after it registered.
+import { randomId } from '../../platform/ids.ts';
+import { bootInstances } from '../../bench/ec2/machines.ts';
+import { createClient } from '../../sdk/client.ts';
+import { clusterWorkflowId } from '../../workflows/cluster/messages.ts';
+import { startEc2Stack } from '../support/ec2-stack.ts';
+import { eventually } from '../support/eventually.ts';
+import { connectTemporal, saveHistory } from './history-files.ts';
+
+export async function recordEc2(): Promise<void> {
+  const { emulator, stack, stop } = await startEc2Stack({ machines: false });
+  try {
+    const { server, close } = await connectTemporal(stack);
+    const client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
+    const { number } = await client.jobs.create({ command: ['true'], ntasks: 1, vmTypes: ['m6i.large'] });
+    const [boot] = await bootInstances(emulator, number, 1);
+    if (boot === undefined) throw new Error('nothing was launched');
+    const { instance, identity, launchToken } = boot;
+    const known = { instance, identity, bootId: randomId('boot'), address: '10.0.0.7', version: '0.1.0', pid: 42 };
+    const register = async (): Promise<boolean> => {
+      const headers = { authorization: `Bearer ${launchToken}`, 'content-type': 'application/json' };
+      const body = JSON.stringify(known);
+      return (await fetch(`${stack.apiUrl}/v1/agent/register`, { method: 'POST', headers, body })).ok;
+    };
+    await eventually(async () => (await register()) || null, { timeoutMs: 30_000 });
+    await emulator.tell({ op: 'die', id: instance });
+    const successor = async () => (await emulator.ledger()).live.some((id) => id !== instance) || null;
+    await eventually(successor, { timeoutMs: 150_000 });
+    await client.jobs.cancel(number);
+    await client.jobs.wait(number);
+    await eventually(async () => (await emulator.ledger()).live.length === 0 || null, { timeoutMs: 60_000 });
+    await eventually(
+      async () => {
+        const { status } = await server.workflow.getHandle(clusterWorkflowId(number)).describe();
+        return status.name === 'COMPLETED' || null;
+      },
+      { timeoutMs: 60_000 },
+    );
+    await saveHistory(server, clusterWorkflowId(number), 'cluster-misses-an-instance');
+    await close();
+  } finally {
+    await stop();
+  }
+}
