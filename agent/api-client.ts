@@ -22,7 +22,7 @@ export type Reply<T> =
   | { kind: 'unauthenticated' }
   /** 403, 404, 410: nothing to do here any more. */
   | { kind: 'over'; text: string }
-  /** The API does not accept what we said, and never will. */
+  /** What we said is not accepted, by the API or by a proxy before it: said again as it is, it would not be either. */
   | { kind: 'refused'; text: string };
 
 export interface ApiClient {
@@ -59,7 +59,9 @@ export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClien
     call: async (request) => {
       for (let attempt = 0; ; attempt += 1) {
         const outcome = await attemptOnce(new URL(request.path, apiUrl), request, signal);
-        if (outcome.kind !== 'again' || outcome.text === '') onHeard?.();
+        // A refusal may be a proxy's: an agent that is only ever refused must not live on it.
+        const isHeard = outcome.kind === 'again' ? outcome.text === '' : outcome.kind !== 'refused';
+        if (isHeard) onHeard?.();
         if (outcome.kind !== 'again') {
           noteAnswer();
           return outcome;

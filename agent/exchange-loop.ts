@@ -6,6 +6,7 @@ import { createBell } from './bell.ts';
 import { createKeeper } from './keeper.ts';
 import type { Leave } from './leave.ts';
 import type { Log } from './log.ts';
+import { exchangeRefused } from './refusals.ts';
 import type { Session } from './register.ts';
 import type { Results } from './results.ts';
 import type { TaskEnd, TaskRun } from './runner.ts';
@@ -24,7 +25,7 @@ import {
   runsLow,
   taskEnded,
 } from './state.ts';
-import type { AgentState, Grant } from './state.ts';
+import type { AgentState, Grant, TaskResult } from './state.ts';
 import { surroundingsAfter, unknownSurroundings } from './surroundings.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -113,6 +114,11 @@ export async function exchangeLoop({
       method: 'POST',
       path: '/v1/agent/exchange',
       body,
+      onRefused: () => {
+        const after = exchangeRefused(state, said);
+        state = after.state;
+        return after.dropped === null ? null : droppedText(after.dropped);
+      },
       parse: (json) => exchangeAnswerBody.parse(json),
     });
     if (answer === null) break;
@@ -135,6 +141,8 @@ export async function exchangeLoop({
 }
 
 const endTask = (run: TaskRun | null): void => run?.end();
+const droppedText = ({ lease, task }: TaskResult): string =>
+  `The result of task ${task} (lease ${lease}) is not accepted: it is given up, and the task may run again.`;
 const ended = async (run: TaskRun | null): Promise<unknown> => run?.ended;
 
 function resultOf(grant: Grant, end: TaskEnd): ExchangeRequest['results'][number] {

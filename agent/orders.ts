@@ -55,6 +55,7 @@ export function createOrderDesk({ session, stopping }: { session: Session; stopp
           method: 'GET',
           path: `/v1/agent/orders?seen=${seen}`,
           timeoutMs: answerTimeoutMs,
+          onRefused: () => null,
           parse: (json) => ordersSchema.parse(json),
         });
         if (answer === null) return;

@@ -23,11 +23,19 @@ export interface Session {
   /** What the last registration said. */
   registered(): RegisterAnswer;
   /** null when the agent has been told to stop instead of getting an answer. */
-  call<T>(request: Omit<ApiRequest<T>, 'token'>): Promise<T | null>;
+  call<T>(request: SessionRequest<T>): Promise<T | null>;
   renew(token: { instanceToken: string } | null): void;
   /** The instance token as it is now. */
   token(): string;
   order(): StopOrder;
+}
+
+export interface SessionRequest<T> extends Omit<ApiRequest<T>, 'token'> {
+  /**
+   * Called when the API, or a proxy before it, does not take what was said, before the body is made anew and sent after a
+   * pause. Returns what has been given up, for the log, if anything. Without it a refusal ends the agent.
+   */
+  onRefused?: () => string | null;
 }
 
 interface SessionInput {
@@ -41,6 +49,8 @@ interface SessionInput {
 
 /** Between registrations that succeed and tokens that are refused all the same. */
 const refusedTokenPauseMs = 1_000;
+const firstRefusedPauseMs = 1_000;
+const maxRefusedPauseMs = 30_000;
 
 export function createSession({ client, instance, bootId, boot, log, stopping }: SessionInput): Session {
   let answer: RegisterAnswer | null = null;
@@ -71,19 +81,28 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
     token = reply.answer.instanceToken;
     return answer;
   };
-  const call = async <T>(request: Omit<ApiRequest<T>, 'token'>): Promise<T | null> => {
-    for (;;) {
+  const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  const call = async <T>({ onRefused, ...request }: SessionRequest<T>): Promise<T | null> => {
+    for (let refusals = 0; ;) {
       const used = token;
       const reply = await orNull(client.call({ ...request, token: () => used }));
       if (reply === null) return null;
       if (reply.kind === 'answer') return reply.answer;
       if (reply.kind === 'over') return fail('OVER', `There is nothing more to do here: ${reply.text}`, false);
-      if (reply.kind === 'refused') return fail('REFUSED', `The API refused a message: ${reply.text}`, true);
+      if (reply.kind === 'refused') {
+        if (onRefused === undefined) return fail('REFUSED', `The API refused a message: ${reply.text}`, true);
+        if (refusals === 0) log.write(`A message was refused, and is tried in other forms: ${reply.text}`);
+        const givenUp = onRefused();
+        if (givenUp !== null) log.write(`${givenUp} The last answer: ${reply.text}`);
+        await pause(Math.min(maxRefusedPauseMs, firstRefusedPauseMs * 2 ** Math.min(refusals, 10)));
+        refusals += 1;
+        continue;
+      }
       // Another call may have renewed the token meanwhile; then only the call is repeated.
       if (used !== token) continue;
       log.write('The instance token is no longer accepted: registering again.');
       if ((await register()) === null) return null;
-      await sleep(refusedTokenPauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await pause(refusedTokenPauseMs);
     }
   };
   return {

@@ -6,6 +6,7 @@ import type { Orders, ReportRequest } from '../schema/agent.ts';
 import { createBell } from './bell.ts';
 import type { AgentInput, Notice } from './input.ts';
 import type { Session } from './register.ts';
+import { shortened } from './scheduler-reports.ts';
 
 export type ProcessNews = NonNullable<ReportRequest['process']>;
 export type SchedulerReport = NonNullable<ReportRequest['scheduler']>;
@@ -50,16 +51,25 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
   };
   const send = async (): Promise<boolean> => {
     let said = news;
+    let refusals = 0;
     const body = (): unknown => {
-      said = news;
+      said = afterRefusals(news, refusals);
       const { leaving } = said;
       const kind = leaving === null ? 'alive' : 'leaving';
-      return { kind, bootId, address: boot.address, text: leaving?.text ?? '', ...wireOf(said) };
+      return { kind, bootId, address: boot.address, text: leaving?.text ?? '', ...wireOf(said, refusals) };
     };
     const answer = await session.call({
       method: 'POST',
       path: '/v1/agent/report',
       body,
+      onRefused: () => {
+        refusals += 1;
+        const parts = partsOf({ ...said, leaving: null });
+        if (refusals < refusalsBeforeDrop || parts.length === 0) return null;
+        news = unsaid(news, said);
+        refusals = 1;
+        return `A report is not accepted in any form, and is given up (${parts.join()}).`;
+      },
       parse: (json) => reportAnswerBody.parse(json),
     });
     if (answer === null) return false;
@@ -92,15 +102,36 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
   };
 }
 
-const hasNews = ({ process, scheduler, unanswered, drained, interruption, leaving }: News): boolean =>
-  [process, scheduler, unanswered, interruption, leaving].some((each) => each !== null) || drained.length > 0;
+/** With the pauses between them half a minute: what a proxy refuses while it is being mended is not lost. */
+const refusalsBeforeDrop = 6;
+
+/** What is refused together goes one by one, so that one part holds up no other, and a scheduler's workers get fewer. */
+function afterRefusals(news: News, refusals: number): News {
+  if (refusals === 0) return news;
+  const none = { process: null, scheduler: null, unanswered: null, drained: [], interruption: null };
+  const { process, scheduler, unanswered, drained, interruption, leaving } = news;
+  if (process !== null) return { ...none, process, leaving: null };
+  if (drained.length > 0) {
+    return { ...none, drained: drained.slice(0, Math.max(1, drained.length >> refusals)), leaving: null };
+  }
+  if (interruption !== null) return { ...none, interruption, leaving: null };
+  if (unanswered !== null) return { ...none, unanswered, leaving: null };
+  return { ...none, scheduler, leaving };
+}
+
+const hasNews = (news: News): boolean => partsOf(news).length > 0;
+
+const partsOf = (news: News): string[] =>
+  Object.entries(news).flatMap(([part, each]) =>
+    each === null || (Array.isArray(each) && each.length === 0) ? [] : part,
+  );
 
 type Wire = Pick<ReportRequest, 'process' | 'scheduler' | 'unansweredForMs' | 'drained' | 'interruption'>;
 
-function wireOf({ process, scheduler, unanswered, drained, interruption }: News): Wire {
+function wireOf({ process, scheduler, unanswered, drained, interruption }: News, refusals: number): Wire {
   return {
     ...(process === null ? {} : { process }),
-    ...(scheduler === null ? {} : { scheduler: scheduler.make() }),
+    ...(scheduler === null ? {} : { scheduler: shortened(scheduler.make(), refusals) }),
     ...(unanswered === null ? {} : { unansweredForMs: unanswered.make() }),
     ...(drained.length === 0 ? {} : { drained: [...drained] }),
     ...(interruption === null ? {} : { interruption }),

@@ -18,6 +18,8 @@ const fewerAfterMs = 10_000;
 const countsAfterMs = 30_000;
 /** As schema/agent.ts has it. */
 const maxWorkers = 2_000;
+/** The control plane takes 256 KiB with all that belongs to a report. */
+const maxWorkersBytes = 192 * 1024;
 
 /** When the state should be told; Infinity when the last report says all that matters. */
 export function tellAtMs(told: Told | null, state: SchedulerState): number {
@@ -45,12 +47,34 @@ export function reportOf(state: SchedulerState, nowMs: number): SchedulerReport 
     clients: state.clients,
     idleForMs: state.idleSinceMs === null ? null : Math.max(0, Math.round(nowMs - state.idleSinceMs)),
     adaptiveTarget: state.adaptiveTarget,
-    workers: state.workers
-      .slice(0, maxWorkers)
-      .map((worker) => ({ name: worker.name, status: worker.status.slice(0, 50), processing: worker.processing }))
-      // A worker that somebody started by hand may have any name; ours fit.
-      .filter(({ name }) => name !== '' && name.length <= 255),
+    workers: thatFit(
+      state.workers
+        .map((worker) => ({ name: worker.name, status: worker.status.slice(0, 50), processing: worker.processing }))
+        // A worker that somebody started by hand may have any name; ours fit.
+        .filter(({ name }) => name !== '' && name.length <= 255),
+      maxWorkersBytes,
+    ),
   };
+}
+
+/** The workers in half of their bytes for each refusal. */
+export const shortened = (report: SchedulerReport, refusals: number): SchedulerReport => ({
+  ...report,
+  workers:
+    refusals === 0
+      ? report.workers
+      : thatFit(report.workers, Buffer.byteLength(JSON.stringify(report.workers)) / 2 ** refusals),
+});
+
+/** When there are too many, those with the longest names go unsaid: ours are short, and the same stay each time. */
+function thatFit(workers: SchedulerReport['workers'], maxBytes: number): SchedulerReport['workers'] {
+  const bytes = workers.map((worker) => Buffer.byteLength(JSON.stringify(worker)) + 1);
+  if (workers.length <= maxWorkers && bytes.reduce((sum, each) => sum + each, 0) <= maxBytes) return workers;
+  let left = maxBytes;
+  return workers
+    .toSorted((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1))
+    .slice(0, maxWorkers)
+    .filter((worker) => (left -= Buffer.byteLength(JSON.stringify(worker)) + 1) >= 0);
 }
 
 const membersOf = ({ workers }: SchedulerState): string =>

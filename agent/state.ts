@@ -38,6 +38,10 @@ export interface AgentState {
   /** Leases that the control plane lets this agent hold, with the running one. */
   mayHold: number;
   pace: Pace;
+  /** Results that one exchange carries: fewer after a refusal. */
+  resultsAtOnce: number;
+  /** Exchanges refused in a row. */
+  refusals: number;
   /** This instance takes no more tasks; results are told, and what runs may run on. */
   draining: boolean;
 }
@@ -80,6 +84,8 @@ export function createAgentState(nowMs: number): AgentState {
     renewWithinMs: 30_000,
     mayHold: 1,
     pace: createPace(),
+    resultsAtOnce: maxResultsPerExchange,
+    refusals: 0,
     draining: false,
   };
 }
@@ -108,7 +114,7 @@ export function compose(state: AgentState, nowMs: number): ExchangeRequest {
     running: [...running, ...state.unkept.map(({ lease }) => lease)],
     ...(state.waiting.length === 0 ? {} : { held: state.waiting.map(({ lease }) => lease) }),
     ...(state.returning.length === 0 ? {} : { returned: state.returning }),
-    results: state.unacknowledged.slice(0, maxResultsPerExchange),
+    results: state.unacknowledged.slice(0, state.resultsAtOnce),
   };
 }
 
@@ -152,6 +158,8 @@ export function applyAnswer(
     renewAtMs: isNamed(state.held, request) ? nowMs + answer.renewWithinMs : state.renewAtMs,
     mayHold: answer.mayHold ?? 1,
     pace: exchangeTook(state.pace, tookMs),
+    resultsAtOnce: Math.min(maxResultsPerExchange, state.resultsAtOnce * 2),
+    refusals: 0,
   };
   const kill = heard.held?.dropped === true && state.held?.dropped === false ? heard.held.lease : null;
   const { state: next, start } = nextTurn(heard, nowMs);

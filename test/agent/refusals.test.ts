@@ -1,0 +1,167 @@
+// What an agent does when what it says is not accepted: it says less, drops what cannot be said, and goes on; it never spins.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { createApiClient } from '../../agent/api-client.ts';
+import type { ApiClient } from '../../agent/api-client.ts';
+import { exchangeRefused } from '../../agent/refusals.ts';
+import { createSession } from '../../agent/register.ts';
+import { createReports } from '../../agent/reports.ts';
+import { reportOf } from '../../agent/scheduler-reports.ts';
+import { applyAnswer, compose, createAgentState } from '../../agent/state.ts';
+import type { TaskResult } from '../../agent/state.ts';
+import { maxFlushBytes } from '../../domain/limits.ts';
+import { reportRequest } from '../../schema/agent.ts';
+import type { ReportRequest } from '../../schema/agent.ts';
+import { startAgentApi } from '../support/agent-api.ts';
+
+// Its pauses are the test's too: what Node exports there is not among the timers that can be faked.
+vi.mock('node:timers/promises', () => ({
+  setTimeout: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+}));
+
+const owner = { deploymentId: 'd', workspace: 'w', cluster: 1 };
+const boot = { apiUrl: 'http://x', launchToken: 't', address: '127.0.0.1', cacheDir: '/x', powerOff: null, owner };
+const schedulerWith = (names: string[]) =>
+  reportOf(
+    {
+      ...{ kind: 'state', clients: 1, idleSinceMs: null, adaptiveTarget: 2 },
+      tasks: { processing: 0, waiting: 0, queued: 0, memory: 0, erred: 0, no_worker: 0 },
+      workers: names.map((name) => ({
+        ...{ name, address: 'tls://a:1', status: 'running', nthreads: 1 },
+        ...{ processing: 0, memoryBytes: 0, managedBytes: 0 },
+      })),
+    },
+    0,
+  );
+const longNames = (count: number) => Array.from({ length: count }, (_, at) => String(at).padStart(255, 'ä'));
+
+/** An agent whose API answers reports with these refusals, by what was said; time is the test's own. */
+function agentWith(refuses: (report: ReportRequest) => boolean) {
+  const said: ReportRequest[] = [];
+  const taken: ReportRequest[] = [];
+  const logged: string[] = [];
+  const stopping = new AbortController();
+  const call: ApiClient['call'] = async ({ body, parse }) => {
+    stopping.signal.throwIfAborted();
+    const report = reportRequest.parse(body?.());
+    said.push(report);
+    if (refuses(report)) return { kind: 'refused', text: '/v1/agent/report answered 413' };
+    taken.push(report);
+    return { kind: 'answer', answer: parse({ stop: null, token: null, orders: null }) };
+  };
+  const log = { write: (text: string) => void logged.push(text) };
+  const identity = { instance: 'i_test0000', bootId: 'b'.repeat(32), boot };
+  const quiet = { append: () => true, drained: () => Promise.resolve(), close: () => Promise.resolve() };
+  const session = createSession({ ...identity, client: { call }, log: { ...log, ...quiet }, stopping });
+  const reports = createReports({ ...identity, stopping, session, aliveEveryMs: 3_600_000 });
+  return { said, taken, logged, stopping, reports };
+}
+
+describe('a report that is not accepted', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+  const process = { state: 'started', name: 'scheduler', stage: 's', address: null, reason: null } as const;
+
+  it('goes in parts with fewer workers, at an ever calmer pace, and the agent goes on', async () => {
+    const agent = agentWith((report) => JSON.stringify(report).length > 20_000);
+    agent.reports.process(process);
+    agent.reports.drained({ id: 1, outcome: 'drained' });
+    agent.reports.scheduler(() => schedulerWith(['job-7-worker-1', ...longNames(300)]));
+    const running = agent.reports.run();
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(agent.stopping.signal.aborted).toBe(false);
+    expect(agent.taken.flatMap((report) => report.process ?? [])).toEqual([process]);
+    expect(agent.taken.flatMap((report) => report.drained ?? [])).toEqual([{ id: 1, outcome: 'drained' }]);
+    const [told] = agent.taken.flatMap((report) => report.scheduler ?? []);
+    expect(told?.workers.length).toBeGreaterThan(10);
+    expect(told?.workers[0]?.name).toBe('job-7-worker-1');
+    expect(agent.said.length).toBeLessThan(15);
+    agent.stopping.abort();
+    await vi.advanceTimersByTimeAsync(60_000);
+    await running;
+  });
+
+  it('in no form is given up with a line in the log; the rest is told, and nothing spins', async () => {
+    const agent = agentWith((report) => report.process !== undefined);
+    agent.reports.process(process);
+    agent.reports.drained({ id: 1, outcome: 'kept' });
+    const running = agent.reports.run();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(agent.logged.join()).not.toContain('given up');
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(agent.stopping.signal.aborted).toBe(false);
+    expect(agent.logged.join('\n')).toMatch(/given up \(process\).*413/);
+    expect(agent.taken.flatMap((report) => report.drained ?? [])).toEqual([{ id: 1, outcome: 'kept' }]);
+    expect(agent.said.length).toBeLessThan(15);
+    agent.stopping.abort();
+    await vi.advanceTimersByTimeAsync(60_000);
+    await running;
+  });
+
+  it('and says nothing but that the agent lives is said again, every half minute', async () => {
+    const agent = agentWith(() => true);
+    agent.reports.leave({ code: 'INTERRUPTED', text: 'gone' });
+    const running = agent.reports.run();
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(agent.said.length).toBeGreaterThan(15);
+    expect(agent.said.length).toBeLessThan(30);
+    expect(agent.logged).toHaveLength(1);
+    expect(agent.stopping.signal.aborted).toBe(false);
+    agent.stopping.abort();
+    await vi.advanceTimersByTimeAsync(60_000);
+    await running;
+  });
+});
+
+it('a scheduler with 2,000 workers of the longest names fits into a report', () => {
+  const report = schedulerWith(['mine', ...longNames(2_000)]);
+  expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThan(maxFlushBytes);
+  expect(report.workers[0]?.name).toBe('mine');
+  // In their order, all of them, when they fit.
+  expect(schedulerWith(['long name', 'b', 'a']).workers.map(({ name }) => name)).toEqual(['long name', 'b', 'a']);
+});
+
+const result = (lease: number): TaskResult => ({
+  ...{ lease, task: lease, attempt: 1, exitCode: 0, signal: null, startedAtMs: 0, endedAtMs: 0, reason: null },
+});
+
+it('an exchange that is refused because of one result gets all others told, and gives that one up', () => {
+  let state = { ...createAgentState(0), unacknowledged: Array.from({ length: 500 }, (_, at) => result(at)) };
+  const dropped: number[] = [];
+  const told = new Set<number>();
+  let exchanges = 0;
+  for (; state.unacknowledged.length > 0 && exchanges < 1_000; exchanges += 1) {
+    const said = compose(state, 0);
+    const leases = said.results.map(({ lease }) => lease);
+    if (leases.includes(123)) {
+      const after = exchangeRefused(state, said);
+      state = after.state;
+      if (after.dropped !== null) dropped.push(after.dropped.lease);
+      continue;
+    }
+    for (const lease of leases) told.add(lease);
+    const answer = { grants: [], acknowledged: leases, drop: [], stop: null, token: null, retryAfterMs: 0 };
+    const more = { renewWithinMs: 1_000, taskCount: 1, schedulerAddress: null, readyWorkers: [] };
+    state = applyAnswer(state, said, { ...answer, ...more }, { nowMs: 0 }).state;
+  }
+  expect(dropped).toEqual([123]);
+  expect(told.size).toBe(499);
+  expect(exchanges).toBeLessThan(60);
+});
+
+it('a refusal is no sign of life of the control plane', async () => {
+  const api = await startAgentApi();
+  try {
+    let heard = 0;
+    const signal = AbortSignal.timeout(60_000);
+    const client = createApiClient({ apiUrl: api.url, signal, onTrouble: () => {}, onHeard: () => void (heard += 1) });
+    const ask = () => client.call({ method: 'GET', path: '/v1/x', token: () => 'none', parse: (json) => json });
+    api.failures.push({ status: 413 });
+    expect((await ask()).kind).toBe('refused');
+    expect(heard).toBe(0);
+    expect((await ask()).kind).toBe('unauthenticated');
+    expect(heard).toBe(1);
+  } finally {
+    await api.close();
+  }
+});
