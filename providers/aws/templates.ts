@@ -12,6 +12,7 @@ import type { RequestLaunchTemplateData, Tag } from '@aws-sdk/client-ec2';
 import { GetParameterCommand } from '@aws-sdk/client-ssm';
 
 import type { InstanceRole } from '../../domain/cluster/state.ts';
+import { RopewalkError } from '../../domain/errors.ts';
 import type { Owner } from '../../domain/owner.ts';
 import type { LaunchRequest, Placement } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
@@ -138,6 +139,15 @@ async function newestUbuntu(clients: AwsClients, architecture: Architecture): Pr
   if (cached !== undefined && Date.now() - cached.atMs < imageTtlMs) return cached.id;
   const { Parameter } = await clients.ssm.send(new GetParameterCommand({ Name }));
   const id = Parameter?.Value ?? '';
+  if (id === '') throw noImage(Name);
   known.set(key, { id, atMs: Date.now() });
   return id;
 }
+
+/** Not remembered, and nothing was asked of EC2: the same launch is tried again, a bounded number of times. */
+const noImage = (name: string): RopewalkError =>
+  new RopewalkError({
+    code: 'INTERNAL',
+    message: `AWS Systems Manager named no machine image: its public parameter ${name} has no value.`,
+    hint: 'Look whether the parameter has a value in this region.',
+  });

@@ -2,8 +2,10 @@
 // template, and a repeat of what is over launches nothing twice. Oracle: what the emulated cloud has.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { createAwsClients } from '../../providers/aws/clients.ts';
 import { createAwsProvider } from '../../providers/aws/provider.ts';
-import { freshOwner, placement, startCloud, workersRequest } from '../providers/aws-cloud.ts';
+import { ensureTemplate } from '../../providers/aws/templates.ts';
+import { awsSettings, freshOwner, placement, startCloud, workersRequest } from '../providers/aws-cloud.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';
 import { createEc2Cluster } from './cluster.ts';
 import { inSimulatedTime } from './simulated-time.ts';
@@ -104,5 +106,23 @@ describe('launch templates', () => {
     expect(await templates()).toBe(1);
     await cloud.provider.terminate(owner, [], AbortSignal.timeout(60_000));
     expect(await templates()).toBe(0);
+  });
+
+  it('are not made of an image without a name, and the next try asks again', async () => {
+    const clients = createAwsClients('us-east-1');
+    let answers = 0;
+    // As an answer of Systems Manager that has no value.
+    clients.ssm.middlewareStack.add((next) => async (args) => {
+      const result = await next(args);
+      answers += 1;
+      return answers === 1 ? { ...result, output: { $metadata: {} } } : result;
+    });
+    const mine = request();
+    const arm = placement({ types: ['m7g.large'], architecture: 'arm64' });
+    const make = () => ensureTemplate(clients, awsSettings, mine, 'worker', arm, '');
+    await expect(make()).rejects.toThrow('named no machine image');
+    expect(await templates()).toBe(0);
+    await make();
+    expect([answers, await templates()]).toEqual([2, 1]);
   });
 });
