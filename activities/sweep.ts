@@ -2,42 +2,61 @@
 // workflow itself and never visibility, which lags behind.
 import type { Client } from '@temporalio/client';
 
-import { sweepDescribeAtOnce } from '../domain/limits.ts';
+import { expiredKeptMs, maxExpiredBytes, maxExpiredLooks, sweepDescribeAtOnce } from '../domain/limits.ts';
 import type { Sighting, SweepObservation } from '../domain/sweep/state.ts';
+import { sealedPrefix } from '../platform/archive-keys.ts';
 import type { Objects } from '../platform/objects/objects.ts';
+import { removeExpired } from '../platform/vault/remove-expired.ts';
 import { clusterWorkflowId } from '../workflows/cluster/messages.ts';
 import { heartbeating } from './heartbeating.ts';
 import { deploymentOf, presenceOf } from './presence.ts';
 
 export interface SweepActivities {
   /** Never rejects for one cluster: what could not be described is `unknown`. */
-  describeClusters(input: { numbers: number[] }): Promise<Omit<SweepObservation, 'instances' | 'belongings'>>;
+  /** Unless it is a dry run, also deletes some of what was sealed and has long expired: no step of the workflow needs to wait. */
+  describeClusters(input: {
+    numbers: number[];
+    dryRun?: boolean;
+  }): Promise<Omit<SweepObservation, 'instances' | 'belongings'>>;
   readSightings(input: { memory: string }): Promise<{ sightings: Sighting[] }>;
   writeSightings(input: { memory: string; sightings: Sighting[] }): Promise<void>;
 }
 
-export function createSweepActivities(deps: { client: Client; objects: Objects }): SweepActivities {
+export function createSweepActivities(deps: { client: Client; objects: Objects; now?: () => number }): SweepActivities {
+  const { client, objects, now = Date.now } = deps;
+  // Where the next round begins. Lost with this process, which costs no more than looking at some twice.
+  let after = '';
+  const forgetSealed = async (): Promise<void> => {
+    const bounds = { maxKeys: maxExpiredLooks, maxBytes: maxExpiredBytes };
+    const round = { prefix: sealedPrefix, after, beforeMs: now() - expiredKeptMs, ...bounds };
+    try {
+      ({ after } = await removeExpired(objects, round));
+    } catch {
+      // The store cannot be listed now: that must not keep instances from being swept, and the next sweep tries again.
+    }
+  };
   return {
-    async describeClusters({ numbers }) {
+    async describeClusters({ numbers, dryRun = true }) {
       return heartbeating(async () => {
+        if (!dryRun) await forgetSealed();
         const clusters: SweepObservation['clusters'] = [];
         for (let from = 0; from < numbers.length; from += sweepDescribeAtOnce) {
           const batch = numbers.slice(from, from + sweepDescribeAtOnce);
-          const states = await Promise.all(batch.map((number) => presenceOf(deps.client, clusterWorkflowId(number))));
+          const states = await Promise.all(batch.map((number) => presenceOf(client, clusterWorkflowId(number))));
           for (const [index, number] of batch.entries()) clusters.push({ number, state: states[index] ?? 'unknown' });
         }
         // Last, so that it is still the same namespace after all that was learned from it.
-        return { deploymentInTemporal: await deploymentOf(deps.client), clusters };
+        return { deploymentInTemporal: await deploymentOf(client), clusters };
       });
     },
 
     async readSightings({ memory }) {
-      const bytes = await deps.objects.get(memory);
+      const bytes = await objects.get(memory);
       return { sightings: bytes === null ? [] : parseSightings(new TextDecoder().decode(bytes)) };
     },
 
     async writeSightings({ memory, sightings }) {
-      await deps.objects.put(memory, new TextEncoder().encode(JSON.stringify({ v: 1, sightings })));
+      await objects.put(memory, new TextEncoder().encode(JSON.stringify({ v: 1, sightings })));
     },
   };
 }

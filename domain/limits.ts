@@ -179,6 +179,14 @@ export const sweepGraceMs = 4 * 60_000;
 /** What was made for a launch may be wanted by it for so long: twice what one attempt of one may take. */
 export const launchMayLastMs = 10 * 60_000;
 
+/**
+ * What was sealed and has been expired for this long is deleted by the sweep: nobody can open it, so this is for clocks that
+ * jump alone. A round looks at so many, and reads little more than so many bytes.
+ */
+export const expiredKeptMs = 7 * 86_400_000;
+export const maxExpiredLooks = 500;
+export const maxExpiredBytes = 64 * 1024 * 1024;
+
 /** Clusters described at once by the sweep: a namespace has a rate limit that others need too. */
 export const sweepDescribeAtOnce = 10;
 
@@ -233,3 +241,14 @@ export const minUnresponsiveMs = 5_000;
 
 /** An API that is started while Temporal is away honours what it knew of tokens then for at most this long. */
 export const keptWorkspaceMaxAgeMs = 24 * 3_600_000;
+
+/**
+ * What is left of an instance on this machine goes so long after it was last written to: a day is enough to see why one
+ * failed (logs are kept elsewhere), and every look reads what is there. That its launch has been goes after longer than a
+ * cluster may live: until then a repeat of that launch starts nothing.
+ */
+export const endedInstanceKeptMs = 86_400_000;
+export const endedMarkKeptMs = 400 * 86_400_000;
+/** Looked for after a launch, at most this often and at so many at a time. */
+export const removeEndedEveryMs = 60_000;
+export const maxEndedLooks = 500;

@@ -11,6 +11,8 @@ export const numberOfArchiveKey = (key: string): number =>
 export const taskPageKey = (workspace: string, job: number, page: number): string =>
   `archive/${workspace}/job-tasks/${inverted(job)}/${String(page).padStart(6, '0')}.json`;
 export const specKey = (workspace: string, admissionId: string): string => `specs/${workspace}/${admissionId}.json`;
+/** All that is sealed for jobs and clusters. */
+export const sealedPrefix = 'vault/';
 export const caKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}-ca.sealed`;
 export const bundleKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}.sealed`;
 

@@ -44,6 +44,14 @@ export async function admit(context: Context, admission: Admission): Promise<Adm
   return submitted.value;
 }
 
+/** What was written before a write that failed goes at once; what cannot be deleted now goes when it has expired. */
+export async function orWithdrawn(write: Promise<void>, withdraw: Admission['withdraw']): Promise<void> {
+  await write.catch(async (error: unknown) => {
+    await withdraw().catch(() => undefined);
+    throw error;
+  });
+}
+
 /** Asked of the workflow itself: a moment ago counts. While nobody can tell, it is not. */
 async function isEnding({ deps, actor }: Context, kind: HolderKind, number: number): Promise<boolean> {
   deps.views.expire(number);

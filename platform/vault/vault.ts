@@ -49,6 +49,9 @@ export function createVault(objects: Objects, keys: Keys, now: () => number = Da
   };
 }
 
+/** When the time to live of what was stored is over, unread; null when it is no envelope. */
+export const expiryOf = (stored: Uint8Array): number | null => parseEnvelope(stored)?.expiresAtMs ?? null;
+
 interface Envelope {
   v: 1;
   kid: string;

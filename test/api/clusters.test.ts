@@ -12,6 +12,17 @@ const signalsTo = (api: TestApi, number: number) =>
   api.workflows.calls.filter((call) => call.startsWith(`signal cluster/${number} `)).map((call) => call.split('.')[1]);
 
 describe('starting a Dask cluster', () => {
+  it.each(['-ca.sealed', '.json'])('leaves nothing sealed behind when its %s cannot be written', async (end) => {
+    const api = createTestApi();
+    const { put } = api.objects;
+    api.objects.put = async (key, bytes) => {
+      if (/^(specs|vault)\//.test(key) && key.endsWith(end)) throw new Error('the disk is full');
+      await put(key, bytes);
+    };
+    expect((await api.call('POST', '/v1/clusters', { body: { workers: 1 } })).status).toBe(500);
+    expect(stored(api)).toEqual([]);
+  });
+
   it('seals bundle and authority, writes a spec without a secret, and answers the number', async () => {
     const api = createTestApi();
     const body = {

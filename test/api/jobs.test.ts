@@ -113,6 +113,17 @@ describe('submitting a job', () => {
     expect(stored(api)).toHaveLength(2);
   });
 
+  it('leaves nothing sealed behind when its specification cannot be written', async () => {
+    const api = createTestApi();
+    const { put } = api.objects;
+    api.objects.put = async (key, bytes) => {
+      if (key.startsWith('specs/')) throw new Error('the disk is full');
+      await put(key, bytes);
+    };
+    expect((await api.call('POST', '/v1/jobs', { body: { command: ['true'] } })).status).toBe(500);
+    expect(stored(api)).toEqual([]);
+  });
+
   it('passes on what admission says, and deletes what it wrote', async () => {
     const api = createTestApi();
     const body = { command: ['true'], name: 'nightly' };

@@ -11,11 +11,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSweepActivities, type SweepActivities } from '../../activities/sweep.ts';
 import type { Owner } from '../../domain/owner.ts';
 import type { SweepObservation } from '../../domain/sweep/state.ts';
+import { bundleKey, caKey, sealedPrefix } from '../../platform/archive-keys.ts';
 import { createDirectoryObjects } from '../../platform/objects/directory.ts';
+import { createVault } from '../../platform/vault/vault.ts';
 import { clusterWorkflowId } from '../../workflows/cluster/messages.ts';
 import { controlQueue } from '../../workflows/messages.ts';
 import { type SweepInput, type SweepReport, sweepType } from '../../workflows/sweep/messages.ts';
 import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+import { testKeys } from '../platform/support.ts';
 
 const own = 'dep_own';
 const memoryFile = ['sweep', 'local.test.json'];
@@ -105,6 +108,20 @@ describe('a sweep', () => {
     // What could not be ended is an orphan still; what is gone is forgotten.
     instances = [instance('i_stuck', stuck)];
     expect(verdictsOf(await sweep())).toEqual({ i_stuck: 'orphan' });
+  });
+
+  it('deletes what was sealed and has been expired for a week, unless it only looks', async () => {
+    const store = createDirectoryObjects(objects);
+    const daysAgo = (days: number) => createVault(store, testKeys(), () => Date.now() - days * 86_400_000);
+    const [gone, expired, alive] = [caKey('w', 'adm_a'), bundleKey('w', 'adm_b'), bundleKey('w', 'adm_c')];
+    for (const [key, days] of [[gone, 9] as const, [expired, 7] as const, [alive, 0] as const]) {
+      await daysAgo(days).seal(key, Buffer.from('x'), { ttlMs: 86_400_000 });
+    }
+    instances = [];
+    await sweep({ dryRun: true });
+    expect(await store.list(sealedPrefix, { limit: 10 })).toEqual([gone, expired, alive]);
+    await sweep();
+    expect(await store.list(sealedPrefix, { limit: 10 })).toEqual([expired, alive]);
   });
 
   it('removes what instances have left behind once none is there, and sweeps instances where nothing else can be listed', async () => {

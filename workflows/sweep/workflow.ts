@@ -29,7 +29,7 @@ export async function sweep(input: SweepInput): Promise<SweepReport> {
   const numbers = [...new Set([...instances, ...belongings].map(({ owner }) => owner.cluster))];
   const presence = await control.describeClusters.executeWithOptions(
     { summary: `describe ${numbers.length} clusters and the deployment` },
-    [{ numbers }],
+    [{ numbers, dryRun }],
   );
   const { sightings } = await control.readSightings.executeWithOptions({ summary: 'read what was seen before' }, [
     memory,

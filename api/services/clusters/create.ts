@@ -7,7 +7,7 @@ import { createClusterCa } from '../../../platform/pki/cluster-ca.ts';
 import type { DaskBundle } from '../../../schema/agent.ts';
 import type { ClusterSpec } from '../../../schema/cluster-spec.ts';
 import type { CreateClusterParsed, CreatedCluster } from '../../../schema/clusters.ts';
-import { admit } from '../admission.ts';
+import { admit, orWithdrawn } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
@@ -39,9 +39,11 @@ export async function createCluster(
   });
   const ttlMs = caValidDays * 86_400_000;
   await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times)), { ttlMs });
-  await sealCa(deps.vault, refs.ca, ca, ttlMs);
+  const withdraw = () =>
+    Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]);
+  await orWithdrawn(sealCa(deps.vault, refs.ca, ca, ttlMs), withdraw);
   const owner = { workspace, user, admissionId, bundleRef: refs.bundle, caRef: refs.ca };
-  await deps.objects.put(specRef, toBytes(specOf(deps, owner, body, times, machines)));
+  await orWithdrawn(deps.objects.put(specRef, toBytes(specOf(deps, owner, body, times, machines))), withdraw);
 
   const { number, name, existing } = await admit(context, {
     admissionId,
@@ -53,8 +55,7 @@ export async function createCluster(
     specRef,
     instances,
     vcpus: instances * machines.instanceVcpus,
-    withdraw: () =>
-      Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]),
+    withdraw,
   });
   if (existing) return { number, name, existing, warnings: [] };
   return { number, name, existing, warnings, ...pricePerHour(machines, instances) };

@@ -5,7 +5,7 @@ import { randomId } from '../../../platform/ids.ts';
 import type { Bundle } from '../../../schema/agent.ts';
 import type { JobSpec } from '../../../schema/job-spec.ts';
 import type { CreatedJob, CreateJobParsed } from '../../../schema/jobs.ts';
-import { admit } from '../admission.ts';
+import { admit, orWithdrawn } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
 import type { ResolvedMachines } from '../machines.ts';
@@ -27,10 +27,8 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
   const keys = { bundle: bundleKey(workspace, admissionId), spec: specKey(workspace, admissionId) };
   const withdraw = () => Promise.all([deps.vault.delete(keys.bundle), deps.objects.delete(keys.spec)]);
   await deps.vault.seal(keys.bundle, toBytes(bundleOf(body, resolved)), { ttlMs: bundleTtlMs });
-  await deps.objects.put(
-    keys.spec,
-    toBytes(specOf(deps, { workspace, user, admissionId, bundleRef: keys.bundle }, resolved, machines)),
-  );
+  const spec = specOf(deps, { workspace, user, admissionId, bundleRef: keys.bundle }, resolved, machines);
+  await orWithdrawn(deps.objects.put(keys.spec, toBytes(spec)), withdraw);
 
   const admitted = await admit(context, {
     admissionId,
