@@ -1,8 +1,10 @@
 // /readyz names the part that is not well.
 import { describe, expect, it } from 'vitest';
 
+import { createReadiness } from '../../api/services/readiness.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { memoryObjects } from '../platform/support.ts';
+import { eventually } from '../support/eventually.ts';
 import { createTestApi } from './support.ts';
 
 const ok = { temporal: 'ok', keys: 'ok', objects: 'ok' };
@@ -30,5 +32,32 @@ describe('readyz', () => {
     for (const objects of [full, lossy]) {
       expect((await ask(createTestApi({ objects }))).parts).toEqual({ ...ok, objects: 'unavailable' });
     }
+  });
+
+  it('is not held by a store or a key file that hangs: the part is named, asked once, and well when it answers again', async () => {
+    const waiting: (() => void)[] = [];
+    const hang = () => new Promise<void>((resolve) => waiting.push(resolve));
+    let nowMs = 0;
+    const isReady = createReadiness({
+      workflows: { isReachable: () => Promise.resolve(true) },
+      objects: { ...memoryObjects(), put: hang, get: () => Promise.resolve(new Uint8Array(1)) },
+      readKeys: hang,
+      now: () => nowMs,
+      replica: 'one',
+      deadlineMs: 20,
+    });
+    for (let probe = 0; probe < 3; probe += 1) {
+      expect(await isReady()).toEqual({ temporal: 'ok', keys: 'unavailable', objects: 'unavailable' });
+      nowMs += 20_000;
+    }
+    expect(waiting).toHaveLength(2);
+    for (const answer of waiting) answer();
+    await eventually(async () => {
+      nowMs += 20_000;
+      for (const answer of waiting) answer();
+      const pending = isReady();
+      for (const answer of waiting) answer();
+      return JSON.stringify(await pending) === JSON.stringify(ok);
+    });
   });
 });
