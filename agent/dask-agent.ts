@@ -19,6 +19,7 @@ import type { AgentInput } from './input.ts';
 import { createOrderDesk } from './orders.ts';
 import type { Session } from './register.ts';
 import { createReports } from './reports.ts';
+import { workerName } from './worker-name.ts';
 
 /** Between TERM and KILL. The provider waits 3 s for an agent, so this must be less. */
 const killAfterMs = 2_000;
@@ -40,7 +41,7 @@ export async function daskAgent(input: AgentInput, session: Session): Promise<vo
     reports.notice(notice);
   });
   const { cluster, role } = session.registered();
-  const name = role === 'head' ? 'scheduler' : `${cluster.name}-worker-${input.instance.slice(-8)}`;
+  const name = role === 'head' ? 'scheduler' : workerName(cluster.name, input.instance);
   const work = join(input.directory, 'work');
   await mkdir(work, { recursive: true, mode: 0o700 });
   const { signal } = input.stopping;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { runAgent } from './agent.ts';
 import { claimInstance, endWhenUnwanted } from './claim.ts';
 import { deadManExitCode } from './dead-man-watch.ts';
+import { sayLastWords } from './last-words.ts';
 import { createLogs } from './logs.ts';
 import { powerOff } from './power-off.ts';
 import { start } from './start.ts';
@@ -29,6 +30,12 @@ if (!(await claimInstance(directory, bootId))) process.exit(0);
 
 const logs = createLogs(logDirectory);
 const log = logs.agent();
+let started: Start | null = null;
+// A promise that nobody waits for comes here as well.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${error.stack ?? error.message}\n`);
+  void sayLastWords(error, { log, flush: async () => started?.flush() }).finally(() => process.exit(1));
+});
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => stopping.abort({ code: signal, text: `The agent was asked to end by ${signal}.` }));
@@ -36,7 +43,6 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 await endWhenUnwanted(directory, stopping);
 
 let exitCode = 0;
-let started: Start | null = null;
 try {
   if (!stopping.signal.aborted) {
     started = await start({ directory, environment, logs, log, signal: stopping.signal });

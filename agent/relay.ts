@@ -123,6 +123,11 @@ function join(stream: Duplex, target: RelayTarget | null): void {
     stream.destroy(new Error('the Dask scheduler has not started'));
     return;
   }
+  // The port is what a Dask process printed, and `connect` throws at what is none.
+  if (!(target.port > 0 && target.port <= 65_535)) {
+    stream.destroy(new Error(`the dashboard has no port: ${target.port}`));
+    return;
+  }
   const socket: Socket = connect({ ...target, allowHalfOpen: true, noDelay: true });
   const timer = setTimeout(() => socket.destroy(new Error('the dashboard does not answer')), dialTimeoutMs);
   socket.once('connect', () => clearTimeout(timer));

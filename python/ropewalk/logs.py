@@ -20,8 +20,13 @@ def group_logs(
         if line["stream"] == "agent":
             continue
         is_head = line["instance"] in heads
-        name = "Scheduler" if is_head else f"{view['name']}-worker-{line['instance'][-8:]}"
+        name = "Scheduler" if is_head else f"{view['name']}-worker-{_digits(line['instance'])}"
         if scheduler if is_head else (workers if isinstance(workers, bool) else name in workers):
             texts.setdefault(name, []).append(line["text"])
     first = ["Scheduler"] if "Scheduler" in texts else []
     return Logs({name: Log("\n".join(texts[name])) for name in first + sorted(texts.keys() - {"Scheduler"})})
+
+
+def _digits(instance: str) -> str:
+    """As the agent names its worker (agent/worker-name.ts): of EC2's all digits."""
+    return instance[2:] if instance.startswith("i-") else instance[-8:]

@@ -92,4 +92,12 @@ def test_logs_are_grouped_by_process() -> None:
     grouped = group_logs(where, lines, scheduler=True, workers=True)
     assert grouped == everything and list(grouped) == list(everything)
     assert list(group_logs(where, lines, scheduler=False, workers=["c-worker-worker-2"])) == ["c-worker-worker-2"]
+
+
+def test_names_of_workers_on_ec2_have_all_digits() -> None:
+    where: Any = {"name": "c", "instances": []}
+    ids = ["i-0aaaaaaaa12345678", "i-0bbbbbbbb12345678"]
+    lines: Any = [{"instance": one, "stream": "stdout", "text": one} for one in ids]
+    names = ["c-worker-0aaaaaaaa12345678", "c-worker-0bbbbbbbb12345678"]
+    assert list(group_logs(where, lines, scheduler=True, workers=True)) == names
     assert list(group_logs(where, lines, scheduler=True, workers=False)) == ["Scheduler"]

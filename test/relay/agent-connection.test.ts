@@ -111,6 +111,18 @@ describe("an agent's connection", () => {
     }
   });
 
+  it('outlives a dashboard whose port is none', async () => {
+    bench = await createBench();
+    const { relay } = await bench.startApi();
+    for (const port of [70_000, 0, Number.NaN]) {
+      const { end } = await bench.startAgent(null, { target: () => ({ host: '127.0.0.1', port }) });
+      await bench.connected(relay);
+      expect((await bench.see('/status')).status).toBeGreaterThanOrEqual(500);
+      await bench.connected(relay);
+      await end();
+    }
+  });
+
   it('that says what is no frame is ended', async () => {
     const { relay } = await connected(hello);
     const { instanceToken } = await bench.tokens.mintInstance(head);
