@@ -100,8 +100,11 @@ export async function readProcess(path: string): Promise<ProcessIdentity | null>
   return typeof pid === 'number' && typeof startTime === 'string' ? { pid, startTime } : null;
 }
 
-export async function readRefusal(paths: InstancePaths): Promise<Pick<LaunchFailure, 'code' | 'text'> | null> {
-  const value = await readRecord(paths.refused);
+export type Refusal = Pick<LaunchFailure, 'code' | 'text'>;
+
+/** What a refused.json or a mark of ended.ts says. */
+export async function readRefusal(path: string): Promise<Refusal | null> {
+  const value = await readRecord(path);
   if (value === null) return null;
   const { code, text } = value;
   return typeof code === 'string' && typeof text === 'string' ? { code, text } : null;

@@ -10,8 +10,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts';
 import type { LaunchRequest, LaunchOutcome, LaunchedInstance, Owner } from '../provider.ts';
 import { countLiving } from './describe.ts';
+import { markOf } from './ended.ts';
 import { exists, instancePaths, logDirectory, readRefusal, writeOnce, writeWhole } from './files.ts';
-import type { InstancePaths, OwnerFile } from './files.ts';
+import type { InstancePaths, OwnerFile, Refusal } from './files.ts';
 import { localOffer } from './offers.ts';
 
 export interface LaunchContext {
@@ -32,8 +33,6 @@ interface Place {
   role: InstanceRole;
 }
 
-type Refusal = Pick<LaunchFailure, 'code' | 'text'>;
-
 /** A started agent that has not claimed its name by then is ended: it would otherwise be nobody's. */
 const claimTimeoutMs = 30_000;
 const claimPollMs = 20;
@@ -52,9 +51,11 @@ export async function launchInstances(
   const launched: LaunchedInstance[] = [];
   for (const place of places) {
     const paths = instancePaths(context.home, place.id);
-    const refusal = await readRefusal(paths);
+    const mark = await markOf(context.home, place.id);
+    const refusal = mark?.refusal ?? (await readRefusal(paths.refused));
     if (refusal !== null) refusals.push(refusal);
-    else if ((await exists(paths.tombstone)) || (await exists(paths.claim))) launched.push(launchedInstance(place));
+    else if (mark !== null || (await exists(paths.tombstone)) || (await exists(paths.claim)))
+      launched.push(launchedInstance(place));
     else fresh.push(place);
   }
   const room = fresh.length === 0 ? 0 : await findRoom(context, fresh, giveUpAtMs);

@@ -2,8 +2,10 @@
 // files of $ROPEWALK_HOME/instances and the kernel's own process table are the truth, so any process may ask.
 import { availableParallelism } from 'node:os';
 
+import { removeEndedEveryMs } from '../../domain/limits.ts';
 import type { LaunchRequest, Owner, Provider } from '../provider.ts';
 import { describeInstances, listInstances } from './describe.ts';
+import { removeEnded } from './ended.ts';
 import { agentEnvironment } from './environment.ts';
 import { type LaunchContext, launchInstances } from './launch.ts';
 import { readLogs } from './logs.ts';
@@ -40,11 +42,19 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
   };
   // Counting and starting must not interleave with another launch's, or both would use the last place.
   let lastLaunch: Promise<unknown> = Promise.resolve();
+  // What is left grows with launches alone, so it is looked at after one; in their line, so that none is under way meanwhile.
+  const round = { dueMs: 0, after: '' };
+  const removeOld = async (): Promise<void> => {
+    const nowMs = Date.now();
+    if (nowMs < round.dueMs) return;
+    round.dueMs = nowMs + removeEndedEveryMs;
+    round.after = await removeEnded(options.home, round.after, nowMs).catch(() => '');
+  };
   const launch = (request: LaunchRequest): ReturnType<Provider['launch']> => {
     // Counted from when it was asked for, so that a long line of launches is answered in time all the same.
     const giveUpAtMs = Date.now() + (options.waitForRoomMs ?? 0);
     const turn = lastLaunch.then(() => launchInstances(context, request, giveUpAtMs));
-    lastLaunch = turn.catch(() => undefined);
+    lastLaunch = turn.then(removeOld, removeOld);
     return turn;
   };
   return {
@@ -54,7 +64,7 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
     describe: (owner, ids) => describeInstances(options.home, owner, ids),
     list: (deploymentId) => listInstances(options.home, deploymentId),
     terminate: (owner, ids, signal) => terminateInstances(options.home, owner, ids, signal),
-    // All that an instance has on this machine lies in its own directory, which belongs to the home.
+    // All that an instance has on this machine lies in its own directory, which goes a while after it.
     listBelongings: async () => [],
     removeBelongings: async () => undefined,
     logs: (query) => readLogs(options.home, query),

@@ -1,7 +1,6 @@
 // Ends instances with everything they started. The tombstone comes first, so that an agent which claims its name later
 // ends itself; then its processes are ended until two looks in a row find none. Resolved means gone.
-import { chmod, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Owner } from '../provider.ts';
@@ -10,6 +9,7 @@ import { errorCode, instancePaths, isInstanceId, readOwner, readProcess, writeOn
 import type { InstancePaths } from './files.ts';
 import { isSame, isSameProcess, scanProcesses } from './processes.ts';
 import type { ProcessEntry, ProcessIdentity } from './processes.ts';
+import { removeTree } from './remove-tree.ts';
 
 /** An agent ends its tasks itself when asked: TERM, 2 s, KILL. */
 const graceMs = 3_000;
@@ -111,21 +111,4 @@ async function removeWork(paths: InstancePaths): Promise<void> {
   await removeTree(paths.work);
   await removeTree(paths.results);
   await rm(paths.boot, { force: true });
-}
-
-/** Tasks leave read-only directories behind (package caches do): those are opened before a second try. */
-async function removeTree(directory: string): Promise<void> {
-  try {
-    await rm(directory, { recursive: true, force: true });
-  } catch {
-    await openTree(directory);
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
-async function openTree(directory: string): Promise<void> {
-  await chmod(directory, 0o700);
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openTree(join(directory, entry.name));
-  }
 }

@@ -1,0 +1,20 @@
+// Removes a directory with all that is in it, whatever tasks have made of its permissions.
+import { chmod, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Tasks leave read-only directories behind (package caches do): those are opened before a second try. */
+export async function removeTree(directory: string): Promise<void> {
+  try {
+    await rm(directory, { recursive: true, force: true });
+  } catch {
+    await openTree(directory);
+    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function openTree(directory: string): Promise<void> {
+  await chmod(directory, 0o700);
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openTree(join(directory, entry.name));
+  }
+}
