@@ -13,7 +13,7 @@ import { deploymentOf, presenceOf } from './presence.ts';
 
 export interface SweepActivities {
   /** Never rejects for one cluster: what could not be described is `unknown`. */
-  /** Unless it is a dry run, also deletes some of what was sealed and has long expired: no step of the workflow needs to wait. */
+  /** Unless it is a dry run, also deletes some of what was sealed and has been expired for long. */
   describeClusters(input: {
     numbers: number[];
     dryRun?: boolean;
