@@ -120,6 +120,14 @@ describe('on EC2', () => {
     for (const zone of ['a', 'b', 'c']) {
       await ec2.emulator.tell({ op: 'capacity', pool: `r6i.large/us-east-1${zone}/on-demand`, instances: 0 });
     }
+    // Else its template would go with the try.
+    const fault = {
+      action: 'DeleteLaunchTemplate',
+      kind: 'error',
+      code: 'UnauthorizedOperation',
+      status: 403,
+    } as const;
+    await ec2.emulator.tell({ op: 'fault', fault });
     const { number } = await client.jobs.create({ command: ['true'], vmTypes: ['r6i.large'] });
     const cloud = new EC2Client({
       ...{ endpoint: ec2.emulator.url, region: 'us-east-1' },

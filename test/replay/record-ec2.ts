@@ -9,7 +9,8 @@ import { eventually } from '../support/eventually.ts';
 import { connectTemporal, saveHistory } from './history-files.ts';
 
 export async function recordEc2(): Promise<void> {
-  const { emulator, stack, stop } = await startEc2Stack({ machines: false });
+  const ec2 = await startEc2Stack({ machines: false });
+  const { emulator, stack } = ec2;
   try {
     const { server, close } = await connectTemporal(stack);
     const client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
@@ -40,6 +41,6 @@ export async function recordEc2(): Promise<void> {
     await saveHistory(server, clusterWorkflowId(number), 'cluster-misses-an-instance');
     await close();
   } finally {
-    await stop();
+    await ec2.stop();
   }
 }
