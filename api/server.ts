@@ -87,6 +87,7 @@ const ports = {
   stopping: stopping.signal,
   metrics: createApiMetrics(registry),
   quotas: settings.quotas,
+  trustedProxies: settings.trustedProxies,
   identityKeys,
   readKeys: () => access(keyFile, constants.R_OK),
   ...(tracing === null ? {} : { trace: tracing.request }),

@@ -37,6 +37,8 @@ export interface Settings {
   /** What one token may ask. */
   quotas: { requestsPerSecond: number; requestBurst: number; openStreams: number };
   maxConnections: number;
+  /** Proxies before the API that write X-Forwarded-For. */
+  trustedProxies: number;
   /** Where spans are sent; null: tracing is off. */
   otlpEndpoint: string | null;
   /** The agent that instances of a cloud download; null: none is published. */
@@ -71,6 +73,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
       openStreams: values.ROPEWALK_OPEN_STREAMS,
     },
     maxConnections: values.ROPEWALK_MAX_CONNECTIONS,
+    trustedProxies: values.ROPEWALK_TRUSTED_PROXIES,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     agentBundle: values.ROPEWALK_AGENT_BUNDLE ?? null,
     identityKeys: values.ROPEWALK_AWS_IDENTITY_KEYS ?? null,
@@ -118,6 +121,12 @@ const environment = z.object({
   ROPEWALK_REQUESTS_PER_SECOND: atLeastOne(1_000_000).default(defaultRequestsPerSecond),
   ROPEWALK_OPEN_STREAMS: atLeastOne(1_000_000).default(defaultOpenStreams),
   ROPEWALK_MAX_CONNECTIONS: atLeastOne(1_000_000).default(defaultMaxConnections),
+  ROPEWALK_TRUSTED_PROXIES: z.coerce
+    .number('must be a number')
+    .int('must be a whole number')
+    .min(0, 'must be at least 0')
+    .max(10, 'must be at most 10')
+    .default(0),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   ROPEWALK_AGENT_BUNDLE: file.optional(),
   ROPEWALK_AWS_IDENTITY_KEYS: file.optional(),
@@ -136,6 +145,7 @@ const examples = {
   ROPEWALK_REQUESTS_PER_SECOND: '500',
   ROPEWALK_OPEN_STREAMS: '100',
   ROPEWALK_MAX_CONNECTIONS: '10000',
+  ROPEWALK_TRUSTED_PROXIES: '1',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
   ROPEWALK_AGENT_BUNDLE: 'dist/agent.mjs',
   ROPEWALK_AWS_IDENTITY_KEYS: '/etc/ropewalk/aws-identity.json',

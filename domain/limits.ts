@@ -167,8 +167,10 @@ export const accessCheckEveryMs = 2_000;
 export const deviceLoginTtlMs = 600_000;
 export const deviceLoginIntervalMs = 2_000;
 export const maxWrongUserCodes = 10;
-/** Logins begun in one API process within `deviceLoginTtlMs`: nobody has signed in yet, so anybody may ask. */
+/** Logins that wait at a time, as one API process has begun them: nobody has signed in yet, so anybody may ask. */
 export const maxDeviceLogins = 1_000;
+/** Of them from one address within `deviceLoginTtlMs`: an office behind one address, not a flood. */
+export const maxDeviceLoginsOfAddress = 60;
 
 /** The sweep looks this often for instances that no open workflow claims. */
 export const sweepEveryMs = 5 * 60_000;

@@ -3,6 +3,7 @@ import { createRoute } from '@hono/zod-openapi';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import * as schema from '../../schema/people.ts';
+import { callerAddress } from '../middleware/caller-address.ts';
 import { verifyToken } from '../services/auth/verify-token.ts';
 import { approveLogin, finishLogin, startLogin } from '../services/login/device.ts';
 import { contextOf, type App } from './app.ts';
@@ -46,7 +47,7 @@ export const loginRoutes = {
 export function mountLogin(app: App): void {
   app.openapi(loginRoutes.start, async (c) => {
     c.header('Cache-Control', 'no-store');
-    return c.json(await startLogin(c.var.deps, c.req.valid('json')), 200);
+    return c.json(await startLogin(c.var.deps, { ...c.req.valid('json'), address: callerAddress(c) }), 200);
   });
   app.openapi(loginRoutes.finish, async (c) => {
     c.header('Cache-Control', 'no-store');

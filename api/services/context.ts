@@ -63,6 +63,8 @@ export interface Ports {
   kept?: KeptWorkspaces;
   /** What one caller may ask. Default: that of domain/limits.ts. */
   quotas?: Partial<QuotaLimits>;
+  /** Proxies of ours before the API, each of which adds to X-Forwarded-For. Default: none, the header is not read. */
+  trustedProxies?: number;
   /** Rejects when the key file cannot be read any more. Default: it always can. */
   readKeys?: () => Promise<unknown>;
 }

@@ -1,7 +1,9 @@
 // Signing in on a device: two codes, one decision, one token.
 import { describe, expect, it } from 'vitest';
 
-import { deviceLoginTtlMs, maxDeviceLogins, maxWrongUserCodes } from '../../domain/limits.ts';
+import { createLoginRates } from '../../api/services/login/rates.ts';
+import { addressOf } from '../../api/middleware/caller-address.ts';
+import { deviceLoginTtlMs, maxDeviceLogins, maxDeviceLoginsOfAddress, maxWrongUserCodes } from '../../domain/limits.ts';
 import { createTestApi, type CallOptions, type TestApi } from './support.ts';
 
 const codes = async (response: Response) => (await response.json()).error.code;
@@ -90,7 +92,54 @@ describe('device login', () => {
     }
   });
 
-  it('bounds guesses of codes, and logins that nobody ends', async () => {
+  it('bounds logins of one address, and of no other', async () => {
+    const api = createTestApi({ trustedProxies: 1 });
+    const from = (address: string) =>
+      api.call('POST', '/v1/login/device', {
+        token: null,
+        body: {},
+        headers: { 'x-forwarded-for': `1.1.1.1, ${address}` },
+      });
+    for (let n = 0; n < maxDeviceLoginsOfAddress; n += 1) expect((await from('203.0.113.1')).status).toBe(200);
+    const full = await from('203.0.113.1');
+    expect([full.status, await codes(full)]).toEqual([429, 'TOO_BUSY']);
+    expect((await from('198.51.100.1')).status).toBe(200);
+    api.clock.offsetMs += deviceLoginTtlMs;
+    expect((await from('203.0.113.1')).status).toBe(200);
+  });
+
+  it('lets a flood crowd out itself before anybody else', () => {
+    const rates = createLoginRates(() => 0);
+    const gone: (string | null)[] = [];
+    const from = (address: string, key: string) => gone.push(rates.begin(address).begun(key));
+    from('198.51.100.1', 'ours');
+    for (let n = 0; n < 3 * maxDeviceLogins; n += 1) from(`203.0.${Math.floor(n / 50)}.9`, `flood ${n}`);
+    expect(gone.filter((key) => key !== null)).toHaveLength(2 * maxDeviceLogins + 1);
+    expect(gone).not.toContain('ours');
+  });
+
+  it('lets the oldest that is undecided give way where addresses cannot be told apart', async () => {
+    const api = createTestApi();
+    const [decided, oldest] = [await begin(api), await begin(api)];
+    expect((await approve(api, decided.userCode)).status).toBe(200);
+    for (let n = 0; n < maxDeviceLogins; n += 1) await begin(api);
+    expect((await poll(api, oldest.deviceCode)).status).toBe(410);
+    expect((await poll(api, decided.deviceCode)).status).toBe(200);
+  });
+
+  it('knows an address only from where it can be trusted', () => {
+    expect(addressOf('192.0.2.1', '198.51.100.7', 0)).toBe('192.0.2.1');
+    expect(addressOf('127.0.0.1', '198.51.100.7', 0)).toBeNull();
+    expect(addressOf('127.0.0.1', '6.6.6.6, 198.51.100.7', 1)).toBe('198.51.100.7');
+    expect(addressOf('127.0.0.1', '6.6.6.6, 198.51.100.7, 10.0.0.1', 2)).toBe('198.51.100.7');
+    expect(addressOf('10.0.0.1', undefined, 1)).toBeNull();
+    expect(addressOf('::ffff:192.0.2.1', undefined, 0)).toBe('192.0.2.1');
+    expect(addressOf('2001:db8::1', undefined, 0)).toBe(addressOf('2001:db8:0:0:ffff::2', undefined, 0));
+    expect(addressOf('2001:db8:0:1::1', undefined, 0)).not.toBe(addressOf('2001:db8::1', undefined, 0));
+    expect(addressOf(undefined, 'nonsense', 1)).toBeNull();
+  });
+
+  it('bounds guesses of codes, and forgets them with their time', async () => {
     const api = createTestApi();
     for (let n = 0; n < maxWrongUserCodes; n += 1) expect((await approve(api, 'BBBB-BBBB')).status).toBe(404);
     const login = await begin(api);
@@ -98,9 +147,6 @@ describe('device login', () => {
     const other = api.addToken('default', ['read'], 'grace');
     api.clock.offsetMs += 2_001;
     expect((await approve(api, login.userCode, { token: other })).status).toBe(200);
-    for (let n = 1; n < maxDeviceLogins; n += 1) await begin(api);
-    const full = await api.call('POST', '/v1/login/device', { token: null, body: {} });
-    expect([full.status, await codes(full)]).toEqual([429, 'TOO_BUSY']);
     api.clock.offsetMs += deviceLoginTtlMs;
     await begin(api);
     expect((await approve(api, 'BBBB-BBBB')).status).toBe(404);

@@ -8,11 +8,16 @@ import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
 import { tokenSecretFrom } from '../people/secret.ts';
 import { toCreated } from '../people/tokens.ts';
-import { beginLogin, findByDeviceCode, findByUserCode, writeLogin } from './record.ts';
+import { beginLogin, findByDeviceCode, findByUserCode, giveUpUndecided, writeLogin } from './record.ts';
 
-export async function startLogin(deps: Deps, { client }: { client: string }): Promise<StartedLogin> {
-  deps.loginRates.begin();
-  const { deviceCode, userCode } = await beginLogin(deps, client);
+export async function startLogin(
+  deps: Deps,
+  { client, address }: { client: string; address: string | null },
+): Promise<StartedLogin> {
+  const { begun } = deps.loginRates.begin(address);
+  const { key, deviceCode, userCode } = await beginLogin(deps, client);
+  const crowdedOut = begun(key);
+  if (crowdedOut !== null) await giveUpUndecided(deps, crowdedOut);
   const page = new URL('/login', deps.publicUrl);
   const complete = new URL(page);
   complete.searchParams.set('code', userCode);

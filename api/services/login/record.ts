@@ -25,6 +25,8 @@ type Store = Pick<Deps, 'vault' | 'objects' | 'keys' | 'now'>;
 
 /** What the device gets, and what people type. */
 export interface LoginCodes {
+  /** Of the record. */
+  key: string;
   deviceCode: string;
   userCode: string;
 }
@@ -36,7 +38,7 @@ export async function beginLogin(store: Store, client: string): Promise<LoginCod
   const key = keyOf(store, userCode);
   const expiresAtMs = store.now() + deviceLoginTtlMs;
   await writeLogin(store, key, { client, secretSha256: hash(secret), expiresAtMs, decision: null });
-  return { deviceCode: `${key}.${secret}`, userCode: `${userCode.slice(0, 4)}-${userCode.slice(4)}` };
+  return { key, deviceCode: `${key}.${secret}`, userCode: `${userCode.slice(0, 4)}-${userCode.slice(4)}` };
 }
 
 /** What belongs to a code as people type it, in any case and with or without its dash; null when there is nothing. */
@@ -63,6 +65,12 @@ export async function findByDeviceCode(
 export async function writeLogin({ vault, now }: Store, key: string, login: LoginRecord): Promise<void> {
   const bytes = Buffer.from(JSON.stringify(login));
   await vault.seal(`${prefix}${key}`, bytes, { ttlMs: Math.max(1, login.expiresAtMs - now()) });
+}
+
+/** Makes room; what has been decided stays. */
+export async function giveUpUndecided(store: Store, key: string): Promise<void> {
+  const login = await readLogin(store, key);
+  if (login !== null && login.decision === null) await store.vault.delete(`${prefix}${key}`);
 }
 
 async function readLogin({ vault }: Store, key: string): Promise<LoginRecord | null> {
