@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createUnderlyingSocket } from './relay-socket.ts';
 import { encodeFrame, relayCloseCodes, relayClusterHeader, relayPath, relayPingEveryMs } from '../schema/relay.ts';
 import { createRelayStreams } from '../schema/relay-streams.ts';
 
@@ -34,6 +35,7 @@ const defaultMaxRetryMs = 15_000;
 const connectTimeoutMs = 15_000;
 /** A connection that held this long was a good one: the next try starts from the beginning. */
 const settledAfterMs = 30_000;
+const closeWithinMs = 1_000;
 /** A loopback connection is there at once or never. */
 const dialTimeoutMs = 10_000;
 
@@ -72,9 +74,10 @@ async function hold(options: RelayOptions, onOpen: () => void): Promise<Ended> {
   const { apiUrl, cluster, token, target, signal, silentAfterMs = 3 * relayPingEveryMs } = options;
   const url = new URL(relayPath, apiUrl.replace(/^http/, 'ws'));
   const { promise, resolve } = Promise.withResolvers<Ended>();
+  const underlying = createUnderlyingSocket();
   const socket = new WebSocket(
     url,
-    withHeaders({ authorization: `Bearer ${token()}`, [relayClusterHeader]: String(cluster) }),
+    withHeaders({ ...underlying.headers, authorization: `Bearer ${token()}`, [relayClusterHeader]: String(cluster) }),
   );
   socket.binaryType = 'arraybuffer';
   let openedAtMs: number | null = null;
@@ -88,8 +91,9 @@ async function hold(options: RelayOptions, onOpen: () => void): Promise<Ended> {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
     streams.close(why);
-    // Closing may wait for the other side, which may never answer: nothing here waits for it.
+    // Closing may wait for the other side, which may never answer: after a moment for the close frame nothing is left of it.
     socket.close();
+    setTimeout(underlying.end, closeWithinMs);
     resolve({ heldMs: openedAtMs === null ? 0 : performance.now() - openedAtMs, why, isOrderly });
   };
   const abort = (): void => finish('the agent ends', true);

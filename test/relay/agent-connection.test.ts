@@ -1,4 +1,5 @@
 // The one connection that an agent keeps for the dashboard: who may make it, how it ends, and that it comes back.
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 
 import { afterEach, describe, expect, it } from 'vitest';
@@ -71,6 +72,25 @@ describe("an agent's connection", () => {
     await bench.startApi();
     const { troubles } = await bench.startAgent(null, { silentAfterMs: 50 });
     await eventually(() => troubles.some((text) => text.includes('silent')));
+  });
+
+  it('that is given up leaves no socket, though the other side never answers', async () => {
+    bench = await createBench();
+    let [opened, ended] = [0, 0];
+    const silent = await bench.startTarget(() => {});
+    silent.on('upgrade', ({ headers }, socket) => {
+      opened += 1;
+      socket.once('end', () => (ended += 1)).resume();
+      socket.on('error', () => {});
+      const key = `${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+      const accept = createHash('sha1').update(key).digest('base64');
+      const upgraded = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'];
+      socket.write(`${[...upgraded, `Sec-WebSocket-Accept: ${accept}`].join('\r\n')}\r\n\r\n`);
+    });
+    const address = silent.address();
+    if (address === null || typeof address === 'string') throw new Error('the server has no port');
+    await bench.startAgent(null, { apiUrl: `http://127.0.0.1:${address.port}`, silentAfterMs: 50 });
+    await eventually(() => opened > 1 && ended > 1);
   });
 
   it('stays while both sides give signs of life', async () => {
