@@ -5,7 +5,6 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 import type { Context } from 'hono';
 
-import { isLoopback } from '../../platform/environment.ts';
 import type { AppEnv } from '../routes/app.ts';
 
 export const callerAddress = (c: Context<AppEnv>): string | null => {
@@ -23,7 +22,7 @@ export function addressOf(
 ): string | null {
   const told = forwarded?.split(',').at(-trustedProxies)?.trim();
   const address = (trustedProxies === 0 ? peer : told)?.replace(/^::ffff:(?=\d+\.)/i, '') ?? '';
-  if (isLoopback(address)) return null;
+  if (address.startsWith('127.') || address === '::1') return null;
   if (isIPv4(address)) return address;
   return isIPv6(address) ? networkOf(address) : null;
 }
