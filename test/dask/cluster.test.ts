@@ -120,7 +120,10 @@ nowhere = client.submit(len, [], workers=['127.0.0.9'], key='nowhere')
     await driver.python('other.close(); nest = client.submit(nested, "nest")');
     // The task's own client has submitted its task, and is not counted.
     await eventually(async () => (await marks()).includes('inner'));
-    expect((await state('one client again', ({ clients }) => clients === 1)).tasks.processing).toBe(2);
+    await state(
+      'one client again, two tasks',
+      ({ clients, tasks: { processing } }) => clients === 1 && processing === 2,
+    );
     await open('nest');
     expect(await driver.python('result = nest.result(); del nest')).toBe('inner');
   });

@@ -94,13 +94,13 @@ describe("an agent's connection", () => {
   });
 
   it('stays while both sides give signs of life', async () => {
-    const { agent } = await connected(hello, { pingEveryMs: 20 });
+    const { agent } = await connected(hello, { pingEveryMs: 500 });
     let pages = 0;
-    // Many times the silence after which either side would have hung up.
+    // Twice the silence after which the API would have hung up, which a busy machine does not make by itself.
     const startedAtMs = performance.now();
     await eventually(async () => {
       pages += (await bench.see('/status')).status === 200 ? 1 : 0;
-      return performance.now() - startedAtMs > 600;
+      return performance.now() - startedAtMs > 3_500;
     });
     expect(pages).toBeGreaterThan(0);
     expect(agent.troubles).toEqual([]);

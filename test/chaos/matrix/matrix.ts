@@ -27,7 +27,7 @@ export interface MatrixOptions {
   atOnce: number;
   /** Temporal workers. */
   workers: number;
-  /** Only so many cells, of each activity and each mode at least one; every cell, pass after pass, unless given. */
+  /** Only so many cells, or as many as it takes for one of each activity and each mode; all, pass after pass, unless given. */
   sample?: number;
   /** Only cells of these names. */
   only?: readonly string[];
@@ -159,7 +159,9 @@ function onlySample(cells: Cell[], random: () => number, sample: number | undefi
   const known = new Set<string>();
   const chosen: Cell[] = [];
   let others = shuffled(cells, random);
+  let needed = 0;
   for (const news of [2, 1, 0]) {
+    needed = chosen.length;
     others = others.filter((cell) => {
       const fresh = [cell.mode, cell.boundary.activity].filter((name) => !known.has(name));
       if (fresh.length < news) return true;
@@ -168,5 +170,5 @@ function onlySample(cells: Cell[], random: () => number, sample: number | undefi
       return false;
     });
   }
-  return chosen.slice(0, sample);
+  return chosen.slice(0, Math.max(sample, needed));
 }
