@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { fuzzSeed, fuzzTimes } from '../support/fuzz-options.ts';
 import { fuzzApi } from './fuzz-api.ts';
 
-const seconds = 60 * fuzzTimes(process.env);
+const seconds = 30 * fuzzTimes(process.env);
 
 describe('the API, fuzzed from its own document', () => {
   it(
