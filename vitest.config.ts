@@ -14,6 +14,7 @@ export default defineConfig({
           ...seeded,
           name: 'unit',
           pool: 'forks',
+          maxWorkers: 2,
           include: ['test/{bench,domain,schema,platform,api,sdk,cli,workflows,activities,tidy}/**/*.test.ts'],
           testTimeout: 20_000,
         },

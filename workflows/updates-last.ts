@@ -3,15 +3,22 @@
 // way round (temporalio/sdk-rust issues 943 and 1146: after a worker's death, or when it has forgotten the workflow). The
 // commands then come in another order than the history has, and the workflow stands still: "Update machine does not handle
 // this event". Here both ways give one order. It must never hold an update beyond its activation, and changes nothing for
-// what was begun before it.
-import { CancellationScope, condition, patched } from '@temporalio/workflow';
-import type { WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
+// what was begun before it. A run that continues as new waits for the updates that are held: the state that it hands on would
+// not have what they are answered with.
+import { allHandlersFinished, CancellationScope, condition, patched } from '@temporalio/workflow';
+import type {
+  WorkflowInterceptors,
+  WorkflowInternalsInterceptor,
+  WorkflowOutboundCallsInterceptor,
+} from '@temporalio/workflow';
 
 type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;
+type ContinueAsNew = NonNullable<WorkflowOutboundCallsInterceptor['continueAsNew']>;
 type Activation = Parameters<Activate>[0]['activation'];
 
 export function interceptors(): WorkflowInterceptors {
   let isOn = false;
+  let held = 0;
   const activate: Activate = (input, next) => {
     const { jobs } = input.activation;
     const isFirst = jobs?.some(({ initializeWorkflow }) => isThere(initializeWorkflow)) ?? false;
@@ -21,13 +28,20 @@ export function interceptors(): WorkflowInterceptors {
     const others = jobs?.filter(({ doUpdate }) => !isThere(doUpdate)) ?? [];
     if (!isOn || updates.length === 0 || others.length === 0) return next(input);
     next({ ...input, activation: only(input.activation, others) });
+    held += 1;
     // A cancelled workflow answers updates as well.
     void CancellationScope.nonCancellable(async () => {
       await quiet();
       next({ ...input, activation: only(input.activation, updates) });
+      held -= 1;
     });
   };
-  return { internals: [{ activate }] };
+  const continueAsNew: ContinueAsNew = async (input, next) => {
+    const isDone = (): boolean => held === 0 && allHandlersFinished();
+    if (isOn && !isDone()) await CancellationScope.nonCancellable(() => condition(isDone));
+    return next(input);
+  };
+  return { internals: [{ activate }], outbound: [{ continueAsNew }] };
 }
 
 const updatesLastPatch = 'updates-come-last';

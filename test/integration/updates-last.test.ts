@@ -3,7 +3,9 @@
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { afterDeath, fixture as workflowsPath, standStill, updatesLast, type Scene } from '../support/stuck.ts';
+import { eventually } from '../support/eventually.ts';
+import { afterDeath, fixture as workflowsPath, standStill, updatesLast, withWorker } from '../support/stuck.ts';
+import type { Scene } from '../support/stuck.ts';
 import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
 
 describe('an update', () => {
@@ -41,8 +43,30 @@ describe('an update', () => {
     await expect(replay('dead', code)).resolves.toBeUndefined();
   });
 
+  it('is part of what a run hands on that continues as new in the same workflow task', async () => {
+    const { client } = temporal;
+    const at = scene('rolling', { workflowsPath, interceptors: updatesLast });
+    const handle = await client.workflow.start('rolling', {
+      ...{ taskQueue: at.taskQueue, workflowId: 'rolling', args: [{ notes: 0 }], workflowTaskTimeout: 1_000 },
+    });
+    const run = client.workflow.getHandle('rolling', handle.firstExecutionRunId);
+    await withWorker(at, () => eventually(async () => (await run.fetchHistory()).events?.some(isDone)));
+    // Both wait for a worker, which is given them at once.
+    await handle.signal('roll');
+    const noted = handle.executeUpdate<number, []>('note');
+    await eventually(async () => (await run.describe()).raw.pendingWorkflowTask);
+    await withWorker(at, async () => {
+      expect(await noted).toBe(1);
+      await eventually(async () => (await handle.describe()).runId !== handle.firstExecutionRunId);
+      expect(await handle.executeUpdate<number, []>('note')).toBe(2);
+    });
+    await expect(Worker.runReplayHistory(at.code, await run.fetchHistory())).resolves.toBeUndefined();
+  });
+
   it('is worked off as before by what was begun before', async () => {
     await afterDeath(scene('old', { workflowsPath }), 'old');
     await expect(replay('old', { workflowsPath, interceptors: updatesLast })).resolves.toBeUndefined();
   });
 });
+
+const isDone = (event: object): boolean => Object.hasOwn(event, 'workflowTaskCompletedEventAttributes');
