@@ -8,6 +8,7 @@ import { exchangeLoop } from './exchange-loop.ts';
 import type { AgentInput } from './input.ts';
 import { createLeave } from './leave.ts';
 import type { Leave } from './leave.ts';
+import { createWorkStopping } from './lost.ts';
 import { createSession } from './register.ts';
 import type { Session } from './register.ts';
 import { createReports } from './reports.ts';
@@ -47,9 +48,10 @@ async function runJob(input: AgentInput, session: Session): Promise<void> {
     if (notice.kind === 'terminate') leave.begin(notice);
   });
   const work = async (): Promise<void> => {
-    await runTasks(input, session, role === 'head', leave);
+    const work = createWorkStopping(stopping);
+    await runTasks({ ...input, stopping: work.stopping }, session, role === 'head', leave);
     const text = 'The cloud takes this instance back, and it holds no work any more.';
-    if (!stopping.signal.aborted) reports.leave({ code: 'INTERRUPTED', text });
+    if (!stopping.signal.aborted) reports.leave(work.lost() ?? { code: 'INTERRUPTED', text });
   };
   await Promise.all([work(), reports.run()]);
 }

@@ -13,8 +13,8 @@ import type { SuspectSignal } from '../workflows/cluster/messages.ts';
 
 /** Agents that outlived an earlier stack: they find this one by its kept port and go on. */
 export async function countAdopted(home: string): Promise<number> {
-  const alive = await Promise.all((await listInstanceIds(home)).map((id) => isRunning(home, id)));
-  return alive.filter(Boolean).length;
+  const lives = await Promise.all((await listInstanceIds(home)).map((id) => lifeOf(home, id)));
+  return lives.filter((life) => life === 'running').length;
 }
 
 /**
@@ -22,17 +22,22 @@ export async function countAdopted(home: string): Promise<number> {
  * the tasks go elsewhere without waiting for a lease to run out. Only a hint: without it the leases find out.
  */
 export async function reportDead(client: Client, home: string, open: Set<number>): Promise<void> {
-  const dead = new Map<number, string[]>();
-  for (const id of await listInstanceIds(home)) {
-    const owner = await readOwner(instancePaths(home, id));
-    if (owner === null || !open.has(owner.cluster) || (await isRunning(home, id))) continue;
-    dead.set(owner.cluster, [...(dead.get(owner.cluster) ?? []), id]);
-  }
-  for (const [cluster, ids] of dead) {
+  for (const [cluster, ids] of await listDead(home, open)) {
     const signal: SuspectSignal = { instances: ids.map((instance) => ({ instance, heardAtMs: 0 })) };
     const handle = client.workflow.getHandle(clusterWorkflowId(cluster));
     await handle.signal(clusterMessages.suspect, signal).catch(() => undefined);
   }
+}
+
+/** By cluster, of those that are open. */
+export async function listDead(home: string, open: Set<number>): Promise<Map<number, string[]>> {
+  const dead = new Map<number, string[]>();
+  for (const id of await listInstanceIds(home)) {
+    const owner = await readOwner(instancePaths(home, id));
+    if (owner === null || !open.has(owner.cluster) || (await lifeOf(home, id)) !== 'ended') continue;
+    dead.set(owner.cluster, [...(dead.get(owner.cluster) ?? []), id]);
+  }
+  return dead;
 }
 
 /** Removes what is left of instances that were terminated so long ago that nobody can ask for them again. */
@@ -71,9 +76,13 @@ export async function endInstances(home: string, withinMs: number): Promise<numb
   return [...owners.values()].reduce((count, { ids }) => count + ids.length, 0);
 }
 
-async function isRunning(home: string, id: string): Promise<boolean> {
+type Life = 'not begun' | 'running' | 'ended';
+
+/** The worker of this very stack may be launching: an instance whose agent has not taken its name yet is not a dead one. */
+async function lifeOf(home: string, id: string): Promise<Life> {
   const paths = instancePaths(home, id);
-  if (await exists(paths.tombstone)) return false;
+  if (await exists(paths.tombstone)) return 'ended';
   const agent = await readProcess(paths.claim);
-  return agent !== null && isSameProcess(agent);
+  if (agent === null) return 'not begun';
+  return (await isSameProcess(agent)) ? 'running' : 'ended';
 }

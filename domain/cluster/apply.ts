@@ -149,14 +149,20 @@ function noteInterruption(
   if (kind === 'terminate') instance.leavesAtMs = Math.max(nowMs, Date.parse(at));
 }
 
-/** Asks for a look at instances that their job has not heard of. The same silence is not counted twice as new. */
+/**
+ * Asks for a look at instances that their job has not heard of. The same silence is not counted twice as new. With
+ * `isLaunching` an instance that is not in the books may come from a launch that has not answered: then nothing is said of
+ * it, since a job believes for ever that what it is told is lost. Whoever suspects it still asks again.
+ */
 export function suspectInstances(
   state: ClusterState,
   suspects: { instance: string; heardAtMs: number }[],
   nowMs: number,
+  isLaunching = state.launches.length > 0,
 ): void {
   for (const suspect of suspects) {
     const instance = state.instances.find((known) => known.id === suspect.instance);
+    if (instance === undefined && isLaunching) continue;
     if (instance === undefined) {
       // Gone from our books, so the job must not wait for it either.
       tellLost(state, suspect.instance, 'GONE', 'the instance is no longer part of the cluster');

@@ -3,9 +3,8 @@
 import { firstInspectionMs, laterInspectionMs, maxMissing, quietMs, youngInspectionMs } from '../limits.ts';
 import type { ClusterInstance, ClusterSettings, ClusterState } from './state.ts';
 
-/** Agents of a Dask cluster are missed sooner, and a crash on this machine is noticed at once. */
-export const areQuietInspected = ({ machines, dask }: ClusterSettings): boolean =>
-  machines !== undefined && dask === null;
+/** Instances of a Dask cluster have a scheduler that misses them, and sooner. */
+export const areQuietInspected = ({ job }: ClusterSettings): boolean => job !== null;
 
 /** Time has come to ask whether it is still there. */
 export function isInspectionDue(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {

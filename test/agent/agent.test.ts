@@ -141,6 +141,19 @@ describe('ending', () => {
     expect((await agent.lines()).map((line) => line.text).join()).toContain('The job is over. (JOB_OVER)');
   });
 
+  it('tells its cluster, once its task has ended, when its job has given it up', async () => {
+    const pidFile = join(scratch, 'lost-pid');
+    await start({ command: ['sh', '-c', 'echo $$ > "$1"; exec sleep 1000', 'sh', pidFile] });
+    const task = await identityOf(Number(await fileText(pidFile)));
+    api.answer.stop = { code: 'INSTANCE_LOST', text: 'This instance was given up.' };
+    const leaving = await eventually(() => api.reports.find(({ kind }) => kind === 'leaving'));
+    expect(leaving.text).toBe('This instance was given up.');
+    expect(await isSameProcess(task)).toBe(false);
+    await eventually(() => agent.hasEnded());
+    expect(api.results()).toEqual([]);
+    expect((await agent.lines()).map((line) => line.text).join()).toContain('given up. (INSTANCE_LOST)');
+  });
+
   it('ends when the API says that there is nothing for it any more', async () => {
     await start({ command: ['true'] }, [], (fresh) => fresh.failures.push({ status: 410, path: '/v1/agent/exchange' }));
     await eventually(() => agent.hasEnded());

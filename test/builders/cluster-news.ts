@@ -20,6 +20,7 @@ export const clusterSubjects = [
   'interrupted',
   'taken back',
   'paused',
+  'suspected before its launch answered',
 ] as const;
 export type ClusterSubject = (typeof clusterSubjects)[number];
 

@@ -101,7 +101,8 @@ function runClusterWorld(rules: ClusterRules, plan: ClusterPlan, met: Met<Cluste
   };
   const world: ClusterWorld = {
     rules,
-    state: rules.createClusterState(cluster, settings),
+    // Questions about the quiet never end, and have a world of their own.
+    state: { ...rules.createClusterState(cluster, settings), oldInspections: true },
     nowMs: bornAtMs,
     effects: [],
     born: 0,
@@ -143,13 +144,18 @@ function take(world: ClusterWorld, each: Step): void {
     if (each.which > 15) suspects.push('i_forgotten');
     // Some are heard in between, so that their silence is a new one.
     const heardAtMs = nowMs - (nowMs % 60_000);
-    return note(world, (to) =>
+    note(world, (to) =>
       rules.suspectInstances(
         to,
         suspects.map((id) => ({ instance: id, heardAtMs })),
         nowMs,
       ),
     );
+    // It may come from a launch that has not answered: a job would refuse it for ever.
+    const isUnclear = suspects.includes('i_forgotten') && state.launches.length > 0;
+    if (isUnclear) world.met('suspected before its launch answered');
+    const isTold = state.lostToTell.some(({ instance }) => instance === 'i_forgotten');
+    return must(!isUnclear || !isTold, () => 'what may be launching is told lost');
   }
   if (each.do === 'wait') {
     world.nowMs += each.ms;

@@ -205,6 +205,12 @@ export const clusterMutants: Mutant[] = [
     to: '>= maxSilentInspections',
   },
   {
+    name: 'what may come from a launch under way is told lost',
+    file: 'cluster/apply.ts',
+    from: 'if (instance === undefined && isLaunching) continue;',
+    to: '',
+  },
+  {
     name: 'the job is not told of a loss',
     file: 'cluster/lose.ts',
     from: '  tellLost(state, instance.id, reason.code, reason.text);\n',

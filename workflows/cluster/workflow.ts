@@ -57,7 +57,7 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   const oldSlots = !patched(slotsPatch);
   const begun = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
   // Asked only where it matters: a job's cluster has its settings from the beginning.
-  const oldInspections = begun !== null && areQuietInspected(begun.settings) && !patched(inspectionsPatch);
+  const oldInspections = begun !== null && areQuietInspected(begun.settings) && !patched(patchOf(begun.settings));
   let state = begun === null ? null : withRules(begun, { oldSlots, oldInspections });
   // What is asked before the specification has been read is done as soon as it has.
   const early: ((known: ClusterState) => void)[] = [];
@@ -79,7 +79,13 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   );
   setHandler(giveBackSignal, ({ instances }) => change((known) => giveBack(known, instances, Date.now())));
   setHandler(keepaliveSignal, (signal) => change((known) => keepAlive(known, signal.noClientTimeoutMs, Date.now())));
-  setHandler(suspectSignal, ({ instances }) => change((known) => suspectInstances(known, instances, Date.now())));
+  setHandler(suspectSignal, ({ instances }) =>
+    change((known) => {
+      // Asked only where it matters: almost no cluster hears of an instance while its launch is under way.
+      const isLaunching = known.launches.length > 0 && patched(launchingPatch);
+      suspectInstances(known, instances, Date.now(), isLaunching);
+    }),
+  );
   const stop = (why: StopSignal): void => change((known) => stopCluster(known, { ...why, atMs: Date.now() }));
   setHandler(stopSignal, stop);
   setHandler(viewQuery, () => (state === null ? pendingCluster(input, createdAtMs) : viewCluster(state, input)));
@@ -95,8 +101,15 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
 /** Slots have successors and pauses: other commands at other times. */
 const slotsPatch = 'slots-have-successors-and-pauses';
 
-/** Quiet instances are inspected: timers and activities that were not. */
+/** Quiet instances are inspected: timers and activities that were not. Those of this machine came later. */
 const inspectionsPatch = 'inspects-quiet-instances';
+const localInspectionsPatch = 'inspects-quiet-processes';
+
+/** What may come from a launch under way is not told lost: one signal less. */
+const launchingPatch = 'launching-is-not-lost';
+
+const patchOf = ({ machines }: ClusterState['settings']): string =>
+  machines === undefined ? localInspectionsPatch : inspectionsPatch;
 
 function withRules(state: ClusterState, old: { oldSlots: boolean; oldInspections: boolean }): ClusterState {
   if (old.oldSlots) state.oldSlots = true;
