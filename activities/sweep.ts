@@ -1,5 +1,5 @@
 // What the sweep must know: whose the namespace is, which clusters are open, and what its last run saw. It asks each
-// workflow itself and never visibility, which lags behind.
+// workflow itself and never visibility, which lags behind. It also deletes what was sealed and can be opened no more.
 import type { Client } from '@temporalio/client';
 
 import { expiredKeptMs, maxExpiredBytes, maxExpiredLooks, sweepDescribeAtOnce } from '../domain/limits.ts';
@@ -13,11 +13,9 @@ import { deploymentOf, presenceOf } from './presence.ts';
 
 export interface SweepActivities {
   /** Never rejects for one cluster: what could not be described is `unknown`. */
-  /** Unless it is a dry run, also deletes some of what was sealed and has been expired for long. */
-  describeClusters(input: {
-    numbers: number[];
-    dryRun?: boolean;
-  }): Promise<Omit<SweepObservation, 'instances' | 'belongings'>>;
+  describeClusters(input: { numbers: number[] }): Promise<Omit<SweepObservation, 'instances' | 'belongings'>>;
+  /** Some of what has been expired for long, the next ones at the next call; never rejects for the store's sake. */
+  removeExpiredSealed(): Promise<void>;
   readSightings(input: { memory: string }): Promise<{ sightings: Sighting[] }>;
   writeSightings(input: { memory: string; sightings: Sighting[] }): Promise<void>;
 }
@@ -26,19 +24,9 @@ export function createSweepActivities(deps: { client: Client; objects: Objects; 
   const { client, objects, now = Date.now } = deps;
   // Where the next round begins. Lost with this process, which costs no more than looking at some twice.
   let after = '';
-  const forgetSealed = async (): Promise<void> => {
-    const bounds = { maxKeys: maxExpiredLooks, maxBytes: maxExpiredBytes };
-    const round = { prefix: sealedPrefix, after, beforeMs: now() - expiredKeptMs, ...bounds };
-    try {
-      ({ after } = await removeExpired(objects, round));
-    } catch {
-      // The store cannot be listed now: that must not keep instances from being swept, and the next sweep tries again.
-    }
-  };
   return {
-    async describeClusters({ numbers, dryRun = true }) {
+    async describeClusters({ numbers }) {
       return heartbeating(async () => {
-        if (!dryRun) await forgetSealed();
         const clusters: SweepObservation['clusters'] = [];
         for (let from = 0; from < numbers.length; from += sweepDescribeAtOnce) {
           const batch = numbers.slice(from, from + sweepDescribeAtOnce);
@@ -47,6 +35,18 @@ export function createSweepActivities(deps: { client: Client; objects: Objects; 
         }
         // Last, so that it is still the same namespace after all that was learned from it.
         return { deploymentInTemporal: await deploymentOf(client), clusters };
+      });
+    },
+
+    async removeExpiredSealed() {
+      const bounds = { maxKeys: maxExpiredLooks, maxBytes: maxExpiredBytes };
+      const round = { prefix: sealedPrefix, after, beforeMs: now() - expiredKeptMs, ...bounds };
+      await heartbeating(async () => {
+        try {
+          ({ after } = await removeExpired(objects, round));
+        } catch {
+          // The store cannot be listed now: that must not fail a sweep of instances, and the next one tries again.
+        }
       });
     },
 

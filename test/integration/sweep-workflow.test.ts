@@ -38,6 +38,7 @@ describe('a sweep', () => {
     temporal = await startTemporal({
       control: {
         describeClusters: (input: { numbers: number[] }) => real.describeClusters(input),
+        removeExpiredSealed: () => real.removeExpiredSealed(),
         readSightings: (input: { memory: string }) => real.readSightings(input),
         writeSightings: (input: Parameters<SweepActivities['writeSightings']>[0]) => real.writeSightings(input),
       },

@@ -1,5 +1,5 @@
-// The sweep: looks for instances, and what else a cloud keeps for a cluster, that carry our tags and that no open workflow claims. A Temporal Schedule runs it, one
-// per provider queue; an operator may run it too.
+// The sweep: looks for instances, and what else a cloud keeps for a cluster, that carry our tags and that no open workflow
+// claims. A Temporal Schedule runs it, one per provider queue; an operator may run it too.
 import type { Owner } from '../../domain/owner.ts';
 import type { Verdict } from '../../domain/sweep/state.ts';
 

@@ -1,6 +1,6 @@
-// One sweep: list, describe, decide, remember, end. It never ends anything that domain/sweep did not call an orphan, and
+// One sweep: list, describe, decide, remember, end, forget. It never ends anything that domain/sweep did not call an orphan, and
 // it gives up rather than wait for long: the next run begins anew.
-import { ActivityFailure, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import { ActivityFailure, patched, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 
 import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../activities/activities.ts';
 import type { Owner } from '../../domain/owner.ts';
@@ -11,6 +11,9 @@ import type { SweepInput, SweepReport } from './messages.ts';
 
 /** A report is one payload; beyond this many instances only what matters is listed. */
 const maxVerdictsReported = 2_000;
+
+/** What was sealed is deleted by an activity of its own, after all that matters more. */
+const expiredPatch = 'removes-expired-last';
 
 /** Pending activities of one run. */
 const ownersAtOnce = 50;
@@ -29,7 +32,7 @@ export async function sweep(input: SweepInput): Promise<SweepReport> {
   const numbers = [...new Set([...instances, ...belongings].map(({ owner }) => owner.cluster))];
   const presence = await control.describeClusters.executeWithOptions(
     { summary: `describe ${numbers.length} clusters and the deployment` },
-    [{ numbers, dryRun }],
+    [{ numbers }],
   );
   const { sightings } = await control.readSightings.executeWithOptions({ summary: 'read what was seen before' }, [
     memory,
@@ -49,6 +52,9 @@ export async function sweep(input: SweepInput): Promise<SweepReport> {
       ]);
     }
     await endOrphans(input, decision, report);
+    if (patched(expiredPatch)) {
+      await control.removeExpiredSealed.executeWithOptions({ summary: 'delete what can be opened no more' }, []);
+    }
   }
   setCurrentDetails(describe(report));
   return report;
