@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Belonging, Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { deleteGroup, groupsOf } from './doors.ts';
+import { readPages } from './pages.ts';
 import { codeOf } from './sdk-errors.ts';
 import { tagKeys } from './settings.ts';
 import { ownerIn, tagFilters } from './tags.ts';
@@ -87,11 +88,8 @@ async function collect<Page>(
   read: (page: Page) => (Belonging | null)[],
 ): Promise<Belonging[]> {
   const found: Belonging[] = [];
-  for (;;) {
-    const next = await clients.limiter.run('read', () => pages.next());
-    if (next.done === true) return found;
-    found.push(...read(next.value).filter(isKnown));
-  }
+  for await (const page of readPages(clients, pages)) found.push(...read(page).filter(isKnown));
+  return found;
 }
 
 const isKnown = (each: Belonging | null): each is Belonging => each !== null;

@@ -4,6 +4,7 @@ import type { Filter, Instance } from '@aws-sdk/client-ec2';
 
 import type { ObservedInstance, ObservedState, Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
+import { readPages } from './pages.ts';
 import { tagKeys } from './settings.ts';
 import { ownerIn, tagFilters } from './tags.ts';
 import { tagsOf } from './templates.ts';
@@ -47,12 +48,11 @@ export async function describeIds(clients: AwsClients, ids: string[]): Promise<O
 async function byTags(clients: AwsClients, Filters: Filter[]): Promise<ObservedInstance[]> {
   const found: ObservedInstance[] = [];
   const pages = paginateDescribeInstances({ client: clients.ec2, pageSize }, { Filters });
-  for (;;) {
-    const { value: page, done } = await clients.limiter.run('read', () => pages.next());
-    if (done === true) return found;
-    const instances = (page.Reservations ?? []).flatMap(({ Instances }) => Instances ?? []);
+  for await (const { Reservations = [] } of readPages(clients, pages)) {
+    const instances = Reservations.flatMap(({ Instances }) => Instances ?? []);
     found.push(...instances.flatMap((instance) => observed(instance) ?? []));
   }
+  return found;
 }
 
 function observed(instance: Instance): ObservedInstance | null {

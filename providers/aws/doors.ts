@@ -18,6 +18,7 @@ import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { ownerKey } from '../../domain/owner.ts';
 import type { LaunchRequest, Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
+import { readPages } from './pages.ts';
 import { codeOf } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
 import { tagFilters } from './tags.ts';
@@ -119,11 +120,8 @@ export async function groupsOf(clients: AwsClients, filters: Filter[]): Promise<
 async function describe(clients: AwsClients, Filters: Filter[]): Promise<SecurityGroup[]> {
   const found: SecurityGroup[] = [];
   const pages = paginateDescribeSecurityGroups({ client: clients.ec2, pageSize: 500 }, { Filters });
-  for (;;) {
-    const next = await clients.limiter.run('read', () => pages.next());
-    if (next.done === true) return found;
-    found.push(...(next.value.SecurityGroups ?? []));
-  }
+  for await (const { SecurityGroups = [] } of readPages(clients, pages)) found.push(...SecurityGroups);
+  return found;
 }
 
 /** The network of the account's own group. */

@@ -11,6 +11,7 @@ import type { Offer } from '../provider.ts';
 import { catalogueOffers, onDemandPrice } from './catalogue.ts';
 import type { AwsClients } from './clients.ts';
 import { classify } from './errors.ts';
+import { readPages } from './pages.ts';
 import { codeOf, isAnswer, messageOf } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
 
@@ -65,7 +66,8 @@ function offersOf(info: InstanceTypeInfo, zone: string, spotPrice: number | null
 async function describeTypes(clients: AwsClients): Promise<InstanceTypeInfo[]> {
   const found: InstanceTypeInfo[] = [];
   const Filters = [{ Name: 'processor-info.supported-architecture', Values: ['x86_64', 'arm64'] }];
-  for await (const page of paginateDescribeInstanceTypes({ client: clients.ec2, pageSize: 100 }, { Filters })) {
+  const pages = paginateDescribeInstanceTypes({ client: clients.ec2, pageSize: 100 }, { Filters });
+  for await (const page of readPages(clients, pages)) {
     found.push(...(page.InstanceTypes ?? []).filter((info) => info.BareMetal !== true));
   }
   return found;
@@ -74,7 +76,8 @@ async function describeTypes(clients: AwsClients): Promise<InstanceTypeInfo[]> {
 async function describeZones(clients: AwsClients): Promise<Map<string, string[]>> {
   const zones = new Map<string, string[]>();
   const query = { LocationType: 'availability-zone' as const };
-  for await (const page of paginateDescribeInstanceTypeOfferings({ client: clients.ec2, pageSize: 1_000 }, query)) {
+  const pages = paginateDescribeInstanceTypeOfferings({ client: clients.ec2, pageSize: 1_000 }, query);
+  for await (const page of readPages(clients, pages)) {
     for (const { InstanceType = '', Location = '' } of page.InstanceTypeOfferings ?? []) {
       zones.set(InstanceType, [...(zones.get(InstanceType) ?? []), Location]);
     }
@@ -86,7 +89,8 @@ async function describeZones(clients: AwsClients): Promise<Map<string, string[]>
 async function describeSpotPrices(clients: AwsClients): Promise<Map<string, number>> {
   const prices = new Map<string, number>();
   const query = { ProductDescriptions: ['Linux/UNIX'], StartTime: new Date() };
-  for await (const page of paginateDescribeSpotPriceHistory({ client: clients.ec2, pageSize: 1_000 }, query)) {
+  const pages = paginateDescribeSpotPriceHistory({ client: clients.ec2, pageSize: 1_000 }, query);
+  for await (const page of readPages(clients, pages)) {
     for (const { InstanceType, AvailabilityZone, SpotPrice } of page.SpotPriceHistory ?? []) {
       const key = `${InstanceType}/${AvailabilityZone}`;
       if (!prices.has(key)) prices.set(key, Number(SpotPrice));

@@ -16,6 +16,7 @@ import { RopewalkError } from '../../domain/errors.ts';
 import type { Owner } from '../../domain/owner.ts';
 import type { LaunchRequest, Placement } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
+import { readPages } from './pages.ts';
 import { codeOf } from './sdk-errors.ts';
 import { tagKeys } from './settings.ts';
 import { tagFilters } from './tags.ts';
@@ -106,8 +107,8 @@ export const networkInterface = (
 export async function deleteTemplates(clients: AwsClients, tags: Tag[]): Promise<void> {
   const Filters = tagFilters(tags);
   const pages = paginateDescribeLaunchTemplates({ client: clients.ec2, pageSize: 200 }, { Filters });
-  for await (const page of pages) {
-    for (const { LaunchTemplateId = '' } of page.LaunchTemplates ?? []) await deleteTemplate(clients, LaunchTemplateId);
+  for await (const { LaunchTemplates = [] } of readPages(clients, pages)) {
+    for (const { LaunchTemplateId = '' } of LaunchTemplates) await deleteTemplate(clients, LaunchTemplateId);
   }
 }
 
