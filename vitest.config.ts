@@ -16,7 +16,8 @@ export default defineConfig({
           pool: 'forks',
           maxWorkers: 2,
           include: ['test/{bench,domain,schema,platform,api,sdk,cli,workflows,activities,tidy}/**/*.test.ts'],
-          testTimeout: 20_000,
+          // Longer than a condition is waited for: what did not come true says more than that a test took too long.
+          testTimeout: 75_000,
         },
       },
       {

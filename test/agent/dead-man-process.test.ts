@@ -55,7 +55,7 @@ const said = async (): Promise<string> => (await agent.lines()).map((line) => li
 it('ends with its task and the grandchildren that left its group when nobody answers any more', async () => {
   const { hasWork } = await start();
   await api.close();
-  await eventually(() => agent.hasEnded(), { timeoutMs: 30_000 });
+  await eventually(() => agent.hasEnded());
   expect(await hasWork()).toBe(false);
   expect(await said()).toMatch(/Nobody has answered this agent for 3 s: .*\(DEAD_MAN\)/);
   expect(await said()).toContain('had left their group were killed');
@@ -67,7 +67,7 @@ it('keeps the results that nobody acknowledged', async () => {
   await writeFile(join(scratch, 'go'), '');
   await eventually(() => api.results().length > 0);
   await api.close();
-  await eventually(() => agent.hasEnded(), { timeoutMs: 30_000 });
+  await eventually(() => agent.hasEnded());
   expect(await readdir(join(agent.directory, 'results'))).toEqual(['1.jsonl']);
 });
 
@@ -103,7 +103,7 @@ it('takes being stopped for sleep, also when it wakes up while nobody answers', 
 it('takes no answer of a proxy for one of the control plane', async () => {
   const { hasWork } = await start();
   for (let at = 0; at < 10_000; at += 1) api.failures.push({ status: at % 2 === 0 ? 502 : 200 });
-  await eventually(() => agent.hasEnded(), { timeoutMs: 30_000 });
+  await eventually(() => agent.hasEnded());
   expect(await hasWork()).toBe(false);
 });
 

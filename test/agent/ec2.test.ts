@@ -55,14 +55,14 @@ it('registers with its signed identity, works, and what it and its tasks print i
   api.bundle = { ...api.bundle, command: ['sh', '-c', 'echo "task $ROPEWALK_BATCH_TASK_ID on $ROPEWALK_INSTANCE"'] };
   api.enqueue(3, 4);
   const { id, lines } = await launch();
-  await eventually(() => api.results().length >= 2, { timeoutMs: 30_000 });
+  await eventually(() => api.results().length >= 2);
   const [registration] = api.registrations;
   expect(registration).toMatchObject({ instance: id, address: expect.stringMatching(/^127\.77\./) });
   const keys = parseIdentityKeys({ 'us-east-1': await cloud.emulator.identityKey() });
   const proof = registration?.identity ?? { document: '', signature: '' };
   expect(verifyIdentity(keys, proof)).toMatchObject({ instanceId: id });
   api.answer.stop = { code: 'JOB_OVER', text: 'Job 7 is over.' };
-  await eventually(async () => !(await isLive(id)), { timeoutMs: 30_000 });
+  await eventually(async () => !(await isLive(id)));
   const read = await lines();
   const said = (task: number | null): string[] => read.filter((line) => line.task === task).map(({ text }) => text);
   expect([said(3), said(4)]).toEqual([[`task 3 on ${id}`], [`task 4 on ${id}`]]);
@@ -72,9 +72,9 @@ it('registers with its signed identity, works, and what it and its tasks print i
 
 it('that is idle tells an interruption and leaves at once', async () => {
   const { id } = await launch();
-  await eventually(() => api.exchanges.length > 0, { timeoutMs: 30_000 });
+  await eventually(() => api.exchanges.length > 0);
   await cloud.emulator.tell({ op: 'interrupt', id });
-  await eventually(async () => !(await isLive(id)), { timeoutMs: 30_000 });
+  await eventually(async () => !(await isLive(id)));
   expect(api.reports.find(({ interruption }) => interruption !== undefined)).toMatchObject({
     instance: id,
     interruption: { kind: 'terminate', at: expect.stringMatching(/Z$/) },
@@ -86,11 +86,11 @@ it('lets a task finish that can, takes no other, and leaves when its result is k
   api.bundle = { ...api.bundle, command: ['sh', '-c', `while [ ! -e "${scratch}/go" ]; do sleep 0.05; done; exit 7`] };
   api.enqueue(0, 1);
   const { id } = await launch();
-  await eventually(() => api.exchanges.some(({ running }) => running.length > 0), { timeoutMs: 30_000 });
+  await eventually(() => api.exchanges.some(({ running }) => running.length > 0));
   await cloud.emulator.tell({ op: 'interrupt', id });
-  await eventually(() => api.reports.some(({ interruption }) => interruption !== undefined), { timeoutMs: 30_000 });
+  await eventually(() => api.reports.some(({ interruption }) => interruption !== undefined));
   await writeFile(join(scratch, 'go'), '');
-  await eventually(async () => !(await isLive(id)), { timeoutMs: 30_000 });
+  await eventually(async () => !(await isLive(id)));
   const results = new Set(api.results().map(({ task, exitCode }) => `${task}: ${exitCode}`));
   expect([...results]).toEqual(['0: 7']);
   expect(api.reports.at(-1)).toMatchObject({ kind: 'leaving', instance: id });
@@ -100,9 +100,9 @@ it('ends a task that cannot finish, tells no result of it, and leaves before the
   api.bundle = { ...api.bundle, command: ['sleep', '1000'] };
   api.enqueue(0);
   const { id, lines } = await launch();
-  await eventually(() => api.exchanges.some(({ running }) => running.length > 0), { timeoutMs: 30_000 });
+  await eventually(() => api.exchanges.some(({ running }) => running.length > 0));
   await cloud.emulator.tell({ op: 'interrupt', id, inMs: leaveBeforeMs + 2_000 });
-  await eventually(async () => !(await isLive(id)), { timeoutMs: 30_000 });
+  await eventually(async () => !(await isLive(id)));
   expect(api.results()).toEqual([]);
   expect(api.reports.at(-1)).toMatchObject({ kind: 'leaving', instance: id });
   expect((await lines()).map(({ text }) => text).join('\n')).toMatch(/given notice: terminate[\s\S]*it is given back/);

@@ -22,7 +22,7 @@ describe.each(daskVersions)('a scheduler of distributed %s', (version) => {
     await writeFile(preloadPath, 'def dask_setup(scheduler):\n    raise RuntimeError("told to fail")\n');
     const { lines, link } = bench;
     const scheduler = await bench.startScheduler({ preloadPath });
-    await eventually(() => lines.join('\n').includes('told to fail'), { timeoutMs: 30_000 });
+    await eventually(() => lines.join('\n').includes('told to fail'));
     await expect(scheduler.orEnded(link.whenHello(500))).rejects.toThrow(/did not report to its agent within 0.5 s/);
   });
 

@@ -86,13 +86,13 @@ describe('ropewalk dev', () => {
     const first = await start({ home });
     const wait = ['sh', '-c', `while [ ! -e "${flag}" ]; do sleep 0.1; done`];
     const { number } = z.object({ number: z.number() }).parse(await (await submit(first, wait)).json());
-    await eventually(async () => (await statusOf(first, number)).running === 1, { timeoutMs: 60_000 });
+    await eventually(async () => (await statusOf(first, number)).running === 1);
     first.dev.kill('SIGKILL');
     await first.exited;
 
     const second = await start({ home });
     expect(second.output()).toContain('adopted 1 running instance');
-    await eventually(async () => (await statusOf(second, number)).running === 1, { timeoutMs: 60_000 });
+    await eventually(async () => (await statusOf(second, number)).running === 1);
     await second.stop();
     expect(second.output()).toContain('ended 1 instance');
     expect(second.output()).toContain('1 open job kept in Temporal');
@@ -108,7 +108,7 @@ describe('ropewalk dev', () => {
     homes.push(home);
     const stack = await spawnStack(home);
     stacks.push(stack);
-    await eventually(async () => (await stack.childPids())['temporal'] !== undefined, { timeoutMs: 60_000 });
+    await eventually(async () => (await stack.childPids())['temporal'] !== undefined);
     await stack.kill('temporal', 'SIGSTOP');
     stack.dev.kill('SIGINT');
     await eventually(() => stack.output().includes('stopping'));

@@ -263,17 +263,16 @@ describe('a fault', () => {
 
   it('throttles by the buckets of the real service', async () => {
     await emulator.tell({ op: 'throttle', on: true });
-    const outcomes: string[] = [];
-    for (let call = 0; call < 60; call += 1) {
-      outcomes.push(
-        await fleet({ count: 1 }).then(
-          () => 'ok',
-          (error: Error) => error.name,
-        ),
-      );
-    }
-    expect(outcomes.slice(0, 50)).toEqual(Array.from({ length: 50 }, () => 'ok'));
-    expect(outcomes).toContain('RequestLimitExceeded');
+    // All at once: the bucket fills by the clock while they are answered.
+    const calls = Array.from({ length: 100 }, () =>
+      fleet({ count: 1 }).then(
+        () => 'ok',
+        (error: Error) => error.name,
+      ),
+    );
+    const outcomes = await Promise.all(calls);
+    expect(new Set(outcomes)).toEqual(new Set(['ok', 'RequestLimitExceeded']));
+    expect(outcomes.filter((outcome) => outcome === 'ok').length).toBeGreaterThanOrEqual(50);
     await emulator.tell({ op: 'advance', ms: 60_000 });
     await expect(fleet({ count: 1 })).resolves.toBeDefined();
   });

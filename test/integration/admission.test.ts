@@ -84,9 +84,7 @@ describe('admission', () => {
       code: 'IDEMPOTENCY_MISMATCH',
       status: 409,
     });
-    await eventually(async () => (await client.jobs.get(created[0]?.number ?? 0)).status === 'done', {
-      timeoutMs: 60_000,
-    });
+    await eventually(async () => (await client.jobs.get(created[0]?.number ?? 0)).status === 'done');
     expect(await jobsOnServer(temporal)).toBe(before + 1);
   });
 });

@@ -35,7 +35,7 @@ describe('an agent that ends', () => {
     const env = { OUT: join(out, name) };
     const job = { command: ['bash', '-c', script], env, lease: '1 hour', ...more };
     const { number } = await clientOf(stack).jobs.create(job);
-    await eventually(() => attempts(name) === '1\n', { timeoutMs: 60_000 });
+    await eventually(() => attempts(name) === '1\n');
     return number;
   };
   const expectDone = async (number: number, name: string): Promise<void> => {
@@ -59,7 +59,7 @@ describe('an agent that ends', () => {
     const children = Object.values(await stack.childPids());
     // The supervisor first, or it would start the others again.
     for (const pid of [stack.dev.pid ?? Number.NaN, ...children]) process.kill(pid, 'SIGKILL');
-    await eventually(async () => (await processesOfHome(home)).length === 0, { timeoutMs: 60_000 });
+    await eventually(async () => (await processesOfHome(home)).length === 0);
     expect(attempts('alone')).toBe('1\n');
     stack = await startStack({ home });
     await expectDone(number, 'alone');

@@ -60,14 +60,11 @@ async function startScheduler(): Promise<string> {
   const file = join(directory, 'scheduler.json');
   const tls = ['--protocol', 'tls', '--host', '127.0.0.1', '--port', '0'];
   const scheduler = await startDask('scheduler', [...tls, '--scheduler-file', file]);
-  const address = await eventually(
-    async () => {
-      if (scheduler.exitCode !== null) return 'ended';
-      const about: { address: string } = JSON.parse(await readFile(file, 'utf8'));
-      return about.address;
-    },
-    { timeoutMs: 60_000 },
-  );
+  const address = await eventually(async () => {
+    if (scheduler.exitCode !== null) return 'ended';
+    const about: { address: string } = JSON.parse(await readFile(file, 'utf8'));
+    return about.address;
+  });
   if (address === 'ended') throw new Error(`the scheduler ended: ${output}`);
   expect(address).toMatch(/^tls:\/\/127\.0\.0\.1:\d+$/);
   return address;
@@ -183,7 +180,7 @@ with Client() as client:
         raise SystemExit(5)
 `);
     try {
-      await eventually(() => cli.stdout().includes('running'), { timeoutMs: 60_000 });
+      await eventually(() => cli.stdout().includes('running'));
       expect(await readdir(temporary)).toHaveLength(1);
       cli.child.kill('SIGINT');
       const { code, stdout } = await cli.result;

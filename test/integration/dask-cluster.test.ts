@@ -68,9 +68,7 @@ describe('a Dask cluster', () => {
     } finally {
       await dask.close();
     }
-    await eventually(async () => (await client.clusters.get(created.number)).dask?.clients === 0, {
-      timeoutMs: 30_000,
-    });
+    await eventually(async () => (await client.clusters.get(created.number)).dask?.clients === 0);
     await client.clusters.stop(created.number);
     const ended = await over(created.number);
     expect(ended.status).toBe('stopped');
@@ -94,14 +92,14 @@ describe('a Dask cluster', () => {
       // Each in turn may be the one that stays, so the slow task goes to one that is sure to have company.
       const begun = join(out, 'begun');
       await dask.ask({ op: 'slow', path: begun, seconds: 6, worker: workers[1] });
-      await eventually(() => existsSync(begun), { timeoutMs: 20_000 });
+      await eventually(() => existsSync(begun));
       const taken = async () => (await client.workspaces.current()).use.instances;
       expect(await taken()).toBe(4);
       await client.clusters.scale(number, 1);
       await ready(number, 1);
-      await eventually(async () => (await client.clusters.get(number)).instances.length === 2, { timeoutMs: 60_000 });
+      await eventually(async () => (await client.clusters.get(number)).instances.length === 2);
       // Its share of the limits follows its instances.
-      await eventually(async () => (await taken()) === 2, { timeoutMs: 60_000 });
+      await eventually(async () => (await taken()) === 2);
       const { results } = await dask.ask({ op: 'gather' });
       expect(results).toEqual({
         slow: 'finished',

@@ -36,6 +36,6 @@ describe('on EC2 with two regions', () => {
       for await (const line of client.jobs.logs(job.number)) if (line.task !== null) lines.push(line.text);
       return lines.includes('hello') || null;
     });
-    await eventually(async () => (await ec2.emulator.ledger()).live.length === 0, { timeoutMs: 60_000 });
+    await eventually(async () => (await ec2.emulator.ledger()).live.length === 0);
   });
 });

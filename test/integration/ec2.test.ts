@@ -27,7 +27,7 @@ describe('on EC2', () => {
     await rm(marks, { recursive: true, force: true });
   });
 
-  const atRest = () => eventually(async () => (await ec2.emulator.ledger()).live.length === 0, { timeoutMs: 60_000 });
+  const atRest = () => eventually(async () => (await ec2.emulator.ledger()).live.length === 0);
   const connection = () => ({ apiUrl: ec2.stack.apiUrl, token: ec2.stack.token });
 
   it('a job runs as planned, on as many instances, tells what its tasks printed, and leaves nothing', async () => {
@@ -79,18 +79,13 @@ describe('on EC2', () => {
       vmTypes: ['m6i.large', 'm5.large'],
       lease: 3,
     });
-    const running = () =>
-      eventually(async () => ((await client.jobs.get(number)).tasks.running === 2 ? true : null), {
-        timeoutMs: 60_000,
-      });
+    const running = () => eventually(async () => ((await client.jobs.get(number)).tasks.running === 2 ? true : null));
     await running();
     const { live } = await ec2.emulator.ledger();
     const types = (await ec2.emulator.instances()).filter(({ id }) => live.includes(id)).map(({ type }) => type);
     expect(types.sort()).toEqual(['m5.large', 'm6i.large']);
     await ec2.emulator.tell({ op: 'die', id: live[0] ?? '' });
-    await eventually(async () => (await ec2.emulator.ledger()).live.some((id) => !live.includes(id)) || null, {
-      timeoutMs: 60_000,
-    });
+    await eventually(async () => (await ec2.emulator.ledger()).live.some((id) => !live.includes(id)) || null);
     await running();
     await writeFile(join(marks, 'go'), '');
     const job = await client.jobs.wait(number);
@@ -137,9 +132,9 @@ describe('on EC2', () => {
       const Filters = [{ Name: 'tag:ropewalk:cluster', Values: [String(number)] }];
       return (await cloud.send(new DescribeLaunchTemplatesCommand({ Filters }))).LaunchTemplates?.length ?? 0;
     };
-    await eventually(async () => (await templates()) > 0, { timeoutMs: 60_000 });
+    await eventually(async () => (await templates()) > 0);
     await client.jobs.cancel(number);
-    await eventually(async () => (await client.clusters.get(number)).endedAt !== null, { timeoutMs: 60_000 });
+    await eventually(async () => (await client.clusters.get(number)).endedAt !== null);
     expect(await templates()).toBe(0);
   });
 

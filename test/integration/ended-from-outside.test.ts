@@ -51,7 +51,7 @@ describe('workflows that are terminated from outside', () => {
       client.clusters.create({ name: 'dask', workers: 1 }),
     ]);
     for (const { number } of [jobless, clusterless, healthy]) {
-      await eventually(async () => (await client.jobs.get(number)).tasks.running === 1, { timeoutMs: 60_000 });
+      await eventually(async () => (await client.jobs.get(number)).tasks.running === 1);
     }
     await eventually(async () => (await client.clusters.get(dask.number)).status === 'ready', { timeoutMs: 90_000 });
     const agents = await Promise.all([jobless, clusterless, dask].map(({ number }) => agentsOf(number)));
@@ -63,11 +63,11 @@ describe('workflows that are terminated from outside', () => {
     await terminate(clusterWorkflowId(dask.number));
     const terminatedAtMs = Date.now();
     // Its own agents ask it, and are told at once.
-    await eventually(() => agentsLeft(agents[0] ?? []).length === 0, { timeoutMs: 60_000 });
+    await eventually(() => agentsLeft(agents[0] ?? []).length === 0);
     // What was seen once has no consequence yet.
     expect(await holders()).toHaveLength(4);
 
-    await eventually(() => Date.now() > terminatedAtMs + youngHolderMs, { timeoutMs: 60_000 });
+    await eventually(() => Date.now() > terminatedAtMs + youngHolderMs);
     await workspace().signal(workspaceMessages.look);
     await eventually(async () => (await holders()).length === 1, { timeoutMs: 120_000, intervalMs: 200 });
     expect(await holders()).toEqual([healthy.number]);
@@ -93,6 +93,6 @@ describe('workflows that are terminated from outside', () => {
       expect((await client.jobs.wait(number)).status).toBe('done');
     }
     await client.jobs.cancel(healthy.number);
-    await eventually(async () => (await holders()).length === 0, { timeoutMs: 60_000 });
+    await eventually(async () => (await holders()).length === 0);
   });
 });

@@ -77,9 +77,9 @@ describe('a look of a workspace', () => {
     });
     const held = async (): Promise<number[]> =>
       (await workspace.query<WorkspaceView>(workspaceMessages.view)).holders.map(({ number }) => number);
-    await eventually(async () => !(await held()).includes(gone), { timeoutMs: 60_000 });
-    await eventually(async () => (await signalsTo(clusterWorkflowId(jobless))).length > 0, { timeoutMs: 60_000 });
-    await eventually(async () => (await signalsTo(jobWorkflowId(clusterless))).length > 0, { timeoutMs: 60_000 });
+    await eventually(async () => !(await held()).includes(gone));
+    await eventually(async () => (await signalsTo(clusterWorkflowId(jobless))).length > 0);
+    await eventually(async () => (await signalsTo(jobWorkflowId(clusterless))).length > 0);
     expect(await signalsTo(clusterWorkflowId(jobless))).toEqual([clusterMessages.stop]);
     expect(await signalsTo(jobWorkflowId(clusterless))).toEqual([jobMessages.cancel]);
     expect(archived.toSorted((a, b) => a - b)).toEqual([jobless, gone]);

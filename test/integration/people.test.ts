@@ -39,15 +39,12 @@ describe('people', () => {
       token,
       body: { command: ['bash', '-c', 'echo here; sleep 600'] },
     });
-    const follow = await eventually(
-      async () => {
-        const response = await fetch(`${stack.apiUrl}/v1/jobs/${job.number}/logs?follow=true`, {
-          headers: { authorization: `Bearer ${token}` },
-        });
-        return response.status === 200 ? response : null;
-      },
-      { timeoutMs: 60_000 },
-    );
+    const follow = await eventually(async () => {
+      const response = await fetch(`${stack.apiUrl}/v1/jobs/${job.number}/logs?follow=true`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      return response.status === 200 ? response : null;
+    });
     const reader = follow.body?.getReader();
     await reader?.read();
     expect((await call('POST', `/v1/tokens/${id}/revoke`)).status).toBe(200);
@@ -61,17 +58,12 @@ describe('people', () => {
 
   it('end things while Temporal is away: it is carried out once everything is back', async () => {
     const { body: job } = await call('POST', '/v1/jobs', { body: { command: ['sleep', '600'] } });
-    await eventually(async () => (await call('GET', `/v1/jobs/${job.number}`)).body.status === 'running', {
-      timeoutMs: 60_000,
-    });
+    await eventually(async () => (await call('GET', `/v1/jobs/${job.number}`)).body.status === 'running');
     await stack.kill('temporal', 'SIGSTOP');
-    const cancel = await eventually(
-      async () => {
-        const answer = await call('POST', `/v1/jobs/${job.number}/cancel`);
-        return answer.status === 202 ? answer : null;
-      },
-      { timeoutMs: 30_000 },
-    );
+    const cancel = await eventually(async () => {
+      const answer = await call('POST', `/v1/jobs/${job.number}/cancel`);
+      return answer.status === 202 ? answer : null;
+    });
     expect(cancel.body).toMatchObject({ acceptedForLater: true });
     const stale = await call('GET', `/v1/jobs/${job.number}`);
     expect(stale.body.staleSince).toMatch(/^\d{4}-/);
@@ -80,13 +72,10 @@ describe('people', () => {
 
     // An API that is started now has nobody to ask about tokens, and knows them from what the one before has kept.
     await stack.kill('api', 'SIGKILL');
-    const known = await eventually(
-      async () => {
-        const answer = await call('GET', '/v1/workspace').catch(() => null);
-        return answer?.status === 200 ? answer : null;
-      },
-      { timeoutMs: 60_000 },
-    );
+    const known = await eventually(async () => {
+      const answer = await call('GET', '/v1/workspace').catch(() => null);
+      return answer?.status === 200 ? answer : null;
+    });
     expect(known.body.staleSince).toMatch(/^\d{4}-/);
     expect((await call('GET', '/v1/whoami', { token: `${stack.token.slice(0, -2)}AA` })).status).toBe(401);
     await stack.kill('temporal', 'SIGKILL');

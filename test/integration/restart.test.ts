@@ -40,9 +40,7 @@ describe('Ctrl-C and a new start', () => {
       ntasks: 2,
       lease: '1 hour',
     });
-    await eventually(() => ['0', '1'].every((task) => readFileSync(join(out, task), 'utf8') === '1\n'), {
-      timeoutMs: 30_000,
-    });
+    await eventually(() => ['0', '1'].every((task) => readFileSync(join(out, task), 'utf8') === '1\n'));
     expect(agentPids(home).size).toBe(2);
     expect(await stack.signal('SIGINT')).toBe(0);
     expect(await processesOfHome(home)).toEqual([]);
@@ -50,13 +48,10 @@ describe('Ctrl-C and a new start', () => {
 
     stack = await startStack({ home });
     const client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
-    const job = await eventually(
-      async () => {
-        const now = await client.jobs.get(number);
-        return now.status === 'done' ? now : null;
-      },
-      { timeoutMs: 60_000 },
-    );
+    const job = await eventually(async () => {
+      const now = await client.jobs.get(number);
+      return now.status === 'done' ? now : null;
+    });
     expect(job.counters).toMatchObject({ lost: 2 });
     expect(['0', '1'].map((task) => readFileSync(join(out, task), 'utf8'))).toEqual(['1\n2\n', '1\n2\n']);
   });

@@ -21,15 +21,12 @@ it('the cluster of a job shrinks as its queue drains, and loses no task', async 
   // The last of four goes on; whoever runs it stays, and so does the head.
   const command = ['bash', '-c', 'if [ "$ROPEWALK_ARRAY_TASK_ID" = 3 ]; then sleep 40; fi'];
   const { number } = await client.jobs.create({ command, ntasks: 4, maxWorkers: 4 });
-  await eventually(async () => (await client.clusters.get(number)).instances.length === 4, { timeoutMs: 60_000 });
-  await eventually(async () => (await client.jobs.get(number)).tasks.done === 3, { timeoutMs: 60_000 });
-  const smaller = await eventually(
-    async () => {
-      const cluster = await client.clusters.get(number);
-      return cluster.instances.length <= 2 ? cluster : null;
-    },
-    { timeoutMs: 60_000 },
-  );
+  await eventually(async () => (await client.clusters.get(number)).instances.length === 4);
+  await eventually(async () => (await client.jobs.get(number)).tasks.done === 3);
+  const smaller = await eventually(async () => {
+    const cluster = await client.clusters.get(number);
+    return cluster.instances.length <= 2 ? cluster : null;
+  });
   expect((await client.jobs.get(number)).tasks.running).toBe(1);
   expect(smaller.instances.some(({ role }) => role === 'head')).toBe(true);
   await eventually(() => agentPids(stack.home).size === smaller.instances.length, { timeoutMs: 10_000 });

@@ -59,14 +59,13 @@ describe('the sweep on EC2', () => {
 
   it('ends what nobody claims of each kind, and leaves owned, foreign, young and strange ones alone', async () => {
     const owned = await job();
-    const launched = await eventually(async () => ((await live()).length === 1 ? live() : null), { timeoutMs: 60_000 });
+    const launched = await eventually(async () => ((await live()).length === 1 ? live() : null));
     const closed = await job();
-    await eventually(async () => (await live()).length === 2, { timeoutMs: 60_000 });
+    await eventually(async () => (await live()).length === 2);
     await client.jobs.cancel(closed.number);
     await eventually(
       async () =>
         (await temporal.workflow.getHandle(clusterWorkflowId(closed.number)).describe()).status.name === 'COMPLETED',
-      { timeoutMs: 60_000 },
     );
 
     const orphans = [...(await plant(closed.number, hourMs)), ...(await plant(987_654, hourMs))];
@@ -81,11 +80,11 @@ describe('the sweep on EC2', () => {
 
     await eventually(async () => (await there()).every((id) => !orphans.includes(id)), { timeoutMs: 90_000 });
     const isOfClosed = ({ tags }: SeenBelonging): boolean => tags['ropewalk:cluster'] === String(closed.number);
-    await eventually(async () => !(await ec2.emulator.belongings()).some(isOfClosed), { timeoutMs: 60_000 });
+    await eventually(async () => !(await ec2.emulator.belongings()).some(isOfClosed));
     expect((await ec2.emulator.counts()).calls['DeleteVolume']).toBeGreaterThanOrEqual(3);
     // They had no mercy of timing: several more sweeps see them and leave them.
     const taken = await sweepsTaken();
-    await eventually(async () => (await sweepsTaken()) >= taken + 4, { timeoutMs: 60_000 });
+    await eventually(async () => (await sweepsTaken()) >= taken + 4);
     expect(await there()).toEqual(expect.arrayContaining(others));
 
     const { code, stdout } = await runCli(['sweep', '--dry-run', '--format', 'json'], {

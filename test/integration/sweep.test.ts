@@ -64,7 +64,7 @@ describe('the sweep', () => {
     const before = new Set(agentPids(stack.home).keys());
     const jobs = createClient({ apiUrl: stack.apiUrl, token: stack.token }).jobs;
     const { number } = await jobs.create({ command: ['sleep', '600'], ntasks: 2 });
-    await eventually(async () => (await jobs.get(number)).tasks.running === 2, { timeoutMs: 60_000 });
+    await eventually(async () => (await jobs.get(number)).tasks.running === 2);
     return { number, ids: [...agentPids(stack.home).keys()].filter((id) => !before.has(id)) };
   }
 
@@ -83,7 +83,6 @@ describe('the sweep', () => {
     await eventually(
       async () =>
         (await client.workflow.getHandle(clusterWorkflowId(finished.number)).describe()).status.name === 'COMPLETED',
-      { timeoutMs: 60_000 },
     );
 
     // Stopped agents hear nothing of their job's end: the sweep is all that is left.
@@ -92,6 +91,9 @@ describe('the sweep', () => {
     for (const id of [jobWorkflowId(frozen.number), clusterWorkflowId(frozen.number)]) {
       await client.workflow.getHandle(id).terminate('planted orphan');
     }
+    // However long planting takes, nothing of it is swept before all of it is there.
+    const schedule = client.schedule.getHandle(sweepScheduleId(`local/${own.hostId}`));
+    await schedule.pause('this test plants');
     const planted = {
       closed: await plant(finished.number),
       unheardOf: await plant(987_654),
@@ -104,12 +106,13 @@ describe('the sweep', () => {
     const orphans = [...frozenPids, ...[...planted.closed, ...planted.unheardOf].map(pidOf)];
     const others = [...owned.ids, ...planted.foreign, ...planted.young, ...planted.claimed].map(pidOf);
     expect([orphans.length, others.length, new Set([...orphans, ...others]).has(0)]).toEqual([6, 8, false]);
-    await eventually(() => orphans.every((pid) => !isAlive(pid)), { timeoutMs: 60_000 });
+    await schedule.unpause('all is planted');
+    await eventually(() => orphans.every((pid) => !isAlive(pid)));
     expect(others.filter((pid) => !isAlive(pid))).toEqual([]);
 
     // They had no mercy of timing: several more sweeps see them and leave them.
     const taken = await sweepsTaken();
-    await eventually(async () => (await sweepsTaken()) >= taken + 4, { timeoutMs: 60_000 });
+    await eventually(async () => (await sweepsTaken()) >= taken + 4);
     expect(others.filter((pid) => !isAlive(pid))).toEqual([]);
 
     const { code, stdout } = await runCli(['sweep', '--dry-run', '--format', 'json'], {
@@ -151,18 +154,13 @@ describe('the sweep', () => {
     await client.schedule.getHandle(sweepScheduleId(`local/${own.hostId}`)).pause('this test sweeps by hand');
     const ids = await plant(987_657);
     const pids = ids.map(pidOf);
-    await eventually(
-      async () => {
-        const { stdout } = await runCli(['sweep'], { env });
-        expect(stdout).toMatch(new RegExp(`${ids[0]}  default 987657  suspected: cluster/987657 is not found`));
-        return true;
-      },
-      { timeoutMs: 30_000 },
-    );
-    expect(pids.every(isAlive)).toBe(true);
-    await eventually(async () => (await runCli(['sweep', '--dry-run'], { env })).stdout.includes('would be ended'), {
-      timeoutMs: 30_000,
+    await eventually(async () => {
+      const { stdout } = await runCli(['sweep'], { env });
+      expect(stdout).toMatch(new RegExp(`${ids[0]}  default 987657  suspected: cluster/987657 is not found`));
+      return true;
     });
+    expect(pids.every(isAlive)).toBe(true);
+    await eventually(async () => (await runCli(['sweep', '--dry-run'], { env })).stdout.includes('would be ended'));
     expect(pids.every(isAlive)).toBe(true);
     const { code, stdout } = await runCli(['sweep'], { env });
     expect([code, stdout.match(/ended: cluster\/987657/g)?.length]).toEqual([0, 2]);

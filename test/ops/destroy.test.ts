@@ -20,7 +20,7 @@ describe('ropewalk destroy --by-tag', () => {
     try {
       const jobs = createClient({ apiUrl: stack.apiUrl, token: stack.token }).jobs;
       const { number } = await jobs.create({ command: ['sleep', '600'], ntasks: 3 });
-      await eventually(async () => (await jobs.get(number)).tasks.running === 3, { timeoutMs: 60_000 });
+      await eventually(async () => (await jobs.get(number)).tasks.running === 3);
       const agents = agentPids(stack.home);
       const children = Object.values(await stack.childPids());
       for (const pid of [stack.dev.pid ?? 0, ...children]) process.kill(pid, 'SIGKILL');

@@ -54,7 +54,7 @@ describe('what an ended instance has left', () => {
     const another = createLocalProvider({ ...bench.options, environment: process.env });
     const fresh = (await bench.provider.launch(requestFor('fresh'))).launched.map((each) => each.id);
     await another.launch(requestFor('fresh'));
-    await eventually(async () => !(await directories()).includes(id), { timeoutMs: 60_000 });
+    await eventually(async () => !(await directories()).includes(id));
     expect(await directories()).toEqual(fresh);
 
     expect((await bench.provider.launch(requestFor('old'))).launched.map((each) => each.id)).toEqual(ids);

@@ -42,13 +42,10 @@ describe('the dashboard on a real stack', () => {
     expect(page).toContain('<title>Dask');
 
     await stack.kill('api', 'SIGKILL');
-    const again = await eventually(
-      async () => {
-        const answer = await see();
-        return answer.ok && (await answer.text());
-      },
-      { timeoutMs: 60_000 },
-    );
+    const again = await eventually(async () => {
+      const answer = await see();
+      return answer.ok && (await answer.text());
+    });
     // The page names its session, and Bokeh greets whoever opens a websocket for it.
     const [, session = ''] = /"token":"([^"]+)"/.exec(again) ?? [];
     const headers = { cookie, origin: stack.apiUrl };
@@ -57,7 +54,7 @@ describe('the dashboard on a real stack', () => {
     expect(JSON.parse(String(greeting))).toMatchObject({ msgtype: 'ACK' });
     const ended = once(socket, 'close');
     await client.clusters.stop(number);
-    await eventually(async () => (await client.clusters.get(number)).endedAt, { timeoutMs: 60_000 });
+    await eventually(async () => (await client.clusters.get(number)).endedAt);
     await ended;
     expect((await see()).status).toBe(503);
   });

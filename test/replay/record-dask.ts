@@ -33,7 +33,7 @@ async function scaleAndStop(client: Client): Promise<number> {
   await client.clusters.scale(number, 2);
   await started(client, number, 2);
   await client.clusters.scale(number, 1);
-  await eventually(async () => (await client.clusters.get(number)).instances.length === 2, { timeoutMs: 60_000 });
+  await eventually(async () => (await client.clusters.get(number)).instances.length === 2);
   await client.clusters.stop(number);
   await over(client, number);
   return number;

@@ -24,20 +24,17 @@ export async function recordEc2(): Promise<void> {
       const body = JSON.stringify(known);
       return (await fetch(`${stack.apiUrl}/v1/agent/register`, { method: 'POST', headers, body })).ok;
     };
-    await eventually(async () => (await register()) || null, { timeoutMs: 30_000 });
+    await eventually(async () => (await register()) || null);
     await emulator.tell({ op: 'die', id: instance });
     const successor = async () => (await emulator.ledger()).live.some((id) => id !== instance) || null;
     await eventually(successor, { timeoutMs: 150_000 });
     await client.jobs.cancel(number);
     await client.jobs.wait(number);
-    await eventually(async () => (await emulator.ledger()).live.length === 0 || null, { timeoutMs: 60_000 });
-    await eventually(
-      async () => {
-        const { status } = await server.workflow.getHandle(clusterWorkflowId(number)).describe();
-        return status.name === 'COMPLETED' || null;
-      },
-      { timeoutMs: 60_000 },
-    );
+    await eventually(async () => (await emulator.ledger()).live.length === 0 || null);
+    await eventually(async () => {
+      const { status } = await server.workflow.getHandle(clusterWorkflowId(number)).describe();
+      return status.name === 'COMPLETED' || null;
+    });
     await saveHistory(server, clusterWorkflowId(number), 'cluster-misses-an-instance');
     await close();
   } finally {

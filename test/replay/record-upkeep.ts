@@ -77,12 +77,12 @@ async function buryAJob(server: TemporalClient, stack: TestStack): Promise<void>
   const submitted = await Promise.all(Array.from({ length: 12 }, () => jobs.create({ command: ['true'] })));
   for (const { number } of submitted) await jobs.wait(number);
   const { number } = await jobs.create({ command: ['sleep', '600'] });
-  await eventually(async () => (await jobs.get(number)).tasks.running === 1, { timeoutMs: 60_000 });
+  await eventually(async () => (await jobs.get(number)).tasks.running === 1);
   for (const id of [jobWorkflowId(number), clusterWorkflowId(number)]) {
     await server.workflow.getHandle(id).terminate('recorded');
   }
   const terminatedAtMs = Date.now();
-  await eventually(() => Date.now() > terminatedAtMs + youngHolderMs, { timeoutMs: 60_000 });
+  await eventually(() => Date.now() > terminatedAtMs + youngHolderMs);
   const workspace = server.workflow.getHandle(workspaceWorkflowId('default'));
   await workspace.signal(workspaceMessages.look);
   await eventually(async () => (await workspace.query<WorkspaceView>(workspaceMessages.view)).holders.length === 0, {

@@ -64,7 +64,7 @@ async function loseAnInstance(client: Client, stack: TestStack): Promise<number>
     retries: 1,
     lease: 1,
   });
-  await eventually(async () => (await client.jobs.get(number)).tasks.running === 2, { timeoutMs: 30_000 });
+  await eventually(async () => (await client.jobs.get(number)).tasks.running === 2);
   const [pid] = agentPids(stack.home).values();
   if (pid === undefined) throw new Error('no agent is running');
   process.kill(pid, 'SIGKILL');
@@ -74,7 +74,7 @@ async function loseAnInstance(client: Client, stack: TestStack): Promise<number>
 
 async function cancelMidway(client: Client): Promise<number> {
   const { number } = await client.jobs.create({ command: ['sleep', '60'], ntasks: 4, maxWorkers: 2 });
-  await eventually(async () => (await client.jobs.get(number)).tasks.running > 0, { timeoutMs: 30_000 });
+  await eventually(async () => (await client.jobs.get(number)).tasks.running > 0);
   await client.jobs.cancel(number);
   await over(client, number);
   return number;
@@ -88,7 +88,7 @@ async function continueAsNew(client: Client): Promise<number> {
 
 async function over(client: Client, number: number): Promise<void> {
   await client.jobs.wait(number);
-  await eventually(async () => (await client.clusters.get(number)).status === 'stopped', { timeoutMs: 30_000 });
+  await eventually(async () => (await client.clusters.get(number)).status === 'stopped');
 }
 
 /** The first run, which ends by continuing as new, and the last, which begins with carried state. */

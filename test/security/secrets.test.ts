@@ -100,9 +100,7 @@ describe('a life with secrets', () => {
       expect(refused.status).toBe(422);
       answers.push(refused.text);
     }
-    await eventually(async () => ((await client.jobs.get(numberOf(running))).tasks.running === 2 ? true : null), {
-      timeoutMs: 60_000,
-    });
+    await eventually(async () => ((await client.jobs.get(numberOf(running))).tasks.running === 2 ? true : null));
 
     const forms = formsOf(secrets);
     const ofTask = (environ: string) =>
@@ -115,9 +113,8 @@ describe('a life with secrets', () => {
     await client.jobs.wait(numberOf(running));
     await client.jobs.wait(numberOf(failing)).catch(() => undefined);
     await call('POST', `/v1/clusters/${numberOf(cluster)}/stop`);
-    await eventually(
-      async () => (['stopped', 'error'].includes((await client.clusters.get(numberOf(cluster))).status) ? true : null),
-      { timeoutMs: 60_000 },
+    await eventually(async () =>
+      ['stopped', 'error'].includes((await client.clusters.get(numberOf(cluster))).status) ? true : null,
     );
     for (const each of [running, failing]) answers.push((await call('GET', `/v1/jobs/${numberOf(each)}`)).text);
     for (const path of ['/v1/jobs', '/v1/clusters', '/v1/tokens', '/v1/users', '/v1/workspace']) {

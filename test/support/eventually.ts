@@ -1,10 +1,10 @@
-// Waits for a condition instead of for a time.
+// Waits for a condition instead of for a time. The limit is for what never comes: a slow machine must not reach it.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Calls `fn` until it neither throws nor returns false, null or undefined; then returns what it returned. */
 export async function eventually<T>(
   fn: () => T | Promise<T>,
-  { timeoutMs = 15_000, intervalMs = 25 }: { timeoutMs?: number; intervalMs?: number } = {},
+  { timeoutMs = 60_000, intervalMs = 25 }: { timeoutMs?: number; intervalMs?: number } = {},
 ): Promise<Exclude<T, false | null | undefined>> {
   const deadlineMs = Date.now() + timeoutMs;
   for (;;) {

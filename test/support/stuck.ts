@@ -66,5 +66,5 @@ function began({ client }: Scene, workflowId: string, name: string): Promise<boo
   const handle = client.workflow.getHandle(workflowId);
   const isThere = async (): Promise<boolean> =>
     ((await handle.fetchHistory()).events ?? []).some((event) => Object.hasOwn(event, name));
-  return eventually(isThere, { timeoutMs: 20_000 });
+  return eventually(isThere);
 }

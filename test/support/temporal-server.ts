@@ -51,9 +51,7 @@ export async function startTemporal(options: {
   };
   try {
     const address = `127.0.0.1:${port}`;
-    const connection = await eventually(() => Connection.connect({ address, connectTimeout: '1s' }), {
-      timeoutMs: 30_000,
-    });
+    const connection = await eventually(() => Connection.connect({ address, connectTimeout: '1s' }));
     const client = new Client({ connection, namespace });
     const native = await NativeConnection.connect({ address });
     const common = { connection: native, namespace };
