@@ -25,12 +25,16 @@ let bench: Bench;
 let api: AgentApi;
 beforeEach(async () => {
   bench = await createBench(3);
-  api = await startAgentApi();
+  // A script that is written later: an agent asks for its command as soon as it has registered.
+  api = await startAgentApi({ command: ['sh', scriptPath(), scratchPath()] });
 });
 afterEach(async () => {
   await bench.remove();
   await api.close();
 });
+
+const scriptPath = (): string => join(bench.home, 'task.sh');
+const scratchPath = (): string => join(bench.home, 'scratch');
 
 let tokens = 0;
 const owner = () => ({ deploymentId: 'd_test', workspace: 'default', cluster: ++tokens });
@@ -62,7 +66,7 @@ async function crash(id: string): Promise<void> {
 
 /** Grandchildren that left the group and the session, emptied their environment, are stopped, or lost their parents. */
 async function startStubbornWork(ids: string[]): Promise<() => Promise<boolean>> {
-  const scratch = join(bench.home, 'scratch');
+  const scratch = scratchPath();
   await mkdir(scratch);
   const stay = 'echo $$ > "$1"; trap "" TERM HUP; while :; do sleep 1; done';
   const script = `
@@ -71,7 +75,7 @@ async function startStubbornWork(ids: string[]): Promise<() => Promise<boolean>>
     sh -c 'echo $$ > "$1"; kill -STOP $$; sleep 1000' sh "$1/$ROPEWALK_INSTANCE.3" &
     ( setsid sh -c '${stay}' sh "$1/$ROPEWALK_INSTANCE.4" & )
     trap "" TERM; while :; do sleep 1; done`;
-  api.bundle = { command: ['sh', '-c', script, 'sh', scratch], env: {}, files: [] };
+  await writeFile(scriptPath(), script);
   api.enqueue(...ids.map((_, at) => at));
   const names = ids.flatMap((id) => [1, 2, 3, 4].map((n) => join(scratch, `${id}.${n}`)));
   const pids = await Promise.all(names.map(async (path) => Number(await fileText(path))));
