@@ -1,9 +1,15 @@
-// How much one request may bring.
-import type { MiddlewareHandler } from 'hono';
+// How much one request may bring, and how much all of them together.
+import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { maxAgentBodyBytes, maxBodyBytes, maxClusterBodyBytes, maxSmallBodyBytes } from '../../domain/limits.ts';
+import {
+  largeBodyBytes,
+  maxAgentBodyBytes,
+  maxBodyBytes,
+  maxClusterBodyBytes,
+  maxSmallBodyBytes,
+} from '../../domain/limits.ts';
 import type { AppEnv } from '../routes/app.ts';
 
 /** Most of the room is for those who bring files, and none of it for those whom nobody knows yet. */
@@ -12,7 +18,7 @@ export const limitBody: MiddlewareHandler<AppEnv> = (c, next) => {
   return limit(c, next);
 };
 
-function limitTo(maxSize: number): MiddlewareHandler {
+function limitTo(maxSize: number): MiddlewareHandler<AppEnv> {
   const onError = (): never => {
     const most = maxSize < mebibyte ? `${maxSize / 1024} KiB` : `${maxSize / mebibyte} MiB`;
     throw new RopewalkError({
@@ -25,15 +31,28 @@ function limitTo(maxSize: number): MiddlewareHandler {
   return (c, next) => {
     const length = c.req.header('content-length') ?? '';
     const isTold = /^\d+$/.test(length) && c.req.header('transfer-encoding') === undefined;
-    if (!isTold) return countBytes(c, next);
+    if (!isTold) return hasBody(c.req) ? inRoom(c, maxSize, () => countBytes(c, next)) : next();
     // No more than that is read, and asking for the body itself would make a stream of it: a quarter of an agent's request.
-    return Number(length) > maxSize ? onError() : next();
+    return Number(length) > maxSize ? onError() : inRoom(c, Number(length), next);
   };
+}
+
+const hasBody = ({ method }: { method: string }): boolean => method !== 'GET' && method !== 'HEAD';
+
+/** Large bodies are people's: whoever sends one has shown a token. Until there is room nothing of it is read. */
+async function inRoom<T>(c: Context<AppEnv>, bytes: number, receive: () => Promise<T>): Promise<T> {
+  if (bytes <= largeBodyBytes || c.var.actor === undefined) return receive();
+  const leave = await c.var.deps.bodyRoom.enter(c.var.actor.workspace, bytes, c.req.raw.signal);
+  try {
+    return await receive();
+  } finally {
+    leave();
+  }
 }
 
 const mebibyte = 1024 * 1024;
 const limitSmall = limitTo(maxSmallBodyBytes);
-const limits: [prefix: string, limit: MiddlewareHandler][] = [
+const limits: [prefix: string, limit: MiddlewareHandler<AppEnv>][] = [
   ['/v1/jobs', limitTo(maxBodyBytes)],
   ['/v1/clusters', limitTo(maxClusterBodyBytes)],
   ['/v1/plans/jobs', limitTo(maxBodyBytes)],

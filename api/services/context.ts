@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto';
 
 import type { Logger } from 'pino';
 
-import { defaultOpenStreams, defaultRequestBurst, defaultRequestsPerSecond } from '../../domain/limits.ts';
+import {
+  bodyRoomBytes,
+  bodyRoomWaitMs,
+  defaultOpenStreams,
+  defaultRequestBurst,
+  defaultRequestsPerSecond,
+} from '../../domain/limits.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
 import type { AdmitItem, Role, Scope } from '../../domain/workspace/state.ts';
 import type { IdentityKeys } from '../../platform/aws-identity.ts';
@@ -21,6 +27,7 @@ import type { FlushWatch } from '../group-commit/group-commit.ts';
 import { createGroupCommits, type GroupCommits } from '../group-commit/registry.ts';
 import { createTemporalFlush } from '../group-commit/temporal-flush.ts';
 import { readClusterOrders } from './agents/orders.ts';
+import { type BodyRoom, createBodyRoom } from './body-room.ts';
 import { createPrograms, type Programs } from './agents/program.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
 import type { KeptWorkspaces } from './kept-workspaces.ts';
@@ -71,6 +78,7 @@ export interface Ports {
 
 export interface Deps extends Omit<Ports, 'quotas'> {
   quotas: Quotas;
+  bodyRoom: BodyRoom;
   clouds: Clouds;
   identityKeys: IdentityKeys;
   programs: Programs;
@@ -121,6 +129,11 @@ export function createDeps(ports: Ports): Deps {
     ...ports,
     clouds: ports.clouds ?? { preferred: 'local', aws: null },
     quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, ports.now),
+    bodyRoom: createBodyRoom({
+      totalBytes: bodyRoomBytes,
+      callerBytes: bodyRoomBytes / 2,
+      waitMs: bodyRoomWaitMs,
+    }),
     identityKeys: ports.identityKeys ?? new Map(),
     programs: createPrograms(ports.objects),
     metrics,

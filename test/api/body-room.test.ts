@@ -1,0 +1,111 @@
+// The room for large bodies: how much is received at a time, who waits, who is sent away; and that the API keeps to it.
+import { setImmediate } from 'node:timers/promises';
+
+import { describe, expect, it, vi } from 'vitest';
+
+import { createBodyRoom } from '../../api/services/body-room.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import { bodyRoomBytes, maxBodyBytes } from '../../domain/limits.ts';
+import { memoryObjects } from '../platform/support.ts';
+import { eventually } from '../support/eventually.ts';
+import { createTestApi } from './support.ts';
+
+const codeOf = (entering: Promise<unknown>): Promise<unknown> =>
+  entering.then(
+    () => 'entered',
+    (error: unknown) => (error instanceof RopewalkError ? error.problem.code : error),
+  );
+
+describe('the room for bodies', () => {
+  const room = (waitMs = 60_000) => createBodyRoom({ totalBytes: 10, callerBytes: 6, waitMs });
+
+  it('is given in order, to nobody more than a share, and never to more than fits', async () => {
+    const made = room();
+    const entered: string[] = [];
+    const ask = async (who: string, bytes: number): Promise<() => void> => {
+      const leave = await made.enter(who, bytes);
+      entered.push(`${who} ${bytes}`);
+      return leave;
+    };
+    const first = await ask('ada', 5);
+    const second = ask('ada', 2);
+    const third = ask('bob', 4);
+    await third;
+    expect(entered).toEqual(['ada 5', 'bob 4']);
+    const fourth = ask('eve', 3);
+    const fifth = ask('eve', 1);
+    await Promise.resolve();
+    // Room for one byte there is, but it is not eve's turn with that: her three come first.
+    expect(entered).toHaveLength(2);
+    first();
+    await Promise.all([second, fourth, fifth]);
+    expect(entered).toEqual(['ada 5', 'bob 4', 'ada 2', 'eve 3', 'eve 1']);
+  });
+
+  it('takes one that is larger than all of it when nothing else is there, and gives room back once', async () => {
+    const made = room();
+    const leave = await made.enter('ada', 50);
+    const other = made.enter('bob', 1);
+    leave();
+    leave();
+    const last = await other;
+    last();
+    // All of the room, which would not be there had the first given it back twice or the second not at all.
+    expect(await made.enter('ada', 10)).toBeTypeOf('function');
+  });
+
+  it('sends away who has waited too long or has gone, and lets those behind come in', async () => {
+    vi.useFakeTimers();
+    try {
+      const made = room(1_000);
+      const leave = await made.enter('ada', 6);
+      const gone = new AbortController();
+      const large = codeOf(made.enter('bob', 9, gone.signal));
+      const small = made.enter('eve', 4);
+      gone.abort();
+      expect(await large).toBe('TOO_BUSY');
+      await small;
+      const late = codeOf(made.enter('bob', 1));
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(await late).toBe('TOO_BUSY');
+      expect(await codeOf(made.enter('bob', 1, AbortSignal.abort()))).toBe('TOO_BUSY');
+      leave();
+      await made.enter('bob', 6);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+it('is kept by the API: of ten jobs of the greatest size four are received at a time, two of one workspace', async () => {
+  const objects = memoryObjects();
+  const doors: (() => void)[] = [];
+  let isHeld = true;
+  // A store that takes its time: the bytes of a job are in memory for so long.
+  const slow: typeof objects = {
+    ...objects,
+    put: async (...input) => {
+      if (isHeld) await new Promise<void>((open) => doors.push(open));
+      return objects.put(...input);
+    },
+  };
+  const api = createTestApi({ objects: slow });
+  const others = [api.addToken('other'), api.addToken('third')];
+  // What they say that they will send is what counts.
+  const headers = { 'content-length': String(maxBodyBytes) };
+  const send = (token?: string) =>
+    api.call('POST', '/v1/jobs', { body: { command: ['true'] }, headers, ...(token === undefined ? {} : { token }) });
+  const mine = Array.from({ length: 6 }, () => send());
+  await eventually(() => doors.length === 2);
+  await setImmediate();
+  expect(doors).toHaveLength(2);
+  const theirs = others.flatMap((token) => [send(token), send(token)]);
+  const most = bodyRoomBytes / maxBodyBytes;
+  await eventually(() => doors.length === most);
+  await setImmediate();
+  expect([most, doors.length]).toEqual([4, 4]);
+  isHeld = false;
+  for (const open of doors) open();
+  const statuses = (await Promise.all([...mine, ...theirs])).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([201]));
+});
