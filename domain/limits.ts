@@ -128,7 +128,7 @@ export const maxBodyBytes = 16 * 1024 * 1024;
 
 /**
  * Bodies larger than this wait for room in an API process, which takes so much of them at a time, of one workspace half of it:
- * four and two of the largest. A body costs some five times its bytes until it is stored (`npm run bench -- memory`).
+ * four and two of the largest. What that comes to: `npm run bench -- memory`.
  */
 export const largeBodyBytes = 1024 * 1024;
 export const bodyRoomBytes = 64 * 1024 * 1024;

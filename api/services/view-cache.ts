@@ -31,9 +31,11 @@ export function createViewCache<T>(options: {
   onRead?: (source: ReadSource) => void;
 }): ViewCache<T> {
   const entries = new Map<string, Cached<T>>();
-  const loading = new Map<string, Promise<Cached<T>>>();
+  const loading = new Map<string, { began: number; answer: Promise<Cached<T>> }>();
   const failing = new Set<string>();
-  const expired = new Set<string>();
+  // What happened after what, whatever the clock says: a load makes good only what was expired before it began.
+  let step = 0;
+  const expired = new Map<string, number>();
   const following = new Map<string, Promise<Cached<T>>>();
 
   const remember = (key: string, entry: Cached<T>): Cached<T> => {
@@ -54,12 +56,12 @@ export function createViewCache<T>(options: {
     return recalled === null ? null : remember(key, { ...recalled, isStale: true });
   };
 
-  const load = async (key: string): Promise<Cached<T>> => {
+  const load = async (key: string, began: number): Promise<Cached<T>> => {
     const startedAtMs = options.now();
-    expired.delete(key);
     try {
       const value = await options.load(key);
       failing.delete(key);
+      if (!isExpiredSince(key, began)) expired.delete(key);
       return remember(key, { value, readAtMs: startedAtMs, isStale: false });
     } catch (error) {
       const isAway = error instanceof RopewalkError && error.problem.code === 'UNAVAILABLE';
@@ -70,29 +72,35 @@ export function createViewCache<T>(options: {
       return { ...last, isStale: true };
     } finally {
       loading.delete(key);
+      // With nothing at hand the next get reads anyway.
+      if (!entries.has(key)) expired.delete(key);
     }
   };
 
+  const isExpiredSince = (key: string, began: number): boolean => (expired.get(key) ?? 0) > began;
+
   const begin = (key: string): Promise<Cached<T>> => {
-    const started = loading.get(key) ?? load(key);
-    loading.set(key, started);
-    return started;
+    const current = loading.get(key);
+    if (current !== undefined) return current.answer;
+    const began = (step += 1);
+    const answer = load(key, began);
+    loading.set(key, { began, answer });
+    return answer;
   };
 
   const seen = (source: ReadSource): void => options.onRead?.(source);
   /** What was read lately enough is not asked for here. */
   const read = async (key: string, maxAgeMs: number): Promise<Cached<T>> => {
     const known = entries.get(key);
-    const mustRead = maxAgeMs <= 0 || expired.has(key);
     // Once a read has failed, nobody waits for the next one for long: it goes on in the background, and the first that
     // succeeds ends the outage.
     if (known !== undefined && failing.has(key)) return Promise.race([begin(key), staleSoon(known)]);
     const current = loading.get(key);
     if (current === undefined) return begin(key);
-    if (!mustRead) return current;
+    if (maxAgeMs > 0 && !isExpiredSince(key, current.began)) return current.answer;
     // A load that began before this call may have missed what the caller has just written: all such callers share
     // the next one, so that the source still sees one read at a time.
-    const next = following.get(key) ?? after(current).then(() => (following.delete(key), begin(key)));
+    const next = following.get(key) ?? after(current.answer).then(() => (following.delete(key), begin(key)));
     following.set(key, next);
     return next;
   };
@@ -116,7 +124,7 @@ export function createViewCache<T>(options: {
     },
     peek: (key) => entries.get(key)?.value,
     expire(key) {
-      if (entries.has(key) || loading.has(key)) expired.add(key);
+      if (entries.has(key) || loading.has(key)) expired.set(key, (step += 1));
     },
   };
 }

@@ -48,6 +48,27 @@ describe('the view cache', () => {
     expect(reads).toHaveLength(2);
   });
 
+  it('gives nobody what was at hand before a write while the read after it is under way', async () => {
+    const { reads, cache } = createSource();
+    const first = cache.get('k', 100);
+    reads[0]?.resolve('before');
+    await first;
+    cache.expire('k');
+    const after = [cache.get('k', 100), cache.get('k', 100)];
+    expect(reads).toHaveLength(2);
+    // Written once more: the read under way may have missed it.
+    cache.expire('k');
+    after.push(cache.get('k', 100));
+    reads[1]?.resolve('between');
+    await eventually(() => reads.length === 3);
+    const last = cache.get('k', 100);
+    reads[2]?.resolve('after');
+    expect((await Promise.all(after)).map(({ value }) => value)).toEqual(['between', 'between', 'after']);
+    expect((await last).value).toBe('after');
+    expect((await cache.get('k', 100)).value).toBe('after');
+    expect(reads).toHaveLength(3);
+  });
+
   it('gives the last value with its time while the source is away, and soon after the first failure', async () => {
     const { reads, clock, cache } = createSource();
     const first = cache.get('k', 100);
