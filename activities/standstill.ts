@@ -19,21 +19,41 @@ export async function readStandstill(
   replayer: Replayer,
   pending: { workflowId: string; runId: string; attempt: number },
 ): Promise<Standstill> {
-  const told = failureIn(history.events ?? []);
-  const found = told.failure === null ? await replayed(replayer, history, pending.workflowId) : told;
-  return { ...pending, ...found };
+  const events = history.events ?? [];
+  const told = failureIn(events);
+  const failure = told.failure ?? (await failureByReplay(replayer, history, pending.workflowId));
+  const named = told.writer ?? writerOf(events, eventNamedBy(failure?.message ?? ''));
+  const isFollowed = failure?.cause !== nondeterminism;
+  const writer = isFollowed ? null : (named ?? (await writerByReplay(replayer, events, pending.workflowId)));
+  return { ...pending, failure, writer };
 }
 
 /** When its first try ran out of time, what became of the others is nowhere. */
-async function replayed(
+async function failureByReplay(
   { buildId, violation }: Replayer,
   history: History,
   workflowId: string,
-): Promise<Pick<Standstill, 'failure' | 'writer'>> {
+): Promise<Standstill['failure']> {
   const message = await violation(history, workflowId);
-  if (message === null) return { failure: null, writer: null };
-  const failure = { cause: nondeterminism, message, buildId: buildId() };
-  return { failure, writer: writerOf(history.events ?? [], eventNamedBy(message)) };
+  return message === null ? null : { cause: nondeterminism, message, buildId: buildId() };
+}
+
+/**
+ * Not every failure names an event. The shortest beginning of the history that the code cannot follow tells as much: what it
+ * does not follow was written just before it ends. A beginning ends as the server hands one out, with a workflow task begun.
+ */
+async function writerByReplay(replayer: Replayer, events: Events, workflowId: string): Promise<Standstill['writer']> {
+  const ends = events.flatMap((event, at) => (event.workflowTaskStartedEventAttributes ? [at + 1] : []));
+  const isFollowed = async (end: number): Promise<boolean> =>
+    (await replayer.violation({ events: events.slice(0, end) }, workflowId)) === null;
+  let [followed, lost] = [0, ends.length - 1];
+  if (lost < 1 || (await isFollowed(ends[lost] ?? 0))) return null;
+  while (lost - followed > 1) {
+    const middle = Math.floor((followed + lost) / 2);
+    if (await isFollowed(ends[middle] ?? 0)) followed = middle;
+    else lost = middle;
+  }
+  return writerBefore(events, events.slice(0, ends[lost]).findLastIndex(isDone));
 }
 
 export function failureIn(events: Events): Pick<Standstill, 'failure' | 'writer'> {
@@ -51,9 +71,13 @@ export function failureIn(events: Events): Pick<Standstill, 'failure' | 'writer'
 /** Every command's event follows the end of the workflow task that gave it, and comes before anything else is scheduled. */
 function writerOf(events: Events, eventId: number | null): Standstill['writer'] {
   if (eventId === null) return null;
-  const at = events.findLastIndex(
-    (event) => Number(event.eventId) < eventId && event.workflowTaskCompletedEventAttributes,
+  return writerBefore(
+    events,
+    events.findLastIndex((event) => Number(event.eventId) < eventId && isDone(event)),
   );
+}
+
+function writerBefore(events: Events, at: number): Standstill['writer'] {
   const completed = events[at];
   if (completed === undefined) return null;
   const after = events.slice(at + 1);
@@ -63,25 +87,19 @@ function writerOf(events: Events, eventId: number | null): Standstill['writer'] 
     completedEventId: Number(completed.eventId),
     buildId: completed.workflowTaskCompletedEventAttributes?.workerVersion?.buildId ?? '',
     hasUpdate: written.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes),
-    isRepeated: wasBegunBefore(events.slice(0, at)),
+    isRepeated: wasScheduledBefore(events.slice(0, at)),
   };
 }
 
-/** Whether one was begun and not done since one was last done. */
-function wasBegunBefore(events: Events): boolean {
-  const lastDone = events.findLastIndex((event) => event.workflowTaskCompletedEventAttributes);
-  return events
-    .slice(lastDone + 1)
-    .some(
-      ({ workflowTaskFailedEventAttributes: failed, workflowTaskTimedOutEventAttributes: timedOut }) =>
-        failed || timedOut?.timeoutType === startToClose,
-    );
+/** Whether one was scheduled and not done since one was last done. */
+function wasScheduledBefore(events: Events): boolean {
+  const since = events.slice(events.findLastIndex(isDone) + 1);
+  return since.some((event) => event.workflowTaskFailedEventAttributes || event.workflowTaskTimedOutEventAttributes);
 }
+
+const isDone = (event: Events[number]): boolean => Boolean(event.workflowTaskCompletedEventAttributes);
 
 const nondeterminism = 'NON_DETERMINISTIC_ERROR';
 
 /** Of the protocol's enumeration of causes. */
 const nondeterministicError = 24;
-
-/** Of the protocol's enumeration of time-outs: the task was begun. */
-const startToClose = 1;

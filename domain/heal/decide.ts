@@ -4,17 +4,19 @@
 // workflows go on by themselves as soon as the right code is back, and a reset would lose what they did.
 //
 // The fault (temporalio/sdk-rust 943, 1146): a workflow task is worked off in two steps where a replay has one. An update
-// comes in another order then; and when the task had run out of time before, and the worker kept what it had begun, the
-// first step saw an earlier time than the replay does, and may have decided otherwise.
+// comes in another order then. And when the task was scheduled again, because it had run out of time or its worker had died,
+// the first step saw an earlier time than the replay does, and not yet all the signals: it may have decided otherwise.
 import { maxResetsADay, standstillAttempts } from '../limits.ts';
 import type { HealDecision, Reset, Standstill } from './state.ts';
 
-const known =
-  /^\[TMPRL1100\] Nondeterminism error: (?:[A-Za-z ]+ machine does not handle this event:|No command scheduled for event) HistoryEvent\(id: (\d+),/;
+const violation = '[TMPRL1100] Nondeterminism error: ';
 
-/** The event that the history has where the code has another, or nothing; null for every other failure. */
+const namesEvent =
+  /^(?:[A-Za-z ]+ machine does not handle this event:|No command scheduled for event) HistoryEvent\(id: (\d+),/;
+
+/** The event that the history has where the code has another, or nothing; null when the failure does not say. */
 export const eventNamedBy = (message: string): number | null => {
-  const id = known.exec(message)?.[1];
+  const id = message.startsWith(violation) ? namesEvent.exec(message.slice(violation.length))?.[1] : undefined;
   return id === undefined ? null : Number(id);
 };
 
@@ -23,9 +25,10 @@ export function decideHeal(found: Standstill, resets: readonly Reset[], nowMs: n
   // It waits for a worker, or runs out of time: time or a worker mends that.
   if (attempt < standstillAttempts || failure?.cause !== nondeterminism) return { do: 'nothing' };
   const told = (why: string): HealDecision => ({ do: 'tell', text: `${why}: ${failure.message}`.slice(0, maxText) });
-  if (eventNamedBy(failure.message) === null) return told('its code does not follow its history');
-  if (writer === null || !(writer.hasUpdate || writer.isRepeated)) {
-    return told('its history has neither an update nor a repeated workflow task where the failure says so');
+  if (!failure.message.startsWith(violation)) return told('its code does not follow its history');
+  if (writer === null) return told('where its code does not follow its history cannot be told');
+  if (!(writer.hasUpdate || writer.isRepeated)) {
+    return told('its history has neither an update nor a repeated workflow task where the code does not follow it');
   }
   if (writer.buildId === '' || writer.buildId !== failure.buildId) {
     return told('other code wrote its history than the code that cannot follow it');

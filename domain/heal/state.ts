@@ -9,8 +9,8 @@ export interface Standstill {
   /** The last failure of a workflow task since one was completed; null when there is none, and it merely waits. */
   failure: { cause: string; message: string; buildId: string } | null;
   /**
-   * The workflow task that wrote the event which the failure names; null when the history has no such thing. It is repeated
-   * when one before it, for the same work, was begun and not done.
+   * The workflow task that wrote what the code does not follow; null when that cannot be told. It is repeated when one before
+   * it was scheduled for the same work and not done.
    */
   writer: { completedEventId: number; buildId: string; hasUpdate: boolean; isRepeated: boolean } | null;
 }

@@ -1,4 +1,4 @@
-// What is read from a recorded history: a job that stood still after its worker was killed (found by the kill matrix).
+// What is read from recorded histories: workflows that stood still after their worker was killed (found by the kill matrix).
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -45,5 +45,48 @@ describe('the history of a job whose task ran out of time, and was decided at tw
 
   it('is left alone when the code follows it: it only has no time', async () => {
     expect(decideHeal(await readStandstill(history, replayer(null), at), [], 1)).toEqual({ do: 'nothing' });
+  });
+});
+
+describe('the history of a workflow whose task was scheduled again for another worker', () => {
+  const buildOf = (history: ReturnType<typeof read>): string =>
+    history.events[3]?.workflowTaskCompletedEventAttributes?.workerVersion?.buildId ?? '';
+
+  it('names the workflow task to go back to, which saw an earlier time', async () => {
+    const history = read('stood-still-after-a-wait.bin');
+    const replayer = { buildId: () => buildOf(history), violation: () => Promise.reject(new Error('is not needed')) };
+    const found = await readStandstill(history, replayer, { workflowId: 'job/38', runId: 'r', attempt: 8 });
+    expect(found.failure?.message).toContain('HistoryEvent(id: 40, TimerStarted)');
+    expect(found.writer).toMatchObject({ completedEventId: 39, hasUpdate: false, isRepeated: true });
+    expect(decideHeal(found, [], 1)).toMatchObject({ do: 'reset', toEventId: 39 });
+  });
+
+  it('is searched where the failure names no event, by replaying its beginnings', async () => {
+    const history = read('stood-still-by-two-signals.bin');
+    const replayed: number[] = [];
+    // As the real code does: it follows all that ends with the beginning of the 58th event's task, and nothing longer.
+    const violation = ({ events = [] }: { events?: unknown[] | null }): Promise<string | null> => {
+      replayed.push(events?.length ?? 0);
+      return Promise.resolve((events?.length ?? 0) <= 58 ? null : 'no');
+    };
+    const replayer = { buildId: () => buildOf(history), violation };
+    const found = await readStandstill(history, replayer, { workflowId: 'cluster/39', runId: 'r', attempt: 8 });
+    expect(found.failure?.message).toContain("Activity type of scheduled event 'inspectInstances' does not match");
+    expect(found.writer).toEqual({
+      completedEventId: 59,
+      buildId: buildOf(history),
+      hasUpdate: false,
+      isRepeated: true,
+    });
+    expect(decideHeal(found, [], 1)).toMatchObject({ do: 'reset', toEventId: 59 });
+    expect(replayed.length).toBeLessThanOrEqual(6);
+    expect(replayed.every((length) => history.events[length - 1]?.workflowTaskStartedEventAttributes)).toBe(true);
+  });
+
+  it('is left to people when this code follows it', async () => {
+    const history = read('stood-still-by-two-signals.bin');
+    const replayer = { buildId: () => buildOf(history), violation: () => Promise.resolve(null) };
+    const found = await readStandstill(history, replayer, { workflowId: 'cluster/39', runId: 'r', attempt: 8 });
+    expect(decideHeal(found, [], 1)).toMatchObject({ do: 'tell', text: expect.stringContaining('cannot be told') });
   });
 });

@@ -15,19 +15,19 @@ const subjects = [
   'only waits',
   'tried too little',
   'done in one',
+  'not found',
 ] as const;
 type Subject = (typeof subjects)[number];
 
 const event = 'HistoryEvent(id: 9, TimerStarted)';
+const violation = '[TMPRL1100] Nondeterminism error: ';
 const known = [
   `Update machine does not handle this event: ${event}`,
   `Signal external WF machine does not handle this event: ${event}`,
   `No command scheduled for event ${event}`,
-];
-const others = [
   "Activity type of scheduled event 'a' does not match activity type of activity command 'b'",
-  `something said: ${known[0]}`,
 ];
+const others = ['a workflow module is missing', `something said: ${violation}${known[0]}`];
 const anything = fc.record({
   waitMs: fc.constantFrom(0, 60_000, 3_600_000, 20 * 3_600_000),
   attempt: fc.constantFrom(1, 2, 3, 3, 4, 9),
@@ -43,13 +43,14 @@ const anything = fc.record({
   failsBy: fc.constantFrom('a', 'a', 'a', ''),
   hasUpdate: fc.boolean(),
   isRepeated: fc.boolean(),
+  isFound: fc.constantFrom(true, true, true, false),
 });
 type Step = typeof anything extends fc.Arbitrary<infer T> ? T : never;
 const stuck: fc.Arbitrary<Step> = fc.record({
   waitMs: fc.constantFrom(60_000, 60_000, 3_600_000, 10 * 3_600_000),
   ...{ attempt: fc.constant(3), cause: fc.constant('NON_DETERMINISTIC_ERROR'), machine: fc.constantFrom(...known) },
   ...{ wroteBy: fc.constant('a'), failsBy: fc.constant('a') },
-  ...{ hasUpdate: fc.boolean(), isRepeated: fc.constant(true) },
+  ...{ hasUpdate: fc.boolean(), isRepeated: fc.constant(true), isFound: fc.constant(true) },
 });
 const step = fc.oneof({ arbitrary: stuck, weight: 3 }, { arbitrary: anything, weight: 2 });
 const plan = fc.array(step, { minLength: 1, maxLength: 40, size: 'max' });
@@ -86,16 +87,17 @@ function reasonAgainst(each: Step, lately: number): Subject | null {
   if (each.attempt < standstillAttempts) return 'tried too little';
   if (each.cause !== 'NON_DETERMINISTIC_ERROR') return 'only waits';
   if (!known.includes(each.machine)) return 'other fault';
+  if (!each.isFound) return 'not found';
   if (!each.hasUpdate && !each.isRepeated) return 'done in one';
   if (each.wroteBy === '' || each.wroteBy !== each.failsBy) return 'other code';
   return lately >= maxResetsADay ? 'too often' : null;
 }
 
-function foundIn({ attempt, cause, machine, wroteBy, failsBy, hasUpdate, isRepeated }: Step): Standstill {
-  const message = `[TMPRL1100] Nondeterminism error: ${machine}`;
+function foundIn({ attempt, cause, machine, wroteBy, failsBy, hasUpdate, isRepeated, isFound }: Step): Standstill {
+  const message = known.includes(machine) ? `${violation}${machine}` : machine;
   return {
     ...{ workflowId: 'job/1', runId: 'r', attempt },
     failure: cause === null ? null : { cause, message, buildId: failsBy },
-    writer: cause === null ? null : { completedEventId: 8, buildId: wroteBy, hasUpdate, isRepeated },
+    writer: cause === null || !isFound ? null : { completedEventId: 8, buildId: wroteBy, hasUpdate, isRepeated },
   };
 }

@@ -10,6 +10,7 @@ const message =
 const failure = { cause: 'NON_DETERMINISTIC_ERROR', message, buildId: 'today' };
 const writer = { completedEventId: 88, buildId: 'today', hasUpdate: true, isRepeated: false };
 const stuck: Standstill = { workflowId: 'job/18', runId: 'r', attempt: standstillAttempts, failure, writer };
+const other = message.replace(/Update .*/, "Activity type of scheduled event 'a' does not match 'b'");
 const day = 24 * 60 * 60_000;
 const nowMs = 10 * day;
 
@@ -43,13 +44,17 @@ describe('the decision to reset', () => {
       'another command',
       { ...stuck, failure: { ...failure, message: message.replace('Update', 'Signal external WF') } },
     ],
+    ['another activity, which names no event', { ...stuck, failure: { ...failure, message: other } }],
   ])('is taken for the known fault in the shape of %s', (_, found) => {
     expect(decideHeal(found, [], nowMs)).toMatchObject({ do: 'reset', toEventId: 88 });
   });
 
-  const other = message.replace(/Update .*/, "Activity type of scheduled event 'a' does not match 'b'");
   it.each<[string, Standstill, string]>([
-    ['another nondeterminism', { ...stuck, failure: { ...failure, message: other } }, 'does not follow its history'],
+    [
+      'another nondeterminism',
+      { ...stuck, failure: { ...failure, message: 'no such workflow' } },
+      'does not follow its',
+    ],
     [
       'a message that only quotes it',
       { ...stuck, failure: { ...failure, message: `said: ${message}` } },
@@ -66,7 +71,7 @@ describe('the decision to reset', () => {
       { ...stuck, writer: { ...writer, hasUpdate: false } },
       'neither an update',
     ],
-    ['a history without that event', { ...stuck, writer: null }, 'neither an update'],
+    ['a history without that event', { ...stuck, writer: null }, 'cannot be told'],
   ])('is left to people for %s', (_, found, says) => {
     expect(decideHeal(found, [], nowMs)).toEqual({ do: 'tell', text: expect.stringContaining(says) });
   });

@@ -19,8 +19,8 @@ export const healMutants: Mutant[] = [
   {
     name: 'any nondeterminism is the known one',
     file,
-    from: 'Nondeterminism error: (?:',
-    to: 'Nondeterminism error: .*(?:',
+    from: '!failure.message.startsWith(violation)',
+    to: '!failure.message.includes(violation)',
   },
   {
     name: 'a deploy of other code is the known fault',
@@ -37,8 +37,8 @@ export const healMutants: Mutant[] = [
   {
     name: 'a workflow task that was done in one is believed',
     file,
-    from: 'writer === null || !(writer.hasUpdate || writer.isRepeated)',
-    to: 'writer === null',
+    from: '!(writer.hasUpdate || writer.isRepeated)',
+    to: 'false',
   },
   {
     name: 'a repeated workflow task without an update is not believed',
