@@ -63,6 +63,32 @@ describe('an update', () => {
     await expect(Worker.runReplayHistory(at.code, await run.fetchHistory())).resolves.toBeUndefined();
   });
 
+  it('and a signal after it keep their order when a reset applies them again', async () => {
+    const { client } = temporal;
+    const at = scene('hearing', { workflowsPath, interceptors: updatesLast });
+    const started = { taskQueue: at.taskQueue, workflowId: 'hearing', workflowTaskTimeout: 5_000 };
+    const handle = await client.workflow.start('hearing', { ...started, args: [] });
+    await withWorker(at, async () => {
+      await eventually(async () => (await handle.fetchHistory()).events?.some(isDone));
+      await handle.executeUpdate<number, [string]>('tell', { args: ['one'] });
+      await handle.signal('say', 'two');
+      await handle.executeUpdate<number, [string]>('tell', { args: ['three'] });
+      await handle.signal('say', 'end');
+      expect(await handle.result()).toBe('one two three end');
+    });
+    const { events = [] } = await handle.fetchHistory();
+    await client.workflowService.resetWorkflowExecution({
+      namespace: client.options.namespace,
+      workflowExecution: { workflowId: 'hearing', runId: handle.firstExecutionRunId },
+      reason: 'a test',
+      requestId: 'once',
+      workflowTaskFinishEventId: events?.find(isDone)?.eventId ?? null,
+    });
+    const again = client.workflow.getHandle('hearing');
+    expect(await withWorker(at, () => again.result())).toBe('one two three end');
+    await expect(Worker.runReplayHistory(at.code, await again.fetchHistory())).resolves.toBeUndefined();
+  });
+
   it('is worked off as before by what was begun before', async () => {
     await afterDeath(scene('old', { workflowsPath }), 'old');
     await expect(replay('old', { workflowsPath, interceptors: updatesLast })).resolves.toBeUndefined();
