@@ -30,14 +30,13 @@ function limitTo(maxSize: number): MiddlewareHandler<AppEnv> {
   const countBytes = bodyLimit({ maxSize, onError });
   return (c, next) => {
     const length = c.req.header('content-length') ?? '';
-    const isTold = /^\d+$/.test(length) && c.req.header('transfer-encoding') === undefined;
-    if (!isTold) return hasBody(c.req) ? inRoom(c, maxSize, () => countBytes(c, next)) : next();
+    // Nobody knows how much comes in chunks; what has neither a length nor chunks has no body, and nothing to wait for.
+    if (c.req.header('transfer-encoding') !== undefined) return inRoom(c, maxSize, () => countBytes(c, next));
+    if (!/^\d+$/.test(length)) return countBytes(c, next);
     // No more than that is read, and asking for the body itself would make a stream of it: a quarter of an agent's request.
     return Number(length) > maxSize ? onError() : inRoom(c, Number(length), next);
   };
 }
-
-const hasBody = ({ method }: { method: string }): boolean => method !== 'GET' && method !== 'HEAD';
 
 /** Large bodies are people's: whoever sends one has shown a token. Until there is room nothing of it is read. */
 async function inRoom<T>(c: Context<AppEnv>, bytes: number, receive: () => Promise<T>): Promise<T> {

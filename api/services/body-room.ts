@@ -21,7 +21,7 @@ export function createBodyRoom({ totalBytes, callerBytes, waitMs }: BodyRoomLimi
   const line = new Set<Waiter>();
   let all = 0;
   // Whoever has nothing may always have one, however large it is: what one body may have is limited elsewhere.
-  const hasHisShare = (caller: string, bytes: number): boolean => {
+  const hasItsShare = (caller: string, bytes: number): boolean => {
     const own = held.get(caller) ?? 0;
     return own > 0 && own + bytes > callerBytes;
   };
@@ -42,7 +42,7 @@ export function createBodyRoom({ totalBytes, callerBytes, waitMs }: BodyRoomLimi
   };
   const admit = (): void => {
     for (const { caller, bytes, enter } of line) {
-      if (hasHisShare(caller, bytes)) continue;
+      if (hasItsShare(caller, bytes)) continue;
       // A large one is not overtaken for ever by small ones.
       if (isFull(bytes)) return;
       enter(take(caller, bytes));

@@ -104,6 +104,8 @@ it('is kept by the API: of ten jobs of the greatest size four are received at a 
   await eventually(() => doors.length === most);
   await setImmediate();
   expect([most, doors.length]).toEqual([4, 4]);
+  // What brings no body waits for nobody's: the room is full for this workspace, and for all.
+  expect((await api.call('POST', '/v1/jobs/9/cancel')).status).toBe(404);
   isHeld = false;
   for (const open of doors) open();
   const statuses = (await Promise.all([...mine, ...theirs])).map(({ status }) => status);
