@@ -20,12 +20,16 @@ export async function readStandstill(
   pending: { workflowId: string; runId: string; attempt: number },
 ): Promise<Standstill> {
   const events = history.events ?? [];
-  const told = failureIn(events);
-  const failure = told.failure ?? (await failureByReplay(replayer, history, pending.workflowId));
-  const named = told.writer ?? writerOf(events, eventNamedBy(failure?.message ?? ''));
-  const isFollowed = failure?.cause !== nondeterminism;
-  const writer = isFollowed ? null : (named ?? (await writerByReplay(replayer, events, pending.workflowId)));
-  return { ...pending, failure, writer };
+  const failure = failureIn(events) ?? (await failureByReplay(replayer, history, pending.workflowId));
+  if (failure?.cause !== nondeterminism) return { ...pending, failure, writer: null };
+  const named = writerOf(events, eventNamedBy(failure.message));
+  // Where nothing was written by the code that fails, it is not the known fault, and the search would be for nothing.
+  const isSearched = named === null && events.some((event) => isDone(event) && writtenBy(event) === failure.buildId);
+  return {
+    ...pending,
+    failure,
+    writer: isSearched ? await writerByReplay(replayer, events, pending.workflowId) : named,
+  };
 }
 
 /** When its first try ran out of time, what became of the others is nowhere. */
@@ -56,16 +60,17 @@ async function writerByReplay(replayer: Replayer, events: Events, workflowId: st
   return writerBefore(events, events.slice(0, ends[lost]).findLastIndex(isDone));
 }
 
-export function failureIn(events: Events): Pick<Standstill, 'failure' | 'writer'> {
+/** As the server has written it down; null when no workflow task has failed since one was done. */
+function failureIn(events: Events): Standstill['failure'] {
   const failedAt = events.findLastIndex((event) => event.workflowTaskFailedEventAttributes);
   const failed = events[failedAt]?.workflowTaskFailedEventAttributes;
-  const isOver = events.slice(failedAt + 1).some((event) => event.workflowTaskCompletedEventAttributes);
-  if (failed === undefined || failed === null || isOver) return { failure: null, writer: null };
+  const isOver = events.slice(failedAt + 1).some(isDone);
+  if (failed === undefined || failed === null || isOver) return null;
   const message = failed.failure?.message ?? '';
   const started = events.find((event) => Number(event.eventId) === Number(failed.startedEventId));
   const buildId = started?.workflowTaskStartedEventAttributes?.workerVersion?.buildId ?? '';
   const cause = failed.cause === nondeterministicError ? nondeterminism : `cause ${failed.cause}`;
-  return { failure: { cause, message, buildId }, writer: writerOf(events, eventNamedBy(message)) };
+  return { cause, message, buildId };
 }
 
 /** Every command's event follows the end of the workflow task that gave it, and comes before anything else is scheduled. */
@@ -85,7 +90,7 @@ function writerBefore(events: Events, at: number): Standstill['writer'] {
   const written = end < 0 ? after : after.slice(0, end);
   return {
     completedEventId: Number(completed.eventId),
-    buildId: completed.workflowTaskCompletedEventAttributes?.workerVersion?.buildId ?? '',
+    buildId: writtenBy(completed),
     hasUpdate: written.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes),
     isRepeated: wasScheduledBefore(events.slice(0, at)),
   };
@@ -98,6 +103,9 @@ function wasScheduledBefore(events: Events): boolean {
 }
 
 const isDone = (event: Events[number]): boolean => Boolean(event.workflowTaskCompletedEventAttributes);
+
+const writtenBy = (done: Events[number]): string =>
+  done.workflowTaskCompletedEventAttributes?.workerVersion?.buildId ?? '';
 
 const nondeterminism = 'NON_DETERMINISTIC_ERROR';
 

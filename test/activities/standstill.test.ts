@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import proto from '@temporalio/proto';
 import { describe, expect, it } from 'vitest';
 
-import { failureIn, readStandstill } from '../../activities/standstill.ts';
+import { readStandstill } from '../../activities/standstill.ts';
 import { decideHeal } from '../../domain/heal/decide.ts';
 
 const read = (name: string) =>
@@ -14,17 +14,21 @@ const recorded = read('stood-still.bin');
 const pending = { workflowId: 'job/18', runId: 'r', attempt: 9 };
 
 describe('the history of a job that stood still', () => {
-  it('names the workflow task to go back to', () => {
-    const { failure, writer } = failureIn(recorded.events);
-    expect(writer).toMatchObject({ completedEventId: 88, buildId: failure?.buildId, hasUpdate: true });
-    expect(decideHeal({ ...pending, failure, writer }, [], 1)).toMatchObject({ do: 'reset', toEventId: 88 });
+  const follows = { buildId: () => 'today', violation: () => Promise.resolve(null) };
+
+  it('names the workflow task to go back to', async () => {
+    const found = await readStandstill(recorded, follows, pending);
+    expect(found.writer).toMatchObject({ completedEventId: 88, buildId: found.failure?.buildId, hasUpdate: true });
+    expect(decideHeal(found, [], 1)).toMatchObject({ do: 'reset', toEventId: 88 });
   });
 
-  it('says nothing before it failed, nor after a workflow task was completed again', () => {
-    const before = recorded.events.filter(({ eventId }) => Number(eventId) < 132);
-    expect(failureIn(before)).toEqual({ failure: null, writer: null });
-    const completed = recorded.events.find((event) => event.workflowTaskCompletedEventAttributes);
-    expect(failureIn([...recorded.events, ...(completed === undefined ? [] : [completed])]).failure).toBeNull();
+  it('says nothing before it failed, nor after a workflow task was completed again', async () => {
+    const { events } = recorded;
+    const completed = events.filter((event) => event.workflowTaskCompletedEventAttributes).slice(0, 1);
+    for (const each of [events.filter(({ eventId }) => Number(eventId) < 132), [...events, ...completed]]) {
+      const found = await readStandstill({ events: each }, follows, pending);
+      expect([found.failure, found.writer]).toEqual([null, null]);
+    }
   });
 });
 
@@ -37,7 +41,7 @@ describe('the history of a job whose task ran out of time, and was decided at tw
   const replayer = (said: string | null) => ({ buildId: () => buildId, violation: () => Promise.resolve(said) });
 
   it('says nothing itself, but a replay does, and names the workflow task to go back to', async () => {
-    expect(failureIn(history.events).failure).toBeNull();
+    expect((await readStandstill(history, replayer(null), at)).failure).toBeNull();
     const found = await readStandstill(history, replayer(message), at);
     expect(found.writer).toEqual({ completedEventId: 35, buildId, hasUpdate: true, isRepeated: true });
     expect(decideHeal(found, [], 1)).toMatchObject({ do: 'reset', toEventId: 35 });
@@ -81,6 +85,17 @@ describe('the history of a workflow whose task was scheduled again for another w
     expect(decideHeal(found, [], 1)).toMatchObject({ do: 'reset', toEventId: 59 });
     expect(replayed.length).toBeLessThanOrEqual(6);
     expect(replayed.every((length) => history.events[length - 1]?.workflowTaskStartedEventAttributes)).toBe(true);
+  });
+
+  it('is not searched by code that has written nothing of it', async () => {
+    const history = read('stood-still-by-two-signals.bin');
+    for (const event of history.events) {
+      const { workerVersion } = event.workflowTaskCompletedEventAttributes ?? {};
+      if (workerVersion) workerVersion.buildId = 'yesterday';
+    }
+    const replayer = { buildId: () => 'today', violation: () => Promise.reject(new Error('is not needed')) };
+    const found = await readStandstill(history, replayer, { workflowId: 'cluster/39', runId: 'r', attempt: 8 });
+    expect(decideHeal(found, [], 1)).toMatchObject({ do: 'tell' });
   });
 
   it('is left to people when this code follows it', async () => {
