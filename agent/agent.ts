@@ -48,10 +48,10 @@ async function runJob(input: AgentInput, session: Session): Promise<void> {
     if (notice.kind === 'terminate') leave.begin(notice);
   });
   const work = async (): Promise<void> => {
-    const work = createWorkStopping(stopping);
-    await runTasks({ ...input, stopping: work.stopping }, session, role === 'head', leave);
+    const { stopping: workStopping, lost } = createWorkStopping(stopping);
+    await runTasks({ ...input, stopping: workStopping }, session, role === 'head', leave);
     const text = 'The cloud takes this instance back, and it holds no work any more.';
-    if (!stopping.signal.aborted) reports.leave(work.lost() ?? { code: 'INTERRUPTED', text });
+    if (!stopping.signal.aborted) reports.leave(lost() ?? { code: 'INTERRUPTED', text });
   };
   await Promise.all([work(), reports.run()]);
 }

@@ -7,15 +7,10 @@ import type { RegisterAnswer } from '../schema/agent.ts';
 import type { ApiClient, ApiRequest } from './api-client.ts';
 import type { Boot } from './boot.ts';
 import type { Log } from './log.ts';
+import { orderOf } from './stop-order.ts';
+import type { StopOrder } from './stop-order.ts';
 
 export const agentVersion = '0.1.0';
-
-export interface StopOrder {
-  code: string;
-  text: string;
-  /** True when the API refused us rather than released us. */
-  failed: boolean;
-}
 
 export interface Session {
   /** null when the agent has been told to stop instead. */
@@ -123,12 +118,3 @@ const upFor = ({ upSinceMs }: Boot): { upForMs?: number } =>
 
 /** A call rejects only because the agent is being stopped. */
 const orNull = <T>(call: Promise<T>): Promise<T | null> => call.catch(() => null);
-
-function orderOf(signal: AbortSignal): StopOrder {
-  const order: unknown = signal.reason;
-  if (typeof order !== 'object' || order === null || !('code' in order && 'text' in order)) {
-    return { code: 'UNKNOWN', text: 'The agent was told to stop.', failed: false };
-  }
-  const failed = 'failed' in order && order.failed === true;
-  return { code: String(order.code), text: String(order.text), failed };
-}

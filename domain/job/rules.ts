@@ -2,6 +2,7 @@
 // waiting to be tried again, or not begun.
 import { maxLostAttempts } from '../limits.ts';
 import type { Reason } from '../reason.ts';
+import { instanceLost } from './protocol.ts';
 import type { JobInstance, JobState, Lease, TaskRecord } from './state.ts';
 
 const endedCode = { done: 1, error: 2, cancelled: 3 } as const;
@@ -91,7 +92,7 @@ function outcomeOf(state: JobState, nowMs: number): { status: 'done' | 'error' |
 export function stopOrder(state: JobState, instance: JobInstance): { code: string; text: string } | null {
   if (state.cancelRequested !== null) return { code: 'JOB_OVER', text: state.cancelRequested.text };
   if (state.outcome !== null) return { code: 'JOB_OVER', text: state.outcome.reason.text };
-  if (instance.lost) return { code: 'INSTANCE_LOST', text: 'this instance was given up and its tasks went elsewhere' };
+  if (instance.lost) return { code: instanceLost, text: 'this instance was given up and its tasks went elsewhere' };
   if (instance.givenBack === true) return { code: 'NOT_NEEDED', text: 'no task waits for this instance any more' };
   return null;
 }
