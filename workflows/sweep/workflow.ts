@@ -1,5 +1,5 @@
-// One sweep: list, describe, decide, remember, end, forget. It never ends anything that domain/sweep did not call an orphan, and
-// it gives up rather than wait for long: the next run begins anew.
+// One sweep: list, describe, decide, remember, end, forget. It never ends anything that domain/sweep did not call an orphan,
+// and it gives up rather than wait for long: the next run begins anew.
 import { ActivityFailure, patched, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 
 import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../activities/activities.ts';
