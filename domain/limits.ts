@@ -171,6 +171,14 @@ export const revocationFeltWithinMs = 5_000;
 export const tokenMaxAgeMs = 2_000;
 export const accessCheckEveryMs = 2_000;
 
+/**
+ * A token that is not known may be younger than what is: then what is at most `newTokenMaxAgeMs` old is looked at, which is
+ * five reads a second however often somebody guesses. A new token is handed out `newTokenSettlesMs` after it was made, so
+ * that by then no replica of the API refuses it.
+ */
+export const newTokenMaxAgeMs = 200;
+export const newTokenSettlesMs = 250;
+
 /** Signing in on a device: how long its code is good, how often it asks, and how many wrong codes a person may type. */
 export const deviceLoginTtlMs = 600_000;
 export const deviceLoginIntervalMs = 2_000;

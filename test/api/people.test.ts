@@ -53,6 +53,16 @@ describe('tokens', () => {
     expect(kept).not.toContain(secret);
   });
 
+  it('makes a token that no other replica refuses, however lately that has read what there was before', async () => {
+    const { api, ask, member } = createPeople();
+    const replica = createTestApi({ workflows: api.workflows.port });
+    const whoami = async (token: string) => (await replica.call('GET', '/v1/whoami', { token })).status;
+    const making = ask('POST', '/v1/tokens', { token: member, body: {} });
+    expect(await whoami(member)).toBe(200);
+    const { body } = await making;
+    expect(await whoami(body.token)).toBe(200);
+  });
+
   it.each([
     ['more than its maker has', 'member', { scopes: ['admin'] }, 403, 'scopes'],
     ['more than the role of its user allows', 'admin', { user: 'rob', scopes: ['write'] }, 403, 'scopes'],

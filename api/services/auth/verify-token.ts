@@ -4,7 +4,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 import { RopewalkError } from '../../../domain/errors.ts';
-import { tokenMaxAgeMs } from '../../../domain/limits.ts';
+import { newTokenMaxAgeMs, tokenMaxAgeMs } from '../../../domain/limits.ts';
 import { scopesNow } from '../../../domain/workspace/authority.ts';
 import type { Role, Scope, WorkspaceToken } from '../../../domain/workspace/state.ts';
 import type { Actor, Deps } from '../context.ts';
@@ -38,8 +38,6 @@ export async function isStillGood(
 }
 
 const tokenSyntax = /^rw_([a-z0-9][a-z0-9-]{0,62})_([a-z0-9]{12})-([A-Za-z0-9_-]{43})$/;
-/** An unknown token may be younger than what is cached: then one more look, but not one per request. */
-const newTokenMaxAgeMs = 500;
 /** What the secret of an unknown token is compared with. */
 const nobodys = '00'.repeat(32);
 

@@ -1,6 +1,9 @@
 // What is changed about people goes to the workspace's workflow, which decides: what an API replica has cached of a token
 // may be seconds old. One call here is one item of a group commit.
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { RopewalkError } from '../../../domain/errors.ts';
+import { newTokenSettlesMs } from '../../../domain/limits.ts';
 import type { WorkspaceLimits, WorkspaceUser } from '../../../domain/workspace/state.ts';
 import type { IssuedToken } from '../../../domain/workspace/tokens.ts';
 import {
@@ -25,6 +28,7 @@ import type { WorkflowsPort } from '../workflows-port.ts';
 
 /** Each rejects with the problem that the workflow has found. */
 export interface PeopleUpdates {
+  /** Once every replica of the API takes the token. */
   issueToken(slug: string, item: IssueTokenItem): Promise<IssuedToken>;
   revokeToken(slug: string, item: RevokeTokenItem): Promise<{ id: string }>;
   putUser(slug: string, item: PutUserItem): Promise<WorkspaceUser>;
@@ -47,9 +51,14 @@ export function createPeopleUpdates(workflows: Pick<WorkflowsPort, 'update'>): P
     const submit = grouped<I, O>(update);
     return (slug, item) => submit(workspaceWorkflowId(slug), item);
   };
+  const issueToken = ofWorkspace<IssueTokenItem, IssuedToken>(workspaceMessages.issueToken);
   const createWorkspace = grouped<CreateWorkspaceItem, CreateWorkspaceAnswer>(deploymentMessages.createWorkspace);
   return {
-    issueToken: ofWorkspace(workspaceMessages.issueToken),
+    async issueToken(slug, item) {
+      const issued = await issueToken(slug, item);
+      await sleep(newTokenSettlesMs);
+      return issued;
+    },
     revokeToken: ofWorkspace(workspaceMessages.revokeToken),
     putUser: ofWorkspace(workspaceMessages.putUser),
     removeUser: ofWorkspace(workspaceMessages.removeUser),
