@@ -1,7 +1,8 @@
 // Effects on instances. Each is one provider call, idempotent, and safe to repeat after its answer was lost.
 import { Context } from '@temporalio/activity';
 
-import type { LaunchNews, InspectionNews } from '../domain/cluster/apply.ts';
+import type { LaunchNews } from '../domain/cluster/apply.ts';
+import type { InspectionNews } from '../domain/cluster/inspections.ts';
 import type { LaunchPlacement } from '../domain/cluster/machines.ts';
 import type { SlotOrder } from '../domain/cluster/plan.ts';
 import type { Tokens } from '../platform/tokens.ts';

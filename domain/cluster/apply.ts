@@ -11,7 +11,7 @@ import {
 import { addEvent, touchOrders } from './notes.ts';
 import { applyDaskNews } from './dask.ts';
 import type { DaskNews } from './dask.ts';
-import { answerInspected } from './inspections.ts';
+import { answerInspected, type InspectionNews, noteHeard } from './inspections.ts';
 import { failSlot, lose, tellLost } from './lose.ts';
 import { noteUnavailable } from './machines.ts';
 import { notWanted, takenBack } from './plan.ts';
@@ -115,7 +115,8 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   if (instance.bootId === null && report.kind !== 'register') return 'refused';
   instance.suspicion = null;
   instance.heardAtMs = nowMs;
-  if (instance.inspected !== undefined) instance.inspected.missing = 0;
+  noteHeard(instance);
+  if (state.alarm !== null && !isMassLoss(state)) state.alarm = null;
   if (report.interruption !== undefined) noteInterruption(state, instance, report.interruption, nowMs);
   if (report.kind === 'leaving') {
     lose(state, instance, { code: 'LEFT', text: 'its agent ended in order', atMs: nowMs });
@@ -176,20 +177,13 @@ export function suspectInstances(
     addEvent(state, nowMs, 'SUSPECTED', `not heard of: ${suspects.map((s) => s.instance).join(', ')}`);
 }
 
-export interface InspectionNews {
-  /** `gone` is said only by the place that would know; an instance that is merely missing is `unknown`. */
-  seen: { id: string; state: 'alive' | 'gone' | 'unknown' }[];
-  /** Our own API answered while we looked: silence is then the instance's. */
-  linkWorks: boolean;
-}
-
-/** The provider has described the suspects. */
-export function applyInspection(state: ClusterState, news: InspectionNews, nowMs: number): void {
+/** The provider has described the suspects. Without `tellsHung` those that hang are kept while nobody misses them. */
+export function applyInspection(state: ClusterState, news: InspectionNews, nowMs: number, tellsHung = true): void {
   const silent: ClusterInstance[] = [];
   for (const { id, state: seen } of news.seen) {
     const instance = state.instances.find((known) => known.id === id);
     if (instance === undefined || instance.state === 'stopping') continue;
-    const isMissing = answerInspected(instance, seen, news.linkWorks, nowMs);
+    const isMissing = answerInspected(instance, { seen, linkWorks: news.linkWorks, tellsHung }, nowMs);
     const { suspicion } = instance;
     if (suspicion === null && isMissing === null) continue;
     const isRepeat = suspicion?.inspection === 'done';
@@ -199,23 +193,22 @@ export function applyInspection(state: ClusterState, news: InspectionNews, nowMs
       lose(state, instance, { code: 'GONE', text, atMs: nowMs });
       continue;
     }
-    if (suspicion === null) continue;
-    if (news.linkWorks && !isRepeat) suspicion.silent += 1;
-    if (suspicion.silent >= maxSilentInspections) silent.push(instance);
+    if (suspicion !== null && news.linkWorks && !isRepeat) suspicion.silent += 1;
+    if (silentLooks(instance) >= maxSilentInspections) silent.push(instance);
   }
   loseSilent(state, silent, nowMs);
 }
 
-/**
- * Many silent at once is more likely our mistake than theirs: alarm, and replace nobody. Leases run out one by one, so
- * each is looked at on its own; those that are one look short of being lost count too.
- */
+/** Looks in a row that found it there and silent, whether its job missed it or nobody did. */
+const silentLooks = ({ suspicion, inspected }: ClusterInstance): number =>
+  Math.max(suspicion?.silent ?? 0, inspected?.silent ?? 0);
+
+/** Many silent at once is more likely our mistake than theirs: alarm, and replace nobody. */
 function loseSilent(state: ClusterState, silent: ClusterInstance[], nowMs: number): void {
-  const live = state.instances.filter((instance) => instance.state !== 'stopping' && instance.state !== 'error');
-  const nearly = live.filter((instance) => (instance.suspicion?.silent ?? 0) >= maxSilentInspections - 1);
-  if (nearly.length >= massLossMinimum && nearly.length > live.length * massLossShare) {
-    const text = `${nearly.length} of ${live.length} instances look lost at once; none is replaced until they are heard again`;
-    state.alarm ??= { code: 'MASS_LOSS', text, atMs: nowMs };
+  if (isMassLoss(state)) {
+    if (state.alarm !== null) return;
+    const text = `${nearlyLost(state).length} of ${live(state).length} instances look lost at once; none is replaced until they are heard again`;
+    state.alarm = { code: 'MASS_LOSS', text, atMs: nowMs };
     addEvent(state, nowMs, 'MASS_LOSS', text);
     return;
   }
@@ -224,6 +217,18 @@ function loseSilent(state: ClusterState, silent: ClusterInstance[], nowMs: numbe
     lose(state, instance, { code: 'SILENT', text: 'it exists but has stopped answering', atMs: nowMs });
   }
 }
+
+function isMassLoss(state: ClusterState): boolean {
+  const nearly = nearlyLost(state).length;
+  return nearly >= massLossMinimum && nearly > live(state).length * massLossShare;
+}
+
+/** Leases run out one by one, so each is looked at on its own; those that are one look short of being lost count too. */
+const nearlyLost = (state: ClusterState): ClusterInstance[] =>
+  live(state).filter((instance) => silentLooks(instance) >= maxSilentInspections - 1);
+
+const live = ({ instances }: ClusterState): ClusterInstance[] =>
+  instances.filter(({ state }) => state !== 'stopping' && state !== 'error');
 
 /** Terminated instances are gone for good: their slots are free again. */
 export function applyTerminated(state: ClusterState, ids: string[], nowMs: number): void {

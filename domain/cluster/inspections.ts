@@ -1,5 +1,6 @@
 // Instances of a job that nobody has heard of. Leases tell of a loss only where there is one, and a cloud does not say by
-// itself that an instance has ended: so it is asked, soon after an instance has registered and then about the quiet ones.
+// itself that an instance has ended: so it is asked, soon after an instance has registered and then about the quiet ones. One
+// that is there each time and says nothing has hung: it costs as much as one that works.
 import { firstInspectionMs, laterInspectionMs, maxMissing, quietMs, youngInspectionMs } from '../limits.ts';
 import type { ClusterInstance, ClusterSettings, ClusterState } from './state.ts';
 
@@ -13,26 +14,61 @@ export function isInspectionDue(state: ClusterState, instance: ClusterInstance, 
 }
 
 export function noteInspected(instance: ClusterInstance, nowMs: number): void {
-  instance.inspected = { lastMs: nowMs, underWay: true, missing: instance.inspected?.missing ?? 0 };
+  instance.inspected = { missing: 0, ...instance.inspected, lastMs: nowMs, underWay: true };
+}
+
+export interface InspectionNews {
+  /** `gone` is said only by the place that would know; an instance that is merely missing is `unknown`. */
+  seen: { id: string; state: 'alive' | 'gone' | 'unknown' }[];
+  /** Our own API answered while we looked: silence is then the instance's. */
+  linkWorks: boolean;
+}
+
+interface Look {
+  seen: 'alive' | 'gone' | 'unknown';
+  linkWorks: boolean;
+  /** False: as it was done before those that have hung were lost. */
+  tellsHung: boolean;
 }
 
 /**
  * Whether its cloud has forgotten it, quiet as it is; null when nobody had asked because of that. What is merely not shown
  * once, or while our own link is down, is not missing.
  */
-export function answerInspected(
-  { inspected }: ClusterInstance,
-  seen: 'alive' | 'gone' | 'unknown',
-  linkWorks: boolean,
-  nowMs: number,
-): boolean | null {
-  if (inspected?.underWay !== true) return null;
+export function answerInspected(instance: ClusterInstance, look: Look, nowMs: number): boolean | null {
+  const { inspected } = instance;
+  if (inspected === undefined) return null;
+  if (look.seen !== 'unknown' && (look.tellsHung || inspected.underWay)) inspected.missing = 0;
+  if (!inspected.underWay) return null;
+  if (look.tellsHung && isSilent(instance, look)) inspected.silent = (inspected.silent ?? 0) + 1;
   inspected.underWay = false;
   // An answer that was long in coming is no reason to ask again at once.
   inspected.lastMs = nowMs;
-  if (seen !== 'unknown') inspected.missing = 0;
-  else if (linkWorks) inspected.missing += 1;
+  if (look.seen === 'unknown' && look.linkWorks) inspected.missing += 1;
   return inspected.missing >= maxMissing;
+}
+
+/** Whether it makes a difference to this news that `tellsHung`. */
+export function mayTellHung({ instances }: ClusterState, { seen, linkWorks }: InspectionNews): boolean {
+  return seen.some(({ id, state }) => {
+    const instance = instances.find((each) => each.id === id);
+    if (instance?.inspected === undefined) return false;
+    const isFound = state !== 'unknown' && instance.inspected.missing > 0;
+    return isFound || isSilent(instance, { seen: state, linkWorks });
+  });
+}
+
+/** It is there, and had not spoken for long when it was asked about. */
+function isSilent({ inspected, heardAtMs }: ClusterInstance, look: Pick<Look, 'seen' | 'linkWorks'>): boolean {
+  if (inspected?.underWay !== true || look.seen !== 'alive' || !look.linkWorks) return false;
+  return heardAtMs + quietMs <= inspected.lastMs;
+}
+
+/** An instance has spoken: whatever was thought of it begins anew. */
+export function noteHeard({ inspected }: ClusterInstance): void {
+  if (inspected === undefined) return;
+  inspected.missing = 0;
+  delete inspected.silent;
 }
 
 /** Moments at which time alone makes one due. */

@@ -148,6 +148,8 @@ export interface Inspected {
   underWay: boolean;
   /** How often in a row the cloud did not know it. */
   missing: number;
+  /** How often in a row it was there, and had said nothing for long; absent until then. */
+  silent?: number;
 }
 
 /** Intent, written before the call: which slots this launch fills. */

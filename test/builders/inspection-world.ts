@@ -3,12 +3,28 @@
 import fc from 'fast-check';
 
 import type { Decision, Plan } from '../../domain/cluster/plan.ts';
-import type { ClusterState } from '../../domain/cluster/state.ts';
-import { firstInspectionMs, maxMissing, quietMs } from '../../domain/limits.ts';
+import type { ClusterInstance, ClusterState } from '../../domain/cluster/state.ts';
+import {
+  firstInspectionMs,
+  massLossMinimum,
+  massLossShare,
+  maxMissing,
+  maxSilentInspections,
+  quietMs,
+} from '../../domain/limits.ts';
 import type { ClusterRules } from './rules.ts';
 import { type CheckOptions, checkWorlds, type Met, must, pick } from './worlds.ts';
 
-export const inspectionSubjects = ['gone', 'forgotten', 'not shown', 'quiet and alive', 'on this machine'] as const;
+export const inspectionSubjects = [
+  'gone',
+  'forgotten',
+  'not shown',
+  'quiet and alive',
+  'heard again',
+  'hung',
+  'many hung at once',
+  'on this machine',
+] as const;
 type InspectionSubject = (typeof inspectionSubjects)[number];
 
 /** Runs many worlds against the rules; throws when one breaks them. */
@@ -27,6 +43,8 @@ const step = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('alive') }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('mute'), instance: fc.nat(5) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('mute all') }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('unmute'), instance: fc.nat(5) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('die'), instance: fc.nat(5), forgotten: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('suspect'), instance: fc.nat(5) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('roll') }) },
@@ -45,11 +63,13 @@ interface World {
   cloud: boolean;
   nowMs: number;
   born: number;
-  underWay: Inspect[];
+  underWay: { ids: string[]; quiet: Set<string>; askedAtMs: number }[];
   dead: Map<string, 'gone' | 'forgotten'>;
   mute: Set<string>;
   /** How often in a row the cloud did not show one, its agent not having spoken. */
   unseen: Map<string, number>;
+  /** How often in a row the cloud showed one that was quiet when it was asked about. */
+  silent: Map<string, number>;
   suspected: Set<string>;
   told: Set<string>;
   /** Minutes in which the cloud was asked about the quiet. */
@@ -73,7 +93,13 @@ function runWorld(rules: ClusterRules, { instances, cloud, steps }: InspectionPl
     ...(cloud ? { machines } : {}),
   };
   const state = rules.createClusterState({ number: 7, workspace: 'w', createdAtMs: bornAtMs }, settings);
-  const books = { dead: new Map(), mute: new Set<string>(), unseen: new Map(), suspected: new Set<string>() };
+  const books = {
+    dead: new Map(),
+    mute: new Set<string>(),
+    unseen: new Map(),
+    silent: new Map(),
+    suspected: new Set<string>(),
+  };
   const counts = { told: new Set<string>(), minutes: new Set<number>(), underWay: [], born: 0 };
   const world: World = { rules, state, cloud, nowMs: bornAtMs, ...books, ...counts, met };
   decide(world);
@@ -90,6 +116,7 @@ function take(world: World, each: typeof step extends fc.Arbitrary<infer T> ? T 
   if (each.do === 'wake') world.nowMs = soon(rules.planCluster(state, world.nowMs).wakeAtMs) ?? world.nowMs;
   if (each.do === 'answer') answer(world, each.link, each.hidden);
   if (each.do === 'alive') speak(world);
+  if (each.do === 'mute all') for (const { id } of live(state)) world.mute.add(id);
   if (each.do === 'roll') world.state = JSON.parse(JSON.stringify(state));
   if (!('instance' in each)) return;
   const instance = pick(state.instances, each.instance);
@@ -98,6 +125,7 @@ function take(world: World, each: typeof step extends fc.Arbitrary<infer T> ? T 
   if (each.do === 'register' && registeredAtMs === null) say(world, id, 'register');
   if (registeredAtMs === null || dead.has(id)) return;
   if (each.do === 'mute') world.mute.add(id);
+  if (each.do === 'unmute' && world.mute.delete(id)) world.met('heard again');
   if (each.do === 'die') dead.set(id, each.forgotten ? 'forgotten' : 'gone');
   // Once each: of that alone nobody is lost who lives.
   if (each.do !== 'suspect' || world.suspected.has(id)) return;
@@ -107,7 +135,10 @@ function take(world: World, each: typeof step extends fc.Arbitrary<infer T> ? T 
 
 function say(world: World, instance: string, kind: 'register' | 'alive'): void {
   world.unseen.delete(instance);
+  world.silent.delete(instance);
   world.rules.applyReport(world.state, { instance, bootId: instance, kind, address: 'a' }, world.nowMs);
+  const isAlarm = world.state.alarm === null || lookHung(world, live(world.state));
+  must(isAlarm, () => 'the alarm goes on though they are heard again');
 }
 
 function speak(world: World): void {
@@ -126,7 +157,7 @@ function decide(world: World): Plan {
     for (const decision of plan.decisions) {
       if (decision.kind === 'inspect') checkInspect(world, decision);
       rules.intend(state, decision, nowMs);
-      if (decision.kind === 'inspect') world.underWay.push(decision);
+      if (decision.kind === 'inspect') world.underWay.push(asked(world, decision));
       if (decision.kind === 'tellJob') for (const { instance } of decision.lost) world.told.add(instance);
       if (decision.kind === 'terminate') rules.applyTerminated(state, decision.ids, nowMs);
       if (decision.kind !== 'launch') continue;
@@ -142,6 +173,13 @@ function decide(world: World): Plan {
     checkWake(world, plan);
     return plan;
   }
+}
+
+/** Those who are asked about because a job suspects them, or are asked about already, are not said to be quiet. */
+function asked({ state, nowMs, underWay }: World, { ids }: Inspect): World['underWay'][number] {
+  const quiet = state.instances.filter(({ inspected }) => inspected?.underWay === true && inspected.lastMs === nowMs);
+  const isNew = (id: string): boolean => !underWay.some((each) => each.quiet.has(id));
+  return { ids, quiet: new Set(quiet.map(({ id }) => id).filter(isNew)), askedAtMs: nowMs };
 }
 
 function checkInspect({ state, nowMs, ...world }: World, { ids }: Inspect): void {
@@ -168,29 +206,53 @@ function checkWake({ rules, state, nowMs }: World, { wakeAtMs }: Plan): void {
 
 /** What the cloud says of those it was asked about, `hidden` of the living not being shown. Told twice. */
 function answer(world: World, linkWorks: boolean, hidden: number): void {
-  const { rules, state, dead, unseen, nowMs } = world;
-  const asked = world.underWay;
+  const { rules, state, dead, unseen, silent, nowMs } = world;
+  const { underWay } = world;
   world.underWay = [];
-  for (const { ids } of asked) {
+  for (const { ids, quiet, askedAtMs } of underWay) {
     const seen = ids.map((id, at) => {
       const isShown = dead.get(id) !== 'forgotten' && (dead.has(id) || at >= hidden);
       if (!isShown && !dead.has(id)) world.met('not shown');
       return { id, state: isShown ? (dead.has(id) ? ('gone' as const) : ('alive' as const)) : ('unknown' as const) };
     });
+    const before = live(state);
     for (const { id, state: is } of seen) {
       if (is !== 'unknown') unseen.delete(id);
       else if (linkWorks) unseen.set(id, (unseen.get(id) ?? 0) + 1);
       if (is === 'alive' && world.mute.has(id)) world.met('quiet and alive');
+      const wasQuiet = quiet.has(id) && before.some((each) => each.id === id && each.heardAtMs + quietMs <= askedAtMs);
+      if (is === 'alive' && linkWorks && wasQuiet) silent.set(id, (silent.get(id) ?? 0) + 1);
     }
     rules.applyInspection(state, { seen, linkWorks }, nowMs);
     const once = JSON.stringify(state);
     rules.applyInspection(state, { seen, linkWorks }, nowMs);
     must(once === JSON.stringify(state), () => 'the same news told twice made a difference');
-    for (const { id } of state.instances.filter((each) => each.state === 'error')) {
-      const isGone = dead.has(id) || (unseen.get(id) ?? 0) >= maxMissing;
-      must(isGone, () => `${id} is lost though it lives`);
-      world.met(dead.get(id) ?? 'not shown');
-    }
+    checkLost(world, before, ids);
+  }
+}
+
+const live = ({ instances }: ClusterState): ClusterInstance[] =>
+  instances.filter(({ state }) => state === 'ready' || state === 'starting');
+
+/** So many at once that it is more likely our mistake. */
+function lookHung({ silent }: World, among: ClusterInstance[]): boolean {
+  const nearly = among.filter(({ id }) => (silent.get(id) ?? 0) >= maxSilentInspections - 1).length;
+  return nearly >= massLossMinimum && nearly > among.length * massLossShare;
+}
+
+function checkLost(world: World, before: ClusterInstance[], asked: string[]): void {
+  const { state, dead, unseen, silent } = world;
+  const isLost = (id: string): boolean => state.instances.some((each) => each.id === id && each.state === 'error');
+  const isGone = (id: string): boolean => (dead.has(id) && asked.includes(id)) || (unseen.get(id) ?? 0) >= maxMissing;
+  const rest = before.filter(({ id }) => !(isLost(id) && isGone(id)));
+  const areMany = lookHung(world, rest);
+  if (areMany) world.met('many hung at once');
+  must(!areMany || state.alarm !== null, () => 'many have hung at once, and nobody is told');
+  for (const { id } of before) {
+    const hasHung = (silent.get(id) ?? 0) >= maxSilentInspections;
+    must(!isLost(id) || isGone(id) || (hasHung && !areMany), () => `${id} is lost though it lives`);
+    must(isLost(id) || areMany || !hasHung || !asked.includes(id), () => `${id} has hung and is kept`);
+    if (isLost(id)) world.met(isGone(id) ? (dead.get(id) ?? 'not shown') : 'hung');
   }
 }
 
@@ -216,6 +278,11 @@ function endGame(world: World): void {
     if (state.stopRequested === null) {
       must(!after(20) || kept('gone').length === 0, () => `${kept('gone').join()} is gone, and nobody noticed`);
       must(!after(40) || kept('forgotten').length === 0, () => `${kept('forgotten').join()} was forgotten by all`);
+      const hung = live(state).filter(({ id }) => world.mute.has(id));
+      must(
+        !after(70) || hung.length === 0 || state.alarm !== null,
+        () => `${hung.length} have hung, and nobody noticed`,
+      );
     }
   }
   for (const id of dead.keys()) {

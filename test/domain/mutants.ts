@@ -189,14 +189,14 @@ export const clusterMutants: Mutant[] = [
   {
     name: 'the same look counts twice',
     file: 'cluster/apply.ts',
-    from: 'if (news.linkWorks && !isRepeat)',
-    to: 'if (news.linkWorks)',
+    from: 'if (suspicion !== null && news.linkWorks && !isRepeat)',
+    to: 'if (suspicion !== null && news.linkWorks)',
   },
   {
     name: 'an outage of ours counts as silence of instances',
     file: 'cluster/apply.ts',
-    from: 'if (news.linkWorks && !isRepeat)',
-    to: 'if (!isRepeat)',
+    from: 'if (suspicion !== null && news.linkWorks && !isRepeat)',
+    to: 'if (suspicion !== null && !isRepeat)',
   },
   {
     name: 'instances that fall silent one by one are all replaced',

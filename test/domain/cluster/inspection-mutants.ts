@@ -29,8 +29,8 @@ export const inspectionMutants: Mutant[] = [
   {
     name: 'whoever was not shown now and then is lost',
     file: 'cluster/inspections.ts',
-    from: "  if (seen !== 'unknown') inspected.missing = 0;\n  else if",
-    to: "  if (seen === 'unknown') if",
+    from: "  if (look.seen !== 'unknown' && (look.tellsHung || inspected.underWay)) inspected.missing = 0;\n",
+    to: '',
   },
   {
     name: 'what its cloud has forgotten is kept',
@@ -43,5 +43,47 @@ export const inspectionMutants: Mutant[] = [
     file: 'cluster/apply.ts',
     from: 'if (suspicion === null && isMissing === null) continue;',
     to: 'if (suspicion === null) continue;',
+  },
+  {
+    name: 'whoever has hung is kept as long as nobody misses it',
+    file: 'cluster/apply.ts',
+    from: 'Math.max(suspicion?.silent ?? 0, inspected?.silent ?? 0)',
+    to: '(inspected, suspicion?.silent ?? 0)',
+  },
+  {
+    name: 'one that has spoken again is lost for its old silence',
+    file: 'cluster/inspections.ts',
+    from: '  delete inspected.silent;\n',
+    to: '',
+  },
+  {
+    name: 'one that spoke a moment before is called silent',
+    file: 'cluster/inspections.ts',
+    from: 'return heardAtMs + quietMs <= inspected.lastMs;',
+    to: 'return heardAtMs > 0;',
+  },
+  {
+    name: 'silence counts while our own link is down',
+    file: 'cluster/inspections.ts',
+    from: "look.seen !== 'alive' || !look.linkWorks) return false;",
+    to: "look.seen !== 'alive') return false;",
+  },
+  {
+    name: 'a look at a suspect does not count for one that was missing',
+    file: 'cluster/inspections.ts',
+    from: '(look.tellsHung || inspected.underWay)',
+    to: 'inspected.underWay',
+  },
+  {
+    name: 'many that have hung at once are all replaced',
+    file: 'cluster/apply.ts',
+    from: 'return nearly >= massLossMinimum && nearly > live(state).length * massLossShare;',
+    to: 'return nearly > 1_000;',
+  },
+  {
+    name: 'the alarm goes on when they are heard again',
+    file: 'cluster/apply.ts',
+    from: '  if (state.alarm !== null && !isMassLoss(state)) state.alarm = null;\n',
+    to: '',
   },
 ];
