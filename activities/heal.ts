@@ -1,5 +1,6 @@
 // The healing's look at all open workflows of a deployment, and the reset of those that domain/heal says so of. Which
-// workflows there are is asked of the deployment and its workspaces, and never of visibility, which lags behind.
+// workflows there are says visibility, at once and without a Temporal worker; what it lacks, since it lags behind, say the
+// deployment and its workspaces.
 import { createHash } from 'node:crypto';
 
 import { log } from '@temporalio/activity';
@@ -43,12 +44,19 @@ async function healAll(deps: HealDeps, { deploymentId, dryRun }: HealInput): Pro
   if (found !== deploymentId) {
     return { ...report, refusal: `this Temporal namespace is ${found ?? 'nobody'}'s, not ${deploymentId}'s` };
   }
-  const look = (ids: string[]): Promise<string[]> => lookAt(deps, ids, dryRun, report);
+  const areWell = new Map<string, boolean>();
+  const look = async (ids: string[]): Promise<string[]> => {
+    const fresh = ids.filter((id) => !areWell.has(id));
+    const well = await lookAt(deps, fresh, dryRun, report);
+    for (const id of fresh) areWell.set(id, well.includes(id));
+    return ids.filter((id) => areWell.get(id));
+  };
   const ask = async <V>(workflowId: string, query: string): Promise<V | null> => {
     const answer = await queryOrNull<V>(client, workflowId, query);
     if (answer === null) report.unknown.push(`what ${workflowId} has open`);
     return answer;
   };
+  await look(await openIds(client));
   // From the root to the leaves: what stands still cannot be asked what it has, but can the next time.
   const slugs: string[] = [];
   for (const id of await look([deploymentWorkflowId])) {
@@ -64,6 +72,21 @@ async function healAll(deps: HealDeps, { deploymentId, dryRun }: HealInput): Pro
   }
   return report;
 }
+
+/** As far as visibility knows; none when it does not answer. */
+async function openIds(client: Client): Promise<string[]> {
+  const ids: string[] = [];
+  try {
+    for await (const { workflowId } of client.workflow.list({ query: "ExecutionStatus = 'Running'" })) {
+      if (isOurs(workflowId)) ids.push(workflowId);
+    }
+  } catch (error) {
+    log.warn('visibility does not say which workflows are open', { error });
+  }
+  return ids;
+}
+
+const isOurs = (workflowId: string): boolean => /^(?:deployment|workspace\/.+|(?:job|cluster)\/\d+)$/.test(workflowId);
 
 /** Those that are well, and can be asked. */
 async function lookAt(deps: HealDeps, ids: string[], dryRun: boolean, report: HealReport): Promise<string[]> {

@@ -122,6 +122,19 @@ describe('the healing', () => {
     });
   });
 
+  it('looks also at what neither the deployment nor a workspace tells it of', async () => {
+    await withWorker(scene({ workflowsPath }), async () => {
+      const before = (await heal({ dryRun: true })).looked;
+      const handle = await temporal.client.workflow.start('knows', {
+        workflowId: 'cluster/4711',
+        taskQueue,
+        args: [{}],
+      });
+      await eventually(async () => (await heal({ dryRun: true })).looked === before + 1);
+      await handle.terminate();
+    });
+  });
+
   it('does nothing for another deployment than the namespace’s', async () => {
     expect(await heal({ deploymentId: 'dep_other' })).toMatchObject({
       refusal: expect.stringContaining('dep_own'),

@@ -25,6 +25,6 @@ function describe({ refusal, looked, unknown, healed }: HealReport): string {
 const control = proxyActivities<HealActivities>({
   startToCloseTimeout: '5m',
   scheduleToCloseTimeout: '10m',
-  heartbeatTimeout: '10s',
-  retry: { initialInterval: '200ms', maximumInterval: '10s' },
+  heartbeatTimeout: '5s',
+  retry: { initialInterval: '200ms', maximumInterval: '5s' },
 });
