@@ -1,5 +1,6 @@
 // The Temporal worker: runs the workflows, the activities that any worker can run, and, on this machine, the local
 // provider's activities on a queue of their own, so that `terminate` reaches the host that holds the process.
+import { flushCompileCache } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
@@ -148,6 +149,8 @@ async function main(): Promise<void> {
     providers.push(await Worker.create({ ...common, activities, taskQueue, maxHeartbeatThrottleInterval: '2s' }));
   }
   logger.info('worker running');
+  // What was compiled is kept when a process ends in order, which not every worker does.
+  flushCompileCache();
   await Promise.all([control, ...providers].map((worker) => worker.run()));
   await tracing?.close();
   await metrics?.close();

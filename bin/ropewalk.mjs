@@ -2,16 +2,19 @@
 // Starts the `ropewalk` command with Node 24, whichever Node (20 or later) runs this file. Plain JavaScript, no packages.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const main = join(root, 'cli', 'main.ts');
 const node = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 const current = Number(process.versions.node.split('.')[0]);
 
 if (current >= 24) {
+  // Stripping and compiling all files is most of what a short command costs. Beside the packages, whoever may write there
+  // could as well change those; where we may not, there is no cache.
+  enableCompileCache(join(root, 'node_modules', '.cache', 'ropewalk', 'compiled'));
   const { main: run } = await import('../cli/main.ts');
   process.exitCode = await run();
 } else if (existsSync(node)) {
@@ -27,7 +30,7 @@ if (current >= 24) {
 /** The exit code of the command; 128 + n when a signal ended it, as shells count. */
 async function runWith(program) {
   // Without the `--` Node looks through the whole line for its own --env-file, which is also an option of ours.
-  const child = spawn(program, ['--', main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(program, ['--', fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   // A terminal sends Ctrl-C to the child as well; the command takes two signals at once for one.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => child.kill(name));
   return new Promise((resolve, reject) => {

@@ -30,6 +30,8 @@ interface Recipe {
 }
 
 const cache = join(repository, 'node_modules', '.cache', 'ropewalk');
+/** Where Node keeps what it has compiled: see bin/ropewalk.mjs. */
+export const compileCache = join(cache, 'compiled');
 /** Older bundles may still be what a running stack restarts from; after this long none is. */
 const keptForMs = 14 * 24 * 3_600_000;
 

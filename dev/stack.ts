@@ -10,7 +10,7 @@ import { configuredPlaces } from '../ops/clouds.ts';
 import { type Host, loadHost } from '../ops/host.ts';
 import { prepareTemporal } from '../ops/init/prepare.ts';
 import { plural } from '../ops/plural.ts';
-import { buildBundles, type Bundles, repository } from './build.ts';
+import { buildBundles, type Bundles, compileCache, repository } from './build.ts';
 import { type DevConfig, localInstances, prepareSettings } from './config.ts';
 import { guardDatabase } from './database-version.ts';
 import { writeJson } from './files.ts';
@@ -190,7 +190,7 @@ const service = (name: string, script: string): Omit<ChildSpec, 'env'> => ({
 /** Without what belongs to npm, to Temporal or to another Ropewalk: children get those from us or not at all. */
 function plainEnv(env: Record<string, string>, home: Home): Record<string, string> {
   const kept = Object.entries(env).filter(([name]) => !/^(npm_|TEMPORAL_|ROPEWALK_)/.test(name));
-  return { ...Object.fromEntries(kept), ROPEWALK_HOME: home.path };
+  return { ...Object.fromEntries(kept), ROPEWALK_HOME: home.path, NODE_COMPILE_CACHE: compileCache };
 }
 
 async function answersOk(url: string): Promise<boolean> {
