@@ -23,6 +23,10 @@ const { provider } = values;
 if (provider !== 'local' && provider !== 'aws') throw new Error(`--provider is local or aws, not ${provider}`);
 const wanted = values.scenarios?.split(',');
 
+// The lives that are under way are lived to their end, and the report is of what was done; a second one ends it at once.
+const stopping = new AbortController();
+process.once('SIGINT', () => stopping.abort());
+
 const report = await runMatrix({
   provider,
   ...(wanted === undefined ? {} : { scenarios: allScenarios.filter((name) => wanted.includes(name)) }),
@@ -30,6 +34,7 @@ const report = await runMatrix({
   seed: Number(values.seed),
   atOnce: Number(values['at-once']),
   workers: Number(values.workers),
+  stopping: stopping.signal,
   ...(values.sample === undefined ? {} : { sample: Number(values.sample) }),
   say: (line) => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`),
 });

@@ -33,6 +33,8 @@ export interface MatrixOptions {
   only?: readonly string[];
   /** In one life; with fewer, there are more lives, and each is shorter. */
   faultsInALife?: number;
+  /** No new life begins after this either. */
+  stopping?: AbortSignal;
   say: (line: string) => void;
 }
 
@@ -53,7 +55,7 @@ export async function runMatrix(options: MatrixOptions): Promise<Report> {
     for (const [name, own] of boundaries) options.say(`${name}: ${own.map(boundaryName).join(', ')}`);
 
     const deadlineMs = startedAtMs + options.minutes * 60_000;
-    const isTime = (): boolean => Date.now() < deadlineMs;
+    const isTime = (): boolean => Date.now() < deadlineMs && options.stopping?.aborted !== true;
     const clearUp = cloud?.beUnkind(random);
     const lived: Life[] = [];
     let again: Cell[] = [];
