@@ -11,7 +11,10 @@ import { poll } from './poll.ts';
 export type WorkerAmount = boolean | number;
 
 export interface ClusterWaitOptions extends PollOptions<Cluster> {
-  /** Throws ClusterTimeoutError after this many milliseconds; ten minutes unless given. */
+  /**
+   * Throws ClusterTimeoutError after this many milliseconds. Unless given, after ten minutes in which the cluster does not wait
+   * for capacity: that wait has an end of its own.
+   */
   timeoutMs?: number;
 }
 
@@ -97,9 +100,10 @@ function checkAlive(cluster: Cluster): void {
 async function waitFor(
   look: LookAtCluster,
   what: 'workers' | 'scheduler' | 'end',
-  { timeoutMs = defaultTimeoutMs, signal, ...options }: ClusterWaitOptions,
+  { timeoutMs: givenMs, signal, ...options }: ClusterWaitOptions,
   isEnough: (cluster: Cluster) => boolean,
 ): Promise<Cluster> {
+  const timeoutMs = givenMs ?? defaultTimeoutMs;
   const timeout = new AbortController();
   let last: Cluster | null = null;
   const over = (): void => {
@@ -111,6 +115,7 @@ async function waitFor(
   const both = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
   const remember = (cluster: Cluster): boolean => {
     last = cluster;
+    if (givenMs === undefined && cluster.waitingForCapacity) timer?.refresh();
     return isEnough(cluster);
   };
   try {
