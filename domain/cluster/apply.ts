@@ -8,9 +8,11 @@ import {
   maxUnclearLaunches,
   minLaunchBackoffMs,
 } from '../limits.ts';
+import type { Reason } from '../reason.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { applyDaskNews } from './dask.ts';
 import type { DaskNews } from './dask.ts';
+import { noteNeverRegistered, noteRegistered } from './doubt.ts';
 import { answerInspected, type InspectionNews, noteHeard } from './inspections.ts';
 import { failSlot, lose, tellLost } from './lose.ts';
 import { noteUnavailable } from './machines.ts';
@@ -126,6 +128,7 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
     instance.bootId = report.bootId;
     instance.address = report.address;
     instance.registeredAtMs = nowMs;
+    noteRegistered(state);
     instance.state = 'ready';
     noteRunning(instance, report.upForMs, nowMs);
     noteReady(state, nowMs);
@@ -233,23 +236,24 @@ const live = ({ instances }: ClusterState): ClusterInstance[] =>
 /** Terminated instances are gone for good: their slots are free again. */
 export function applyTerminated(state: ClusterState, ids: string[], nowMs: number): void {
   const gone = state.instances.filter((instance) => ids.includes(instance.id));
-  for (const instance of gone) {
-    // An instance that never registered has failed its slot, exactly as a lost one has; one that we had no use for has not.
-    const failed = instance.registeredAtMs === null && instance.reason?.code !== notWanted;
-    if (failed && state.stopRequested === null && instance.slot < state.target) {
-      failSlot(state, instance, {
-        code: 'NEVER_REGISTERED',
-        text: neverRegistered(state, instance),
-        atMs: nowMs,
-      });
-    }
-    // It may have been working to the last: its job need not wait until leases run out.
-    if (instance.reason?.code === takenBack) tellLost(state, instance.id, takenBack, instance.reason.text);
-  }
+  // An instance that never registered has failed its slot, exactly as a lost one has; one that we had no use for has not.
+  const isSilent = (instance: ClusterInstance): boolean =>
+    instance.registeredAtMs === null && instance.reason?.code !== notWanted && instance.slot < state.target;
+  const failed = state.stopRequested === null ? gone.filter(isSilent) : [];
+  const reasonOf = (instance: ClusterInstance): Reason => ({
+    code: 'NEVER_REGISTERED',
+    text: neverRegistered(state, instance),
+    atMs: nowMs,
+  });
+  for (const instance of failed) failSlot(state, instance, reasonOf(instance));
+  // It may have been working to the last: its job need not wait until leases run out.
+  for (const { id, reason } of gone) if (reason?.code === takenBack) tellLost(state, id, takenBack, reason.text);
   // An order to empty it goes with it.
   if (gone.some(({ drain }) => drain !== null && drain.outcome === null)) touchOrders(state);
   state.instances = state.instances.filter((instance) => !ids.includes(instance.id));
   state.terminated += gone.length;
+  const [last] = failed.slice(-1);
+  if (last !== undefined) noteNeverRegistered(state, failed, reasonOf(last));
 }
 
 /** What people can do about it: the instance itself cannot say, and its cloud saw nothing wrong. */

@@ -3,6 +3,7 @@
 import { maxCapacityPauseMs, minCapacityPauseMs } from '../limits.ts';
 import { formatDuration } from '../units.ts';
 import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './machines.ts';
+import { launchableSlots } from './doubt.ts';
 import { addEvent } from './notes.ts';
 import { fillableAtMs, slotHistory, vacantSlots } from './slots.ts';
 import type { CapacityWait, ClusterState } from './state.ts';
@@ -17,7 +18,8 @@ export function watchCapacity(state: ClusterState, nowMs: number): void {
   // A launch that is under way decides whether anything is missing.
   if (machines === undefined || state.stopRequested !== null || state.launches.length > 0) return;
   // A slot that rests after failures of its own is not waited for.
-  const vacant = vacantSlots(state).filter((slot) => nowMs >= fillableAtMs(state, slot));
+  const isFillable = (slot: number): boolean => nowMs >= fillableAtMs(state, slot);
+  const vacant = launchableSlots(state).filter(isFillable);
   const waiting = state.waiting ?? null;
   if (vacant.length === 0) {
     if (waiting !== null) endWait(state, waiting, nowMs);
@@ -25,7 +27,7 @@ export function watchCapacity(state: ClusterState, nowMs: number): void {
   }
   const deadlineMs = capacityDeadlineMs(state);
   if (waiting !== null && deadlineMs !== null && nowMs >= deadlineMs) {
-    giveUpSlots(state, waiting, vacant, nowMs);
+    giveUpSlots(state, waiting, vacantSlots(state).filter(isFillable), nowMs);
     return;
   }
   const roles = new Set(vacant.slice(0, maxSlotsPerLaunch).map((slot) => (slot === 0 ? 'head' : 'worker')));

@@ -3,6 +3,7 @@
 import { assertNever } from '../errors.ts';
 import { takenBackGraceMs } from '../limits.ts';
 import { capacityDeadlineMs } from './capacity.ts';
+import { launchableSlots } from './doubt.ts';
 import { inspectionWakes, isInspectionDue, noteInspected } from './inspections.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { daskEnd, daskWakes, drainsWanted, isDraining, isSilent, needsDrain } from './dask-plan.ts';
@@ -176,7 +177,7 @@ const isSuspected = (state: ClusterState, instance: ClusterInstance, nowMs: numb
 
 function launch(state: ClusterState, nowMs: number): Decision[] {
   if (state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs) return [];
-  const fillable = vacantSlots(state).filter((slot) => nowMs >= fillableAtMs(state, slot));
+  const fillable = launchableSlots(state).filter((slot) => nowMs >= fillableAtMs(state, slot));
   const slots = fillable.map((slot) => ({
     slot,
     generation: (state.slots[slot]?.generations ?? 0) + 1,
@@ -216,9 +217,9 @@ function nextWake(state: ClusterState, nowMs: number): number | null {
   if (deadlineMs !== null && state.launches.length === 0) times.push(deadlineMs);
   const vacating = state.instances.filter((each) => each.state !== 'stopping' && isVacating(state, each));
   times.push(...vacating.map(({ leavesAtMs }) => (leavesAtMs ?? 0) + takenBackGraceMs));
-  const vacant = vacantSlots(state);
-  if (vacant.length > 0) {
-    const fillable = vacant.reduce(
+  const launchable = launchableSlots(state);
+  if (launchable.length > 0) {
+    const fillable = launchable.reduce(
       (first, slot) => Math.min(first, fillableAtMs(state, slot)),
       Number.POSITIVE_INFINITY,
     );

@@ -225,6 +225,8 @@ export interface ClusterState {
   waiting?: CapacityWait | null;
   waitedUntilMs?: number;
   slots: Record<string, SlotHistory>;
+  /** Absent unless instances never registered, and none has since: launches from then on, and how many of their instances failed so. */
+  doubt?: { fromSeq: number; failed: number };
   instances: ClusterInstance[];
   /** Grouped failures, newest reason kept: code -> count and text. */
   failures: Record<string, { count: number; text: string; lastAtMs: number }>;
@@ -246,4 +248,6 @@ export interface ClusterState {
   oldSlots?: true;
   /** It began before quiet instances were inspected. */
   oldInspections?: true;
+  /** It began before missing instances were tried one at a time when they do not register. */
+  oldProbes?: true;
 }

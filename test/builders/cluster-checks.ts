@@ -1,7 +1,7 @@
 // What must hold of a cluster's plans and state at any moment, whatever has happened before.
 import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
-import { localSlotPausesMs, maxSlotFailures, takenBackGraceMs } from '../../domain/limits.ts';
+import { localSlotPausesMs, maxNeverRegistered, maxSlotFailures, takenBackGraceMs } from '../../domain/limits.ts';
 import type { ClusterWorld } from './cluster-news.ts';
 import { must } from './worlds.ts';
 
@@ -90,6 +90,7 @@ function checkFilled(world: ClusterWorld): void {
   if (state.stopRequested !== null || nowMs < (state.launchBackoff?.untilMs ?? 0)) return;
   const asked = state.launches.flatMap((each) => each.slots);
   const taken = new Set([...claiming(world).map(({ slot }) => slot), ...asked]);
+  if (world.doubtFromSeq !== null) return checkTried(world, world.doubtFromSeq, taken);
   for (let slot = 0; slot < state.target; slot += 1) {
     const isPaused = nowMs < pausedUntilMs(state, slot);
     if (isPaused) world.met('paused');
@@ -99,6 +100,25 @@ function checkFilled(world: ClusterWorld): void {
     const leavesAtMs = world.interrupted.get(id) ?? Number.POSITIVE_INFINITY;
     must(is === 'stopping' || nowMs < leavesAtMs + takenBackGraceMs, () => `${id} is kept though it was taken back`);
   }
+}
+
+/** While none registers one is tried at a time, for a slot that is not resting; the others wait for it, and not for ever. */
+function checkTried(world: ClusterWorld, fromSeq: number, taken: Set<number>): void {
+  const { state, nowMs } = world;
+  const tried = [
+    ...state.instances.filter(({ registeredAtMs, launchSeq }) => registeredAtMs === null && launchSeq >= fromSeq),
+    ...state.launches.filter(({ seq }) => seq >= fromSeq).flatMap(({ slots }) => slots.map((slot) => ({ slot }))),
+  ];
+  must(new Set(tried.map(({ slot }) => slot)).size <= 1, () => 'several are tried at once though none registers');
+  const vacant = Array.from({ length: state.target }, (_, slot) => slot).filter(
+    (slot) => !taken.has(slot) && !state.slots[slot]?.givenUp,
+  );
+  if (vacant.length > 0 && tried.length > 0) world.met('tried one at a time');
+  const isPaused = vacant.some((slot) => nowMs < pausedUntilMs(state, slot));
+  must(
+    vacant.length === 0 || tried.length > 0 || isPaused,
+    () => `slots ${vacant.join()} are left vacant, and none is tried`,
+  );
 }
 
 /** Never above limits: at most one instance claims a slot, and those on their way out do so no more. */
@@ -145,6 +165,8 @@ export function checkState(world: ClusterWorld): void {
       must(!world.givenUp.has(slot), () => `slot ${slot} came back`);
       must(history.failures < maxSlotFailures, () => `slot ${slot} is never given up`);
     } else {
+      const { code } = history.givenUp;
+      if (code === 'NEVER_REGISTERED' && history.failures < maxNeverRegistered) world.met('given up after trying');
       world.givenUp.add(slot);
     }
   }

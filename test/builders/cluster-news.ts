@@ -2,7 +2,8 @@
 // in another order too: the outcome must be the same.
 import type { LaunchNews, Report } from '../../domain/cluster/apply.ts';
 import type { InspectionNews } from '../../domain/cluster/inspections.ts';
-import type { Decision } from '../../domain/cluster/plan.ts';
+import { maxNeverRegistered } from '../../domain/limits.ts';
+import { notWanted, type Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, FailureScope } from '../../domain/cluster/state.ts';
 import type { ClusterRules } from './rules.ts';
 import { type Met, must } from './worlds.ts';
@@ -22,6 +23,8 @@ export const clusterSubjects = [
   'taken back',
   'paused',
   'suspected before its launch answered',
+  'tried one at a time',
+  'given up after trying',
 ] as const;
 export type ClusterSubject = (typeof clusterSubjects)[number];
 
@@ -44,6 +47,10 @@ export interface ClusterWorld {
   /** Failures of each slot that were really its own. */
   slotFailures: Map<number, number>;
   givenUp: Set<string>;
+  /** The first launch since instances never registered; null when one has registered since. */
+  doubtFromSeq: number | null;
+  /** Launched since then, and failed in the same way. */
+  triedInVain: number;
   newestSeq: number;
   met: Met<ClusterSubject>;
 }
@@ -83,10 +90,23 @@ export function launched(world: ClusterWorld, effect: Extract<Effect, { kind: 'l
 
 export function terminated(world: ClusterWorld, effect: Extract<Effect, { kind: 'terminate' }>): void {
   finish(world, effect);
+  const { state } = world;
+  const isSilent = ({ id, registeredAtMs, reason, slot }: ClusterInstance): boolean =>
+    effect.ids.includes(id) && registeredAtMs === null && reason?.code !== notWanted && slot < state.target;
+  const silent = state.stopRequested === null ? state.instances.filter(isSilent) : [];
+  const tried = silent.filter(({ launchSeq }) => launchSeq >= (world.doubtFromSeq ?? Number.POSITIVE_INFINITY)).length;
+  world.triedInVain = world.doubtFromSeq === null ? 0 : world.triedInVain + tried;
+  if (silent.length > 0) world.doubtFromSeq ??= state.nextLaunchSeq;
   const copy: ClusterState = JSON.parse(JSON.stringify(world.state));
   note(world, (to) => world.rules.applyTerminated(to, effect.ids, world.nowMs));
   world.rules.applyTerminated(copy, effect.ids.toReversed(), world.nowMs);
   must(quiet(copy) === quiet(world.state), () => 'the order of terminated instances makes a difference');
+  if (silent.length === 0 || world.triedInVain < maxNeverRegistered - 1) return;
+  const asked = [...state.instances, ...state.launches.flatMap(({ slots }) => slots.map((slot) => ({ slot })))];
+  for (let slot = 0; slot < state.target; slot += 1) {
+    const isThere = asked.some((each) => each.slot === slot) || Boolean(state.slots[slot]?.givenUp);
+    must(isThere, () => `slot ${slot} is still wanted after ${world.triedInVain} that never registered`);
+  }
 }
 
 export function inspected(
@@ -142,6 +162,7 @@ export function tell(world: ClusterWorld, report: Report): void {
   const isOurs = known !== undefined && known.state !== 'stopping' && (isFirst || known.bootId === report.bootId);
   const none = state.launches.length > 0 ? 'not yet known' : 'refused';
   const expected = isOurs ? 'accepted' : known === undefined ? none : 'refused';
+  if (isOurs && isFirst && known.state === 'starting') world.doubtFromSeq = null;
   const before = JSON.stringify(state);
   const verdict = rules.applyReport(state, report, nowMs);
   must(verdict === expected, () => `${report.kind} of ${report.instance} was ${verdict}, should be ${expected}`);

@@ -113,6 +113,8 @@ function runClusterWorld(rules: ClusterRules, plan: ClusterPlan, met: Met<Cluste
     interrupted: new Map(),
     slotFailures: new Map(),
     givenUp: new Set(),
+    doubtFromSeq: null,
+    triedInVain: 0,
     newestSeq: 0,
     met,
   };

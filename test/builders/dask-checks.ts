@@ -173,7 +173,13 @@ function checkRest(world: DaskWorld): void {
   const held = state.instances.filter(({ id }) => !books.interrupted.has(id));
   const taken = new Set([...held.map(({ slot }) => slot), ...state.launches.flatMap((each) => each.slots)]);
   const isPausing = state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs;
-  for (let slot = 0; slot < state.target && !isPausing; slot += 1) {
+  // While none registers one is tried at a time, which may rest.
+  const isTried =
+    state.doubt !== undefined &&
+    (state.launches.length > 0 ||
+      state.instances.some(({ registeredAtMs }) => registeredAtMs === null) ||
+      Object.keys(state.slots).some((slot) => nowMs < pausedUntilMs(state, Number(slot))));
+  for (let slot = 0; slot < state.target && !isPausing && !isTried; slot += 1) {
     if (nowMs < pausedUntilMs(state, slot)) continue;
     must(taken.has(slot) || Boolean(state.slots[slot]?.givenUp), () => `slot ${slot} is left vacant`);
   }

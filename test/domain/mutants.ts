@@ -177,8 +177,8 @@ export const clusterMutants: Mutant[] = [
   {
     name: 'never registered is no failure',
     file: 'cluster/apply.ts',
-    from: 'const failed = instance.registeredAtMs === null && instance.reason?.code !== notWanted;',
-    to: 'const failed = false;',
+    from: 'instance.registeredAtMs === null && instance.reason?.code !== notWanted && instance.slot < state.target;',
+    to: 'instance.slot < state.target && instance.slot < 0;',
   },
   {
     name: 'a second process takes an instance over',

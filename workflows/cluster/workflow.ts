@@ -58,7 +58,9 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   const begun = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
   // Asked only where it matters: a job's cluster has its settings from the beginning.
   const oldInspections = begun !== null && areQuietInspected(begun.settings) && !patched(patchOf(begun.settings));
-  let state = begun === null ? null : withRules(begun, { oldSlots, oldInspections });
+  const oldProbes = !patched(probesPatch);
+  const old = { oldSlots, oldInspections, oldProbes };
+  let state = begun === null ? null : withRules(begun, old);
   // What is asked before the specification has been read is done as soon as it has.
   const early: ((known: ClusterState) => void)[] = [];
   const news = createNews();
@@ -92,7 +94,7 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
 
   const told = (): void => stop({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
   return onCancelRequest(told, async () => {
-    state ??= withRules(createState(input, createdAtMs, await loadSettings(input)), { oldSlots, oldInspections });
+    state ??= withRules(createState(input, createdAtMs, await loadSettings(input)), old);
     for (const how of early) how(state);
     return run(state, input, news);
   });
@@ -105,17 +107,22 @@ const slotsPatch = 'slots-have-successors-and-pauses';
 const inspectionsPatch = 'inspects-quiet-instances';
 const localInspectionsPatch = 'inspects-quiet-processes';
 
+/** When instances do not register, missing ones are launched one at a time. */
+const probesPatch = 'tries-one-at-a-time';
+
 /** What may come from a launch under way is not told lost: one signal less. */
 const launchingPatch = 'launching-is-not-lost';
 
 const patchOf = ({ machines }: ClusterState['settings']): string =>
   machines === undefined ? localInspectionsPatch : inspectionsPatch;
 
-function withRules(state: ClusterState, old: { oldSlots: boolean; oldInspections: boolean }): ClusterState {
-  if (old.oldSlots) state.oldSlots = true;
-  else delete state.oldSlots;
-  if (old.oldInspections) state.oldInspections = true;
-  else delete state.oldInspections;
+type OldRules = Record<'oldSlots' | 'oldInspections' | 'oldProbes', boolean>;
+
+function withRules(state: ClusterState, old: OldRules): ClusterState {
+  for (const name of ['oldSlots', 'oldInspections', 'oldProbes'] as const) {
+    if (old[name]) state[name] = true;
+    else delete state[name];
+  }
   return state;
 }
 

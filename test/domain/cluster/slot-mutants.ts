@@ -53,19 +53,49 @@ export const slotMutants: Mutant[] = [
   {
     name: 'the job is not told of one that was taken back',
     file: 'cluster/apply.ts',
-    from: '    if (instance.reason?.code === takenBack) tellLost(state, instance.id, takenBack, instance.reason.text);\n',
+    from: '  for (const { id, reason } of gone) if (reason?.code === takenBack) tellLost(state, id, takenBack, reason.text);\n',
     to: '',
   },
   {
     name: 'failures in a row have no pauses',
     file: 'cluster/plan.ts',
-    from: 'const fillable = vacantSlots(state).filter((slot) => nowMs >= fillableAtMs(state, slot));',
-    to: 'const fillable = vacantSlots(state);',
+    from: 'const fillable = launchableSlots(state).filter((slot) => nowMs >= fillableAtMs(state, slot));',
+    to: 'const fillable = launchableSlots(state);',
   },
   {
     name: 'nobody wakes at the end of a pause',
     file: 'cluster/plan.ts',
     from: '    times.push(Math.max(state.launchBackoff?.untilMs ?? 0, fillable));\n',
     to: '    times.push(state.launchBackoff?.untilMs ?? 0);\n',
+  },
+  {
+    name: 'all are launched anew though none registers',
+    file: 'cluster/doubt.ts',
+    from: 'if (doubt === undefined || vacant.length === 0) return vacant;',
+    to: 'if (doubt === undefined || vacant.length > 0) return vacant;',
+  },
+  {
+    name: 'the next is tried before the last has failed',
+    file: 'cluster/doubt.ts',
+    from: '  if (isUnderWay) return [];\n',
+    to: '',
+  },
+  {
+    name: 'whoever registers changes nothing for those that wait',
+    file: 'cluster/doubt.ts',
+    from: '  delete state.doubt;\n',
+    to: '  void state;\n',
+  },
+  {
+    name: 'those that were launched before the doubt count as tries',
+    file: 'cluster/doubt.ts',
+    from: 'registeredAtMs === null && launchSeq >= doubt.fromSeq;',
+    to: 'registeredAtMs === null && launchSeq >= 0;',
+  },
+  {
+    name: 'those that wait are not given up with the one that is tried',
+    file: 'cluster/doubt.ts',
+    from: '  for (const slot of vacantSlots(state)) slotHistory(state, slot).givenUp = reason;\n',
+    to: '  void [slotHistory, reason];\n',
   },
 ];
