@@ -5,8 +5,9 @@
 // this event". Here both ways give one order. It must never hold an update beyond its activation, and changes nothing for
 // what was begun before it. A run that continues as new waits for the updates that are held: the state that it hands on would
 // not have what they are answered with. A signal that comes after an update stays after it: only what a reset applies again
-// comes like that, and a cancellation must not overtake the results that had been reported before it.
-import { allHandlersFinished, CancellationScope, condition, patched } from '@temporalio/workflow';
+// comes like that, and a cancellation must not overtake the results that had been reported before it. A replay is given all
+// signals first: so the history keeps their places.
+import { allHandlersFinished, CancellationScope, condition, patched, workflowInfo } from '@temporalio/workflow';
 import type {
   WorkflowInterceptors,
   WorkflowInternalsInterceptor,
@@ -29,7 +30,8 @@ export function interceptors(): WorkflowInterceptors {
       isInOrder = patched(inOrderPatch);
       isOn = isInOrder || patched(updatesLastPatch);
     }
-    const { sooner, later } = split(jobs ?? [], isInOrder);
+    const ordered = isInOrder ? inPlace(jobs ?? [], input.activation.historyLength ?? 0) : (jobs ?? []);
+    const { sooner, later } = split(ordered, isInOrder);
     if (!isOn || later.length === 0 || sooner.length === 0) return next(input);
     next({ ...input, activation: only(input.activation, sooner) });
     held += 1;
@@ -59,6 +61,33 @@ function split(jobs: Jobs, isInOrder: boolean): { sooner: Jobs; later: Jobs } {
   const isLater = ({ doUpdate, signalWorkflow }: Jobs[number], at: number): boolean =>
     isThere(doUpdate) || (isInOrder && first >= 0 && at > first && isThere(signalWorkflow));
   return { sooner: jobs.filter((job, at) => !isLater(job, at)), later: jobs.filter(isLater) };
+}
+
+/**
+ * As they were when they were first worked off, where the history says so. Each place is a patch of its own: nothing else is
+ * in the history at once, and known at the beginning of a replayed activation.
+ */
+function inPlace(jobs: Jobs, historyLength: number): Jobs {
+  const updates = jobs.filter(({ doUpdate }) => isThere(doUpdate));
+  const signals = jobs.filter(({ signalWorkflow }) => isThere(signalWorkflow));
+  if (updates.length === 0 || signals.length === 0) return jobs;
+  const nameOf = (signal: number, place: number): string => `signal-after-updates-${historyLength}-${signal}-${place}`;
+  if (!workflowInfo().unsafe.isReplaying) {
+    for (const [nth, signal] of signals.entries()) {
+      const before = jobs.slice(0, jobs.indexOf(signal));
+      const place = before.filter(({ doUpdate }) => isThere(doUpdate)).length;
+      if (place > 0) patched(nameOf(nth, place));
+    }
+    return jobs;
+  }
+  const places = signals.map((_, nth) => updates.findIndex((_update, at) => patched(nameOf(nth, at + 1))) + 1);
+  if (places.every((place) => place === 0)) return jobs;
+  const signalsAt = (place: number): Jobs => signals.filter((_, nth) => places[nth] === place);
+  return [
+    ...jobs.filter(({ doUpdate, signalWorkflow }) => !isThere(doUpdate) && !isThere(signalWorkflow)),
+    ...signalsAt(0),
+    ...updates.flatMap((update, at) => [update, ...signalsAt(at + 1)]),
+  ];
 }
 
 const isThere = (value: unknown): boolean => value !== null && value !== undefined;

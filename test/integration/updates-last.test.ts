@@ -86,6 +86,8 @@ describe('an update', () => {
     });
     const again = client.workflow.getHandle('hearing');
     expect(await withWorker(at, () => again.result())).toBe('one two three end');
+    // Another worker replays it. That would be told that all is well whatever came of it: so it is asked.
+    expect(await withWorker(at, () => again.query<string>('heard'))).toBe('one two three end');
     await expect(Worker.runReplayHistory(at.code, await again.fetchHistory())).resolves.toBeUndefined();
   });
 
