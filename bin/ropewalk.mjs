@@ -2,7 +2,7 @@
 // Starts the `ropewalk` command with Node 24, whichever Node (20 or later) runs this file. Plain JavaScript, no packages.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
+import module from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const current = Number(process.versions.node.split('.')[0]);
 if (current >= 24) {
   // Stripping and compiling all files is most of what a short command costs. Beside the packages, whoever may write there
   // could as well change those; where we may not, there is no cache.
-  enableCompileCache(join(root, 'node_modules', '.cache', 'ropewalk', 'compiled'));
+  module.enableCompileCache(join(root, 'node_modules', '.cache', 'ropewalk', 'compiled'));
   const { main: run } = await import('../cli/main.ts');
   process.exitCode = await run();
 } else if (existsSync(node)) {
