@@ -13,6 +13,10 @@ export const errorBody = z.object({
 });
 export type ErrorBody = z.infer<typeof errorBody>;
 
+/** The last of an answer of lines that could not be given to its end; `status` is what the answer would have had. */
+export const errorLine = errorBody.extend({ status: z.number().int() });
+export type ErrorLine = z.infer<typeof errorLine>;
+
 export const reason = z.object({ code: z.string(), text: z.string(), at: z.iso.datetime() });
 
 /** `after` is the `next` of the page before; the last page has `next: null`. */

@@ -93,6 +93,16 @@ export function errorFromResponse(response: Response, text: string): RopewalkApi
   });
 }
 
+/** The error that the last line of a broken answer tells; null for any other line. */
+export function errorFromLine(line: unknown): RopewalkApiError | null {
+  if (typeof line !== 'object' || line === null || !('error' in line && 'status' in line)) return null;
+  const status = Number(line.status);
+  return errorFromResponse(
+    new Response(null, { status: status >= 400 && status <= 599 ? status : 500 }),
+    JSON.stringify(line),
+  );
+}
+
 /** True when the same call may well succeed a little later: there was no answer, or the service is away or busy. */
 export function isOutage(error: unknown): error is RopewalkApiError {
   if (error instanceof ServerError) return error.status !== null;

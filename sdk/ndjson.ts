@@ -1,8 +1,11 @@
 // A response body of one JSON value per line, as it arrives: lines are put together across chunks.
-import { ConnectionError, RopewalkApiError, ServerError } from './errors.ts';
+import { ConnectionError, errorFromLine, RopewalkApiError, ServerError } from './errors.ts';
 import { trusted } from './request.ts';
 
-/** Ends with the body; leaving the loop early cancels it. Throws ConnectionError when it breaks off. */
+/**
+ * Ends with the body; leaving the loop early cancels it. When it breaks off it throws what the API's last line tells, or
+ * ConnectionError.
+ */
 export async function* readNdjson<T>(response: Response, signal?: AbortSignal): AsyncGenerator<T, void, undefined> {
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -34,11 +37,15 @@ export async function* readNdjson<T>(response: Response, signal?: AbortSignal): 
 }
 
 function parse<T>(line: string): T {
+  let value: unknown;
   try {
-    return trusted<T>(JSON.parse(line));
+    value = JSON.parse(line);
   } catch (cause) {
     throw new ServerError('a line of the log is not JSON', { code: 'BAD_ANSWER', status: null }, { cause });
   }
+  const told = errorFromLine(value);
+  if (told !== null) throw told;
+  return trusted<T>(value);
 }
 
 /** The last line may lack its line end, but not its second half. */

@@ -5,7 +5,7 @@ import { HTTPException } from 'hono/http-exception';
 import type { z } from 'zod';
 
 import { errorCodes, RopewalkError, type Problem } from '../../domain/errors.ts';
-import type { ErrorBody } from '../../schema/common.ts';
+import type { ErrorBody, ErrorLine } from '../../schema/common.ts';
 import type { AppEnv } from '../routes/app.ts';
 import { logFields } from './log-fields.ts';
 
@@ -20,17 +20,24 @@ export function answerError(error: unknown, c: Context<AppEnv>): Response {
   }
   if (status === 401) c.header('WWW-Authenticate', 'Bearer');
   if (retryable) c.header('Retry-After', String(Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000))));
-  const body: ErrorBody = {
-    error: {
-      code: problem.code,
-      message: problem.message,
-      ...(problem.field === undefined ? {} : { field: problem.field }),
-      ...(problem.hint === undefined ? {} : { hint: problem.hint }),
-      requestId: c.var.requestId,
-    },
-  };
-  return c.json(body, status);
+  return c.json(bodyOf(problem, c), status);
 }
+
+/** For an answer of lines that has begun: its status has been sent. */
+export function errorLineOf(error: unknown, c: Context<AppEnv>): ErrorLine {
+  const { problem } = understand(error);
+  return { ...bodyOf(problem, c), status: errorCodes[problem.code].status };
+}
+
+const bodyOf = ({ code, message, field, hint }: Problem, c: Context<AppEnv>): ErrorBody => ({
+  error: {
+    code,
+    message,
+    ...(field === undefined ? {} : { field }),
+    ...(hint === undefined ? {} : { hint }),
+    requestId: c.var.requestId,
+  },
+});
 
 /** What zod found, as one problem that names the first field and says how many more there are. */
 export function validationProblem(error: z.ZodError): RopewalkError {

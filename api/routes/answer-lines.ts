@@ -1,6 +1,8 @@
 // Answers with lines of JSON, from a service that reads until its reader leaves.
 import type { Context } from 'hono';
 
+import { RopewalkError } from '../../domain/errors.ts';
+import { errorLineOf } from '../middleware/errors.ts';
 import { logFields } from '../middleware/log-fields.ts';
 import { routeOf } from '../middleware/metrics.ts';
 import { callerOf } from '../services/auth/caller.ts';
@@ -43,7 +45,10 @@ export async function answerLines(
   const stream = ndjsonStream(whileAllowed(lines, access), {
     leave: () => left.abort(),
     onEnd: ends,
-    onError: (error) => deps.logger.warn({ ...logFields(c), err: error }, 'a stream of lines was cut short'),
+    onError: (error) => {
+      deps.logger.warn({ ...logFields(c), err: error }, 'a stream of lines was cut short');
+      return errorLineOf(error, c);
+    },
   });
   return c.body(stream, 200, headers);
 }
@@ -60,5 +65,5 @@ async function* whileAllowed(lines: AsyncIterable<unknown>, access: AccessWatch)
   } finally {
     access.end();
   }
-  if (access.isLost()) throw new Error('the token of its reader is no longer good');
+  if (access.isLost()) throw new RopewalkError({ code: 'UNAUTHENTICATED', message: 'The token is no longer good.' });
 }

@@ -1,16 +1,21 @@
 // Lines as `application/x-ndjson`, pulled one by one as the reader takes them, so that nothing piles up here. A reader who
-// leaves ends the iteration; while nothing comes, an empty line now and then keeps the connection; an error cuts the connection, so that half an answer never looks whole.
+// leaves ends the iteration; while nothing comes, an empty line now and then keeps the connection. An error is told in a last
+// line and cuts the connection, so that half an answer never looks whole.
 
+/** `onError` gives the last line. */
 export function ndjsonStream(
   lines: AsyncIterable<unknown>,
-  options: { leave: () => void; onError: (error: unknown) => void; onEnd?: () => void },
+  options: { leave: () => void; onError: (error: unknown) => unknown; onEnd?: () => void },
 ) {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   let awaited: Promise<IteratorResult<unknown>> | null = null;
   let isLeft = false;
+  let failed: { error: unknown } | null = null;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
+      // The last line has been taken: an error would have thrown it away.
+      if (failed !== null) return controller.error(failed.error);
       try {
         awaited ??= iterator.next();
         const next = await withinQuiet(awaited);
@@ -26,8 +31,8 @@ export function ndjsonStream(
       } catch (error) {
         if (isLeft) return;
         options.onEnd?.();
-        options.onError(error);
-        controller.error(error);
+        failed = { error };
+        controller.enqueue(encoder.encode(`${JSON.stringify(options.onError(error))}\n`));
       }
     },
     async cancel() {

@@ -24,7 +24,7 @@ import {
   keepaliveCluster,
   scaleCluster,
 } from '../../schema/clusters.ts';
-import { errorBody } from '../../schema/common.ts';
+import { errorBody, errorLine } from '../../schema/common.ts';
 import { createdJob, createJob, job, jobEvent, jobPage, logLine, taskPage } from '../../schema/jobs.ts';
 
 export const named = {
@@ -45,6 +45,7 @@ export const named = {
   keepaliveCluster: keepaliveCluster.openapi('KeepaliveCluster'),
   credentials: credentials.openapi('Credentials'),
   error: errorBody.openapi('Error'),
+  errorLine: errorLine.openapi('ErrorLine'),
   registerRequest: registerRequest.openapi('RegisterRequest'),
   registerAnswer: registerAnswer.openapi('RegisterAnswer'),
   reportRequest: reportRequest.openapi('ReportRequest'),
@@ -85,9 +86,10 @@ export const jsonBody = <S extends z.ZodType>(schema: S) => ({
 // Typed as any text, because the router takes whatever ends in "json" for one JSON value.
 export const ndjsonType: string = 'application/x-ndjson';
 
+/** What breaks off says why in its last line, and its connection is cut all the same. */
 export const ndjson = <S extends z.ZodType>(schema: S, description: string) => ({
-  description,
-  content: { [ndjsonType]: { schema } },
+  description: `${description} An answer that breaks off has an ErrorLine as its last, where that could be said.`,
+  content: { [ndjsonType]: { schema: z.union([schema, named.errorLine]) } },
 });
 
 /** Every route can end in the one error body. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Deps } from './context.ts';
+import { shuttingDown } from './shutting-down.ts';
 import { time } from './to-wire.ts';
 
 export interface EventsInput {
@@ -46,7 +47,7 @@ export async function* followEvents<V, E extends Event>(
     if (!input.follow || isOver(view) || input.signal.aborted) return;
     await sleep(pollMs, undefined, { signal }).catch(() => undefined);
     // A stream that our own end cuts short must not look complete to its reader.
-    if (deps.stopping.aborted) throw new Error('the API is shutting down');
+    if (deps.stopping.aborted) throw shuttingDown();
     view = await read().catch((error: unknown) => unlessAway(error, view));
   }
 }

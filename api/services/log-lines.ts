@@ -3,6 +3,7 @@
 import type { LogLine } from '../../providers/provider.ts';
 import type { LogLine as WireLine } from '../../schema/jobs.ts';
 import type { Deps } from './context.ts';
+import { shuttingDown } from './shutting-down.ts';
 import { time } from './to-wire.ts';
 
 export interface LinesWanted {
@@ -51,7 +52,7 @@ async function* shown(
       yield { at: time(atMs), instance, task, attempt, stream, text };
     }
     // A stream that our own end cuts short must not look complete to its reader.
-    if (deps.stopping.aborted) throw new Error('the API is shutting down');
+    if (deps.stopping.aborted) throw shuttingDown();
   } catch (error) {
     if (!ended.signal.aborted) throw error;
   } finally {

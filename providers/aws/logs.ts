@@ -10,9 +10,10 @@ import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import type { FilteredLogEvent } from '@aws-sdk/client-cloudwatch-logs';
 
 import { logGroupOf, logStreamOf } from '../../domain/cloud-names.ts';
+import { RopewalkError } from '../../domain/errors.ts';
 import type { LogLine, LogQuery } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
-import { codeOf } from './sdk-errors.ts';
+import { codeOf, messageOf } from './sdk-errors.ts';
 
 export interface LogTimes {
   pollMs: number;
@@ -73,9 +74,15 @@ async function* events(
     } catch (error) {
       // The first agent that has something to say makes the group.
       if (signal?.aborted === true || codeOf(error) === 'ResourceNotFoundException') return;
-      throw error;
+      throw notRead(error);
     }
   } while (nextToken !== undefined);
+}
+
+function notRead(error: unknown): RopewalkError {
+  const message = `CloudWatch Logs does not give the lines: ${codeOf(error)}: ${messageOf(error)}`;
+  const hint = 'What is missing, if anything: ropewalk doctor, docs/aws.md (the policy of the API).';
+  return new RopewalkError({ code: 'UNAVAILABLE', message, hint }, { cause: error });
 }
 
 interface Seen {

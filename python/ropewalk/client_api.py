@@ -123,26 +123,22 @@ class ClientApi:
                 if not line.endswith(b"\n"):
                     raise http.client.IncompleteRead(line)
                 if line.strip():
-                    yield json.loads(line)
+                    value = json.loads(line)
+                    # The API's last word when it cannot go on.
+                    if isinstance(value, dict) and "error" in value and "status" in value:
+                        raise _told(value["error"], int(value["status"]))
+                    yield value
             # Known when the length was told before; an answer in chunks says itself that it was cut.
             if response.length:
                 raise http.client.IncompleteRead(b"", response.length)
         except (http.client.HTTPException, OSError) as error:
             raise self._unreachable(error).error from None
-        except ValueError:
+        except (ValueError, KeyError, TypeError):
             raise RopewalkError("A line of the answer is not JSON.", code="NOT_ROPEWALK") from None
 
     def _refusal(self, answer: HTTPError) -> _Refusal:
         try:
-            problem = json.loads(answer.read(_MAX_ERROR_BYTES))["error"]
-            error = RopewalkError(
-                str(problem["message"]),
-                code=str(problem["code"]),
-                field=problem.get("field"),
-                hint=problem.get("hint"),
-                request_id=problem.get("requestId"),
-                status=answer.code,
-            )
+            error = _told(json.loads(answer.read(_MAX_ERROR_BYTES))["error"], answer.code)
         except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
             # Something between here and the API: a proxy, or another server altogether.
             code = "UNAVAILABLE" if answer.code in (502, 503, 504) else "NOT_ROPEWALK"
@@ -157,6 +153,17 @@ class ClientApi:
         # A certificate that is not trusted now is not trusted in a second either.
         code = "UNTRUSTED" if isinstance(why, ssl.SSLCertVerificationError) else "UNREACHABLE"
         return _Refusal(RopewalkError(message, code=code, hint=hint), 0.0)
+
+
+def _told(problem: Any, status: int) -> RopewalkError:
+    return RopewalkError(
+        str(problem["message"]),
+        code=str(problem["code"]),
+        field=problem.get("field"),
+        hint=problem.get("hint"),
+        request_id=problem.get("requestId"),
+        status=status,
+    )
 
 
 def is_passing(error: RopewalkError) -> bool:

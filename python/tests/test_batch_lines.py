@@ -76,6 +76,18 @@ def test_a_log_that_is_not_followed_tells_that_it_broke_off(jobs: JobsStandIn) -
     assert caught.value.code == "UNREACHABLE"
 
 
+def test_the_last_line_tells_why_it_broke_off(jobs: JobsStandIn) -> None:
+    jobs.jobs = {1: a_job(1)}
+    error = {"code": "UNAUTHENTICATED", "message": "The token is no longer good.", "requestId": "req_1"}
+    told = text_of([a_line("one"), {"status": 401, "error": error}])
+    jobs.faults += [("GET", "/logs?follow=true", *cut(told))]
+    lines = batch.logs(1, follow=True)
+    assert next(lines)["text"] == "one"
+    with pytest.raises(ropewalk.RopewalkError, match="no longer good") as caught:
+        next(lines)
+    assert (caught.value.code, caught.value.status, caught.value.request_id) == ("UNAUTHENTICATED", 401, "req_1")
+
+
 def test_a_line_that_is_no_line_is_not_asked_for_again(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1)}
     jobs.faults += [("GET", "/logs?follow=true", 200, text_of([a_line("one")]) + b"<html>\n", {})]

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { RopewalkError } from '../../domain/errors.ts';
 import { cancelJob } from '../../domain/job/events.ts';
 import type { LogLine, LogQuery } from '../../providers/provider.ts';
 import { createTestApi, linesOf, type TestApi } from './support.ts';
@@ -82,7 +83,7 @@ describe('logs', () => {
     expect(await released).toBe(true);
   });
 
-  it('are cut, not ended, when the provider fails or the API shuts down', async () => {
+  it('are cut, not ended, and say why, when the provider fails or the API shuts down', async () => {
     const api = createTestApi();
     const number = await api.submit({});
     api.logs.read = async function* () {
@@ -91,6 +92,16 @@ describe('logs', () => {
     };
     const failing = await api.call('GET', `/v1/jobs/${number}/logs`);
     await expect(failing.text()).rejects.toThrow('disk gone');
+    api.logs.read = async function* () {
+      yield line('first');
+      throw new RopewalkError({ code: 'UNAVAILABLE', message: 'the cloud does not give them' });
+    };
+    const reader = (await api.call('GET', `/v1/jobs/${number}/logs`)).body?.getReader();
+    await reader?.read();
+    const last: unknown = JSON.parse(new TextDecoder().decode((await reader?.read())?.value));
+    const error = { code: 'UNAVAILABLE', message: 'the cloud does not give them', requestId: expect.any(String) };
+    expect(last).toEqual({ status: 503, error });
+    await expect(reader?.read()).rejects.toThrow('the cloud does not give them');
     const { released } = followed(api, [line('first')]);
     const open = await api.call('GET', `/v1/jobs/${number}/logs?follow=true`);
     const text = open.text().catch(String);

@@ -69,9 +69,10 @@ describe('revocation', () => {
       if (token === undefined) throw new Error('no token');
       token.revokedAtMs = api.now();
       api.clock.offsetMs += tokenMaxAgeMs + 1;
-      const rest = reader?.read().then(String, String);
+      const rest = reader?.read().then(({ value }) => new TextDecoder().decode(value));
       await vi.advanceTimersByTimeAsync(accessCheckEveryMs);
-      expect(await rest).toContain('no longer good');
+      expect(await rest).toContain('UNAUTHENTICATED');
+      await expect(reader?.read()).rejects.toThrow('no longer good');
     } finally {
       vi.useRealTimers();
     }

@@ -47,6 +47,23 @@ describe('the events of a job', () => {
     expect(got).toEqual(all);
   });
 
+  it('end with what the API says when it cannot go on, or are asked for again when that will pass', async () => {
+    const error = { code: 'UNAUTHENTICATED', message: 'The token is no longer good.', requestId: 'req_1' };
+    const says = (status: number): string => `${JSON.stringify({ status, error })}\n`;
+    const { client } = await connect((_, nth) => {
+      if (nth === 1) return { chunks: [...ndjson(all.slice(0, 2)), says(503)], ending: 'break' };
+      return { chunks: [...ndjson(all.slice(0, 3)), says(401)], ending: 'break' };
+    });
+    const got: JobEvent[] = [];
+    const troubles: string[] = [];
+    const reading = (async () => {
+      const onUnreachable = ({ message }: { message: string }): void => void troubles.push(message);
+      for await (const each of client.jobs.events(12, { follow: true, onUnreachable })) got.push(each);
+    })();
+    await expect(reading).rejects.toMatchObject({ name: 'AuthenticationError', ...error });
+    expect([got, troubles]).toEqual([all.slice(0, 3), [error.message]]);
+  });
+
   it('start where they are asked to, end with the signal, and let the connection go when the loop is left', async () => {
     const { client, api } = await connect(() => ({ chunks: ndjson(all), ending: 'hang' }));
     for await (const { code } of client.jobs.events(12, { follow: true, since: new Date(0) })) {
