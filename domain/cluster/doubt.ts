@@ -12,11 +12,8 @@ export function noteNeverRegistered(state: ClusterState, failed: ClusterInstance
   const { doubt } = state;
   if (doubt === undefined) {
     state.doubt = { fromSeq: state.nextLaunchSeq, failed: 0 };
-    const waiting = vacantSlots(state).length;
-    if (waiting > 1) {
-      const text = `${failed.length} instances never registered: from now on one is launched at a time, until one registers`;
-      addEvent(state, reason.atMs, 'PROBING', text);
-    }
+    const text = 'instances do not register: from now on one is launched at a time, until one does';
+    if (vacantSlots(state).length > 1) addEvent(state, reason.atMs, 'PROBING', text);
     return;
   }
   doubt.failed += failed.filter((instance) => isProbe(state, instance)).length;

@@ -53,7 +53,8 @@ export function mayTellHung({ instances }: ClusterState, { seen, linkWorks }: In
   return seen.some(({ id, state }) => {
     const instance = instances.find((each) => each.id === id);
     if (instance?.inspected === undefined) return false;
-    const isFound = state !== 'unknown' && instance.inspected.missing > 0;
+    const { underWay, missing } = instance.inspected;
+    const isFound = !underWay && state !== 'unknown' && missing > 0;
     return isFound || isSilent(instance, { seen: state, linkWorks });
   });
 }
