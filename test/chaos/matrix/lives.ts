@@ -13,6 +13,7 @@ import { begin, stepWithinMs, wait } from './life.ts';
 import type { Life, Scenario } from './life.ts';
 import { slotsOf } from './oracle.ts';
 import { recordedTasks, ranTasks } from './records.ts';
+import { clusterReplays, jobReplays } from './replays.ts';
 import { heal, sweep } from './upkeep.ts';
 
 /** Each throws when what it asked for does not come true. */
@@ -65,6 +66,7 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
     await stopLife(bed, life);
     await wait(life, 'the cluster is over', () => isOver(bed, life, created.number), { alsoWhenStopped: true });
     await nothingLeft(bed, life, created.number);
+    await clusterReplays(bed, created.number);
   },
   /** A workspace leases its numbers, each block once. */
   async workspace(bed, life) {
@@ -152,6 +154,8 @@ async function finish(bed: Bed, life: Life, number: number): Promise<void> {
   );
   await wait(life, 'the cluster is over', () => isOver(bed, life, number), anyway);
   await nothingLeft(bed, life, number);
+  await jobReplays(bed, number);
+  await clusterReplays(bed, number);
   // A stop that arrives when all is done changes nothing; a job whose cluster was stopped could not go on.
   const ends = life.isStopped ? ['done', 'cancelled', ...(life.scenario === 'stop' ? ['error'] : [])] : ['done'];
   if (!ends.includes(status)) throw new Error(`the job ended as ${status}`);

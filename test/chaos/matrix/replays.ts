@@ -1,0 +1,41 @@
+// What a replay of a workflow that is over comes to, against what the workflow itself came to. Temporal compares the
+// commands alone: a state that went another way with the same commands would show only when it is too late.
+import { WorkflowNotFoundError } from '@temporalio/common';
+
+import { clusterMessages, clusterWorkflowId } from '../../../workflows/cluster/messages.ts';
+import type { ClusterView } from '../../../workflows/cluster/messages.ts';
+import { jobMessages, jobWorkflowId } from '../../../workflows/job/messages.ts';
+import type { JobView } from '../../../workflows/job/messages.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Bed } from './bed.ts';
+import { stepWithinMs } from './life.ts';
+
+export const jobReplays = (bed: Bed, number: number): Promise<void> =>
+  replaysTheSame<JobView>(bed, jobWorkflowId(number), jobMessages.view, ({ status, tasks, reason }) => [
+    ...[status, tasks, reason],
+  ]);
+
+export const clusterReplays = (bed: Bed, number: number): Promise<void> =>
+  replaysTheSame<ClusterView>(bed, clusterWorkflowId(number), clusterMessages.view, (view) => [
+    ...[view.status, view.launched, view.terminated, view.reason],
+  ]);
+
+/** Of a closed workflow a query is a replay wherever its worker has been killed since, or another one answers. */
+async function replaysTheSame<V>(
+  { temporal }: Bed,
+  workflowId: string,
+  query: string,
+  essence: (view: V) => unknown[],
+): Promise<void> {
+  const handle = temporal.workflow.getHandle<() => Promise<V>>(workflowId);
+  const ended = await handle.result().catch((error: unknown) => {
+    // Of a job that was cancelled before it had a cluster there is none.
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  });
+  if (ended === null) return;
+  const result = JSON.stringify(essence(ended));
+  const replayed = await eventually(() => handle.query<V>(query), { timeoutMs: stepWithinMs, intervalMs: 300 });
+  if (JSON.stringify(essence(replayed)) === result) return;
+  throw new Error(`${workflowId} ended as ${result}, and its replay as ${JSON.stringify(essence(replayed))}`);
+}
