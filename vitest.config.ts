@@ -1,4 +1,4 @@
-// Three projects: `unit` is pure and parallel; `integration` starts real processes, two files at a time, since they mostly
+// Three projects: `unit` is pure and parallel; `integration` starts real processes, three files at a time, since they mostly
 // wait; `chaos`, which kills and measures, has the machine for itself.
 import { defineConfig } from 'vitest/config';
 
@@ -24,7 +24,7 @@ export default defineConfig({
         test: {
           ...realProcesses,
           name: 'integration',
-          maxWorkers: 2,
+          maxWorkers: 3,
           include: [
             'test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,live,security}/**/*.test.ts',
           ],
