@@ -7,6 +7,9 @@ import type { Boot } from '../../bench/sim/provider.ts';
 import { exchangeAnswerBody, registerAnswer } from '../../schema/agent.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
 
+/** As in agent/agent.ts. */
+const aliveEveryMs = 3 * 60_000;
+
 export interface SoakAgent {
   instance: string;
   /** Returns when its job is over, or it was killed. */
@@ -31,14 +34,20 @@ export function createSoakAgent(talk: Talk, boot: Boot, address: string, hooks: 
   const agent: SoakAgent = {
     instance: boot.instance,
     live: async () => {
-      const body = { instance: boot.instance, bootId: `boot-of-${boot.instance}`.slice(0, 64), address };
+      const who = { bootId: `boot-of-${boot.instance}`.slice(0, 64), address };
       const answer = await talk.call('POST', '/v1/agent/register', boot.launchToken, {
-        ...body,
+        ...who,
+        instance: boot.instance,
         version: 'soak',
         pid: 1,
       });
       token = registerAnswer.parse(answer).instanceToken;
-      await work();
+      // Who has nothing to say says so: one that is silent for long has hung.
+      const speaking = setInterval(() => {
+        if (!isDead)
+          void talk.call('POST', '/v1/agent/report', token, { ...who, kind: 'alive', text: '' }).catch(() => null);
+      }, aliveEveryMs);
+      await work().finally(() => clearInterval(speaking));
     },
     kill: () => {
       isDead = true;

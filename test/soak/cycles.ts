@@ -43,11 +43,11 @@ export async function soakCycles({ cycles, atOnce }: CyclesInput) {
     },
     onTerminate: () => undefined,
   });
+  let begun = 0;
   try {
     const client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
     const samples: Sample[] = [];
     const startedAtMs = Date.now();
-    let begun = 0;
     let mostEvents = 0;
     const loop = async (): Promise<void> => {
       while (begun < cycles) {
@@ -81,6 +81,8 @@ export async function soakCycles({ cycles, atOnce }: CyclesInput) {
     const seconds = (Date.now() - startedAtMs) / 1_000;
     const workspace = { events, runs };
     return { id: 'R17', cycles, atOnce, seconds, workspace, mostEvents, slopes, samples: samples.length, violations };
+  } catch (error) {
+    throw new Error(`after ${begun} cycles; the stack said last:\n${stack.output().slice(-4_000)}`, { cause: error });
   } finally {
     talk.close();
     await Promise.all(lives);
