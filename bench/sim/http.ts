@@ -10,6 +10,9 @@ export interface Talk {
   close: () => void;
 }
 
+/** About two minutes: a real agent would go on for half an hour. */
+const maxTries = 350;
+
 export function createTalk(apiUrl: string): Talk {
   const { hostname, port } = new URL(apiUrl);
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
@@ -39,7 +42,7 @@ export function createTalk(apiUrl: string): Talk {
     close: () => agent.destroy(),
     call: async (method, path, token, body) => {
       const text = body === null ? '' : JSON.stringify(body);
-      for (let tries = 1; tries <= 50; tries += 1) {
+      for (let tries = 1; tries <= maxTries; tries += 1) {
         const askedAtMs = performance.now();
         const answer = await once(method, path, token, text).catch((error: unknown) => ({
           status: 503,
@@ -49,13 +52,13 @@ export function createTalk(apiUrl: string): Talk {
           stats.latencies.push(performance.now() - askedAtMs);
           return JSON.parse(answer.text);
         }
-        if (![409, 425, 429, 503].includes(answer.status)) {
+        if (![409, 425, 429, 503, 504].includes(answer.status)) {
           throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`);
         }
         stats.again += 1;
         await sleep(200 + Math.random() * 300);
       }
-      throw new Error(`${method} ${path} was refused 50 times`);
+      throw new Error(`${method} ${path} was refused ${maxTries} times`);
     },
   };
 }
