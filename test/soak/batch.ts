@@ -74,9 +74,13 @@ export async function soakBatch({ tasks, agents, minTaskMs, maxTaskMs, killShare
     const startedAtMs = Date.now();
     const { number } = await client.jobs.create({ command: ['true'], ntasks: tasks, maxWorkers: agents, lease: 10 });
     const isOver = async (): Promise<boolean> => (await client.jobs.get(number)).endedAt !== null;
+    const nextKillMs = (): number =>
+      Date.now() - (Math.log(1 - random()) * 60_000) / (killShare * Math.max(1, living.size));
+    let killAtMs = nextKillMs();
     while (!(await isOver())) {
-      const meanMs = 60_000 / (killShare * Math.max(1, living.size));
-      await sleep(Math.min(-Math.log(1 - random()) * meanMs, 5_000));
+      await sleep(Math.min(Math.max(0, killAtMs - Date.now()), 5_000));
+      if (Date.now() < killAtMs) continue;
+      killAtMs = nextKillMs();
       const victims = [...living].filter((agent) => !agent.isDead());
       const victim = victims[Math.floor(random() * victims.length)];
       if (victim !== undefined) strike(victim);
