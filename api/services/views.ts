@@ -207,15 +207,21 @@ function createReader<T extends { workspace: string }>(options: ReaderOptions<T>
     load: async (key) => readOwn<T>(await objects.get(key)),
   });
 
-  const fromArchive = async (workspace: string, number: number): Promise<Viewed<T> | null> => {
-    const { value } = await archived.get(archiveKey(workspace, kind, number), freshForMs);
+  const fromArchive = async (workspace: string, number: number, maxAgeMs = freshForMs): Promise<Viewed<T> | null> => {
+    const { value } = await archived.get(archiveKey(workspace, kind, number), maxAgeMs);
     return value === null ? null : { view: value, staleSinceMs: null };
   };
+
+  /** Asked last: what its workspace holds no more has been archived before, and that may have been a moment ago. */
+  const justArchived = (workspace: string, number: number): Promise<Viewed<T> | null> =>
+    fromArchive(workspace, number, 0);
 
   const isOwn = async (workspace: string, number: number): Promise<boolean | undefined> => {
     const known = live.peek(workflowId(number));
     if (known?.kind === 'view' && known.view.workspace === workspace) return true;
-    return (await fromArchive(workspace, number)) !== null || options.isHeld(workspace, number);
+    if ((await fromArchive(workspace, number)) !== null) return true;
+    const isHeld = await options.isHeld(workspace, number);
+    return isHeld === false ? (await justArchived(workspace, number)) !== null : isHeld;
   };
 
   return {
@@ -244,8 +250,10 @@ function createReader<T extends { workspace: string }>(options: ReaderOptions<T>
       const over = await fromArchive(workspace, number);
       if (over !== null) return over;
       const pending = await options.pending(workspace, number, value.ended);
-      if (pending === null) throw notFound(kind, number);
-      return { view: pending, staleSinceMs: isStale ? readAtMs : null };
+      if (pending !== null) return { view: pending, staleSinceMs: isStale ? readAtMs : null };
+      const justOver = await justArchived(workspace, number);
+      if (justOver === null) throw notFound(kind, number);
+      return justOver;
     },
   };
 }
