@@ -44,12 +44,13 @@ async function healAll(deps: HealDeps, { deploymentId, dryRun }: HealInput): Pro
   if (found !== deploymentId) {
     return { ...report, refusal: `this Temporal namespace is ${found ?? 'nobody'}'s, not ${deploymentId}'s` };
   }
-  const areWell = new Map<string, boolean>();
+  const seen = new Set<string>();
+  const well = new Set<string>();
   const look = async (ids: string[]): Promise<string[]> => {
-    const fresh = ids.filter((id) => !areWell.has(id));
-    const well = await lookAt(deps, fresh, dryRun, report);
-    for (const id of fresh) areWell.set(id, well.includes(id));
-    return ids.filter((id) => areWell.get(id));
+    const fresh = ids.filter((id) => !seen.has(id));
+    for (const id of fresh) seen.add(id);
+    for (const id of await lookAt(deps, fresh, dryRun, report)) well.add(id);
+    return ids.filter((id) => well.has(id));
   };
   const ask = async <V>(workflowId: string, query: string): Promise<V | null> => {
     const answer = await queryOrNull<V>(client, workflowId, query);

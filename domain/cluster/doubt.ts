@@ -35,7 +35,8 @@ export function launchableSlots(state: ClusterState): number[] {
     state.instances.some((instance) => isProbe(state, instance)) ||
     state.launches.some(({ seq }) => seq >= doubt.fromSeq);
   if (isUnderWay) return [];
-  return [vacant.find((slot) => (state.slots[slot]?.unregistered ?? 0) > 0) ?? vacant[0] ?? 0];
+  const failed = vacant.filter((slot) => (state.slots[slot]?.unregistered ?? 0) > 0);
+  return (failed.length > 0 ? failed : vacant).slice(0, 1);
 }
 
 const isProbe = ({ doubt }: ClusterState, { launchSeq, registeredAtMs }: ClusterInstance): boolean =>
