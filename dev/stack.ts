@@ -2,6 +2,7 @@
 // so far. It leaves nothing behind but the home directory.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 import { Client } from '@temporalio/client';
 
@@ -164,7 +165,7 @@ function temporalWorkers({ config, host, temporal, plain, apiUrl, bundles }: Ser
     index === 0 ? 'worker' : `worker-${index + 1}`,
   );
   return names.map((name) => ({
-    ...service(name, join(repository, 'worker.ts')),
+    ...service(name, join(repository, 'worker.ts'), ['--import', pathToFileURL(workflowVm).href]),
     env: {
       ...plain,
       ...temporal.env,
@@ -179,10 +180,12 @@ function temporalWorkers({ config, host, temporal, plain, apiUrl, bundles }: Ser
   }));
 }
 
-const service = (name: string, script: string): Omit<ChildSpec, 'env'> => ({
+const workflowVm = join(repository, 'platform', 'workflow-vm.ts');
+
+const service = (name: string, script: string, options: string[] = []): Omit<ChildSpec, 'env'> => ({
   name,
   command: process.execPath,
-  args: [script],
+  args: [...options, script],
   healthyWithinMs: 60_000,
   stopWithinMs: 15_000,
 });

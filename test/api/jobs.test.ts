@@ -240,22 +240,6 @@ describe('reading jobs', () => {
     expect(job.reason.text).toContain('terminated');
   });
 
-  it('finds what has begun and ended since it last looked, in whichever step it sees that', async () => {
-    for (const forgetsWorkspace of [false, true]) {
-      const api = createTestApi();
-      const { number } = await (await api.call('POST', '/v1/jobs', { body: { command: ['true'] } })).json();
-      expect(await (await api.call('GET', `/v1/jobs/${number}`)).json()).toMatchObject({ status: 'pending' });
-      await api.workflows.startHolder('default', number);
-      const view = endJob(api, number);
-      api.workflows.forget(`job/${number}`);
-      // Archived first, released after.
-      await api.objects.put(archiveKey('default', 'jobs', number), json(view));
-      api.workflows.workspaces.get('default')?.holders.splice(0);
-      if (forgetsWorkspace) await api.call('POST', '/v1/jobs', { body: { command: ['true'] } });
-      expect(await (await api.call('GET', `/v1/jobs/${number}`)).json()).toMatchObject({ number, status: 'done' });
-    }
-  });
-
   it('lists newest first, open and archived, page by page, each once', async () => {
     const api = createTestApi();
     for (let n = 0; n < 5; n += 1) await api.submit({});

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 
+import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
@@ -71,6 +72,18 @@ describe('metrics and traces', () => {
     ]);
     // What agents ask begins no trace.
     expect(collector.spans.filter(({ name }) => name.includes('/v1/agent/'))).toEqual([]);
+  });
+});
+
+describe('the thread of the workflows', () => {
+  it('is the one that platform/workflow-vm.ts makes lighter: it takes no stack traces', async () => {
+    const connection = await Connection.connect({ address: stack.temporalAddress });
+    try {
+      const { workflow } = new Client({ connection, namespace: stack.namespace });
+      expect(await workflow.getHandle('workspace/default').query('__stack_trace')).toBe('');
+    } finally {
+      await connection.close();
+    }
   });
 });
 

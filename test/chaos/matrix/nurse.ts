@@ -13,7 +13,7 @@ let isEnding = false;
 
 function start(): void {
   const preload = fileURLToPath(new URL('preload.ts', import.meta.url));
-  const child = spawn(process.execPath, [`--import=${preload}`, script], {
+  const child = spawn(process.execPath, [...process.execArgv, `--import=${preload}`, script], {
     env: { ...process.env, NODE_OPTIONS: '' },
     stdio: 'inherit',
   });

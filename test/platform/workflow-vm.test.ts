@@ -1,0 +1,87 @@
+// platform/workflow-vm.ts changes what Temporal's SDK does inside: here an SDK that does it otherwise is noticed.
+import v8 from 'node:v8';
+import vm from 'node:vm';
+
+import proto from '@temporalio/proto';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const calls = { all: 0, watched: 0 };
+const code = { workflowsPath: new URL('workflow-vm-code.ts', import.meta.url).pathname };
+
+beforeAll(async () => {
+  Runtime.install({
+    logger: new DefaultLogger('ERROR', () => undefined),
+    telemetryOptions: { logging: { forward: {} } },
+  });
+  const runInContext: vm.Script['runInContext'] = Reflect.get(vm.Script.prototype, 'runInContext');
+  vm.Script.prototype.runInContext = function (context, options) {
+    calls.all += 1;
+    if (options !== undefined && typeof options === 'object' && options.timeout !== undefined) calls.watched += 1;
+    return runInContext.call(this, context, options);
+  };
+  await import('../../platform/workflow-vm.ts');
+});
+
+describe('the threads of a Temporal worker', () => {
+  it('end a workflow that never comes back, and go on with others', async () => {
+    await expect(Worker.runReplayHistory(code, historyOf('endless'))).rejects.toThrow('timed out after 5000ms');
+    await expect(Worker.runReplayHistory(code, historyOf('turns'))).resolves.toBeUndefined();
+  });
+
+  it('start one watcher for an activation, not one for each call', async () => {
+    Object.assign(calls, { all: 0, watched: 0 });
+    await Worker.runReplayHistory(code, historyOf('turns', 50));
+    // Some are for what is done once: a context, a workflow, their end.
+    expect(calls.watched).toBeLessThan(50 + 15);
+    expect(calls.all).toBeGreaterThan(3 * 50);
+  });
+
+  it('take no stack traces of promises', async () => {
+    let traces = 0;
+    const stop = v8.promiseHooks.createHook({ init: () => void (traces += 1) });
+    await Promise.resolve();
+    stop();
+    expect(traces).toBe(0);
+  });
+});
+
+/** A run that sleeps `sleeps` times and is over. */
+function historyOf(type: string, sleeps = 0) {
+  const events: Record<string, unknown>[] = [];
+  const add = (eventType: string, attributes: Record<string, unknown>): string => {
+    const eventId = String(events.length + 1);
+    const name = `${eventType.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())}EventAttributes`;
+    const eventTime = { seconds: Date.UTC(2026, 0, 1) / 1_000 + events.length };
+    events.push({ eventId, eventTime, eventType: `EVENT_TYPE_${constant(eventType)}`, [name]: attributes });
+    return eventId;
+  };
+  const task = (): string => {
+    const scheduledEventId = add('workflowTaskScheduled', { taskQueue: { name: 'q' } });
+    const startedEventId = add('workflowTaskStarted', { scheduledEventId });
+    return add('workflowTaskCompleted', { scheduledEventId, startedEventId });
+  };
+  const payload = (value: unknown) => ({
+    metadata: { encoding: Buffer.from('json/plain').toString('base64') },
+    data: Buffer.from(JSON.stringify(value)).toString('base64'),
+  });
+  add('workflowExecutionStarted', {
+    ...{ workflowType: { name: type }, taskQueue: { name: 'q' }, input: { payloads: [payload(sleeps)] } },
+    ...{ originalExecutionRunId: 'run', firstExecutionRunId: 'run', attempt: 1, workflowTaskTimeout: { seconds: 2 } },
+  });
+  let done = task();
+  for (let nth = 1; nth <= sleeps; nth += 1) {
+    const timer = { timerId: String(nth) };
+    const startedEventId = add('timerStarted', {
+      ...timer,
+      startToFireTimeout: { seconds: 1 },
+      workflowTaskCompletedEventId: done,
+    });
+    add('timerFired', { ...timer, startedEventId });
+    done = task();
+  }
+  add('workflowExecutionCompleted', { workflowTaskCompletedEventId: done });
+  return proto.temporal.api.history.v1.History.fromObject({ events });
+}
+
+const constant = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
