@@ -6,6 +6,12 @@ export const updateDeadlineMs = 10_000;
 /** A killed Temporal worker stalls a workflow task this long (measured: 11 s with the default, 2.9 s with 2 s). */
 export const workflowTaskTimeoutMs = 2_000;
 
+/**
+ * Events after which a run continues as new: some 0.4 s of replay on one busy core, where a workflow task has 2 s. Temporal itself
+ * suggests it at 4,096.
+ */
+export const maxEventsOfRun = 2_000;
+
 /** Numbers a workspace leases from the deployment at a time. */
 export const numberBlockSize = 1_000;
 

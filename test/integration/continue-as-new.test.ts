@@ -5,6 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from '../../domain/job/protocol.ts';
 import type { TaskRecord } from '../../domain/job/state.ts';
+import { maxEventsOfRun } from '../../domain/limits.ts';
+import { deploymentMessages, deploymentType } from '../../workflows/deployment/messages.ts';
+import type { CreateWorkspaceItem, DeploymentInput } from '../../workflows/deployment/messages.ts';
 import { jobMessages, jobType, jobWorkflowId } from '../../workflows/job/messages.ts';
 import type { JobInput, JobView } from '../../workflows/job/messages.ts';
 import { controlQueue } from '../../workflows/messages.ts';
@@ -67,6 +70,34 @@ describe('continue-as-new in the middle of a job', () => {
     expect(archived.map((record) => record.task).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: taskCount }, (_, index) => index),
     );
+  });
+});
+
+describe('a history that Temporal would let grow', () => {
+  let temporal: TestTemporal;
+  beforeAll(async () => {
+    const leaseNumbers = async () => ({ next: 1_001, end: 2_000 });
+    temporal = await startTemporal({ control: { leaseNumbers }, instances: { leaseNumbers } });
+  });
+  afterAll(() => temporal.stop());
+
+  it('ends while it can be replayed within the time of a workflow task', async () => {
+    const deployment: DeploymentInput = { deploymentId: 'd', createdAtMs: 1 };
+    const handle = await temporal.client.workflow.start(deploymentType, {
+      workflowId: 'deployment',
+      taskQueue: controlQueue,
+      args: [deployment],
+    });
+    const first = handle.firstExecutionRunId;
+    // It is there from the second on: five events each.
+    const args: [Flush<CreateWorkspaceItem>] = [{ items: [{ slug: 'default' }] }];
+    const mostUpdates = maxEventsOfRun / 5 + 50;
+    for (let made = 0; made < mostUpdates && (await handle.describe()).runId === first; made += 1) {
+      await handle.executeUpdate(deploymentMessages.createWorkspace, { args });
+    }
+    const { historyLength } = await temporal.client.workflow.getHandle('deployment', first).describe();
+    expect(historyLength).toBeGreaterThanOrEqual(maxEventsOfRun);
+    expect(historyLength).toBeLessThan(maxEventsOfRun + 50);
   });
 });
 

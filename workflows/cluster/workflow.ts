@@ -9,7 +9,6 @@ import {
   patched,
   setCurrentDetails,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 
 import { suspectInstances } from '../../domain/cluster/apply.ts';
@@ -25,6 +24,7 @@ import type { ClusterState } from '../../domain/cluster/state.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../messages.ts';
+import { shouldRoll } from '../rolling.ts';
 import { carryOut, finish, loadSettings, tagStatus, tellFootprint } from './execute.ts';
 import { clusterMessages } from './messages.ts';
 import type {
@@ -150,7 +150,6 @@ const footprintPatch = 'tells-its-footprint';
 
 /** Plans and acts until everything is gone after a stop. */
 async function run(state: ClusterState, input: ClusterInput, news: News): Promise<ClusterView> {
-  const shouldRoll = (): boolean => workflowInfo().continueAsNewSuggested;
   let inFlight = 0;
   for (;;) {
     news.clear();

@@ -7,7 +7,6 @@ import {
   log,
   setCurrentDetails,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 
 import { createDeploymentState, createWorkspace, leaseNumbers } from '../../domain/deployment/rules.ts';
@@ -16,6 +15,7 @@ import { startAbandoned } from '../children.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../messages.ts';
+import { shouldRoll } from '../rolling.ts';
 import { workspaceType, workspaceWorkflowId } from '../workspace/messages.ts';
 import type { WorkspaceInput } from '../workspace/messages.ts';
 import { deploymentMessages } from './messages.ts';
@@ -57,7 +57,6 @@ export async function deployment(input: DeploymentInput): Promise<void> {
 }
 
 async function run(state: DeploymentState, input: DeploymentInput): Promise<void> {
-  const shouldRoll = (): boolean => workflowInfo().continueAsNewSuggested;
   for (;;) {
     setCurrentDetails(
       `Workspaces: ${Object.keys(state.workspaces).length}. Next number block from ${state.nextNumber}.`,

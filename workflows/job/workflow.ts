@@ -9,7 +9,6 @@ import {
   patched,
   setCurrentDetails,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 
 import { parseArray } from '../../domain/job/array.ts';
@@ -23,6 +22,7 @@ import type { Reason } from '../../domain/reason.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../messages.ts';
+import { shouldRoll } from '../rolling.ts';
 import { finish, giveBack, load, startCluster, suspect, tagStatus, writePage } from './execute.ts';
 import { jobMessages } from './messages.ts';
 import type {
@@ -82,7 +82,6 @@ async function work(carry: JobCarry, input: JobInput): Promise<JobView> {
 
 /** Runs until the job has its outcome, or until the history is long enough to continue as new. */
 async function run(state: JobState): Promise<'over' | 'roll'> {
-  const shouldRoll = (): boolean => workflowInfo().continueAsNewSuggested;
   for (;;) {
     const nowMs = Date.now();
     const timeout = timeoutAtMs(state);

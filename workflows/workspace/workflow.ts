@@ -10,7 +10,6 @@ import {
   patched,
   setCurrentDetails,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 
 import type { Footprint } from '../../domain/cluster/footprint.ts';
@@ -25,6 +24,7 @@ import { configure, putUser, removeUser } from '../../domain/workspace/users.ts'
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../messages.ts';
+import { shouldRoll } from '../rolling.ts';
 import { leaseSpare, startHolders } from './execute.ts';
 import { workspaceMessages } from './messages.ts';
 import type {
@@ -83,7 +83,6 @@ export async function workspace(input: WorkspaceInput): Promise<void> {
 const looksPatch = 'looks-at-holders';
 
 async function run(state: WorkspaceState, input: WorkspaceInput): Promise<void> {
-  const shouldRoll = (): boolean => workflowInfo().continueAsNewSuggested;
   const reserved = (): boolean => state.holders.some((holder) => holder.state === 'reserved');
   const looks = createLooks(state);
   for (;;) {
