@@ -27,13 +27,13 @@ export function createTemporalFlush<I, O>(
       );
       if (outcome.kind === 'done') return { kind: 'answers', items: outcome.value.items };
       if (outcome.kind !== 'aborted') return { kind: 'closed' };
-      // The next run exists already or will within moments; the pause only keeps a failing start from being hammered.
+      // Its next run, or its next try, is there already or will be within moments; the pause only keeps a failing start from being hammered.
       await pause(attempt * retryPauseMs);
     }
     throw new RopewalkError(
       {
         code: 'UNAVAILABLE',
-        message: 'The workflow began a new run each time it was asked. Nothing was changed.',
+        message: 'The workflow could not take the request, each time it was asked. Nothing was changed.',
         hint: 'Try again.',
       },
       { retryAfterMs: 1_000 },

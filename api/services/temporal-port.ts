@@ -35,20 +35,25 @@ export function createTemporalPort(client: Client): WorkflowsPort {
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return notFoundOutcome(error);
         if (error instanceof WorkflowUpdateFailedError) throw internal(workflowId, error);
+        if (isTaskFailure(error)) return { kind: 'aborted' } as const;
         throw unavailable(error);
       }
     },
 
     async query<O, I>(workflowId: string, name: string, input?: I) {
-      try {
-        const value = await within(Date.now() + readDeadlineMs, () =>
-          input === undefined ? handle(workflowId).query<O>(name) : handle(workflowId).query<O, [I]>(name, input),
-        );
-        return { kind: 'value', value } as const;
-      } catch (error) {
-        if (error instanceof QueryRejectedError) return { kind: 'closed' } as const;
-        if (error instanceof WorkflowNotFoundError) return { kind: 'missing' } as const;
-        throw unavailable(error);
+      const deadlineAtMs = Date.now() + readDeadlineMs;
+      const ask = (): Promise<O> =>
+        input === undefined ? handle(workflowId).query<O>(name) : handle(workflowId).query<O, [I]>(name, input);
+      for (;;) {
+        try {
+          return { kind: 'value', value: await within(deadlineAtMs, ask) } as const;
+        } catch (error) {
+          if (error instanceof WorkflowNotFoundError) return { kind: 'missing' } as const;
+          if (!(error instanceof QueryRejectedError)) throw unavailable(error);
+          if (error.status !== continuedAsNew) return { kind: 'closed' } as const;
+          // It lives on in the run that has just begun, and only our way to it was too slow.
+          if (Date.now() >= deadlineAtMs) throw unavailable(error);
+        }
       }
     },
 
@@ -95,6 +100,15 @@ const retryAfterMs = 1_000;
 const abortedByClosing = /aborted by closing workflow/i;
 const alreadyCompleted = /already completed/i;
 
+/** The workflow task that was to accept the update failed, most often because the run was to continue as new at that moment. */
+const isTaskFailure = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  isGrpcServiceError(error.cause) &&
+  /unexpected workflow task failure/i.test(error.cause.message);
+
+/** WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW */
+const continuedAsNew = 6;
+
 function notFoundOutcome(error: WorkflowNotFoundError) {
   if (abortedByClosing.test(error.message)) return { kind: 'aborted' } as const;
   return alreadyCompleted.test(error.message) ? ({ kind: 'closed' } as const) : ({ kind: 'missing' } as const);
@@ -106,7 +120,7 @@ function endingOf(error: WorkflowFailedError): string {
 
 /** Everything else that the client throws means: no answer in time. Mistakes of our own pass through as they are. */
 function unavailable(error: unknown): unknown {
-  const known = [ServiceError, WorkflowUpdateRPCTimeoutOrCancelledError, QueryNotRegisteredError];
+  const known = [ServiceError, WorkflowUpdateRPCTimeoutOrCancelledError, QueryNotRegisteredError, QueryRejectedError];
   if (!known.some((kind) => error instanceof kind) && !isGrpcServiceError(error)) return error;
   return new RopewalkError(
     {
