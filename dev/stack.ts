@@ -175,6 +175,8 @@ function temporalWorkers({ config, host, temporal, plain, apiUrl, bundles }: Ser
       ROPEWALK_WORKFLOW_BUNDLE: bundles.workflows,
       ROPEWALK_MAX_LOCAL_INSTANCES: String(localInstances(config)),
       ROPEWALK_LOG_LEVEL: config.worker.logLevel,
+      // The C library keeps what is free in as many arenas as there were threads: 110 of 130 MB after a thousand jobs.
+      MALLOC_ARENA_MAX: '2',
       ...config.worker.env,
     },
   }));

@@ -53,7 +53,7 @@ function rejected(code: number): never {
 
 function portWith(answer: () => unknown) {
   const client = new Client({ connection });
-  const query = vi.fn(async () => answer());
+  const query = vi.fn<() => Promise<unknown>>(async () => answer());
   const handle = client.workflow.getHandle('any');
   for (const method of ['query', 'executeUpdate']) Reflect.set(handle, method, query);
   vi.spyOn(client.workflow, 'getHandle').mockReturnValue(handle);
