@@ -1,4 +1,4 @@
-// R17: a thousand jobs and Dask clusters that come and go on one stack. Histories stay short, and neither memory nor open files
+// R17: thousands of jobs and Dask clusters that come and go on one stack. Histories stay short, and neither memory nor open files
 // of the API and the Temporal worker grow with what is over.
 import { readdirSync } from 'node:fs';
 
