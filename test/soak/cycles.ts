@@ -1,5 +1,5 @@
-// R17: thousands of jobs and Dask clusters that come and go on one stack. Histories stay short, and neither memory nor open files
-// of the API and the Temporal worker grow with what is over.
+// R17: a thousand jobs and Dask clusters that come and go on one stack. Histories stay short, and neither memory nor open files
+// of the API and the Temporal worker grow with what is over: memory that is kept, garbage is collected.
 import { readdirSync } from 'node:fs';
 
 import { historySize } from '../../bench/history.ts';
@@ -26,8 +26,14 @@ const watched = ['api', 'worker'] as const;
 /** A run ends at 2,000 events, and what had begun then may add some. */
 const mostEventsOfRun = 3_000;
 
+const collect = `--import ${new URL('collect.ts', import.meta.url).pathname}`;
+const collecting = {
+  api: { env: { ...simulatedStack.api.env, NODE_OPTIONS: `${simulatedStack.api.env.NODE_OPTIONS} ${collect}` } },
+  worker: { env: { NODE_OPTIONS: collect } },
+};
+
 export async function soakCycles({ cycles, atOnce }: CyclesInput) {
-  const stack = await startStack({ overrides: simulatedStack });
+  const stack = await startStack({ overrides: collecting });
   const talk = createTalk(stack.apiUrl);
   const lives: Promise<void>[] = [];
   const hooks = { taskMs: () => 1, began: () => undefined, ran: () => undefined };
