@@ -74,8 +74,8 @@ export async function soakBatch({ tasks, agents, minTaskMs, maxTaskMs, killShare
     const startedAtMs = Date.now();
     const { number } = await client.jobs.create({ command: ['true'], ntasks: tasks, maxWorkers: agents, lease: 10 });
     const isOver = async (): Promise<boolean> => (await client.jobs.get(number)).endedAt !== null;
-    const nextKillMs = (): number =>
-      Date.now() - (Math.log(1 - random()) * 60_000) / (killShare * Math.max(1, living.size));
+    const killsAMinute = killShare * agents;
+    const nextKillMs = (): number => Date.now() - (Math.log(1 - random()) * 60_000) / killsAMinute;
     let killAtMs = nextKillMs();
     while (!(await isOver())) {
       await sleep(Math.min(Math.max(0, killAtMs - Date.now()), 5_000));
@@ -102,7 +102,8 @@ export async function soakBatch({ tasks, agents, minTaskMs, maxTaskMs, killShare
       ...(poisoned?.state === 'error' && runs.get(poison) === maxLostAttempts
         ? []
         : [`the poison task is ${poisoned?.state} after ${runs.get(poison)} runs`]),
-      ...(killsWithTask === 0 ? ['no kill found a task: void'] : []),
+      ...(killsWithTask <= maxLostAttempts ? ['no kill but those of the poison task found a task: void'] : []),
+      ...(kills - maxLostAttempts < (killsAMinute * seconds) / 60 / 2 ? [`only ${kills} kills: void`] : []),
       ...(time.lostMs <= 0.1 * (time.wholeMs + time.lostMs) ? [] : ['more than a tenth of the work was wasted']),
     ];
     const wasted = time.lostMs / (time.wholeMs + time.lostMs);
