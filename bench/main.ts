@@ -48,6 +48,10 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: 'whether the time of a refusal tells what it must not',
     load: async () => (await import('./denials.ts')).denialsBench,
   },
+  replay: {
+    about: 'what a replay of 3,000 events costs, against the SDK as it comes',
+    load: async () => (await import('./replay.ts')).replayBench,
+  },
   ec2: {
     about: 'a Dask cluster of 1,000 workers on an emulated EC2, against one RunInstances for each',
     load: async () => (await import('./ec2/bench.ts')).ec2Bench,

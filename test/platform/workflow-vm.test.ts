@@ -2,9 +2,10 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
-import proto from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
+
+import { historyOf } from './workflow-vm-history.ts';
 
 const calls = { all: 0, watched: 0 };
 const code = { workflowsPath: new URL('workflow-vm-code.ts', import.meta.url).pathname };
@@ -45,43 +46,3 @@ describe('the threads of a Temporal worker', () => {
     expect(traces).toBe(0);
   });
 });
-
-/** A run that sleeps `sleeps` times and is over. */
-function historyOf(type: string, sleeps = 0) {
-  const events: Record<string, unknown>[] = [];
-  const add = (eventType: string, attributes: Record<string, unknown>): string => {
-    const eventId = String(events.length + 1);
-    const name = `${eventType.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())}EventAttributes`;
-    const eventTime = { seconds: Date.UTC(2026, 0, 1) / 1_000 + events.length };
-    events.push({ eventId, eventTime, eventType: `EVENT_TYPE_${constant(eventType)}`, [name]: attributes });
-    return eventId;
-  };
-  const task = (): string => {
-    const scheduledEventId = add('workflowTaskScheduled', { taskQueue: { name: 'q' } });
-    const startedEventId = add('workflowTaskStarted', { scheduledEventId });
-    return add('workflowTaskCompleted', { scheduledEventId, startedEventId });
-  };
-  const payload = (value: unknown) => ({
-    metadata: { encoding: Buffer.from('json/plain').toString('base64') },
-    data: Buffer.from(JSON.stringify(value)).toString('base64'),
-  });
-  add('workflowExecutionStarted', {
-    ...{ workflowType: { name: type }, taskQueue: { name: 'q' }, input: { payloads: [payload(sleeps)] } },
-    ...{ originalExecutionRunId: 'run', firstExecutionRunId: 'run', attempt: 1, workflowTaskTimeout: { seconds: 2 } },
-  });
-  let done = task();
-  for (let nth = 1; nth <= sleeps; nth += 1) {
-    const timer = { timerId: String(nth) };
-    const startedEventId = add('timerStarted', {
-      ...timer,
-      startToFireTimeout: { seconds: 1 },
-      workflowTaskCompletedEventId: done,
-    });
-    add('timerFired', { ...timer, startedEventId });
-    done = task();
-  }
-  add('workflowExecutionCompleted', { workflowTaskCompletedEventId: done });
-  return proto.temporal.api.history.v1.History.fromObject({ events });
-}
-
-const constant = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
