@@ -1,5 +1,6 @@
 // `npm run test:chaos -- --minutes 45 --seed 7`: the kill matrix until its time is up, then its report; exit code 1 when a promise
-// was broken, or when a planned fault did not happen. `--provider aws` is the same on emulated EC2, `--scenarios grow,sweep` less of it.
+// was broken, or when a planned fault did not happen. `--provider aws` is the same on emulated EC2, `--scenarios grow,sweep` less of it, `--faults 6`
+// more of them in each life.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '20261121' },
     'at-once': { type: 'string', default: '6' },
     workers: { type: 'string', default: '2' },
+    faults: { type: 'string', default: '4' },
     sample: { type: 'string' },
   },
 });
@@ -34,6 +36,7 @@ const report = await runMatrix({
   seed: Number(values.seed),
   atOnce: Number(values['at-once']),
   workers: Number(values.workers),
+  faultsInALife: Number(values.faults),
   stopping: stopping.signal,
   ...(values.sample === undefined ? {} : { sample: Number(values.sample) }),
   say: (line) => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`),
