@@ -30,7 +30,7 @@ describe.each(['api', 'worker'])('the image of the %s', (name) => {
     expect(lines.lastIndexOf('USER node')).toBeGreaterThan(lines.findLastIndex((line) => line.startsWith('COPY')));
     expect(recipe).toContain('STOPSIGNAL SIGTERM');
     // The program itself gets the signal: no shell and no npm is between.
-    expect(recipe).toMatch(/^CMD \["node", "[a-z/]+\.ts"\]$/m);
+    expect(recipe).toMatch(/^CMD \["node", ("--[^"]+", |"\.\/[^"]+\.ts", )*"[a-z/]+\.ts"\]$/m);
     expect(recipe).not.toMatch(/^(ARG|ENV) .*(TOKEN|SECRET|PASSWORD|KEY)/m);
   });
 
@@ -50,8 +50,11 @@ describe.each(['api', 'worker'])('the image of the %s', (name) => {
       await mkdir(dirname(join(root, source)), { recursive: true });
       await cp(join(repository, source), join(root, source), { recursive: true });
     }
-    const script = /^CMD \["node", "([^"]+)"\]$/m.exec(recipe)?.[1] ?? '';
-    const { code, text } = await run(join(root, script));
+    const words = /^CMD \["node", (.+)\]$/m.exec(recipe)?.[1] ?? '';
+    const { code, text } = await run(
+      words.split(', ').map((word) => word.slice(1, -1)),
+      root,
+    );
     expect([code, text]).toEqual([2, expect.stringContaining('its environment has problems')]);
     expect(text).toContain('ROPEWALK_HOST_ID');
   });
@@ -91,8 +94,8 @@ describe('docs/operations.md', () => {
 });
 
 /** Ends by itself: its environment is empty. */
-async function run(script: string): Promise<{ code: number | null; text: string }> {
-  const child = spawn(process.execPath, [script], { env: {}, stdio: ['ignore', 'ignore', 'pipe'], timeout: 60_000 });
+async function run(words: string[], cwd: string): Promise<{ code: number | null; text: string }> {
+  const child = spawn(process.execPath, words, { cwd, env: {}, stdio: ['ignore', 'ignore', 'pipe'], timeout: 60_000 });
   let text = '';
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
