@@ -27,7 +27,8 @@ export function createTemporalFlush<I, O>(
       );
       if (outcome.kind === 'done') return { kind: 'answers', items: outcome.value.items };
       if (outcome.kind !== 'aborted') return { kind: 'closed' };
-      // Its next run, or its next try, is there already or will be within moments; the pause only keeps a failing start from being hammered.
+      // Its next run, or its next try, is there already or will be within moments; the pause only keeps a failing start from
+      // being hammered.
       await pause(attempt * retryPauseMs);
     }
     throw new RopewalkError(

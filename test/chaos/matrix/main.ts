@@ -1,6 +1,6 @@
 // `npm run test:chaos -- --minutes 45 --seed 7`: the kill matrix until its time is up, then its report; exit code 1 when a promise
-// was broken, or when a planned fault did not happen. `--provider aws` is the same on emulated EC2, `--scenarios grow,sweep` less of it, `--faults 6`
-// more of them in each life.
+// was broken, or when a planned fault did not happen. `--provider aws` is the same on emulated EC2, `--scenarios grow,sweep` less
+// of it, `--faults 6` more of them in each life.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
