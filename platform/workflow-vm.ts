@@ -2,7 +2,7 @@
 // call into a workflow the SDK does two things that take four fifths of the processor time: a thread of the operating system
 // is started that would end an endless loop, some five times for one activation, and each promise gets a stack trace, for
 // what Temporal's UI shows as the call stack. Here one such thread watches a whole activation, and there are no call stacks:
-// what a workflow waits for, its details and events say. A replay takes a quarter of the time then (docs/performance.md),
+// what a workflow waits for, its details and events say. A replay takes half to a quarter of the time then (docs/performance.md),
 // which decides how soon a large workspace answers again. Without this module everything works, only slower.
 import v8 from 'node:v8';
 import vm from 'node:vm';
