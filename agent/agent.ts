@@ -1,5 +1,6 @@
 // One agent's life after its claim: register, then do what the cluster is for until ordered to stop. Returns the exit code:
 // 0 when it was ended on purpose, 1 when the API refuses it for good, 3 when nobody answered it for too long.
+import { aliveEveryMs } from '../domain/limits.ts';
 import { bundle as bundleSchema } from '../schema/agent.ts';
 import { createApiClient } from './api-client.ts';
 import { aliveWithin } from './dead-man.ts';
@@ -14,9 +15,6 @@ import type { Session } from './register.ts';
 import { createReports } from './reports.ts';
 import { createResults } from './results.ts';
 import { createTaskStarter } from './tasks.ts';
-
-/** Coarse liveness: a job's exchanges say the same more often. */
-const aliveEveryMs = 3 * 60_000;
 
 export async function runAgent(input: AgentInput): Promise<number> {
   const { instance, bootId, boot, log, stopping } = input;

@@ -97,6 +97,9 @@ export const firstInspectionMs = 60_000;
 export const youngInspectionMs = 300_000;
 export const laterInspectionMs = 900_000;
 export const quietMs = 240_000;
+
+/** Coarse liveness of a job's agents: their exchanges say the same more often. Less than `quietMs`. */
+export const aliveEveryMs = 180_000;
 /** Quiet, and unknown to its cloud so many times in a row: it ended long ago, and its cloud has forgotten it. */
 export const maxMissing = 2;
 

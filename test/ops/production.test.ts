@@ -51,6 +51,8 @@ describe.each(['api', 'worker'])('the image of the %s', (name) => {
       await cp(join(repository, source), join(root, source), { recursive: true });
     }
     const words = /^CMD \["node", (.+)\]$/m.exec(recipe)?.[1] ?? '';
+    const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> };
+    expect(`node ${words.replaceAll('", "', ' ').slice(1, -1)}`).toBe(scripts[name]);
     const { code, text } = await run(
       words.split(', ').map((word) => word.slice(1, -1)),
       root,

@@ -2,13 +2,11 @@
 // middle of one, after which it never says anything again.
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { aliveEveryMs } from '../../domain/limits.ts';
 import type { Talk } from '../../bench/sim/http.ts';
 import type { Boot } from '../../bench/sim/provider.ts';
 import { exchangeAnswerBody, registerAnswer } from '../../schema/agent.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
-
-/** As in agent/agent.ts. */
-const aliveEveryMs = 3 * 60_000;
 
 export interface SoakAgent {
   instance: string;

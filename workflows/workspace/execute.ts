@@ -5,13 +5,14 @@ import { addSpare, needsSpare, noteStart, takeStartable } from '../../domain/wor
 import type { Holder, WorkspaceState } from '../../domain/workspace/state.ts';
 import { startAbandoned } from '../children.ts';
 import { control } from '../control-activities.ts';
+import { shouldRoll } from '../rolling.ts';
 import { clusterType, clusterWorkflowId } from '../cluster/messages.ts';
 import type { ClusterInput } from '../cluster/messages.ts';
 import { jobType, jobWorkflowId } from '../job/messages.ts';
 import type { JobInput } from '../job/messages.ts';
 
 /** Starts the workflows of reservations, so many at a time. A start that fails is tried again in the next round. */
-export async function startHolders(state: WorkspaceState, isRolling: () => boolean): Promise<void> {
+export async function startHolders(state: WorkspaceState): Promise<void> {
   const batch = takeStartable(state);
   if (batch.length === 0) return;
   // Histories from before this were recorded with batches that waited for their slowest.
@@ -21,7 +22,7 @@ export async function startHolders(state: WorkspaceState, isRolling: () => boole
     await Promise.all(
       holders.map(async (holder) => {
         if (!(await startHolder(state, holder))) hasFailed = true;
-        if (flows && !hasFailed && !isRolling()) await startAll(takeStartable(state));
+        if (flows && !hasFailed && !shouldRoll()) await startAll(takeStartable(state));
       }),
     );
   };

@@ -100,7 +100,7 @@ async function run(state: WorkspaceState, input: WorkspaceInput): Promise<void> 
       await condition(news, lookAtMs - nowMs, { summary: 'the next look at what is open' });
     }
     if (lookAtMs !== null) looks.beginIfDue(Date.now());
-    await Promise.all([startHolders(state, shouldRoll), leaseSpare(state)]);
+    await Promise.all([startHolders(state), leaseSpare(state)]);
     if (canRoll()) break;
   }
   await continueAsNew<typeof workspace>({ ...input, carry: state });
