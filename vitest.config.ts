@@ -2,7 +2,8 @@
 // wait; `chaos`, which kills and measures, has the machine for itself.
 import { defineConfig } from 'vitest/config';
 
-const seeded = { setupFiles: ['./test/support/fuzz-seed.ts'] };
+// Long enough to say what was found instead: the messages are all that is left of a run that nobody watched.
+const seeded = { setupFiles: ['./test/support/fuzz-seed.ts'], chaiConfig: { truncateThreshold: 2_000 } };
 
 const realProcesses = { ...seeded, pool: 'forks', hookTimeout: 180_000 } as const;
 

@@ -102,7 +102,7 @@ describe('with a real stack', () => {
   );
 });
 
-/** `trouble` is empty when every test that was chosen has run and passed; else it is all that pytest said. */
+/** `trouble` is empty when every test that was chosen has run and passed. */
 async function pytest(
   args: readonly string[],
   environment: Record<string, string>,
@@ -125,7 +125,14 @@ async function pytest(
   );
   const count = (word: string): number => Number(new RegExp(`(\\d+) ${word}`).exec(lastLine(said.stdout))?.[1] ?? 0);
   const isClean = said.ok && count('skipped') + count('failed') + count('error') === 0;
-  return { passed: count('passed'), trouble: isClean ? [] : [said.stdout] };
+  if (!isClean) console.error(said.stdout);
+  return { passed: count('passed'), trouble: isClean ? [] : gist(said.stdout) };
+}
+
+/** Of what pytest said, what went wrong: all that is left of it at the end of a long run. */
+function gist(text: string): string[] {
+  const told = text.split('\n').filter((each) => /^(E  |FAILED|ERROR|SKIPPED)/.test(each));
+  return told.length === 0 ? [text] : told;
 }
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
