@@ -54,7 +54,7 @@ def test_by_name_until_it_is_cancelled(stack: Stack) -> None:
         batch.wait(name, timeout="300 ms", **stack)
     batch.cancel(name, **stack)
     assert batch.wait(first["number"], timeout="2 minutes", **stack)["status"] == "cancelled"
-    eventually(lambda: is_unknown(name, stack), within_s=60)
+    eventually(lambda: is_unknown(name, stack), within_s=150)
 
 
 def is_unknown(name: str, stack: Stack) -> bool:

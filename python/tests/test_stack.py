@@ -26,7 +26,7 @@ def view_of(stack: Stack, number: int | None) -> Any:
     return asyncio.run(ClientApi(Config(stack["api_url"], stack["token"])).get(f"/v1/clusters/{number}"))
 
 
-def eventually(look: Callable[[], Any], within_s: float = 60) -> Any:
+def eventually(look: Callable[[], Any], within_s: float = 150) -> Any:
     deadline = time.monotonic() + within_s
     while not (found := look()):
         assert time.monotonic() < deadline, "it did not become so in time"
