@@ -20,8 +20,10 @@ export function renderUserData(boot: InstanceBoot, download: AgentDownload, arch
 ${bootMarker} ${Buffer.from(JSON.stringify(boot)).toString('base64')}
 set -eu
 umask 077
-# Nobody pays for an instance whose agent never came up: it powers itself off. First of all, for what follows may fail.
-systemd-run --on-active=30min --unit=ropewalk-watchdog sh -c 'systemctl is-active --quiet ropewalk-agent || poweroff'
+# Nobody pays for an instance without an agent: it powers itself off. First of all, for what follows may fail, and again
+# and again, for an agent may be gone later. A reboot forgets it, but by then the agent's service is enabled, and ends.
+systemd-run --on-active=30min --on-unit-active=30min --unit=ropewalk-watchdog \\
+  sh -c 'systemctl is-active --quiet ropewalk-agent || poweroff'
 mkdir -p /opt/ropewalk /var/lib/ropewalk /var/log/ropewalk
 fetch() {
   curl -fsSL --retry 10 --retry-all-errors --retry-delay 1 "$@"
@@ -39,14 +41,18 @@ cat > /etc/systemd/system/ropewalk-agent.service <<'UNIT'
 Description=Ropewalk agent
 After=network-online.target
 Wants=network-online.target
+# Whatever ends the agent for good ends the instance: it was launched to terminate when it shuts down. An agent that fails
+# is started again: it finds its claim and ends well, or, had it not begun, begins anew, for minutes but not for ever.
+SuccessAction=poweroff
+StartLimitIntervalSec=30min
+StartLimitBurst=150
+StartLimitAction=poweroff
 [Service]
 Environment=ROPEWALK_CLOUD=aws ROPEWALK_INSTANCE_DIR=/var/lib/ropewalk ROPEWALK_LOG_DIR=/var/log/ropewalk
 ExecStart=/opt/ropewalk/node/bin/node /opt/ropewalk/agent.mjs
 Restart=on-failure
 RestartSec=2
 KillMode=mixed
-# Whatever ends the agent for good ends the instance: it was launched to terminate when it shuts down.
-SuccessAction=poweroff
 [Install]
 WantedBy=multi-user.target
 UNIT
