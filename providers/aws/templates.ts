@@ -57,7 +57,10 @@ export async function ensureTemplate(
         Ebs: { VolumeSize: placement.diskGib, VolumeType: 'gp3', DeleteOnTermination: true, Encrypted: true },
       },
     ],
-    TagSpecifications: [{ ResourceType: 'spot-instances-request', Tags: tags }],
+    // A launch on demand makes no spot request, and EC2 refuses one that would tag what it does not make.
+    ...(placement.market === 'spot'
+      ? { TagSpecifications: [{ ResourceType: 'spot-instances-request' as const, Tags: tags }] }
+      : {}),
   };
   const command = new CreateLaunchTemplateCommand({
     LaunchTemplateName: name,

@@ -83,5 +83,5 @@ const nothing: TemplateData = {
     hasInterface: false,
     deleteOnTermination: true,
   },
-  ...{ tags: {}, volumeTags: {} },
+  ...{ tags: {}, volumeTags: {}, spotRequestTags: {} },
 };

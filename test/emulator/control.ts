@@ -72,6 +72,7 @@ export interface SeenInstance {
   userData: string;
   clientToken: string;
   securityGroups: string[];
+  spotRequestTags: Record<string, string>;
 }
 
 export async function obey(world: World, signer: Signer, machines: Machines, raw: unknown): Promise<unknown> {
@@ -187,5 +188,6 @@ const seen = ({ id, type, zone, market, tags, data, clientToken, ...rest }: Inst
   tags,
   userData: Buffer.from(data.userData, 'base64').toString(),
   securityGroups: data.securityGroups,
+  spotRequestTags: data.spotRequestTags,
   clientToken,
 });

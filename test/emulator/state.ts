@@ -36,6 +36,8 @@ export interface TemplateData {
   deleteOnTermination: boolean;
   tags: Record<string, string>;
   volumeTags: Record<string, string>;
+  /** Of the spot request, which must then be made. */
+  spotRequestTags: Record<string, string>;
 }
 
 export interface Instance {

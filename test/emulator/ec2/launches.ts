@@ -10,7 +10,7 @@ import type { Xml } from '../xml.ts';
 import { readTags } from './call.ts';
 import type { Call, Operation } from './call.ts';
 import { shownReservation } from './instances.ts';
-import { checkLaunchData, readLaunchData, templateOf } from './templates.ts';
+import { checkLaunchData, readLaunchData, spotTagsProblem, templateOf } from './templates.ts';
 
 export const createFleet: Operation = (call) => {
   const { params } = call;
@@ -40,7 +40,8 @@ export const createFleet: Operation = (call) => {
   checkLaunchData(call, template.data);
   const order = options.text('AllocationStrategy') === 'prioritized' ? byPriority : byPrice;
   const pools = poolsOf(call, config.items('Overrides'), template.data, market).sort(order);
-  const { taken, errors } = oneZone ? bestZone(call, pools, wanted) : allocate(call.region, pools, wanted, call.nowMs);
+  const problem = spotTagsProblem(market, template.data, readLaunchData(params));
+  const { taken, errors } = problem === null ? drawn(call, pools, wanted, oneZone) : refusedBy(pools, problem);
   const total = taken.reduce((sum, { count }) => sum + count, 0);
   const fleet = hexId('fleet');
   const given = total < atLeast ? [] : taken;
@@ -80,6 +81,8 @@ export const runInstances: Operation = (call) => {
   }
   const subnet = subnetOf(call, params.text('SubnetId') ?? face?.text('SubnetId') ?? null);
   const market: Market = params.at('InstanceMarketOptions').text('MarketType') === 'spot' ? 'spot' : 'on-demand';
+  const refusal = spotTagsProblem(market, data, own);
+  if (refusal !== null) throw new AwsError(refusal.code, refusal.message);
   const type = params.text('InstanceType') ?? data.instanceType ?? 'm5.large';
   if (!instanceTypes.has(type))
     throw new AwsError('InvalidParameterValue', `Invalid value '${type}' for InstanceType.`);
@@ -95,6 +98,16 @@ export const runInstances: Operation = (call) => {
   const instances = launch(call, pool, fits, data, null);
   return { ...shownReservation(call, instances) };
 };
+
+type Allocation = ReturnType<typeof allocate>;
+
+const drawn = (call: Call, pools: Pool[], wanted: number, oneZone: boolean): Allocation =>
+  oneZone ? bestZone(call, pools, wanted) : allocate(call.region, pools, wanted, call.nowMs);
+
+const refusedBy = (pools: Pool[], problem: { code: string; message: string }): Allocation => ({
+  taken: [],
+  errors: pools.map((pool) => ({ pool, ...problem })),
+});
 
 /** A request's network interface stands for the template's, whole. */
 function withInterface(template: TemplateData, { hasInterface, securityGroups, publicIp }: TemplateData): TemplateData {
@@ -114,7 +127,7 @@ function poolsOf(call: Call, overrides: Params[], data: TemplateData, market: Ma
 const byPriority = (a: Pool, b: Pool): number => a.priority - b.priority || byPrice(a, b);
 
 /** The zone that gives most; among equals the one whose first pool comes first. */
-function bestZone(call: Call, pools: Pool[], wanted: number): ReturnType<typeof allocate> {
+function bestZone(call: Call, pools: Pool[], wanted: number): Allocation {
   const zones = [...new Set(pools.map(({ subnet }) => subnet.zone))];
   const tries = zones.map((zone) =>
     allocate(
@@ -124,7 +137,7 @@ function bestZone(call: Call, pools: Pool[], wanted: number): ReturnType<typeof 
       call.nowMs,
     ),
   );
-  const total = (one: ReturnType<typeof allocate>): number => one.taken.reduce((sum, { count }) => sum + count, 0);
+  const total = (one: Allocation): number => one.taken.reduce((sum, { count }) => sum + count, 0);
   const [best] = tries.toSorted((a, b) => total(b) - total(a));
   if (best === undefined) return { taken: [], errors: [] };
   // A fleet that met its target says nothing of the zones it did without.

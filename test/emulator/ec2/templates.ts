@@ -2,7 +2,7 @@
 import { AwsError } from '../aws-error.ts';
 import type { Params } from '../params.ts';
 import { hexId } from '../state.ts';
-import type { Region, Template, TemplateData } from '../state.ts';
+import type { Market, Region, Template, TemplateData } from '../state.ts';
 import type { Xml } from '../xml.ts';
 import { matches, page, readTags, tagSet } from './call.ts';
 import type { Call, Operation } from './call.ts';
@@ -92,6 +92,20 @@ export function readLaunchData(params: Params): TemplateData {
     deleteOnTermination: disk?.text('DeleteOnTermination') !== 'false',
     tags: readTags({ params }, 'instance'),
     volumeTags: readTags({ params }, 'volume'),
+    spotRequestTags: readTags({ params }, 'spot-instances-request'),
+  };
+}
+
+/** A launch on demand makes no spot request, so none can be tagged: a fleet tells it of each pool, a single launch as a whole. */
+export function spotTagsProblem(
+  market: Market,
+  ...from: Pick<TemplateData, 'spotRequestTags'>[]
+): { code: string; message: string } | null {
+  if (market === 'spot' || from.every(({ spotRequestTags }) => Object.keys(spotRequestTags).length === 0)) return null;
+  return {
+    code: 'InvalidParameterValue',
+    message:
+      'You cannot specify tags for Spot instances requests if there are no Spot instances requests being created by the request.',
   };
 }
 
