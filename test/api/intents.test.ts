@@ -1,16 +1,26 @@
 // What people end while Temporal is away is written down, survives the API, and is told once Temporal is back.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { deliverIntents } from '../../api/services/intents/intents.ts';
+import { createKeptWorkspaces } from '../../api/services/kept-workspaces.ts';
 import { createViews } from '../../api/services/views.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import { createVault } from '../../platform/vault/vault.ts';
+import { memoryObjects, testKeys } from '../platform/support.ts';
 import { pino } from 'pino';
 import { createTestApi, type TestApi } from './support.ts';
 
+const logger = pino({ level: 'silent' });
+const partsOf = ({ workflows, objects, now }: TestApi) => ({ workflows: workflows.port, objects, now });
 /** As another process would: nothing is shared with the API but Temporal and the object store. */
-const deliver = (api: TestApi) => {
-  const ports = { workflows: api.workflows.port, objects: api.objects, now: api.now };
-  return deliverIntents({ ...ports, logger: pino({ level: 'silent' }), views: createViews(ports) });
-};
+const deliver = (api: TestApi) => deliverIntents({ ...partsOf(api), logger, views: createViews(partsOf(api)) });
+
+/** One that keeps what it knows of workspaces, and another process's way to that. */
+function apiWithKept() {
+  const vault = createVault(memoryObjects(), testKeys(), Date.now);
+  const kept = () => createKeptWorkspaces({ vault, logger });
+  return { api: createTestApi({ kept: kept() }), kept: kept() };
+}
 const intents = (api: TestApi) => api.objects.list('intents/', { limit: 10 });
 
 describe('while Temporal is away', () => {
@@ -54,6 +64,44 @@ describe('while Temporal is away', () => {
     await api.workflows.startHolder('default', body.number);
     expect(await deliver(api)).toEqual({ left: 0 });
     expect(api.workflows.clusters.get(body.number)?.stopRequested).toMatchObject({ code: 'STOPPED' });
+  });
+
+  describe('a job that was just admitted is cancelled later, though workers come back after Temporal, ', () => {
+    it.each([
+      ['to a replica that has seen the workspace before', true],
+      ['to one that knows it from what was kept', false],
+    ])('%s', async (_what, hasSeen) => {
+      const { api, kept } = apiWithKept();
+      const views = createViews({ ...partsOf(api), kept });
+      if (hasSeen) await views.workspace('default', 0);
+      else await api.call('GET', '/v1/whoami');
+      const created = await (await api.call('POST', '/v1/jobs', { body: { command: ['true'] } })).json();
+      await api.call('GET', `/v1/jobs/${created.number}`);
+      api.workflows.control.isAway = true;
+      expect((await api.call('POST', `/v1/jobs/${created.number}/cancel`)).status).toBe(202);
+      api.workflows.control.isAway = false;
+
+      const deliverWith = () => deliverIntents({ ...partsOf(api), logger, views });
+      const noWorker = new RopewalkError({ code: 'UNAVAILABLE', message: 'no worker' });
+      const query = vi.spyOn(api.workflows.port, 'query').mockRejectedValue(noWorker);
+      expect(await deliverWith()).toEqual({ left: 1 });
+      query.mockRestore();
+      await api.workflows.startHolder('default', created.number);
+      expect(await deliverWith()).toEqual({ left: 0 });
+      expect(api.workflows.jobs.get(created.number)?.cancelRequested).toMatchObject({ code: 'CANCELLED', by: 'ada' });
+    });
+  });
+
+  it('of a workspace that is closed nothing is told, and nothing stays', async () => {
+    const api = createTestApi();
+    const created = await (await api.call('POST', '/v1/jobs', { body: { command: ['true'] } })).json();
+    await api.call('GET', `/v1/jobs/${created.number}`);
+    api.workflows.control.isAway = true;
+    expect((await api.call('POST', `/v1/jobs/${created.number}/cancel`)).status).toBe(202);
+    api.workflows.control.isAway = false;
+    api.workflows.end('workspace/default', { failed: 'terminated' });
+    expect(await deliver(api)).toEqual({ left: 0 });
+    expect(await intents(api)).toEqual([]);
   });
 
   it('one intent that cannot be read keeps none of the others waiting', async () => {

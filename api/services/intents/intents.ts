@@ -43,7 +43,7 @@ export async function deliverIntents(
       const bytes = await deps.objects.get(key);
       const wanted = bytes === null ? null : intent.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
       const told = wanted === null ? 'closed' : await tell(deps, wanted);
-      if (wanted !== null && told === 'missing' && (await isReserved(deps, wanted))) continue;
+      if (wanted !== null && told === 'missing' && (await mayBeReserved(deps, wanted))) continue;
       await deps.objects.delete(key);
       left -= 1;
       if (wanted === null) continue;
@@ -71,10 +71,13 @@ async function tell({ workflows }: Pick<Deps, 'workflows'>, { kind, number, by }
   return (await workflows.signal(jobWorkflowId(number), jobMessages.cancel, cancel)).kind;
 }
 
-/** Admitted, and its workflow is still to be started. */
-async function isReserved({ views }: Pick<Deps, 'views'>, { workspace, number }: Intent): Promise<boolean> {
-  const { value } = await views.workspace(workspace, 0);
-  return value?.holders.some((holder) => holder.number === number) ?? false;
+/**
+ * Admitted, and its workflow is still to be started. Signals are taken before the workers are back, and until then what is
+ * known of the workspace may be older than the admission: only a workspace that answers can say no, or that is closed itself.
+ */
+async function mayBeReserved({ views }: Pick<Deps, 'views'>, { workspace, number }: Intent): Promise<boolean> {
+  const { value, isStale } = await views.workspace(workspace, 0);
+  return isStale || (value?.holders.some((holder) => holder.number === number) ?? false);
 }
 
 export const isAway = (error: unknown): boolean =>
