@@ -53,6 +53,8 @@ ExecStart=/opt/ropewalk/node/bin/node /opt/ropewalk/agent.mjs
 Restart=on-failure
 RestartSec=2
 KillMode=mixed
+# A task that takes too much memory is ended by the kernel, which must not cost its agent and all other tasks their life.
+OOMPolicy=continue
 [Install]
 WantedBy=multi-user.target
 UNIT

@@ -67,6 +67,10 @@ it('writes a service of which systemd-analyze has nothing to say', async (contex
   }
 });
 
+it('keeps the agent when the kernel ends a task of its service that takes too much memory', () => {
+  expect(serviceUnit()).toMatch(/\[Service\]\n[^[]*^OOMPolicy=continue$/m);
+});
+
 it('leaves an agent that cannot start some minutes before it powers the machine off, and no more than the watchdog', () => {
   const unit = serviceUnit();
   const valueOf = (key: string): string => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
