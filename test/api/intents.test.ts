@@ -66,10 +66,10 @@ describe('while Temporal is away', () => {
     expect(api.workflows.clusters.get(body.number)?.stopRequested).toMatchObject({ code: 'STOPPED' });
   });
 
-  describe('a job that was just admitted is cancelled later, though workers come back after Temporal, ', () => {
+  describe('a job that was just admitted is cancelled later, though workers come back after Temporal', () => {
     it.each([
-      ['to a replica that has seen the workspace before', true],
-      ['to one that knows it from what was kept', false],
+      ['by a replica that has seen the workspace before', true],
+      ['by one that knows it from what was kept', false],
     ])('%s', async (_what, hasSeen) => {
       const { api, kept } = apiWithKept();
       const views = createViews({ ...partsOf(api), kept });
