@@ -64,6 +64,13 @@ export const maxIdleClaimMs = 10_000;
 export const idempotencyTtlMs = 24 * 3_600_000;
 export const maxIdempotencyKeys = 20_000;
 
+/**
+ * What a workspace hands on to its next run, of the 2 MiB that Temporal takes in one message. Keys take what is left; so much
+ * may be open at a time that, at some 450 bytes each, there is always room for the rest.
+ */
+export const maxCarriedBytes = 1_500_000;
+export const maxOpenInWorkspace = 2_000;
+
 /** An instance that has not registered this long after its launch is terminated and replaced. */
 export const registerTimeoutMs = 120_000;
 /** A cloud's machine has to boot and fetch its agent first: Karpenter gives one 15 minutes, users less patience. */
@@ -167,10 +174,14 @@ export const startBatchSize = 50;
 
 /** People of one workspace: its view is read by every API replica every few seconds, and must stay small. */
 export const maxWorkspaceTokens = 1_000;
+/** Of one user: nobody's own tokens keep others from signing in. */
+export const maxUserTokens = 250;
 export const maxWorkspaceUsers = 1_000;
 export const maxWorkspaceEvents = 100;
 /** A token that has been revoked or expired for this long leaves the state. */
 export const forgetTokenAfterMs = 30 * 86_400_000;
+/** Sooner, when its place is wanted; but as long as the sign-in that made it may be repeated, which must not make it anew. */
+export const keepOverTokenMs = 3_600_000;
 
 /**
  * Whatever a token may do, it may no longer do this long after it was revoked: what is known of tokens is at most

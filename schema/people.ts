@@ -17,6 +17,7 @@
 // GET    /login?code=ABCD-EFGH          the page for people, and POST /login from it
 import { z } from 'zod';
 
+import { maxOpenInWorkspace } from '../domain/limits.ts';
 import { durationInput } from './common.ts';
 
 const count = z.number().int();
@@ -95,7 +96,9 @@ export const tokenIdParam = z.object({ id: z.string().regex(/^[a-z0-9]{12}$/, '1
 export const limits = z.object({ running: count, instances: count, vcpus: count });
 export type Limits = z.infer<typeof limits>;
 export const someLimits = z.strictObject({
-  running: limit.optional(),
+  running: limit
+    .max(maxOpenInWorkspace, `at most ${maxOpenInWorkspace}, which one workspace can keep track of`)
+    .optional(),
   instances: limit.optional(),
   vcpus: limit.optional(),
 });

@@ -1,7 +1,8 @@
 // Admission: the one door through which a cluster or job comes to be. It decides on idempotency, names, limits and the
 // number, reserves, and answers; starting the workflow is the loop's work.
 import type { Problem } from '../errors.ts';
-import { idempotencyTtlMs, maxIdempotencyKeys } from '../limits.ts';
+import { idempotencyTtlMs } from '../limits.ts';
+import { remember } from './keys.ts';
 import type { AdmitAnswer, AdmitItem, Holder, IdempotencyRecord, WorkspaceState } from './state.ts';
 import { exceeded } from './use.ts';
 
@@ -12,9 +13,10 @@ export function admit(state: WorkspaceState, item: AdmitItem, nowMs: number): Ad
     if (earlier.bodyHash !== item.bodyHash) return { error: mismatch };
     // A repeat of the very request that made it was answered once already, but its caller may not have heard.
     const existing = earlier.admissionId !== item.admissionId;
-    return {
-      ok: { number: earlier.number, name: nameOf(state, earlier, item), admissionId: earlier.admissionId, existing },
-    };
+    const { number, admissionId, named } = earlier;
+    // What was found by its name may be ending by now, also when the first answer was lost: the caller must look again.
+    const found = named === true ? { named } : {};
+    return { ok: { number, name: nameOf(state, earlier, item), admissionId, existing, ...found } };
   }
   if (reservedName.test(item.name)) return { error: nameReserved };
   const named =
@@ -23,7 +25,8 @@ export function admit(state: WorkspaceState, item: AdmitItem, nowMs: number): Ad
       : state.holders.find((holder) => holder.name === item.name && holder.nameless !== true);
   if (named !== undefined && named.number !== item.instead) {
     if (!item.getOrCreate || named.kind !== item.kind) return { error: nameTaken(named) };
-    remember(state, item, named.number, named.admissionId, nowMs);
+    const { number, admissionId } = named;
+    remember(state, item.idempotencyKey, { number, admissionId, bodyHash: item.bodyHash, atMs: nowMs, named: true });
     return {
       ok: { number: named.number, name: named.name, admissionId: named.admissionId, existing: true, named: true },
     };
@@ -34,7 +37,8 @@ export function admit(state: WorkspaceState, item: AdmitItem, nowMs: number): Ad
   if (number === null) return { error: noNumbers };
   if (named !== undefined) named.nameless = true;
   const holder = reserve(state, item, number, nowMs);
-  remember(state, item, number, item.admissionId, nowMs);
+  const { admissionId, bodyHash } = item;
+  remember(state, item.idempotencyKey, { number, admissionId, bodyHash, atMs: nowMs });
   return { ok: { number, name: holder.name, admissionId: item.admissionId, existing: false } };
 }
 
@@ -111,17 +115,4 @@ function reserve(state: WorkspaceState, item: AdmitItem, number: number, nowMs: 
   state.holders.push(holder);
   state.admitted += 1;
   return holder;
-}
-
-function remember(state: WorkspaceState, item: AdmitItem, number: number, admissionId: string, nowMs: number): void {
-  forgetOldKeys(state, nowMs);
-  state.keys[item.idempotencyKey] = { number, admissionId, bodyHash: item.bodyHash, atMs: nowMs };
-}
-
-/** Looks at every key only when there are many; beyond the bound the oldest go, whatever their age. */
-function forgetOldKeys(state: WorkspaceState, nowMs: number): void {
-  const entries = Object.entries(state.keys);
-  if (entries.length < maxIdempotencyKeys) return;
-  const young = entries.filter(([, record]) => nowMs - record.atMs < idempotencyTtlMs);
-  state.keys = Object.fromEntries(young.slice(-Math.floor(maxIdempotencyKeys / 2)));
 }

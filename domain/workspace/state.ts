@@ -90,6 +90,8 @@ export interface IdempotencyRecord {
   admissionId: string;
   bodyHash: string;
   atMs: number;
+  /** It was found by its name. */
+  named?: true;
 }
 
 export interface WorkspaceState {
@@ -111,6 +113,8 @@ export interface WorkspaceState {
   holders: Holder[];
   /** Idempotency key -> what it made. */
   keys: Record<string, IdempotencyRecord>;
+  /** How many these are; absent in states of earlier versions. */
+  keyCount?: number;
   admitted: number;
   /** The last look at the workflows of its holders; absent in states of earlier versions. */
   lookedAtMs?: number;

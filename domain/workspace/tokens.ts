@@ -1,7 +1,7 @@
 // API tokens of a workspace. Only hashes live here; a secret is shown once, by whoever made it. No token ever may more, or
 // lives longer, than the one that made it.
 import type { Problem } from '../errors.ts';
-import { forgetTokenAfterMs, maxWorkspaceTokens } from '../limits.ts';
+import { forgetTokenAfterMs, keepOverTokenMs, maxUserTokens, maxWorkspaceTokens } from '../limits.ts';
 import { authorityOf, includes, scopesOfRole } from './authority.ts';
 import { note } from './notes.ts';
 import type { By, Scope, WorkspaceState, WorkspaceToken } from './state.ts';
@@ -47,7 +47,9 @@ export function issueToken(
   const expiresAtMs = wanted.expiresAtMs ?? maker.expiresAtMs;
   if (maker.expiresAtMs !== null && (expiresAtMs ?? Infinity) > maker.expiresAtMs) return { error: tooLong };
   forgetOldTokens(state, nowMs);
-  if (state.tokens.length >= maxWorkspaceTokens) return { error: tooMany };
+  const isTheirs = (token: WorkspaceToken): boolean => token.user === user;
+  if (!hasRoom(state, maxUserTokens, isTheirs, nowMs)) return { error: tooManyOf(user) };
+  if (!hasRoom(state, maxWorkspaceTokens, () => true, nowMs)) return { error: tooMany };
   if (!state.users.some((each) => each.name === user)) {
     state.users.push({ name: user, role, limits: {}, createdAtMs: nowMs });
   }
@@ -81,10 +83,27 @@ const issued = ({ id, user, scopes, expiresAtMs }: WorkspaceToken): IssuedToken 
 
 /** One that has been over for long is unknown, which is refused just as well. */
 function forgetOldTokens(state: WorkspaceState, nowMs: number): void {
-  state.tokens = state.tokens.filter(
-    ({ revokedAtMs, expiresAtMs }) => nowMs - Math.min(revokedAtMs ?? nowMs, expiresAtMs ?? nowMs) < forgetTokenAfterMs,
-  );
+  state.tokens = state.tokens.filter((token) => overForMs(token, nowMs) < forgetTokenAfterMs);
 }
+
+/** Where there is none, the one that has been over for longest makes it. */
+function hasRoom(
+  state: WorkspaceState,
+  most: number,
+  counts: (token: WorkspaceToken) => boolean,
+  nowMs: number,
+): boolean {
+  const counted = state.tokens.filter(counts);
+  if (counted.length < most) return true;
+  const [longest] = counted.toSorted((a, b) => overForMs(b, nowMs) - overForMs(a, nowMs));
+  if (longest === undefined || overForMs(longest, nowMs) < keepOverTokenMs) return false;
+  state.tokens = state.tokens.filter((token) => token !== longest);
+  return true;
+}
+
+/** How long it has been revoked or expired; 0 while it is neither. */
+const overForMs = ({ revokedAtMs, expiresAtMs }: WorkspaceToken, nowMs: number): number =>
+  nowMs - Math.min(revokedAtMs ?? nowMs, expiresAtMs ?? nowMs, nowMs);
 
 const ownOnly: Problem = {
   code: 'FORBIDDEN',
@@ -117,8 +136,14 @@ const tooLong: Problem = {
 const tooMany: Problem = {
   code: 'LIMIT_EXCEEDED',
   message: `The workspace has ${maxWorkspaceTokens} tokens, which is as many as there may be.`,
-  hint: 'Revoke those that nobody uses. They are forgotten after a month.',
+  hint: 'Revoke those that nobody uses: an hour later there is room.',
 };
+
+const tooManyOf = (user: string): Problem => ({
+  code: 'LIMIT_EXCEEDED',
+  message: `${user} has ${maxUserTokens} tokens, which is as many as one user may have.`,
+  hint: 'Revoke those that nobody uses: an hour later there is room.',
+});
 
 const notFirst: Problem = {
   code: 'CONFLICT',

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 
 import { createWorkspaceState } from '../../../domain/workspace/create.ts';
 import { issueToken, revokeToken } from '../../../domain/workspace/tokens.ts';
+import { keepOverTokenMs, maxUserTokens, maxWorkspaceTokens } from '../../../domain/limits.ts';
 
 const id = fc.constantFrom('a', 'b', 'c');
 const step = fc.oneof(
@@ -33,4 +34,34 @@ it('the first issue of an id wins, and revoked is for ever', () => {
     }),
     { numRuns: 2_000 },
   );
+});
+
+const empty = () => createWorkspaceState({ slug: 'w', deploymentId: 'd', createdAtMs: 0, block: { next: 1, end: 9 } });
+const token = (id: string, user: string) => ({ id, sha256: 'a', user, scopes: [], expiresAtMs: null });
+
+it('those that are over make room for others when it is wanted, an hour after their end', () => {
+  const state = empty();
+  for (let n = 0; n < maxUserTokens; n += 1) issueToken(state, token(`t${n}`, 'ci'), n);
+  for (let n = 0; n < maxUserTokens; n += 1) revokeToken(state, `t${n}`, 10_000 + n);
+  const early = 10_000 + keepOverTokenMs - 1;
+  expect(issueToken(state, token('early', 'ci'), early)).toMatchObject({ error: { code: 'LIMIT_EXCEEDED' } });
+  expect(issueToken(state, token('late', 'ci'), early + 1)).toHaveProperty('ok');
+  expect(state.tokens.map(({ id }) => id)).toEqual(expect.not.arrayContaining(['t0']));
+  expect(state.tokens).toHaveLength(maxUserTokens);
+});
+
+it('one user’s tokens keep nobody else from signing in', () => {
+  const state = empty();
+  const refused = Array.from({ length: maxWorkspaceTokens }, (_, n) =>
+    issueToken(state, token(`t${n}`, 'ci'), n),
+  ).filter((answer) => 'error' in answer);
+  expect(refused).toHaveLength(maxWorkspaceTokens - maxUserTokens);
+  expect(issueToken(state, token('ada', 'ada'), 2_000)).toHaveProperty('ok');
+});
+
+it('the whole workspace has a bound as well, and tokens that live are never dropped for it', () => {
+  const state = empty();
+  for (let n = 0; n < maxWorkspaceTokens; n += 1) issueToken(state, token(`t${n}`, `u${n % 10}`), n);
+  expect(issueToken(state, token('more', 'ada'), 1e12)).toMatchObject({ error: { code: 'LIMIT_EXCEEDED' } });
+  expect(state.tokens).toHaveLength(maxWorkspaceTokens);
 });

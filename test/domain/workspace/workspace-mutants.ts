@@ -11,7 +11,7 @@ export const workspaceMutants: Mutant[] = [
   {
     name: 'a key is forgotten',
     file: 'workspace/admit.ts',
-    from: '  remember(state, item, number, item.admissionId, nowMs);\n',
+    from: '  remember(state, item.idempotencyKey, { number, admissionId, bodyHash, atMs: nowMs });\n',
     to: '',
   },
   {

@@ -1,0 +1,35 @@
+// What idempotency keys were last used for. A run remembers all of its own; what it hands on to the next one must fit, with
+// everything else that the workspace knows, into one message of Temporal, whatever was admitted in the workspace's life.
+import { idempotencyTtlMs, maxCarriedBytes, maxIdempotencyKeys } from '../limits.ts';
+import type { IdempotencyRecord, WorkspaceState } from './state.ts';
+
+export function remember(state: WorkspaceState, key: string, record: IdempotencyRecord): void {
+  state.keyCount ??= Object.keys(state.keys).length;
+  if (state.keyCount >= maxIdempotencyKeys) forgetMany(state, record.atMs);
+  if (!Object.hasOwn(state.keys, key)) state.keyCount += 1;
+  state.keys[key] = record;
+}
+
+/** Beyond the bound the oldest go, whatever their age. Looking at every key is for this moment alone: there may be many. */
+function forgetMany(state: WorkspaceState, nowMs: number): void {
+  const young = Object.entries(state.keys).filter(([, record]) => nowMs - record.atMs < idempotencyTtlMs);
+  const kept = young.slice(-Math.floor(maxIdempotencyKeys / 2));
+  state.keys = Object.fromEntries(kept);
+  state.keyCount = kept.length;
+}
+
+/**
+ * The state for the workspace's next run: without the keys that are over, and of the others the newest that there is room for
+ * (some 7,000 where little is open). At the end of a run only, so that no replay decides anything otherwise.
+ */
+export function handedOn(state: WorkspaceState, nowMs: number): WorkspaceState {
+  let room = maxCarriedBytes - bytesOf({ ...state, keys: {} });
+  const newestFirst = Object.entries(state.keys)
+    .filter(([, record]) => nowMs - record.atMs < idempotencyTtlMs)
+    .toSorted(([, a], [, b]) => b.atMs - a.atMs);
+  const beyond = newestFirst.findIndex((entry) => (room -= bytesOf(entry)) < 0);
+  const kept = beyond === -1 ? newestFirst : newestFirst.slice(0, beyond);
+  return { ...state, keys: Object.fromEntries(kept.toReversed()), keyCount: kept.length };
+}
+
+const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
