@@ -25,8 +25,21 @@ umask 077
 systemd-run --on-active=30min --on-unit-active=30min --unit=ropewalk-watchdog \\
   sh -c 'systemctl is-active --quiet ropewalk-agent || poweroff'
 mkdir -p /opt/ropewalk /var/lib/ropewalk /var/log/ropewalk
+# An API or a mirror that is away while instances boot costs none of them: each is waited for nearly as long as we wait for
+# the instance, and what hangs is begun anew.
 fetch() {
-  curl -fsSL --retry 10 --retry-all-errors --retry-delay 1 "$@"
+  curl -fsSL --retry 200 --retry-all-errors --retry-delay 3 --retry-max-time 540 \\
+    --connect-timeout 20 --speed-limit 1 --speed-time 30 "$@"
+}
+packages() {
+  DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@"
+}
+install_venv() {
+  for pause in 5 10 20 40 80 160; do
+    packages update && packages install python3-venv && return
+    sleep $pause
+  done
+  return 1
 }
 cd /opt/ropewalk
 fetch -o node.tar.xz '${node.url}'
@@ -35,7 +48,7 @@ mkdir -p node && tar -xJf node.tar.xz -C node --strip-components 1 && rm node.ta
 fetch${pin} -o agent.mjs '${download.url}'
 echo '${download.sha256}  agent.mjs' | sha256sum -c -
 # Ubuntu's Python comes without the part that makes environments.
-python3 -c 'import ensurepip' 2>/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q python3-venv; }
+python3 -c 'import ensurepip' 2>/dev/null || install_venv
 cat > /etc/systemd/system/ropewalk-agent.service <<'UNIT'
 [Unit]
 Description=Ropewalk agent

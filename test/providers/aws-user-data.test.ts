@@ -8,30 +8,46 @@ import { promisify } from 'node:util';
 
 import { expect, it } from 'vitest';
 
+import { cloudRegisterTimeoutMs } from '../../domain/limits.ts';
 import { renderUserData } from '../../providers/aws/user-data.ts';
 import { awsSettings, freshOwner } from './aws-cloud.ts';
 
 it('sets the watchdog before anything that may fail, so that a machine without network powers itself off', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'ropewalk-user-data-'));
-  try {
-    const script = startupScript();
-    // Each says that it was called, and with what; the last one is the network that is not there.
-    const said = join(directory, 'said');
-    for (const name of ['mkdir', 'systemd-run', 'systemctl', 'curl']) {
-      const program = join(directory, name);
-      await writeFile(program, `#!/bin/sh\necho ${name} "$@" >> '${said}'\n${name === 'curl' ? 'exit 6' : ''}\n`);
-      await chmod(program, 0o755);
-    }
-    const run = promisify(execFile)('/bin/sh', ['-c', script.replace('cd /opt/ropewalk', `cd '${directory}'`)], {
-      env: { PATH: directory },
-    });
-    await expect(run).rejects.toMatchObject({ code: 6 });
-    const calls = (await readFile(said, 'utf8')).trim().split('\n');
-    expect(calls[0]).toMatch(/^systemd-run --on-active=30min --on-unit-active=30min .*poweroff$/);
-    expect(calls.at(-1)).toMatch(/^curl /);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
+  const { exitCode, calls } = await runScript({ curl: 'exit 6' });
+  expect(exitCode).toBe(6);
+  expect(calls[0]).toMatch(/^systemd-run --on-active=30min --on-unit-active=30min .*poweroff$/);
+  expect(calls.at(-1)).toMatch(/^curl /);
+});
+
+it('waits for an API that restarts for as long as it may register, and not for one that never answers', async () => {
+  const { calls } = await runScript();
+  const fetches = calls.filter((call) => call.startsWith('curl '));
+  expect(fetches).toHaveLength(2);
+  for (const call of fetches) {
+    const option = (name: string): number => Number(new RegExp(` --${name} (\\d+) `).exec(call)?.[1]);
+    const waitSeconds = option('retry') * option('retry-delay');
+    expect(option('retry-max-time')).toBeLessThan(cloudRegisterTimeoutMs / 1_000);
+    expect(option('retry-max-time')).toBeGreaterThanOrEqual(500);
+    // Nothing but the time ends the tries.
+    expect(waitSeconds).toBeGreaterThanOrEqual(option('retry-max-time'));
+    expect([option('connect-timeout'), option('speed-time')].every((seconds) => seconds <= 60)).toBe(true);
   }
+});
+
+it('tries its packages again when their mirror or their lock is not free, and gives up in the end', async () => {
+  const failing = { python3: 'exit 1', 'apt-get': 'exit 100' };
+  const passing = `[ $(/usr/bin/grep -c "^apt-get .*update" "$SAID") -ge 3 ] || exit 100`;
+  const patient = await runScript({ ...failing, 'apt-get': passing });
+  const packages = patient.calls.filter((call) => call.startsWith('apt-get '));
+  expect(packages).toHaveLength(4);
+  for (const call of packages) expect(call).toContain('DPkg::Lock::Timeout=300');
+  expect(packages.at(-1)).toMatch(/ install .*python3-venv$/);
+  expect(patient).toMatchObject({ exitCode: 0, service: expect.stringContaining('[Service]') });
+  const beaten = await runScript(failing);
+  expect(beaten).toMatchObject({ exitCode: 1, service: null });
+  const pauses = beaten.calls.flatMap((call) => /^sleep (\d+)$/.exec(call)?.[1] ?? []);
+  expect(pauses.length).toBeGreaterThan(3);
+  expect(pauses.reduce((sum, seconds) => sum + Number(seconds), 0)).toBeLessThan(cloudRegisterTimeoutMs / 1_000);
 });
 
 // systemd.unit(5), systemd.service(5) and systemd.exec(5): what may stand where.
@@ -80,6 +96,44 @@ it('leaves an agent that cannot start some minutes before it powers the machine 
   expect(restartSec * burst).toBeGreaterThanOrEqual(5 * 60);
   expect(restartSec * burst).toBeLessThan(15 * 60);
 });
+
+interface ScriptRun {
+  exitCode: number;
+  /** Each program that was called, with its arguments. */
+  calls: string[];
+  service: string | null;
+}
+
+/** The programs say that they were called, and then do nothing, or what is given for them. */
+async function runScript(programs: Record<string, string> = {}): Promise<ScriptRun> {
+  const directory = await mkdtemp(join(tmpdir(), 'ropewalk-user-data-'));
+  try {
+    const said = join(directory, 'said');
+    const path = join(directory, 'ropewalk-agent.service');
+    const all = { ...Object.fromEntries(machine.map((name) => [name, ''])), cat: 'exec /bin/cat', ...programs };
+    for (const [name, body] of Object.entries(all)) {
+      const program = join(directory, name);
+      await writeFile(program, `#!/bin/sh\necho ${name} "$@" >> "$SAID"\n${body}\n`);
+      await chmod(program, 0o755);
+    }
+    const script = startupScript()
+      .replace('cd /opt/ropewalk', `cd '${directory}'`)
+      .replace('/etc/systemd/system/ropewalk-agent.service', path);
+    const exitCode = await new Promise<number>((resolve) => {
+      const child = execFile('/bin/sh', ['-c', script], { env: { PATH: directory, SAID: said } });
+      child.once('exit', (code) => resolve(code ?? -1));
+    });
+    const calls = (await readFile(said, 'utf8')).trim().split('\n');
+    return { exitCode, calls, service: await readFile(path, 'utf8').catch(() => null) };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+const machine = [
+  ...['mkdir', 'systemd-run', 'systemctl', 'curl', 'sha256sum', 'tar', 'rm', 'sleep'],
+  ...['python3', 'apt-get'],
+];
 
 function startupScript(): string {
   const boot = { apiUrl: 'https://ropewalk.example', launchToken: 'a launch token', owner: freshOwner() };
