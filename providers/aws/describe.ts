@@ -36,32 +36,41 @@ export async function listDeployment(clients: AwsClients, deploymentId: string):
   return byTags(clients, [...filters, { Name: 'instance-state-name', Values: notGone }]);
 }
 
+export interface ShownInstance extends ObservedInstance {
+  /** On its way out for good. One that is stopped does no more work, but stays, and is paid for, until it is ended. */
+  ends: boolean;
+}
+
 /** Those of `ids` that EC2 shows, whoever owns them. By filter: asked for by name, one unknown id would fail the call. */
-export async function describeIds(clients: AwsClients, ids: string[]): Promise<ObservedInstance[]> {
-  const found: ObservedInstance[] = [];
+export async function describeIds(clients: AwsClients, ids: string[]): Promise<ShownInstance[]> {
+  const found: ShownInstance[] = [];
   for (let from = 0; from < ids.length; from += idsPerFilter) {
-    found.push(...(await byTags(clients, [{ Name: 'instance-id', Values: ids.slice(from, from + idsPerFilter) }])));
+    const shown = await instancesBy(clients, [{ Name: 'instance-id', Values: ids.slice(from, from + idsPerFilter) }]);
+    for (const instance of shown) {
+      const ends = ['shutting-down', 'terminated'].includes(instance.State?.Name ?? '');
+      found.push(...observed(instance).map((each) => ({ ...each, ends })));
+    }
   }
   return found;
 }
 
-async function byTags(clients: AwsClients, Filters: Filter[]): Promise<ObservedInstance[]> {
-  const found: ObservedInstance[] = [];
+async function byTags(clients: AwsClients, filters: Filter[]): Promise<ObservedInstance[]> {
+  return (await instancesBy(clients, filters)).flatMap(observed);
+}
+
+async function instancesBy(clients: AwsClients, Filters: Filter[]): Promise<Instance[]> {
+  const found: Instance[] = [];
   const pages = paginateDescribeInstances({ client: clients.ec2, pageSize }, { Filters });
   for await (const { Reservations = [] } of readPages(clients, pages)) {
-    const instances = Reservations.flatMap(({ Instances }) => Instances ?? []);
-    found.push(...instances.flatMap((instance) => observed(instance) ?? []));
+    found.push(...Reservations.flatMap(({ Instances }) => Instances ?? []));
   }
   return found;
 }
 
-function observed(instance: Instance): ObservedInstance | null {
+/** Nothing for what is not ours. */
+function observed(instance: Instance): ObservedInstance[] {
   const owner = ownerIn(instance.Tags);
-  if (instance.InstanceId === undefined || owner === null) return null;
-  return {
-    id: instance.InstanceId,
-    state: states[instance.State?.Name ?? 'pending'] ?? 'starting',
-    owner,
-    launchedAtMs: instance.LaunchTime?.getTime() ?? 0,
-  };
+  if (instance.InstanceId === undefined || owner === null) return [];
+  const state = states[instance.State?.Name ?? 'pending'] ?? 'starting';
+  return [{ id: instance.InstanceId, state, owner, launchedAtMs: instance.LaunchTime?.getTime() ?? 0 }];
 }

@@ -39,8 +39,9 @@ export async function terminateOwned(
       if (instance === undefined) return mayBeNew;
       return instance.state !== 'gone' && ownerKey(instance.owner) === ownerKey(owner);
     });
-    const alive = wanted.filter((id) => seen.get(id)?.state !== 'stopping');
-    for (let from = 0; from < alive.length; from += batchSize) await end(clients, alive.slice(from, from + batchSize));
+    // One that somebody stopped would stay for ever, with its volume.
+    const stays = wanted.filter((id) => seen.get(id)?.ends !== true);
+    for (let from = 0; from < stays.length; from += batchSize) await end(clients, stays.slice(from, from + batchSize));
     if (wanted.length > 0) await sleep(pollMs, undefined, { signal });
   }
   // With its last instance a cluster's templates go too.

@@ -46,6 +46,7 @@ export const order = z.discriminatedUnion('op', [
   z.object({ op: z.literal('interrupt'), id: z.string(), inMs: z.number().default(120_000) }),
   z.object({ op: z.literal('rebalance'), id: z.string() }),
   z.object({ op: z.literal('die'), id: z.string() }),
+  z.object({ op: z.literal('stop'), id: z.string() }),
   z.object({ op: z.literal('keepVolume'), id: z.string() }),
   z.object({
     op: z.literal('plant'),
@@ -140,6 +141,12 @@ export async function obey(world: World, signer: Signer, machines: Machines, raw
     case 'die': {
       const instance = known(world, wanted.id);
       world.end(instance, 'Server.InternalError', 'its host died');
+      await machines.kill(instance.id);
+      return {};
+    }
+    case 'stop': {
+      const instance = known(world, wanted.id);
+      world.stop(instance);
       await machines.kill(instance.id);
       return {};
     }

@@ -57,7 +57,9 @@ export function createMachines(world: World, url: () => string, options: Machine
     closeSync(output);
     running.set(instance.id, child);
     if (child.pid !== undefined) begun.set(instance.id, startTimeOf(child.pid));
-    child.once('exit', () => world.end(instance, 'Client.InstanceInitiatedShutdown', 'its first process ended'));
+    child.once('exit', () => {
+      if (instance.stop === null) world.end(instance, 'Client.InstanceInitiatedShutdown', 'its first process ended');
+    });
     child.once('error', () => world.end(instance, 'Server.InternalError', 'its boot command could not be started'));
   };
 

@@ -55,6 +55,8 @@ export interface Instance {
   /** When describe first shows it. */
   visibleFromMs: number;
   runningFromMs: number;
+  /** By somebody other than us: its volume stays, and is paid for. */
+  stop: { atMs: number; stoppedAtMs: number } | null;
   end: { atMs: number; goneAtMs: number; code: string } | null;
   interruption: { noticeAtMs: number; atMs: number } | null;
   rebalanceAtMs: number | null;
@@ -144,11 +146,14 @@ export function createRegion(name: string): Region {
 
 export const hexId = (prefix: string): string => `${prefix}-${randomBytes(9).toString('hex').slice(0, 17)}`;
 
-export type InstanceState = 'pending' | 'running' | 'shutting-down' | 'terminated';
+export type InstanceState = 'pending' | 'running' | 'stopping' | 'stopped' | 'shutting-down' | 'terminated';
 
 export function stateAt(instance: Instance, nowMs: number): InstanceState {
   if (instance.end !== null && nowMs >= instance.end.goneAtMs) return 'terminated';
   if (instance.end !== null && nowMs >= instance.end.atMs) return 'shutting-down';
+  if (instance.stop !== null && nowMs >= instance.stop.atMs) {
+    return nowMs >= instance.stop.stoppedAtMs ? 'stopped' : 'stopping';
+  }
   return nowMs >= instance.runningFromMs ? 'running' : 'pending';
 }
 

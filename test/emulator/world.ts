@@ -15,7 +15,7 @@ export interface Delays {
   visibleUpToMs: number;
   /** From the launch until it runs. */
   pendingMs: number;
-  /** From the request until it is terminated. */
+  /** From the request until it is terminated, or stopped. */
   shutdownMs: number;
 }
 
@@ -39,6 +39,8 @@ export interface World {
   launch(region: Region, wanted: NewInstance): Instance;
   /** Ends it now, or at a time to come; the first end stands. */
   end(instance: Instance, code: string, why: string): void;
+  /** As StopInstances does: whoever may do that in the account can do it to ours too. */
+  stop(instance: Instance): void;
 }
 
 export interface NewInstance {
@@ -93,6 +95,7 @@ export function createWorld(ledgerPath: string | null): World {
         launchedAtMs: nowMs,
         visibleFromMs: nowMs + visibleMs + share(addresses) * Math.max(0, visibleUpToMs - visibleMs),
         runningFromMs: nowMs + world.delays.pendingMs,
+        stop: null,
         end: null,
         interruption: null,
         rebalanceAtMs: null,
@@ -113,6 +116,10 @@ export function createWorld(ledgerPath: string | null): World {
       instance.end = { atMs: nowMs, goneAtMs: nowMs + world.delays.shutdownMs, code };
       world.ledger.note('ended', instance, nowMs, why);
       world.hooks.ended(instance);
+    },
+    stop(instance) {
+      const nowMs = clock.nowMs();
+      instance.stop ??= { atMs: nowMs, stoppedAtMs: nowMs + world.delays.shutdownMs };
     },
   };
   return world;

@@ -9,7 +9,7 @@ import type { Call, Operation } from './call.ts';
 
 /** Terminated instances stay to be seen for about an hour. */
 const afterlifeMs = 3_600_000;
-const codes = { pending: 0, running: 16, 'shutting-down': 32, terminated: 48 } as const;
+const codes = { pending: 0, running: 16, 'shutting-down': 32, terminated: 48, stopping: 64, stopped: 80 } as const;
 
 export const describeInstances: Operation = (call) => {
   const ids = call.params.texts('InstanceId');
