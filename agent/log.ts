@@ -18,6 +18,13 @@ export interface Log {
   close: () => Promise<void>;
 }
 
+/** A log that is closed, and what it takes of the disk. */
+export interface LogFile extends Log {
+  bytes: () => number;
+  /** Never rejects. */
+  remove: () => Promise<void>;
+}
+
 export interface LogLimits {
   /** A part that has reached this is followed by another. */
   partBytes: number;
@@ -43,7 +50,7 @@ interface Line {
 }
 
 /** Its first file appears with its first line. */
-export function createLog(path: string, limits: LogLimits = taskLogLimits): Log {
+export function createLog(path: string, limits: LogLimits = taskLogLimits): LogFile {
   const parts = createParts(path, limits);
   let pending: Line[] = [];
   let pendingBytes = 0;
@@ -84,6 +91,8 @@ export function createLog(path: string, limits: LogLimits = taskLogLimits): Log 
       await writing;
       await parts.close().catch(() => undefined);
     },
+    bytes: parts.bytes,
+    remove: () => parts.remove().catch(() => undefined),
   };
 }
 
@@ -91,6 +100,9 @@ interface Parts {
   /** In full, over as many parts as it takes. */
   write: (lines: readonly Line[]) => Promise<void>;
   close: () => Promise<void>;
+  /** Of those that are kept. */
+  bytes: () => number;
+  remove: () => Promise<void>;
 }
 
 function createParts(path: string, { partBytes, parts }: LogLimits): Parts {
@@ -98,9 +110,13 @@ function createParts(path: string, { partBytes, parts }: LogLimits): Parts {
   let file: FileHandle | null = null;
   let part = 0;
   let written = 0;
+  /** Of the parts before this one that are kept. */
+  const full: number[] = [];
   const next = async (): Promise<void> => {
     await file?.close();
     file = null;
+    full.push(written);
+    if (full.length >= parts) full.shift();
     part += 1;
     written = 0;
     if (part >= parts) await rm(pathOf(part - parts), { force: true });
@@ -122,6 +138,10 @@ function createParts(path: string, { partBytes, parts }: LogLimits): Parts {
     close: async () => {
       await file?.close();
       file = null;
+    },
+    bytes: () => full.reduce((sum, bytes) => sum + bytes, written),
+    remove: async () => {
+      for (let each = part - full.length; each <= part; each += 1) await rm(pathOf(each), { force: true });
     },
   };
 }

@@ -153,6 +153,9 @@ export const bodyRoomWaitMs = 20_000;
 /** Events kept in a view; older ones are in the archive. */
 export const maxEventsKept = 50;
 
+/** Of a default disk of 30 GiB: files of tasks that are over, on an instance whose lines have been sent elsewhere. */
+export const maxClosedLogBytes = 2 * 1024 * 1024 * 1024;
+
 /** Instance tokens live this long and are renewed in answers when half of it has passed. */
 export const instanceTokenTtlMs = 2 * 3_600_000;
 export const launchTokenTtlMs = 24 * 3_600_000;

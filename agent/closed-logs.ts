@@ -1,0 +1,26 @@
+// The logs of tasks that are over, on an instance whose lines are sent elsewhere: nobody reads their files any more, and
+// thousands of them must not fill the disk that the next tasks work on. The oldest go first.
+import type { LogFile } from './log.ts';
+
+export interface ClosedLogs {
+  add: (log: Pick<LogFile, 'bytes' | 'remove'>) => Promise<void>;
+}
+
+export function createClosedLogs(maxBytes: number): ClosedLogs {
+  const kept: { bytes: number; remove: () => Promise<void> }[] = [];
+  let total = 0;
+  return {
+    add: async (log) => {
+      const bytes = log.bytes();
+      if (bytes === 0) return;
+      kept.push({ bytes, remove: log.remove });
+      total += bytes;
+      while (total > maxBytes) {
+        const oldest = kept.shift();
+        if (oldest === undefined) return;
+        total -= oldest.bytes;
+        await oldest.remove();
+      }
+    },
+  };
+}
