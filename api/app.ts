@@ -3,7 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { secureHeaders } from 'hono/secure-headers';
 
 import { mountAgents } from './agent-link/routes.ts';
-import { requireInstance, requireLaunch, requireToken } from './middleware/auth.ts';
+import { requireInstance, requireLaunch, requireToken, requireTokenStill } from './middleware/auth.ts';
 import { answerError, validationProblem } from './middleware/errors.ts';
 import { limitBody } from './middleware/limits.ts';
 import { countRequest } from './middleware/metrics.ts';
@@ -40,7 +40,7 @@ export function createApp(ports: Ports): App {
   for (const path of peoplesPaths) app.use(path, requireToken);
   app.use('/v1/agent/register', requireLaunch);
   for (const path of instancePaths) app.use(path, requireInstance);
-  app.use(limitBody);
+  app.use(limitBody, requireTokenStill);
 
   mountJobs(app);
   mountClusters(app);

@@ -1,11 +1,11 @@
-// Who may enter: people and programs with an API token, agents with the token of their launch or their own. Runs before
-// any body is read.
+// Who may enter: people and programs with an API token, agents with the token of their launch or their own. Asked before
+// any body is read, and people again after.
 import type { Context, MiddlewareHandler } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { AppEnv } from '../routes/app.ts';
 import { callerOf } from '../services/auth/caller.ts';
-import { verifyToken } from '../services/auth/verify-token.ts';
+import { verifyAgain, verifyToken } from '../services/auth/verify-token.ts';
 
 export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
   const actor = await verifyToken(c.var.deps, bearer(c));
@@ -13,6 +13,21 @@ export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.var.deps.quotas.request(callerOf(actor));
   await next();
 };
+
+/**
+ * Looks again once the body is there, for whoever has taken their time with it. Runs after the limits of bodies, and leaves a
+ * body that cannot be read to the one who needs it.
+ */
+export const requireTokenStill: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const { actor, deps } = c.var;
+  if (actor !== undefined && bodied.has(c.req.method)) {
+    await c.req.text().catch(() => undefined);
+    c.set('actor', await verifyAgain(deps, actor));
+  }
+  await next();
+};
+
+const bodied = new Set(['POST', 'PUT', 'PATCH']);
 
 export const requireLaunch: MiddlewareHandler<AppEnv> = async (c, next) => {
   const launch = await c.var.deps.tokens.verifyLaunch(bearer(c));

@@ -5,6 +5,8 @@ import type { AdmitItem, HolderKind } from '../../domain/workspace/state.ts';
 import type { ClusterView } from '../../workflows/cluster/messages.ts';
 import type { JobView } from '../../workflows/job/messages.ts';
 import { workspaceWorkflowId, type AdmitOk } from '../../workflows/workspace/messages.ts';
+import { requireScope } from './auth/scopes.ts';
+import { verifyAgain } from './auth/verify-token.ts';
 import type { Context } from './context.ts';
 import { hashBody } from './jobs/canonical.ts';
 
@@ -19,6 +21,7 @@ export async function admit(context: Context, admission: Admission): Promise<Adm
   const { deps, actor } = context;
   const { idempotencyKey, body, withdraw, ...item } = admission;
   const { workspace, user } = actor;
+  await orWithdrawn(requireStill(context), withdraw);
   const submitted = await deps.admissions
     .submit(workspaceWorkflowId(workspace), {
       ...item,
@@ -50,6 +53,11 @@ export async function orWithdrawn(write: Promise<void>, withdraw: Admission['wit
     await withdraw().catch(() => undefined);
     throw error;
   });
+}
+
+/** Storing takes as long as the store does: whoever may no longer write by now makes nothing. */
+async function requireStill({ deps, actor }: Context): Promise<void> {
+  requireScope(await verifyAgain(deps, actor), 'write', { honourStale: false });
 }
 
 /** Asked of the workflow itself: a moment ago counts. While nobody can tell, it is not. */

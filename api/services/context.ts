@@ -104,6 +104,8 @@ export interface Actor {
   /** Those of the token, as far as the user's role has them now. */
   scopes: readonly Scope[];
   expiresAtMs: number | null;
+  /** When the token was checked. */
+  checkedAtMs: number;
   /** The token could not be checked just now and is honoured from memory: enough to read and to end things. */
   isStale: boolean;
 }

@@ -20,11 +20,17 @@ export async function verifyToken(deps: Pick<Deps, 'views' | 'now'>, text: strin
     return found !== null && isRight ? found : null;
   };
   const found = (await look(tokenMaxAgeMs)) ?? (await look(newTokenMaxAgeMs));
-  if (found === null) throw refused();
-  const { token, role, scopes, isStale } = found;
-  const isOver = token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= deps.now());
-  if (isOver || role === null) throw refused();
-  return { workspace, user: token.user, tokenId, role, scopes, expiresAtMs: token.expiresAtMs, isStale };
+  return actorOf(deps, workspace, found);
+}
+
+/**
+ * Who this is by now, when it was long ago that somebody looked: a body takes minutes to arrive, and a store may be slow. Asks
+ * nothing for what goes fast.
+ */
+export async function verifyAgain(deps: Pick<Deps, 'views' | 'now'>, actor: Actor): Promise<Actor> {
+  const { workspace, tokenId } = actor;
+  if (deps.now() - actor.checkedAtMs < recheckAfterMs) return actor;
+  return actorOf(deps, workspace, await lookUp(deps, workspace, tokenId, tokenMaxAgeMs));
 }
 
 /** May this token still do what is going on? True while nobody can tell: an outage of ours cuts nobody off. */
@@ -36,6 +42,9 @@ export async function isStillGood(
   const token = value?.tokens.find(({ id }) => id === tokenId);
   return value !== null && token !== undefined && scopesNow(value, token, deps.now()).length > 0;
 }
+
+/** With what is known of tokens by then, and as much again until it is used, within `revocationFeltWithinMs`. */
+const recheckAfterMs = 1_000;
 
 const tokenSyntax = /^rw_([a-z0-9][a-z0-9-]{0,62})_([a-z0-9]{12})-([A-Za-z0-9_-]{43})$/;
 /** What the secret of an unknown token is compared with. */
@@ -59,6 +68,16 @@ async function lookUp(
   if (value === null || token === undefined) return null;
   const role = value.users.find(({ name }) => name === token.user)?.role ?? null;
   return { token, role, scopes: scopesNow(value, token, now()), isStale };
+}
+
+function actorOf({ now }: Pick<Deps, 'now'>, workspace: string, found: Found | null): Actor {
+  if (found === null) throw refused();
+  const { token, role, scopes, isStale } = found;
+  const checkedAtMs = now();
+  const isOver = token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= checkedAtMs);
+  if (isOver || role === null) throw refused();
+  const { user, id: tokenId, expiresAtMs } = token;
+  return { workspace, user, tokenId, role, scopes, expiresAtMs, checkedAtMs, isStale };
 }
 
 /** In constant time. */

@@ -2,6 +2,8 @@
 // needs is given back after. Whoever dies in between leaves too much taken, never too little; the next request mends it.
 import type { ShareKind } from '../../../domain/workspace/shares.ts';
 import type { AskedBy, ClusterView } from '../../../workflows/cluster/messages.ts';
+import { requireScope } from '../auth/scopes.ts';
+import { verifyAgain } from '../auth/verify-token.ts';
 import type { Context } from '../context.ts';
 import { signalCluster } from './open-dask.ts';
 
@@ -13,6 +15,8 @@ export async function withShare<S extends AskedBy>(
 ): Promise<void> {
   const { deps, actor } = context;
   const { number } = view;
+  // Looking for the cluster takes as long as it does: whoever may no longer write by now takes nothing.
+  requireScope(await verifyAgain(deps, actor), 'write', { honourStale: false });
   const { seq } = await deps.people.share(actor.workspace, {
     do: 'reserve',
     share: { number, kind, instances: most },
