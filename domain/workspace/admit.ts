@@ -108,6 +108,7 @@ function reserve(state: WorkspaceState, item: AdmitItem, number: number, nowMs: 
     user: item.user,
     instances: item.instances,
     vcpus: item.vcpus,
+    ...(item.workerVcpus === undefined ? {} : { workerVcpus: item.workerVcpus }),
     reservedAtMs: nowMs,
     state: 'reserved',
     ...(item.privateToCreator === true ? { privateToCreator: true } : {}),

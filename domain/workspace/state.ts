@@ -48,7 +48,10 @@ export interface Holder {
   specRef: string;
   user: string;
   instances: number;
+  /** Of all of them. */
   vcpus: number;
+  /** Of each instance that is not its head; absent in earlier ones, of which all instances count the same. */
+  workerVcpus?: number;
   reservedAtMs: number;
   state: 'reserved' | 'starting' | 'running';
   /** Its output is its creator's alone. Of clusters their specification says so. */
@@ -142,6 +145,8 @@ export interface AdmitItem {
   user: string;
   instances: number;
   vcpus: number;
+  /** Of each instance that is not the head, for when it grows or shrinks; absent from earlier APIs. */
+  workerVcpus?: number;
 }
 
 export type AdmitAnswer =
