@@ -19,17 +19,19 @@ function forgetMany(state: WorkspaceState, nowMs: number): void {
 }
 
 /**
- * The state for the workspace's next run: without the keys that are over, and of the others the newest that there is room for
- * (some 7,000 where little is open). At the end of a run only, so that no replay decides anything otherwise.
+ * Before a run hands its state on: forgets the keys that are over, and of the others the oldest that there is no room for (some
+ * 7,000 have room where little is open). At the end of a run only, so that no replay decides anything otherwise; in place,
+ * because updates that are answered after this, and before the run is over, must be in what it hands on.
  */
-export function handedOn(state: WorkspaceState, nowMs: number): WorkspaceState {
+export function forgetForNextRun(state: WorkspaceState, nowMs: number): void {
   let room = maxCarriedBytes - bytesOf({ ...state, keys: {} });
   const newestFirst = Object.entries(state.keys)
     .filter(([, record]) => nowMs - record.atMs < idempotencyTtlMs)
     .toSorted(([, a], [, b]) => b.atMs - a.atMs);
   const beyond = newestFirst.findIndex((entry) => (room -= bytesOf(entry)) < 0);
   const kept = beyond === -1 ? newestFirst : newestFirst.slice(0, beyond);
-  return { ...state, keys: Object.fromEntries(kept.toReversed()), keyCount: kept.length };
+  state.keys = Object.fromEntries(kept.toReversed());
+  state.keyCount = kept.length;
 }
 
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;

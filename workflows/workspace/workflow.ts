@@ -16,7 +16,7 @@ import type { Footprint } from '../../domain/cluster/footprint.ts';
 import { admit } from '../../domain/workspace/admit.ts';
 import { createWorkspaceState, withPeople } from '../../domain/workspace/create.ts';
 import { needsSpare, release } from '../../domain/workspace/holders.ts';
-import { handedOn } from '../../domain/workspace/keys.ts';
+import { forgetForNextRun } from '../../domain/workspace/keys.ts';
 import { lookSoon } from '../../domain/workspace/reconcile.ts';
 import { noteFootprint, reserveShare, settleShare } from '../../domain/workspace/shares.ts';
 import type { AdmitItem, WorkspaceLimits, WorkspaceState, WorkspaceUser } from '../../domain/workspace/state.ts';
@@ -104,7 +104,9 @@ async function run(state: WorkspaceState, input: WorkspaceInput): Promise<void> 
     await Promise.all([startHolders(state), leaseSpare(state)]);
     if (canRoll()) break;
   }
-  await continueAsNew<typeof workspace>({ ...input, carry: handedOn(state, Date.now()) });
+  forgetForNextRun(state, Date.now());
+  // The state itself and no copy: updates that have come by now are answered before the run ends, and change it.
+  await continueAsNew<typeof workspace>({ ...input, carry: state });
 }
 
 const configureNow = (state: WorkspaceState, { limits, perUser, by }: ConfigureItem) =>

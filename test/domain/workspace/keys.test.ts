@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 
 import { admit } from '../../../domain/workspace/admit.ts';
 import { createWorkspaceState } from '../../../domain/workspace/create.ts';
-import { handedOn } from '../../../domain/workspace/keys.ts';
+import { forgetForNextRun } from '../../../domain/workspace/keys.ts';
 import type { AdmitItem, WorkspaceState } from '../../../domain/workspace/state.ts';
 import { issueToken } from '../../../domain/workspace/tokens.ts';
 import {
@@ -35,20 +35,20 @@ const item = (key: string, more: Partial<AdmitItem> = {}): AdmitItem => ({
 });
 
 it('hands on what fits after a life of admissions, and the keys of the last day first', () => {
-  let state = empty();
+  const state = empty();
   const keys: string[] = [];
   for (let n = 0; n < 12_000; n += 1) {
     const key = `ada:${randomUUID()}`;
     keys.push(key);
     expect('ok' in admit(state, item(key), n * 600_000)).toBe(true);
     state.holders = [];
-    if (n % 700 === 699) state = handedOn(state, n * 600_000);
+    if (n % 700 === 699) forgetForNextRun(state, n * 600_000);
   }
   const lastMs = 11_999 * 600_000;
-  const next = handedOn(state, lastMs);
-  expect(bytesOf(next)).toBeLessThan(limitOfTemporal);
+  forgetForNextRun(state, lastMs);
+  expect(bytesOf(state)).toBeLessThan(limitOfTemporal);
   const ofTheDay = keys.slice(-idempotencyTtlMs / 600_000);
-  expect(Object.keys(next.keys)).toEqual(ofTheDay);
+  expect(Object.keys(state.keys)).toEqual(ofTheDay);
 });
 
 it('hands on the newest of those that are younger than a day, as many as there is room for', () => {
@@ -57,11 +57,11 @@ it('hands on the newest of those that are younger than a day, as many as there i
     admit(state, item(`ada:${n}`), n);
     state.holders = [];
   }
-  const next = handedOn(state, 15_000);
-  const kept = Object.keys(next.keys);
+  forgetForNextRun(state, 15_000);
+  const kept = Object.keys(state.keys);
   expect(kept.length).toBeGreaterThan(5_000);
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, at) => `ada:${15_000 - kept.length + at}`));
-  expect(bytesOf(next)).toBeLessThan(maxCarriedBytes + 1_000);
+  expect(bytesOf(state)).toBeLessThan(maxCarriedBytes + 1_000);
 });
 
 it('hands on everything else when it is as full as it may be', () => {
@@ -82,21 +82,21 @@ it('hands on everything else when it is as full as it may be', () => {
     const user = `somebody-${n % 1_000}`;
     expect('ok' in admit(state, item(`${user}:${randomUUID()}`, { name: `a-fair-name-${n}`, user }), n)).toBe(true);
   }
-  const next = handedOn(state, maxOpenInWorkspace);
-  expect(bytesOf(next)).toBeLessThan(limitOfTemporal);
-  expect(next.holders).toHaveLength(maxOpenInWorkspace);
-  expect(next.tokens).toHaveLength(maxWorkspaceTokens);
+  forgetForNextRun(state, maxOpenInWorkspace);
+  expect(bytesOf(state)).toBeLessThan(limitOfTemporal);
+  expect(state.holders).toHaveLength(maxOpenInWorkspace);
+  expect(state.tokens).toHaveLength(maxWorkspaceTokens);
 });
 
 it('knows how many keys it has', () => {
   const step = fc.record({ key: fc.integer({ min: 0, max: 20 }), ms: fc.constantFrom(0, 1_000, idempotencyTtlMs) });
   fc.assert(
     fc.property(fc.array(fc.option(step, { nil: null })), (steps) => {
-      let state = empty();
+      const state = empty();
       let nowMs = 0;
       for (const each of steps) {
         nowMs += each?.ms ?? 0;
-        if (each === null) state = handedOn(state, nowMs);
+        if (each === null) forgetForNextRun(state, nowMs);
         else admit(state, item(`ada:${each.key}`), nowMs);
         expect(state.keyCount ?? 0).toBe(Object.keys(state.keys).length);
       }
