@@ -71,8 +71,10 @@ export interface ResolvedMachines {
   machines?: MachineSettings;
   /** What they were chosen from; empty on this machine. */
   offers: readonly Offer[];
-  /** vCPUs that an instance counts for: those of the largest type that may be launched. */
+  /** vCPUs that a worker counts for: those of the largest type that may be launched. */
   instanceVcpus: number;
+  /** And the head instance. */
+  headVcpus: number;
   warnings: string[];
 }
 
@@ -92,6 +94,7 @@ export async function resolveMachines(
       providerQueue: `local/${local.hostId}`,
       offers: [],
       instanceVcpus: 1,
+      headVcpus: 1,
       warnings: localWarnings(input),
     };
   }
@@ -125,9 +128,20 @@ export async function resolveMachines(
       ...waitOf(input.waitForCapacity),
     },
     offers,
-    instanceVcpus: Math.max(...workers.map(({ vcpus }) => vcpus)),
+    instanceVcpus: largest(workers),
+    headVcpus: largest(heads),
     warnings: [],
   };
+}
+
+const largest = (types: readonly ChosenType[]): number => Math.max(...types.map(({ vcpus }) => vcpus));
+
+/** What so many instances, of which the first is the head, count for in the limits. */
+export function shareOf(
+  { instanceVcpus, headVcpus }: Pick<ResolvedMachines, 'instanceVcpus' | 'headVcpus'>,
+  instances: number,
+): { instances: number; vcpus: number; workerVcpus: number } {
+  return { instances, vcpus: headVcpus + (instances - 1) * instanceVcpus, workerVcpus: instanceVcpus };
 }
 
 function zonesOf({ region, zones }: CloudPort, wanted: string | undefined): string[] {

@@ -26,9 +26,9 @@ export function reserveShare(
   const part = kind === 'scale' ? scale : adapt;
   const next: SharePart = { seq: part.seq + 1, wanted: instances, held: Math.max(part.held, instances) };
   const share = kind === 'scale' ? { scale: next, adapt } : { scale, adapt: next };
-  const more = Math.max(most(share.scale, share.adapt), holder.has?.instances ?? 0) - holder.instances;
-  const vcpus = more * vcpusEach(holder);
-  const over = exceeded(state, { user: holder.user, running: 0, instances: more, vcpus });
+  const then = Math.max(most(share.scale, share.adapt), holder.has?.instances ?? 0);
+  const more = { instances: then - holder.instances, vcpus: vcpusOf(holder, then) - holder.vcpus };
+  const over = exceeded(state, { user: holder.user, running: 0, ...more });
   if (over !== null) return { error: over };
   take(holder, share);
   return { ok: { seq: next.seq } };
@@ -75,12 +75,18 @@ const shareOf = (holder: Holder): { scale: SharePart; adapt: SharePart } =>
 
 const most = (scale: SharePart, adapt: SharePart): number => Math.max(scale.held, adapt.held);
 
-/** A holder has at least its head instance. */
-const vcpusEach = ({ vcpus, instances }: Holder): number => (instances === 0 ? 0 : vcpus / instances);
+/**
+ * Of so many of its instances. One of them is always the head, which may be of another type than the workers and is counted
+ * with the first ones that were admitted.
+ */
+function vcpusOf({ vcpus, instances, workerVcpus }: Holder, then: number): number {
+  if (workerVcpus !== undefined) return vcpus + (then - instances) * workerVcpus;
+  return instances === 0 ? 0 : Math.round((then * vcpus) / instances);
+}
 
 function take(holder: Holder, share: { scale: SharePart; adapt: SharePart }): void {
-  const each = vcpusEach(holder);
+  const then = Math.max(most(share.scale, share.adapt), holder.has?.instances ?? 0);
+  holder.vcpus = vcpusOf(holder, then);
+  holder.instances = then;
   holder.share = share;
-  holder.instances = Math.max(most(share.scale, share.adapt), holder.has?.instances ?? 0);
-  holder.vcpus = Math.round(holder.instances * each);
 }

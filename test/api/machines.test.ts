@@ -158,3 +158,60 @@ describe('a job on EC2', () => {
     expect(machines?.workerTypes).toContain('m6i.2xlarge');
   });
 });
+
+describe('the limit of vCPUs', () => {
+  const types = { vmTypes: ['m7i.large'], schedulerVmTypes: ['m7i.48xlarge'] };
+  const setUp = (vcpus: number) => {
+    const api = cloudApi();
+    const state = api.workflows.workspaces.get('default') ?? api.workflows.addWorkspace('default');
+    state.limits = { ...state.limits, vcpus };
+    const cluster = (workers: number) =>
+      api.call('POST', '/v1/clusters', {
+        body: { workers, workerVmTypes: types.vmTypes, schedulerVmTypes: types.schedulerVmTypes },
+      });
+    const scale = (number: number, workers: number) =>
+      api.call('POST', `/v1/clusters/${number}/scale`, { body: { workers } });
+    return { api, state, cluster, scale };
+  };
+
+  it('holds for the head instance of a cluster, and of a job, by its own type', async () => {
+    const { api, state, cluster } = setUp(16);
+    const job = { command: ['true'], ntasks: 2, ...types };
+    for (const answer of [await cluster(1), await api.call('POST', '/v1/jobs', { body: job })]) {
+      expect([answer.status, await answer.json()]).toMatchObject([429, { error: { code: 'LIMIT_EXCEEDED' } }]);
+    }
+    expect(state.holders).toEqual([]);
+    state.limits.vcpus = 400;
+    expect((await cluster(3)).status).toBe(201);
+    expect((await api.call('POST', '/v1/jobs', { body: job })).status).toBe(201);
+    expect(state.holders.map(({ instances, vcpus }) => [instances, vcpus])).toEqual([
+      [4, 192 + 3 * 2],
+      [2, 192 + 2],
+    ]);
+  });
+
+  it('counts workers as workers when a cluster grows, from none too, and when it shrinks', async () => {
+    const { api, state, cluster, scale } = setUp(200);
+    const { number } = await (await cluster(0)).json();
+    await api.workflows.startHolder('default', number);
+    const held = () => state.holders.map(({ instances, vcpus }) => [instances, vcpus]);
+    expect(held()).toEqual([[1, 192]]);
+    expect((await scale(number, 5)).status).toBe(429);
+    expect((await scale(number, 4)).status).toBe(202);
+    expect(held()).toEqual([[5, 200]]);
+    expect((await scale(number, 0)).status).toBe(202);
+    expect(held()).toEqual([[1, 192]]);
+  });
+
+  it('counts every instance alike for what an earlier API has admitted', async () => {
+    const { api, state, scale } = setUp(20);
+    const number = await api.startCluster({ workers: 1, provider: 'local' });
+    const [holder] = state.holders;
+    if (holder === undefined) throw new Error('nothing is held');
+    holder.vcpus = 8;
+    delete holder.workerVcpus;
+    expect((await scale(number, 5)).status).toBe(429);
+    expect((await scale(number, 4)).status).toBe(202);
+    expect([holder.instances, holder.vcpus]).toEqual([5, 20]);
+  });
+});

@@ -11,7 +11,7 @@ import { admit, orWithdrawn } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
-import type { ResolvedMachines } from '../machines.ts';
+import { shareOf, type ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
 import { readClusterRequest, type Times } from './request.ts';
 
@@ -53,8 +53,7 @@ export async function createCluster(
     name: body.name ?? '',
     getOrCreate: body.getOrCreate,
     specRef,
-    instances,
-    vcpus: instances * machines.instanceVcpus,
+    ...shareOf(machines, instances),
     withdraw,
   });
   if (existing) return { number, name, existing, warnings: [] };

@@ -8,7 +8,7 @@ import type { CreatedJob, CreateJobParsed } from '../../../schema/jobs.ts';
 import { admit, orWithdrawn } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
-import type { ResolvedMachines } from '../machines.ts';
+import { shareOf, type ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
 import { readJobRequest } from './request.ts';
 
@@ -39,8 +39,7 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
     getOrCreate: body.getOrCreate,
     ...(body.privateToCreator ? { privateToCreator: true } : {}),
     specRef: keys.spec,
-    instances: resolved.instances,
-    vcpus: resolved.instances * machines.instanceVcpus,
+    ...shareOf(machines, resolved.instances),
     withdraw,
   });
   const { number, name, existing } = admitted;

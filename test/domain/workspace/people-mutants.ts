@@ -74,4 +74,10 @@ export const peopleMutants: Mutant[] = [
     from: 'if (over !== null) return { error: over };',
     to: '',
   },
+  {
+    name: 'another worker counts as much as the head',
+    file: 'workspace/shares.ts',
+    from: 'if (workerVcpus !== undefined) return vcpus + (then - instances) * workerVcpus;',
+    to: '',
+  },
 ];
