@@ -138,6 +138,27 @@ describe('agents', () => {
     expect((await exchange(api, jobless.instanceToken, { want: 1 })).status).toBe(403);
   });
 
+  it('of a job or cluster get its bundle for 397 days, and then are told that it is too old, not that it is over', async () => {
+    const api = createTestApi();
+    const job = await api.submit({ jobTimeout: '397 days' });
+    const cluster = await api.startCluster();
+    const ask = async (number: number, isJob: boolean) => {
+      const claims = { workspace: 'default', cluster: number, job: isJob ? number : null, instance: head };
+      const { instanceToken: token } = await api.tokens.mintInstance(claims);
+      const answer = await api.call('GET', '/v1/agent/bundle', { token });
+      return [answer.status, await answer.text()];
+    };
+    api.clock.offsetMs += 397 * 86_400_000 - 60_000;
+    expect((await ask(job, true))[0]).toBe(200);
+    expect((await ask(cluster, false))[0]).toBe(200);
+    api.clock.offsetMs += 60_000;
+    expect(await ask(job, true)).toEqual([410, expect.stringContaining('This job is open for more than 397 days')]);
+    expect(await ask(cluster, false)).toEqual([410, expect.stringContaining('This cluster is open')]);
+    api.workflows.workspaces.get('default')?.holders.splice(0);
+    api.clock.offsetMs += 60_000;
+    expect(await ask(job, true)).toEqual([404, expect.stringContaining('the job is over')]);
+  });
+
   it('are not told that their job is over by a view from before it began', async () => {
     const api = createTestApi();
     expect((await api.call('GET', '/v1/jobs')).status).toBe(200);

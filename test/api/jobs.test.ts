@@ -151,6 +151,7 @@ describe('submitting a job', () => {
     ['ntasks and array', { ntasks: 2, array: '0-1' }, 'array'],
     ['a bad array', { array: '3-1' }, 'array'],
     ['a bad duration', { jobTimeout: 'soon' }, 'jobTimeout'],
+    ['a life longer than its bundle is kept', { jobTimeout: '398 days' }, 'jobTimeout'],
     ['a path that leaves', { files: [script('', '../x')] }, 'files.0.path'],
     ['an absolute path', { files: [script('', '/etc/x')] }, 'files.0.path'],
     ['a backslash', { files: [script('', 'a\\b')] }, 'files.0.path'],

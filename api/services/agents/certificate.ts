@@ -3,6 +3,7 @@
 import { RopewalkError } from '../../../domain/errors.ts';
 import { issueLeaf } from '../../../platform/pki/cluster-ca.ts';
 import type { InstanceView } from '../../../workflows/cluster/messages.ts';
+import { sealedForDays } from '../admission.ts';
 import { openCa } from '../cluster-ca.ts';
 import type { InstanceContext } from '../context.ts';
 
@@ -18,15 +19,14 @@ export async function issueCertificate(
     role: instance.role === 'head' ? 'scheduler' : 'worker',
     subject: instance.id,
     addresses: instance.address === null ? [] : [instance.address],
-    validDays: caValidDays,
+    // As long as the authority: an instance does not ask again, and whoever leaves a cluster is not let in by name.
+    validDays: sealedForDays,
     now: new Date(deps.now()),
     csrPem: csr,
   });
   return { certificate: certificatePem, ca: ca.certificatePem };
 }
 
-/** As long as the authority: an instance does not ask again, and whoever leaves a cluster is not let in by name. */
-const caValidDays = 397;
 const knownMaxAgeMs = 5_000;
 
 /** Read anew when it is not there: it may have registered through another replica just now. */

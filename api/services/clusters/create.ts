@@ -7,7 +7,7 @@ import { createClusterCa } from '../../../platform/pki/cluster-ca.ts';
 import type { DaskBundle } from '../../../schema/agent.ts';
 import type { ClusterSpec } from '../../../schema/cluster-spec.ts';
 import type { CreateClusterParsed, CreatedCluster } from '../../../schema/clusters.ts';
-import { admit, orWithdrawn } from '../admission.ts';
+import { admit, orWithdrawn, sealedForDays, sealedForMs } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
@@ -34,14 +34,13 @@ export async function createCluster(
   const specRef = specKey(workspace, admissionId);
   const ca = await createClusterCa({
     cluster: body.name ?? admissionId,
-    validDays: caValidDays,
+    validDays: sealedForDays,
     now: new Date(deps.now()),
   });
-  const ttlMs = caValidDays * 86_400_000;
-  await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times)), { ttlMs });
+  await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times)), { ttlMs: sealedForMs });
   const withdraw = () =>
     Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]);
-  await orWithdrawn(sealCa(deps.vault, refs.ca, ca, ttlMs), withdraw);
+  await orWithdrawn(sealCa(deps.vault, refs.ca, ca, sealedForMs), withdraw);
   const owner = { workspace, user, admissionId, bundleRef: refs.bundle, caRef: refs.ca };
   await orWithdrawn(deps.objects.put(specRef, toBytes(specOf(deps, owner, body, times, machines))), withdraw);
 
@@ -59,9 +58,6 @@ export async function createCluster(
   if (existing) return { number, name, existing, warnings: [] };
   return { number, name, existing, warnings, ...pricePerHour(machines, instances) };
 }
-
-/** Also how long what is sealed is kept: a cluster that lives that long could let nobody in any more. */
-const caValidDays = 397;
 
 const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 

@@ -5,7 +5,7 @@ import { randomId } from '../../../platform/ids.ts';
 import type { Bundle } from '../../../schema/agent.ts';
 import type { JobSpec } from '../../../schema/job-spec.ts';
 import type { CreatedJob, CreateJobParsed } from '../../../schema/jobs.ts';
-import { admit, orWithdrawn } from '../admission.ts';
+import { admit, orWithdrawn, sealedForMs } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
 import { shareOf, type ResolvedMachines } from '../machines.ts';
@@ -26,7 +26,7 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
   const admissionId = randomId('adm');
   const keys = { bundle: bundleKey(workspace, admissionId), spec: specKey(workspace, admissionId) };
   const withdraw = () => Promise.all([deps.vault.delete(keys.bundle), deps.objects.delete(keys.spec)]);
-  await deps.vault.seal(keys.bundle, toBytes(bundleOf(body, resolved)), { ttlMs: bundleTtlMs });
+  await deps.vault.seal(keys.bundle, toBytes(bundleOf(body, resolved)), { ttlMs: sealedForMs });
   const spec = specOf(deps, { workspace, user, admissionId, bundleRef: keys.bundle }, resolved, machines);
   await orWithdrawn(deps.objects.put(keys.spec, toBytes(spec)), withdraw);
 
@@ -45,9 +45,6 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
   const { number, name, existing } = admitted;
   return { number, name, existing, warnings, ...(existing ? {} : pricePerHour(machines, resolved.instances)) };
 }
-
-/** For orphans only: a job deletes its bundle when it ends. */
-const bundleTtlMs = 30 * 24 * 3_600_000;
 
 const toBytes = (value: Bundle | JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 
