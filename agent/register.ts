@@ -1,10 +1,10 @@
 // The agent's standing with the API: registers with the launch token, holds the instance token, registers again when
-// that is refused. Everything that ends the agent's right to work becomes one stop order here.
+// that is refused, with the launch token or, when that is too old by now, with what it held. Everything that ends the agent's right to work becomes one stop order here.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { registerAnswer } from '../schema/agent.ts';
 import type { RegisterAnswer } from '../schema/agent.ts';
-import type { ApiClient, ApiRequest } from './api-client.ts';
+import type { ApiClient, ApiRequest, Reply } from './api-client.ts';
 import type { Boot } from './boot.ts';
 import type { Log } from './log.ts';
 import { orderOf } from './stop-order.ts';
@@ -58,16 +58,21 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
     ...{ instance, bootId, address: boot.address, version: agentVersion, pid: process.pid },
     ...(boot.identity === undefined ? {} : { identity: boot.identity }),
   };
-  const register = async (): Promise<RegisterAnswer | null> => {
-    const reply = await orNull(
+  const registerWith = (shown: string): Promise<Reply<RegisterAnswer> | null> =>
+    orNull(
       client.call({
         method: 'POST',
         path: '/v1/agent/register',
         body: () => ({ ...body, ...upFor(boot) }),
-        token: () => boot.launchToken,
+        token: () => shown,
         parse: (json) => registerAnswer.parse(json),
       }),
     );
+  const register = async (): Promise<RegisterAnswer | null> => {
+    const held = token;
+    let reply = await registerWith(boot.launchToken);
+    // A machine that slept for long holds nothing else: both tokens have expired by the clock.
+    if (reply?.kind === 'unauthenticated' && held !== '') reply = await registerWith(held);
     if (reply === null) return null;
     if (reply.kind === 'over') return fail('OVER', `The API has no place for this instance: ${reply.text}`, false);
     if (reply.kind === 'refused') return fail('REFUSED', `The API refused to register: ${reply.text}`, true);

@@ -159,6 +159,8 @@ export const maxClosedLogBytes = 2 * 1024 * 1024 * 1024;
 /** Instance tokens live this long and are renewed in answers when half of it has passed. */
 export const instanceTokenTtlMs = 2 * 3_600_000;
 export const launchTokenTtlMs = 24 * 3_600_000;
+/** An instance may come back with its expired token for this long: a laptop that slept over a holiday is no outage. */
+export const maxAwayMs = 30 * 86_400_000;
 
 /** A link to a dashboard is opened at once or asked for again; what it is exchanged for lasts a working day. */
 export const dashboardLinkTtlMs = 5 * 60_000;

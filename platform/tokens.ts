@@ -4,14 +4,22 @@
 import { errors, jwtVerify, SignJWT, type JWTPayload } from 'jose';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { dashboardLinkTtlMs, dashboardSessionTtlMs, instanceTokenTtlMs, launchTokenTtlMs } from '../domain/limits.ts';
+import {
+  dashboardLinkTtlMs,
+  dashboardSessionTtlMs,
+  instanceTokenTtlMs,
+  launchTokenTtlMs,
+  maxAwayMs,
+} from '../domain/limits.ts';
 import type { Keys, KeySet } from './keys.ts';
 
 export interface LaunchClaims {
   workspace: string;
   cluster: number;
-  /** Number of the launch within its cluster. */
+  /** Number of the launch within its cluster; 0 for an instance that comes back. */
   seq: number;
+  /** The only instance that may register: it had a token of its own, which expired while it was away, asleep perhaps. */
+  returning?: string;
 }
 
 export interface InstanceClaims {
@@ -44,6 +52,7 @@ export interface MintedToken {
 
 export interface Tokens {
   mintLaunch(claims: LaunchClaims): Promise<string>;
+  /** Who may register: an instance of a launch, or one that comes back with its own token, which has expired. */
   verifyLaunch(token: string): Promise<LaunchClaims>;
   mintInstance(claims: InstanceClaims): Promise<RenewedToken>;
   verifyInstance(token: string): Promise<InstanceClaims & { expiresAtMs: number }>;
@@ -77,7 +86,8 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
     return { token, expiresAtMs: expiresAt * 1000 };
   };
 
-  const verify = async (audience: Audience, token: string): Promise<JWTPayload> => {
+  /** A token may have expired for `lateMs`. */
+  const verify = async (audience: Audience, token: string, lateMs = 0): Promise<JWTPayload> => {
     try {
       const verified = await jwtVerify(
         token,
@@ -91,13 +101,30 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
           issuer,
           audience,
           requiredClaims: ['exp', 'iat'],
-          currentDate: new Date(now()),
+          currentDate: new Date(now() - lateMs),
         },
       );
       return verified.payload;
     } catch (cause) {
       throw refused(audience, cause);
     }
+  };
+
+  const verifyFirst = async (token: string): Promise<LaunchClaims> => {
+    const { workspace, cluster, seq } = readClaims(await verify('launch', token));
+    if (workspace === null || cluster === null || seq === null) throw refused('launch');
+    return { workspace, cluster, seq };
+  };
+
+  const verifyReturning = async (token: string): Promise<LaunchClaims> => {
+    const payload = await verify('instance', token, maxAwayMs);
+    const { workspace, cluster, instance } = readClaims(payload);
+    if (workspace === null || cluster === null || instance === null || payload.exp === undefined) {
+      throw refused('launch');
+    }
+    // One that is still good is good for everything else, and needs no new one.
+    if (payload.exp * 1000 > now() + clockSkewMs) throw refused('launch');
+    return { workspace, cluster, seq: 0, returning: instance };
   };
 
   const verifyUser = async (audience: 'dashboard' | 'dashboard-session', token: string) => {
@@ -111,11 +138,12 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
   return {
     mintLaunch: async ({ workspace, cluster, seq }) =>
       (await mint('launch', { workspace, cluster, seq }, launchTokenTtlMs)).token,
-    verifyLaunch: async (token) => {
-      const { workspace, cluster, seq } = readClaims(await verify('launch', token));
-      if (workspace === null || cluster === null || seq === null) throw refused('launch');
-      return { workspace, cluster, seq };
-    },
+    verifyLaunch: (token) =>
+      verifyFirst(token).catch((refusal: unknown) =>
+        verifyReturning(token).catch(() => {
+          throw refusal;
+        }),
+      ),
     mintInstance: async ({ workspace, cluster, job, instance }) => {
       const minted = await mint('instance', { workspace, cluster, job, instance }, instanceTokenTtlMs);
       return { instanceToken: minted.token, expiresAt: new Date(minted.expiresAtMs).toISOString() };
@@ -144,6 +172,8 @@ type Audience = 'launch' | 'instance' | 'dashboard' | 'dashboard-session';
 
 const algorithm = 'HS256';
 const issuer = 'ropewalk';
+/** What has expired for one replica of the API may not have for the next. */
+const clockSkewMs = 60_000;
 
 const importKey = (bytes: Uint8Array): Promise<CryptoKey> =>
   crypto.subtle.importKey('raw', new Uint8Array(bytes), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);

@@ -113,6 +113,39 @@ describe('a report that is not accepted', () => {
   });
 });
 
+it('a launch token that is too old by now is no end for an agent that held a token of its own', async () => {
+  const shown: string[] = [];
+  const logged: string[] = [];
+  let launchIsOld = false;
+  const call: ApiClient['call'] = async ({ path, token, parse }) => {
+    if (path !== '/v1/agent/register')
+      return token() === 'held 1' ? { kind: 'unauthenticated' } : { kind: 'answer', answer: parse({}) };
+    shown.push(token());
+    if (launchIsOld && token() === 't') return { kind: 'unauthenticated' };
+    const cluster = { number: 1, name: 'one' };
+    const given = { instanceToken: `held ${shown.length}`, expiresAt: '2099-01-01T00:00:00Z', cluster, job: null };
+    return { kind: 'answer', answer: parse({ ...given, role: 'worker', schedulerAddress: null, deadManMs: 60_000 }) };
+  };
+  const log = {
+    write: (text: string) => void logged.push(text),
+    ...{ append: () => true, drained: () => Promise.resolve(), close: () => Promise.resolve() },
+  };
+  const stopping = new AbortController();
+  const session = createSession({
+    client: { call },
+    instance: 'i_test0000',
+    bootId: 'b'.repeat(32),
+    boot,
+    log,
+    stopping,
+  });
+  await session.register();
+  launchIsOld = true;
+  expect(await session.call({ method: 'GET', path: '/v1/agent/bundle', parse: () => 'a bundle' })).toBe('a bundle');
+  expect(shown).toEqual(['t', 't', 'held 1']);
+  expect(stopping.signal.aborted).toBe(false);
+});
+
 it('a scheduler with 2,000 workers of the longest names fits into a report', () => {
   const report = schedulerWith(['mine', ...longNames(2_000)]);
   expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThan(maxFlushBytes);

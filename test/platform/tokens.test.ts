@@ -6,6 +6,7 @@ import {
   dashboardSessionTtlMs,
   instanceTokenTtlMs,
   launchTokenTtlMs,
+  maxAwayMs,
 } from '../../domain/limits.ts';
 import { createTokens } from '../../platform/tokens.ts';
 import { keySet, testKeys } from './support.ts';
@@ -54,6 +55,22 @@ describe('agent tokens', () => {
     const { instanceToken } = await tokens.mintInstance(instance);
     await expect(tokens.verifyLaunch(instanceToken)).rejects.toMatchObject(refused);
     await expect(tokens.verifyInstance(await tokens.mintLaunch(launch))).rejects.toMatchObject(refused);
+  });
+
+  it('let an instance come back with its own, once that has expired and while it is not too old', async () => {
+    let nowMs = startMs;
+    const tokens = createTokens(testKeys(), () => nowMs);
+    const { instanceToken } = await tokens.mintInstance(instance);
+    const forged = createTokens(testKeys({ kid: 'k1', seed: 9 }), () => nowMs).mintInstance(instance);
+    const { workspace, cluster, instance: returning } = instance;
+    nowMs += instanceTokenTtlMs;
+    expect(await tokens.verifyLaunch(instanceToken)).toEqual({ workspace, cluster, seq: 0, returning });
+    await expect(tokens.verifyInstance(instanceToken)).rejects.toMatchObject(refused);
+    await expect(tokens.verifyLaunch((await forged).instanceToken)).rejects.toMatchObject(refused);
+    nowMs += maxAwayMs - 1_000;
+    await tokens.verifyLaunch(instanceToken);
+    nowMs += 1_000;
+    await expect(tokens.verifyLaunch(instanceToken)).rejects.toMatchObject(refused);
   });
 
   const claims = { ...instance, iss: 'ropewalk', aud: 'instance', iat: 1_800_000_000, exp: 1_800_003_600 };
