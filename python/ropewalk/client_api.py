@@ -25,6 +25,7 @@ REQUEST_TIMEOUT_S = 20.0
 STREAM_TIMEOUT_S = 90.0
 _PASSING = frozenset({"TOO_BUSY", "UNAVAILABLE", "NOT_YET", "TIMEOUT", "UNREACHABLE"})
 _MAX_ERROR_BYTES = 64 * 1024
+_PIECE_BYTES = 64 * 1024
 
 
 class ClientApi:
@@ -119,7 +120,7 @@ class ClientApi:
 
     def _lines_of(self, response: Any) -> Iterator[Any]:
         try:
-            for line in response:
+            for line in _whole_lines(response):
                 if not line.endswith(b"\n"):
                     raise http.client.IncompleteRead(line)
                 if line.strip():
@@ -153,6 +154,16 @@ class ClientApi:
         # A certificate that is not trusted now is not trusted in a second either.
         code = "UNTRUSTED" if isinstance(why, ssl.SSLCertVerificationError) else "UNREACHABLE"
         return _Refusal(RopewalkError(message, code=code, hint=hint), 0.0)
+
+
+def _whole_lines(response: Any) -> Iterator[bytes]:
+    """http.client's own lines end as if all were said when the connection is lost between two chunks."""
+    rest = b""
+    while piece := response.read1(_PIECE_BYTES):
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from (line + b"\n" for line in lines)
+    if rest:
+        yield rest
 
 
 def _told(problem: Any, status: int) -> RopewalkError:
