@@ -10,7 +10,7 @@ import json
 import random
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -69,8 +69,9 @@ class ClientApi:
             except _Refusal as refusal:
                 time.sleep(patience.pause_after(refusal))
 
-    def stream(self, path: str) -> Iterator[Any]:
-        """Of application/x-ndjson, as lines come; blocks. Raises UNREACHABLE when it breaks off, which is not tried again."""
+    def stream(self, path: str, *, on_open: Callable[[], None] = lambda: None) -> Iterator[Any]:
+        """Of application/x-ndjson, as lines come; blocks. Raises UNREACHABLE when it breaks off, which is not tried again.
+        `on_open` is called when the API has answered, however long the first line takes."""
         patience = _Patience(self._retry_for_s)
         while True:
             try:
@@ -79,6 +80,7 @@ class ClientApi:
             except _Refusal as refusal:
                 time.sleep(patience.pause_after(refusal))
         with response:
+            on_open()
             yield from self._lines_of(response)
 
     async def _patiently(

@@ -74,6 +74,15 @@ def test_a_followed_log_goes_on_where_it_broke_off(jobs: JobsStandIn, cutting: A
     assert "Still trying" in caplog.text
 
 
+def test_a_followed_log_that_broke_off_before_its_first_line_is_asked_for_again(jobs: JobsStandIn) -> None:
+    jobs.jobs = {1: a_job(1)}
+    jobs.lines = [a_line("late")]
+    # What the API sends while there is nothing to say.
+    jobs.faults += [("GET", "/logs?follow=true", *cut(b"")), ("GET", "/logs?follow=true", *cut_between_chunks(b"\n"))]
+    assert [line["text"] for line in batch.logs(1, follow=True)] == ["late"]
+    assert jobs.asked("/logs") == [{"follow": ["true"]}] * 3
+
+
 @pytest.mark.parametrize("cutting", CUTS)
 def test_a_log_that_is_not_followed_tells_that_it_broke_off(jobs: JobsStandIn, cutting: Any) -> None:
     jobs.jobs = {1: a_job(1)}

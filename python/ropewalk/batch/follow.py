@@ -35,7 +35,13 @@ def follow_lines(
     """Lines of equal keys always come in the same order, whatever the connection. `resumes`: a later connection need not
     begin at the start."""
     seen = _Seen(key_of)
+    # A job that has printed nothing yet is known too, once the API has answered.
     is_known = False
+
+    def note_open() -> None:
+        nonlocal is_known
+        is_known = True
+
     while True:
         resume_at = seen.resume_at() if resumes else None
         asked = {**query, "follow": "true" if follow else "false"}
@@ -43,8 +49,7 @@ def follow_lines(
             asked["since"] = max(resume_at, query.get("since", ""))
         seen.restart()
         try:
-            for line in api.stream(f"{path}?{urlencode(asked)}"):
-                is_known = True
+            for line in api.stream(f"{path}?{urlencode(asked)}", on_open=note_open):
                 if seen.is_new(line):
                     yield line
             return
