@@ -41,7 +41,7 @@ interface Entry extends LogEvent {
 export function createLogQueue(maxBytes: number = defaultQueueBytes): LogQueue {
   let entries: Entry[] = [];
   let bytes = 0;
-  let left = 0;
+  const left = { count: 0, lastAtMs: 0 };
   let numbered = 0;
   const push = (body: string, timestamp: number): void => {
     numbered += 1;
@@ -50,13 +50,18 @@ export function createLogQueue(maxBytes: number = defaultQueueBytes): LogQueue {
     entries.push({ timestamp, message, bytes: size });
     bytes += size;
   };
+  const tellLeft = (): void => {
+    if (left.count > 0) push(JSON.stringify({ s: 'agent', x: leftOut(left.count) }), left.lastAtMs);
+    left.count = 0;
+  };
   return {
     add: (origin, stream, line, atMs) => {
       for (const body of bodies(origin, stream, line)) {
-        if (bytes + body.length + reservedBytes > maxBytes) left += 1;
-        else {
-          if (left > 0) push(JSON.stringify({ s: 'agent', x: leftOut(left) }), atMs);
-          left = 0;
+        if (bytes + body.length + reservedBytes > maxBytes) {
+          left.count += 1;
+          left.lastAtMs = atMs;
+        } else {
+          tellLeft();
           push(body, atMs);
         }
       }
@@ -65,6 +70,8 @@ export function createLogQueue(maxBytes: number = defaultQueueBytes): LogQueue {
     drop: (count) => {
       for (const entry of entries.slice(0, count)) bytes -= entry.bytes;
       entries = entries.slice(count);
+      // Not only before the next line: what was left out may have been the end.
+      tellLeft();
     },
     isEmpty: () => entries.length === 0,
     isFull: () => bytes >= batchBounds.bytes || entries.length >= batchBounds.events,

@@ -127,19 +127,31 @@ describe('lines on their way', () => {
     );
   });
 
-  it('are at most ten thousand at a time, and bounded in memory, which a line tells', () => {
+  it('are at most ten thousand at a time, and bounded in memory, which a line tells, also at the end', () => {
     const queue = createLogQueue(1_000_000);
     for (let at = 0; at < 20_000; at += 1) queue.add({}, 'agent', `line ${at}`, at);
     expect(queue.batch().length).toBe(10_000);
-    let kept = 0;
-    for (; !queue.isEmpty(); kept += queue.batch().length, queue.drop(queue.batch().length));
+    const lines = drained(queue);
+    const kept = lines.filter(({ x }) => x.startsWith('line ')).length;
     expect(kept).toBeLessThan(20_000);
+    const note = `${20_000 - kept} lines were left out here: more came than could be sent.`;
+    // With the time of the last of them.
+    expect(lines.slice(kept)).toEqual([{ x: note, atMs: 19_999 }]);
     queue.add({}, 'agent', 'after', 30_000);
-    const [note, line] = queue.batch().map(({ message }) => String(JSON.parse(message).x));
-    expect(note).toBe(`${20_000 - kept} lines were left out here: more came than could be sent.`);
-    expect(line).toBe('after');
+    expect(drained(queue)).toEqual([{ x: 'after', atMs: 30_000 }]);
   });
 });
+
+/** All that a queue still gives away, in order. */
+function drained(queue: ReturnType<typeof createLogQueue>): { x: string; atMs: number }[] {
+  const taken: { x: string; atMs: number }[] = [];
+  while (!queue.isEmpty()) {
+    const batch = queue.batch();
+    taken.push(...batch.map(({ message, timestamp }) => ({ x: String(JSON.parse(message).x), atMs: timestamp })));
+    queue.drop(batch.length);
+  }
+  return taken;
+}
 
 async function shipper(lingerMs = 20) {
   const { id, owner, endpoint } = await launch();
