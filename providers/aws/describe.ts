@@ -54,6 +54,14 @@ export async function describeIds(clients: AwsClients, ids: string[]): Promise<S
   return found;
 }
 
+/** Those that were launched with one of these client tokens, also when they have ended since; at most 200 tokens. */
+export async function describeTokens(clients: AwsClients, tokens: string[]): Promise<{ id: string; token: string }[]> {
+  const found = await instancesBy(clients, [{ Name: 'client-token', Values: tokens }]);
+  return found.flatMap(({ InstanceId: id, ClientToken: token }) =>
+    id === undefined || token === undefined ? [] : [{ id, token }],
+  );
+}
+
 async function byTags(clients: AwsClients, filters: Filter[]): Promise<ObservedInstance[]> {
   return (await instancesBy(clients, filters)).flatMap(observed);
 }

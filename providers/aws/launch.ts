@@ -14,18 +14,25 @@ import { runInstances } from './run-instances.ts';
 import { codeOf, isAnswer, mayHaveLaunched, messageOf, requestIdOf } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
 import { discardTemplate, ensureTemplate } from './templates.ts';
+import type { LaunchTemplate } from './templates.ts';
+
+/** Karpenter and others allow a new instance this long to appear in DescribeInstances. */
+export const defaultUnseenMs = 120_000;
 
 export async function launchInstances(
   clients: AwsClients,
   settings: AwsSettings,
   request: LaunchRequest,
+  unseenMs = defaultUnseenMs,
 ): Promise<LaunchOutcome> {
+  // What an earlier try has launched was launched before this moment.
+  const shownMs = performance.now() + unseenMs;
   const outcome: LaunchOutcome = { launched: [], failures: [] };
   let zone: string | null = null;
   for (const role of ['worker', 'head'] as const) {
     const slots = request.slots.filter((slot) => slot.role === role);
     if (slots.length === 0) continue;
-    const given = await launchRole(clients, settings, request, role, slots.length, zone);
+    const given = await launchRole(clients, settings, request, role, slots.length, zone, shownMs);
     // EC2 does not promise an order of ids; sorted, a repeat binds each to the same slot.
     const ordered = given.instances.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     outcome.launched.push(
@@ -48,6 +55,7 @@ async function launchRole(
   role: InstanceRole,
   count: number,
   zone: string | null,
+  shownMs: number,
 ): Promise<Given> {
   const placement = placementOf(request, role);
   const zones = zone === null ? placement.zones : [zone];
@@ -61,7 +69,7 @@ async function launchRole(
       told: [],
     };
   }
-  let template: { name: string; leftOut: string } | null = null;
+  let template: LaunchTemplate | null = null;
   try {
     const lent = await withDoors(clients, settings, request, role);
     const all = poolsOf(placement, subnets);
@@ -69,7 +77,8 @@ async function launchRole(
     const made = await ensureTemplate(clients, lent, request, role, placement, marks);
     template = made;
     const oneZone = request.placement?.oneZone === true;
-    const wanted = { request, role, count, placement, oneZone, template: made.name, settings: lent };
+    const earlierUntilMs = made.isNew ? null : shownMs;
+    const wanted = { request, role, count, placement, oneZone, template: made.name, settings: lent, earlierUntilMs };
     const askBut = (leftOut: string): Promise<Given> => ask(clients, { ...wanted, pools: unmarked(all, leftOut) });
     const given = await askBut(made.leftOut).catch((error: unknown) => {
       if (made.leftOut === '' || codeOf(error) !== 'IdempotentParameterMismatch') throw error;

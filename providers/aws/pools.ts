@@ -19,6 +19,8 @@ export interface Wanted {
   oneZone: boolean;
   template: string;
   settings: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups'>;
+  /** Of a repeat: when, by performance.now(), EC2 shows all that earlier tries have launched. null for a first try. */
+  earlierUntilMs: number | null;
 }
 
 export interface Pool {

@@ -4,7 +4,7 @@ import { listBelongings, removeBelongings } from './belongings.ts';
 import { createAwsClients } from './clients.ts';
 import { describeOwned, listDeployment } from './describe.ts';
 import { deleteGroups } from './doors.ts';
-import { launchInstances } from './launch.ts';
+import { defaultUnseenMs, launchInstances } from './launch.ts';
 import type { Limiter } from './limiter.ts';
 import { readCloudLogs } from './logs.ts';
 import { awsOffers } from './offers.ts';
@@ -19,16 +19,13 @@ export interface AwsProviderOptions {
   limiter?: Limiter;
 }
 
-/** Karpenter and others allow a new instance this long to appear in DescribeInstances. */
-const defaultUnseenMs = 120_000;
-
 /** Credentials come from where the AWS SDK finds them. */
 export function createAwsProvider({ settings, unseenMs = defaultUnseenMs, limiter }: AwsProviderOptions): Provider {
   const clients = createAwsClients(settings.region, limiter);
   return {
     name: 'aws',
     offers: () => awsOffers(clients, settings),
-    launch: (request) => launchInstances(clients, settings, request),
+    launch: (request) => launchInstances(clients, settings, request, unseenMs),
     describe: (owner, ids) => describeOwned(clients, owner, ids),
     list: (deploymentId) => listDeployment(clients, deploymentId),
     terminate: (owner, ids, signal) => terminateOwned(clients, owner, ids, signal, { unseenMs }),

@@ -31,6 +31,13 @@ export const templateName = (token: string, role: InstanceRole): string =>
     .digest('hex')
     .slice(0, 32)}`;
 
+export interface LaunchTemplate {
+  name: string;
+  leftOut: string;
+  /** Made just now: no earlier try of its launch has asked for instances. */
+  isNew: boolean;
+}
+
 /** `leaveOut`: the pools that a first try does without, in the form of lacking.ts. */
 export async function ensureTemplate(
   clients: AwsClients,
@@ -39,7 +46,7 @@ export async function ensureTemplate(
   role: InstanceRole,
   placement: Placement,
   leaveOut: string,
-): Promise<{ name: string; leftOut: string }> {
+): Promise<LaunchTemplate> {
   const name = templateName(request.token, role);
   const image = await newestUbuntu(clients, placement.architecture);
   const boot = { apiUrl: request.apiUrl, launchToken: request.launchToken, owner: ownerOf(request.owner) };
@@ -71,10 +78,10 @@ export async function ensureTemplate(
   });
   try {
     await clients.limiter.run('change', () => clients.ec2.send(command));
-    return { name, leftOut: leaveOut };
+    return { name, leftOut: leaveOut, isNew: true };
   } catch (error) {
     if (codeOf(error) !== 'InvalidLaunchTemplateName.AlreadyExistsException') throw error;
-    return { name, leftOut: await leftOutBy(clients, name) };
+    return { name, leftOut: await leftOutBy(clients, name), isNew: false };
   }
 }
 
