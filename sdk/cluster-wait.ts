@@ -111,11 +111,16 @@ async function waitFor(
     timeout.abort(new ClusterTimeoutError(last, `waited ${timeoutMs / 1_000} s for the cluster's ${what}: ${state}`));
   };
   // The longest time that a timer can hold is 24 days.
-  const timer = timeoutMs < 2 ** 31 ? setTimeout(over, timeoutMs) : undefined;
+  const startTimer = () => (timeoutMs < 2 ** 31 ? setTimeout(over, timeoutMs) : undefined);
+  let timer = startTimer();
   const both = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
   const remember = (cluster: Cluster): boolean => {
     last = cluster;
-    if (givenMs === undefined && cluster.waitingForCapacity) timer?.refresh();
+    if (givenMs === undefined && cluster.waitingForCapacity) {
+      // Not `refresh`, which only the timers of Node have.
+      clearTimeout(timer);
+      timer = startTimer();
+    }
     return isEnough(cluster);
   };
   try {

@@ -4,6 +4,7 @@ import type { LogLine } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
 import type { ClusterWaitOptions, WorkerAmount, WorkersWaitOptions } from './cluster-wait.ts';
 import { defaultAmount, waitForEnd, waitForScheduler, waitForWorkers } from './cluster-wait.ts';
+import { createOwn } from './create-own.ts';
 import type { EventOptions } from './events.ts';
 import { readEvents } from './events.ts';
 import type { CallOptions, CreateOptions, FindableListOptions } from './jobs.ts';
@@ -80,14 +81,19 @@ export function createClustersApi(request: SendRequest): ClustersApi {
   };
   return {
     get,
-    create: (input = {}, { signal, idempotencyKey = crypto.randomUUID() } = {}) =>
-      requestJson<CreatedCluster>(request, {
-        method: 'POST',
-        path: '/v1/clusters',
-        body: input,
-        idempotencyKey,
-        signal,
-      }),
+    create: (input = {}, { signal, idempotencyKey } = {}) => {
+      const send = (body: CreateCluster, key: string) =>
+        requestJson<CreatedCluster>(request, {
+          method: 'POST',
+          path: '/v1/clusters',
+          body,
+          idempotencyKey: key,
+          signal,
+        });
+      if (idempotencyKey !== undefined) return send(input, idempotencyKey);
+      const mayExist = input.name !== undefined && input.getOrCreate !== false;
+      return createOwn((how, key) => send({ ...input, ...how }, key), mayExist);
+    },
     plan: (input = {}, { signal } = {}) =>
       requestJson<Plan>(request, { method: 'POST', path: '/v1/plans/clusters', body: input, signal }),
     find: (name, options) => findIn<Cluster>(request, '/v1/clusters', name, options),

@@ -1,6 +1,7 @@
 // Batch jobs: create them, look at them, wait for them.
 import type { CreatedJob, CreateJob, Job, JobEvent, LogLine, Task } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
+import { createOwn } from './create-own.ts';
 import type { EventOptions } from './events.ts';
 import { readEvents } from './events.ts';
 import type { LogOptions } from './logs.ts';
@@ -68,8 +69,12 @@ export function createJobsApi(request: SendRequest): JobsApi {
     requestJson<Job>(request, { method: 'GET', path: path(number), signal });
   return {
     get,
-    create: (input, { signal, idempotencyKey = crypto.randomUUID() } = {}) =>
-      requestJson<CreatedJob>(request, { method: 'POST', path: '/v1/jobs', body: input, idempotencyKey, signal }),
+    create: (input, { signal, idempotencyKey } = {}) => {
+      const send = (body: CreateJob, key: string) =>
+        requestJson<CreatedJob>(request, { method: 'POST', path: '/v1/jobs', body, idempotencyKey: key, signal });
+      if (idempotencyKey !== undefined) return send(input, idempotencyKey);
+      return createOwn((how, key) => send({ ...input, ...how }, key), input.getOrCreate === true);
+    },
     plan: (input, { signal } = {}) =>
       requestJson<Plan>(request, { method: 'POST', path: '/v1/plans/jobs', body: input, signal }),
     find: (name, options) => findIn<Job>(request, '/v1/jobs', name, options),

@@ -1,6 +1,7 @@
 // Lines as `application/x-ndjson`, pulled one by one as the reader takes them, so that nothing piles up here. A reader who
 // leaves ends the iteration; while nothing comes, an empty line now and then keeps the connection. An error is told in a last
 // line and cuts the connection, so that half an answer never looks whole.
+import { setImmediate } from 'node:timers/promises';
 
 /** `onError` gives the last line. */
 export function ndjsonStream(
@@ -14,8 +15,11 @@ export function ndjsonStream(
   let failed: { error: unknown } | null = null;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      // The last line has been taken: an error would have thrown it away.
-      if (failed !== null) return controller.error(failed.error);
+      if (failed !== null) {
+        // The last line has been taken, but lies in the socket until this turn of the event loop is over.
+        await setImmediate();
+        return controller.error(failed.error);
+      }
       try {
         awaited ??= iterator.next();
         const next = await withinQuiet(awaited);

@@ -55,7 +55,8 @@ describe('batch run', () => {
       lease: '30s',
       deadMan: '10 minutes',
       privateToCreator: true,
-      getOrCreate: true,
+      // One of its own is asked for first: an open one of that name, when there is one, after that.
+      getOrCreate: false,
     });
   });
 

@@ -23,7 +23,11 @@ async function standIn({ existing = false, view = () => aCluster(), post }: Worl
 > {
   let looks = 0;
   const api = await startStandIn((asked) => {
-    const { method, path } = asked;
+    const { method, path, body } = asked;
+    const wantsNew = !Object.entries(body ?? {}).some(([name, value]) => name === 'getOrCreate' && value === true);
+    if (path === '/v1/clusters' && existing && wantsNew) {
+      return anError(409, { code: 'NAME_TAKEN', message: 'there is one' });
+    }
     if (path === '/v1/clusters') return { status: 201, json: { number: 7, name: 'blue', existing, warnings: ['w'] } };
     if (method === 'POST') return post?.(asked) ?? { status: 202, json: {} };
     if (path.endsWith('/credentials')) return { json: { schedulerAddress: 'tls://127.0.0.1:8786' } };
@@ -55,7 +59,8 @@ describe('startCluster', () => {
       onProgress: ({ dask }) => seen.push(dask?.workersStarted),
     });
     expect(cluster).toMatchObject({ number: 7, name: 'blue', existing: false, warnings: ['w'] });
-    expect(api.asked[0]?.body).toEqual({ workers: 10, name: 'blue', idleTimeout: '1 hour' });
+    // First a new one is asked for, which is its own whatever becomes of the answer.
+    expect(api.asked[0]?.body).toEqual({ workers: 10, name: 'blue', idleTimeout: '1 hour', getOrCreate: false });
     expect(seen).toEqual([1, 2, 3]);
     expect(created).toEqual([{ number: 7, name: 'blue', existing: false, warnings: ['w'] }]);
     expect(api.posts()).toEqual(['']);
@@ -79,14 +84,14 @@ describe('startCluster', () => {
   });
 
   it.each([
-    ['existed before', { existing: true }, {}],
+    ['existed before', { existing: true }, { name: 'blue' }],
     ['was not to be stopped', {}, { shutdownOnClose: false }],
   ])('leaves a cluster alone that %s', async (_, world, options) => {
     const api = await standIn({ ...world, view: () => starting(0) });
     await expect(startCluster({ ...api.options, ...options, timeoutMs: 30 })).rejects.toBeInstanceOf(
       ClusterTimeoutError,
     );
-    expect(api.posts()).toEqual(['']);
+    expect(api.posts().filter((path) => path !== '')).toEqual([]);
   });
 });
 
@@ -116,6 +121,7 @@ describe('a cluster handle', () => {
     {
       await using cluster = await startCluster({
         ...api.options,
+        name: 'blue',
         ...(shutdownOnClose !== undefined && { shutdownOnClose }),
       });
       expect(cluster.existing).toBe(existing);
@@ -134,8 +140,8 @@ describe('a cluster handle', () => {
     expect(api.posts()).toEqual(['', '/7/stop', '/7/stop']);
 
     const other = await standIn({ existing: true });
-    await (await startCluster(other.options)).stop();
-    expect(other.posts()).toEqual(['', '/7/stop']);
+    await (await startCluster({ ...other.options, name: 'blue' })).stop();
+    expect(other.posts()).toEqual(['', '', '/7/stop']);
   });
 
   it('waits for the workers that it asked for, though the views do not know of them yet', async () => {
