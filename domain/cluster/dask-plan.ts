@@ -1,6 +1,7 @@
 // When a Dask cluster ends by itself, which workers are to be drained, and which agents have been silent for too long.
 // Pure readings of the state, used by plan.ts.
 import { fewerAfterMs } from '../limits.ts';
+import { windowsOf, type Window } from './dask-heard.ts';
 import { isExtra } from './slots.ts';
 import type { ClusterInstance, ClusterState, DaskSettings, DaskState } from './state.ts';
 import { unresponsiveEnd } from './unresponsive.ts';
@@ -69,24 +70,27 @@ function hasStarted(state: ClusterState): boolean {
 }
 
 function timedEnd(state: ClusterState, dask: DaskState, settings: DaskSettings, nowMs: number): End | null {
-  const due = deadlines(state, dask, settings).find((deadline) => nowMs >= deadline.atMs);
+  const due = deadlines(state, dask, settings).find(({ atMs, untilMs }) => nowMs >= atMs && nowMs < untilMs);
   return due === undefined ? null : { code: due.code, text: due.text };
 }
 
-function deadlines(state: ClusterState, dask: DaskState, settings: DaskSettings): (End & { atMs: number })[] {
+function deadlines(state: ClusterState, dask: DaskState, settings: DaskSettings): (End & Window)[] {
   const { idleTimeoutMs, noClientTimeoutMs, maxLifetimeMs } = settings;
-  const found: (End & { atMs: number })[] = [];
+  const found: (End & Window)[] = [];
+  const unlessPutOff = (end: End, atMs: number): void =>
+    void found.push(...windowsOf(state, dask, settings, atMs).map((window) => ({ ...end, ...window })));
   if (dask.idleSinceMs !== null) {
     const text = `nothing was computed for ${idleTimeoutMs / 1000} s`;
-    found.push({ code: 'IDLE', text, atMs: dask.idleSinceMs + idleTimeoutMs });
+    unlessPutOff({ code: 'IDLE', text }, dask.idleSinceMs + idleTimeoutMs);
   }
   if (dask.noClientSinceMs !== null && noClientTimeoutMs !== null) {
     const text = `no client was connected for ${noClientTimeoutMs / 1000} s`;
-    found.push({ code: 'NO_CLIENT', text, atMs: dask.noClientSinceMs + noClientTimeoutMs });
+    unlessPutOff({ code: 'NO_CLIENT', text }, dask.noClientSinceMs + noClientTimeoutMs);
   }
   if (maxLifetimeMs !== null) {
     const text = `it reached its longest life of ${maxLifetimeMs / 1000} s`;
-    found.push({ code: 'LIFETIME', text, atMs: state.createdAtMs + maxLifetimeMs });
+    const atMs = state.createdAtMs + maxLifetimeMs;
+    found.push({ code: 'LIFETIME', text, atMs, untilMs: Number.POSITIVE_INFINITY });
   }
   return found;
 }

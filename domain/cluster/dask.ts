@@ -2,6 +2,7 @@
 // cluster has none of this. Each function changes the state in place and may be given the same news twice.
 import { fewerAfterMs } from '../limits.ts';
 import type { Reason } from '../reason.ts';
+import { noteHeadHeard } from './dask-heard.ts';
 import { lose } from './lose.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { isOvertaken, scaleCluster, type Asked } from './requests.ts';
@@ -28,6 +29,7 @@ export interface DaskNews {
 export function applyDaskNews(state: ClusterState, instance: ClusterInstance, news: DaskNews, nowMs: number): void {
   const { dask } = state;
   if (dask === null) return;
+  if (instance.role === 'head' && state.settings.dask !== null) noteHeadHeard(dask, state.settings.dask, nowMs);
   if (news.process !== undefined) applyProcess(state, dask, instance, news.process, nowMs);
   if (news.scheduler !== undefined && instance.role === 'head') applyScheduler(state, dask, news.scheduler, nowMs);
   if (news.unansweredForMs !== undefined && instance.role === 'head') {

@@ -123,6 +123,8 @@ export interface DaskState {
   idleSinceMs: number | null;
   noClientSinceMs: number | null;
   startedOnce: boolean;
+  /** When the head's agent last spoke, and when it last did so after a silence; absent until it has spoken. */
+  heard?: { lastMs: number; againMs?: number };
   /** Since when the scheduler does not answer its agent, and when that was last said; absent while it does. */
   unresponsive?: { sinceMs: number; saidAtMs: number };
   adaptive: { minimum: number; maximum: number } | null;
@@ -250,4 +252,6 @@ export interface ClusterState {
   oldInspections?: true;
   /** It began before missing instances were tried one at a time when they do not register. */
   oldProbes?: true;
+  /** It began when a Dask cluster was idle, or without a client, by time alone. */
+  oldDeadlines?: true;
 }

@@ -2,6 +2,7 @@
 // say of themselves.
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, DaskSettings } from '../../domain/cluster/state.ts';
+import { maxDeadManMs } from '../../domain/limits.ts';
 import type { DaskRules } from './rules.ts';
 import { type Met, must } from './worlds.ts';
 
@@ -29,6 +30,7 @@ export const daskSubjects = [
   'no client',
   'lifetime',
   'late outcome',
+  'unheard',
   'interrupted',
 ] as const;
 export type DaskSubject = (typeof daskSubjects)[number];
@@ -37,6 +39,9 @@ export const bornAtMs = 1_000_000;
 export const registerTimeoutMs = 120_000;
 /** After a drain's deadline its agent has this long to say how it went. */
 export const drainGraceMs = 15_000;
+
+/** What an agent's report takes at most, with its second attempt. */
+export const agentRetryMs = 25_000;
 
 export type Effect = Extract<Decision, { kind: 'launch' | 'terminate' | 'inspect' }>;
 
@@ -66,6 +71,9 @@ export interface Books {
   everStarted: boolean;
   /** How long the scheduler had not answered when its agent last spoke of it. */
   unansweredForMs: number | null;
+  /** When the head was heard last, and when it was heard again after a silence. */
+  headHeardMs: number;
+  headAgainMs: number;
   idleSinceMs: number | null;
   noClientSinceMs: number | null;
   noClientTimeoutMs: number | null;
@@ -85,6 +93,8 @@ export function openBooks(settings: DaskSettings): Books {
     schedulerStarted: false,
     everStarted: false,
     unansweredForMs: null,
+    headHeardMs: 0,
+    headAgainMs: -agentRetryMs,
     idleSinceMs: null,
     noClientSinceMs: null,
     noClientTimeoutMs: settings.noClientTimeoutMs,
@@ -115,17 +125,33 @@ export function headOf(state: ClusterState): ClusterInstance | undefined {
 }
 
 /** When time alone must have ended the cluster, with the code; by the books. */
-export function dueEnds({ state, settings, books }: DaskWorld): { code: string; atMs: number }[] {
-  const ends: { code: string; atMs: number }[] = [];
-  if (!books.everStarted) ends.push({ code: 'START_FAILED', atMs: bornAtMs + settings.startTimeoutMs });
-  if (books.idleSinceMs !== null) ends.push({ code: 'IDLE', atMs: books.idleSinceMs + settings.idleTimeoutMs });
-  if (books.noClientSinceMs !== null && books.noClientTimeoutMs !== null) {
-    ends.push({ code: 'NO_CLIENT', atMs: books.noClientSinceMs + books.noClientTimeoutMs });
+export function dueEnds({ state, settings, books }: DaskWorld): { code: string; atMs: number; untilMs: number }[] {
+  const { idleSinceMs, noClientSinceMs, noClientTimeoutMs, headHeardMs, headAgainMs } = books;
+  const always = Number.POSITIVE_INFINITY;
+  const ends: { code: string; atMs: number; untilMs: number }[] = [];
+  const unlessUnheard = (code: string, atMs: number): void => {
+    const untilMs = headHeardMs + settings.aliveEveryMs + agentRetryMs;
+    ends.push({ code, atMs: Math.max(atMs, headAgainMs + agentRetryMs), untilMs });
+    ends.push({ code, atMs: Math.max(atMs, headHeardMs + maxDeadManMs), untilMs: always });
+  };
+  if (!books.everStarted) {
+    ends.push({ code: 'START_FAILED', atMs: bornAtMs + settings.startTimeoutMs, untilMs: always });
+  }
+  if (idleSinceMs !== null) unlessUnheard('IDLE', idleSinceMs + settings.idleTimeoutMs);
+  if (noClientSinceMs !== null && noClientTimeoutMs !== null) {
+    unlessUnheard('NO_CLIENT', noClientSinceMs + noClientTimeoutMs);
   }
   if (settings.maxLifetimeMs !== null) {
-    ends.push({ code: 'LIFETIME', atMs: state.createdAtMs + settings.maxLifetimeMs });
+    ends.push({ code: 'LIFETIME', atMs: state.createdAtMs + settings.maxLifetimeMs, untilMs: always });
   }
   return ends;
+}
+
+/** The head's agent speaks, as it should at least every `aliveEveryMs`. */
+export function noteHeadHeard({ books, settings, nowMs }: DaskWorld): void {
+  const wasSilent = nowMs >= books.headHeardMs + settings.aliveEveryMs + agentRetryMs;
+  if (wasSilent && books.headHeardMs > 0) books.headAgainMs = nowMs;
+  books.headHeardMs = nowMs;
 }
 
 /** Written after every step: what has been reached can never be taken back. */

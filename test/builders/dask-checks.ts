@@ -128,8 +128,9 @@ function checkEnd(world: DaskWorld, code: string): void {
     must(!books.everStarted, () => 'a start failed that had succeeded');
     return world.met('start failed');
   }
-  const due = dueEnds(world).find((end) => end.code === code);
-  must(due !== undefined && nowMs >= due.atMs, () => `${code} at ${nowMs}, due ${due?.atMs ?? 'never'}`);
+  const due = dueEnds(world).filter((end) => end.code === code);
+  const isDue = due.some(({ atMs, untilMs }) => nowMs >= atMs && nowMs < untilMs);
+  must(isDue, () => `${code} at ${nowMs}, due ${JSON.stringify(due)}`);
   if (code === 'IDLE') world.met('idle');
   if (code === 'NO_CLIENT') world.met('no client');
   if (code === 'LIFETIME') world.met('lifetime');
@@ -191,7 +192,10 @@ function checkRest(world: DaskWorld): void {
   must(!books.schedulerStarted || headOf(state) !== undefined, () => 'it goes on without its scheduler');
   const isDead = (books.unansweredForMs ?? 0) >= (world.settings.unresponsiveTimeoutMs ?? Infinity);
   must(!isDead, () => `it goes on with a scheduler that has not answered for ${books.unansweredForMs}`);
-  for (const { code, atMs } of dueEnds(world)) must(nowMs < atMs, () => `${code} was due at ${atMs}`);
+  for (const { code, atMs, untilMs } of dueEnds(world)) {
+    must(nowMs < atMs || nowMs >= untilMs, () => `${code} was due at ${atMs}`);
+    if (nowMs >= atMs) world.met('unheard');
+  }
 }
 
 /** The clock alone changes nothing before the plan's own wake-up. */

@@ -3,7 +3,7 @@ import type { LaunchNews, Report } from '../../domain/cluster/apply.ts';
 import type { DaskNews } from '../../domain/cluster/dask.ts';
 import type { ClusterInstance, ClusterState, DrainOutcome, ProcessState } from '../../domain/cluster/state.ts';
 import { checkNow, decide } from './dask-checks.ts';
-import { type DaskWorld, type Effect, hasStarted, headOf, isLive, quiet } from './dask-books.ts';
+import { type DaskWorld, type Effect, hasStarted, headOf, isLive, noteHeadHeard, quiet } from './dask-books.ts';
 import { type Cause, watchScaling } from './dask-scaling.ts';
 import { must, pick } from './worlds.ts';
 
@@ -30,6 +30,7 @@ export function tell(
   const isLeaving = instance.drain !== null || world.books.interrupted.has(instance.id);
   const failed = (): string => (isLeaving ? JSON.stringify([world.state.slots, world.state.failures]) : '');
   const failures = failed();
+  if (expected && kind !== 'leaving' && instance.role === 'head') noteHeadHeard(world);
   let verdict = '';
   note(world, 'news', (to) => {
     verdict = world.rules.applyReport(to, { instance: instance.id, bootId, kind, address: 'a', ...news }, world.nowMs);
@@ -248,6 +249,7 @@ export function bringUp(world: DaskWorld, failing: number | null = null): void {
 export function breathe(world: DaskWorld): void {
   const { state, rules, nowMs } = world;
   const alive = state.instances.filter((instance) => instance.state === 'ready');
+  if (alive.some(({ role }) => role === 'head')) noteHeadHeard(world);
   note(world, 'news', (to) => {
     for (const { id, bootId } of alive) {
       rules.applyReport(to, { instance: id, bootId: bootId ?? '', kind: 'alive', address: 'a' }, nowMs);
@@ -259,9 +261,16 @@ export function breathe(world: DaskWorld): void {
 export function live(world: DaskWorld, ms: number): void {
   const endMs = world.nowMs + ms;
   while (world.nowMs < endMs) {
-    world.nowMs = Math.min(endMs, world.nowMs + 3 * world.settings.aliveEveryMs - 1);
-    breathe(world);
+    breatheUntil(world, Math.min(endMs, world.nowMs + 3 * world.settings.aliveEveryMs - 1));
     decide(world);
+  }
+}
+
+/** They say so in time, and nobody plans because of it. */
+export function breatheUntil(world: DaskWorld, untilMs: number): void {
+  while (world.nowMs < untilMs) {
+    world.nowMs = Math.min(untilMs, world.nowMs + world.settings.aliveEveryMs);
+    breathe(world);
   }
 }
 

@@ -1,10 +1,11 @@
 // How a simulated Dask cluster comes to rest or to its end, however its world has gone so far.
-import { fewerAfterMs } from '../../domain/limits.ts';
+import { defaultDeadManMs, fewerAfterMs } from '../../domain/limits.ts';
 import { type DaskWorld, dueEnds, hasStarted, headOf } from './dask-books.ts';
 import { decide } from './dask-checks.ts';
 import {
   adapt,
   breathe,
+  breatheUntil,
   bringUp,
   inspected,
   launched,
@@ -41,6 +42,25 @@ export function sendAway(world: DaskWorld, isAdaptive: boolean, next: string): v
   if (next === 'kept too late') adapt(world, { minimum: 0, maximum: state.target - 1 });
   if (next === 'drained' || next === 'kept') tellDrained(world, drain.id, next);
   if (next === 'kept too late') tellDrained(world, drain.id, 'kept');
+}
+
+/** Our API is down while it computes nothing, and nobody is connected; then its agents are heard again, with news or without. */
+export function outage(world: DaskWorld, after: string): void {
+  bringUp(world);
+  tellScheduler(world, { clients: 0, idleForMs: 0, wish: null, keys: [0], missing: 0 });
+  decide(world);
+  const endMs = world.nowMs + world.settings.idleTimeoutMs + 1_000;
+  while (world.nowMs < endMs && world.state.stopRequested === null) {
+    for (const effect of world.effects) {
+      if (effect.kind === 'inspect') inspected(world, effect, 'alive', false);
+    }
+    world.nowMs = Math.min(endMs, decide(world).wakeAtMs ?? endMs);
+    decide(world);
+  }
+  breathe(world);
+  decide(world);
+  if (after === 'news') tellScheduler(world, { clients: 1, idleForMs: null, wish: null, keys: [1], missing: 0 });
+  if (after === 'quiet') live(world, 2 * world.settings.aliveEveryMs);
 }
 
 export function endGame(world: DaskWorld, how: string): void {
@@ -114,7 +134,7 @@ function waitAlive(world: DaskWorld, how: string): void {
   }
   let dueMs = Infinity;
   const wasOver = world.state.stopRequested !== null;
-  stepToEnd(world, () => {
+  const meanwhile = (): void => {
     bringUp(world);
     breathe(world);
     if (!isLinked(world)) return;
@@ -132,7 +152,8 @@ function waitAlive(world: DaskWorld, how: string): void {
     // Until then a worker may yet start.
     const ends = dueEnds(world).filter((end) => end.code !== 'START_FAILED');
     dueMs = ends.reduce((first, end) => Math.min(first, end.atMs), Infinity);
-  });
+  };
+  stepToEnd(world, meanwhile, (wakeAtMs) => breatheUntil(world, wakeAtMs));
   const stop = world.state.stopRequested;
   const isTimed =
     stop !== null && dueMs < Infinity && ['IDLE', 'NO_CLIENT', 'LIFETIME'].includes(stop.code) && !wasOver;
@@ -145,33 +166,29 @@ function isLinked({ state }: DaskWorld): boolean {
   return head !== undefined && hasStarted(head);
 }
 
-/** Nobody is ever heard again; the provider finds them gone, or alive and silent while all that holds them is the clock. */
+/** Nobody is ever heard again; the provider finds them gone, at once or when they have ended for want of an answer. */
 function waitForgotten(world: DaskWorld, how: string): void {
-  stepToEnd(
-    world,
-    () => {
-      for (const effect of world.effects) {
-        if (effect.kind === 'launch') launched(world, effect, 'full');
-        else if (effect.kind === 'terminate') terminated(world, effect);
-        else inspected(world, effect, how === 'gone' ? 'gone' : 'alive', how === 'gone');
-        decide(world);
-      }
-    },
-    // Not once and for all: a scale-down that was under way may be what makes its start complete.
-    () => how === 'gone' || dueEnds(world).length > 0,
-  );
+  const deadAtMs = how === 'gone' ? world.nowMs : world.nowMs + defaultDeadManMs;
+  const meanwhile = (): void => {
+    for (const effect of world.effects) {
+      if (effect.kind === 'launch') launched(world, effect, 'full');
+      else if (effect.kind === 'terminate') terminated(world, effect);
+      else inspected(world, effect, world.nowMs >= deadAtMs ? 'gone' : 'alive', how === 'gone');
+      decide(world);
+    }
+  };
+  stepToEnd(world, meanwhile, (wakeAtMs) => (world.nowMs = wakeAtMs));
 }
 
 /** From one wake-up of the plan to the next, and never otherwise. */
-function stepToEnd(world: DaskWorld, meanwhile: () => void, mustEnd = () => true): void {
+function stepToEnd(world: DaskWorld, meanwhile: () => void, pass: (wakeAtMs: number) => void): void {
   for (let wakes = 0; world.state.stopRequested === null; wakes += 1) {
-    if (!mustEnd() && wakes > 5) return;
     must(wakes < 200, () => `it never ends: ${JSON.stringify(world.state)}`);
     meanwhile();
     const { wakeAtMs } = decide(world);
     if (world.state.stopRequested !== null) break;
-    if (wakeAtMs === null) return must(!mustEnd() || world.books.everStarted, () => 'it sleeps for ever');
-    world.nowMs = wakeAtMs;
+    if (wakeAtMs === null) return must(world.books.everStarted, () => 'it sleeps for ever');
+    pass(wakeAtMs);
     decide(world);
   }
   answerAll(world);

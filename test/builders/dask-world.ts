@@ -21,7 +21,7 @@ import {
   terminated,
 } from './dask-news.ts';
 import { daskClusterSettings, daskSettings } from './dask-settings.ts';
-import { endGame, sendAway } from './dask-scenes.ts';
+import { endGame, outage, sendAway } from './dask-scenes.ts';
 import type { DaskRules } from './rules.ts';
 import { type CheckOptions, checkWorlds, type Met, must, pick, same } from './worlds.ts';
 
@@ -126,6 +126,10 @@ const step = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stop') }) },
   {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('outage'), after: fc.constantFrom('news', 'quiet', 'nothing') }),
+  },
+  {
     weight: 14,
     arbitrary: fc.record({
       do: fc.constant('live'),
@@ -228,6 +232,7 @@ function take(world: DaskWorld, each: Step): void {
     return note(world, 'asked', (to) => rules.stopCluster(to, reason));
   }
   if (each.do === 'send away') return sendAway(world, each.adaptive, each.next);
+  if (each.do === 'outage') return outage(world, each.after);
   if (each.do === 'live') return live(world, each.ms);
   if (each.do === 'wait') {
     world.nowMs += each.ms;

@@ -59,7 +59,8 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   // Asked only where it matters: a job's cluster has its settings from the beginning.
   const oldInspections = begun !== null && areQuietInspected(begun.settings) && !patched(patchOf(begun.settings));
   const oldProbes = !patched(probesPatch);
-  const old = { oldSlots, oldInspections, oldProbes };
+  const oldDeadlines = (begun === null || begun.settings.dask !== null) && !patched(deadlinesPatch);
+  const old = { oldSlots, oldInspections, oldProbes, oldDeadlines };
   let state = begun === null ? null : withRules(begun, old);
   // What is asked before the specification has been read is done as soon as it has.
   const early: ((known: ClusterState) => void)[] = [];
@@ -110,16 +111,20 @@ const localInspectionsPatch = 'inspects-quiet-processes';
 /** When instances do not register, missing ones are launched one at a time. */
 const probesPatch = 'tries-one-at-a-time';
 
+/** A Dask cluster whose head cannot be heard is neither idle nor without a client: it ends later, or not at all. */
+const deadlinesPatch = 'unheard-is-not-idle';
+
 /** What may come from a launch under way is not told lost: one signal less. */
 const launchingPatch = 'launching-is-not-lost';
 
 const patchOf = ({ machines }: ClusterState['settings']): string =>
   machines === undefined ? localInspectionsPatch : inspectionsPatch;
 
-type OldRules = Record<'oldSlots' | 'oldInspections' | 'oldProbes', boolean>;
+const ruleNames = ['oldSlots', 'oldInspections', 'oldProbes', 'oldDeadlines'] as const;
+type OldRules = Record<(typeof ruleNames)[number], boolean>;
 
 function withRules(state: ClusterState, old: OldRules): ClusterState {
-  for (const name of ['oldSlots', 'oldInspections', 'oldProbes'] as const) {
+  for (const name of ruleNames) {
     if (old[name]) state[name] = true;
     else delete state[name];
   }

@@ -146,4 +146,22 @@ export const daskMutants: Mutant[] = [
     from: "if (why.code === 'ENVIRONMENT_FAILED') slotHistory(state, instance.slot).givenUp = why;",
     to: '',
   },
+  {
+    name: 'time alone ends a cluster whose head cannot be heard',
+    file: 'cluster/dask-heard.ts',
+    from: 'untilMs: silentFromMs(heard.lastMs, settings) }',
+    to: 'untilMs: always }',
+  },
+  {
+    name: 'after a silence nobody waits for what is held up',
+    file: 'cluster/dask-heard.ts',
+    from: '0 : heard.againMs + agentRetryMs;',
+    to: '0 : heard.againMs;',
+  },
+  {
+    name: 'a head that was silent once is waited for each time that it speaks',
+    file: 'cluster/dask-heard.ts',
+    from: '...(wasSilent ? {',
+    to: '...(heard?.againMs !== undefined || wasSilent ? {',
+  },
 ];
