@@ -212,7 +212,13 @@ class ClusterLife(DaskCluster):
                 is_troubled = True
 
     async def _shutdown(self) -> None:
-        await self._remote.stop()
+        before, self.status = self.status, self._status_while_ending()
+        try:
+            await self._remote.stop()
+        except BaseException:
+            if self._ending is None:
+                self.status = before
+            raise
         self.shutdown_on_close = False
         await self._close()
 
@@ -232,6 +238,7 @@ class ClusterLife(DaskCluster):
         if self._keeping is not None:
             self._keeping.cancel()
         if stop and self.number is not None:
+            self.status = self._status_while_ending()
             try:
                 await self._remote.stop()
             except RopewalkError as error:
@@ -240,6 +247,10 @@ class ClusterLife(DaskCluster):
                     logger.warning("Cluster %s was not told to stop, so that %s: %s", self.number, rest, error)
         await super()._close()
         self._open.discard(self)
+
+    def _status_while_ending(self) -> Status:
+        """The scheduler may end before the API has said that it will: by this status clients know not to reconnect."""
+        return Status.closing if self.status == Status.running else self.status
 
     def _log(self, log: str) -> None:
         """On stderr: what a program prints is its own."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -33,6 +34,8 @@ class StandIn:
         #: What is said of a new cluster beside its number.
         self.told: dict[str, Any] = {}
         self.plan: dict[str, Any] = {"provider": "local", "pricePerHour": {"firstChoice": 0.5, "max": 1.5}}
+        #: Done before a stop is answered.
+        self.before_stopping: Callable[[], Any] = lambda: None
         stand_in = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -102,6 +105,7 @@ class StandIn:
         if verb == "adapt":
             view["dask"]["adaptive"] = body or None
         if verb == "stop":
+            self.before_stopping()
             view["status"] = "stopping"
         if verb == "credentials":
             return 200, {

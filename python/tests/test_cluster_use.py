@@ -90,3 +90,34 @@ def test_other_versions_are_told(start: Start, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("ropewalk.versions.installed", lambda name: "2020.1.0")
     with pytest.warns(UserWarning, match=r"The cluster runs dask \d+.* \(here 2020\.1\.0\)"):
         start(n_workers=1)
+
+
+@pytest.mark.parametrize("ending", ["close", "shutdown"])
+def test_clients_do_not_reconnect_to_a_scheduler_that_ends_before_the_api_has_said_so(
+    start: Start, api: StandIn, ending: str
+) -> None:
+    cluster = start(n_workers=1)
+    client = cluster.get_client()
+    connection = api.dask.scheduler.client_comms[client.id]
+    states: list[str] = []
+
+    def lose_scheduler() -> None:
+        api.dask.loop.add_callback(connection.abort)
+        eventually(lambda: client.status == "closed" or connection is not api.dask.scheduler.client_comms.get(client.id))
+        time.sleep(0.5)
+        states.append(client.status)
+
+    api.before_stopping = lose_scheduler
+    getattr(cluster, ending)()
+    assert states == ["closed"]
+    client.close()
+
+
+def test_a_shutdown_that_is_refused_leaves_it_open(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1)
+    api.faults.append(("POST", "/stop", *problem(403, "FORBIDDEN", "Not yours.")))
+    with pytest.raises(ropewalk.RopewalkError, match="Not yours"):
+        cluster.shutdown()
+    assert cluster.status.name == "running"
+    cluster.scale(2)
+    cluster.wait_for_workers(2)
