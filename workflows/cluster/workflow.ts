@@ -19,6 +19,7 @@ import { footprintToTell, noteFootprintTold } from '../../domain/cluster/footpri
 import { giveBack } from '../../domain/cluster/give-back.ts';
 import { areQuietInspected } from '../../domain/cluster/inspections.ts';
 import { intend, planCluster } from '../../domain/cluster/plan.ts';
+import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { onCancelRequest } from '../cancellation.ts';
@@ -153,6 +154,17 @@ function createNews(): News {
 
 const footprintPatch = 'tells-its-footprint';
 
+/** A run that is to continue as new, and waits for what is in flight, carried out nothing at all. */
+const rollPatch = 'ends-while-it-rolls';
+
+const endings: Decision['kind'][] = ['terminate', 'tellJob', 'endJob', 'giveUp'];
+
+/** What must not wait for the next run: a cloud may take for ever to let go of one instance, while the others cost money. */
+function endingsOf({ decisions }: Plan): Decision[] {
+  const ending = decisions.filter(({ kind }) => endings.includes(kind));
+  return ending.length > 0 && patched(rollPatch) ? ending : [];
+}
+
 /** Plans and acts until everything is gone after a stop. */
 async function run(state: ClusterState, input: ClusterInput, news: News): Promise<ClusterView> {
   let inFlight = 0;
@@ -163,7 +175,7 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
     if (state.dask !== null) adaptNow(state, state.dask, nowMs);
     watchCapacity(state, nowMs);
     const plan = planCluster(state, nowMs);
-    for (const decision of rolling ? [] : plan.decisions) {
+    for (const decision of rolling ? endingsOf(plan) : plan.decisions) {
       intend(state, decision, nowMs);
       inFlight += 1;
       void carryOut(state, input, decision).then(() => {

@@ -1,0 +1,84 @@
+// A cluster that is about to continue as new, on a real Temporal server, while its cloud does not let go of one instance: what
+// its user ends meanwhile is ended, and does not wait for that one.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import type { ClusterSettings } from '../../domain/cluster/state.ts';
+import { clusterMessages, clusterType } from '../../workflows/cluster/messages.ts';
+import type { ClusterInput, ClusterView } from '../../workflows/cluster/messages.ts';
+import { controlQueue } from '../../workflows/messages.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTemporal } from '../support/temporal-server.ts';
+import type { TestTemporal } from '../support/temporal-server.ts';
+
+const suggestedAt = 40;
+const terminated: string[] = [];
+let temporal: TestTemporal;
+let isLetGo = false;
+
+beforeAll(async () => {
+  temporal = await startTemporal({
+    dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': suggestedAt },
+    control: { archiveCluster: async () => undefined },
+    instances: {
+      launchInstances: async ({ slots }: { slots: { slot: number }[] }) => ({
+        launched: slots.map(({ slot }) => ({ id: `i_${slot}`, slot, offer: 'local', zone: 'here' })),
+        failures: [],
+      }),
+      terminateInstances: async ({ ids }: { ids: string[] }) => {
+        terminated.push(...ids);
+        while (ids.includes('i_2') && !isLetGo) await sleep(50);
+      },
+      terminateRemains: async () => ({ ids: [] }),
+    },
+  });
+});
+afterAll(async () => {
+  isLetGo = true;
+  await temporal.stop();
+});
+
+it('ends what it is told to end before it continues as new', { timeout: 120_000 }, async () => {
+  const handle = await temporal.client.workflow.start(clusterType, {
+    workflowId: 'cluster/1',
+    taskQueue: controlQueue,
+    args: [input],
+  });
+  const view = (): Promise<ClusterView> => handle.query<ClusterView>(clusterMessages.view);
+  await eventually(async () => (await view()).instances.length === 3);
+  await handle.signal(clusterMessages.giveBack, { instances: ['i_2'] });
+  await eventually(() => terminated.includes('i_2'));
+  while ((await handle.describe()).historyLength <= suggestedAt + 10) {
+    await handle.signal(clusterMessages.keepalive, { noClientTimeoutMs: null });
+  }
+
+  await handle.signal(clusterMessages.stop, { code: 'JOB_OVER', text: 'its job is over' });
+  await eventually(() => terminated.includes('i_0') && terminated.includes('i_1'), { timeoutMs: 15_000 });
+  expect((await handle.describe()).runId).toBe(handle.firstExecutionRunId);
+  isLetGo = true;
+  await handle.result();
+  expect(terminated.filter((id) => id !== 'i_2').toSorted()).toEqual(['i_0', 'i_1']);
+});
+
+const settings: ClusterSettings = {
+  name: 'seam',
+  job: 1,
+  instances: 3,
+  provider: 'local',
+  providerQueue: 'local/test',
+  instanceVcpus: 1,
+  registerTimeoutMs: 600_000,
+  dask: null,
+};
+
+const input: ClusterInput = {
+  number: 1,
+  workspace: 'default',
+  admissionId: 'adm_1',
+  user: 'tester',
+  deploymentId: 'd',
+  settings,
+  specRef: null,
+  name: 'seam',
+};
