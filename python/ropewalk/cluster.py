@@ -227,7 +227,9 @@ class Cluster(ClusterLife):
     ) -> Logs:
         own = {"Cluster": Log("\n".join(text for _, text in self._cluster_manager_logs))} if cluster else {}
         lines = await self._remote.logs()
-        return Logs({**own, **group_logs(await self._remote.view(), lines, scheduler=scheduler, workers=workers)})
+        view = await self._remote.view()
+        grouped = group_logs(view["name"], self._remote.heads, lines, scheduler=scheduler, workers=workers)
+        return Logs({**own, **grouped})
 
     async def _send_private_envs(self, env: dict[str, str]) -> None:
         if not self.scheduler_comm:

@@ -6,21 +6,25 @@ from collections.abc import Collection, Iterable
 
 from distributed.utils import Log, Logs
 
-from ropewalk.views import ClusterView, LogLine
+from ropewalk.views import LogLine
 
 
 def group_logs(
-    view: ClusterView, lines: Iterable[LogLine], *, scheduler: bool, workers: bool | Collection[str]
+    cluster: str,
+    heads: Collection[str],
+    lines: Iterable[LogLine],
+    *,
+    scheduler: bool,
+    workers: bool | Collection[str],
 ) -> Logs:
-    """Workers are chosen by name. Those that have ended are there too."""
-    heads = {one["id"] for one in view["instances"] if one["role"] == "head"}
+    """`heads` are the scheduler's instances. Workers are chosen by name. Those that have ended are there too."""
     texts: dict[str, list[str]] = {}
     for line in lines:
         # What the agent says about itself is no output of Dask.
         if line["stream"] == "agent":
             continue
         is_head = line["instance"] in heads
-        name = "Scheduler" if is_head else f"{view['name']}-worker-{_digits(line['instance'])}"
+        name = "Scheduler" if is_head else f"{cluster}-worker-{_digits(line['instance'])}"
         if scheduler if is_head else (workers if isinstance(workers, bool) else name in workers):
             texts.setdefault(name, []).append(line["text"])
     first = ["Scheduler"] if "Scheduler" in texts else []

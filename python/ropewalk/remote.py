@@ -19,6 +19,8 @@ class Remote:
         self.api = api
         #: None until it has been created or found.
         self.number: int | None = None
+        #: Ids of the scheduler's instances. Its log outlives them, and the view of an ended cluster names none.
+        self.heads: set[str] = set()
 
     async def find_or_create(self, body: dict[str, Any], deadline: float) -> Created:
         """`existing` is true when the open cluster of that name was somebody's before."""
@@ -49,7 +51,9 @@ class Remote:
         return cast(Created, await self.api.post("/v1/clusters", body, idempotency_key=key))
 
     async def view(self) -> ClusterView:
-        return cast(ClusterView, await self.api.get(self._path()))
+        view = cast(ClusterView, await self.api.get(self._path()))
+        self.heads.update(one["id"] for one in view["instances"] if one["role"] == "head")
+        return view
 
     async def credentials(self) -> Credentials:
         return cast(Credentials, await self.api.get(self._path("/credentials")))

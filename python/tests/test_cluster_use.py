@@ -86,6 +86,15 @@ def test_logs_links_and_reprs(start: Start, api: StandIn) -> None:
     assert cluster.dashboard_link == ""
 
 
+def test_logs_of_an_ended_cluster_still_tell_the_scheduler_from_workers(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1, name="over")
+    ids = ["i_head0000head", "i_0000worker-1"]
+    api.lines = [{"at": "", "instance": one, "stream": "stdout", "text": one} for one in ids]
+    # What has ended, of idleness say, has no instances any more.
+    api.views[1].update(status="stopped", instances=[])
+    assert cluster.get_logs(cluster=False) == {"Scheduler": "i_head0000head", "over-worker-worker-1": "i_0000worker-1"}
+
+
 def test_other_versions_are_told(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ropewalk.versions.installed", lambda name: "2020.1.0")
     with pytest.warns(UserWarning, match=r"The cluster runs dask \d+.* \(here 2020\.1\.0\)"):

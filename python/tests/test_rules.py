@@ -84,20 +84,18 @@ def test_a_timeout_is_a_timeout_error_and_ours() -> None:
 
 
 def test_logs_are_grouped_by_process() -> None:
-    where: Any = {"name": "c", "instances": [{"id": "i_head", "role": "head"}, {"id": "i_0000worker-1", "role": "worker"}]}
     texts = [("i_gone00worker-2", "stderr", "b"), ("i_0000worker-1", "stdout", "a"), ("i_head", "stderr", "s1")]
     texts += [("i_head", "agent", "not shown"), ("i_head", "stdout", "s2")]
     lines: Any = [{"at": "", "instance": id, "stream": stream, "text": text} for id, stream, text in texts]
     everything = {"Scheduler": "s1\ns2", "c-worker-worker-1": "a", "c-worker-worker-2": "b"}
-    grouped = group_logs(where, lines, scheduler=True, workers=True)
+    grouped = group_logs("c", {"i_head"}, lines, scheduler=True, workers=True)
     assert grouped == everything and list(grouped) == list(everything)
-    assert list(group_logs(where, lines, scheduler=False, workers=["c-worker-worker-2"])) == ["c-worker-worker-2"]
+    assert list(group_logs("c", {"i_head"}, lines, scheduler=False, workers=["c-worker-worker-2"])) == ["c-worker-worker-2"]
 
 
 def test_names_of_workers_on_ec2_have_all_digits() -> None:
-    where: Any = {"name": "c", "instances": []}
     ids = ["i-0aaaaaaaa12345678", "i-0bbbbbbbb12345678"]
     lines: Any = [{"instance": one, "stream": "stdout", "text": one} for one in ids]
     names = ["c-worker-0aaaaaaaa12345678", "c-worker-0bbbbbbbb12345678"]
-    assert list(group_logs(where, lines, scheduler=True, workers=True)) == names
-    assert list(group_logs(where, lines, scheduler=True, workers=names[1:])) == names[1:]
+    assert list(group_logs("c", [], lines, scheduler=True, workers=True)) == names
+    assert list(group_logs("c", [], lines, scheduler=True, workers=names[1:])) == names[1:]
