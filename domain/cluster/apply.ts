@@ -246,14 +246,21 @@ export function applyTerminated(state: ClusterState, ids: string[], nowMs: numbe
     atMs: nowMs,
   });
   for (const instance of failed) failSlot(state, instance, reasonOf(instance));
-  // It may have been working to the last: its job need not wait until leases run out.
-  for (const { id, reason } of gone) if (reason?.code === takenBack) tellLost(state, id, takenBack, reason.text);
+  for (const instance of gone) tellEnded(state, instance);
   // An order to empty it goes with it.
   if (gone.some(({ drain }) => drain !== null && drain.outcome === null)) touchOrders(state);
   state.instances = state.instances.filter((instance) => !ids.includes(instance.id));
   state.terminated += gone.length;
   const [last] = failed.slice(-1);
   if (last !== undefined) noteNeverRegistered(state, failed, reasonOf(last));
+}
+
+/** It may have been working to the last: its job need not wait until leases run out. Of whoever was lost it knows already. */
+function tellEnded(state: ClusterState, { id, registeredAtMs, reason }: ClusterInstance): void {
+  if (reason === null) return;
+  const isUnwanted = reason.code === notWanted && registeredAtMs !== null && state.stopRequested === null;
+  if (reason.code !== takenBack && (!isUnwanted || state.oldDepartures === true)) return;
+  tellLost(state, id, reason.code, reason.text);
 }
 
 /** What people can do about it: the instance itself cannot say, and its cloud saw nothing wrong. */

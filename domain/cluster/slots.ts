@@ -18,6 +18,9 @@ export function slotHistory(state: ClusterState, slot: number): SlotHistory {
 export const isVacating = (state: ClusterState, instance: ClusterInstance): boolean =>
   state.oldSlots !== true && instance.leavesAtMs !== undefined && instance.role === 'worker';
 
+/** Whoever leaves a Dask cluster is emptied first; a job's workers cannot be, and work to their end, wanted or not. */
+const worksOn = (state: ClusterState): boolean => state.dask === null && state.oldDepartures !== true;
+
 /** Slots that no instance claims, living or on its way out, and none asked for. */
 export function vacantSlots(state: ClusterState): number[] {
   const taken = new Set([
@@ -41,6 +44,8 @@ export function fillableAtMs(state: ClusterState, slot: number): number {
 
 /** Beyond the target, or a second one that claims its slot. */
 export function isExtra(state: ClusterState, instance: ClusterInstance): boolean {
+  // With what a job's worker runs it would lose a task that may well be over in time, and it costs little for so short.
+  if (isVacating(state, instance) && worksOn(state)) return false;
   if (instance.slot >= state.target) return true;
   if (isVacating(state, instance)) return false;
   const first = state.instances.find(

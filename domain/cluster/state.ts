@@ -250,6 +250,8 @@ export interface ClusterState {
   oldSlots?: true;
   /** It began before quiet instances were inspected. */
   oldInspections?: true;
+  /** It began before those that leave in order worked on, ended rows of failures and took their slot's history along. */
+  oldDepartures?: true;
   /** It began before missing instances were tried one at a time when they do not register. */
   oldProbes?: true;
   /** It began when a Dask cluster was idle, or without a client, by time alone. */

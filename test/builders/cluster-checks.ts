@@ -54,10 +54,9 @@ function checkDecision(world: ClusterWorld, decision: Decision, isEnding: boolea
     const leavesAtMs = world.interrupted.get(id);
     if (leavesAtMs !== undefined && instance.state === 'ready' && state.stopRequested === null) {
       const isTaken = nowMs >= leavesAtMs + takenBackGraceMs;
-      const isEnd = isEnding || instance.slot >= state.target;
-      must(isTaken || isEnd, () => `${id} is ended before its cloud takes it`);
-      if (isTaken && !isEnd) world.lost.add(id);
-      if (isTaken && !isEnd) world.met('taken back');
+      must(isTaken || isEnding, () => `${id} is ended before its cloud takes it`);
+      if (isTaken && !isEnding) world.lost.add(id);
+      if (isTaken && !isEnding) world.met('taken back');
     }
     if (instance.state === 'error') world.lost.add(id);
     // Only what an instance did itself may count against its slot.
@@ -132,7 +131,7 @@ function checkBounds(world: ClusterWorld): void {
   if (state.stopRequested !== null) must(present.length === 0, () => 'an instance lives on after a stop');
   else
     must(
-      present.every((instance) => instance.slot < state.target),
+      live.every((instance) => instance.slot < state.target),
       () => 'an instance beyond the target lives on',
     );
   must(

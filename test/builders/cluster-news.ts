@@ -97,6 +97,10 @@ export function terminated(world: ClusterWorld, effect: Extract<Effect, { kind: 
   const tried = silent.filter(({ launchSeq }) => launchSeq >= (world.doubtFromSeq ?? Number.POSITIVE_INFINITY)).length;
   world.triedInVain = world.doubtFromSeq === null ? 0 : world.triedInVain + tried;
   if (silent.length > 0) world.doubtFromSeq ??= state.nextLaunchSeq;
+  // Whatever it was ended for, a job may have counted on it.
+  for (const { id, registeredAtMs } of state.stopRequested === null ? state.instances : []) {
+    if (effect.ids.includes(id) && registeredAtMs !== null) world.lost.add(id);
+  }
   const copy: ClusterState = JSON.parse(JSON.stringify(world.state));
   note(world, (to) => world.rules.applyTerminated(to, effect.ids, world.nowMs));
   world.rules.applyTerminated(copy, effect.ids.toReversed(), world.nowMs);

@@ -60,8 +60,9 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   // Asked only where it matters: a job's cluster has its settings from the beginning.
   const oldInspections = begun !== null && areQuietInspected(begun.settings) && !patched(patchOf(begun.settings));
   const oldProbes = !patched(probesPatch);
+  const oldDepartures = !patched(departuresPatch);
   const oldDeadlines = (begun === null || begun.settings.dask !== null) && !patched(deadlinesPatch);
-  const old = { oldSlots, oldInspections, oldProbes, oldDeadlines };
+  const old = { oldSlots, oldInspections, oldProbes, oldDepartures, oldDeadlines };
   let state = begun === null ? null : withRules(begun, old);
   // What is asked before the specification has been read is done as soon as it has.
   const early: ((known: ClusterState) => void)[] = [];
@@ -112,6 +113,9 @@ const localInspectionsPatch = 'inspects-quiet-processes';
 /** When instances do not register, missing ones are launched one at a time. */
 const probesPatch = 'tries-one-at-a-time';
 
+/** Whoever leaves in order works on, and is no failure: other ends and launches at other times. */
+const departuresPatch = 'departures-are-no-failures';
+
 /** A Dask cluster whose head cannot be heard is neither idle nor without a client: it ends later, or not at all. */
 const deadlinesPatch = 'unheard-is-not-idle';
 
@@ -121,7 +125,7 @@ const launchingPatch = 'launching-is-not-lost';
 const patchOf = ({ machines }: ClusterState['settings']): string =>
   machines === undefined ? localInspectionsPatch : inspectionsPatch;
 
-const ruleNames = ['oldSlots', 'oldInspections', 'oldProbes', 'oldDeadlines'] as const;
+const ruleNames = ['oldSlots', 'oldInspections', 'oldProbes', 'oldDepartures', 'oldDeadlines'] as const;
 type OldRules = Record<(typeof ruleNames)[number], boolean>;
 
 function withRules(state: ClusterState, old: OldRules): ClusterState {

@@ -17,8 +17,8 @@ export const slotMutants: Mutant[] = [
   {
     name: 'whoever is taken back is ended for its successor',
     file: 'cluster/slots.ts',
-    from: '  if (isVacating(state, instance)) return false;\n',
-    to: '',
+    from: 'if (isVacating(state, instance) && worksOn(state)) return false;\n  if (instance.slot >= state.target) return true;\n  if (isVacating(state, instance)) return false;\n',
+    to: 'if (isVacating(state, instance) && worksOn(state) && instance.slot >= state.target) return false;\n  if (instance.slot >= state.target) return true;\n',
   },
   {
     name: 'a successor is ended for the one that is taken back',
@@ -53,8 +53,20 @@ export const slotMutants: Mutant[] = [
   {
     name: 'the job is not told of one that was taken back',
     file: 'cluster/apply.ts',
-    from: '  for (const { id, reason } of gone) if (reason?.code === takenBack) tellLost(state, id, takenBack, reason.text);\n',
-    to: '',
+    from: 'if (reason.code !== takenBack && (',
+    to: 'if ((',
+  },
+  {
+    name: 'the job is not told of one that was ended as extra',
+    file: 'cluster/apply.ts',
+    from: 'reason.code === notWanted && registeredAtMs !== null && state.stopRequested === null;',
+    to: 'reason.code === notWanted && registeredAtMs === 0;',
+  },
+  {
+    name: 'one that is taken back is ended when its slot is wanted no more',
+    file: 'cluster/slots.ts',
+    from: '  if (isVacating(state, instance) && worksOn(state)) return false;\n',
+    to: '  void worksOn;\n',
   },
   {
     name: 'failures in a row have no pauses',
