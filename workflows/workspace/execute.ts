@@ -1,6 +1,7 @@
 // How a workspace's decisions become children and leases. Nothing here is in flight when the loop continues as new.
-import { log, patched, sleep } from '@temporalio/workflow';
+import { ActivityCancellationType, log, patched, proxyActivities, sleep } from '@temporalio/workflow';
 
+import type { ControlActivities } from '../../activities/activities.ts';
 import { addSpare, needsSpare, noteStart, takeStartable } from '../../domain/workspace/holders.ts';
 import type { Holder, WorkspaceState } from '../../domain/workspace/state.ts';
 import { startAbandoned } from '../children.ts';
@@ -87,11 +88,53 @@ function jobInput(state: WorkspaceState, holder: Holder): JobInput {
 }
 
 /** Keeps a block of numbers in hand, so that admission never waits for one. */
-export async function leaseSpare(state: WorkspaceState): Promise<void> {
+export async function leaseSpare(state: WorkspaceState, { leaseNumbers } = control): Promise<void> {
   if (!needsSpare(state)) return;
   const leaseSeq = state.leaseSeq;
-  const block = await control.leaseNumbers.executeWithOptions({ summary: `lease number block ${leaseSeq}` }, [
+  // Whoever asks again asks under the same number, and gets the block that may have been given already.
+  const block = await leaseNumbers.executeWithOptions({ summary: `lease number block ${leaseSeq}` }, [
     { slug: state.slug, opId: `${state.slug}/${leaseSeq}` },
   ]);
   addSpare(state, leaseSeq, block);
 }
+
+export interface Lease {
+  isDue: () => boolean;
+  /** Begins one if it is due. It never rejects: one that fails is due again after a pause. */
+  beginIfDue: () => void;
+  underWay: () => boolean;
+}
+
+/** Leases beside the loop, which never waits for them: what there are numbers for is started while the deployment stands still. */
+export function createLease(state: WorkspaceState): Lease {
+  let underWay = false;
+  // A run that is to end begins none, and the next one does.
+  const isDue = (): boolean => !underWay && needsSpare(state) && !shouldRoll();
+  const lease = async (): Promise<void> => {
+    try {
+      await leaseSpare(state, boundedControl);
+    } catch (error) {
+      log.warn('no block of numbers could be leased yet', { leaseSeq: state.leaseSeq, error: String(error) });
+      await sleep('10s', { summary: 'pause before a lease that failed is tried again' });
+    }
+  };
+  return {
+    isDue,
+    beginIfDue() {
+      if (!isDue()) return;
+      underWay = true;
+      void lease().finally(() => {
+        underWay = false;
+      });
+    },
+    underWay: () => underWay,
+  };
+}
+
+// Bounded, because continuing as new waits for it.
+const boundedControl = proxyActivities<ControlActivities>({
+  startToCloseTimeout: '5s',
+  scheduleToCloseTimeout: '1m',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '200ms', maximumInterval: '10s' },
+});

@@ -26,7 +26,7 @@ import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../messages.ts';
 import { shouldRoll } from '../rolling.ts';
-import { leaseSpare, startHolders } from './execute.ts';
+import { createLease, leaseSpare, startHolders } from './execute.ts';
 import { workspaceMessages } from './messages.ts';
 import type {
   AdmitOk,
@@ -83,25 +83,32 @@ export async function workspace(input: WorkspaceInput): Promise<void> {
 
 const looksPatch = 'looks-at-holders';
 
+/** Before this the loop waited for each lease of numbers. */
+const leasePatch = 'leases-beside';
+
 async function run(state: WorkspaceState, input: WorkspaceInput): Promise<void> {
   const reserved = (): boolean => state.holders.some((holder) => holder.state === 'reserved');
   const looks = createLooks(state);
+  const lease = createLease(state);
+  const leasesBeside = patched(leasePatch);
+  const leaseIsDue = leasesBeside ? lease.isDue : () => needsSpare(state);
   for (;;) {
     setCurrentDetails(describe(state));
-    const canRoll = (): boolean => shouldRoll() && !looks.underWay();
+    const canRoll = (): boolean => shouldRoll() && !looks.underWay() && !lease.underWay();
     const nowMs = Date.now();
     // Histories from before the looks were recorded without their timers; a run that is to end begins none.
     const lookAtMs = patched(looksPatch) && !shouldRoll() ? looks.dueMs() : null;
     const looked = looks.underWay();
     const lookIsWanted = (): boolean => lookAtMs !== null && looks.dueMs() === 0;
     const news = (): boolean =>
-      reserved() || needsSpare(state) || canRoll() || lookIsWanted() || looks.underWay() !== looked;
+      reserved() || leaseIsDue() || canRoll() || lookIsWanted() || looks.underWay() !== looked;
     if (lookAtMs === null) await condition(news);
     else if (lookAtMs > nowMs) {
       await condition(news, lookAtMs - nowMs, { summary: 'the next look at what is open' });
     }
     if (lookAtMs !== null) looks.beginIfDue(Date.now());
-    await Promise.all([startHolders(state), leaseSpare(state)]);
+    if (leasesBeside) lease.beginIfDue();
+    await Promise.all([startHolders(state), leasesBeside ? null : leaseSpare(state)]);
     if (canRoll()) break;
   }
   forgetForNextRun(state, Date.now());
