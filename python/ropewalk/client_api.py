@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import math
 import random
 import ssl
 import time
@@ -17,10 +18,11 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
 from ropewalk.config import Config
-from ropewalk.errors import RopewalkError
+from ropewalk.errors import ClusterTimeoutError, RopewalkError
 
 RETRY_FOR_S = 60.0
 REQUEST_TIMEOUT_S = 20.0
+_LAST_TIMEOUT_S = 1.0
 #: The server sends an empty line every 30 seconds when there is nothing to say.
 STREAM_TIMEOUT_S = 90.0
 _PASSING = frozenset({"TOO_BUSY", "UNAVAILABLE", "NOT_YET", "TIMEOUT", "UNREACHABLE"})
@@ -37,16 +39,20 @@ class ClientApi:
         proxies = ProxyHandler({}) if is_local else ProxyHandler()
         self._opener = build_opener(proxies, _NoRedirects(), HTTPSHandler(context=ssl.create_default_context()))
 
-    async def get(self, path: str) -> Any:
-        return _json(await self._patiently("GET", path))
+    async def get(self, path: str, *, until: float = math.inf) -> Any:
+        """Raises ClusterTimeoutError when there is no time left before `until`, of time.monotonic(), to try again."""
+        return _json(await self._patiently("GET", path, until=until))
 
     async def lines(self, path: str) -> list[Any]:
         """Of application/x-ndjson."""
         text = (await self._patiently("GET", path)).decode()
         return [json.loads(line) for line in text.splitlines() if line.strip()]
 
-    async def post(self, path: str, body: Any = None, *, idempotency_key: str | None = None) -> Any:
-        return _json(await self._patiently("POST", path, body, idempotency_key))
+    async def post(
+        self, path: str, body: Any = None, *, idempotency_key: str | None = None, until: float = math.inf
+    ) -> Any:
+        """`until`: see `get`."""
+        return _json(await self._patiently("POST", path, body, idempotency_key, until))
 
     def post_once(self, path: str, body: Any = None, *, timeout_s: float = REQUEST_TIMEOUT_S) -> Any:
         """Blocks, and does not try again: for the end of a process, when no event loop is left."""
@@ -84,12 +90,19 @@ class ClientApi:
             yield from self._lines_of(response)
 
     async def _patiently(
-        self, method: str, path: str, body: Any = None, idempotency_key: str | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        idempotency_key: str | None = None,
+        until: float = math.inf,
     ) -> bytes:
-        patience = _Patience(self._retry_for_s)
+        patience = _Patience(self._retry_for_s, until)
         while True:
+            # Also a last try gets time enough for an answer.
+            timeout_s = min(REQUEST_TIMEOUT_S, max(_LAST_TIMEOUT_S, until - time.monotonic()))
             try:
-                return await asyncio.to_thread(self._once, method, path, body, idempotency_key, REQUEST_TIMEOUT_S)
+                return await asyncio.to_thread(self._once, method, path, body, idempotency_key, timeout_s)
             except _Refusal as refusal:
                 await asyncio.sleep(patience.pause_after(refusal))
 
@@ -194,16 +207,21 @@ class _Refusal(Exception):
 class _Patience:
     """With a server that is away for a moment."""
 
-    def __init__(self, retry_for_s: float) -> None:
+    def __init__(self, retry_for_s: float, until: float = math.inf) -> None:
         self._deadline = time.monotonic() + retry_for_s
+        self._until = until
         self._pause = 0.2
 
     def pause_after(self, refusal: _Refusal) -> float:
         """Until the next try, in seconds; raises what the refusal was about when there is to be none."""
         # Half of it to all of it: many clients of one server do not come back at the same moment.
         wait = max(self._pause, refusal.retry_after_s) * random.uniform(0.5, 1) + refusal.retry_after_s / 2
-        if not is_passing(refusal.error) or time.monotonic() + wait > self._deadline:
-            raise refusal.error from None
+        error, next_try = refusal.error, time.monotonic() + wait
+        if not is_passing(error) or next_try > self._deadline:
+            raise error from None
+        if next_try > self._until:
+            message = f"There is no time left to try again: {error.message}"
+            raise ClusterTimeoutError(message, code="TIMEOUT", hint=error.hint, request_id=error.request_id) from error
         self._pause = min(5.0, self._pause * 2)
         return wait
 

@@ -120,15 +120,15 @@ class ClusterLife(DaskCluster):
         view = await self._wait_for_scheduler(deadline)
         if self._existed and self._body["workers"] != _dask(view)["workersWanted"]:
             self._log(f"It has {_dask(view)['workersWanted']} workers, not {self._body['workers']}: scale it to change that.")
-        await self._connect()
+        await self._connect(deadline)
         if self._keepalive_s is not None:
-            await self._set_keepalive(self._keepalive_s)
+            await self._set_keepalive(self._keepalive_s, deadline)
         await self._wait_for_workers(self._amount, deadline - time.monotonic())
 
     async def _wait_for_scheduler(self, deadline: float) -> ClusterView:
         pause, said = 0.1, ""
         while True:
-            view = await self._remote.view()
+            view = await self._remote.view(deadline)
             check_alive(view)
             if view["dask"] is not None and view["dask"]["schedulerAddress"] is not None:
                 return view
@@ -140,8 +140,8 @@ class ClusterLife(DaskCluster):
             await asyncio.sleep(pause)
             pause = min(1.0, pause * 1.5)
 
-    async def _connect(self) -> None:
-        credentials = await self._remote.credentials()
+    async def _connect(self, deadline: float) -> None:
+        credentials = await self._remote.credentials(deadline)
         self.security = make_security(credentials)
         address = credentials["schedulerAddress"]
         self.scheduler_comm = rpc(address, connection_args=self.security.get_connection_args("client"))
@@ -171,7 +171,7 @@ class ClusterLife(DaskCluster):
             if self._asked is not None and started >= count_of(n_workers, self._asked[0]):
                 return
             if view is None or time.monotonic() - looked > 1:
-                view, looked = await self._remote.view(), time.monotonic()
+                view, looked = await self._remote.view(deadline), time.monotonic()
                 check_alive(view)
                 if progress(view) != said:
                     said = progress(view)
@@ -189,9 +189,9 @@ class ClusterLife(DaskCluster):
                 raise self._too_late(f"{needed} workers", said)
             await asyncio.sleep(0.05)
 
-    async def _set_keepalive(self, seconds: float) -> None:
+    async def _set_keepalive(self, seconds: float, until: float = math.inf) -> None:
         self._keepalive_s = seconds
-        await self._remote.keepalive(seconds)
+        await self._remote.keepalive(seconds, until)
         if self._keeping is not None:
             self._keeping.cancel()
         self._keeping = asyncio.ensure_future(self._keep_alive(seconds))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 import uuid
 from typing import Any, cast
@@ -25,9 +26,9 @@ class Remote:
     async def find_or_create(self, body: dict[str, Any], deadline: float) -> Created:
         """`existing` is true when the open cluster of that name was somebody's before."""
         while True:
-            created = await self._create_or_find(body)
+            created = await self._create_or_find(body, deadline)
             self.number = created["number"]
-            if not created["existing"] or (await self.view())["status"] not in _OVER:
+            if not created["existing"] or (await self.view(deadline))["status"] not in _OVER:
                 return created
             # One that ends keeps its name until it has ended; it is of no use to whoever wants a cluster now.
             if time.monotonic() > deadline:
@@ -36,27 +37,27 @@ class Remote:
             self.number = None
             await asyncio.sleep(0.5)
 
-    async def _create_or_find(self, body: dict[str, Any]) -> Created:
+    async def _create_or_find(self, body: dict[str, Any], until: float) -> Created:
         # A new one first: `existing` would else be true also when it was made by the lost first try of this very request.
         try:
-            created = await self._create({**body, "getOrCreate": False})
+            created = await self._create({**body, "getOrCreate": False}, until)
             return {**created, "existing": False}
         except RopewalkError as error:
             if error.code != "NAME_TAKEN" or "name" not in body:
                 raise
-        return await self._create({**body, "getOrCreate": True})
+        return await self._create({**body, "getOrCreate": True}, until)
 
-    async def _create(self, body: dict[str, Any]) -> Created:
+    async def _create(self, body: dict[str, Any], until: float) -> Created:
         key = str(uuid.uuid4())
-        return cast(Created, await self.api.post("/v1/clusters", body, idempotency_key=key))
+        return cast(Created, await self.api.post("/v1/clusters", body, idempotency_key=key, until=until))
 
-    async def view(self) -> ClusterView:
-        view = cast(ClusterView, await self.api.get(self._path()))
+    async def view(self, until: float = math.inf) -> ClusterView:
+        view = cast(ClusterView, await self.api.get(self._path(), until=until))
         self.heads.update(one["id"] for one in view["instances"] if one["role"] == "head")
         return view
 
-    async def credentials(self) -> Credentials:
-        return cast(Credentials, await self.api.get(self._path("/credentials")))
+    async def credentials(self, until: float) -> Credentials:
+        return cast(Credentials, await self.api.get(self._path("/credentials"), until=until))
 
     async def dashboard(self) -> DashboardLink:
         return cast(DashboardLink, await self.api.post(self._path("/dashboard-link")))
@@ -70,8 +71,8 @@ class Remote:
     async def adapt(self, bounds: dict[str, int]) -> None:
         await self.api.post(self._path("/adapt"), bounds)
 
-    async def keepalive(self, timeout_s: float) -> None:
-        await self.api.post(self._path("/keepalive"), {"timeout": timeout_s})
+    async def keepalive(self, timeout_s: float, until: float = math.inf) -> None:
+        await self.api.post(self._path("/keepalive"), {"timeout": timeout_s}, until=until)
 
     async def stop(self) -> None:
         await self.api.post(self._path("/stop"))

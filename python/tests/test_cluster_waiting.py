@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from typing import Any
 
 import pytest
-from stand_in import StandIn
+from stand_in import TOKEN, StandIn, problem
 from support import Start
 
 import ropewalk
@@ -63,3 +65,36 @@ def test_the_scheduler_that_is_not_there_in_time(start: Start, api: StandIn) -> 
     with pytest.raises(ropewalk.ClusterTimeoutError, match=r"its scheduler in time: scheduler pending \(environment\)"):
         start(timeout=0.3)
     assert len(api.sent("/stop")) == 1
+
+
+def test_an_api_that_is_not_there_is_not_waited_for_longer_than_the_timeout() -> None:
+    began = time.monotonic()
+    with pytest.raises(ropewalk.ClusterTimeoutError, match="does not answer") as caught:
+        ropewalk.Cluster(timeout="1 second", api_url="http://127.0.0.1:1", token=TOKEN, quiet=True)
+    assert time.monotonic() - began < 5
+    assert caught.value.code == "TIMEOUT" and isinstance(caught.value.__cause__, ropewalk.RopewalkError)
+    assert caught.value.__cause__.code == "UNREACHABLE"
+
+
+@pytest.mark.parametrize("end", ["/v1/clusters/1", "/credentials", "/keepalive"])
+def test_an_api_that_goes_away_is_not_waited_for_longer_than_the_timeout(start: Start, api: StandIn, end: str) -> None:
+    method = "POST" if end == "/keepalive" else "GET"
+    api.faults += [(method, end, *problem(503, "UNAVAILABLE", "Not now."))] * 1000
+    began = time.monotonic()
+    with pytest.raises(ropewalk.ClusterTimeoutError, match="Not now"):
+        start(n_workers=1, timeout=2, keepalive="5m")
+    assert time.monotonic() - began < 10
+    assert len(api.sent("/stop")) == 1
+
+
+def test_one_that_hangs_is_not_waited_for_longer_than_the_timeout(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        cluster._remote.api.url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        with pytest.raises(ropewalk.ClusterTimeoutError, match="does not answer"):
+            cluster.wait_for_workers(2, timeout=0.5)
+        assert time.monotonic() - began < 5
+    cluster._remote.api.url = api.url
