@@ -56,7 +56,10 @@ class ClientApi:
 
     def post_once(self, path: str, body: Any = None, *, timeout_s: float = REQUEST_TIMEOUT_S) -> Any:
         """Blocks, and does not try again: for the end of a process, when no event loop is left."""
-        return _json(self._once("POST", path, body, None, timeout_s))
+        try:
+            return _json(self._once("POST", path, body, None, timeout_s))
+        except _Refusal as refusal:
+            raise refusal.error from None
 
     def ask(
         self,

@@ -147,6 +147,18 @@ def test_shutdown_ends_it_for_everybody(start: Start, api: StandIn) -> None:
     assert len(api.sent("/stop")) == 2
 
 
+def test_a_closed_one_that_cannot_be_shut_down_says_why(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1, shutdown_on_close=False)
+    cluster.close()
+    api.faults.append(("POST", "/stop", *problem(403, "FORBIDDEN", "Not yours.")))
+    with pytest.raises(ropewalk.RopewalkError, match="Not yours"):
+        cluster.shutdown()
+    api.server.shutdown()
+    api.server.server_close()
+    with pytest.raises(ropewalk.RopewalkError, match="does not answer"):
+        cluster.shutdown()
+
+
 def test_an_api_that_is_away_does_not_keep_it_from_closing(start: Start, api: StandIn, caplog: Any) -> None:
     cluster = start(n_workers=1)
     api.faults.append(("POST", "/stop", *problem(500, "INTERNAL", "Broken.")))
