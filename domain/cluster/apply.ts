@@ -14,7 +14,7 @@ import { applyDaskNews } from './dask.ts';
 import type { DaskNews } from './dask.ts';
 import { noteNeverRegistered, noteRegistered } from './doubt.ts';
 import { answerInspected, type InspectionNews, noteHeard } from './inspections.ts';
-import { failSlot, lose, tellLost } from './lose.ts';
+import { endRow, failSlot, lose, tellLost } from './lose.ts';
 import { noteUnavailable } from './machines.ts';
 import { notWanted, takenBack } from './plan.ts';
 import { slotHistory } from './slots.ts';
@@ -150,7 +150,10 @@ function noteInterruption(
   addEvent(state, nowMs, code, text);
   const failure = { offer, zone, market: 'spot', code, scope: 'offer', text, count: 0 } as const;
   if (state.settings.machines !== undefined) noteUnavailable(state, failure, nowMs);
-  if (kind === 'terminate') instance.leavesAtMs = Math.max(nowMs, Date.parse(at));
+  if (kind !== 'terminate') return;
+  instance.leavesAtMs = Math.max(nowMs, Date.parse(at));
+  // Its successor may fail before it has gone.
+  endRow(state, instance, nowMs);
 }
 
 /**
@@ -245,6 +248,7 @@ export function applyTerminated(state: ClusterState, ids: string[], nowMs: numbe
     text: neverRegistered(state, instance),
     atMs: nowMs,
   });
+  for (const instance of gone.filter(leftInOrder)) endRow(state, instance, nowMs);
   for (const instance of failed) failSlot(state, instance, reasonOf(instance));
   for (const instance of gone) tellEnded(state, instance);
   // An order to empty it goes with it.
@@ -254,6 +258,8 @@ export function applyTerminated(state: ClusterState, ids: string[], nowMs: numbe
   const [last] = failed.slice(-1);
   if (last !== undefined) noteNeverRegistered(state, failed, reasonOf(last));
 }
+
+const leftInOrder = ({ reason }: ClusterInstance): boolean => reason?.code === notWanted || reason?.code === takenBack;
 
 /** It may have been working to the last: its job need not wait until leases run out. Of whoever was lost it knows already. */
 function tellEnded(state: ClusterState, { id, registeredAtMs, reason }: ClusterInstance): void {

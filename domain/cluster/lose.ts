@@ -15,7 +15,21 @@ export function lose(state: ClusterState, instance: ClusterInstance, reason: Rea
   addEvent(state, reason.atMs, reason.code, `instance ${instance.id}: ${reason.text}`);
   // A worker that was being sent away, or that its cloud took back, has not failed, whichever of its ends is heard of first.
   const wasSent = instance.drain !== null || instance.leavesAtMs !== undefined;
+  if (wasSent) endRow(state, instance, reason.atMs);
   if (instance.registeredAtMs !== null && !wasSent) failSlot(state, instance, reason);
+}
+
+/**
+ * One that has worked for a while shows that its slot is all right, also when it leaves in order. What has failed since it
+ * began are its successors, and they count.
+ */
+export function endRow(state: ClusterState, { slot, registeredAtMs }: ClusterInstance, nowMs: number): void {
+  if (state.oldDepartures === true || registeredAtMs === null) return;
+  const history = state.slots[slot];
+  if (history === undefined || history.lastFailureMs > registeredAtMs) return;
+  if (nowMs - registeredAtMs < slotFailureWindowMs) return;
+  history.failures = 0;
+  delete history.unregistered;
 }
 
 export function tellLost(state: ClusterState, instance: string, code: string, text: string): void {

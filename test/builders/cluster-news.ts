@@ -2,7 +2,7 @@
 // in another order too: the outcome must be the same.
 import type { LaunchNews, Report } from '../../domain/cluster/apply.ts';
 import type { InspectionNews } from '../../domain/cluster/inspections.ts';
-import { maxNeverRegistered } from '../../domain/limits.ts';
+import { maxNeverRegistered, slotFailureWindowMs } from '../../domain/limits.ts';
 import { notWanted, type Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, FailureScope } from '../../domain/cluster/state.ts';
 import type { ClusterRules } from './rules.ts';
@@ -97,6 +97,9 @@ export function terminated(world: ClusterWorld, effect: Extract<Effect, { kind: 
   const tried = silent.filter(({ launchSeq }) => launchSeq >= (world.doubtFromSeq ?? Number.POSITIVE_INFINITY)).length;
   world.triedInVain = world.doubtFromSeq === null ? 0 : world.triedInVain + tried;
   if (silent.length > 0) world.doubtFromSeq ??= state.nextLaunchSeq;
+  for (const instance of state.instances) {
+    if (effect.ids.includes(instance.id) && instance.reason?.code === notWanted) endRow(world, instance);
+  }
   // Whatever it was ended for, a job may have counted on it.
   for (const { id, registeredAtMs } of state.stopRequested === null ? state.instances : []) {
     if (effect.ids.includes(id) && registeredAtMs !== null) world.lost.add(id);
@@ -152,6 +155,15 @@ export function interrupt(world: ClusterWorld, instance: ClusterInstance | undef
     world.met('interrupted');
   }
   tell(world, { instance: instance.id, bootId: instance.bootId, kind: 'alive', address: 'a', interruption });
+  endRow(world, instance);
+}
+
+/** Good work ends a row of failures: none before it counts any more, unless one is about to be counted. */
+function endRow({ state, nowMs, slotFailures }: ClusterWorld, { id, slot, registeredAtMs }: ClusterInstance): void {
+  const lastFailureMs = state.slots[slot]?.lastFailureMs ?? 0;
+  if (registeredAtMs === null || nowMs - registeredAtMs < slotFailureWindowMs || lastFailureMs > registeredAtMs) return;
+  const isOther = state.instances.some((each) => each.id !== id && each.slot === slot && each.state === 'stopping');
+  if (!isOther) slotFailures.set(slot, 0);
 }
 
 function registration(instance: ClusterInstance): Report {

@@ -28,7 +28,8 @@ export function tell(
   const expected = isLive(instance) && isOurs;
   const before = expected ? '' : quiet(world.state);
   const isLeaving = instance.drain !== null || world.books.interrupted.has(instance.id);
-  const failed = (): string => (isLeaving ? JSON.stringify([world.state.slots, world.state.failures]) : '');
+  // Its slot may come to have fewer: good work ends a row of them.
+  const failed = (): string => (isLeaving ? JSON.stringify(world.state.failures) : '');
   const failures = failed();
   if (expected && kind !== 'leaving' && instance.role === 'head') noteHeadHeard(world);
   let verdict = '';

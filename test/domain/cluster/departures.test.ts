@@ -7,6 +7,7 @@ import { createClusterState } from '../../../domain/cluster/create.ts';
 import { giveBack } from '../../../domain/cluster/give-back.ts';
 import { type Decision, intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
+import { slotFailureWindowMs } from '../../../domain/limits.ts';
 import { createJobState } from '../../../domain/job/create.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeItem } from '../../../domain/job/protocol.ts';
@@ -92,5 +93,72 @@ describe('a worker of a job that its cloud takes back', () => {
     state.target = 1;
     const gone = act(state, minuteMs);
     expect([ended(gone), told(gone)]).toEqual([['i-1-1', 'i-2-1'], ['i-1-1']]);
+  });
+});
+
+/** A cluster whose slot 1 has failed so often that one more failure ends it, and the instance that is now in it. */
+function afterFourFailures(): { state: ClusterState; good: string; nowMs: number } {
+  const state = jobCluster(2);
+  act(state, 0);
+  say(state, 'i-0-1', 0, { kind: 'register' });
+  let nowMs = 0;
+  for (let nth = 1; nth <= 4; nth += 1) {
+    const id = `i-1-${nth}`;
+    say(state, id, nowMs, { kind: 'register' });
+    say(state, id, nowMs, { kind: 'leaving' });
+    act(state, nowMs);
+    nowMs = planCluster(state, nowMs).wakeAtMs ?? nowMs;
+    act(state, nowMs);
+  }
+  expect(state.slots[1]).toMatchObject({ failures: 4, givenUp: null });
+  say(state, 'i-1-5', nowMs, { kind: 'register' });
+  return { state, good: 'i-1-5', nowMs };
+}
+
+const dieAtOnce = (state: ClusterState, id: string, nowMs: number): void => {
+  say(state, id, nowMs, { kind: 'register' });
+  say(state, id, nowMs, { kind: 'leaving' });
+};
+
+describe('one that works for a while and leaves in order', () => {
+  it('ends the row of failures of its slot when its cloud takes it back', () => {
+    const { state, good, nowMs } = afterFourFailures();
+    const goneMs = nowMs + slotFailureWindowMs;
+    say(state, good, goneMs - minuteMs, takenBackAt(goneMs));
+    act(state, goneMs - minuteMs);
+    say(state, good, goneMs, { kind: 'leaving' });
+    act(state, goneMs);
+    dieAtOnce(state, 'i-1-6', goneMs + 1);
+    expect(state.slots[1]).toMatchObject({ failures: 1, givenUp: null });
+  });
+
+  it('ends it as well when its successor fails before it has gone, and when it never says that it goes', () => {
+    const { state, good, nowMs } = afterFourFailures();
+    const noticeMs = nowMs + slotFailureWindowMs;
+    say(state, good, noticeMs, takenBackAt(noticeMs + minuteMs));
+    act(state, noticeMs);
+    dieAtOnce(state, 'i-1-6', noticeMs + 1);
+    expect(state.slots[1]).toMatchObject({ failures: 1, givenUp: null });
+    // What failed after it had begun to work is not made up for by its work.
+    expect(ended(act(state, noticeMs + 2 * minuteMs))).toContain(good);
+    expect(state.slots[1]).toMatchObject({ failures: 1 });
+  });
+
+  it('ends it when it was sent away', () => {
+    const { state, nowMs } = afterFourFailures();
+    state.target = 1;
+    act(state, nowMs + slotFailureWindowMs);
+    state.target = 2;
+    act(state, nowMs + slotFailureWindowMs);
+    dieAtOnce(state, 'i-1-6', nowMs + slotFailureWindowMs);
+    expect(state.slots[1]).toMatchObject({ failures: 1, givenUp: null });
+  });
+
+  it('does not end it when it has worked for less', () => {
+    const { state, good, nowMs } = afterFourFailures();
+    const goneMs = nowMs + slotFailureWindowMs - 1;
+    say(state, good, goneMs, takenBackAt(goneMs));
+    say(state, good, goneMs, { kind: 'leaving' });
+    expect(state.slots[1]).toMatchObject({ failures: 4, givenUp: null });
   });
 });

@@ -69,6 +69,12 @@ export const slotMutants: Mutant[] = [
     to: '  void worksOn;\n',
   },
   {
+    name: 'good work that ends in order leaves the row of failures as it is',
+    file: 'cluster/lose.ts',
+    from: '  history.failures = 0;\n',
+    to: '',
+  },
+  {
     name: 'failures in a row have no pauses',
     file: 'cluster/plan.ts',
     from: 'const fillable = launchableSlots(state).filter((slot) => nowMs >= fillableAtMs(state, slot));',
