@@ -78,10 +78,19 @@ export function keepTheBest(state: ClusterState, target: number): void {
   }
 }
 
-/** Whoever is in that slot gets the instance's old one. */
+/** Whoever is in that slot gets the instance's old one, and what is known of the slots goes with them. */
 export function moveToSlot(state: ClusterState, instance: ClusterInstance, slot: number): void {
-  for (const other of state.instances) if (other !== instance && other.slot === slot) other.slot = instance.slot;
+  const from = instance.slot;
+  for (const other of state.instances) if (other !== instance && other.slot === slot) other.slot = from;
   instance.slot = slot;
+  if (from !== slot && state.oldDepartures !== true) swapHistories(state, from, slot);
+}
+
+/** A slot that was given up would else stay so with a good instance in it. Generations stay: a slot has each only once. */
+function swapHistories(state: ClusterState, one: number, other: number): void {
+  const [first, second] = [slotHistory(state, one), slotHistory(state, other)];
+  state.slots[one] = { ...second, generations: first.generations };
+  state.slots[other] = { ...first, generations: second.generations };
 }
 
 const isServing = (instance: ClusterInstance): boolean =>

@@ -187,7 +187,10 @@ function giveBack(world: ClusterWorld, which: number): void {
     ({ id, slot, state: is }) => slot < state.target && is !== 'stopping' && !world.interrupted.has(id),
   );
   const { target } = state;
+  const before = histories(state);
+  const placed = new Map(wanted.map(({ id, slot }) => [id, slot]));
   note(world, (to) => rules.giveBack(to, ids, nowMs));
+  moveHistories(world, before);
   const mayGo = state.settings.job !== null && state.stopRequested === null;
   const going = wanted.filter(({ id, role }) => mayGo && role === 'worker' && ids.includes(id));
   if (going.length > 0) world.met('given back');
@@ -196,7 +199,35 @@ function giveBack(world: ClusterWorld, which: number): void {
   for (const instance of wanted) {
     if (instance.state === 'error') continue;
     must(instance.slot < state.target !== going.includes(instance), () => `${instance.id} in slot ${instance.slot}`);
+    const own = before.get(placed.get(instance.id) ?? -1) ?? fresh;
+    const now = histories(state).get(instance.slot) ?? fresh;
+    must(own === now, () => `${instance.id} in slot ${instance.slot} has another history`);
   }
+}
+
+/** What is known of each slot, but for its generations, which stay. */
+function histories({ slots }: ClusterState): Map<number, string> {
+  const known = Object.entries(slots);
+  return new Map(known.map(([slot, history]) => [Number(slot), JSON.stringify({ ...history, generations: 0 })]));
+}
+
+const fresh = JSON.stringify({ generations: 0, failures: 0, lastFailureMs: 0, givenUp: null });
+
+/** Our own books go along; two slots with the same history are the same to them. */
+function moveHistories(world: ClusterWorld, before: Map<number, string>): void {
+  const { slotFailures, givenUp } = world;
+  const left = new Map(before);
+  world.slotFailures = new Map();
+  world.givenUp = new Set();
+  for (const [slot, history] of histories(world.state)) {
+    const from = left.get(slot) === history ? slot : [...left].find(([, each]) => each === history)?.[0];
+    if (from === undefined) continue;
+    left.delete(from);
+    world.slotFailures.set(slot, slotFailures.get(from) ?? 0);
+    if (givenUp.has(String(from))) world.givenUp.add(String(slot));
+  }
+  const lost = [...left].filter(([, history]) => history !== fresh);
+  must(lost.length === 0, () => `the history of slot ${lost[0]?.[0]} is lost`);
 }
 
 interface How {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyReport, applyTerminated, type Report } from '../../../domain/cluster/apply.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
+import { scaleCluster } from '../../../domain/cluster/requests.ts';
 import { giveBack } from '../../../domain/cluster/give-back.ts';
 import { type Decision, intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
@@ -19,6 +20,23 @@ const provider = { provider: 'aws', providerQueue: 'aws', instanceVcpus: 2 };
 function jobCluster(instances: number): ClusterState {
   const settings = { ...provider, name: 'c', job: 7, instances, registerTimeoutMs: 10 * minuteMs, dask: null };
   return createClusterState({ number: 7, workspace: 'default', createdAtMs: 0 }, settings);
+}
+
+function daskCluster(instances: number): ClusterState {
+  const limits = { idleTimeoutMs: 60 * minuteMs, noClientTimeoutMs: null, startTimeoutMs: 10 * minuteMs };
+  const dask = { ...limits, maxLifetimeMs: null, drainTimeoutMs: 5 * minuteMs, aliveEveryMs: minuteMs };
+  const secrets = { privateToCreator: false, bundleRef: 'b', caRef: 'c' };
+  const settings = { ...provider, name: 'c', job: null, instances, registerTimeoutMs: 10 * minuteMs };
+  return createClusterState(
+    { number: 8, workspace: 'default', createdAtMs: 0 },
+    { ...settings, dask: { ...dask, ...secrets } },
+  );
+}
+
+function processOf(slot: number, state: 'started' | 'error'): Partial<Report> {
+  const reason = state === 'error' ? { code: 'ENVIRONMENT_FAILED', text: 'no package index' } : null;
+  const name = slot === 0 ? 'scheduler' : `w${slot}`;
+  return { process: { state, name, stage: 'dask', address: reason === null ? `tls://${name}` : null, reason } };
 }
 
 /** Carries out what the plan wants, with a cloud that gives all it is asked for, until it wants no more. */
@@ -160,5 +178,40 @@ describe('one that works for a while and leaves in order', () => {
     say(state, good, goneMs, takenBackAt(goneMs));
     say(state, good, goneMs, { kind: 'leaving' });
     expect(state.slots[1]).toMatchObject({ failures: 4, givenUp: null });
+  });
+});
+
+describe('a worker that a scale-down moves into a slot that was given up', () => {
+  it('takes the history of its own slot along, so that it is replaced when it dies', () => {
+    const state = daskCluster(5);
+    act(state, 0);
+    for (const { id } of state.instances) say(state, id, minuteMs, { kind: 'register' });
+    for (const { id, slot } of state.instances) if (slot !== 1) say(state, id, minuteMs, processOf(slot, 'started'));
+    say(state, 'i-1-1', minuteMs, processOf(1, 'error'));
+    act(state, minuteMs);
+    expect(state.slots[1]?.givenUp).toMatchObject({ code: 'ENVIRONMENT_FAILED' });
+
+    scaleCluster(state, 4, 2 * minuteMs);
+    act(state, 2 * minuteMs);
+    const moved = state.instances.find(({ slot }) => slot === 1);
+    expect([moved?.id, state.slots[1]?.givenUp, state.slots[4]?.givenUp?.code]).toEqual([
+      'i-4-1',
+      null,
+      'ENVIRONMENT_FAILED',
+    ]);
+    say(state, 'i-4-1', 3 * minuteMs, { kind: 'leaving' });
+    act(state, 3 * minuteMs);
+    // The slot has had one before: no generation of a slot comes twice.
+    expect(state.instances.map(({ id }) => id).toSorted()).toEqual(['i-0-1', 'i-1-2', 'i-2-1', 'i-3-1']);
+  });
+
+  it('and a worker of a job that moves for one that is given back keeps its history too', () => {
+    const { state, good, nowMs } = afterFourFailures();
+    state.target = 3;
+    act(state, nowMs);
+    say(state, 'i-2-1', nowMs, { kind: 'register' });
+    giveBack(state, [good], nowMs);
+    expect([state.instances.find(({ id }) => id === 'i-2-1')?.slot, state.slots[1]?.failures]).toEqual([1, 0]);
+    expect([state.target, state.slots[2]?.failures]).toEqual([2, 4]);
   });
 });
