@@ -23,8 +23,10 @@ export const eventNamedBy = (message: string): number | null => {
 export function decideHeal(found: Standstill, resets: readonly Reset[], nowMs: number): HealDecision {
   const { failure, writer, attempt, workflowId } = found;
   // It waits for a worker, or runs out of time: time or a worker mends that.
-  if (attempt < standstillAttempts || failure?.cause !== nondeterminism) return { do: 'nothing' };
+  if (attempt < standstillAttempts || failure === null) return { do: 'nothing' };
   const told = (why: string): HealDecision => ({ do: 'tell', text: `${why}: ${failure.message}`.slice(0, maxText) });
+  // No reset is known to mend it, but people must hear of it: what is too large, say, stays so for ever.
+  if (failure.cause !== nondeterminism) return told(`its workflow task fails for another reason (${failure.cause})`);
   if (!failure.message.startsWith(violation)) return told('its code does not follow its history');
   if (writer === null) return told('where its code does not follow its history cannot be told');
   if (!(writer.hasUpdate || writer.isRepeated)) {

@@ -12,6 +12,7 @@ const subjects = [
   'too often',
   'other code',
   'other fault',
+  'other cause',
   'only waits',
   'tried too little',
   'done in one',
@@ -85,7 +86,8 @@ function runHealWorld(rules: HealRules, steps: Step[], met: Met<Subject>): void 
 /** In the words of the promise, not of the code. */
 function reasonAgainst(each: Step, lately: number): Subject | null {
   if (each.attempt < standstillAttempts) return 'tried too little';
-  if (each.cause !== 'NON_DETERMINISTIC_ERROR') return 'only waits';
+  if (each.cause === null) return 'only waits';
+  if (each.cause !== 'NON_DETERMINISTIC_ERROR') return 'other cause';
   if (!known.includes(each.machine)) return 'other fault';
   if (!each.isFound) return 'not found';
   if (!each.hasUpdate && !each.isRepeated) return 'done in one';

@@ -26,7 +26,10 @@ describe('the decision to reset', () => {
   it.each<[string, Standstill]>([
     ['waits for a worker', { ...stuck, failure: null, writer: null }],
     ['has failed only twice', { ...stuck, attempt: standstillAttempts - 1 }],
-    ['fails by an error of its own', { ...stuck, failure: { ...failure, cause: 'cause 23' } }],
+    [
+      'has failed only twice by an error of its own',
+      { ...stuck, attempt: standstillAttempts - 1, failure: { ...failure, cause: 'cause 23' } },
+    ],
   ])('is nothing for one that %s', (_, found) => {
     expect(decideHeal(found, [], nowMs)).toEqual({ do: 'nothing' });
   });
@@ -72,6 +75,16 @@ describe('the decision to reset', () => {
       'neither an update',
     ],
     ['a history without that event', { ...stuck, writer: null }, 'cannot be told'],
+    [
+      'an error that no time mends',
+      { ...stuck, failure: { ...failure, cause: 'cause 36', message: 'payloads too large' }, writer: null },
+      'cause 36): payloads too large',
+    ],
+    [
+      'an error of its own that quotes the fault',
+      { ...stuck, failure: { ...failure, cause: 'cause 23' } },
+      'fails for another reason',
+    ],
   ])('is left to people for %s', (_, found, says) => {
     expect(decideHeal(found, [], nowMs)).toEqual({ do: 'tell', text: expect.stringContaining(says) });
   });

@@ -5,16 +5,22 @@ const file = 'heal/decide.ts';
 
 export const healMutants: Mutant[] = [
   {
-    name: 'one that only waits is reset',
+    name: 'any other failure is the known fault',
     file,
-    from: 'attempt < standstillAttempts || failure?.cause !== nondeterminism',
-    to: 'attempt < standstillAttempts || failure === null',
+    from: 'if (failure.cause !== nondeterminism)',
+    to: "if (failure.cause === '')",
+  },
+  {
+    name: 'nobody hears of another failure',
+    file,
+    from: 'attempt < standstillAttempts || failure === null',
+    to: 'attempt < standstillAttempts || failure?.cause !== nondeterminism',
   },
   {
     name: 'the first failure is enough',
     file,
-    from: 'attempt < standstillAttempts || failure?.cause',
-    to: 'failure?.cause',
+    from: 'attempt < standstillAttempts || failure === null',
+    to: 'failure === null',
   },
   {
     name: 'any nondeterminism is the known one',
