@@ -1,5 +1,6 @@
 // The agent's standing with the API: registers with the launch token, holds the instance token, registers again when
-// that is refused, with the launch token or, when that is too old by now, with what it held. Everything that ends the agent's right to work becomes one stop order here.
+// that is refused, with the launch token or, when that is too old by now, with what it held. Everything that ends the
+// agent's right to work becomes one stop order here.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { registerAnswer } from '../schema/agent.ts';

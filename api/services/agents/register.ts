@@ -1,5 +1,6 @@
 // An agent proves that it is an instance of its launch, on EC2 by its signed identity too, and gets the token with which it
-// talks from then on. One that was away until that token expired comes back with it. Which process is the instance is the cluster's decision: the first bootId wins.
+// talks from then on. One that was away until that token expired comes back with it. Which process is the instance is the
+// cluster's decision: the first bootId wins.
 import { RopewalkError } from '../../../domain/errors.ts';
 import { defaultDeadManMs } from '../../../domain/limits.ts';
 import type { RegisterAnswer, RegisterRequest } from '../../../schema/agent.ts';
