@@ -2,6 +2,7 @@
 // until the signal aborts. Only answers that mean something come back to the caller.
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { agentAttemptMs, agentMaxPauseMs } from '../domain/limits.ts';
 import { sendHttp } from './http.ts';
 import type { HttpAnswer } from './http.ts';
 
@@ -39,10 +40,7 @@ export interface ApiClientOptions {
   onHeard?: () => void;
 }
 
-export const maxRetryMs = 5_000;
 const firstRetryMs = 100;
-/** The API answers within 10 s or says that it cannot. */
-const attemptTimeoutMs = 20_000;
 
 export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClientOptions): ApiClient {
   let troubledSinceMs: number | null = null;
@@ -81,7 +79,7 @@ async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSig
   // A controller of its own, because AbortSignal.any would leave a trace on the long-lived signal for every attempt.
   const attempt = new AbortController();
   const abort = (): void => attempt.abort();
-  const timer = setTimeout(abort, request.timeoutMs ?? attemptTimeoutMs);
+  const timer = setTimeout(abort, request.timeoutMs ?? agentAttemptMs);
   signal.addEventListener('abort', abort, { once: true });
   try {
     signal.throwIfAborted();
@@ -121,11 +119,11 @@ function retryAfterMs(response: HttpAnswer): number | null {
   const waitMs = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000;
   if (Number.isNaN(waitMs)) return null;
   // Jitter on top, or all who were told the same come back at the same instant.
-  return Math.min(maxRetryMs, Math.max(0, waitMs) + Math.random() * firstRetryMs);
+  return Math.min(agentMaxPauseMs, Math.max(0, waitMs) + Math.random() * firstRetryMs);
 }
 
 const backoffMs = (attempt: number): number =>
-  Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
+  Math.min(agentMaxPauseMs, firstRetryMs * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
 
 function messageOf(body: string): string {
   const [, message] = /"message"\s*:\s*"((?:[^"\\]|\\.){0,300})/.exec(body) ?? [];

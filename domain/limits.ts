@@ -64,10 +64,7 @@ export const maxIdleClaimMs = 10_000;
 export const idempotencyTtlMs = 24 * 3_600_000;
 export const maxIdempotencyKeys = 20_000;
 
-/**
- * What a workspace hands on to its next run, of the 2 MiB that Temporal takes in one message. Keys take what is left; so much
- * may be open at a time that, at some 450 bytes each, there is always room for the rest.
- */
+/** What a workspace hands on, of the 2 MiB that Temporal takes in one message: all but its keys, of 450 bytes each open one. */
 export const maxCarriedBytes = 1_500_000;
 export const maxOpenInWorkspace = 2_000;
 
@@ -107,6 +104,9 @@ export const quietMs = 240_000;
 
 /** Coarse liveness of a job's agents: their exchanges say the same more often. Less than `quietMs`. */
 export const aliveEveryMs = 180_000;
+/** An agent's call that hangs is given up after this (the API answers within 10 s), and tried again after such a pause. */
+export const agentAttemptMs = 20_000;
+export const agentMaxPauseMs = 5_000;
 /** Quiet, and unknown to its cloud so many times in a row: it ended long ago, and its cloud has forgotten it. */
 export const maxMissing = 2;
 
@@ -173,6 +173,9 @@ export const dashboardSessionTtlMs = 8 * 3_600_000;
 export const defaultDeadManMs = 30 * 60_000;
 export const minDeadManMs = 5_000;
 export const maxDeadManMs = 7 * 86_400_000;
+
+/** What a job or cluster is started with lies sealed so long, which is how long it may live: no new instance begins after. */
+export const sealedForDays = 397;
 
 /** Children started at once by a workspace. */
 export const startBatchSize = 50;

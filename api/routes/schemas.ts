@@ -64,7 +64,10 @@ export const idempotencyHeader = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,200}$/, 'printable ASCII without blanks, at most 200 characters')
     .optional()
-    .openapi({ description: 'Repeating a request under the same key within 24 hours gives what the first one made.' }),
+    .openapi({
+      description:
+        'Repeating a request under the same key within 24 hours gives what the first one made. A workspace that admits many thousands in a day remembers the newest.',
+    }),
 });
 
 const partState = z.enum(['ok', 'unavailable']);

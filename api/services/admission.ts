@@ -10,13 +10,6 @@ import { verifyAgain } from './auth/verify-token.ts';
 import type { Context } from './context.ts';
 import { hashBody } from './jobs/canonical.ts';
 
-/**
- * How long what a job or cluster is started with lies sealed, which is how long it may live: after that no new instance of
- * it can begin. For orphans it is the end; what is over has its own deleted.
- */
-export const sealedForDays = 397;
-export const sealedForMs = sealedForDays * 86_400_000;
-
 export interface Admission extends Omit<AdmitItem, 'idempotencyKey' | 'bodyHash' | 'user'> {
   /** As it was sent. */
   idempotencyKey: string | undefined;

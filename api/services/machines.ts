@@ -136,14 +136,6 @@ export async function resolveMachines(
 
 const largest = (types: readonly ChosenType[]): number => Math.max(...types.map(({ vcpus }) => vcpus));
 
-/** What so many instances, of which the first is the head, count for in the limits. */
-export function shareOf(
-  { instanceVcpus, headVcpus }: Pick<ResolvedMachines, 'instanceVcpus' | 'headVcpus'>,
-  instances: number,
-): { instances: number; vcpus: number; workerVcpus: number } {
-  return { instances, vcpus: headVcpus + (instances - 1) * instanceVcpus, workerVcpus: instanceVcpus };
-}
-
 function zonesOf({ region, zones }: CloudPort, wanted: string | undefined): string[] {
   if (wanted === undefined) return [...zones];
   if (zones.includes(wanted)) return [wanted];

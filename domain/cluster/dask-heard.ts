@@ -1,11 +1,11 @@
 // Whether the head of a Dask cluster can be heard. Agents tell changes only, so that "busy again" and "a client is back" do
 // not come while our API, or the way to it, is down: what time alone would say of idleness and of clients counts only while
 // the head speaks as often as it should.
-import { maxDeadManMs } from '../limits.ts';
+import { agentAttemptMs, agentMaxPauseMs, maxDeadManMs } from '../limits.ts';
 import type { ClusterState, DaskSettings, DaskState } from './state.ts';
 
-/** The longest that an agent takes from a report that hangs to its next attempt: 20 s, and 5 s of pause. */
-export const agentRetryMs = 25_000;
+/** The longest that an agent takes from a report that hangs to its next attempt. */
+export const agentRetryMs = agentAttemptMs + agentMaxPauseMs;
 
 /** From when, and until when, something may be concluded from the time that has passed. */
 export interface Window {

@@ -38,6 +38,11 @@ export type Decision =
   | { kind: 'giveUp'; code: string; text: string }
   | { kind: 'endJob'; code: string; text: string };
 
+/** What must not wait for anything: a cloud may take for ever to let go of one instance, while the others cost money. */
+export const isEnding = ({ kind }: Decision): boolean => endings.includes(kind);
+
+const endings: Decision['kind'][] = ['terminate', 'tellJob', 'endJob', 'giveUp'];
+
 export interface Plan {
   decisions: Decision[];
   /** Everything is gone after a stop: archive, release, end. */

@@ -9,6 +9,7 @@ import {
   defaultMaxWorkers,
   maxDeadManMs,
   maxRetries,
+  sealedForDays,
   minDeadManMs,
   minLeaseMs,
 } from '../limits.ts';
@@ -86,12 +87,22 @@ export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDe
     leaseMs: explicitOrHeader(input.lease, known.get('lease'), leasePeriod) ?? defaults.leaseMs ?? defaultLeaseMs,
     deadManMs: explicitOrHeader(input.deadMan, known.get('dead-man'), deadManLimit) ?? defaultDeadManMs,
     jobTimeoutMs: explicitOrHeader(input.jobTimeout, known.get('job-timeout'), (value) =>
-      positiveMs(value, 'jobTimeout'),
+      lifeOf(positiveMs(value, 'jobTimeout')),
     ),
     env: { ...headerEnv(header, 'env'), ...input.env },
     secretEnv: { ...headerEnv(header, 'secret-env'), ...input.secretEnv },
     warnings,
   };
+}
+
+function lifeOf(jobTimeoutMs: number): number {
+  if (jobTimeoutMs <= sealedForDays * 86_400_000) return jobTimeoutMs;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'jobTimeout',
+    message: `jobTimeout: must be at most ${sealedForDays} days.`,
+    hint: 'What a job is started with is kept no longer than that: later it could get no new instance going.',
+  });
 }
 
 type KnownOptions = Map<string, HeaderOption>;

@@ -12,10 +12,7 @@ export function remember(state: WorkspaceState, key: string, record: Idempotency
 
 /** Beyond the bound the oldest go, whatever their age. Looking at every key is for this moment alone: there may be many. */
 function forgetMany(state: WorkspaceState, nowMs: number): void {
-  const young = Object.entries(state.keys).filter(([, record]) => nowMs - record.atMs < idempotencyTtlMs);
-  const kept = young.slice(-Math.floor(maxIdempotencyKeys / 2));
-  state.keys = Object.fromEntries(kept);
-  state.keyCount = kept.length;
+  keep(state, youngOf(state, nowMs).slice(-Math.floor(maxIdempotencyKeys / 2)));
 }
 
 /**
@@ -25,13 +22,19 @@ function forgetMany(state: WorkspaceState, nowMs: number): void {
  */
 export function forgetForNextRun(state: WorkspaceState, nowMs: number): void {
   let room = maxCarriedBytes - bytesOf({ ...state, keys: {} });
-  const newestFirst = Object.entries(state.keys)
-    .filter(([, record]) => nowMs - record.atMs < idempotencyTtlMs)
-    .toSorted(([, a], [, b]) => b.atMs - a.atMs);
+  const newestFirst = youngOf(state, nowMs).toSorted(([, a], [, b]) => b.atMs - a.atMs);
   const beyond = newestFirst.findIndex((entry) => (room -= bytesOf(entry)) < 0);
-  const kept = beyond === -1 ? newestFirst : newestFirst.slice(0, beyond);
-  state.keys = Object.fromEntries(kept.toReversed());
-  state.keyCount = kept.length;
+  keep(state, (beyond === -1 ? newestFirst : newestFirst.slice(0, beyond)).toReversed());
+}
+
+type Entry = [key: string, record: IdempotencyRecord];
+
+const youngOf = (state: WorkspaceState, nowMs: number): Entry[] =>
+  Object.entries(state.keys).filter(([, record]) => nowMs - record.atMs < idempotencyTtlMs);
+
+function keep(state: WorkspaceState, entries: Entry[]): void {
+  state.keys = Object.fromEntries(entries);
+  state.keyCount = entries.length;
 }
 
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;

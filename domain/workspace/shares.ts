@@ -15,6 +15,16 @@ export interface ReserveShare {
   instances: number;
 }
 
+/** What so many instances, of which the first is the head, count for when they are admitted. */
+export const firstShare = (
+  { instanceVcpus, headVcpus }: { instanceVcpus: number; headVcpus: number },
+  instances: number,
+): Pick<Holder, 'instances' | 'vcpus' | 'workerVcpus'> => ({
+  instances,
+  vcpus: headVcpus + (instances - 1) * instanceVcpus,
+  workerVcpus: instanceVcpus,
+});
+
 /** Takes what the request may need. The answer's number goes with the request to the cluster, and then to `settleShare`. */
 export function reserveShare(
   state: WorkspaceState,

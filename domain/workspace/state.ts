@@ -116,7 +116,7 @@ export interface WorkspaceState {
   holders: Holder[];
   /** Idempotency key -> what it made. */
   keys: Record<string, IdempotencyRecord>;
-  /** How many these are; absent in states of earlier versions. */
+  /** How many these are: counting thousands for each admission is slow. Absent in states of earlier versions. */
   keyCount?: number;
   admitted: number;
   /** The last look at the workflows of its holders; absent in states of earlier versions. */

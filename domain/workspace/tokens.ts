@@ -48,8 +48,8 @@ export function issueToken(
   if (maker.expiresAtMs !== null && (expiresAtMs ?? Infinity) > maker.expiresAtMs) return { error: tooLong };
   forgetOldTokens(state, nowMs);
   const isTheirs = (token: WorkspaceToken): boolean => token.user === user;
-  if (!hasRoom(state, maxUserTokens, isTheirs, nowMs)) return { error: tooManyOf(user) };
-  if (!hasRoom(state, maxWorkspaceTokens, () => true, nowMs)) return { error: tooMany };
+  if (!makeRoom(state, maxUserTokens, isTheirs, nowMs)) return { error: tooManyOf(user) };
+  if (!makeRoom(state, maxWorkspaceTokens, () => true, nowMs)) return { error: tooMany };
   if (!state.users.some((each) => each.name === user)) {
     state.users.push({ name: user, role, limits: {}, createdAtMs: nowMs });
   }
@@ -86,8 +86,8 @@ function forgetOldTokens(state: WorkspaceState, nowMs: number): void {
   state.tokens = state.tokens.filter((token) => overForMs(token, nowMs) < forgetTokenAfterMs);
 }
 
-/** Where there is none, the one that has been over for longest makes it. */
-function hasRoom(
+/** Whether there is room. Where there is none, the one that has been over for longest goes, if it may. */
+function makeRoom(
   state: WorkspaceState,
   most: number,
   counts: (token: WorkspaceToken) => boolean,

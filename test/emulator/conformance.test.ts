@@ -8,13 +8,13 @@ import {
   DescribeFleetInstancesCommand,
   DescribeInstancesCommand,
   DescribeInstanceTypesCommand,
-  EC2Client,
   RunInstancesCommand,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2';
-import type { CreateFleetCommandInput, CreateFleetCommandOutput, Instance } from '@aws-sdk/client-ec2';
+import type { CreateFleetCommandInput, CreateFleetCommandOutput, Instance, EC2Client } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { clientOf } from './client.ts';
 import { startEmulator } from './emulator.ts';
 import type { Emulator } from './emulator.ts';
 
@@ -25,8 +25,7 @@ let emulator: Emulator;
 let ec2: EC2Client;
 beforeEach(async () => {
   emulator = await startEmulator();
-  const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'test' };
-  ec2 = new EC2Client({ endpoint: emulator.url, region: 'us-east-1', credentials, maxAttempts: 1 });
+  ec2 = clientOf(emulator);
   await ec2.send(
     new CreateLaunchTemplateCommand({
       LaunchTemplateName: 'lt',

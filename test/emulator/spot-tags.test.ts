@@ -1,9 +1,10 @@
 // Who tags a spot request where none is made is refused, by the real EC2 and so by the emulated one: a launch template that
 // says so works for spot alone. Spoken to through the vendor's own SDK.
-import { CreateFleetCommand, CreateLaunchTemplateCommand, EC2Client, RunInstancesCommand } from '@aws-sdk/client-ec2';
-import type { CreateFleetCommandOutput } from '@aws-sdk/client-ec2';
+import { CreateFleetCommand, CreateLaunchTemplateCommand, RunInstancesCommand } from '@aws-sdk/client-ec2';
+import type { CreateFleetCommandOutput, EC2Client } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { clientOf } from './client.ts';
 import { startEmulator } from './emulator.ts';
 import type { Emulator } from './emulator.ts';
 
@@ -17,8 +18,7 @@ describe('tags of a spot request', () => {
   let ec2: EC2Client;
   beforeEach(async () => {
     emulator = await startEmulator();
-    const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'test' };
-    ec2 = new EC2Client({ endpoint: emulator.url, region: 'us-east-1', credentials, maxAttempts: 1 });
+    ec2 = clientOf(emulator);
     for (const [LaunchTemplateName, TagSpecifications] of [
       ['plain', []],
       ['tagging', tagging],

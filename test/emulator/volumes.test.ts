@@ -1,23 +1,23 @@
 // Volumes of the emulated EC2 are no kinder than real ones: tagged only when the launch says so, gone with their instance
 // only when their mapping says so, and not to be deleted under it.
+import type { EC2Client } from '@aws-sdk/client-ec2';
 import {
   DeleteVolumeCommand,
   DescribeVolumesCommand,
-  EC2Client,
   RunInstancesCommand,
   TerminateInstancesCommand,
   type Volume,
 } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
+import { clientOf } from './client.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 
 let emulator: Emulator;
 let ec2: EC2Client;
 beforeEach(async () => {
   emulator = await startEmulator();
-  const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'test' };
-  ec2 = new EC2Client({ endpoint: emulator.url, region: 'us-east-1', credentials, maxAttempts: 1 });
+  ec2 = clientOf(emulator);
 });
 afterEach(async () => {
   ec2.destroy();

@@ -18,7 +18,7 @@ import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask.ts'
 import { footprintToTell, noteFootprintTold } from '../../domain/cluster/footprint.ts';
 import { giveBack } from '../../domain/cluster/give-back.ts';
 import { areQuietInspected } from '../../domain/cluster/inspections.ts';
-import { intend, planCluster } from '../../domain/cluster/plan.ts';
+import { intend, isEnding, planCluster } from '../../domain/cluster/plan.ts';
 import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
@@ -161,11 +161,8 @@ const footprintPatch = 'tells-its-footprint';
 /** A run that is to continue as new, and waits for what is in flight, carried out nothing at all. */
 const rollPatch = 'ends-while-it-rolls';
 
-const endings: Decision['kind'][] = ['terminate', 'tellJob', 'endJob', 'giveUp'];
-
-/** What must not wait for the next run: a cloud may take for ever to let go of one instance, while the others cost money. */
 function endingsOf({ decisions }: Plan): Decision[] {
-  const ending = decisions.filter(({ kind }) => endings.includes(kind));
+  const ending = decisions.filter(isEnding);
   return ending.length > 0 && patched(rollPatch) ? ending : [];
 }
 

@@ -1,7 +1,7 @@
 // What an instance runs: a job's command, environment and files, or what a cluster's Dask processes are started with.
 // Opened for an instance of that job or cluster alone.
 import { RopewalkError } from '../../../domain/errors.ts';
-import { sealedForDays, sealedForMs } from '../admission.ts';
+import { sealedForDays } from '../../../domain/limits.ts';
 import type { InstanceContext } from '../context.ts';
 
 /** The bundle as JSON text, as it was sealed: parsing 16 MiB for each of a thousand agents would serve nobody. */
@@ -12,7 +12,7 @@ export async function readBundle({ deps, actor }: InstanceContext): Promise<Uint
   if (bytes !== null) return bytes;
   const what = job === null ? 'cluster' : 'job';
   // What is open and that old has outlived its bundle; what is not may have ended a moment ago.
-  if (spec !== null && Date.parse(spec.createdAt) + sealedForMs <= deps.now()) throw outlived(what);
+  if (spec !== null && Date.parse(spec.createdAt) + sealedForDays * 86_400_000 <= deps.now()) throw outlived(what);
   throw new RopewalkError({
     code: 'NOT_FOUND',
     message: `There is no bundle: the ${what} is over.`,

@@ -1,5 +1,7 @@
 // Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then the workspace admits
 // a reference to them. The specification holds no secret.
+import { sealedForDays } from '../../../domain/limits.ts';
+import { firstShare } from '../../../domain/workspace/shares.ts';
 import { cloudRegisterTimeoutMs, registerTimeoutMs } from '../../../domain/limits.ts';
 import { bundleKey, caKey, specKey } from '../../../platform/archive-keys.ts';
 import { randomId } from '../../../platform/ids.ts';
@@ -7,11 +9,11 @@ import { createClusterCa } from '../../../platform/pki/cluster-ca.ts';
 import type { DaskBundle } from '../../../schema/agent.ts';
 import type { ClusterSpec } from '../../../schema/cluster-spec.ts';
 import type { CreateClusterParsed, CreatedCluster } from '../../../schema/clusters.ts';
-import { admit, orWithdrawn, sealedForDays, sealedForMs } from '../admission.ts';
+import { admit, orWithdrawn } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
-import { shareOf, type ResolvedMachines } from '../machines.ts';
+import type { ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
 import { readClusterRequest, type Times } from './request.ts';
 
@@ -37,10 +39,11 @@ export async function createCluster(
     validDays: sealedForDays,
     now: new Date(deps.now()),
   });
-  await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times)), { ttlMs: sealedForMs });
+  const ttlMs = sealedForDays * 86_400_000;
+  await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times)), { ttlMs });
   const withdraw = () =>
     Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]);
-  await orWithdrawn(sealCa(deps.vault, refs.ca, ca, sealedForMs), withdraw);
+  await orWithdrawn(sealCa(deps.vault, refs.ca, ca, ttlMs), withdraw);
   const owner = { workspace, user, admissionId, bundleRef: refs.bundle, caRef: refs.ca };
   await orWithdrawn(deps.objects.put(specRef, toBytes(specOf(deps, owner, body, times, machines))), withdraw);
 
@@ -52,7 +55,7 @@ export async function createCluster(
     name: body.name ?? '',
     getOrCreate: body.getOrCreate,
     specRef,
-    ...shareOf(machines, instances),
+    ...firstShare(machines, instances),
     withdraw,
   });
   if (existing) return { number, name, existing, warnings: [] };

@@ -1,14 +1,16 @@
 // Submits a job. What is secret or large is written first, then the workspace admits a reference to it.
+import { sealedForDays } from '../../../domain/limits.ts';
+import { firstShare } from '../../../domain/workspace/shares.ts';
 import type { ResolvedJob } from '../../../domain/job/settings.ts';
 import { bundleKey, specKey } from '../../../platform/archive-keys.ts';
 import { randomId } from '../../../platform/ids.ts';
 import type { Bundle } from '../../../schema/agent.ts';
 import type { JobSpec } from '../../../schema/job-spec.ts';
 import type { CreatedJob, CreateJobParsed } from '../../../schema/jobs.ts';
-import { admit, orWithdrawn, sealedForMs } from '../admission.ts';
+import { admit, orWithdrawn } from '../admission.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
-import { shareOf, type ResolvedMachines } from '../machines.ts';
+import type { ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
 import { readJobRequest } from './request.ts';
 
@@ -26,7 +28,7 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
   const admissionId = randomId('adm');
   const keys = { bundle: bundleKey(workspace, admissionId), spec: specKey(workspace, admissionId) };
   const withdraw = () => Promise.all([deps.vault.delete(keys.bundle), deps.objects.delete(keys.spec)]);
-  await deps.vault.seal(keys.bundle, toBytes(bundleOf(body, resolved)), { ttlMs: sealedForMs });
+  await deps.vault.seal(keys.bundle, toBytes(bundleOf(body, resolved)), { ttlMs: sealedForDays * 86_400_000 });
   const spec = specOf(deps, { workspace, user, admissionId, bundleRef: keys.bundle }, resolved, machines);
   await orWithdrawn(deps.objects.put(keys.spec, toBytes(spec)), withdraw);
 
@@ -39,7 +41,7 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
     getOrCreate: body.getOrCreate,
     ...(body.privateToCreator ? { privateToCreator: true } : {}),
     specRef: keys.spec,
-    ...shareOf(machines, resolved.instances),
+    ...firstShare(machines, resolved.instances),
     withdraw,
   });
   const { number, name, existing } = admitted;

@@ -2,10 +2,8 @@
 // together, and its machines. A plan is made of the same.
 import { readMachineOptions, type JobMachines } from '../../../domain/job/machine-options.ts';
 import { resolveJob, type ResolvedJob } from '../../../domain/job/settings.ts';
-import { RopewalkError } from '../../../domain/errors.ts';
 import { defaultMaxWorkers } from '../../../domain/limits.ts';
 import type { CreateJobParsed } from '../../../schema/jobs.ts';
-import { sealedForDays, sealedForMs } from '../admission.ts';
 import type { Deps } from '../context.ts';
 import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
 import { checkFiles, checkWords, readHeader } from './script.ts';
@@ -23,23 +21,12 @@ export async function readJobRequest(deps: Pick<Deps, 'clouds' | 'local'>, body:
   const isLocal = (body.provider ?? deps.clouds.preferred) === 'local';
   const maxInstances = isLocal ? deps.local.cores * instancesPerCore : defaultMaxWorkers;
   const resolved = resolveJob(body, header, { maxInstances, choosesMachines: !isLocal });
-  checkLife(resolved);
   const machines = await resolveMachines(
     deps,
     machinesInput(body, isLocal ? {} : readMachineOptions(header, body.options ?? {})),
   );
   checkWords({ command: body.command, env: resolved.env, secretEnv: resolved.secretEnv });
   return { resolved, machines, warnings: [...resolved.warnings, ...machines.warnings] };
-}
-
-function checkLife({ jobTimeoutMs }: ResolvedJob): void {
-  if (jobTimeoutMs === null || jobTimeoutMs <= sealedForMs) return;
-  throw new RopewalkError({
-    code: 'VALIDATION',
-    field: 'jobTimeout',
-    message: `jobTimeout: must be at most ${sealedForDays} days.`,
-    hint: 'What a job is started with is kept no longer than that: later it could get no new instance going.',
-  });
 }
 
 /** The local provider runs one task per instance at a time; more than this would only contend for the machine. */
