@@ -33,9 +33,9 @@ import { readWorkerSettings, type WorkerSettings } from './platform/worker-setti
 import { createLocalProvider } from './providers/local/provider.ts';
 import type { Provider } from './providers/provider.ts';
 import { createRegistry } from './providers/registry.ts';
-import { clusterMessages, clusterWorkflowId } from './workflows/cluster/messages.ts';
-import type { SuspectSignal } from './workflows/cluster/messages.ts';
-import { controlQueue } from './workflows/messages.ts';
+import { clusterMessages, clusterWorkflowId } from './contracts/cluster.ts';
+import type { SuspectSignal } from './contracts/cluster.ts';
+import { controlQueue } from './contracts/flush.ts';
 
 async function main(): Promise<void> {
   const temporal = readForeign('TEMPORAL_*', () => loadClientConnectConfig());

@@ -9,8 +9,8 @@ import type { Objects } from '../platform/objects/objects.ts';
 import type { Vault } from '../platform/vault/vault.ts';
 import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
-import type { ClusterView } from '../workflows/cluster/messages.ts';
-import type { JobView } from '../workflows/job/messages.ts';
+import type { ClusterView } from '../contracts/cluster.ts';
+import type { JobView } from '../contracts/job.ts';
 
 export interface ArchiveDeps {
   objects: Objects;

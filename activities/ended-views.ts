@@ -3,8 +3,8 @@ import { reservedCluster, reservedDask, reservedJob } from '../domain/workspace/
 import type { Holder } from '../domain/workspace/state.ts';
 import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
-import type { ClusterView } from '../workflows/cluster/messages.ts';
-import type { JobView } from '../workflows/job/messages.ts';
+import type { ClusterView } from '../contracts/cluster.ts';
+import type { JobView } from '../contracts/job.ts';
 
 /** Tasks that were open are over with it. */
 export function endedJob(last: JobView, text: string, nowMs: number): JobView {

@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import { updateDeadlineMs } from '../domain/limits.ts';
 import { deploymentId, deploymentMessages } from '../workflows/deployment/messages.ts';
 import type { LeaseNumbersAnswer, LeaseNumbersItem } from '../workflows/deployment/messages.ts';
-import type { Flush, FlushAnswer } from '../workflows/messages.ts';
+import type { Flush, FlushAnswer } from '../contracts/flush.ts';
 
 export interface NumberActivities {
   /** The same operation id gets the same block, however often it is asked. */

@@ -7,7 +7,7 @@ import type { Sighting, SweepObservation } from '../domain/sweep/state.ts';
 import { sealedPrefix } from '../platform/archive-keys.ts';
 import type { Objects } from '../platform/objects/objects.ts';
 import { removeExpired } from '../platform/vault/remove-expired.ts';
-import { clusterWorkflowId } from '../workflows/cluster/messages.ts';
+import { clusterWorkflowId } from '../contracts/cluster.ts';
 import { heartbeating } from './heartbeating.ts';
 import { deploymentOf, presenceOf } from './presence.ts';
 

@@ -20,7 +20,7 @@ import { mountMeta } from './routes/meta.ts';
 import { mountInstanceTypes } from './routes/instance-types.ts';
 import { mountPlans } from './routes/plans.ts';
 import { mountPeople } from './routes/people.ts';
-import { createDeps, type Ports } from './services/context.ts';
+import { createDeps, type Ports } from '../services/context.ts';
 
 export function createApp(ports: Ports): App {
   const deps = createDeps(ports);

@@ -9,7 +9,7 @@ import {
   deploymentId as deploymentWorkflowId,
   deploymentMessages,
 } from '../workflows/deployment/messages.ts';
-import type { Flush, FlushAnswer } from '../workflows/messages.ts';
+import type { Flush, FlushAnswer } from '../contracts/flush.ts';
 
 export const defaultWorkspace = 'default';
 

@@ -8,8 +8,8 @@ import { createLocalProvider } from '../providers/local/provider.ts';
 import { exists, instancePaths, listInstanceIds, readOwner, readProcess } from '../providers/local/files.ts';
 import { isSameProcess } from '../providers/local/processes.ts';
 import type { Owner } from '../providers/provider.ts';
-import { clusterMessages, clusterWorkflowId } from '../workflows/cluster/messages.ts';
-import type { SuspectSignal } from '../workflows/cluster/messages.ts';
+import { clusterMessages, clusterWorkflowId } from '../contracts/cluster.ts';
+import type { SuspectSignal } from '../contracts/cluster.ts';
 
 /** Agents that outlived an earlier stack: they find this one by its kept port and go on. */
 export async function countAdopted(home: string): Promise<number> {

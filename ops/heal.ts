@@ -2,8 +2,8 @@
 import type { Client } from '@temporalio/client';
 
 import { workflowTaskTimeoutMs } from '../domain/limits.ts';
-import { healDryRunId, type HealInput, healNowId, type HealReport, healType } from '../workflows/heal/messages.ts';
-import { controlQueue } from '../workflows/messages.ts';
+import { healDryRunId, type HealInput, healNowId, type HealReport, healType } from '../contracts/heal.ts';
+import { controlQueue } from '../contracts/flush.ts';
 import { describeDeployment } from './init/deployment.ts';
 import { hasPoller } from './pollers.ts';
 

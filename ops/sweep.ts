@@ -4,7 +4,7 @@ import { type Client, WorkflowFailedError } from '@temporalio/client';
 
 import { RopewalkError } from '../domain/errors.ts';
 import { workflowTaskTimeoutMs } from '../domain/limits.ts';
-import { controlQueue } from '../workflows/messages.ts';
+import { controlQueue } from '../contracts/flush.ts';
 import {
   sweepDryRunId,
   type SweepInput,
@@ -12,7 +12,7 @@ import {
   type SweepReport,
   sweepScheduleId,
   sweepType,
-} from '../workflows/sweep/messages.ts';
+} from '../contracts/sweep.ts';
 import { plural } from './plural.ts';
 import { reporting, type Said } from './report.ts';
 import { withTemporal } from './temporal.ts';

@@ -13,7 +13,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
   },
 });
-const files = ['test/domain', 'test/platform/objects', 'test/api/group-commit'];
+const files = ['test/domain', 'test/platform/objects', 'test/services/group-commit'];
 
 const rounds = values.seed === undefined ? Number(values.rounds) : 1;
 for (let round = 1; round <= rounds && process.exitCode === undefined; round += 1) {

@@ -4,7 +4,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, WorkflowIdReusePolicy, startChild } from '@temporalio/workflow';
 
 import { workflowTaskTimeoutMs } from '../domain/limits.ts';
-import { statusKey, userKey, workspaceKey } from './search-attributes.ts';
+import { statusKey, userKey, workspaceKey } from '../contracts/search-attributes.ts';
 
 export interface ChildStart {
   type: string;

@@ -2,7 +2,7 @@
 // but an ApplicationFailure would stick the workflow.
 import { log } from '@temporalio/workflow';
 
-import type { Flush, FlushAnswer, ItemAnswer } from './messages.ts';
+import type { Flush, FlushAnswer, ItemAnswer } from '../contracts/flush.ts';
 
 export function answerEach<I, O>(flush: Flush<I>, answer: (item: I) => ItemAnswer<O>): FlushAnswer<O> {
   return { items: flush.items.map((item) => guarded(item, answer)) };

@@ -4,8 +4,8 @@ import type { Context, MiddlewareHandler } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { AppEnv } from '../routes/app.ts';
-import { callerOf } from '../services/auth/caller.ts';
-import { verifyAgain, verifyToken } from '../services/auth/verify-token.ts';
+import { callerOf } from '../../services/auth/caller.ts';
+import { verifyAgain, verifyToken } from '../../services/auth/verify-token.ts';
 
 export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
   const actor = await verifyToken(c.var.deps, bearer(c));

@@ -8,7 +8,7 @@ import { WebSocketServer } from 'ws';
 import { errorCodes, RopewalkError, type ErrorCode } from '../../domain/errors.ts';
 import type { Tokens } from '../../platform/tokens.ts';
 import { maxRelayFrameBytes } from '../../schema/relay.ts';
-import type { Views } from '../services/views.ts';
+import type { Views } from '../../services/views.ts';
 import type { Hub } from './hub.ts';
 
 export interface AgentDeps {

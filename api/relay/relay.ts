@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 
 import type { Tokens } from '../../platform/tokens.ts';
 import { relayPath } from '../../schema/relay.ts';
-import type { Views } from '../services/views.ts';
+import type { Views } from '../../services/views.ts';
 import { createAgentDoor } from './agents.ts';
 import { serveDashboard } from './dashboard.ts';
 import { createHub, type Hub, type HubOptions } from './hub.ts';

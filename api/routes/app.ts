@@ -2,7 +2,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 
 import type { InstanceClaims, LaunchClaims } from '../../platform/tokens.ts';
-import type { Actor, Context, Deps } from '../services/context.ts';
+import type { Actor, Context, Deps } from '../../services/context.ts';
 
 export interface AppEnv {
   Variables: {

@@ -3,7 +3,7 @@ import { createRoute } from '@hono/zod-openapi';
 
 import { dashboardLink } from '../../schema/clusters.ts';
 import { numberParam } from '../../schema/common.ts';
-import { linkDashboard } from '../services/clusters/dashboard-link.ts';
+import { linkDashboard } from '../../services/clusters/dashboard-link.ts';
 import { contextOf, type App } from './app.ts';
 import { json, problems, tokenSecurity } from './schemas.ts';
 

@@ -2,7 +2,7 @@
 import { createRoute } from '@hono/zod-openapi';
 
 import { instanceType, instanceTypeList, instanceTypesQuery } from '../../schema/instance-types.ts';
-import { listInstanceTypes } from '../services/instance-types.ts';
+import { listInstanceTypes } from '../../services/instance-types.ts';
 import { contextOf, type App } from './app.ts';
 import { json, problems, tokenSecurity } from './schemas.ts';
 

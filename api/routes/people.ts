@@ -2,11 +2,11 @@
 import { createRoute } from '@hono/zod-openapi';
 
 import * as schema from '../../schema/people.ts';
-import { createToken, listTokens, revokeToken } from '../services/people/tokens.ts';
-import { listUsers, putUser, removeUser } from '../services/people/users.ts';
-import { whoami } from '../services/people/whoami.ts';
-import { getWorkspace, putLimits } from '../services/people/workspace.ts';
-import { createWorkspace, listWorkspaces } from '../services/people/workspaces.ts';
+import { createToken, listTokens, revokeToken } from '../../services/people/tokens.ts';
+import { listUsers, putUser, removeUser } from '../../services/people/users.ts';
+import { whoami } from '../../services/people/whoami.ts';
+import { getWorkspace, putLimits } from '../../services/people/workspace.ts';
+import { createWorkspace, listWorkspaces } from '../../services/people/workspaces.ts';
 import { contextOf, type App } from './app.ts';
 import { json, jsonBody, problems, tokenSecurity } from './schemas.ts';
 

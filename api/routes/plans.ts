@@ -2,7 +2,7 @@
 import { createRoute } from '@hono/zod-openapi';
 
 import { plan, plannedRole, planPrice } from '../../schema/plans.ts';
-import { planCluster, planJob } from '../services/plan.ts';
+import { planCluster, planJob } from '../../services/plan.ts';
 import { contextOf, type App } from './app.ts';
 import { json, jsonBody, named, problems, tokenSecurity } from './schemas.ts';
 

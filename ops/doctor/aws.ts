@@ -3,7 +3,7 @@
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { sweepScheduleId } from '../../workflows/sweep/messages.ts';
+import { sweepScheduleId } from '../../contracts/sweep.ts';
 import { awsRegions, configuredPlaces, type Place } from '../clouds.ts';
 import { hasPoller } from '../pollers.ts';
 import { withTemporal } from '../temporal.ts';

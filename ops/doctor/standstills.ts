@@ -1,6 +1,6 @@
 // Workflows that stand still: their tasks fail again and again, and nothing goes on until somebody does something.
 import { RopewalkError } from '../../domain/errors.ts';
-import type { HealReport } from '../../workflows/heal/messages.ts';
+import type { HealReport } from '../../contracts/heal.ts';
 import { healNow } from '../heal.ts';
 import { withTemporal } from '../temporal.ts';
 import { broken, ok, warning, type Finding, type Patient } from './finding.ts';

@@ -5,7 +5,7 @@ import { type Client, NamespaceNotFoundError, WorkflowNotFoundError } from '@tem
 import { RopewalkError } from '../../domain/errors.ts';
 import { workflowTaskTimeoutMs } from '../../domain/limits.ts';
 import { deploymentId as deploymentWorkflowId, deploymentType } from '../../workflows/deployment/messages.ts';
-import { controlQueue } from '../../workflows/messages.ts';
+import { controlQueue } from '../../contracts/flush.ts';
 import type { Host } from '../host.ts';
 
 /** Before any Temporal worker runs: a foreign deployment must not be served, not even by accident. True when it was made. */

@@ -4,9 +4,9 @@ import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@tem
 import type { ScheduleOptionsAction, ScheduleSpec } from '@temporalio/client';
 
 import { workflowTaskTimeoutMs } from '../../domain/limits.ts';
-import { controlQueue } from '../../workflows/messages.ts';
-import { type HealInput, healScheduleId, healType } from '../../workflows/heal/messages.ts';
-import { sweepScheduleId, sweepType, type SweepInput } from '../../workflows/sweep/messages.ts';
+import { controlQueue } from '../../contracts/flush.ts';
+import { type HealInput, healScheduleId, healType } from '../../contracts/heal.ts';
+import { sweepScheduleId, sweepType, type SweepInput } from '../../contracts/sweep.ts';
 
 export interface SweepTarget {
   deploymentId: string;

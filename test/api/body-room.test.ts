@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { describe, expect, it, vi } from 'vitest';
 
-import { createBodyRoom } from '../../api/services/body-room.ts';
+import { createBodyRoom } from '../../services/body-room.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { bodyRoomBytes, maxBodyBytes } from '../../domain/limits.ts';
 import { memoryObjects } from '../platform/support.ts';

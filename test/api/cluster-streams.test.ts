@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { added } from '../../api/services/clusters/events.ts';
-import { createProviderLogs } from '../../api/services/provider-logs.ts';
+import { added } from '../../services/clusters/events.ts';
+import { createProviderLogs } from '../../services/provider-logs.ts';
 import type { LogLine, LogQuery } from '../../providers/provider.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestApi, linesOf, type TestApi } from './support.ts';

@@ -5,7 +5,7 @@ import { createHash, createSign, generateKeyPairSync } from 'node:crypto';
 import { X509CertificateGenerator } from '@peculiar/x509';
 import { describe, expect, it } from 'vitest';
 
-import { publishProgram } from '../../api/services/agents/program.ts';
+import { publishProgram } from '../../services/agents/program.ts';
 import { launchTokenTtlMs } from '../../domain/limits.ts';
 import { parseIdentityKeys, verifyIdentity } from '../../platform/aws-identity.ts';
 import { createTestApi, launch, type TestApi } from './support.ts';

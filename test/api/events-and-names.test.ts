@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { jobEvents, untold } from '../../api/services/jobs/events.ts';
+import { jobEvents, untold } from '../../services/jobs/events.ts';
 import { viewJob } from '../../workflows/job/view.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestApi, linesOf, type TestApi } from './support.ts';

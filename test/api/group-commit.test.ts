@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { createGroupCommit, type FlushOutcome, type Submitted } from '../../api/group-commit/group-commit.ts';
-import { createGroupCommits } from '../../api/group-commit/registry.ts';
+import { createGroupCommit, type FlushOutcome, type Submitted } from '../../services/group-commit/group-commit.ts';
+import { createGroupCommits } from '../../services/group-commit/registry.ts';
 import {
   maxFlushBytes,
   maxFlushItems,

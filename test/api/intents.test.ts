@@ -1,9 +1,9 @@
 // What people end while Temporal is away is written down, survives the API, and is told once Temporal is back.
 import { describe, expect, it, vi } from 'vitest';
 
-import { deliverIntents } from '../../api/services/intents/intents.ts';
-import { createKeptWorkspaces } from '../../api/services/kept-workspaces.ts';
-import { createViews } from '../../api/services/views.ts';
+import { deliverIntents } from '../../services/intents/intents.ts';
+import { createKeptWorkspaces } from '../../services/kept-workspaces.ts';
+import { createViews } from '../../services/views.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { createVault } from '../../platform/vault/vault.ts';
 import { memoryObjects, testKeys } from '../platform/support.ts';

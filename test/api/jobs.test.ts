@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { hashBody } from '../../api/services/jobs/canonical.ts';
+import { hashBody } from '../../services/jobs/canonical.ts';
 import { archiveKey } from '../../platform/archive-keys.ts';
 import { createTestApi, endJob, json, type TestApi } from './support.ts';
 

@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 
-import { createKeptWorkspaces } from '../../api/services/kept-workspaces.ts';
+import { createKeptWorkspaces } from '../../services/kept-workspaces.ts';
 import { keptWorkspaceMaxAgeMs } from '../../domain/limits.ts';
 import { archiveKey, keptWorkspaceKey } from '../../platform/archive-keys.ts';
 import { createVault } from '../../platform/vault/vault.ts';

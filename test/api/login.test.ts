@@ -1,7 +1,7 @@
 // Signing in on a device: two codes, one decision, one token.
 import { describe, expect, it } from 'vitest';
 
-import { createLoginRates } from '../../api/services/login/rates.ts';
+import { createLoginRates } from '../../services/login/rates.ts';
 import { addressOf } from '../../api/middleware/caller-address.ts';
 import { deviceLoginTtlMs, maxDeviceLogins, maxDeviceLoginsOfAddress, maxWrongUserCodes } from '../../domain/limits.ts';
 import { createTestApi, type CallOptions, type TestApi } from './support.ts';

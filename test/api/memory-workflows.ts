@@ -1,6 +1,6 @@
 // A stand-in for Temporal: workflows that live in memory and run the real rules of domain/. It can be away, and its
 // workflows can be started, ended and forgotten by the test.
-import type { UpdateOutcome, WorkflowsPort } from '../../api/services/workflows-port.ts';
+import type { UpdateOutcome, WorkflowsPort } from '../../services/workflows-port.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, keepAlive } from '../../domain/cluster/dask.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
@@ -32,13 +32,13 @@ import {
   type ReportItem,
   type ScaleSignal,
   type StopSignal,
-} from '../../workflows/cluster/messages.ts';
+} from '../../contracts/cluster.ts';
 import { report } from '../../workflows/cluster/report.ts';
 import { viewCluster } from '../../workflows/cluster/view.ts';
-import { jobMessages, type CancelSignal, type TasksQueryInput } from '../../workflows/job/messages.ts';
+import { jobMessages, type CancelSignal, type TasksQueryInput } from '../../contracts/job.ts';
 import { viewJob } from '../../workflows/job/view.ts';
 import { deploymentMessages, type CreateWorkspaceItem } from '../../workflows/deployment/messages.ts';
-import type { Flush } from '../../workflows/messages.ts';
+import type { Flush } from '../../contracts/flush.ts';
 import {
   workspaceMessages,
   type ConfigureItem,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { createOrderWatch } from '../../api/services/order-watch.ts';
-import type { Orders } from '../../workflows/cluster/messages.ts';
+import { createOrderWatch } from '../../services/order-watch.ts';
+import type { Orders } from '../../contracts/cluster.ts';
 
 const key = { workspace: 'default', cluster: 1 };
 const version = (number: number, stop: Orders['stop'] = null): Orders => ({

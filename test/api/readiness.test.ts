@@ -1,7 +1,7 @@
 // /readyz names the part that is not well.
 import { describe, expect, it } from 'vitest';
 
-import { createReadiness } from '../../api/services/readiness.ts';
+import { createReadiness } from '../../services/readiness.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { memoryObjects } from '../platform/support.ts';
 import { eventually } from '../support/eventually.ts';

@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 
 import { createApp } from '../../api/app.ts';
-import type { Ports } from '../../api/services/context.ts';
+import type { Ports } from '../../services/context.ts';
 import { createTokens } from '../../platform/tokens.ts';
 import { createVault } from '../../platform/vault/vault.ts';
 import type { LogLine, LogQuery } from '../../providers/provider.ts';
 import type { Role, Scope } from '../../domain/workspace/state.ts';
-import type { JobView } from '../../workflows/job/messages.ts';
+import type { JobView } from '../../contracts/job.ts';
 import { viewJob } from '../../workflows/job/view.ts';
 import { memoryObjects, testKeys } from '../platform/support.ts';
 import { createMemoryWorkflows } from './memory-workflows.ts';

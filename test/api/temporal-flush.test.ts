@@ -1,8 +1,8 @@
 // One flush as one workflow update: repeated under its id when a run ends under it, and never for ever.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { createTemporalFlush } from '../../api/group-commit/temporal-flush.ts';
-import type { UpdateOutcome, WorkflowsPort } from '../../api/services/workflows-port.ts';
+import { createTemporalFlush } from '../../services/group-commit/temporal-flush.ts';
+import type { UpdateOutcome, WorkflowsPort } from '../../services/workflows-port.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { updateDeadlineMs } from '../../domain/limits.ts';
 

@@ -2,7 +2,7 @@
 import { Client, Connection, QueryRejectedError, ServiceError } from '@temporalio/client';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 
-import { createTemporalPort } from '../../api/services/temporal-port.ts';
+import { createTemporalPort } from '../../services/temporal-port.ts';
 
 const status = { completed: 2, continuedAsNew: 6 } as const;
 const connection = Connection.lazy({ address: '127.0.0.1:1' });

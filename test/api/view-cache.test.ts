@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { createViewCache } from '../../api/services/view-cache.ts';
+import { createViewCache } from '../../services/view-cache.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -6,9 +6,9 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { AdmitItem } from '../../domain/workspace/state.ts';
-import { jobWorkflowId } from '../../workflows/job/messages.ts';
-import { controlQueue } from '../../workflows/messages.ts';
-import type { FlushAnswer } from '../../workflows/messages.ts';
+import { jobWorkflowId } from '../../contracts/job.ts';
+import { controlQueue } from '../../contracts/flush.ts';
+import type { FlushAnswer } from '../../contracts/flush.ts';
 import { workspaceMessages, workspaceType } from '../../workflows/workspace/messages.ts';
 import type { AdmitOk, WorkspaceInput } from '../../workflows/workspace/messages.ts';
 import { eventually } from '../support/eventually.ts';

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWorkspaceState } from '../../domain/workspace/create.ts';
 import type { HolderSighting } from '../../domain/workspace/reconcile.ts';
 import type { Holder } from '../../domain/workspace/state.ts';
-import { clusterMessages, clusterWorkflowId } from '../../workflows/cluster/messages.ts';
-import { jobMessages, jobWorkflowId } from '../../workflows/job/messages.ts';
-import { controlQueue } from '../../workflows/messages.ts';
+import { clusterMessages, clusterWorkflowId } from '../../contracts/cluster.ts';
+import { jobMessages, jobWorkflowId } from '../../contracts/job.ts';
+import { controlQueue } from '../../contracts/flush.ts';
 import {
   type WorkspaceInput,
   workspaceMessages,

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { ClusterSettings } from '../../domain/cluster/state.ts';
-import { clusterMessages, clusterType } from '../../workflows/cluster/messages.ts';
-import type { ClusterInput, ClusterView } from '../../workflows/cluster/messages.ts';
-import { controlQueue } from '../../workflows/messages.ts';
+import { clusterMessages, clusterType } from '../../contracts/cluster.ts';
+import type { ClusterInput, ClusterView } from '../../contracts/cluster.ts';
+import { controlQueue } from '../../contracts/flush.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTemporal } from '../support/temporal-server.ts';
 import type { TestTemporal } from '../support/temporal-server.ts';

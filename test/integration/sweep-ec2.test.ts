@@ -8,8 +8,8 @@ import { z } from 'zod';
 
 import { createClient } from '../../sdk/client.ts';
 import type { Client } from '../../sdk/client.ts';
-import { clusterWorkflowId } from '../../workflows/cluster/messages.ts';
-import { sweepScheduleId } from '../../workflows/sweep/messages.ts';
+import { clusterWorkflowId } from '../../contracts/cluster.ts';
+import { sweepScheduleId } from '../../contracts/sweep.ts';
 import type { SeenBelonging } from '../emulator/belongings.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { type Ec2Stack, startEc2Stack } from '../support/ec2-stack.ts';

@@ -14,9 +14,9 @@ import type { SweepObservation } from '../../domain/sweep/state.ts';
 import { bundleKey, caKey, sealedPrefix } from '../../platform/archive-keys.ts';
 import { createDirectoryObjects } from '../../platform/objects/directory.ts';
 import { createVault } from '../../platform/vault/vault.ts';
-import { clusterWorkflowId } from '../../workflows/cluster/messages.ts';
-import { controlQueue } from '../../workflows/messages.ts';
-import { type SweepInput, type SweepReport, sweepType } from '../../workflows/sweep/messages.ts';
+import { clusterWorkflowId } from '../../contracts/cluster.ts';
+import { controlQueue } from '../../contracts/flush.ts';
+import { type SweepInput, type SweepReport, sweepType } from '../../contracts/sweep.ts';
 import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
 import { testKeys } from '../platform/support.ts';
 

@@ -10,7 +10,7 @@ import { loadHost, localQueue } from '../../ops/host.ts';
 import { prepareNamespace } from '../../ops/init/namespace.ts';
 import { usualSettings } from '../../ops/init/prepare.ts';
 import { ensureSweepSchedule } from '../../ops/init/schedule.ts';
-import { sweepScheduleId } from '../../workflows/sweep/messages.ts';
+import { sweepScheduleId } from '../../contracts/sweep.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { makeHome } from '../support/stack.ts';
 import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';

@@ -11,7 +11,7 @@ import { createRelay } from '../../agent/relay.ts';
 import { createDashboardRelay, type Relay, type RelayPorts } from '../../api/relay/relay.ts';
 import { websocketsOnly, withDashboards } from '../../api/relay/serve.ts';
 import { createTokens } from '../../platform/tokens.ts';
-import type { ClusterView, InstanceView } from '../../workflows/cluster/messages.ts';
+import type { ClusterView, InstanceView } from '../../contracts/cluster.ts';
 import { testKeys } from '../platform/support.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';

@@ -3,7 +3,7 @@
 import { randomId } from '../../platform/ids.ts';
 import { bootInstances } from '../../bench/ec2/machines.ts';
 import { createClient } from '../../sdk/client.ts';
-import { clusterWorkflowId } from '../../workflows/cluster/messages.ts';
+import { clusterWorkflowId } from '../../contracts/cluster.ts';
 import { startEc2Stack } from '../support/ec2-stack.ts';
 import { eventually } from '../support/eventually.ts';
 import { connectTemporal, saveHistory } from './history-files.ts';

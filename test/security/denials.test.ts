@@ -2,8 +2,8 @@
 // By construction, since no test can tell microseconds on a busy machine; `npm run bench -- denials` measures.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { verifyToken } from '../../api/services/auth/verify-token.ts';
-import { createViews, type Views } from '../../api/services/views.ts';
+import { verifyToken } from '../../services/auth/verify-token.ts';
+import { createViews, type Views } from '../../services/views.ts';
 import { createTestApi } from '../api/support.ts';
 
 const steps = vi.hoisted(() => ({ taken: [] as string[] }));

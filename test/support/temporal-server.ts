@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
-import { controlQueue } from '../../workflows/messages.ts';
+import { controlQueue } from '../../contracts/flush.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 

@@ -9,17 +9,19 @@ export interface Row {
   packageTypes?: RegExp;
 }
 
-const messages = 'workflows\\/(?:[a-z-]+\\/)?messages\\.ts$';
+const messages = 'contracts\\/|^workflows\\/(?:deployment|workspace)\\/messages\\.ts$';
 
 /** Prefixes of paths, the most particular first. */
 export const table: [prefix: string, row: Row][] = [
+  // What two sides share: ids, names and types of messages, views.
+  ['contracts/', { own: /^contracts\//, ownTypes: /^domain\//, packages: /^@temporalio\/common$/ }],
   ['domain/', { own: /^domain\//, packages: /^$/ }],
   // Both ends of the relay share what streams are; nobody else may use it.
   ['schema/relay-streams.ts', { own: /^schema\/relay\.ts$/, packages: /^node$/ }],
   ['schema/', { own: /^(schema|domain)\//, packages: /^zod$/ }],
   [
     'workflows/',
-    { own: /^(workflows|domain)\//, ownTypes: /^activities\//, packages: /^@temporalio\/(workflow|common)$/ },
+    { own: /^(workflows|contracts|domain)\//, ownTypes: /^activities\//, packages: /^@temporalio\/(workflow|common)$/ },
   ],
   [
     'activities/',
@@ -44,20 +46,11 @@ export const table: [prefix: string, row: Row][] = [
     },
   ],
   [
-    'api/services/',
+    'services/',
     {
-      own: new RegExp(`^(api\\/services|api\\/group-commit|domain|schema|platform)\\/|^${messages}`),
-      ownTypes: /^(workflows\/|providers\/provider\.ts$)/,
+      own: new RegExp(`^(services|domain|schema|platform)\\/|^${messages}`),
+      ownTypes: /^providers\/provider\.ts$/,
       packages: /^(node|zod|@temporalio\/(client|common))$/,
-      packageTypes: /^pino$/,
-    },
-  ],
-  [
-    'api/group-commit/',
-    {
-      own: new RegExp(`^(api\\/group-commit|domain|schema|platform)\\/|^${messages}`),
-      ownTypes: /^api\/services\//,
-      packages: /^(node|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
     },
   ],
@@ -65,17 +58,17 @@ export const table: [prefix: string, row: Row][] = [
     'api/relay/',
     {
       own: /^(api\/relay\/|schema\/relay(-streams)?\.ts$|domain\/(errors|limits)\.ts$)/,
-      ownTypes: /^(platform\/|api\/services\/)/,
+      ownTypes: /^(platform|services)\//,
       packages: /^(node|ws|@hono\/node-server)$/,
       packageTypes: /^pino$/,
     },
   ],
   ['api/settings.ts', { own: /^(platform\/environment|domain\/limits)\.ts$/, packages: /^(node|zod)$/ }],
-  ['api/server.ts', { own: /^(api|domain|schema|platform|providers)\//, packages: /./ }],
+  ['api/server.ts', { own: /^(api|services|domain|schema|platform|providers)\//, packages: /./ }],
   [
     'api/',
     {
-      own: /^(api\/|schema\/|domain\/(errors|limits)\.ts$)/,
+      own: /^(api\/|services\/|schema\/|domain\/(errors|limits)\.ts$)/,
       ownTypes: /^platform\//,
       packages: /^(node|hono|zod|@hono\/(zod-openapi|node-server))$/,
       packageTypes: /^pino$/,
@@ -109,7 +102,7 @@ export const table: [prefix: string, row: Row][] = [
       packages: /^(node|zod|yaml|@temporalio\/(client|common|envconfig|worker))$/,
     },
   ],
-  ['worker.ts', { own: /^(activities|workflows|providers|platform|schema|domain)\//, packages: /./ }],
+  ['worker.ts', { own: /^(activities|contracts|workflows|providers|platform|schema|domain)\//, packages: /./ }],
   ['bench/', { own: /./, packages: /./ }],
   ['test/', { own: /./, packages: /./ }],
   ['vitest.config.ts', { own: /^$/, packages: /^vitest$/ }],

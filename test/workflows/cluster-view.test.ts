@@ -6,7 +6,7 @@ import { createClusterState } from '../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState, ProcessState } from '../../domain/cluster/state.ts';
-import type { ClusterInput } from '../../workflows/cluster/messages.ts';
+import type { ClusterInput } from '../../contracts/cluster.ts';
 import { viewCluster } from '../../workflows/cluster/view.ts';
 import { daskClusterSettings } from '../builders/dask-settings.ts';
 

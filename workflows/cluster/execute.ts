@@ -20,12 +20,12 @@ import { clusterStatus } from '../../domain/cluster/view.ts';
 import { assertNever } from '../../domain/errors.ts';
 import { control } from '../control-activities.ts';
 import { tell } from '../job/execute.ts';
-import { jobMessages, jobWorkflowId } from '../job/messages.ts';
-import type { CancelSignal, InstanceLostSignal } from '../job/messages.ts';
-import { statusKey } from '../search-attributes.ts';
+import { jobMessages, jobWorkflowId } from '../../contracts/job.ts';
+import type { CancelSignal, InstanceLostSignal } from '../../contracts/job.ts';
+import { statusKey } from '../../contracts/search-attributes.ts';
 import { workspaceMessages, workspaceWorkflowId } from '../workspace/messages.ts';
 import type { ReleasedSignal } from '../workspace/messages.ts';
-import type { ClusterInput } from './messages.ts';
+import type { ClusterInput } from '../../contracts/cluster.ts';
 import { viewCluster } from './view.ts';
 
 export async function carryOut(state: ClusterState, input: ClusterInput, decision: Decision): Promise<void> {

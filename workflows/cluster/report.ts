@@ -3,8 +3,8 @@ import { applyReport } from '../../domain/cluster/apply.ts';
 import { ordersOf } from '../../domain/cluster/orders.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { headAddress } from '../../domain/cluster/view.ts';
-import type { ItemAnswer } from '../messages.ts';
-import type { ReportAnswer, ReportItem } from './messages.ts';
+import type { ItemAnswer } from '../../contracts/flush.ts';
+import type { ReportAnswer, ReportItem } from '../../contracts/cluster.ts';
 
 export function report(state: ClusterState | null, item: ReportItem): ItemAnswer<ReportAnswer> {
   const verdict = state === null ? 'not yet known' : applyReport(state, item, Date.now());

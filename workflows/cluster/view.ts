@@ -5,7 +5,7 @@ import { isVacating } from '../../domain/cluster/slots.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { stagesOf } from '../../domain/cluster/stages.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
-import type { ClusterInput, ClusterView, DaskView, WaitingView } from './messages.ts';
+import type { ClusterInput, ClusterView, DaskView, WaitingView } from '../../contracts/cluster.ts';
 
 export function viewCluster(state: ClusterState, input: ClusterInput): ClusterView {
   return {

@@ -24,10 +24,10 @@ import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
-import type { Flush, FlushAnswer } from '../messages.ts';
+import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
 import { shouldRoll } from '../rolling.ts';
 import { carryOut, finish, loadSettings, tagStatus, tellFootprint } from './execute.ts';
-import { clusterMessages } from './messages.ts';
+import { clusterMessages } from '../../contracts/cluster.ts';
 import type {
   AdaptSignal,
   ClusterInput,
@@ -39,7 +39,7 @@ import type {
   ScaleSignal,
   StopSignal,
   SuspectSignal,
-} from './messages.ts';
+} from '../../contracts/cluster.ts';
 import { isNews, report } from './report.ts';
 import { describeCluster, pendingCluster, viewCluster } from './view.ts';
 

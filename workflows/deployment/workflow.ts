@@ -14,7 +14,7 @@ import type { DeploymentState } from '../../domain/deployment/state.ts';
 import { startAbandoned } from '../children.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
-import type { Flush, FlushAnswer } from '../messages.ts';
+import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
 import { shouldRoll } from '../rolling.ts';
 import { workspaceType, workspaceWorkflowId } from '../workspace/messages.ts';
 import type { WorkspaceInput } from '../workspace/messages.ts';

@@ -3,7 +3,7 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 
 import type { HealActivities } from '../../activities/activities.ts';
-import type { HealInput, HealReport } from './messages.ts';
+import type { HealInput, HealReport } from '../../contracts/heal.ts';
 
 export async function heal({ deploymentId, dryRun }: HealInput): Promise<HealReport> {
   const report = await control.healStandstills.executeWithOptions(

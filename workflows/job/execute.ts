@@ -8,13 +8,13 @@ import type { JobState } from '../../domain/job/state.ts';
 import { pageDue, pageWritten, summarizeJob } from '../../domain/job/view.ts';
 import { cloudRegisterTimeoutMs, registerTimeoutMs } from '../../domain/limits.ts';
 import { startAbandoned } from '../children.ts';
-import { clusterMessages, clusterType, clusterWorkflowId } from '../cluster/messages.ts';
-import type { ClusterInput, GiveBackSignal, StopSignal, SuspectSignal } from '../cluster/messages.ts';
+import { clusterMessages, clusterType, clusterWorkflowId } from '../../contracts/cluster.ts';
+import type { ClusterInput, GiveBackSignal, StopSignal, SuspectSignal } from '../../contracts/cluster.ts';
 import { control } from '../control-activities.ts';
-import { statusKey } from '../search-attributes.ts';
+import { statusKey } from '../../contracts/search-attributes.ts';
 import { workspaceMessages, workspaceWorkflowId } from '../workspace/messages.ts';
 import type { ReleasedSignal } from '../workspace/messages.ts';
-import type { JobCarry, JobInput, JobView } from './messages.ts';
+import type { JobCarry, JobInput, JobView } from '../../contracts/job.ts';
 
 export async function load(input: JobInput): Promise<{ state: JobState; bundleRef: string }> {
   const loaded = await control.loadJob.executeWithOptions({ summary: 'read the job specification' }, [

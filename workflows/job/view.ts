@@ -1,7 +1,7 @@
 // A job as people see it: over HTTP, in the archive, and in the Temporal UI.
 import type { JobState } from '../../domain/job/state.ts';
 import { summarizeJob } from '../../domain/job/view.ts';
-import type { JobInput, JobView } from './messages.ts';
+import type { JobInput, JobView } from '../../contracts/job.ts';
 
 export function viewJob(state: JobState, input: JobInput): JobView {
   const { settings } = state;

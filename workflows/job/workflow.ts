@@ -21,10 +21,10 @@ import { openTasks, pageDue } from '../../domain/job/view.ts';
 import type { Reason } from '../../domain/reason.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
-import type { Flush, FlushAnswer } from '../messages.ts';
+import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
 import { shouldRoll } from '../rolling.ts';
 import { finish, giveBack, load, startCluster, suspect, tagStatus, writePage } from './execute.ts';
-import { jobMessages } from './messages.ts';
+import { jobMessages } from '../../contracts/job.ts';
 import type {
   CancelSignal,
   InstanceLostSignal,
@@ -33,7 +33,7 @@ import type {
   JobView,
   OpenTasks,
   TasksQueryInput,
-} from './messages.ts';
+} from '../../contracts/job.ts';
 import { describeJob, pendingView, viewJob } from './view.ts';
 
 const exchangeUpdate = defineUpdate<FlushAnswer<ExchangeAnswer>, [Flush<ExchangeItem>]>(jobMessages.exchange);

@@ -7,7 +7,7 @@ import type { Owner } from '../../domain/owner.ts';
 import { launchMayLastMs } from '../../domain/limits.ts';
 import { decideSweep, groupByOwner } from '../../domain/sweep/decide.ts';
 import type { SweepDecision, SweepObservation } from '../../domain/sweep/state.ts';
-import type { SweepInput, SweepReport } from './messages.ts';
+import type { SweepInput, SweepReport } from '../../contracts/sweep.ts';
 
 /** A report is one payload; beyond this many instances only what matters is listed. */
 const maxVerdictsReported = 2_000;

@@ -7,10 +7,10 @@ import type { Holder, WorkspaceState } from '../../domain/workspace/state.ts';
 import { startAbandoned } from '../children.ts';
 import { control } from '../control-activities.ts';
 import { shouldRoll } from '../rolling.ts';
-import { clusterType, clusterWorkflowId } from '../cluster/messages.ts';
-import type { ClusterInput } from '../cluster/messages.ts';
-import { jobType, jobWorkflowId } from '../job/messages.ts';
-import type { JobInput } from '../job/messages.ts';
+import { clusterType, clusterWorkflowId } from '../../contracts/cluster.ts';
+import type { ClusterInput } from '../../contracts/cluster.ts';
+import { jobType, jobWorkflowId } from '../../contracts/job.ts';
+import type { JobInput } from '../../contracts/job.ts';
 
 /** Starts the workflows of reservations, so many at a time. A start that fails is tried again in the next round. */
 export async function startHolders(state: WorkspaceState): Promise<void> {

@@ -6,11 +6,11 @@ import type { EndedActivities, InstanceActivities } from '../../activities/activ
 import { beginLook, judgeLook, nextLookMs } from '../../domain/workspace/reconcile.ts';
 import { release } from '../../domain/workspace/holders.ts';
 import type { Holder, WorkspaceState } from '../../domain/workspace/state.ts';
-import { clusterMessages, clusterWorkflowId } from '../cluster/messages.ts';
-import type { StopSignal } from '../cluster/messages.ts';
+import { clusterMessages, clusterWorkflowId } from '../../contracts/cluster.ts';
+import type { StopSignal } from '../../contracts/cluster.ts';
 import { tell } from '../job/execute.ts';
-import { jobMessages, jobWorkflowId } from '../job/messages.ts';
-import type { CancelSignal } from '../job/messages.ts';
+import { jobMessages, jobWorkflowId } from '../../contracts/job.ts';
+import type { CancelSignal } from '../../contracts/job.ts';
 
 export interface Looks {
   /** When the next one is due; null while one is under way, and while there is nothing to look at. */

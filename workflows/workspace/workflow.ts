@@ -24,7 +24,7 @@ import { issueToken, revokeToken, type IssuedToken } from '../../domain/workspac
 import { configure, putUser, removeUser } from '../../domain/workspace/users.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
-import type { Flush, FlushAnswer } from '../messages.ts';
+import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
 import { shouldRoll } from '../rolling.ts';
 import { createLease, leaseSpare, startHolders } from './execute.ts';
 import { workspaceMessages } from './messages.ts';

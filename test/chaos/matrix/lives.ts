@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ensureWorkspace } from '../../../dev/first-run.ts';
-import { clusterMessages, clusterWorkflowId } from '../../../workflows/cluster/messages.ts';
-import type { ScaleSignal } from '../../../workflows/cluster/messages.ts';
+import { clusterMessages, clusterWorkflowId } from '../../../contracts/cluster.ts';
+import type { ScaleSignal } from '../../../contracts/cluster.ts';
 import { NotFoundError } from '../../../sdk/errors.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Bed } from './bed.ts';

@@ -2,8 +2,8 @@
 // server or the life itself what a paused activity waits for.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { clusterMessages } from '../../../workflows/cluster/messages.ts';
-import { jobMessages } from '../../../workflows/job/messages.ts';
+import { clusterMessages } from '../../../contracts/cluster.ts';
+import { jobMessages } from '../../../contracts/job.ts';
 import { eventually } from '../../support/eventually.ts';
 import { isAlive } from '../../support/kills.ts';
 import type { Bed } from './bed.ts';

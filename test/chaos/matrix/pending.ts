@@ -1,7 +1,7 @@
 // What a life that did not come to its end was waiting for, in Temporal's words: for people who look for the reason.
 import { tagKeys } from '../../../providers/aws/settings.ts';
-import { clusterWorkflowId } from '../../../workflows/cluster/messages.ts';
-import { jobWorkflowId } from '../../../workflows/job/messages.ts';
+import { clusterWorkflowId } from '../../../contracts/cluster.ts';
+import { jobWorkflowId } from '../../../contracts/job.ts';
 import type { Bed } from './bed.ts';
 import { isOfACluster } from './life.ts';
 import type { Life } from './life.ts';

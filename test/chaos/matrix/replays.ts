@@ -4,10 +4,10 @@
 // (temporalio/sdk-rust issue 1146).
 import { WorkflowNotFoundError } from '@temporalio/common';
 
-import { clusterMessages, clusterWorkflowId } from '../../../workflows/cluster/messages.ts';
-import type { ClusterView } from '../../../workflows/cluster/messages.ts';
-import { jobMessages, jobWorkflowId } from '../../../workflows/job/messages.ts';
-import type { JobView } from '../../../workflows/job/messages.ts';
+import { clusterMessages, clusterWorkflowId } from '../../../contracts/cluster.ts';
+import type { ClusterView } from '../../../contracts/cluster.ts';
+import { jobMessages, jobWorkflowId } from '../../../contracts/job.ts';
+import type { JobView } from '../../../contracts/job.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Bed } from './bed.ts';
 import { stepWithinMs } from './life.ts';

@@ -1,10 +1,10 @@
 // The lives of what looks after the others: sweeps that must end a planted orphan and leave a stranger's instance, and healings
 // that must find everybody well. Their runs are started here and not by their schedules, so that each has a plan of its own.
-import { healType } from '../../../workflows/heal/messages.ts';
-import type { HealInput, HealReport } from '../../../workflows/heal/messages.ts';
-import { controlQueue } from '../../../workflows/messages.ts';
-import { sweepType } from '../../../workflows/sweep/messages.ts';
-import type { SweepInput, SweepReport } from '../../../workflows/sweep/messages.ts';
+import { healType } from '../../../contracts/heal.ts';
+import type { HealInput, HealReport } from '../../../contracts/heal.ts';
+import { controlQueue } from '../../../contracts/flush.ts';
+import { sweepType } from '../../../contracts/sweep.ts';
+import type { SweepInput, SweepReport } from '../../../contracts/sweep.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Bed } from './bed.ts';
 import { begin, stepWithinMs, wait } from './life.ts';

@@ -1,9 +1,0 @@
-// What readers of long answers are told when this process ends: they come back, here or to another replica.
-import { RopewalkError } from '../../domain/errors.ts';
-
-export const shuttingDown = (): RopewalkError =>
-  new RopewalkError({
-    code: 'UNAVAILABLE',
-    message: 'The API is shutting down.',
-    hint: 'Ask again, with `since` set to the time of the last line you have.',
-  });

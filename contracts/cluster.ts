@@ -1,0 +1,174 @@
+// The cluster workflow: one per cluster, and one per job for the instances that run its tasks.
+import type {
+  ClusterSettings,
+  ClusterState,
+  DaskProcess,
+  DrainOutcome,
+  SchedulerReport,
+  ClusterStatus,
+  InstanceRole,
+  InstanceState,
+} from '../domain/cluster/state.ts';
+import type { Stage } from '../domain/cluster/stages.ts';
+import type { Reason } from '../domain/reason.ts';
+
+export const clusterType = 'cluster';
+export const clusterWorkflowId = (number: number): string => `cluster/${number}`;
+
+export const clusterMessages = {
+  scale: 'cluster.scale',
+  giveBack: 'cluster.giveBack',
+  suspect: 'cluster.suspect',
+  stop: 'cluster.stop',
+  adapt: 'cluster.adapt',
+  keepalive: 'cluster.keepalive',
+  report: 'cluster.report',
+  view: 'cluster.view',
+} as const;
+
+export interface ClusterInput {
+  number: number;
+  workspace: string;
+  admissionId: string;
+  user: string;
+  deploymentId: string;
+  /** Given by its job; null when the specification says it. */
+  settings: ClusterSettings | null;
+  /** Null for a job's cluster. */
+  specRef: string | null;
+  name: string;
+  carry?: ClusterState;
+}
+/** Who asks, and the number that the workspace gave the request; absent in older ones. */
+export interface AskedBy {
+  by?: string;
+  seq?: number;
+}
+export interface ScaleSignal extends AskedBy {
+  instances: number;
+}
+/** From its job: instances that hold no task and get none any more. */
+export interface GiveBackSignal {
+  instances: string[];
+}
+/** Null turns adaptive scaling off. Counts are workers. */
+export interface AdaptSignal extends AskedBy {
+  adaptive: { minimum: number; maximum: number } | null;
+}
+/** A client is there; with a timeout, the cluster ends when none has been for that long. */
+export interface KeepaliveSignal {
+  noClientTimeoutMs: number | null;
+}
+export interface StopSignal {
+  code: string;
+  text: string;
+  by?: string;
+}
+export interface SuspectSignal {
+  /** With the last time each was heard: the same value twice means silence since. */
+  instances: { instance: string; heardAtMs: number }[];
+}
+export interface ReportItem {
+  instance: string;
+  /** Random per agent process: first use of an instance id wins. */
+  bootId: string;
+  kind: 'register' | 'alive' | 'leaving';
+  address: string;
+  text: string;
+  /** When it registers: how long its machine is up, where the machine is the instance. */
+  upForMs?: number;
+  process?: ProcessNews;
+  /** From the head instance only. */
+  scheduler?: SchedulerReport;
+  drained?: { id: number; outcome: DrainOutcome }[];
+  /** From the head instance: how long its scheduler has not answered, or null when it does again. */
+  unansweredForMs?: number | null;
+  /** Its cloud is about to take it at that time, or says that it may. */
+  interruption?: { kind: 'terminate' | 'rebalance'; at: string };
+}
+export interface ProcessNews {
+  state: DaskProcess['state'];
+  name: string;
+  stage: string;
+  address: string | null;
+  /** Set with `error`: a short code and a sentence. ENVIRONMENT_FAILED gives the slot up at once. */
+  reason: { code: string; text: string } | null;
+}
+/** What agents of a Dask cluster have to know and do; the head instance's agent drains. */
+export interface Orders {
+  version: number;
+  schedulerAddress: string | null;
+  drain: { id: number; worker: string; deadlineSeconds: number }[];
+  stop: { code: string; text: string } | null;
+}
+export interface ReportAnswer {
+  orders: Orders | null;
+  role: InstanceRole;
+  clusterName: string;
+  job: number | null;
+  headAddress: string | null;
+  stop: { code: string; text: string } | null;
+}
+export interface InstanceView {
+  id: string;
+  role: InstanceRole;
+  state: InstanceState;
+  slot: number;
+  generation: number;
+  address: string | null;
+  launchedAtMs: number;
+  registeredAtMs: number | null;
+  reason: Reason | null;
+  process: DaskProcess | null;
+  /** How it came up, in order; absent in views of earlier versions. */
+  stages?: Stage[];
+}
+export interface WaitingView {
+  sinceMs: number;
+  nextTryMs: number;
+  /** Then it goes on, or ends, with what there is; null when nobody has set a time. */
+  untilMs: number | null;
+  /** Instances that are missing, and why. */
+  missing: number;
+  text: string;
+}
+export interface ClusterView {
+  number: number;
+  workspace: string;
+  name: string;
+  job: number | null;
+  user: string;
+  status: ClusterStatus;
+  reason: Reason | null;
+  target: number;
+  provider: string;
+  instances: InstanceView[];
+  failures: { code: string; text: string; count: number; lastAtMs: number }[];
+  events: { atMs: number; code: string; text: string; by?: string }[];
+  createdAtMs: number;
+  readyAtMs: number | null;
+  endedAtMs: number | null;
+  launched: number;
+  terminated: number;
+  /** Null where there are no regions; absent in views of earlier versions. */
+  region?: string | null;
+  /** A cloud has not got what is wanted; absent in views of earlier versions. */
+  waiting?: WaitingView | null;
+  dask: DaskView | null;
+}
+export interface DaskView {
+  orders: Orders;
+  report: SchedulerReport | null;
+  reportedAtMs: number | null;
+  idleSinceMs: number | null;
+  /** Absent in views of earlier versions. */
+  unresponsiveSinceMs?: number | null;
+  adaptive: { minimum: number; maximum: number } | null;
+  workersWanted: number;
+  workersStarted: number;
+  workersErrored: number;
+  privateToCreator: boolean;
+  noClientTimeoutMs: number | null;
+  /** Vault key of the cluster's certificate authority. */
+  caRef: string;
+}

@@ -1,0 +1,94 @@
+// The job workflow: one per submitted batch.
+import type { JobState, TaskRecord, TaskState } from '../domain/job/state.ts';
+import type { JobSummary } from '../domain/job/view.ts';
+
+export const jobType = 'job';
+export const jobWorkflowId = (number: number): string => `job/${number}`;
+
+export const jobMessages = {
+  cancel: 'job.cancel',
+  instanceLost: 'job.instanceLost',
+  exchange: 'job.exchange',
+  view: 'job.view',
+  tasks: 'job.tasks',
+} as const;
+
+export interface JobInput {
+  number: number;
+  workspace: string;
+  name: string;
+  admissionId: string;
+  specRef: string;
+  user: string;
+  deploymentId: string;
+  /** Only its creator may read what its tasks print. */
+  privateToCreator?: boolean;
+  carry?: JobCarry;
+}
+/** What a job takes along when it continues as new. */
+export interface JobCarry {
+  state: JobState;
+  bundleRef: string;
+  clusterStarted: boolean;
+}
+export interface CancelSignal {
+  code: string;
+  text: string;
+  by?: string;
+}
+export interface InstanceLostSignal {
+  instances: { instance: string; code: string; text: string }[];
+}
+/** What people see of a job; the workflow's result and the archive hold the same shape. */
+export interface JobView extends JobSummary {
+  /** Absent in views of earlier versions, when there was only `local`. */
+  provider?: string;
+  region?: string | null;
+  number: number;
+  workspace: string;
+  name: string;
+  command: string;
+  user: string;
+  array: string;
+  instances: number;
+  submittedAtMs: number;
+  startedAtMs: number | null;
+  endedAtMs: number | null;
+  recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
+  /** Absent in views of earlier versions, which knew no private jobs. */
+  privateToCreator?: boolean;
+  /** Task pages already in the archive, of `taskPageSize` records each. */
+  pagesWritten: number;
+}
+/** One task as people see it. `id` is the array id, `index` its place. */
+export interface TaskView {
+  index: number;
+  id: number;
+  state: TaskState;
+  attempt: number;
+  exitCode: number | null;
+  signal: string | null;
+  instance: string | null;
+  startedAtMs: number | null;
+  endedAtMs: number | null;
+  reason: string | null;
+}
+/** Answer of the `tasks` query: what the workflow still holds. Records already archived are not in it. */
+export interface OpenTasks {
+  taskCount: number;
+  array: string;
+  pagesWritten: number;
+  page: TaskRecord[];
+  open: {
+    index: number;
+    state: 'pending' | 'assigned' | 'running';
+    attempt: number;
+    instance: string | null;
+    startedAtMs: number | null;
+  }[];
+}
+export interface TasksQueryInput {
+  /** First index of the window asked for, and how many. */
+  from: number;
+  count: number;
+}

@@ -1,0 +1,28 @@
+// What an instance runs: a job's command, environment and files, or what a cluster's Dask processes are started with.
+// Opened for an instance of that job or cluster alone.
+import { RopewalkError } from '../../domain/errors.ts';
+import { sealedForDays } from '../../domain/limits.ts';
+import type { InstanceContext } from '../context.ts';
+
+/** The bundle as JSON text, as it was sealed: parsing 16 MiB for each of a thousand agents would serve nobody. */
+export async function readBundle({ deps, actor }: InstanceContext): Promise<Uint8Array> {
+  const { workspace, cluster, job } = actor;
+  const spec = await (job === null ? deps.views.clusterSpec(workspace, cluster) : deps.views.jobSpec(workspace, job));
+  const bytes = spec === null ? null : await deps.vault.open(spec.bundleRef);
+  if (bytes !== null) return bytes;
+  const what = job === null ? 'cluster' : 'job';
+  // What is open and that old has outlived its bundle; what is not may have ended a moment ago.
+  if (spec !== null && Date.parse(spec.createdAt) + sealedForDays * 86_400_000 <= deps.now()) throw outlived(what);
+  throw new RopewalkError({
+    code: 'NOT_FOUND',
+    message: `There is no bundle: the ${what} is over.`,
+    hint: 'This agent should end.',
+  });
+}
+
+const outlived = (what: 'cluster' | 'job') =>
+  new RopewalkError({
+    code: 'EXPIRED',
+    message: `This ${what} is open for more than ${sealedForDays} days, and what it was started with is no longer kept.`,
+    hint: `It gets no new instance going: start a new ${what}.`,
+  });

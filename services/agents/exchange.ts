@@ -1,0 +1,108 @@
+// What an agent trades with its job: results for leases. With new leases comes what a task's environment needs to know of
+// its cluster. Losing an answer is harmless: the agent repeats its claim and gets the same leases.
+import { createHash } from 'node:crypto';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import type { ExchangeAnswer } from '../../domain/job/protocol.ts';
+import { minIdleClaimMs } from '../../domain/limits.ts';
+import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
+import type { ClusterView } from '../../contracts/cluster.ts';
+import { jobWorkflowId } from '../../contracts/job.ts';
+import type { SubmitOptions } from '../group-commit/group-commit.ts';
+import type { InstanceContext } from '../context.ts';
+import { refusal } from './refusal.ts';
+import { renewIfDue } from './renew.ts';
+
+export async function exchangeWork(
+  context: InstanceContext,
+  { addressesSeen, ...input }: ExchangeRequest,
+): Promise<ExchangeAnswerBody> {
+  const { deps, actor } = context;
+  if (actor.job === null) throw noJob(actor.cluster);
+  const submitted = await deps.exchanges.submit(
+    jobWorkflowId(actor.job),
+    { instance: actor.instance, ...input },
+    windowFor(input),
+  );
+  for (const { exitCode } of input.results) deps.metrics.taskResult(exitCode === 0 ? 'ok' : 'failed');
+  if (submitted.kind === 'refused') throw refusal(submitted.problem);
+  if (submitted.kind === 'closed') return { ...overAnswer(actor.job), ...unknownCluster, token: null };
+  const answer = submitted.value;
+  deps.metrics.leasesGranted(answer.grants.length);
+  const surroundings =
+    answer.grants.length === 0 ? unknownCluster : await readSurroundings(context, actor.job, addressesSeen);
+  return { ...answer, ...surroundings, token: await renewIfDue(context) };
+}
+
+type Surroundings = Pick<ExchangeAnswerBody, 'taskCount' | 'schedulerAddress' | 'readyWorkers' | 'addresses'>;
+
+/** Only new leases need it. */
+const unknownCluster: Surroundings = { taskCount: 0, schedulerAddress: null, readyWorkers: [] };
+const clusterMaxAgeMs = 5_000;
+
+async function readSurroundings(
+  { deps, actor }: InstanceContext,
+  job: number,
+  seen: string | undefined,
+): Promise<Surroundings> {
+  const [cluster, { view }] = await Promise.all([
+    deps.views.cluster(actor.workspace, actor.cluster, { maxAgeMs: clusterMaxAgeMs }),
+    deps.views.job(actor.workspace, job),
+  ]);
+  const addresses = addressesOf(cluster.view);
+  const taskCount = view.tasks.total;
+  return addresses.addresses === seen ? { ...unknownCluster, taskCount, addresses: seen } : { taskCount, ...addresses };
+}
+
+type Addresses = Omit<Surroundings, 'taskCount'> & { addresses: string };
+
+/** A thousand agents ask about the same view of the same thousand instances. */
+const addresses = new WeakMap<ClusterView, Addresses>();
+
+function addressesOf(view: ClusterView): Addresses {
+  const known = addresses.get(view);
+  if (known !== undefined) return known;
+  const ready = view.instances.filter((instance) => instance.state === 'ready' && instance.address !== null);
+  const found = withMark({
+    schedulerAddress: ready.find(({ role }) => role === 'head')?.address ?? null,
+    readyWorkers: ready.filter(({ role }) => role === 'worker').flatMap(({ address }) => address ?? []),
+  });
+  addresses.set(view, found);
+  return found;
+}
+
+/** An agent that has them names them by this, and a thousand times 15 kB need not be written. */
+function withMark(found: Omit<Addresses, 'addresses'>): Addresses {
+  const hash = createHash('sha256').update(JSON.stringify(found)).digest('base64url');
+  return { ...found, addresses: hash.slice(0, markLength) };
+}
+
+const markLength = 22;
+
+/** How long the group commit may wait for company follows from how long tasks take, and from what the agent has in hand. */
+function windowFor({ results, held = [], returned = [] }: ExchangeRequest): SubmitOptions {
+  if (results.length === 0) return {};
+  const totalMs = results.reduce((sum, { startedAtMs, endedAtMs }) => sum + Math.max(0, endedAtMs - startedAtMs), 0);
+  const taskMs = totalMs / results.length;
+  // Others wait for what is handed back.
+  const inHandMs = returned.length > 0 ? 0 : held.length * taskMs;
+  return { taskMs, patienceMs: Math.min(maxPatienceMs, inHandMs / 2) };
+}
+
+/** An agent with work for as long does not notice that its exchange waits for others. */
+const maxPatienceMs = 150;
+
+const overAnswer = (job: number): ExchangeAnswer => ({
+  grants: [],
+  acknowledged: [],
+  drop: [],
+  stop: { code: 'JOB_OVER', text: `Job ${job} is over.` },
+  retryAfterMs: minIdleClaimMs,
+  renewWithinMs: minIdleClaimMs,
+});
+
+const noJob = (cluster: number) =>
+  new RopewalkError({
+    code: 'FORBIDDEN',
+    message: `Cluster ${cluster} works for no job: there is nothing to exchange.`,
+  });

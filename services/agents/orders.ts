@@ -1,0 +1,64 @@
+// What an agent of a Dask cluster is to know and do, held until there is something it has not seen. Only the head
+// instance's agent drains workers, so that the others are not told whom.
+import { RopewalkError } from '../../domain/errors.ts';
+import { maxHeldOrders } from '../../domain/limits.ts';
+import type { ClusterView, Orders } from '../../contracts/cluster.ts';
+import type { InstanceContext } from '../context.ts';
+import type { ClusterKey } from '../order-watch.ts';
+import type { Views } from '../views.ts';
+
+export interface OrdersInput {
+  /** The version that the agent has; absent when it has none. */
+  seen?: number | undefined;
+  /** Aborts when the agent has left. */
+  signal: AbortSignal;
+}
+
+export async function readOrders(
+  { deps, actor }: InstanceContext,
+  { seen = -1, signal }: OrdersInput,
+): Promise<Orders> {
+  const { workspace, cluster, job, instance } = actor;
+  if (job !== null) throw noOrders(job);
+  const giveBack = deps.quotas.stream(`instance/${instance}`, maxHeldOrders);
+  const orders = await deps.orders
+    .wait({ workspace, cluster }, seen, AbortSignal.any([signal, deps.stopping]))
+    .finally(giveBack);
+  if (orders.drain.length === 0) return orders;
+  const { view } = await deps.views.cluster(workspace, cluster, { maxAgeMs: roleMaxAgeMs });
+  return ordersFor(view.instances.find(({ id }) => id === instance)?.role ?? null, orders);
+}
+
+/** An instance whose role is not known here gets the whole: the agent knows its own. */
+export const ordersFor = (role: 'head' | 'worker' | null, orders: Orders): Orders =>
+  role === 'worker' ? { ...orders, drain: [] } : orders;
+
+/** How the watch reads: a cluster that is over, or that nobody knows any more, is an order to stop. */
+export async function readClusterOrders(views: Views, key: ClusterKey, maxAgeMs: number): Promise<Orders> {
+  const { workspace, cluster } = key;
+  try {
+    const { view } = await views.cluster(workspace, cluster, { maxAgeMs });
+    if (isOver(view)) return over(cluster, view.dask?.orders ?? null);
+    if (view.dask === null) throw noOrders(cluster);
+    return view.dask.orders;
+  } catch (error) {
+    if (error instanceof RopewalkError && error.problem.code === 'NOT_FOUND') return over(cluster, null);
+    throw error;
+  }
+}
+
+const isOver = ({ endedAtMs, status }: ClusterView): boolean =>
+  endedAtMs !== null || status === 'stopped' || status === 'error';
+
+const over = (cluster: number, last: Orders | null): Orders => ({
+  version: last?.version ?? 0,
+  schedulerAddress: null,
+  drain: [],
+  stop: { code: 'CLUSTER_OVER', text: `Cluster ${cluster} is over.` },
+});
+
+/** A role never changes; only an instance that is new since then is looked up again. */
+const roleMaxAgeMs = 5_000;
+
+const noOrders = (job: number) =>
+  new RopewalkError({ code: 'FORBIDDEN', message: `Cluster ${job} works for a job: there are no orders, only tasks.` });

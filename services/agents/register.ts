@@ -1,0 +1,37 @@
+// An agent proves that it is an instance of its launch, on EC2 by its signed identity too, and gets the token with which it
+// talks from then on. One that was away until that token expired comes back with it. Which process is the instance is the
+// cluster's decision: the first bootId wins.
+import { RopewalkError } from '../../domain/errors.ts';
+import { defaultDeadManMs } from '../../domain/limits.ts';
+import type { RegisterAnswer, RegisterRequest } from '../../schema/agent.ts';
+import { clusterWorkflowId } from '../../contracts/cluster.ts';
+import type { LaunchContext } from '../context.ts';
+import { proveInstance } from './prove-instance.ts';
+import { refusal } from './refusal.ts';
+
+export async function registerAgent({ deps, actor }: LaunchContext, input: RegisterRequest): Promise<RegisterAnswer> {
+  const { workspace, cluster } = actor;
+  proveInstance(deps, input, actor.returning ?? null);
+  const submitted = await deps.reports.submit(clusterWorkflowId(cluster), {
+    instance: input.instance,
+    bootId: input.bootId,
+    kind: 'register',
+    address: input.address,
+    text: `agent ${input.version}, process ${input.pid}`,
+    ...(input.upForMs === undefined ? {} : { upForMs: input.upForMs }),
+  });
+  if (submitted.kind === 'closed') throw over(cluster);
+  if (submitted.kind === 'refused') throw refusal(submitted.problem);
+  const { role, clusterName, job, headAddress, orders, stop } = submitted.value;
+  if (stop !== null) throw new RopewalkError({ code: 'FORBIDDEN', message: `${stop.code}: ${stop.text}` });
+  const token = await deps.tokens.mintInstance({ workspace, cluster, job, instance: input.instance });
+  // Its certificate names the address that has just become known.
+  deps.views.expire(cluster);
+  const schedulerAddress = orders === null ? headAddress : orders.schedulerAddress;
+  const spec = await (job === null ? deps.views.clusterSpec(workspace, cluster) : deps.views.jobSpec(workspace, job));
+  const deadManMs = spec?.settings.deadManMs ?? defaultDeadManMs;
+  return { ...token, cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress, deadManMs };
+}
+
+const over = (cluster: number) =>
+  new RopewalkError({ code: 'NOT_FOUND', message: `Cluster ${cluster} is over.`, hint: 'This agent should end.' });

@@ -1,0 +1,41 @@
+// What an agent tells its cluster: that it lives or leaves, how its Dask process fares and, from the head instance, what
+// the scheduler says and which workers are drained. The answer's orders reach every agent that waits here for them.
+import type { ReportAnswerBody, ReportRequest } from '../../schema/agent.ts';
+import { clusterWorkflowId, type ReportItem } from '../../contracts/cluster.ts';
+import type { InstanceContext } from '../context.ts';
+import { ordersFor } from './orders.ts';
+import { refusal } from './refusal.ts';
+import { renewIfDue } from './renew.ts';
+
+export async function reportAgent(context: InstanceContext, input: ReportRequest): Promise<ReportAnswerBody> {
+  const { deps, actor } = context;
+  const { workspace, cluster, instance } = actor;
+  const submitted = await deps.reports.submit(clusterWorkflowId(cluster), itemOf(instance, input));
+  if (submitted.kind === 'refused') throw refusal(submitted.problem);
+  if (submitted.kind === 'closed') {
+    deps.orders.wake({ workspace, cluster });
+    return { stop: { code: 'CLUSTER_OVER', text: `Cluster ${cluster} is over.` }, orders: null, token: null };
+  }
+  const { stop, orders, role } = submitted.value;
+  if (orders !== null) deps.orders.heard({ workspace, cluster }, orders);
+  if (input.process !== undefined || input.kind === 'leaving') deps.views.expire(cluster);
+  return { stop, orders: orders === null ? null : ordersFor(role, orders), token: await renewIfDue(context) };
+}
+
+function itemOf(
+  instance: string,
+  { bootId, kind, address, text, process, scheduler, drained, interruption, unansweredForMs }: ReportRequest,
+): ReportItem {
+  return {
+    instance,
+    bootId,
+    kind,
+    address,
+    text,
+    ...(process === undefined ? {} : { process }),
+    ...(scheduler === undefined ? {} : { scheduler }),
+    ...(drained === undefined ? {} : { drained }),
+    ...(interruption === undefined ? {} : { interruption }),
+    ...(unansweredForMs === undefined ? {} : { unansweredForMs }),
+  };
+}

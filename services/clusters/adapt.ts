@@ -1,0 +1,47 @@
+// Turns adaptive scaling on, between two numbers of workers, or off. It runs in the cluster's workflow, so that it goes on
+// when whoever asked for it has left. The most that it may take is taken from the limits of workspace and user at once.
+import { RopewalkError } from '../../domain/errors.ts';
+import type { Cluster } from '../../schema/clusters.ts';
+import { clusterMessages, type AdaptSignal } from '../../contracts/cluster.ts';
+import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { showCluster } from '../shown.ts';
+import { findOpenDask } from './open-dask.ts';
+import { withShare } from './share.ts';
+
+export interface AdaptInput {
+  number: number;
+  minimum?: number | undefined;
+  maximum?: number | undefined;
+}
+
+export async function adaptCluster(context: Context, { number, ...bounds }: AdaptInput): Promise<Cluster> {
+  const { deps, actor } = context;
+  requireScope(actor, 'write', { honourStale: false });
+  const adaptive = readBounds(bounds);
+  const { view } = await findOpenDask(context, number);
+  requireCreator(actor, await ownedCluster(deps, view), 'may scale it');
+  await withShare<AdaptSignal>(context, view, clusterMessages.adapt, {
+    kind: 'adapt',
+    most: adaptive === null ? 0 : adaptive.maximum + 1,
+    signal: { adaptive },
+  });
+  return showCluster(context, await deps.views.cluster(actor.workspace, number));
+}
+
+function readBounds({ minimum, maximum }: Omit<AdaptInput, 'number'>): AdaptSignal['adaptive'] {
+  if (minimum === undefined && maximum === undefined) return null;
+  if (minimum === undefined) throw invalid('minimum', 'is missing: adaptive scaling needs both minimum and maximum');
+  if (maximum === undefined) throw invalid('maximum', 'is missing: adaptive scaling needs both minimum and maximum');
+  if (minimum > maximum) throw invalid('maximum', `must be at least minimum, which is ${minimum}`);
+  return { minimum, maximum };
+}
+
+const invalid = (field: string, why: string) =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field,
+    message: `${field}: ${why}.`,
+    hint: 'Send both, or neither to turn adaptive scaling off.',
+  });

@@ -1,0 +1,51 @@
+// What a client needs to connect: a certificate of the cluster's own authority with its key, made on the spot and kept
+// nowhere. Whoever holds it can run code on the cluster, so that reading rights alone are not enough.
+import { X509Certificate } from 'node:crypto';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import { issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
+import type { Credentials } from '../../schema/clusters.ts';
+import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireScope } from '../auth/scopes.ts';
+import { openCa } from '../cluster-ca.ts';
+import type { Context } from '../context.ts';
+import { time } from '../to-wire.ts';
+import { findOpenDask } from './open-dask.ts';
+
+export async function issueCredentials(context: Context, { number }: { number: number }): Promise<Credentials> {
+  const { deps, actor } = context;
+  requireScope(actor, 'write', { honourStale: false });
+  const { view, dask } = await findOpenDask(context, number);
+  requireCreator(actor, await ownedCluster(deps, view), 'gets its credentials');
+  const { schedulerAddress } = dask.orders;
+  if (schedulerAddress === null) throw notYet(number);
+  const ca = await openCa(deps.vault, number, dask.caRef);
+  const { certificatePem, keyPem } = await issueLeafAndKey({
+    ca,
+    role: 'client',
+    subject: actor.user,
+    addresses: [],
+    validDays: clientValidDays,
+    now: new Date(deps.now()),
+  });
+  return {
+    schedulerAddress,
+    ca: ca.certificatePem,
+    certificate: certificatePem,
+    key: keyPem.reveal(),
+    // Its authority may end before.
+    expiresAt: time(new X509Certificate(certificatePem).validToDate.getTime()),
+  };
+}
+
+const clientValidDays = 7;
+
+const notYet = (number: number) =>
+  new RopewalkError(
+    {
+      code: 'NOT_YET',
+      message: `The scheduler of cluster ${number} has not started yet.`,
+      hint: 'Try again in a second.',
+    },
+    { retryAfterMs: 1_000 },
+  );

@@ -1,0 +1,33 @@
+// What happened to a cluster, in order. A view holds the newest events only.
+import type { Cluster } from '../../schema/clusters.ts';
+import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { followEvents, type EventsInput } from '../follow-events.ts';
+
+type WireEvent = Cluster['events'][number];
+
+/** Rejects before the first event for what can be known then: scope and number. */
+export async function readEvents({ deps, actor }: Context, input: EventsInput): Promise<AsyncIterable<WireEvent>> {
+  requireScope(actor, 'read', { honourStale: true });
+  const read = () => deps.views.cluster(actor.workspace, input.number).then(({ view }) => view);
+  const first = await read();
+  requireCreator(actor, await ownedCluster(deps, first), 'may read its events');
+  return followEvents(deps, input, {
+    first,
+    read,
+    isOver: ({ endedAtMs }) => endedAtMs !== null,
+    eventsOf: ({ events }) => events,
+    added,
+  });
+}
+
+/** Both are the end of one list that only grows: what follows their longest overlap is new. */
+export function added<T>(before: readonly T[], now: readonly T[]): readonly T[] {
+  const texts = (list: readonly T[]) => list.map((item) => JSON.stringify(item));
+  const [old, fresh] = [texts(before), texts(now)];
+  for (let from = Math.max(0, old.length - fresh.length); from < old.length; from += 1) {
+    if (old.slice(from).every((text, index) => text === fresh[index])) return now.slice(old.length - from);
+  }
+  return now;
+}

@@ -1,0 +1,11 @@
+// One cluster, open or over.
+import type { Cluster } from '../../schema/clusters.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { showCluster } from '../shown.ts';
+
+export async function getCluster(context: Context, { number }: { number: number }): Promise<Cluster> {
+  const { deps, actor } = context;
+  requireScope(actor, 'read', { honourStale: true });
+  return showCluster(context, await deps.views.cluster(actor.workspace, number));
+}

@@ -1,0 +1,28 @@
+// A client says that it is there, and may say for how long its silence is to be borne.
+import type { Cluster } from '../../schema/clusters.ts';
+import { clusterMessages, type KeepaliveSignal } from '../../contracts/cluster.ts';
+import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { showCluster } from '../shown.ts';
+import { optionalMs } from './durations.ts';
+import { findOpenDask, signalCluster } from './open-dask.ts';
+
+export interface KeepaliveInput {
+  number: number;
+  timeout?: string | number | undefined;
+}
+
+export async function keepCluster(context: Context, { number, timeout }: KeepaliveInput): Promise<Cluster> {
+  const { deps, actor } = context;
+  requireScope(actor, 'write', { honourStale: false });
+  const noClientTimeoutMs = optionalMs(timeout, 'timeout');
+  const { view } = await findOpenDask(context, number);
+  requireCreator(actor, await ownedCluster(deps, view), 'may keep it');
+  if (!deps.keepalives.isRecent(number, noClientTimeoutMs, noClientTimeoutMs ?? view.dask?.noClientTimeoutMs ?? null)) {
+    const keepalive: KeepaliveSignal = { noClientTimeoutMs };
+    await signalCluster(context, view, clusterMessages.keepalive, keepalive);
+    deps.keepalives.told(number, noClientTimeoutMs);
+  }
+  return showCluster(context, await deps.views.cluster(actor.workspace, number));
+}

@@ -1,0 +1,36 @@
+// What a cluster's processes and agents printed, line by line.
+import type { LogLine } from '../../schema/jobs.ts';
+import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { streamLines } from '../log-lines.ts';
+
+export interface ClusterLogsInput {
+  number: number;
+  instance?: string | undefined;
+  follow: boolean;
+  since?: string | undefined;
+  /** Aborts when the reader has left. */
+  signal: AbortSignal;
+}
+
+/** Rejects before the first line for what can be known then: scope and number. */
+export async function readClusterLogs(
+  { deps, actor }: Context,
+  { number, instance, follow, since, signal }: ClusterLogsInput,
+): Promise<AsyncIterable<LogLine>> {
+  requireScope(actor, 'read', { honourStale: true });
+  const { view } = await deps.views.cluster(actor.workspace, number);
+  requireCreator(actor, await ownedCluster(deps, view), 'may read its logs');
+  const isOver = () => deps.views.cluster(actor.workspace, number).then((read) => read.view.endedAtMs !== null);
+  return streamLines(deps, {
+    provider: view.provider,
+    region: view.region ?? undefined,
+    owner: { workspace: view.workspace, cluster: number },
+    follow,
+    since,
+    signal,
+    isOver,
+    ...(instance === undefined ? {} : { instance }),
+  });
+}

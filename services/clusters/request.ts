@@ -1,0 +1,71 @@
+// What a request for a Dask cluster comes to, before anything is written or admitted: its times, its machines, what it is
+// warned of. A plan is made of the same.
+import { maxLeaseMs } from '../../domain/job/settings.ts';
+import { defaultDeadManMs, maxDeadManMs, minDeadManMs, minLeaseMs, minUnresponsiveMs } from '../../domain/limits.ts';
+import type { CreateClusterParsed } from '../../schema/clusters.ts';
+import type { Deps } from '../context.ts';
+import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
+import { checkDaskInput } from './dask-input.ts';
+import { optionalMs, positiveMs } from './durations.ts';
+
+export interface ClusterRequest {
+  times: Times;
+  machines: ResolvedMachines;
+  /** The workers and the scheduler's. */
+  instances: number;
+  warnings: string[];
+}
+
+export type Times = ReturnType<typeof readTimes>;
+
+/** @throws RopewalkError VALIDATION naming the field. */
+export async function readClusterRequest(
+  deps: Pick<Deps, 'clouds' | 'local'>,
+  body: CreateClusterParsed,
+): Promise<ClusterRequest> {
+  checkDaskInput(body);
+  const times = readTimes(body);
+  const machines = await resolveMachines(deps, machinesInput(body));
+  const instances = body.workers + 1;
+  return { times, machines, instances, warnings: [...machines.warnings, ...warningsOf(deps, machines, instances)] };
+}
+
+const readTimes = (body: CreateClusterParsed) => ({
+  idleTimeoutMs: positiveMs(body.idleTimeout, 'idleTimeout'),
+  noClientTimeoutMs: optionalMs(body.noClientTimeout, 'noClientTimeout'),
+  startTimeoutMs: positiveMs(body.startTimeout, 'startTimeout'),
+  maxLifetimeMs: optionalMs(body.maxLifetime, 'maxLifetime'),
+  unresponsiveTimeoutMs: positiveMs(body.unresponsiveTimeout, 'unresponsiveTimeout', { minMs: minUnresponsiveMs }),
+  drainTimeoutMs: positiveMs(body.drainTimeout, 'drainTimeout'),
+  deadManMs: positiveMs(body.deadMan ?? defaultDeadManMs / 1_000, 'deadMan', {
+    minMs: minDeadManMs,
+    maxMs: maxDeadManMs,
+  }),
+  // Three silent periods make a lease.
+  aliveEveryMs: Math.round(positiveMs(body.lease, 'lease', { minMs: minLeaseMs, maxMs: maxLeaseMs }) / 3),
+});
+
+const machinesInput = (body: CreateClusterParsed): MachinesInput => ({
+  provider: body.provider,
+  worker: { types: body.workerVmTypes, cpu: body.workerCpu, memory: body.workerMemory, gpu: body.workerGpu },
+  workerPrefix: 'worker',
+  head: { types: body.schedulerVmTypes, cpu: body.schedulerCpu, memory: body.schedulerMemory },
+  arm: body.arm,
+  spotPolicy: body.spotPolicy,
+  region: body.region,
+  zone: body.zone,
+  allowCrossZone: body.allowCrossZone,
+  diskSize: body.diskSize,
+  waitForCapacity: body.waitForCapacity,
+  allowSsh: body.allowSsh,
+  allowSshFrom: body.allowSshFrom,
+  allowIngressFrom: body.allowIngressFrom,
+});
+
+/** The local provider's instances share this machine; a cluster is not made smaller than it was asked for. */
+function warningsOf({ local }: Pick<Deps, 'local'>, { provider }: ResolvedMachines, instances: number): string[] {
+  if (provider !== 'local' || instances <= local.cores * 2) return [];
+  return [
+    `${instances} instances share the ${local.cores} cores of this machine; those beyond its limit start as others end.`,
+  ];
+}

@@ -1,0 +1,180 @@
+// What every service gets: its dependencies, who asks, and the request's id. Built once per process, never global.
+import { randomUUID } from 'node:crypto';
+
+import type { Logger } from 'pino';
+
+import {
+  bodyRoomBytes,
+  bodyRoomWaitMs,
+  defaultOpenStreams,
+  defaultRequestBurst,
+  defaultRequestsPerSecond,
+} from '../domain/limits.ts';
+import type { ExchangeAnswer, ExchangeItem } from '../domain/job/protocol.ts';
+import type { AdmitItem, Role, Scope } from '../domain/workspace/state.ts';
+import type { IdentityKeys } from '../platform/aws-identity.ts';
+import type { Keys } from '../platform/keys.ts';
+import { noMetrics, type ApiMetrics, type UpdateKind } from '../platform/metrics/api-metrics.ts';
+import type { Objects } from '../platform/objects/objects.ts';
+import type { InstanceClaims, LaunchClaims, Tokens } from '../platform/tokens.ts';
+import type { RequestTracer } from '../platform/tracing/request-span.ts';
+import type { Vault } from '../platform/vault/vault.ts';
+import type { LogLine, LogQuery } from '../providers/provider.ts';
+import { clusterMessages, type ReportAnswer, type ReportItem } from '../contracts/cluster.ts';
+import { jobMessages } from '../contracts/job.ts';
+import { workspaceMessages, type AdmitOk } from '../workflows/workspace/messages.ts';
+import type { FlushWatch } from './group-commit/group-commit.ts';
+import { createGroupCommits, type GroupCommits } from './group-commit/registry.ts';
+import { createTemporalFlush } from './group-commit/temporal-flush.ts';
+import { readClusterOrders } from './agents/orders.ts';
+import { type BodyRoom, createBodyRoom } from './body-room.ts';
+import { createPrograms, type Programs } from './agents/program.ts';
+import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
+import type { KeptWorkspaces } from './kept-workspaces.ts';
+import { createLoginRates, type LoginRates } from './login/rates.ts';
+import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
+import { createOrderWatch, type OrderWatch } from './order-watch.ts';
+import { createPeopleUpdates, type PeopleUpdates } from './people/updates.ts';
+import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
+import type { Clouds } from './machines.ts';
+import { createReadiness, type Readiness } from './readiness.ts';
+import { createViews, type Views } from './views.ts';
+import type { WorkflowsPort } from './workflows-port.ts';
+
+/** What the composition root brings. */
+export interface Ports {
+  workflows: WorkflowsPort;
+  objects: Objects;
+  vault: Vault;
+  tokens: Tokens;
+  keys: Keys;
+  logger: Logger;
+  now: () => number;
+  /** Where people reach this API: for links. */
+  publicUrl: string;
+  /** A provider's logs. */
+  logs: (provider: string, query: LogQuery) => AsyncIterable<LogLine>;
+  /** Default: this machine alone. */
+  clouds?: Clouds;
+  /** This machine, for the local provider. */
+  local: { hostId: string; cores: number };
+  /** Aborts when the process is told to end: open streams are cut, so that their readers come back elsewhere. */
+  stopping: AbortSignal;
+  /** By which instances of EC2 are known. Default: none are. */
+  identityKeys?: IdentityKeys;
+  /** Default: nothing is counted. */
+  metrics?: ApiMetrics;
+  /** Default: tracing is off. */
+  trace?: RequestTracer;
+  /** What an earlier process knew of workspaces. Default: nothing is kept. */
+  kept?: KeptWorkspaces;
+  /** What one caller may ask. Default: that of domain/limits.ts. */
+  quotas?: Partial<QuotaLimits>;
+  /** Proxies of ours before the API, each of which adds to X-Forwarded-For. Default: none, the header is not read. */
+  trustedProxies?: number;
+  /** Rejects when the key file cannot be read any more. Default: it always can. */
+  readKeys?: () => Promise<unknown>;
+}
+
+export interface Deps extends Omit<Ports, 'quotas'> {
+  quotas: Quotas;
+  bodyRoom: BodyRoom;
+  clouds: Clouds;
+  identityKeys: IdentityKeys;
+  programs: Programs;
+  metrics: ApiMetrics;
+  readiness: () => Promise<Readiness>;
+  views: Views;
+  taskRecords: TaskRecords;
+  admissions: GroupCommits<AdmitItem, AdmitOk>;
+  reports: GroupCommits<ReportItem, ReportAnswer>;
+  exchanges: GroupCommits<ExchangeItem, ExchangeAnswer>;
+  orders: OrderWatch;
+  keepalives: Keepalives;
+  people: PeopleUpdates;
+  loginRates: LoginRates;
+}
+
+/** A person or program with an API token. */
+export interface Actor {
+  workspace: string;
+  user: string;
+  tokenId: string;
+  role: Role;
+  /** Those of the token, as far as the user's role has them now. */
+  scopes: readonly Scope[];
+  expiresAtMs: number | null;
+  /** When the token was checked. */
+  checkedAtMs: number;
+  /** The token could not be checked just now and is honoured from memory: enough to read and to end things. */
+  isStale: boolean;
+}
+
+export interface Context<A = Actor> {
+  deps: Deps;
+  actor: A;
+  requestId: string;
+}
+
+/** An instance that may talk, and a launch whose instances may register. */
+export type InstanceContext = Context<InstanceClaims & { expiresAtMs: number }>;
+export type LaunchContext = Context<LaunchClaims>;
+
+export function createDeps(ports: Ports): Deps {
+  const { workflows, metrics = noMetrics, readKeys = () => Promise.resolve() } = ports;
+  const views = createViews({ ...ports, metrics });
+  const watch = (update: UpdateKind): FlushWatch => ({
+    flushed: (flush) => metrics.flushed(update, flush),
+    turnedAway: () => metrics.turnedAway(update),
+  });
+  return {
+    ...ports,
+    clouds: ports.clouds ?? { preferred: 'local', aws: null },
+    quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, ports.now),
+    bodyRoom: createBodyRoom({
+      totalBytes: bodyRoomBytes,
+      callerBytes: bodyRoomBytes / 2,
+      waitMs: bodyRoomWaitMs,
+    }),
+    identityKeys: ports.identityKeys ?? new Map(),
+    programs: createPrograms(ports.objects),
+    metrics,
+    readiness: createReadiness({ ...ports, readKeys, replica: randomUUID() }),
+    views,
+    taskRecords: createTaskRecords(ports.objects),
+    admissions: createGroupCommits({
+      flush: createTemporalFlush(workflows, workspaceMessages.admit),
+      watch: watch('admit'),
+    }),
+    reports: createGroupCommits({
+      flush: createTemporalFlush(workflows, clusterMessages.report),
+      watch: watch('report'),
+    }),
+    orders: createOrderWatch({
+      read: (key, maxAgeMs) => readClusterOrders(views, key, maxAgeMs),
+      holdMs: ordersHoldMs,
+    }),
+    keepalives: createKeepalives(ports.now),
+    people: createPeopleUpdates(workflows),
+    loginRates: createLoginRates(ports.now),
+    exchanges: createGroupCommits({
+      flush: createTemporalFlush(workflows, jobMessages.exchange),
+      watch: watch('exchange'),
+      answerBytes: ({ want, running, held = [], results }) =>
+        answerBytes + want * grantBytes + (running.length + held.length + results.length) * leaseBytes,
+    }),
+  };
+}
+
+const defaultQuotas: QuotaLimits = {
+  requestsPerSecond: defaultRequestsPerSecond,
+  requestBurst: defaultRequestBurst,
+  openStreams: defaultOpenStreams,
+};
+
+/** Shorter than what proxies and clients take for a dead connection. */
+const ordersHoldMs = 20_000;
+
+const answerBytes = 200;
+const grantBytes = 90;
+const leaseBytes = 12;

@@ -1,0 +1,198 @@
+// Group commit: what arrives for one workflow within a short window becomes one update, and the answers are spread.
+// At most one flush is in flight, so a workflow is never flooded however many agents call, and nothing here waits or
+// grows without a bound. Losing a flush is harmless: callers repeat themselves under their own operation ids.
+import { RopewalkError, type Problem } from '../../domain/errors.ts';
+import {
+  maxFlushBytes,
+  maxFlushItems,
+  maxFlushQueue,
+  maxFlushWindowMs,
+  minFlushWindowMs,
+  updateDeadlineMs,
+} from '../../domain/limits.ts';
+import type { FlushSeen } from '../../platform/metrics/api-metrics.ts';
+import type { ItemAnswer } from '../../contracts/flush.ts';
+
+/** What became of one flush. A rejection means that the outcome is unknown. */
+export type FlushOutcome<O> = { kind: 'answers'; items: ItemAnswer<O>[] } | { kind: 'closed' };
+
+/** What became of one item. `refused` is the workflow's own word: it changed nothing. */
+export type Submitted<O> = { kind: 'answer'; value: O } | { kind: 'refused'; problem: Problem } | { kind: 'closed' };
+
+export interface GroupCommit<I, O> {
+  /** Rejects when the outcome is unknown, or TOO_BUSY before it was sent. */
+  submit(item: I, options?: SubmitOptions): Promise<Submitted<O>>;
+  /** Nothing waits and nothing is in flight. */
+  isIdle(): boolean;
+}
+
+export interface SubmitOptions {
+  /** How long the work behind this item took. */
+  taskMs?: number;
+  /** How long this item may wait for company at no cost, when that is longer than the window; others may take it along. */
+  patienceMs?: number;
+}
+
+export interface GroupCommitOptions<I, O> {
+  flush: (items: I[]) => Promise<FlushOutcome<O>>;
+  /** Bytes that an item's answer may need, when that can be more than the item itself. */
+  answerBytes?: (item: I) => number;
+  /** Told of each flush when it is over, and of each item that was turned away before one. */
+  watch?: FlushWatch;
+}
+
+export interface FlushWatch {
+  flushed: (flush: FlushSeen) => void;
+  turnedAway: () => void;
+}
+
+export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): GroupCommit<I, O> {
+  let waiting: Waiting<I, O>[] = [];
+  let waitingBytes = 0;
+  let inFlight = false;
+  let timer: { handle: NodeJS.Timeout; dueAtMs: number } | null = null;
+  let earliestDueMs = Number.POSITIVE_INFINITY;
+  let meanTaskMs: number | null = null;
+
+  const windowMs = (): number =>
+    Math.min(maxFlushWindowMs, Math.max(minFlushWindowMs, (meanTaskMs ?? 0) * windowShareOfTask));
+  const isFull = (): boolean => waiting.length >= maxFlushItems || waitingBytes >= maxFlushBytes;
+
+  const arm = (): void => {
+    if (inFlight || waiting.length === 0) return;
+    const dueAtMs = isFull() ? 0 : earliestDueMs;
+    if (timer !== null && timer.dueAtMs <= dueAtMs) return;
+    if (timer !== null) clearTimeout(timer.handle);
+    if (isFull()) {
+      void flush();
+    } else {
+      const leftMs = Math.min(maxFlushWindowMs, Math.max(0, dueAtMs - Date.now()));
+      timer = { handle: setTimeout(() => void flush(), leftMs), dueAtMs };
+    }
+  };
+
+  const flush = async (): Promise<void> => {
+    timer = null;
+    inFlight = true;
+    const group = takeGroup();
+    const sentAtMs = Date.now();
+    let outcome: FlushSeen['outcome'] = 'failed';
+    try {
+      if (group.length > 0) {
+        const flushed = await options.flush(group.map(({ item }) => item));
+        spread(group, flushed);
+        outcome = flushed.kind === 'closed' ? 'closed' : 'answered';
+      }
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    } finally {
+      if (group.length > 0) options.watch?.flushed(seenOf(group, { sentAtMs, windowMs: windowMs(), outcome }));
+      inFlight = false;
+      arm();
+    }
+  };
+
+  /** The oldest items that fit together. Those that have waited too long learn so instead of waiting further. */
+  const takeGroup = (): Waiting<I, O>[] => {
+    const group: Waiting<I, O>[] = [];
+    let bytes = 0;
+    let taken = 0;
+    for (const next of waiting) {
+      const expired = Date.now() - next.sinceMs >= updateDeadlineMs;
+      if (!expired && (group.length >= maxFlushItems || bytes + next.bytes > maxFlushBytes)) break;
+      taken += 1;
+      waitingBytes -= next.bytes;
+      if (expired) {
+        options.watch?.turnedAway();
+        next.reject(tooBusy());
+      } else {
+        group.push(next);
+        bytes += next.bytes;
+      }
+    }
+    waiting = waiting.slice(taken);
+    earliestDueMs = waiting.reduce((earliest, { dueAtMs }) => Math.min(earliest, dueAtMs), Number.POSITIVE_INFINITY);
+    return group;
+  };
+
+  return {
+    submit: (item, { taskMs, patienceMs = 0 } = {}) =>
+      new Promise((resolve, reject) => {
+        const bytes = Math.max(Buffer.byteLength(JSON.stringify(item)), options.answerBytes?.(item) ?? 0);
+        if (bytes > maxFlushBytes) return reject(tooLarge(bytes));
+        if (waiting.length >= maxFlushQueue) {
+          options.watch?.turnedAway();
+          return reject(tooBusy());
+        }
+        if (taskMs !== undefined) meanTaskMs = average(meanTaskMs, taskMs);
+        const sinceMs = Date.now();
+        const dueAtMs = sinceMs + Math.min(maxFlushWindowMs, Math.max(windowMs(), patienceMs));
+        waiting.push({ item, bytes, sinceMs, dueAtMs, resolve, reject });
+        earliestDueMs = Math.min(earliestDueMs, dueAtMs);
+        waitingBytes += bytes;
+        arm();
+      }),
+    isIdle: () => waiting.length === 0 && !inFlight,
+  };
+}
+
+interface Waiting<I, O> {
+  item: I;
+  bytes: number;
+  sinceMs: number;
+  dueAtMs: number;
+  resolve: (outcome: Submitted<O>) => void;
+  reject: (error: unknown) => void;
+}
+
+const windowShareOfTask = 0.01;
+const weightOfNewest = 0.1;
+const busyRetryMs = 1_000;
+
+const average = (mean: number | null, taskMs: number): number =>
+  mean === null ? taskMs : mean + (taskMs - mean) * weightOfNewest;
+
+function seenOf<I, O>(
+  group: Waiting<I, O>[],
+  { sentAtMs, ...rest }: Pick<FlushSeen, 'windowMs' | 'outcome'> & { sentAtMs: number },
+): FlushSeen {
+  return {
+    ...rest,
+    items: group.length,
+    bytes: group.reduce((sum, { bytes }) => sum + bytes, 0),
+    waitedMs: group.map(({ sinceMs }) => sentAtMs - sinceMs),
+    tookMs: Date.now() - sentAtMs,
+  };
+}
+
+function spread<I, O>(group: Waiting<I, O>[], outcome: FlushOutcome<O>): void {
+  if (outcome.kind === 'answers' && outcome.items.length !== group.length) {
+    throw new RopewalkError({
+      code: 'INTERNAL',
+      message: `A flush of ${group.length} items got ${outcome.items.length} answers.`,
+    });
+  }
+  for (const [index, { resolve }] of group.entries()) {
+    const answer = outcome.kind === 'answers' ? outcome.items[index] : undefined;
+    if (answer === undefined) resolve({ kind: 'closed' });
+    else if ('error' in answer) resolve({ kind: 'refused', problem: answer.error });
+    else resolve({ kind: 'answer', value: answer.ok });
+  }
+}
+
+const tooBusy = () =>
+  new RopewalkError(
+    {
+      code: 'TOO_BUSY',
+      message: 'More requests wait for this workflow than it can take now. Nothing was changed.',
+      hint: 'Try again after the time given in Retry-After.',
+    },
+    { retryAfterMs: busyRetryMs },
+  );
+
+const tooLarge = (bytes: number) =>
+  new RopewalkError({
+    code: 'TOO_LARGE',
+    message: `This request weighs ${bytes} bytes; at most ${maxFlushBytes} fit into one update.`,
+    hint: 'Send less at once.',
+  });

@@ -1,0 +1,44 @@
+// What happened to a job, in order: made from its view, which keeps its newest errors only. Nothing is stored for it.
+import { parseArray } from '../../domain/job/array.ts';
+import type { JobEvent } from '../../schema/jobs.ts';
+import type { JobView } from '../../contracts/job.ts';
+import { ownedJob, requireCreator } from '../auth/privacy.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { followEvents, type EventsInput } from '../follow-events.ts';
+
+/** Rejects before the first event for what can be known then: scope and number. */
+export async function readJobEvents({ deps, actor }: Context, input: EventsInput): Promise<AsyncIterable<JobEvent>> {
+  requireScope(actor, 'read', { honourStale: true });
+  const read = () => deps.views.job(actor.workspace, input.number).then(({ view }) => view);
+  const first = await read();
+  requireCreator(actor, ownedJob(first), 'may read its events');
+  return followEvents(deps, input, { first, read, isOver, eventsOf: jobEvents, added: untold });
+}
+
+const isOver = ({ status }: JobView) => status !== 'pending' && status !== 'running';
+
+type Happened = Omit<JobEvent, 'at'> & { atMs: number };
+
+export function jobEvents(view: JobView): Happened[] {
+  const { user, command, array, reason, submittedAtMs, startedAtMs, recentErrors } = view;
+  const events: Happened[] = [
+    { atMs: submittedAtMs, code: 'SUBMITTED', text: `submitted by ${user}: ${command}`, by: user },
+  ];
+  if (startedAtMs !== null) events.push({ atMs: startedAtMs, code: 'STARTED', text: 'the first task has started' });
+  const ids = recentErrors.length === 0 ? null : parseArray(array);
+  for (const { task, attempt, text, atMs } of recentErrors) {
+    events.push({ atMs, code: 'TASK_FAILED', text: `task ${ids?.idAt(task)}, attempt ${attempt}: ${text}` });
+  }
+  if (reason !== null) events.push({ ...reason });
+  return events.toSorted((a, b) => a.atMs - b.atMs);
+}
+
+/** Old errors leave the view, so that there is no common end. A job is submitted once, whatever a first look takes for its time. */
+export function untold(before: readonly Happened[], now: readonly Happened[]): readonly Happened[] {
+  const keyOf = (event: Happened) => (once.has(event.code) ? event.code : JSON.stringify(event));
+  const known = new Set(before.map(keyOf));
+  return now.filter((event) => !known.has(keyOf(event)));
+}
+
+const once = new Set(['SUBMITTED', 'STARTED']);

@@ -1,0 +1,52 @@
+// A job's output as it was printed, line by line.
+import { RopewalkError } from '../../domain/errors.ts';
+import { parseArray } from '../../domain/job/array.ts';
+import type { LogLine as WireLine } from '../../schema/jobs.ts';
+import type { JobView } from '../../contracts/job.ts';
+import { ownedJob, requireCreator } from '../auth/privacy.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { streamLines } from '../log-lines.ts';
+
+export interface LogsInput {
+  number: number;
+  tasks?: string | undefined;
+  follow: boolean;
+  since?: string | undefined;
+  /** Aborts when the reader has left. */
+  signal: AbortSignal;
+}
+
+/** Rejects before the first line for what can be known then: scope, number, task ids. */
+export async function readLogs({ deps, actor }: Context, input: LogsInput): Promise<AsyncIterable<WireLine>> {
+  requireScope(actor, 'read', { honourStale: true });
+  const { view } = await deps.views.job(actor.workspace, input.number);
+  requireCreator(actor, ownedJob(view), 'may read its logs');
+  const { number, follow, signal, since, tasks } = input;
+  const isOver = () => deps.views.job(actor.workspace, number).then((read) => overStates.has(read.view.status));
+  return streamLines(deps, {
+    provider: view.provider ?? 'local',
+    region: view.region ?? undefined,
+    owner: { workspace: view.workspace, cluster: number },
+    follow,
+    since,
+    signal,
+    isOver,
+    ...(tasks === undefined ? {} : { tasks: taskIds(tasks, view) }),
+  });
+}
+
+const overStates = new Set<JobView['status']>(['done', 'error', 'cancelled']);
+
+function taskIds(syntax: string, view: JobView): number[] {
+  const wanted = parseArray(syntax, 'tasks');
+  const ids = Array.from({ length: wanted.count }, (_, index) => wanted.idAt(index));
+  const array = parseArray(view.array);
+  const unknown = ids.find((id) => array.indexOf(id) === null);
+  if (unknown === undefined) return ids;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'tasks',
+    message: `tasks: job ${view.number} has no task ${unknown}; it has ${view.array}.`,
+  });
+}

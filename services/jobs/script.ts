@@ -1,0 +1,44 @@
+// What travels with a job: its files, checked before anything is written, and the script among them whose header counts.
+import { parseBatchHeader, type BatchHeader } from '../../domain/batch-header.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import type { CreateJobParsed } from '../../schema/jobs.ts';
+import { checkEnvironment } from '../environment-check.ts';
+
+/** The header of the first file that the command names; no header when it names none, or one that is not text. */
+export function readHeader({ command, files }: Pick<CreateJobParsed, 'command' | 'files'>): BatchHeader {
+  const byPath = new Map(files.map((file) => [normal(file.path), file]));
+  const script = command.map((word) => byPath.get(normal(word))).find((file) => file !== undefined);
+  if (script === undefined) return { options: [], problems: [] };
+  const bytes = Buffer.from(script.content, 'base64');
+  return bytes.includes(0) ? { options: [], problems: [] } : parseBatchHeader(bytes.toString('utf8'));
+}
+
+/** Refuses what could not be placed in a task's working directory, or would leave it. */
+export function checkFiles(files: CreateJobParsed['files']): void {
+  const seen = new Set<string>();
+  for (const [index, { path }] of files.entries()) {
+    const parts = normal(path).split('/');
+    const field = `files.${index}.path`;
+    if (parts.some((part) => part === '' || part === '.' || part === '..') || /[\\\p{Cc}]/u.test(path)) {
+      const hint = 'Give a path below the working directory, with "/" between its parts, without "..".';
+      throw invalid(field, `${field}: ${JSON.stringify(path)} does not stay in the task's working directory.`, hint);
+    }
+    if (seen.has(parts.join('/'))) throw invalid(field, `${field}: ${JSON.stringify(path)} is there twice.`);
+    seen.add(parts.join('/'));
+  }
+}
+
+/** A NUL cannot be passed to a process. */
+export function checkWords({ command, ...environment }: Pick<CreateJobParsed, 'command' | 'env' | 'secretEnv'>): void {
+  for (const [index, word] of command.entries()) {
+    if (word.includes('\0'))
+      throw invalid(`command.${index}`, `command.${index}: a word cannot contain a NUL character.`);
+  }
+  if (command[0] === '') throw invalid('command.0', 'command.0: the first word names the program; it is empty.');
+  checkEnvironment(environment);
+}
+
+const normal = (path: string): string => path.replace(/^(?:\.\/)+/, '');
+
+const invalid = (field: string, message: string, hint?: string) =>
+  new RopewalkError({ code: 'VALIDATION', field, message, ...(hint === undefined ? {} : { hint }) });

@@ -1,0 +1,97 @@
+// Output as it was printed, line by line. Following ends when its job or cluster is over and nothing more comes; a reader
+// who leaves ends it too. Nothing is stripped or coloured here: what is safe to print is for clients to decide.
+import type { LogLine } from '../providers/provider.ts';
+import type { LogLine as WireLine } from '../schema/jobs.ts';
+import type { Deps } from './context.ts';
+import { shuttingDown } from './shutting-down.ts';
+import { time } from './to-wire.ts';
+
+export interface LinesWanted {
+  provider: string;
+  region: string | undefined;
+  owner: { workspace: string; cluster: number };
+  /** Array ids; all when absent. */
+  tasks?: number[];
+  instance?: string;
+  since: string | undefined;
+  follow: boolean;
+  /** Aborts when the reader has left. */
+  signal: AbortSignal;
+  /** Asked now and then while following. */
+  isOver: () => Promise<boolean>;
+}
+
+/** Throws at once when the provider has no such logs: in the middle of an answer nobody could be told why. */
+export function streamLines(
+  deps: Pick<Deps, 'logs' | 'now' | 'stopping'>,
+  wanted: LinesWanted,
+): AsyncGenerator<WireLine> {
+  const ended = new AbortController();
+  const { provider, region, since, signal, isOver: _, ...query } = wanted;
+  const lines = deps.logs(provider, {
+    ...query,
+    ...(region === undefined ? {} : { region }),
+    signal: AbortSignal.any([signal, deps.stopping, ended.signal]),
+    ...(since === undefined ? {} : { sinceMs: Date.parse(since) }),
+  });
+  return shown(deps, wanted, lines, ended);
+}
+
+async function* shown(
+  deps: Pick<Deps, 'now' | 'stopping'>,
+  { provider, follow, isOver }: LinesWanted,
+  lines: AsyncIterable<LogLine>,
+  ended: AbortController,
+): AsyncGenerator<WireLine> {
+  const heard = { atMs: deps.now() };
+  const quietMs = provider === 'local' ? localQuietMs : cloudQuietMs;
+  const watch = follow ? endWhenDrained(deps, isOver, heard, ended, quietMs) : null;
+  try {
+    for await (const { atMs, instance, task, attempt, stream, text } of lines) {
+      heard.atMs = deps.now();
+      yield { at: time(atMs), instance, task, attempt, stream, text };
+    }
+    // A stream that our own end cuts short must not look complete to its reader.
+    if (deps.stopping.aborted) throw shuttingDown();
+  } catch (error) {
+    if (!ended.signal.aborted) throw error;
+  } finally {
+    ended.abort();
+    await watch;
+  }
+}
+
+/** Once it is over, waits until no line has come for a moment, and ends the following. */
+async function endWhenDrained(
+  deps: Pick<Deps, 'now' | 'stopping'>,
+  isOver: () => Promise<boolean>,
+  heard: { atMs: number },
+  ended: AbortController,
+  quietMs: number,
+): Promise<void> {
+  let isKnownOver = false;
+  while (!ended.signal.aborted && !deps.stopping.aborted) {
+    isKnownOver ||= await isOver().catch(() => false);
+    if (isKnownOver && deps.now() - heard.atMs >= quietMs) ended.abort();
+    else await pause(isKnownOver ? quietMs / 4 : pollMs, ended.signal);
+  }
+}
+
+const pollMs = 1_000;
+/** The local provider looks at its files four times a second. */
+const localQuietMs = 1_000;
+/** An agent sends its last lines within seconds of its end, and a cloud's logs show them some seconds later. */
+const cloudQuietMs = 15_000;
+
+/** Resolves early when the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}

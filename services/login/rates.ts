@@ -1,0 +1,84 @@
+// How often one may ask before anybody has signed in, and how many codes a person may guess. Counted in this process: with
+// several replicas the bound is as many times higher, which is still far too few guesses for a code of eight letters.
+import { RopewalkError } from '../../domain/errors.ts';
+import { deviceLoginTtlMs, maxDeviceLogins, maxDeviceLoginsOfAddress, maxWrongUserCodes } from '../../domain/limits.ts';
+
+export interface LoginRates {
+  /**
+   * Throws TOO_BUSY when this address has begun too many logins lately. Never because of others: when too many wait, one of
+   * the address that has most gives way. Call `begun` when the login has its key; it returns the key of the one that goes.
+   */
+  begin(address: string | null): { begun: (key: string) => string | null };
+  /**
+   * Throws TOO_BUSY when this person has typed too many wrong codes lately. Counts as wrong at once, so that guesses that
+   * come together count too; whoever finds that it was right calls what this returns.
+   */
+  guess(person: string): () => void;
+}
+
+export function createLoginRates(now: () => number): LoginRates {
+  const wrong = new Map<string, Window>();
+  const byAddress = new Map<string, Window>();
+  let waiting: Waiting[] = [];
+  const isOver = (window: Window): boolean => now() - window.sinceMs >= deviceLoginTtlMs;
+  return {
+    begin(address) {
+      for (const [each, window] of byAddress) if (isOver(window)) byAddress.delete(each);
+      waiting = waiting.filter(({ sinceMs }) => now() - sinceMs < deviceLoginTtlMs);
+      if (address !== null) {
+        const window = byAddress.get(address) ?? { sinceMs: now(), count: 0 };
+        if (window.count >= maxDeviceLoginsOfAddress) throw tooMany('Too many logins were begun from here.', window);
+        window.count += 1;
+        // A flood from everywhere must not fill our memory either.
+        if (byAddress.size < maxAddresses) byAddress.set(address, window);
+      }
+      return {
+        begun: (key) => {
+          const last = waiting.length < maxDeviceLogins ? null : oldestOfMost(waiting);
+          waiting = [...waiting.filter((each) => each !== last), { key, address, sinceMs: now() }];
+          return last?.key ?? null;
+        },
+      };
+    },
+    guess(person) {
+      const known = wrong.get(person);
+      const window = known === undefined || isOver(known) ? { sinceMs: now(), count: 0 } : known;
+      if (window.count >= maxWrongUserCodes) throw tooMany('Too many codes were wrong.', window);
+      window.count += 1;
+      wrong.set(person, window);
+      return () => {
+        window.count -= 1;
+        if (window.count === 0 && wrong.get(person) === window) wrong.delete(person);
+      };
+    },
+  };
+
+  function tooMany(message: string, { sinceMs }: Window): RopewalkError {
+    const retryAfterMs = sinceMs + deviceLoginTtlMs - now();
+    return new RopewalkError(
+      { code: 'TOO_BUSY', message, hint: 'Wait for the time in Retry-After.' },
+      { retryAfterMs },
+    );
+  }
+}
+
+const maxAddresses = 100_000;
+
+interface Waiting {
+  key: string;
+  address: string | null;
+  sinceMs: number;
+}
+
+/** Of the address from which most wait, so that a flood crowds out itself first. */
+function oldestOfMost(waiting: readonly Waiting[]): Waiting | null {
+  const counts = new Map<string | null, number>();
+  for (const { address } of waiting) counts.set(address, (counts.get(address) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return waiting.find(({ address }) => counts.get(address) === most) ?? null;
+}
+
+interface Window {
+  sinceMs: number;
+  count: number;
+}

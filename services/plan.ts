@@ -1,0 +1,63 @@
+// What a cluster or job would be launched as, and what it would cost an hour. Nothing is written, admitted or launched.
+import { totalPrice } from '../domain/offers/plan.ts';
+import type { CreateClusterParsed } from '../schema/clusters.ts';
+import type { CreateJobParsed } from '../schema/jobs.ts';
+import type { Plan } from '../schema/plans.ts';
+import { requireScope } from './auth/scopes.ts';
+import { readClusterRequest } from './clusters/request.ts';
+import type { Context, Deps } from './context.ts';
+import { thisMachine } from './instance-types.ts';
+import { readJobRequest } from './jobs/request.ts';
+import { cloudOf, type ResolvedMachines } from './machines.ts';
+import { rolesOf } from './plan-roles.ts';
+
+/** @throws RopewalkError VALIDATION as `createCluster` would. */
+export async function planCluster({ deps, actor }: Context, body: CreateClusterParsed): Promise<Plan> {
+  requireScope(actor, 'write', { honourStale: true });
+  const { machines, instances, warnings } = await readClusterRequest(deps, body);
+  return planOf(deps, { machines, instances, warnings });
+}
+
+/** @throws RopewalkError VALIDATION as `createJob` would. */
+export async function planJob({ deps, actor }: Context, body: CreateJobParsed): Promise<Plan> {
+  requireScope(actor, 'write', { honourStale: true });
+  const { machines, resolved, warnings } = await readJobRequest(deps, body);
+  return planOf(deps, { machines, instances: resolved.instances, warnings });
+}
+
+function planOf(
+  deps: Pick<Deps, 'clouds' | 'local' | 'now'>,
+  { machines, instances, warnings }: { machines: ResolvedMachines; instances: number; warnings: string[] },
+): Plan {
+  const { provider, machines: settings } = machines;
+  const offers = settings === undefined ? [thisMachine(deps.local.cores)] : machines.offers;
+  const { head, workers, zones } = rolesOf(machines, offers, instances);
+  return {
+    provider,
+    region: settings?.region ?? null,
+    zones,
+    allowCrossZone: settings?.allowCrossZone ?? false,
+    diskGib: settings?.diskGib ?? null,
+    head,
+    workers,
+    pricePerHour: totalPrice([head.pricePerHour, workers.pricePerHour]),
+    prices: settings === undefined ? [] : pricesOf(deps, settings.region, workers.markets),
+    warnings,
+  };
+}
+
+function pricesOf(
+  { clouds, now }: Pick<Deps, 'clouds' | 'now'>,
+  region: string | undefined,
+  markets: Plan['workers']['markets'],
+): Plan['prices'] {
+  const dated = cloudOf(clouds, region).onDemandPrices ?? { source: 'the provider', asOf: today(now()) };
+  const asked = {
+    market: 'spot' as const,
+    source: 'EC2, at most five minutes old',
+    asOf: new Date(now()).toISOString(),
+  };
+  return [{ market: 'on-demand', ...dated }, ...(markets.includes('spot') ? [asked] : [])];
+}
+
+const today = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 10);

@@ -1,0 +1,137 @@
+// The port to Temporal over its client. Every call has a deadline: the client's own default is to wait for ever.
+import {
+  isGrpcServiceError,
+  QueryNotRegisteredError,
+  QueryRejectedError,
+  ServiceError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  type Client,
+} from '@temporalio/client';
+
+import { RopewalkError } from '../domain/errors.ts';
+import type { WorkflowsPort } from './workflows-port.ts';
+
+/** The client must have been made with `queryRejectCondition: 'NOT_OPEN'`, see temporalClientOptions. */
+export function createTemporalPort(client: Client): WorkflowsPort {
+  const handle = <R>(workflowId: string) => client.workflow.getHandle<() => Promise<R>>(workflowId);
+  const within = <T>(deadlineAtMs: number, call: () => Promise<T>): Promise<T> =>
+    client.withDeadline(deadlineAtMs, call);
+
+  return {
+    async update<I, O>(
+      workflowId: string,
+      name: string,
+      input: I,
+      options: { updateId: string; deadlineAtMs: number },
+    ) {
+      try {
+        const value = await within(options.deadlineAtMs, () =>
+          handle(workflowId).executeUpdate<O, [I]>(name, { args: [input], updateId: options.updateId }),
+        );
+        return { kind: 'done', value } as const;
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return notFoundOutcome(error);
+        if (error instanceof WorkflowUpdateFailedError) throw internal(workflowId, error);
+        if (isTaskFailure(error)) return { kind: 'aborted' } as const;
+        throw unavailable(error);
+      }
+    },
+
+    async query<O, I>(workflowId: string, name: string, input?: I) {
+      const deadlineAtMs = Date.now() + readDeadlineMs;
+      const ask = (): Promise<O> =>
+        input === undefined ? handle(workflowId).query<O>(name) : handle(workflowId).query<O, [I]>(name, input);
+      for (;;) {
+        try {
+          return { kind: 'value', value: await within(deadlineAtMs, ask) } as const;
+        } catch (error) {
+          if (error instanceof WorkflowNotFoundError) return { kind: 'missing' } as const;
+          if (!(error instanceof QueryRejectedError)) throw unavailable(error);
+          if (error.status !== continuedAsNew) return { kind: 'closed' } as const;
+          // It lives on in the run that has just begun, and only our way to it was too slow.
+          if (Date.now() >= deadlineAtMs) throw unavailable(error);
+        }
+      }
+    },
+
+    async signal<I>(workflowId: string, name: string, input: I) {
+      try {
+        await within(Date.now() + readDeadlineMs, () => handle(workflowId).signal<[I]>(name, input));
+        return { kind: 'sent' } as const;
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw unavailable(error);
+        return alreadyCompleted.test(error.message) ? ({ kind: 'closed' } as const) : ({ kind: 'missing' } as const);
+      }
+    },
+
+    async result<O>(workflowId: string) {
+      try {
+        const value = await within(Date.now() + readDeadlineMs, () => handle<O>(workflowId).result());
+        return { kind: 'value', value } as const;
+      } catch (error) {
+        if (error instanceof WorkflowFailedError) return { kind: 'failed', text: endingOf(error) } as const;
+        if (error instanceof WorkflowNotFoundError) return { kind: 'missing' } as const;
+        throw unavailable(error);
+      }
+    },
+
+    async isReachable() {
+      try {
+        await within(Date.now() + readinessDeadlineMs, () => client.workflowService.getSystemInfo({}));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+/** Closed workflows are read from their result and the archive: a query would replay their whole history. */
+export const temporalClientOptions = { workflow: { queryRejectCondition: 'NOT_OPEN' } } as const;
+
+const readDeadlineMs = 4_000;
+const readinessDeadlineMs = 2_000;
+const retryAfterMs = 1_000;
+
+/** The server tells these three apart by text alone (facts: server 1.32). */
+const abortedByClosing = /aborted by closing workflow/i;
+const alreadyCompleted = /already completed/i;
+
+/** The workflow task that was to accept the update failed, most often because the run was to continue as new at that moment. */
+const isTaskFailure = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  isGrpcServiceError(error.cause) &&
+  /unexpected workflow task failure/i.test(error.cause.message);
+
+/** WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW */
+const continuedAsNew = 6;
+
+function notFoundOutcome(error: WorkflowNotFoundError) {
+  if (abortedByClosing.test(error.message)) return { kind: 'aborted' } as const;
+  return alreadyCompleted.test(error.message) ? ({ kind: 'closed' } as const) : ({ kind: 'missing' } as const);
+}
+
+function endingOf(error: WorkflowFailedError): string {
+  return error.cause === undefined ? error.message : `${error.message}: ${error.cause.message}`;
+}
+
+/** Everything else that the client throws means: no answer in time. Mistakes of our own pass through as they are. */
+function unavailable(error: unknown): unknown {
+  const known = [ServiceError, WorkflowUpdateRPCTimeoutOrCancelledError, QueryNotRegisteredError, QueryRejectedError];
+  if (!known.some((kind) => error instanceof kind) && !isGrpcServiceError(error)) return error;
+  return new RopewalkError(
+    {
+      code: 'UNAVAILABLE',
+      message: 'The control plane did not answer in time.',
+      hint: 'Try again after the time given in Retry-After. If it stays so, check that Temporal and a Temporal worker run.',
+    },
+    { cause: error, retryAfterMs },
+  );
+}
+
+/** Handlers of ours never throw on an item, so a failed update is a mistake of ours. */
+const internal = (workflowId: string, cause: unknown) =>
+  new RopewalkError({ code: 'INTERNAL', message: `An update of ${workflowId} failed.` }, { cause });

@@ -1,0 +1,132 @@
+// From the views of workflows to what callers get: times as RFC 3339, nothing internal.
+import { parseArray } from '../domain/job/array.ts';
+import type { Reason } from '../domain/reason.ts';
+import type { Cluster } from '../schema/clusters.ts';
+import type { Job } from '../schema/jobs.ts';
+import type { ClusterView, DaskView, InstanceView, WaitingView } from '../contracts/cluster.ts';
+import type { JobView } from '../contracts/job.ts';
+import type { Viewed } from './views.ts';
+
+export function toWireJob({ view, staleSinceMs }: Viewed<JobView>): Job {
+  const { stale, repeated, lost, retried } = view.counters;
+  return {
+    number: view.number,
+    workspace: view.workspace,
+    name: view.name,
+    command: view.command,
+    status: view.status,
+    reason: wireReason(view.reason),
+    user: view.user,
+    tasks: { ...view.tasks },
+    counters: { stale, repeated, lost, retried },
+    array: view.array,
+    instances: view.instances,
+    submittedAt: time(view.submittedAtMs),
+    startedAt: timeOrNull(view.startedAtMs),
+    endedAt: timeOrNull(view.endedAtMs),
+    recentErrors: wireErrors(view),
+    staleSince: timeOrNull(staleSinceMs),
+  };
+}
+
+/** People know a task by its id in the array, as its log lines do. */
+function wireErrors({ array, recentErrors }: JobView): Job['recentErrors'] {
+  if (recentErrors.length === 0) return [];
+  const tasks = parseArray(array);
+  return recentErrors.map(({ task, attempt, text, atMs }) => ({
+    task: tasks.idAt(task),
+    attempt,
+    text,
+    at: time(atMs),
+  }));
+}
+
+export function toWireCluster({ view, staleSinceMs }: Viewed<ClusterView>): Cluster {
+  return {
+    number: view.number,
+    workspace: view.workspace,
+    name: view.name,
+    job: view.job,
+    user: view.user,
+    status: view.status,
+    reason: wireReason(view.reason),
+    target: view.target,
+    provider: view.provider,
+    region: view.region ?? null,
+    instances: view.instances.map(wireInstance),
+    failures: view.failures.map(({ code, text, count, lastAtMs }) => ({ code, text, count, lastAt: time(lastAtMs) })),
+    events: view.events.map(wireEvent),
+    createdAt: time(view.createdAtMs),
+    readyAt: timeOrNull(view.readyAtMs),
+    endedAt: timeOrNull(view.endedAtMs),
+    launched: view.launched,
+    terminated: view.terminated,
+    waitingForCapacity: wireWaiting(view.waiting ?? null),
+    dask: view.dask === null ? null : wireDask(view.dask),
+    staleSince: timeOrNull(staleSinceMs),
+  };
+}
+
+const wireWaiting = (waiting: WaitingView | null): Cluster['waitingForCapacity'] =>
+  waiting === null
+    ? null
+    : {
+        since: time(waiting.sinceMs),
+        nextTry: time(waiting.nextTryMs),
+        until: timeOrNull(waiting.untilMs),
+        missing: waiting.missing,
+        text: waiting.text,
+      };
+
+const wireEvent = ({ atMs, code, text, by }: ClusterView['events'][number]): Cluster['events'][number] => ({
+  at: time(atMs),
+  code,
+  text,
+  by: by ?? null,
+});
+
+function wireInstance(view: InstanceView): Cluster['instances'][number] {
+  const { id, role, state, slot, generation, address, process } = view;
+  return {
+    id,
+    role,
+    state,
+    slot,
+    generation,
+    address,
+    launchedAt: time(view.launchedAtMs),
+    registeredAt: timeOrNull(view.registeredAtMs),
+    reason: wireReason(view.reason),
+    process: process === null ? null : wireProcess(process),
+    stages: (view.stages ?? []).map(({ name, atMs }) => ({ name, at: time(atMs) })),
+  };
+}
+
+const wireProcess = ({ name, state, stage, address, reason, atMs }: NonNullable<InstanceView['process']>) => ({
+  name,
+  state,
+  stage,
+  address,
+  reason: wireReason(reason),
+  at: time(atMs),
+});
+
+function wireDask({ orders, report, idleSinceMs, adaptive, ...view }: DaskView): NonNullable<Cluster['dask']> {
+  return {
+    schedulerAddress: orders.schedulerAddress,
+    workersWanted: view.workersWanted,
+    workersStarted: view.workersStarted,
+    workersErrored: view.workersErrored,
+    tasks: report === null ? null : { ...report.tasks },
+    clients: report?.clients ?? null,
+    idleSince: timeOrNull(idleSinceMs),
+    unresponsiveSince: timeOrNull(view.unresponsiveSinceMs ?? null),
+    adaptive,
+  };
+}
+
+export const time = (ms: number): string => new Date(ms).toISOString();
+export const timeOrNull = (ms: number | null): string | null => (ms === null ? null : time(ms));
+
+const wireReason = (reason: Reason | null) =>
+  reason === null ? null : { code: reason.code, text: reason.text, at: time(reason.atMs) };
