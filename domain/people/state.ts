@@ -1,0 +1,70 @@
+// Who may act in a workspace.
+import type { WorkspaceLimits } from '../quota/state.ts';
+
+export type Scope = 'read' | 'write' | 'admin' | 'operator';
+export type Role = 'admin' | 'member' | 'read-only';
+
+/** Who asks, and with which token; null: the operator, on the control plane's host. */
+export type By = { user: string; tokenId: string } | null;
+
+export interface User {
+  /** Never reused: a user who is removed and added again under the same name is another user. */
+  id: string;
+  name: string;
+  role: Role;
+  /** The user's own limits, where they differ from the workspace's `perUser`. */
+  limits: Partial<WorkspaceLimits>;
+  createdAtMs: number;
+}
+
+export interface Token {
+  id: string;
+  /** SHA-256 of the secret part, hex. The secret itself is shown once and never stored. */
+  sha256: string;
+  /** Name and id of its user. */
+  user: string;
+  userId: string;
+  scopes: Scope[];
+  /** What it is for. */
+  name: string;
+  createdAtMs: number;
+  /** Name of the user who made it; null: the operator. */
+  createdBy: string | null;
+  expiresAtMs: number | null;
+  revokedAtMs: number | null;
+}
+
+export interface IssueToken {
+  id: string;
+  sha256: string;
+  user: string;
+  expiresAtMs: number | null;
+  /** Null: all that its maker has and its user's role allows. */
+  scopes: Scope[] | null;
+  name?: string;
+  /** Null: the operator, who also adds the user, as an admin. */
+  by: By;
+}
+
+export interface IssuedToken {
+  id: string;
+  user: string;
+  scopes: Scope[];
+  expiresAtMs: number | null;
+}
+
+export interface PutUser {
+  name: string;
+  role?: Role;
+  /** Null removes the user's own limits. */
+  limits?: Partial<WorkspaceLimits> | null;
+  by: By;
+}
+
+/** A change of people or limits. */
+export interface PeopleEvent {
+  atMs: number;
+  by: string | null;
+  code: string;
+  text: string;
+}

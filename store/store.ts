@@ -1,0 +1,265 @@
+// The port to the database of records: who may act, what was asked for, what became of it. Running processes live in Temporal,
+// bytes in the object store. Every method is one transaction. `domain/` decides, the store reads and writes. Methods throw
+// RopewalkError UNAVAILABLE while the database cannot be reached; a refusal by a rule is a `Problem` in the answer.
+import type { ClusterView } from '../contracts/cluster.ts';
+import type { JobView } from '../contracts/job.ts';
+import type { Problem } from '../domain/errors.ts';
+import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User } from '../domain/people/state.ts';
+import type { ShareKind, WorkspaceLimits } from '../domain/quota/state.ts';
+
+export type Answer<T> = { ok: T } | { error: Problem };
+
+export interface Store {
+  deployment: DeploymentStore;
+  workspaces: WorkspaceStore;
+  people: PeopleStore;
+  logins: LoginStore;
+  admissions: AdmissionStore;
+  jobs: RecordStore<JobView>;
+  clusters: RecordStore<ClusterView>;
+  quotas: QuotaStore;
+  commands: CommandStore;
+  /** Rejects while the database cannot be reached or read. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One row: whose database this is, and the next number. */
+export interface DeploymentStore {
+  /** Writes the id into an empty database; answers the id that the database has, which may be another. */
+  claim(deploymentId: string, nowMs: number): Promise<{ deploymentId: string; isNew: boolean }>;
+  read(): Promise<{ deploymentId: string; createdAtMs: number; nextNumber: number } | null>;
+  /** Numbers up to this one are never given out again: after an older database was restored. */
+  reserveNumbersTo(number: number): Promise<void>;
+}
+
+export interface Workspace {
+  slug: string;
+  createdAtMs: number;
+  limits: WorkspaceLimits;
+  /** For each user who has no limits of their own. */
+  perUser: Partial<WorkspaceLimits>;
+}
+
+export interface WorkspaceStore {
+  /**
+   * Creates the workspace with its first admin and that admin's token. A workspace that exists and has no users yet gets them;
+   * one that has users is a CONFLICT.
+   */
+  create(input: {
+    slug: string;
+    admin: { name: string; token: { id: string; sha256: string; expiresAtMs: number | null } };
+    nowMs: number;
+  }): Promise<Answer<IssuedToken>>;
+  find(slug: string): Promise<Workspace | null>;
+  /** By slug. */
+  list(): Promise<Workspace[]>;
+  /** Changes only the limits that are named; `perUser: null` removes the limits of each user. */
+  configure(
+    slug: string,
+    change: { limits: Partial<WorkspaceLimits>; perUser?: Partial<WorkspaceLimits> | null; by: By },
+    nowMs: number,
+  ): Promise<Answer<Workspace>>;
+  /** What is in use, in the workspace and by each user who uses something. */
+  usage(slug: string): Promise<{ total: WorkspaceLimits; byUser: { user: string; use: WorkspaceLimits }[] }>;
+  /** What was changed about people and limits, newest first. */
+  events(slug: string, limit: number): Promise<PeopleEvent[]>;
+}
+
+export interface PeopleStore {
+  listUsers(slug: string): Promise<User[]>;
+  putUser(slug: string, item: PutUser, nowMs: number): Promise<Answer<User>>;
+  /** Revokes the tokens of the user in the same transaction. */
+  removeUser(slug: string, item: { name: string; by: By }, nowMs: number): Promise<Answer<User>>;
+  issueToken(slug: string, item: IssueToken, nowMs: number): Promise<Answer<IssuedToken>>;
+  /** Revoking twice is revoking once; the first time counts. */
+  revokeToken(slug: string, item: { id: string; by: By }, nowMs: number): Promise<Answer<Token>>;
+  /** Newest first; of one user, or of all. */
+  listTokens(slug: string, query: { user?: string }): Promise<Token[]>;
+  /** The token and its user as they are now, or null. Never throws for an unknown workspace. */
+  findToken(slug: string, id: string): Promise<{ token: Token; user: User | null } | null>;
+}
+
+/** A sign-in that waits for a person (OAuth device flow). Only hashes of codes are stored. */
+export interface DeviceLogin {
+  client: string;
+  secretSha256: string;
+  expiresAtMs: number;
+  decision: { approved: true; workspace: string; user: string; tokenId: string } | { approved: false } | null;
+}
+
+export interface LoginStore {
+  /** `key`: the keyed hash of the user code. False when the key exists. Deletes what has expired. */
+  begin(key: string, login: DeviceLogin, nowMs: number): Promise<boolean>;
+  /** Null when unknown or expired. */
+  find(key: string, nowMs: number): Promise<DeviceLogin | null>;
+  /** Writes the decision once: false when it was decided before, is unknown or has expired. */
+  decide(key: string, decision: NonNullable<DeviceLogin['decision']>, nowMs: number): Promise<boolean>;
+  /** Deletes it unless it was decided. */
+  deleteUndecided(key: string): Promise<void>;
+  delete(key: string): Promise<void>;
+}
+
+export type RecordKind = 'job' | 'cluster';
+
+export interface AdmitItem {
+  workspace: string;
+  /** New for each request, kept by its retries; the started workflow's memo holds it. */
+  admissionId: string;
+  /** What the caller sent, scoped by user; the admission id when none was sent. */
+  idempotencyKey: string;
+  /** HMAC of the request body: the same key with another body is refused. */
+  bodyHash: string;
+  kind: RecordKind;
+  /** Empty: named after its number, for example `job-12`. */
+  name: string;
+  /** When the name is taken by an open one of the same kind: answer that one instead of NAME_TAKEN. */
+  getOrCreate: boolean;
+  /** The number of an open one of this name that is ending, as the caller has seen: its name is free for this one. */
+  instead?: number;
+  privateToCreator: boolean;
+  /** Object key of the specification, written before. */
+  specRef: string;
+  /** Shown in lists, and searched, before the workflow has written its first view. */
+  command: string;
+  user: string;
+  instances: number;
+  /** Of all of them. */
+  vcpus: number;
+  /** Of each instance that is not its head. */
+  workerVcpus: number;
+}
+
+export interface Admitted {
+  number: number;
+  name: string;
+  admissionId: string;
+  /** True for a repeat by its idempotency key and for one found by its name. */
+  existing: boolean;
+  /** Found by its name, not by the key of an earlier request. */
+  named: boolean;
+}
+
+/** A row whose workflow is to be started. */
+export interface Startable {
+  kind: RecordKind;
+  number: number;
+  workspace: string;
+  name: string;
+  user: string;
+  admissionId: string;
+  specRef: string;
+  privateToCreator: boolean;
+  admittedAtMs: number;
+}
+
+export interface AdmissionStore {
+  /** Idempotency key, unique open name, quota, number, row, in one transaction. */
+  admit(item: AdmitItem, nowMs: number): Promise<Answer<Admitted>>;
+  /** Admitted rows that nobody claims, oldest first; the claim ends by itself at `claimUntilMs`. */
+  claim(query: { limit: number; nowMs: number; claimUntilMs: number; number?: number }): Promise<Startable[]>;
+  /** The workflow has started (again): idempotent. */
+  started(kind: RecordKind, number: number): Promise<void>;
+  /** The workflow can never be started: ends the row with this reason and releases name and quota. */
+  refused(kind: RecordKind, number: number, reason: { code: string; text: string }, nowMs: number): Promise<void>;
+}
+
+/** `admitted`: its workflow is to be started. `open`: it was started. `ended`: it has its final view. */
+export type RecordState = 'admitted' | 'open' | 'ended';
+
+export interface StoredRecord<V> {
+  number: number;
+  workspace: string;
+  /** Of a cluster that runs the tasks of a job: the job's number, which is its own. */
+  job: number | null;
+  name: string;
+  user: string;
+  state: RecordState;
+  admissionId: string;
+  specRef: string;
+  privateToCreator: boolean;
+  command: string;
+  /** Status of the view; `pending` before the first one. */
+  status: string;
+  instances: number;
+  createdAtMs: number;
+  endedAtMs: number | null;
+  /** As the workflow wrote it last; null before the first time. */
+  view: V | null;
+  viewVersion: number;
+  viewAtMs: number | null;
+}
+
+/** All given conditions hold. */
+export interface RecordQuery {
+  workspace: string;
+  statuses?: readonly string[];
+  /** Exactly this name. */
+  name?: string;
+  /** Only open ones (not ended). */
+  isOpen?: boolean;
+  user?: string;
+  /** Created at this time or later. */
+  sinceMs?: number;
+  untilMs?: number;
+  /** Part of name or command, in any case. A private record of another user matches by its name only. */
+  search?: { text: string; user: string };
+  /** Of clusters: `job` those that run a job's tasks, `dask` the others. */
+  kind?: 'job' | 'dask';
+  limit: number;
+  /** Only smaller numbers. */
+  before?: number;
+}
+
+export interface RecordStore<V> {
+  /** Null also for the number of another workspace. */
+  find(workspace: string, number: number): Promise<StoredRecord<V> | null>;
+  /** Newest first. Views that cannot be read are left out of the record, never fail the page. */
+  list(query: RecordQuery): Promise<{ items: StoredRecord<V>[]; hasMore: boolean }>;
+  /** Writes a view if its version is newer and the row has not ended; creates the row of a job's cluster. */
+  project(input: { view: V; version: number; nowMs: number }): Promise<void>;
+  /**
+   * Writes the final view, once: later ones change nothing. `release` gives up the number's name and quota (the cluster of a
+   * job releases what the job has reserved, under the same number).
+   */
+  end(input: { view: V; version: number; release: boolean; nowMs: number }): Promise<void>;
+  /** A workflow without a row (an older database was restored): creates it as `open`, with its reservation and name. */
+  adopt(input: Startable & { view: V; vcpus: number }): Promise<boolean>;
+  /** Open rows by number, for the reconciliation: not `admitted`, not `ended`. */
+  listOpen(query: { after: number; limit: number }): Promise<OpenRecord[]>;
+  /** Remembers since when the workflow of an open row is missing; null: it is there. */
+  setMissing(number: number, sinceMs: number | null): Promise<void>;
+}
+
+export interface OpenRecord extends Startable {
+  job: number | null;
+  missingSinceMs: number | null;
+}
+
+/** Reservations: one row for each open number, made by its admission. */
+export interface QuotaStore {
+  /**
+   * Takes what another size may need, before the cluster is signalled. The answer's sequence number goes with the signal to
+   * the cluster, and then to `settle`. See domain/quota/shares.ts.
+   */
+  reserve(item: { number: number; kind: ShareKind; instances: number }): Promise<Answer<{ seq: number }>>;
+  settle(item: { number: number; kind: ShareKind; seq: number }): Promise<void>;
+  /** The cluster workflow says what it still has; it counts only if it knows the newest requests. */
+  noteUsage(item: { number: number; instances: number; scale: number; adapt: number }): Promise<void>;
+}
+
+/** A stop or cancel that was accepted while Temporal was unavailable. */
+export interface DeferredCommand {
+  kind: 'stop' | 'cancel';
+  number: number;
+  workspace: string;
+  by: string;
+  createdAtMs: number;
+}
+
+export interface CommandStore {
+  /** The same kind and number twice is one command. */
+  put(command: DeferredCommand): Promise<void>;
+  list(limit: number): Promise<DeferredCommand[]>;
+  delete(kind: DeferredCommand['kind'], number: number): Promise<void>;
+}
