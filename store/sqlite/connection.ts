@@ -1,0 +1,96 @@
+// One SQLite connection as a Kysely driver. `node:sqlite` is synchronous: each query holds the event loop until it is done, so
+// queries must stay short.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import {
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+} from 'kysely';
+
+import type { Tables } from '../tables.ts';
+import { isBusy } from './errors.ts';
+
+/** Opens the file. `readOnly`: a second connection, which reads while the first is inside a transaction. */
+export function openConnection(file: string, { readOnly }: { readOnly: boolean }): DatabaseSync {
+  const database = new DatabaseSync(file, { readOnly, timeout: blockingTimeoutMs, enableForeignKeyConstraints: true });
+  if (!readOnly) database.exec('pragma journal_mode = wal');
+  // A committed transaction survives a power failure.
+  database.exec('pragma synchronous = full');
+  return database;
+}
+
+/** SQLite waits this long for a lock of another process. The event loop stands still meanwhile: the rest is waited for in JS. */
+const blockingTimeoutMs = 10;
+/** After this, the lock of the other process is an error: a transaction takes milliseconds. */
+const lockTimeoutMs = 10_000;
+const maxStatements = 200;
+
+export const kyselyOf = (database: DatabaseSync): Kysely<Tables> =>
+  new Kysely({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => createDriver(database),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+
+/** Transactions are begun and committed in writer.ts. */
+function createDriver(database: DatabaseSync): Driver {
+  const connection = createConnection(database);
+  const unsupported = async (): Promise<never> => Promise.reject(new Error('See store/sqlite/writer.ts.'));
+  return {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    releaseConnection: async () => {},
+    beginTransaction: unsupported,
+    commitTransaction: unsupported,
+    rollbackTransaction: unsupported,
+    destroy: async () => {},
+  };
+}
+
+function createConnection(database: DatabaseSync): DatabaseConnection {
+  const statements = new Map<string, { statement: StatementSync; hasRows: boolean }>();
+  const prepare = (sql: string): { statement: StatementSync; hasRows: boolean } => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = database.prepare(sql);
+    const prepared = { statement, hasRows: statement.columns().length > 0 };
+    if (statements.size >= maxStatements) statements.clear();
+    statements.set(sql, prepared);
+    return prepared;
+  };
+  return {
+    executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => {
+      const { statement, hasRows } = prepare(sql);
+      const values = parameters as SQLInputValue[];
+      if (hasRows) return { rows: statement.all(...values) as R[] };
+      const { changes } = statement.run(...values);
+      return { rows: [], numAffectedRows: BigInt(changes) };
+    },
+    streamQuery: () => {
+      throw new Error('Queries of the store are not streamed.');
+    },
+  };
+}
+
+/** Repeats while another process has the lock. */
+export async function withLockRetry<T>(attempt: () => T | Promise<T>): Promise<T> {
+  const startedAtMs = performance.now();
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 50)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - startedAtMs > lockTimeoutMs) throw error;
+    }
+    await delay(pauseMs * (0.5 + Math.random()));
+  }
+}
