@@ -89,6 +89,8 @@ export const table: [prefix: string, row: Row][] = [
   ['sdk/defaults-node.ts', { own: /^sdk\//, packages: /^node$/ }],
   ['sdk/connection.ts', { own: /^sdk\//, packages: /^#defaults$/ }],
   ['sdk/', { own: /^sdk\//, ownTypes: /^schema\//, packages: /^$/ }],
+  // The client's environment is built as an agent builds it.
+  ['cli/exec/environment.ts', { own: /^(cli|agent\/environment)\//, packages: /^node$/ }],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
   ['ops/build.ts', { own: /^agent\/build\.ts$/, packages: /^(node|@temporalio\/worker)$/ }],
   [
