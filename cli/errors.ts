@@ -15,6 +15,17 @@ export class UsageError extends Error {
   }
 }
 
+/** The command failed for a reason outside its command line. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
 /** Ctrl-C. The message says what goes on without us and how to come back to it. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
@@ -26,9 +37,9 @@ export function reportError(error: unknown, output: Output): number {
     output.err(error.message);
     return exitCodes.interrupted;
   }
-  if (error instanceof UsageError) {
+  if (error instanceof UsageError || error instanceof CommandError) {
     output.err(lines(error.message, error.hint));
-    return exitCodes.usage;
+    return error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
   }
   if (error instanceof RopewalkApiError) {
     const about = error.field === undefined || error.message.includes(error.field) ? '' : `${error.field}: `;

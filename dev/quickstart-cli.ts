@@ -1,31 +1,43 @@
-// Runs the real CLI for the quickstart, as its user would.
+// Prints a command of the quickstart and runs exactly that, as a user who types it at the top of the checkout, with the
+// checkout's bin/ on the PATH.
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 
 import { repository } from './build.ts';
 
-export function cli(
-  args: string[],
+/**
+ * Shows the command and all that it prints. Resolves when it has ended.
+ * @param words after `ropewalk`. Throws when one needs quotes in a shell.
+ */
+export async function typeCommand(
+  words: readonly string[],
   env: Record<string, string>,
-  { showProgress = false } = {},
 ): Promise<{ code: number; stdout: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(repository, 'bin', 'ropewalk.mjs'), ...args], {
-      cwd: repository,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderr += chunk.toString();
-      if (showProgress) process.stderr.write(chunk);
-    });
-    child.once('error', reject);
-    child.once('close', (code) => {
-      if (stdout === '') reject(new Error(`ropewalk ${args.join(' ')} ended with ${code}: ${stderr.trim()}`));
-      else resolve({ code: code ?? 1, stdout });
-    });
+  const unquoted = words.find((word) => !/^[\w@%+=:,./-]+$/.test(word));
+  if (unquoted !== undefined) throw new Error(`${JSON.stringify(unquoted)} needs quotes in a shell`);
+  console.log(`$ ${['ropewalk', ...words].join(' ')}`);
+  const PATH = [join(repository, 'bin'), env['PATH'] ?? ''].join(delimiter);
+  const child = spawn('ropewalk', words, {
+    cwd: repository,
+    env: { ...env, PATH },
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    process.stdout.write(text);
+  });
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (exitCode) => resolve(exitCode ?? 1));
+  });
+  console.log('');
+  return { code, stdout };
+}
+
+/** The number in `Job 1 done: ...` or `Cluster 2 (weather) ready: ...`. */
+export function numberIn(noun: 'Job' | 'Cluster', stdout: string): number {
+  const number = new RegExp(`^${noun} (\\d+) `, 'm').exec(stdout)?.[1];
+  if (number === undefined) throw new Error(`the command printed no ${noun.toLowerCase()} number`);
+  return Number(number);
 }

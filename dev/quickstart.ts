@@ -1,21 +1,18 @@
-// `npm run quickstart`: starts the stack in a home of its own, runs a job over the real files of examples/weather through
-// the real CLI, shows what came of it, and ends everything it started. `--keep` keeps the home, in ./.ropewalk.
+// `npm run quickstart`: starts the stack in a home of its own, types the commands of a first session (a job and a Dask cluster
+// over the files of examples/weather), and ends everything it started. `--keep` keeps the home, in ./.ropewalk.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
-import { parse } from 'yaml';
 import { z } from 'zod';
 
-import { type Task, taskPage } from '../schema/jobs.ts';
-import { userConfig } from '../schema/user-config.ts';
 import { repository } from './build.ts';
 import { readTextOrNull } from './files.ts';
 import { processesLeft } from './processes.ts';
-import { cli } from './quickstart-cli.ts';
+import { numberIn, typeCommand } from './quickstart-cli.ts';
 import { walkDask } from './quickstart-dask.ts';
 
 const job = ['--array', '0-11', '--upload', 'examples/weather', 'examples/station_summary.py'];
@@ -45,33 +42,24 @@ async function main(): Promise<number> {
 }
 
 async function walk(home: string, env: Record<string, string>, stack: Stack): Promise<number> {
-  console.log('1. Starting the stack: Temporal server, API, Temporal worker');
+  console.log('The stack (`npm start` starts the same): Temporal server, API, Temporal worker');
   const startedAtMs = Date.now();
   const { apiUrl, uiUrl } = await whenReady(home, stack);
-  console.log(`   ready after ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s; API ${apiUrl}\n`);
+  console.log(`ready after ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s; API ${apiUrl}\n`);
 
-  console.log(`2. $ ropewalk batch run --wait ${job.join(' ')}`);
-  const ran = await cli(['batch', 'run', '--wait', '--format', 'json', ...job], env, { showProgress: true });
-  const { number } = submitted.parse(JSON.parse(ran.stdout));
-  console.log(`   job ${number}, exit code ${ran.code}\n`);
-
-  console.log(`3. $ ropewalk batch logs ${number}`);
-  const logs = await cli(['batch', 'logs', String(number)], env);
-  console.log(logs.stdout);
-
-  const { token = '' } = userConfig.parse(parse(await readFile(join(home, 'config.yaml'), 'utf8')));
-  const tasks = await readTasks(apiUrl, token, number);
-  console.log('4. What the API says of its tasks\n');
-  console.log(table(tasks));
-  const done = tasks.filter((task) => task.state === 'done').length;
-  console.log(`\n${done} of ${tasks.length} tasks done.`);
-  if (uiUrl !== null) console.log(`In the Temporal UI, while the stack runs: ${uiUrl}/job%2F${number}`);
+  console.log('$ export PATH="$PWD/bin:$PATH"\n');
+  console.log('A batch job of 12 tasks, one for each file:\n');
+  const ran = await typeCommand(['batch', 'run', '--wait', ...job], env);
+  const number = numberIn('Job', ran.stdout);
+  const logs = await typeCommand(['batch', 'logs', String(number)], env);
+  const status = await typeCommand(['batch', 'status', String(number), '--tasks'], env);
+  if (uiUrl !== null) console.log(`The job in the Temporal UI, while the stack runs: ${uiUrl}/job%2F${number}\n`);
   const printed = logs.stdout.match(/"station"/g)?.length ?? 0;
-  const isJobDone = ran.code === 0 && logs.code === 0 && done === 12 && printed === 12;
-  return isJobDone && (await walkDask(home, env)) ? 0 : 1;
+  const done = status.stdout.match(/│ +done +│/g)?.length ?? 0;
+  const isJobDone = [ran, logs, status].every(({ code }) => code === 0) && done === 12 && printed === 12;
+  return isJobDone && (await walkDask(env)) ? 0 : 1;
 }
 
-const submitted = z.object({ number: z.number() });
 const ready = z.object({ apiUrl: z.string(), uiUrl: z.string().nullable(), pids: z.record(z.string(), z.number()) });
 
 interface Stack {
@@ -111,35 +99,6 @@ async function whenReady(home: string, stack: Stack): Promise<z.infer<typeof rea
     if (Date.now() > deadline) throw new Error(`the stack was not ready within ${readyWithinMs / 1000} s`);
     await sleep(50);
   }
-}
-
-async function readTasks(apiUrl: string, token: string, number: number): Promise<Task[]> {
-  const answer = await fetch(`${apiUrl}/v1/jobs/${number}/tasks?limit=1000`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
-  if (!answer.ok) throw new Error(`the API answered ${answer.status} when asked for the tasks of job ${number}`);
-  return taskPage.parse(await answer.json()).items;
-}
-
-function table(tasks: Task[]): string {
-  const rows = [['task', 'state', 'exit code', 'attempt', 'seconds', 'instance'], ...tasks.map(row)];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0))) ?? [];
-  return rows
-    .map((cells) => `   ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd())
-    .join('\n');
-}
-
-function row(task: Task): string[] {
-  const took =
-    task.startedAt === null || task.endedAt === null ? null : Date.parse(task.endedAt) - Date.parse(task.startedAt);
-  return [
-    String(task.id),
-    task.state,
-    String(task.exitCode ?? task.signal ?? '-'),
-    String(task.attempt),
-    took === null ? '-' : (took / 1000).toFixed(2),
-    task.instance ?? '-',
-  ];
 }
 
 /** Ends the stack in order; false, with a list, when a process of it is left. */

@@ -85,6 +85,11 @@ export const credentials = z.object({
   certificate: z.string(),
   key: z.string(),
   expiresAt: z.iso.datetime(),
+  /**
+   * Requirements of the cluster's Python environment as its creator gave them; empty means the default ones. Null when there is
+   * no environment, or the cluster is older than its sealed settings.
+   */
+  requirements: z.array(z.string()).nullable(),
 });
 export type Credentials = z.infer<typeof credentials>;
 

@@ -9,7 +9,8 @@ import type { InstanceTypesApi } from './instance-types.ts';
 import { createInstanceTypesApi } from './instance-types.ts';
 import type { PeopleApi } from './people.ts';
 import { createPeopleApi } from './people.ts';
-import type { ConnectionOptions } from './request.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { resolveConnection } from './connection.ts';
 import { createRequest } from './request.ts';
 
 export type {
@@ -45,6 +46,7 @@ export type { ClusterWaitOptions, WorkerAmount } from './cluster-wait.ts';
 export type { ClusterEvent, ClustersApi, Duration } from './clusters.ts';
 export {
   AuthenticationError,
+  ConfigurationError,
   ConflictError,
   ConnectionError,
   NotFoundError,
@@ -73,7 +75,7 @@ export type { LoginCode, LoginOptions } from './login.ts';
 export type { ClusterLogOptions } from './logs.ts';
 export type { Page, Paged } from './pages.ts';
 export type { PeopleApi, TokensApi, UsersApi, WorkspacesApi } from './people.ts';
-export type { ConnectionOptions } from './request.ts';
+export type { ConnectionOptions } from './connection.ts';
 
 export interface Client extends PeopleApi {
   readonly jobs: JobsApi;
@@ -82,13 +84,20 @@ export interface Client extends PeopleApi {
 }
 
 /**
- * A client of one workspace. Opens nothing yet; throws TypeError when `apiUrl` is not an http(s) URL.
+ * A client of one workspace. In Node, an option that is not given is read from the environment, then from `config.yaml`
+ * (see ConnectionOptions). Sends nothing yet. Throws ConfigurationError when the address or the token is missing.
+ *
+ * ```ts
+ * const client = createClient();
+ * const { number } = await client.jobs.create({ command: ['echo', 'hello'], ntasks: 3 });
+ * const job = await client.jobs.wait(number);
+ * ```
  *
  * Every call may throw a RopewalkApiError (errors.ts says which) and, when its `signal` aborts, the signal's reason.
  * Calls that are safe to repeat, which all are that make no token, are tried up to five times.
  */
-export function createClient(options: ConnectionOptions): Client {
-  const request = createRequest(options);
+export function createClient(options: ConnectionOptions = {}): Client {
+  const request = createRequest(resolveConnection(options));
   return {
     jobs: createJobsApi(request),
     clusters: createClustersApi(request),
@@ -113,7 +122,7 @@ export type JobOutcome = Job & { warnings: string[] };
  */
 export async function runJob(options: RunJobOptions): Promise<JobOutcome> {
   const { apiUrl, token, fetch, signal, pollMs, onProgress, onUnreachable, onCreated, ...input } = options;
-  const client = createClient({ apiUrl, token, ...(fetch && { fetch }) });
+  const client = createClient({ apiUrl, token, fetch });
   const created = await client.jobs.create(input, { ...(signal && { signal }) });
   onCreated?.({ number: created.number, warnings: created.warnings });
   const job = await client.jobs.wait(created.number, {

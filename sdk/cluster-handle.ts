@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // One cluster in the hands of a program: started, used, and stopped when the program is done with it.
 import type { Cluster, CreateCluster, Credentials } from '../schema/clusters.ts';
 import type { LogLine } from '../schema/jobs.ts';
@@ -5,9 +6,10 @@ import type { ClusterWaitOptions, WorkerAmount } from './cluster-wait.ts';
 import type { ClusterEvent, ClustersApi, Duration } from './clusters.ts';
 import { createClustersApi } from './clusters.ts';
 import type { EventOptions } from './events.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { resolveConnection } from './connection.ts';
 import type { CallOptions } from './jobs.ts';
 import type { ClusterLogOptions } from './logs.ts';
-import type { ConnectionOptions } from './request.ts';
 import { createRequest } from './request.ts';
 
 export type StartClusterOptions = CreateCluster &
@@ -62,7 +64,7 @@ export interface ClusterHandle extends AsyncDisposable {
 export async function startCluster(options: StartClusterOptions): Promise<ClusterHandle> {
   const { apiUrl, token, fetch, signal, timeoutMs, pollMs, onProgress, onUnreachable, ...rest } = options;
   const { waitForWorkers: amount, shutdownOnClose, onCreated, ...input } = rest;
-  const clusters = createClustersApi(createRequest({ apiUrl, token, ...(fetch && { fetch }) }));
+  const clusters = createClustersApi(createRequest(resolveConnection({ apiUrl, token, fetch })));
   const created = await clusters.create(input, { ...(signal && { signal }) });
   const handle = createHandle(clusters, created, shutdownOnClose ?? !created.existing);
   try {

@@ -18,6 +18,11 @@ export interface ApiErrorDetails {
   retryAfterMs?: number | undefined;
 }
 
+/** The address of the API or the token is missing or malformed; nothing was sent. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
 /** The root of all errors of this SDK that concern the API. */
 export class RopewalkApiError extends Error {
   override readonly name: string = 'RopewalkApiError';

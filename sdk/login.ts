@@ -1,8 +1,9 @@
 // Signing in without a token: this side shows a code, somebody who is signed in approves it, and a token comes back.
 // The device code is a secret like a token: it leaves this file only towards the API.
 import type { CreatedToken, StartedLogin } from '../schema/people.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { resolveAnonymousConnection } from './connection.ts';
 import { isOutage, RopewalkApiError } from './errors.ts';
-import type { ConnectionOptions } from './request.ts';
 import { createRequest, requestJson } from './request.ts';
 import { sleep } from './sleep.ts';
 
@@ -24,7 +25,7 @@ export interface LoginOptions extends Omit<ConnectionOptions, 'token'> {
  */
 export async function login(options: LoginOptions): Promise<CreatedToken> {
   const { apiUrl, fetch, client = '', onCode, onUnreachable, signal } = options;
-  const request = createRequest({ apiUrl, token: null, ...(fetch && { fetch }) });
+  const request = createRequest(resolveAnonymousConnection({ apiUrl, fetch }));
   const begin = { method: 'POST', path: '/v1/login/device', body: { client }, signal } as const;
   const { deviceCode, ...code } = await requestJson<StartedLogin>(request, begin);
   onCode(code);

@@ -1,20 +1,9 @@
 // One HTTP request to the API, repeated while that can help. The only file that calls `fetch`.
 // The token goes into the Authorization header and nowhere else.
+import type { Connection } from './connection.ts';
 import { ConnectionError, errorFromResponse } from './errors.ts';
 import type { RopewalkApiError } from './errors.ts';
 import { sleep } from './sleep.ts';
-
-export interface ConnectionOptions {
-  /** Where the API is, e.g. `http://127.0.0.1:7280`; a path in front of `/v1` is kept. */
-  apiUrl: string;
-  /** `rw_{workspace}_{id}-{secret}`. */
-  token: string;
-  /** Instead of the global one: for tests, proxies, other runtimes. */
-  fetch?: typeof globalThis.fetch;
-}
-
-/** Without a token: for the calls with which one gets a token. */
-export type AnonymousConnection = Omit<ConnectionOptions, 'token'> & { token: null };
 
 export interface RequestOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -40,12 +29,10 @@ const maxPauseMs = 5_000;
 /** A server that asks for more than this is not waited for: the caller gets the error, with `retryAfterMs`. */
 const maxRetryAfterMs = 30_000;
 
-export function createRequest(connection: ConnectionOptions | AnonymousConnection): SendRequest {
-  const base = parseBase(connection.apiUrl);
-  const send = connection.fetch ?? globalThis.fetch;
+export function createRequest({ apiUrl: base, token, fetch: send }: Connection): SendRequest {
   return async (options) => {
     const url = urlOf(base, options);
-    const init = initOf(connection.token, options);
+    const init = initOf(token, options);
     for (let tries = 1; ; tries++) {
       options.signal?.throwIfAborted();
       const answer = await attempt(send, url, init, options.signal);
@@ -76,14 +63,6 @@ export async function requestJson<T>(request: SendRequest, options: RequestOptio
  */
 export function trusted<T>(value: unknown): T {
   return value as T;
-}
-
-function parseBase(apiUrl: string): string {
-  const url = URL.canParse(apiUrl) ? new URL(apiUrl) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError(`apiUrl must be an http or https URL, not ${JSON.stringify(apiUrl)}`);
-  }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
 function urlOf(base: string, { path, query = {} }: RequestOptions): string {

@@ -2,12 +2,15 @@
 
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const wake = (): void => resolve();
-  const timer = setTimeout(wake, ms);
-  signal?.addEventListener('abort', wake, { once: true });
-  await promise;
-  clearTimeout(timer);
-  signal?.removeEventListener('abort', wake);
+  // Not Promise.withResolvers, which Node 20 does not have.
+  await new Promise<void>((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal?.addEventListener('abort', wake, { once: true });
+  });
   signal?.throwIfAborted();
 }

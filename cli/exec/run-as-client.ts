@@ -9,10 +9,11 @@ import type { CliContext } from '../context.ts';
 import { runCommand } from './run-command.ts';
 import { createSignalRelay, exitCodeOfSignal } from './signal-relay.ts';
 
-/** Resolves with the command's exit code; as shells count, 128 + n when a signal ended it and 127 when there is none. */
+/** `extra` variables win over the user's own. Resolves with the command's exit code; as shells count, 128 + n when a signal ended it and 127 when there is none. */
 export async function runAsClient(
   credentials: Credentials,
   words: readonly string[],
+  extra: Record<string, string>,
   { env, cwd, output }: Pick<CliContext, 'env' | 'cwd' | 'output'>,
 ): Promise<number> {
   // Before the first file: from here on no signal ends us without the files being removed.
@@ -24,7 +25,12 @@ export async function runAsClient(
     const dask = await writeCredentials(directory, credentials);
     const early = relay.received();
     if (early !== null) return exitCodeOfSignal(early);
-    return await runCommand(words, { env: { ...env, ...dask }, cwd, relay, note: (text) => output.err(text) });
+    return await runCommand(words, {
+      env: { ...env, ...extra, ...dask },
+      cwd,
+      relay,
+      note: (text) => output.err(text),
+    });
   } finally {
     if (directory !== null) await rm(directory, { recursive: true, force: true });
     relay.close();

@@ -38,6 +38,18 @@ describe('credentials', () => {
     expect([...kept, ...api.logged].join()).not.toContain(keyText);
   });
 
+  it('come with the requirements that a client of the cluster needs, which are sealed everywhere else', async () => {
+    const api = createTestApi();
+    const requirements = ['dask==2026.8.0', 'mine @ https://user:topsecret@index.example/mine.whl'];
+    const number = await api.startCluster({ requirements });
+    const head = await createDaskInstance(api, number, 0);
+    await head.report({ process: started('scheduler', 'tls://127.0.0.1:8786') });
+    const issued = await (await api.call('GET', `/v1/clusters/${number}/credentials`)).json();
+    expect(issued.requirements).toEqual(requirements);
+    const kept = await Promise.all(api.objects.keys().map((key) => textOf(api, key)));
+    expect([...kept, ...api.logged].join()).not.toContain('topsecret');
+  });
+
   it('are for the creator alone when the cluster is private', async () => {
     const api = createTestApi();
     const bob = api.addToken('default', ['read', 'write'], 'bob');

@@ -22,6 +22,7 @@ const credentials = {
   certificate: 'the certificate\n',
   key: 'the topsecret key\n',
   expiresAt: '2026-01-01T00:00:00.000Z',
+  requirements: [],
 };
 const ready = ({ path }: Asked): Reply => ({ json: path.endsWith('/credentials') ? credentials : aCluster() });
 

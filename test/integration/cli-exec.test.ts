@@ -3,9 +3,9 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -36,6 +36,8 @@ let output = '';
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'ropewalk-cli-exec-'));
   temporary = join(directory, 'tmp');
+  // Where the CLI looks for environments, and builds them: `cache` of the Ropewalk home.
+  await symlink(cacheDir, join(directory, 'cache'));
   await mkdir(temporary);
   const request = { cacheDir, requirements: defaultRequirements, pythonPath: 'python3', environment: process.env };
   python = (await ensureEnvironment(request)).pythonPath;
@@ -108,15 +110,17 @@ async function leaf(
 async function credentialsOf(authority: ClusterCa, schedulerAddress: string): Promise<Credentials> {
   const { certificatePem, keyPem } = await leaf(authority, 'client', []);
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
-  return { schedulerAddress, ca: authority.certificatePem, certificate: certificatePem, key: keyPem, expiresAt };
+  const tls = { ca: authority.certificatePem, certificate: certificatePem, key: keyPem };
+  return { schedulerAddress, ...tls, expiresAt, requirements: [] };
 }
 
-async function exec(script: string): Promise<RunningCli> {
+async function exec(script: string, command = python): Promise<RunningCli> {
   const file = join(directory, 'script.py');
   await writeFile(file, script);
-  return startCli(['cluster', 'exec', '7', '--', python, file], {
+  const home = { HOME: directory, ROPEWALK_HOME: directory };
+  return startCli(['cluster', 'exec', '7', '--', command, file], {
     cwd: directory,
-    env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-x', TMPDIR: temporary, HOME: directory },
+    env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_default_abc-x', TMPDIR: temporary, ...home },
   });
 }
 
@@ -136,6 +140,21 @@ with Client() as client:
 `);
     expect(await printed(cli)).toBe(`${credentials.schedulerAddress} 45\n`);
     expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it("runs in the cluster's environment when the Python on the PATH has no distributed", async () => {
+    const cli = await exec(
+      `
+import sys
+from distributed import Client
+with Client() as client:
+    print(sys.prefix, client.submit(sum, range(10)).result())
+`,
+      'python3',
+    );
+    const environment = python.replace(cacheDir, join(directory, 'cache'));
+    expect(await printed(cli)).toBe(`${dirname(dirname(environment))} 45\n`);
+    expect(cli.stderr()).toMatch(/^note: python3 has no distributed [\d.]+; using the cluster's environment \(.*\)\n$/);
   });
 
   it('connects in asynchronous code too', async () => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import {
   AuthenticationError,
+  ConfigurationError,
   ConflictError,
   ConnectionError,
   createClient,
@@ -42,7 +43,7 @@ describe('a request', () => {
   });
 
   it.each(['ropewalk.example', 'ftp://ropewalk.example', ''])('wants an http URL, not %j', (apiUrl) => {
-    expect(() => createClient({ apiUrl, token })).toThrow(TypeError);
+    expect(() => createClient({ apiUrl, token })).toThrow(ConfigurationError);
   });
 
   it('uses the fetch it is given', async () => {

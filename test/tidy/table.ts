@@ -90,7 +90,12 @@ export const table: [prefix: string, row: Row][] = [
       packages: /^(node|zod)$/,
     },
   ],
+  ['sdk/build/', { own: /^sdk\/build\//, packages: /^(node|typescript)$/ }],
+  ['sdk/defaults-node.ts', { own: /^sdk\//, packages: /^node$/ }],
+  ['sdk/connection.ts', { own: /^sdk\//, packages: /^#defaults$/ }],
   ['sdk/', { own: /^sdk\//, ownTypes: /^schema\//, packages: /^$/ }],
+  // The client's environment is built as an agent builds it.
+  ['cli/exec/environment.ts', { own: /^(cli|agent\/environment)\//, packages: /^node$/ }],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
   ['ops/build.ts', { own: /^agent\/build\.ts$/, packages: /^(node|@temporalio\/worker)$/ }],
   [
@@ -113,6 +118,6 @@ export const table: [prefix: string, row: Row][] = [
   ['vitest.config.ts', { own: /^$/, packages: /^vitest$/ }],
 ];
 
-/** The only files that read the environment: each is where a program starts. */
+/** The only files that read the environment: each is where a program starts, or documents it as its default. */
 export const compositionRoots =
-  /^(worker\.ts|(api\/(server|openapi-write)|agent\/main|cli\/main|dev\/(main|quickstart))\.ts|(bin|test|bench)\/.*)$/;
+  /^(worker\.ts|(api\/(server|openapi-write)|agent\/main|cli\/main|sdk\/defaults-node|dev\/(main|quickstart))\.ts|(bin|test|bench)\/.*)$/;

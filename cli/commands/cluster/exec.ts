@@ -7,21 +7,28 @@ import { parseReference, parseTimeout } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish } from '../../context.ts';
 import { connect, withConnection } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { environmentVariables } from '../../exec/environment.ts';
 import { runAsClient } from '../../exec/run-as-client.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { numberOfCluster } from '../../references.ts';
 import { waitOptions } from '../../watch-cluster.ts';
 
 interface ExecFlags extends ConnectionFlags {
+  environment?: boolean;
   timeout?: number;
 }
 
 const help = `
-The command runs here, with your environment and these set: DASK_SCHEDULER_ADDRESS, and Dask's configuration of TLS
-(DASK_DISTRIBUTED__COMM__...), which names files that exist only while the command runs. Its exit code is ours.
+The command runs on this machine. DASK_SCHEDULER_ADDRESS and Dask's TLS settings (DASK_DISTRIBUTED__COMM__...) are added to your
+environment variables; the certificate files they name exist only while the command runs. The command's exit code is returned.
+
+The cluster's environment is a virtual environment with the cluster's requirements, built on this machine once and put first on
+the PATH. Without either option it is used when COMMAND begins with python, python3 or python3.N and that Python does not have the
+cluster's version of distributed.
 
   ropewalk cluster exec 12 -- python my_script.py --fast
-  ropewalk cluster exec 12 -- python -c "from distributed import Client; print(Client())"`;
+  ropewalk cluster exec 12 -- python3 -c "from distributed import Client; print(Client())"
+  ropewalk cluster exec --environment 12 -- bash run_all.sh`;
 
 export function execCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('exec')
@@ -29,6 +36,8 @@ export function execCommand(context: CliContext, finish: Finish): Command {
     .argument('<cluster>', 'number, or name of an open cluster', parseReference)
     .argument('<command...>', 'the command line, best after --')
     .passThroughOptions()
+    .option('--environment', "run the command with the cluster's Python environment")
+    .option('--no-environment', 'run the command with your own Python')
     .option(
       '--timeout <duration>',
       'how long to wait for the scheduler, e.g. 90s or 5m (10m unless given)',
@@ -41,7 +50,7 @@ export function execCommand(context: CliContext, finish: Finish): Command {
     if (words.length === 0) throw new UsageError('the command is missing', 'For example -- python my_script.py.');
     const client = await connect(context, flags);
     const number = await numberOfCluster(client, reference);
-    const credentials = await untilInterrupted(
+    const { credentials, variables } = await untilInterrupted(
       () => `Interrupted: nothing was run on cluster ${number}.`,
       async (signal) => {
         const { onProgress, ...options } = waitOptions(context, { signal, timeoutMs: flags.timeout });
@@ -52,10 +61,12 @@ export function execCommand(context: CliContext, finish: Finish): Command {
             if (!cluster.dask?.schedulerAddress) onProgress?.(cluster);
           },
         });
-        return client.clusters.credentials(number, { signal });
+        const issued = await client.clusters.credentials(number, { signal });
+        const request = { words, requirements: issued.requirements, wants: flags.environment, signal };
+        return { credentials: issued, variables: await environmentVariables(context, request) };
       },
     );
     context.output.endProgress();
-    finish(await runAsClient(credentials, words, context));
+    finish(await runAsClient(credentials, words, variables, context));
   });
 }

@@ -1,0 +1,109 @@
+// Which Python a command of `cluster exec` runs with: the one the user's PATH names, or the cluster's own environment, built on
+// this machine from the same requirements. Client and cluster exchange pickles, so their versions of distributed must match.
+import { execFile } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+import type { CliContext } from '../context.ts';
+import { CommandError } from '../errors.ts';
+
+/** `undefined`: the environment when the command begins with a Python that has no distributed of the cluster's version. */
+export type WantsEnvironment = boolean | undefined;
+
+export interface EnvironmentRequest {
+  words: readonly string[];
+  /** As the cluster's creator gave them; null when its processes run without an environment of their own. */
+  requirements: readonly string[] | null;
+  wants: WantsEnvironment;
+  signal: AbortSignal;
+}
+
+/** Variables that put the environment's programs first on the PATH; none when the command runs with the user's Python. */
+export async function environmentVariables(
+  context: Pick<CliContext, 'env' | 'cwd' | 'home' | 'output'>,
+  request: EnvironmentRequest,
+): Promise<Record<string, string>> {
+  if (request.wants === false) return {};
+  // Loaded only here: no other command may depend on the agent's code.
+  const { EnvironmentError } = await import('../../agent/environment/errors.ts');
+  try {
+    return await chooseVariables(context, request);
+  } catch (error) {
+    if (!(error instanceof EnvironmentError)) throw error;
+    throw new CommandError(
+      `cannot build the cluster's environment on this machine: ${error.message}`,
+      "Install what is missing; or use --no-environment with a Python that has the cluster's distributed.",
+    );
+  }
+}
+
+async function chooseVariables(
+  context: Pick<CliContext, 'env' | 'cwd' | 'home' | 'output'>,
+  { words: [program = ''], requirements, wants, signal }: EnvironmentRequest,
+): Promise<Record<string, string>> {
+  if (requirements === null) {
+    if (wants === undefined) return {};
+    throw new CommandError('the cluster has no Python environment of its own', 'Leave --environment out.');
+  }
+  const { withDefaults } = await import('../../agent/environment/with-defaults.ts');
+  const complete = withDefaults(requirements);
+  if (wants === undefined) {
+    const missing = await missingHere(program, complete, context);
+    if (missing === null) return {};
+    context.output.err(`note: ${missing}; using the cluster's environment (--no-environment uses yours)`);
+  }
+  const directory = await build(complete, context, signal);
+  const programs = join(directory, 'bin');
+  if (isPython(program) && !(await isExecutable(join(programs, program)))) {
+    throw new CommandError(`the cluster's environment has no ${program}`, 'Write python, or use --no-environment.');
+  }
+  return { PATH: [programs, context.env['PATH'] ?? ''].join(delimiter), VIRTUAL_ENV: directory };
+}
+
+/** Says why the user's Python cannot be a client of the cluster; null when it can, or when the command is not a Python. */
+async function missingHere(
+  program: string,
+  requirements: readonly string[],
+  { env, cwd }: Pick<CliContext, 'env' | 'cwd'>,
+): Promise<string | null> {
+  // A path names one interpreter: it is used as it is.
+  if (!isPython(program)) return null;
+  const pinned = requirements.map((each) => /^distributed==([^,;*\s]+)$/.exec(each)?.[1]).find(Boolean);
+  const found = await promisify(execFile)(program, ['-c', versionOfDistributed], { env, cwd, timeout: 30_000 }).then(
+    ({ stdout }) => stdout.trim(),
+    () => null,
+  );
+  if (found === null) return `${program} has no distributed${pinned === undefined ? '' : ` ${pinned}`}`;
+  return pinned === undefined || found === pinned ? null : `${program} has distributed ${found}, the cluster ${pinned}`;
+}
+
+const versionOfDistributed = 'from importlib.metadata import version; print(version("distributed"))';
+
+const isPython = (program: string): boolean => /^python(3(\.\d+)?)?$/.test(program);
+
+/** Kept in the home, where the agents of `ropewalk dev` keep theirs: the same requirements are built once. */
+async function build(
+  requirements: readonly string[],
+  { env, home, output }: Pick<CliContext, 'env' | 'home' | 'output'>,
+  signal: AbortSignal,
+): Promise<string> {
+  const { ensureEnvironment } = await import('../../agent/environment/environment.ts');
+  const { directory } = await ensureEnvironment({
+    cacheDir: join(home, 'cache'),
+    requirements,
+    pythonPath: 'python3',
+    environment: env,
+    onStage: (stage) => {
+      if (stage !== 'ready') output.progress(`Building the cluster's environment on this machine: ${stage}`);
+    },
+    signal,
+  });
+  return directory;
+}
+
+const isExecutable = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
