@@ -9,7 +9,7 @@ import { parse, stringify } from 'yaml';
 import { type UserConfig, userConfig } from '../schema/user-config.ts';
 import { writeWhole } from '../providers/local/files.ts';
 import { type IssueTokenItem, workspaceMessages, workspaceWorkflowId } from '../workflows/workspace/messages.ts';
-import { readTextOrNull } from './files.ts';
+import { readTextOrNull } from '../ops/files.ts';
 import { updateOne } from './first-run.ts';
 
 /** True when config.yaml had to be written. */

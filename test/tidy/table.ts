@@ -91,7 +91,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'ops/',
     {
-      own: new RegExp(`^(ops|providers|platform|schema|domain)\\/|^dev\\/(files|processes)\\.ts$|^${messages}`),
+      own: new RegExp(`^(ops|providers|platform|schema|domain)\\/|^${messages}`),
       packages: /^(node|zod|@temporalio\/(client|common|envconfig))$/,
     },
   ],
