@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { Client } from '@temporalio/client';
 
 import { RopewalkError } from '../domain/errors.ts';
+import { listInstanceIds } from '../providers/local/files.ts';
 import { configuredPlaces } from '../ops/clouds.ts';
 import { type Host, loadHost } from '../ops/host.ts';
 import { prepareTemporal } from '../ops/init/prepare.ts';
@@ -17,7 +18,7 @@ import { guardDatabase } from './database-version.ts';
 import { writeJson } from '../ops/files.ts';
 import { defaultWorkspace, ensureWorkspace } from './first-run.ts';
 import type { Home } from './home.ts';
-import { countAdopted, endInstances, pruneInstances, reportDead } from './instances.ts';
+import { countRunning, endInstances, pruneInstances, reportDead } from './instances.ts';
 import { countOpen, listOpen } from './open-work.ts';
 import { choosePorts } from './ports.ts';
 import { endSurvivors } from '../ops/processes.ts';
@@ -44,7 +45,8 @@ export interface StackInfo {
 
 export interface Stack {
   start: () => Promise<StackInfo>;
-  stop: () => Promise<void>;
+  /** `keepEarlier`: instances that ran before this start go on, because the start has failed. */
+  stop: (options: { keepEarlier: boolean }) => Promise<void>;
   /** At once and without order; instances live on and are adopted by the next start. */
   killAll: () => void;
 }
@@ -53,6 +55,7 @@ export function createStack(options: StackOptions): Stack {
   const { home, config, env, say } = options;
   let info: Omit<StackInfo, 'pids'> | null = null;
   let client: Client | null = null;
+  let earlier: ReadonlySet<string> = new Set();
   const stopping = new AbortController();
   const started: string[] = [];
   const supervisor = createSupervisor({ runDir: home.runDir, say, onSpawn: () => void publish() });
@@ -68,6 +71,7 @@ export function createStack(options: StackOptions): Stack {
   }
 
   async function start(): Promise<StackInfo> {
+    earlier = new Set(await listInstanceIds(home.path));
     await rm(home.stackFile, { force: true });
     const survivors = await endSurvivors(home.path, home.runDir);
     if (survivors.length > 0) say(`ended what an earlier stack left running: ${survivors.join(', ')}`);
@@ -100,7 +104,7 @@ export function createStack(options: StackOptions): Stack {
     await ensureWorkspace(client, defaultWorkspace, signal).catch(workerIsSilent);
     await ensureToken(client, { configFile: home.configFile, apiUrl, workspace: defaultWorkspace, signal });
 
-    const adopted = await countAdopted(home.path);
+    const adopted = await countRunning(home.path);
     if (adopted > 0) say(`adopted ${plural(adopted, 'running instance')}`);
     await reportDead(client, home.path, await listOpen(client));
     await pruneInstances(home.path);
@@ -112,7 +116,7 @@ export function createStack(options: StackOptions): Stack {
     return { ...info, pids: supervisor.pids() };
   }
 
-  async function stop(): Promise<void> {
+  async function stop({ keepEarlier }: { keepEarlier: boolean }): Promise<void> {
     const open = info === null || client === null ? 0 : await countOpen(client);
     stopping.abort();
     info = null;
@@ -120,15 +124,24 @@ export function createStack(options: StackOptions): Stack {
     if (started.includes('api')) await supervisor.stop('api');
     await Promise.all(started.filter((name) => name.startsWith('worker')).map((name) => supervisor.stop(name)));
     // Temporal must be ended in order whatever happens to the instances; those left are adopted by the next start.
-    const ended = await endInstances(home.path, 60_000).catch((error: unknown) => {
+    const except = keepEarlier ? earlier : new Set<string>();
+    const ended = await endInstances(home.path, { withinMs: 60_000, except }).catch((error: unknown) => {
       say(`could not end every instance: ${String(error)}`);
       return 0;
     });
     if (ended > 0) say(`ended ${plural(ended, 'instance')}`);
+    if (keepEarlier) await sayWhatIsLeft();
     await supervisor.stop('temporal');
     await client?.connection.close();
     if (open > 0)
       say(`${plural(open, 'open job')} kept in Temporal: the next start goes on with ${open === 1 ? 'it' : 'them'}`);
+  }
+
+  async function sayWhatIsLeft(): Promise<void> {
+    const left = await countRunning(home.path);
+    if (left === 0) return;
+    const [was, them] = left === 1 ? ['was', 'it'] : ['were', 'them'];
+    say(`${plural(left, 'instance')} of an earlier stack ${was} left running: the next start adopts ${them}`);
   }
 
   return { start, stop, killAll: supervisor.killAll };
