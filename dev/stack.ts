@@ -26,6 +26,7 @@ import { type ChildSpec, createSupervisor } from './supervisor.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 import { embeddedTemporal, externalTemporal, requireExternal, type Temporal, temporalServer } from './temporal.ts';
 import { ensureToken } from './token.ts';
+import { moveUnfinishedAside } from './unfinished-database.ts';
 
 export interface StackOptions {
   home: Home;
@@ -88,6 +89,8 @@ export function createStack(options: StackOptions): Stack {
     if (temporal.isEmbedded) {
       const binary = await findTemporalBinary({ env, say });
       await guardDatabase(home.database, binary);
+      const aside = await moveUnfinishedAside(home.database);
+      if (aside !== null) say(`Temporal's database was never finished: it is now ${aside}, and a new one is made`);
       await run(temporalServer({ binary, home, ports, config, env: plain, connection }));
     } else {
       await requireExternal(temporal, connection);
