@@ -41,9 +41,11 @@ export function parseDevConfig(text: string, path: string): DevConfig {
   throw new RopewalkError({ code: 'VALIDATION', message: `${path} has problems:\n${problems.join('\n')}` });
 }
 
-/** Twice the cores: local tasks are processes of this machine, and more of them only wait for each other. */
-export const localInstances = (config: DevConfig): number =>
-  config.worker.maxLocalInstances === 'auto' ? 8 * availableParallelism() : config.worker.maxLocalInstances;
+/** Instances are processes of this machine, and most of them wait. temporal-dev.yml states the same number in words. */
+const autoInstancesPerCore = 8;
+
+export const localInstances = ({ worker: { maxLocalInstances } }: DevConfig): number =>
+  maxLocalInstances === 'auto' ? autoInstancesPerCore * availableParallelism() : maxLocalInstances;
 
 /** What a namespace needs, as this file says it. */
 export const prepareSettings = ({ namespace, searchAttributes, sweep, heal }: DevConfig): PrepareSettings => ({
