@@ -4,12 +4,12 @@ import type { Client } from '@temporalio/client';
 import { workflowTaskTimeoutMs } from '../domain/limits.ts';
 import { healDryRunId, type HealInput, healNowId, type HealReport, healType } from '../contracts/heal.ts';
 import { controlQueue } from '../contracts/flush.ts';
-import { describeDeployment } from './init/deployment.ts';
+import { namespaceOwner } from './init/claim.ts';
 import { hasPoller } from './pollers.ts';
 
 /** Null when the namespace has no deployment, or no Temporal worker is there to look. */
 export async function healNow(client: Client, dryRun: boolean): Promise<HealReport | null> {
-  const deploymentId = (await describeDeployment(client))?.owner ?? null;
+  const deploymentId = await namespaceOwner(client);
   if (deploymentId === null || !(await hasPoller(client, controlQueue, 'workflows'))) return null;
   const handle = await client.workflow.start<(input: HealInput) => Promise<HealReport>>(healType, {
     workflowId: dryRun ? healDryRunId : healNowId,

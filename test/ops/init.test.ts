@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { defaultConfigPath, prepareSettings, readDevConfig } from '../../dev/config.ts';
 import { loadHost, localQueue } from '../../ops/host.ts';
+import { claimNamespace, namespaceOwner } from '../../ops/init/claim.ts';
 import { prepareNamespace } from '../../ops/init/namespace.ts';
 import { usualSettings } from '../../ops/init/prepare.ts';
 import { ensureSweepSchedule } from '../../ops/init/schedule.ts';
@@ -35,14 +36,14 @@ describe('ropewalk init', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it('makes a namespace, its search attributes, the deployment and the schedule, and says so', async () => {
+  it('makes a namespace, its search attributes and the schedules, and says so', async () => {
     const { code, stdout, stderr } = await runCli(['init', '--retention-days', '40'], { env });
     const host = await loadHost(home);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.trim().split('\n')).toEqual([
       'created namespace another, which keeps what is over for 40 days',
       'added the search attributes RopewalkWorkspace, RopewalkUser, RopewalkStatus (Keyword)',
-      `started the workflow of deployment ${host.deploymentId}`,
+      `claimed the namespace for deployment ${host.deploymentId}: schedule reconcile, every 300 s`,
       `created the schedule sweep/${localQueue(host)}, every 300 s`,
       'created the schedule heal, every 60 s',
       `namespace another at ${temporal.address} is ready for deployment ${host.deploymentId} (home ${home})`,
@@ -52,8 +53,7 @@ describe('ropewalk init', () => {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'another' });
     expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(usualSettings.searchAttributes));
     const client = new Client({ connection, namespace: 'another' });
-    const deployment = await client.workflow.getHandle('deployment').describe();
-    expect(deployment.memo).toEqual({ deploymentId: host.deploymentId });
+    expect(await namespaceOwner(client)).toBe(host.deploymentId);
     const schedule = await client.schedule.getHandle(sweepScheduleId(localQueue(host))).describe();
     expect([schedule.spec.intervals?.[0]?.every, schedule.policies.overlap]).toEqual([300_000, 'SKIP']);
     expect(schedule.action.args).toEqual([
@@ -97,9 +97,8 @@ describe('ropewalk init', () => {
       // One that lacks everything but its owner: a stranger must not even add search attributes.
       await prepareNamespace(connection, 'third', { retentionDays: 30, searchAttributes: [] });
       const client = new Client({ connection, namespace: 'third' });
-      await client.workflow.start('deployment', {
-        ...{ workflowId: 'deployment', taskQueue: 'nobody', memo: { deploymentId: 'dep_other' }, args: [] },
-      });
+      const other = { host: { hostId: 'host_other', deploymentId: 'dep_other' }, home: stranger };
+      await claimNamespace(client, other, usualSettings.reconcile);
       const refused = await runCli(['init', '--namespace', 'third'], { env });
       expect(refused.stderr).toContain('belongs to deployment dep_other');
       const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'third' });

@@ -1,7 +1,8 @@
-// Against a real embedded Temporal server: what a first start makes, and what a later one refuses.
+// Against a real embedded Temporal server: how a deployment prepares and claims its namespace.
 import { Client, type Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { controlQueue } from '../../contracts/flush.ts';
 import { parseDevConfig, prepareSettings } from '../../dev/config.ts';
 import { type Home, openHome } from '../../dev/home.ts';
 import { choosePorts } from '../../dev/ports.ts';
@@ -9,7 +10,7 @@ import { createSupervisor, type Supervisor } from '../../dev/supervisor.ts';
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { embeddedTemporal, externalTemporal, temporalServer } from '../../dev/temporal.ts';
 import { loadHost } from '../../ops/host.ts';
-import { ensureDeployment } from '../../ops/init/deployment.ts';
+import { claimNamespace, namespaceOwner } from '../../ops/init/claim.ts';
 import { prepareNamespace } from '../../ops/init/namespace.ts';
 import { makeHome, removeHome } from '../support/stack.ts';
 
@@ -62,26 +63,43 @@ describe('the namespace', () => {
   });
 });
 
-describe('the deployment', () => {
-  it('is made once, and belongs to the home that made it', async () => {
+describe('a namespace', () => {
+  const timing = { everyMs: 300_000, graceMs: 60_000 };
+
+  it('is claimed once, by one of two deployments that claim it at the same moment', async () => {
     const host = await loadHost(home.path);
     expect(await loadHost(home.path)).toEqual(host);
-    await Promise.all([ensureDeployment(client, host, home.path), ensureDeployment(client, host, home.path)]);
-    const { runId } = await client.workflow.getHandle('deployment').describe();
+    const claimants = [
+      { host, home: home.path },
+      { host: { hostId: 'host_b', deploymentId: 'dep_b' }, home: '/other' },
+    ];
+    expect(await namespaceOwner(client)).toBeNull();
+    const outcomes = await Promise.allSettled(claimants.map((claimant) => claimNamespace(client, claimant, timing)));
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
+    expect(await namespaceOwner(client)).toBe(claimants[winner]?.host.deploymentId);
 
-    const stranger = { hostId: 'host_b', deploymentId: 'dep_b' };
-    await expect(ensureDeployment(client, stranger, '/other')).rejects.toThrow(
-      `belongs to deployment ${host.deploymentId}, and /other to deployment dep_b; nothing was touched`,
-    );
-    await ensureDeployment(client, host, home.path);
-    expect((await client.workflow.getHandle('deployment').describe()).runId).toBe(runId);
+    for (const [index, claimant] of claimants.entries()) {
+      const again = claimNamespace(client, claimant, timing);
+      if (index === winner) expect(await again).toEqual([]);
+      else await expect(again).rejects.toThrow(/this Temporal namespace belongs to deployment .*; nothing was changed/);
+    }
   });
 
-  it('is not made anew when it was ended from outside', async () => {
-    const host = await loadHost(home.path);
-    await ensureDeployment(client, host, home.path);
-    await client.workflow.getHandle('deployment').terminate('test');
-    await expect(ensureDeployment(client, host, home.path)).rejects.toThrow('has ended (TERMINATED)');
+  it('keeps its owner when its schedule gets other settings', async () => {
+    const owner = (await namespaceOwner(client)) ?? '';
+    const claimant = { host: { hostId: 'host_x', deploymentId: owner }, home: home.path };
+    expect(await claimNamespace(client, claimant, { everyMs: 60_000, graceMs: 5_000 })).toEqual([
+      'changed the schedule reconcile, every 60 s',
+    ]);
+    expect(await namespaceOwner(client)).toBe(owner);
+    const { action, policies } = await client.schedule.getHandle('reconcile').describe();
+    expect([action.workflowType, action.taskQueue, policies.overlap]).toEqual(['reconcile', controlQueue, 'SKIP']);
+    expect(action.args).toEqual([{ deploymentId: owner, graceMs: 5_000, dryRun: false }]);
+  });
+
+  it('that does not exist belongs to no deployment', async () => {
+    expect(await namespaceOwner(new Client({ connection, namespace: 'absent' }))).toBeNull();
   });
 });
 
