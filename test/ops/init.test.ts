@@ -36,17 +36,19 @@ describe('ropewalk init', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it('makes a namespace, its search attributes and the schedules, and says so', async () => {
+  it('makes the tables, a namespace, its search attributes and the schedules, and says so', async () => {
     const { code, stdout, stderr } = await runCli(['init', '--retention-days', '40'], { env });
     const host = await loadHost(home);
-    expect([code, stderr]).toEqual([0, '']);
+    const hint = 'Nobody can sign in yet: "ropewalk init --admin NAME" adds the first admin and prints their token.\n';
+    expect([code, stderr]).toEqual([0, hint]);
     expect(stdout.trim().split('\n')).toEqual([
+      `created the tables in ${home}/ropewalk.db, for deployment ${host.deploymentId}`,
       'created namespace another, which keeps what is over for 40 days',
       'added the search attributes RopewalkWorkspace, RopewalkUser, RopewalkStatus (Keyword)',
       `claimed the namespace for deployment ${host.deploymentId}: schedule reconcile, every 300 s`,
       `created the schedule sweep/${localQueue(host)}, every 300 s`,
       'created the schedule heal, every 60 s',
-      `namespace another at ${temporal.address} is ready for deployment ${host.deploymentId} (home ${home})`,
+      `namespace another at ${temporal.address} and ${home}/ropewalk.db are ready for deployment ${host.deploymentId} (home ${home})`,
     ]);
     const { config } = await connection.workflowService.describeNamespace({ namespace: 'another' });
     expect(Number(config?.workflowExecutionRetentionTtl?.seconds)).toBe(40 * 86_400);
@@ -66,7 +68,7 @@ describe('ropewalk init', () => {
 
   it('changes nothing the second time', async () => {
     const { stdout } = await runCli(['init', '--format', 'json'], { env });
-    expect(JSON.parse(stdout)).toMatchObject({ namespace: 'another', changes: [] });
+    expect(JSON.parse(stdout)).toMatchObject({ namespace: 'another', changes: [], admin: null });
   });
 
   it('tells of a retention that is too short, and leaves it', async () => {
