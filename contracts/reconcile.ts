@@ -6,6 +6,7 @@ export const reconcileScheduleId = 'reconcile';
 
 /** Started by an operator: at most one at a time. */
 export const reconcileNowId = 'reconcile/now';
+export const reconcileDryRunId = 'reconcile/dry-run';
 
 /** In the memo of the schedule. */
 export interface NamespaceMemo {

@@ -17,7 +17,7 @@ export interface Bundles {
 export async function buildBundles(): Promise<Bundles> {
   const [agent, workflows] = await Promise.all([
     cached({ name: 'agent', ending: '.mjs', folders: ['agent', 'schema', 'domain'], make: makeAgent }),
-    cached({ name: 'workflows', ending: '.cjs', folders: ['workflows', 'domain'], make: makeWorkflows }),
+    cached({ name: 'workflows', ending: '.cjs', folders: ['workflows', 'contracts', 'domain'], make: makeWorkflows }),
   ]);
   return { agent, workflows };
 }

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { RopewalkError } from '../domain/errors.ts';
 import { errorCode } from '../providers/local/files.ts';
 import { isSameProcess, startTimeOf } from '../providers/local/processes.ts';
-import { readTextOrNull } from './files.ts';
+import { readTextOrNull } from '../ops/files.ts';
 
 export interface Home {
   path: string;

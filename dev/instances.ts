@@ -11,8 +11,8 @@ import type { Owner } from '../providers/provider.ts';
 import { clusterMessages, clusterWorkflowId } from '../contracts/cluster.ts';
 import type { SuspectSignal } from '../contracts/cluster.ts';
 
-/** Agents that outlived an earlier stack: they find this one by its kept port and go on. */
-export async function countAdopted(home: string): Promise<number> {
+/** Agents of an earlier stack that still run: they find the next stack by its kept port and go on. */
+export async function countRunning(home: string): Promise<number> {
   const lives = await Promise.all((await listInstanceIds(home)).map((id) => lifeOf(home, id)));
   return lives.filter((life) => life === 'running').length;
 }
@@ -50,8 +50,11 @@ export async function pruneInstances(home: string): Promise<void> {
   }
 }
 
-/** Ends every instance without a tombstone, with all that it started; how many there were. */
-export async function endInstances(home: string, withinMs: number): Promise<number> {
+/** Ends every other instance without a tombstone, with all that it started; how many there were. */
+export async function endInstances(
+  home: string,
+  { withinMs, except }: { withinMs: number; except: ReadonlySet<string> },
+): Promise<number> {
   const provider = createLocalProvider({
     home,
     // Nothing is launched here.
@@ -64,7 +67,7 @@ export async function endInstances(home: string, withinMs: number): Promise<numb
   for (const id of await listInstanceIds(home)) {
     const paths = instancePaths(home, id);
     const owner = await readOwner(paths);
-    if (owner === null || (await exists(paths.tombstone))) continue;
+    if (except.has(id) || owner === null || (await exists(paths.tombstone))) continue;
     const { deploymentId, workspace, cluster } = owner;
     const key = JSON.stringify([deploymentId, workspace, cluster]);
     const group = owners.get(key) ?? { owner: { deploymentId, workspace, cluster }, ids: [] };

@@ -61,7 +61,8 @@ async function runUntilStopped(home: Home, stack: Stack): Promise<number> {
     await told;
     return 0;
   } finally {
-    await stack.stop();
+    // Without a signal, only a failed start comes here.
+    await stack.stop({ keepEarlier: firstSignalAtMs === 0 });
     for (const name of signals) process.off(name, onSignal);
     say('stopped');
   }

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { RopewalkError } from '../domain/errors.ts';
 import { errorCode } from '../providers/local/files.ts';
 import type { DevConfig } from './config.ts';
-import { readJson, writeJson } from './files.ts';
+import { readJson, writeJson } from '../ops/files.ts';
 
 export interface Ports {
   temporal: number;

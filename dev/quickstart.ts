@@ -10,8 +10,8 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
 import { repository } from './build.ts';
-import { readTextOrNull } from './files.ts';
-import { processesLeft } from './processes.ts';
+import { readTextOrNull } from '../ops/files.ts';
+import { processesLeft } from '../ops/processes.ts';
 import { numberIn, typeCommand } from './quickstart-cli.ts';
 import { walkDask } from './quickstart-dask.ts';
 

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { childMark, forgetProcess, recordProcess, signalGroup } from './processes.ts';
+import { childMark, forgetProcess, recordProcess, signalGroup } from '../ops/processes.ts';
 
 export interface ChildSpec {
   name: string;

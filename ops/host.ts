@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { readJson, writeJson } from '../dev/files.ts';
+import { readJson, writeJson } from './files.ts';
 import { randomId } from '../platform/ids.ts';
 
 const hostFile = z.object({ hostId: z.string(), deploymentId: z.string() });

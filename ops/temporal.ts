@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 
-import { readJson } from '../dev/files.ts';
+import { readJson } from './files.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import { isServing } from './init/namespace.ts';
 

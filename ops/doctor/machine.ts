@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { readJson } from '../../dev/files.ts';
-import { processesLeft } from '../../dev/processes.ts';
+import { readJson } from '../files.ts';
+import { processesLeft } from '../processes.ts';
 import { exists } from '../../providers/local/files.ts';
 import { isSameProcess } from '../../providers/local/processes.ts';
 import { broken, ok, warning, type Finding, type Patient } from './finding.ts';

@@ -6,7 +6,7 @@ import { deviceLoginIntervalMs, deviceLoginTtlMs } from '../../domain/limits.ts'
 import type { ApprovedLogin, CreatedToken, StartedLogin } from '../../schema/people.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
-import { tokenSecretFrom } from '../people/secret.ts';
+import { tokenSecretFrom } from '../../platform/token-secret.ts';
 import { toCreated } from '../people/tokens.ts';
 import { beginLogin, findByDeviceCode, findByUserCode, giveUpUndecided, writeLogin } from './record.ts';
 

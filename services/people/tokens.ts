@@ -9,7 +9,7 @@ import { positiveMs } from '../clusters/durations.ts';
 import type { Context } from '../context.ts';
 import { time, timeOrNull } from '../to-wire.ts';
 import { byOf, readWorkspace } from './read.ts';
-import { newTokenSecret, tokenText, type TokenSecret } from './secret.ts';
+import { newTokenSecret, tokenText, type TokenSecret } from '../../platform/token-secret.ts';
 
 export async function createToken({ deps, actor }: Context, body: CreateTokenParsed): Promise<CreatedToken> {
   requireScope(actor, 'read', { honourStale: false });

@@ -9,7 +9,7 @@ import type { IssueTokenItem } from '../../workflows/workspace/messages.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
 import { time } from '../to-wire.ts';
-import { newTokenSecret } from './secret.ts';
+import { newTokenSecret } from '../../platform/token-secret.ts';
 import { toCreated } from './tokens.ts';
 
 /** Asked again after a crash in between, it goes on where it was: a workspace without people still gets its admin. */

@@ -35,6 +35,8 @@ describe('at a stack that runs', () => {
       'readiness',
       'token',
       'clock',
+      'database',
+      'deployment',
       'temporal',
       'namespace',
       'workflows',

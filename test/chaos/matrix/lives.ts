@@ -3,7 +3,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ensureWorkspace } from '../../../dev/first-run.ts';
 import { clusterMessages, clusterWorkflowId } from '../../../contracts/cluster.ts';
 import type { ScaleSignal } from '../../../contracts/cluster.ts';
 import { NotFoundError } from '../../../sdk/errors.ts';
@@ -72,7 +71,7 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
   async workspace(bed, life) {
     const { id } = life;
     begin(bed, life, id);
-    await ensureWorkspace(bed.temporal, id, new AbortController().signal);
+    await bed.client.workspaces.create({ slug: id, admin: 'ada' });
     const handle = bed.temporal.workflow.getHandle(`workspace/${id}`);
     await wait(life, 'its numbers are leased', async () =>
       ((await handle.fetchHistory()).events ?? []).some((event) => event.activityTaskCompletedEventAttributes),
