@@ -4,13 +4,13 @@ import { spawn } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { copyLines } from '../lines.ts';
-import type { Log, Stream } from '../log.ts';
-import { closeWriteEnd, createPipes } from '../pipes.ts';
+import { copyLines } from '../logs/lines.ts';
+import type { Log, Stream } from '../logs/log.ts';
+import { closeWriteEnd, createPipes } from '../processes/pipes.ts';
 import { describeEnd, noteLine } from './exit-reason.ts';
 import type { Clues, ExitReason } from './exit-reason.ts';
-import type { DaskProcess } from './processes.ts';
-import { createWaiters } from './waiters.ts';
+import type { DaskProcess } from './commands.ts';
+import { createWaiters } from '../async/waiters.ts';
 
 export interface RunningProcess {
   pid: number;

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import type { TlsFiles } from '../../agent/dask/processes.ts';
-import { ensureEnvironment } from '../../agent/environment/environment.ts';
-import { withDefaults } from '../../agent/environment/with-defaults.ts';
+import type { TlsFiles } from '../../agent/dask/commands.ts';
+import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
+import { withDefaults } from '../../agent/runtimes/environment/with-defaults.ts';
 import { issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
 import { scanProcesses } from '../../providers/local/processes.ts';
 import type { ProcessEntry } from '../../providers/local/processes.ts';

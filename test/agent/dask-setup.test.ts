@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
-import { setUp } from '../../agent/dask-setup.ts';
-import { createLog } from '../../agent/log.ts';
+import { setUp } from '../../agent/dask/setup.ts';
+import { createLog } from '../../agent/logs/log.ts';
 
 /** It can be run, and nothing can be had with it: pip quotes the index that it was told to use. */
 const python = `#!/bin/sh

@@ -1,6 +1,6 @@
 // What tests of an agent's decisions share: answers as the control plane gives them, and an exchange in one step.
-import { applyAnswer, noteSent, planExchange, resultsKept, taskEnded } from '../../agent/state.ts';
-import type { AgentState, Grant, TaskResult } from '../../agent/state.ts';
+import { applyAnswer, noteSent, planExchange, resultsKept, taskEnded } from '../../agent/job/exchange-state.ts';
+import type { AgentState, Grant, TaskResult } from '../../agent/job/exchange-state.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
 
 export const answerWith = (fields: Partial<ExchangeAnswerBody>): ExchangeAnswerBody => ({

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 
 import { runProcess } from '../../agent/dask/run-process.ts';
-import { startTask } from '../../agent/runner.ts';
+import { startTask } from '../../agent/job/run-task.ts';
 import { eventually } from '../support/eventually.ts';
 
 const [directory = '', kind, left = ''] = process.argv.slice(2);

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { sayLastWords } from '../../agent/last-words.ts';
-import { workerName } from '../../agent/worker-name.ts';
+import { sayLastWords } from '../../agent/lifecycle/failure.ts';
+import { workerName } from '../../agent/dask/worker-name.ts';
 import { eventually } from '../support/eventually.ts';
 
 let directory = '';

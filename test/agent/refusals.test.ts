@@ -1,14 +1,14 @@
 // What an agent does when what it says is not accepted: it says less, drops what cannot be said, and goes on; it never spins.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { createApiClient } from '../../agent/api-client.ts';
-import type { ApiClient } from '../../agent/api-client.ts';
-import { exchangeRefused } from '../../agent/refusals.ts';
-import { createSession } from '../../agent/register.ts';
-import { createReports } from '../../agent/reports.ts';
-import { reportOf } from '../../agent/scheduler-reports.ts';
-import { applyAnswer, compose, createAgentState } from '../../agent/state.ts';
-import type { TaskResult } from '../../agent/state.ts';
+import { createApiClient } from '../../agent/api-client/client.ts';
+import type { ApiClient } from '../../agent/api-client/client.ts';
+import { exchangeRefused } from '../../agent/job/refusals.ts';
+import { createSession } from '../../agent/api-client/session.ts';
+import { createReports } from '../../agent/api-client/reports.ts';
+import { reportOf } from '../../agent/dask/scheduler/report.ts';
+import { applyAnswer, compose, createAgentState } from '../../agent/job/exchange-state.ts';
+import type { TaskResult } from '../../agent/job/exchange-state.ts';
 import { maxFlushBytes } from '../../domain/limits.ts';
 import { reportRequest } from '../../schema/agent.ts';
 import type { ReportRequest } from '../../schema/agent.ts';

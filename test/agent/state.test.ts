@@ -11,8 +11,8 @@ import {
   isDrained,
   noteSent,
   planExchange,
-} from '../../agent/state.ts';
-import type { Grant } from '../../agent/state.ts';
+} from '../../agent/job/exchange-state.ts';
+import type { Grant } from '../../agent/job/exchange-state.ts';
 import { answerWith, grant, resultOf, say, trade, finish } from './exchanges.ts';
 
 describe('claims', () => {

@@ -10,8 +10,8 @@ import {
   resultsKept,
   resultsWithinMs,
   taskEnded,
-} from '../../agent/state.ts';
-import type { Grant } from '../../agent/state.ts';
+} from '../../agent/job/exchange-state.ts';
+import type { Grant } from '../../agent/job/exchange-state.ts';
 import { answerWith, grant, resultOf, say, trade, finish } from './exchanges.ts';
 
 describe('tasks that wait for their turn', () => {

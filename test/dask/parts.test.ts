@@ -14,12 +14,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { describeEnd, noteLine } from '../../agent/dask/exit-reason.ts';
 import type { Clues } from '../../agent/dask/exit-reason.ts';
-import { readPreload } from '../../agent/dask/preload.ts';
-import { schedulerProcess, workerProcess } from '../../agent/dask/processes.ts';
-import type { DaskProcess, SchedulerInput, WorkerInput } from '../../agent/dask/processes.ts';
+import { readPreload } from '../../agent/dask/scheduler/preload.ts';
+import { schedulerProcess, workerProcess } from '../../agent/dask/commands.ts';
+import type { DaskProcess, SchedulerInput, WorkerInput } from '../../agent/dask/commands.ts';
 import { runProcess } from '../../agent/dask/run-process.ts';
-import { createSchedulerLink } from '../../agent/dask/scheduler-link.ts';
-import type { SchedulerLink } from '../../agent/dask/scheduler-link.ts';
+import { createSchedulerLink } from '../../agent/dask/scheduler/link.ts';
+import type { SchedulerLink } from '../../agent/dask/scheduler/link.ts';
 import { eventually } from '../support/eventually.ts';
 import { processesOf } from './sockets.ts';
 
@@ -143,7 +143,7 @@ describe('the preload', () => {
     const directory = await mkdtemp(join(tmpdir(), 'ropewalk-bundle-'));
     try {
       const outfile = join(directory, 'bundle.mjs');
-      const entry = fileURLToPath(new URL('../../agent/dask/preload.ts', import.meta.url));
+      const entry = fileURLToPath(new URL('../../agent/dask/scheduler/preload.ts', import.meta.url));
       const texts = await readPreload();
       const define = { ROPEWALK_PRELOAD_FILES: JSON.stringify(texts) };
       await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', define });
