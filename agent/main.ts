@@ -5,7 +5,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-import { runAgent } from './lifecycle/agent.ts';
+import { runAgent } from './agent.ts';
 import { claimInstance, endWhenUnwanted } from './lifecycle/claim.ts';
 import { deadManExitCode } from './lifecycle/watchdog-timer.ts';
 import { sayLastWords } from './lifecycle/failure.ts';

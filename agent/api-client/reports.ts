@@ -6,7 +6,6 @@ import type { Orders, ReportRequest } from '../../schema/agent.ts';
 import { createBell } from '../async/notifier.ts';
 import type { AgentInput, Notice } from '../lifecycle/input.ts';
 import type { Session } from './session.ts';
-import { shortened } from '../dask/scheduler/report.ts';
 
 export type ProcessNews = NonNullable<ReportRequest['process']>;
 export type SchedulerReport = NonNullable<ReportRequest['scheduler']>;
@@ -14,8 +13,11 @@ export type DrainNews = NonNullable<ReportRequest['drained']>[number];
 
 export interface Reports {
   process: (news: ProcessNews) => void;
-  /** `make` is called at each attempt, since an outage may last. */
-  scheduler: (make: () => SchedulerReport) => void;
+  /**
+   * `make` is called at each attempt, since an outage may last, with the number of attempts that were refused for what
+   * they say: the report must become smaller with each.
+   */
+  scheduler: (make: (refusals: number) => SchedulerReport) => void;
   drained: (news: DrainNews) => void;
   /** `make` says how long the scheduler has not answered, or null when it does. */
   unanswered: (make: () => number | null) => void;
@@ -35,7 +37,7 @@ export interface ReportsInput extends Pick<AgentInput, 'bootId' | 'boot' | 'stop
 
 interface News {
   process: ProcessNews | null;
-  scheduler: { make: () => SchedulerReport } | null;
+  scheduler: { make: (refusals: number) => SchedulerReport } | null;
   unanswered: { make: () => number | null } | null;
   drained: readonly DrainNews[];
   interruption: Notice | null;
@@ -131,7 +133,7 @@ type Wire = Pick<ReportRequest, 'process' | 'scheduler' | 'unansweredForMs' | 'd
 function wireOf({ process, scheduler, unanswered, drained, interruption }: News, refusals: number): Wire {
   return {
     ...(process === null ? {} : { process }),
-    ...(scheduler === null ? {} : { scheduler: shortened(scheduler.make(), refusals) }),
+    ...(scheduler === null ? {} : { scheduler: scheduler.make(refusals) }),
     ...(unanswered === null ? {} : { unansweredForMs: unanswered.make() }),
     ...(drained.length === 0 ? {} : { drained: [...drained] }),
     ...(interruption === null ? {} : { interruption }),

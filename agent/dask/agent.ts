@@ -24,7 +24,7 @@ import { workerName } from './worker-name.ts';
 /** Between TERM and KILL. The provider waits 3 s for an agent, so this must be less. */
 const killAfterMs = 2_000;
 
-export async function daskAgent(input: AgentInput, session: Session): Promise<void> {
+export async function runWork(input: AgentInput, session: Session): Promise<void> {
   const bundle = await session.call({
     method: 'GET',
     path: '/v1/agent/bundle',
@@ -55,9 +55,9 @@ export async function daskAgent(input: AgentInput, session: Session): Promise<vo
     work,
     tell: (state, stage, { address = null, reason = null } = {}) =>
       reports.process({ state, name, stage, address, reason }),
-    place: ({ pythonDirectory, tls }) => ({
+    place: ({ runtime, tls }) => ({
       instance: input.instance,
-      pythonDirectory,
+      runtime,
       directory: join(work, 'dask'),
       host: input.boot.address,
       port: 0,
@@ -65,8 +65,9 @@ export async function daskAgent(input: AgentInput, session: Session): Promise<vo
       base: daskBase(input.environment),
       env: bundle.env,
     }),
-    start: (command, onLine) =>
+    start: ({ runtime }, command, onLine) =>
       runProcess(command, {
+        runtime,
         onLines: (stream, lines) => {
           output.append(stream, lines);
           if (onLine !== undefined) for (const line of lines) onLine(line);
@@ -89,7 +90,7 @@ async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
       // An environment that is there is ready before anybody could have read of it.
       if (stage !== 'ready') tell('pending', `environment: ${stage}`);
     };
-    await run(life, await setUp({ ...input, session, work, requirements: bundle.requirements, onStage }));
+    await run(life, await setUp({ ...input, session, work, runtime: bundle.runtime, onStage }));
   } catch (error) {
     if (signal.aborted) return;
     const { code, message } = asFailure(role === 'head' ? 'SCHEDULER_FAILED' : 'WORKER_FAILED', error);

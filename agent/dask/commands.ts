@@ -2,12 +2,12 @@
 // machines speaks mutual TLS; HTTP listens on loopback only; no secret is ever in an argument.
 import { join } from 'node:path';
 
+import type { Command } from '../processes/start-process.ts';
+import type { Runtime, Variables } from '../runtimes/runtime.ts';
 import { reservedOption, reservedSchedulerOptions, reservedWorkerOptions } from '../../domain/cluster/dask-options.ts';
 
-export interface DaskProcess {
+export interface DaskProcess extends Command {
   argv: string[];
-  env: Record<string, string>;
-  cwd: string;
   /** To be written before the start, readable by their owner alone. */
   files: { path: string; content: string }[];
 }
@@ -21,8 +21,8 @@ export interface TlsFiles {
 
 export interface Place {
   instance: string;
-  /** A Python environment with dask and distributed in it. */
-  pythonDirectory: string;
+  /** With dask and distributed in it. */
+  runtime: Pick<Runtime, 'python' | 'variables'>;
   /** The process's own: it is its working directory, and workers spill to it. */
   directory: string;
   /** The instance's address, for other instances. */
@@ -31,7 +31,7 @@ export interface Place {
   port: number;
   tls: TlsFiles;
   /** PATH, HOME, LANG and TMPDIR, as the agent has them. */
-  base: Record<string, string | undefined>;
+  base: Variables;
   /** What the cluster's owner wants set. What keeps the cluster safe wins over it. */
   env: Record<string, string>;
 }
@@ -132,24 +132,17 @@ function fromSpec(input: Place, env: DaskProcess['env'], spec: { cls: string; op
 }
 
 /** By module, because the scripts of an environment hold its path and break when it is moved or the path is long. */
-function dask({ pythonDirectory }: Place, words: string[]): string[] {
-  return [join(pythonDirectory, 'bin', 'python'), '-m', 'dask', ...words];
+function dask({ runtime }: Place, words: string[]): string[] {
+  return [runtime.python, '-m', 'dask', ...words];
 }
 
 function flags(options: Record<string, string | number | undefined>): string[] {
   return Object.entries(options).flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
 }
 
-function environment({ instance, base, env, tls, pythonDirectory }: Place, roles: string[]): Record<string, string> {
-  const set: Record<string, string> = {};
-  for (const [name, value] of Object.entries(base)) if (value !== undefined) set[name] = value;
-  // Before the owner's: a PATH of theirs wins.
-  set['PATH'] = [join(pythonDirectory, 'bin'), set['PATH']]
-    .filter((part) => part !== undefined && part !== '')
-    .join(':');
-  Object.assign(set, env);
+function environment({ instance, base, env, tls, runtime }: Place, roles: string[]): Record<string, string> {
+  const set = runtime.variables(base, env);
   set['PYTHONUNBUFFERED'] = '1';
-  set['VIRTUAL_ENV'] = pythonDirectory;
   set['ROPEWALK_INSTANCE'] = instance;
   set['DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION'] = 'True';
   set['DASK_DISTRIBUTED__COMM__TLS__CA_FILE'] = tls.caFile;

@@ -22,7 +22,7 @@ export interface DaskLife {
   tell: (state: ProcessNews['state'], stage: string, more?: Partial<Pick<ProcessNews, 'address' | 'reason'>>) => void;
   place: (setup: Setup) => Place;
   /** `onLine` sees what the process prints; its log has it in any case. */
-  start: (command: DaskProcess, onLine?: (line: string) => void) => Promise<RunningProcess>;
+  start: (setup: Setup, command: DaskProcess, onLine?: (line: string) => void) => Promise<RunningProcess>;
   /** Ends it with its whole group. */
   end: (running: RunningProcess) => Promise<ExitReason>;
   /** null when the agent is stopped first. */

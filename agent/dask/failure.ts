@@ -1,4 +1,5 @@
 // Why an instance of a Dask cluster has no Dask process, in the codes that the control plane knows.
+import { withoutPasswords } from '../runtimes/environment/requirements.ts';
 
 export type DaskFailureCode =
   | 'ENVIRONMENT_FAILED'
@@ -31,7 +32,5 @@ export function asFailure(code: DaskFailureCode, cause: unknown): DaskFailure {
   return new DaskFailure(code, presentable(cause instanceof Error ? cause.message : String(cause)), { cause });
 }
 
-/** As long as a report may be, and without the passwords that an index's address may hold. */
-export function presentable(text: string): string {
-  return text.replaceAll(/:\/\/[^/@\s]*@/g, '://[secret]@').slice(0, 1000);
-}
+/** As long as a report may be. */
+const presentable = (text: string): string => withoutPasswords(text).slice(0, 1000);

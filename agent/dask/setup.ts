@@ -1,89 +1,46 @@
-// What a Dask process needs before it can start: a Python environment, and a certificate of its cluster's authority. Both
-// are had at the same time. The private key is made here, lies in a file that only its owner can read, and is never sent.
+// What a Dask process needs before it can start: its runtime, and a certificate of its cluster's authority, both prepared at
+// the same time. The private key is made here, is kept in a file that only its owner can read, and is never sent.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { certificateAnswer } from '../../schema/agent.ts';
-import { orFail, presentable } from './failure.ts';
-import { createCsr } from './csr.ts';
-import type { TlsFiles } from './commands.ts';
-import { cleanEnvironments } from '../runtimes/environment/clean.ts';
-import { ensureEnvironment } from '../runtimes/environment/environment.ts';
-import type { Environment, StageName } from '../runtimes/environment/environment.ts';
-import { EnvironmentError } from '../runtimes/environment/errors.ts';
-import { stamp } from '../runtimes/environment/in-use.ts';
-import { withDefaults } from '../runtimes/environment/with-defaults.ts';
-import type { AgentInput } from '../lifecycle/input.ts';
+import type { RuntimeSpec } from '../../schema/runtime.ts';
 import type { Session } from '../api-client/session.ts';
+import type { AgentInput } from '../lifecycle/input.ts';
+import type { StageName } from '../runtimes/environment/environment.ts';
+import { withDefaults } from '../runtimes/environment/with-defaults.ts';
+import { prepareRuntime } from '../runtimes/prepare.ts';
+import type { Runtime } from '../runtimes/runtime.ts';
+import type { TlsFiles } from './commands.ts';
+import { createCsr } from './csr.ts';
+import { orFail } from './failure.ts';
 
 export interface SetupInput extends Pick<AgentInput, 'boot' | 'environment' | 'log' | 'stopping'> {
   session: Session;
-  /** Of this instance's own; it is gone when the instance has been terminated. */
+  /** The instance's own directory, removed with the instance. */
   work: string;
-  requirements: readonly string[];
+  runtime: RuntimeSpec;
   onStage: (name: StageName) => void;
 }
 
 export interface Setup {
-  pythonDirectory: string;
+  runtime: Runtime;
   tls: TlsFiles;
 }
 
 /** Rejects with a DaskFailure, or with the reason for which the agent is stopped. */
 export async function setUp(input: SetupInput): Promise<Setup> {
-  const [environment, tls] = await Promise.all([
-    orFail('ENVIRONMENT_FAILED', pythonEnvironment(input)),
-    certificate(input),
-  ]);
+  const [runtime, tls] = await Promise.all([orFail('ENVIRONMENT_FAILED', daskRuntime(input)), certificate(input)]);
   input.stopping.signal.throwIfAborted();
-  keepTidy(input, environment.directory);
-  return { pythonDirectory: environment.directory, tls };
+  return { runtime, tls };
 }
 
-/** The control plane gives an instance up at once when its environment fails, so what may pass is tried again here. */
-const attempts = 3;
-const againAfterMs = 2_000;
-
-async function pythonEnvironment(input: SetupInput): Promise<Environment> {
-  const { boot, environment, log, onStage, stopping } = input;
-  const { signal } = stopping;
-  const requirements = withDefaults(input.requirements);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const made = await ensureEnvironment({
-        cacheDir: boot.cacheDir,
-        requirements,
-        pythonPath: 'python3',
-        environment,
-        onStage,
-        signal,
-      });
-      log.write(`Python environment ${made.hash.slice(0, 12)} is ${made.reused ? 'there' : 'made'}: ${timesOf(made)}.`);
-      return made;
-    } catch (error) {
-      signal.throwIfAborted();
-      const mayPass = error instanceof EnvironmentError && (error.code === 'INSTALL' || error.code === 'TOOLS');
-      if (!mayPass || attempt === attempts) throw error;
-      log.write(`The Python environment could not be made, trying again: ${presentable(error.message)}`);
-      await sleep(againAfterMs * attempt, undefined, { signal });
-    }
-  }
+/** An environment without Dask could not run a cluster; any other runtime is taken as it is. */
+async function daskRuntime(input: SetupInput): Promise<Runtime> {
+  const { runtime } = input;
+  if (runtime.kind !== 'environment') return prepareRuntime(runtime, input);
+  return prepareRuntime({ ...runtime, requirements: withDefaults(runtime.requirements) }, input);
 }
-
-/** Old environments go while the new cluster starts; its own is noted as used every day. */
-function keepTidy({ boot, log }: SetupInput, directory: string): void {
-  setInterval(() => void stamp(directory), stampEveryMs).unref();
-  void cleanEnvironments(boot.cacheDir).then(
-    (removed) => removed.length > 0 && log.write(`Removed ${removed.length} unused Python environments.`),
-    (error: unknown) => log.write(`Unused Python environments could not be removed: ${String(error)}`),
-  );
-}
-
-const stampEveryMs = 86_400_000;
-
-const timesOf = ({ stages }: Environment): string =>
-  stages.map(({ name, durationMs }) => `${name} ${(durationMs / 1000).toFixed(1)} s`).join(', ');
 
 async function certificate({ session, work, stopping }: SetupInput): Promise<TlsFiles> {
   const { csrPem, keyPem } = await createCsr();
@@ -94,7 +51,7 @@ async function certificate({ session, work, stopping }: SetupInput): Promise<Tls
     parse: (json) => certificateAnswer.parse(json),
   });
   stopping.signal.throwIfAborted();
-  if (answer === null) throw new Error('no certificate was given');
+  if (answer === null) throw new Error('the API gave no certificate');
   const directory = join(work, 'tls');
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const write = async (name: string, content: string): Promise<string> => {

@@ -33,7 +33,7 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
     ...(hasOptions ? { workerOptions } : {}),
   });
   const seen: { address: string | null } = { address: null };
-  const running = await life.start(command, (line) => (seen.address ??= addressIn(line)));
+  const running = await life.start(setup, command, (line) => (seen.address ??= addressIn(line)));
   try {
     const schedulerAddress = await orFail('WORKER_FAILED', running.orEnded(found));
     if (schedulerAddress === null) {

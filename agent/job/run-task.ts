@@ -1,13 +1,8 @@
-// Runs one command as one task: in its own process group, its output split into lines. Nothing of it outlives its end
-// except what left the group on purpose; that is found by its environment when the instance is terminated.
-import { spawn } from 'node:child_process';
-import type { ChildProcess, StdioOptions } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import { copyLines } from '../logs/lines.ts';
+// Runs one command as one task. Nothing of it outlives its end, except orphaned processes: those that left its process group.
+// They are found when the instance is terminated.
 import type { Log } from '../logs/log.ts';
-import { closeWriteEnd, createPipes } from '../processes/pipes.ts';
-import type { Pipe } from '../processes/pipes.ts';
+import type { Command, RunningCommand } from '../processes/start-process.ts';
+import type { Runtime } from '../runtimes/runtime.ts';
 
 export interface TaskEnd {
   exitCode: number | null;
@@ -21,16 +16,15 @@ export interface TaskEnd {
 export interface TaskRun {
   /** Never rejects. */
   ended: Promise<TaskEnd>;
-  /** TERM to the whole group, then KILL. */
+  /** Sends TERM to the task's process group, and then KILL. */
   end(): void;
 }
 
 export interface TaskInput {
-  argv: string[];
-  env: Record<string, string>;
-  cwd: string;
+  runtime: Pick<Runtime, 'start'>;
+  command: Command;
   log: Log;
-  /** For named pipes, which exist only for an instant. */
+  /** For the named pipes of the output. */
   pipeDirectory: string;
   prepare: () => Promise<void>;
   started: (pid: number) => void;
@@ -39,94 +33,59 @@ export interface TaskInput {
 
 /** Between TERM and KILL. The provider waits 3 s for an agent, so this must be less. */
 const killAfterMs = 2_000;
-/** A process that left the group may hold the pipes open: its output is not waited for longer than this. */
-const drainMs = 1_000;
-/** As shells have it. */
+/** The exit code that shells use for it. */
 const cannotStart = 127;
 
-/** Groups that must not outlive this process, however it ends. */
-const groups = new Set<number>();
-process.on('exit', () => {
-  for (const pid of groups) signalGroup(pid, 'SIGKILL');
-});
-
 export function startTask(input: TaskInput): TaskRun {
-  const handle: Handle = { pid: null, isEnding: false };
-  const end = (): void => {
-    handle.isEnding = true;
-    const { pid } = handle;
-    if (pid === null) return;
-    signalGroup(pid, 'SIGTERM');
-    signalGroup(pid, 'SIGCONT');
-    setTimeout(() => groups.has(pid) && signalGroup(pid, 'SIGKILL'), killAfterMs).unref();
-  };
+  const task: Task = { running: null, isEnding: false };
   const run = async (): Promise<TaskEnd> => {
     const startedAtMs = Date.now();
-    const outcome = await attempt(input, handle).catch(failed);
+    const startMs = performance.now();
+    const outcome = await attempt(input, task).catch(failed);
     if (outcome.reason !== null) input.log.write(outcome.reason);
-    const endedAtMs = Date.now();
     await input.log.close();
     await input.cleanUp().catch(() => undefined);
-    return { ...outcome, startedAtMs, endedAtMs };
+    const { exitCode, signal, reason } = outcome;
+    // A step of the wall clock in between must not change how long the task took.
+    const tookMs = Math.round(outcome.exitedAtMs - startMs);
+    return { exitCode, signal, reason, startedAtMs, endedAtMs: startedAtMs + tookMs };
+  };
+  const end = (): void => {
+    task.isEnding = true;
+    task.running?.end(killAfterMs);
   };
   return { ended: run(), end };
 }
 
-interface Handle {
-  /** While the command runs: afterwards its number may be a stranger's. */
-  pid: number | null;
+interface Task {
+  running: RunningCommand | null;
   isEnding: boolean;
 }
 
-type Outcome = Pick<TaskEnd, 'exitCode' | 'signal' | 'reason'>;
+interface Outcome {
+  exitCode: number | null;
+  signal: string | null;
+  exitedAtMs: number;
+  reason: string | null;
+}
 
-async function attempt(input: TaskInput, handle: Handle): Promise<Outcome> {
+async function attempt(input: TaskInput, task: Task): Promise<Outcome> {
   await input.prepare();
-  if (handle.isEnding) return { exitCode: null, signal: 'SIGTERM', reason: 'The task was ended before it began.' };
-  const [file, ...args] = input.argv;
-  if (file === undefined || file === '') throw new Error('the command is empty');
-  const pipes = createPipes(input.pipeDirectory);
-  const copied = Promise.all([
-    copyLines(pipes.stdout.output, 'stdout', input.log),
-    copyLines(pipes.stderr.output, 'stderr', input.log),
-  ]);
-  try {
-    const stdio: StdioOptions = ['ignore', pipes.stdout.writeEnd, pipes.stderr.writeEnd];
-    const exit = await begin(() => spawn(file, args, { cwd: input.cwd, env: input.env, detached: true, stdio }), pipes);
-    groups.add(exit.pid);
-    handle.pid = exit.pid;
-    input.started(exit.pid);
-    return await exit.outcome;
-  } finally {
-    // What the command left running in its group would use the next task's time.
-    if (handle.pid !== null) signalGroup(handle.pid, 'SIGKILL');
-    if (handle.pid !== null) groups.delete(handle.pid);
-    handle.pid = null;
-    await Promise.race([copied, sleep(drainMs, undefined, { ref: false })]);
-    pipes.stdout.output.destroy();
-    pipes.stderr.output.destroy();
-    await copied;
-  }
+  if (task.isEnding) return endedBefore();
+  const { log: output, pipeDirectory, started } = input;
+  const running = await input.runtime.start(input.command, { output, pipeDirectory, started });
+  task.running = running;
+  // The order to end it may have come while it started.
+  if (task.isEnding) running.end(killAfterMs);
+  return { ...(await running.ended), reason: null };
 }
 
-/** Our write ends are closed in any case, or the output would never end. */
-async function begin(
-  start: () => ChildProcess,
-  pipes: { stdout: Pipe; stderr: Pipe },
-): Promise<{ pid: number; outcome: Promise<Outcome> }> {
-  try {
-    const child = start();
-    const { pid } = child;
-    if (pid === undefined) throw await new Promise((resolve) => child.once('error', resolve));
-    const outcome = new Promise<Outcome>((resolve) =>
-      child.once('exit', (exitCode, signal) => resolve({ exitCode, signal, reason: null })),
-    );
-    return { pid, outcome };
-  } finally {
-    closeWriteEnd(pipes.stdout);
-    closeWriteEnd(pipes.stderr);
-  }
-}
+const endedBefore = (): Outcome => ({
+  exitCode: null,
+  signal: 'SIGTERM',
+  exitedAtMs: performance.now(),
+  reason: 'The task was ended before it began.',
+});
 
 function failed(error: unknown): Outcome {
   const text = error instanceof Error ? error.message : String(error);
@@ -135,6 +94,7 @@ function failed(error: unknown): Outcome {
   return {
     exitCode: cannotStart,
     signal: null,
+    exitedAtMs: performance.now(),
     reason: `The command could not be started: ${text}.${why}`.slice(0, 1000),
   };
 }
@@ -144,11 +104,3 @@ const explanations: Record<string, string> = {
   EACCES: ' The file is not executable.',
   E2BIG: ' Its arguments and environment are larger than the system allows.',
 };
-
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group is empty already.
-  }
-}

@@ -1,20 +1,19 @@
-// A task's environment. Tasks see what the job asked for and who they are; nothing of the agent's own credentials.
+// A task's environment variables: what the job asked for, and the facts about the task; none of the agent's credentials.
 import type { ExchangeAnswerBody, RegisterAnswer } from '../../schema/agent.ts';
 import type { Grant } from './exchange-state.ts';
 
 export interface TaskEnvironmentInput {
   instance: string;
   address: string;
-  /** PATH, HOME, LANG and TMPDIR as the agent has them; the job's own values win. */
-  base: Record<string, string | undefined>;
-  job: Record<string, string>;
+  /** Of the runtime, with the job's own. */
+  variables: Record<string, string>;
   registered: Pick<RegisterAnswer, 'cluster' | 'role' | 'schedulerAddress'>;
   grant: Grant;
   answer: Pick<ExchangeAnswerBody, 'taskCount' | 'schedulerAddress' | 'readyWorkers'>;
 }
 
 export function taskEnvironment(input: TaskEnvironmentInput): Record<string, string> {
-  const { instance, address, base, job, registered, grant, answer } = input;
+  const { instance, address, variables, registered, grant, answer } = input;
   const isHead = registered.role === 'head';
   const scheduler = answer.schedulerAddress ?? registered.schedulerAddress ?? (isHead ? address : '');
   const facts: Record<string, string> = {
@@ -29,10 +28,8 @@ export function taskEnvironment(input: TaskEnvironmentInput): Record<string, str
     CLUSTER_NAME: registered.cluster.name,
     CLUSTER_HOSTNAME: scheduler,
   };
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(base)) if (value !== undefined) env[name] = value;
-  Object.assign(env, job);
-  // What says who the task is wins over the job's own: others rely on it, and so does ending the instance.
+  const env = { ...variables };
+  // The facts win over the job's own values: termination of the instance relies on them.
   for (const prefix of ['COILED', 'ROPEWALK']) {
     for (const [name, value] of Object.entries(facts)) env[`${prefix}_${name}`] = value;
   }

@@ -5,10 +5,13 @@ import { StringDecoder } from 'node:string_decoder';
 
 import type { Log, Stream } from './log.ts';
 
+/** Takes the lines of a stream; `append` returns false when the caller must wait for `drained`. */
+export type LineSink = Pick<Log, 'append' | 'drained'>;
+
 export const maxLineChars = 64 * 1024;
 
 /** Resolves when the stream has ended or was destroyed; waits for the log when that is behind. */
-export async function copyLines(source: Readable, stream: Stream, log: Log): Promise<void> {
+export async function copyLines(source: Readable, stream: Stream, log: LineSink): Promise<void> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   try {

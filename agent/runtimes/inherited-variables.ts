@@ -1,16 +1,21 @@
-// What of the agent's own environment others see: the fewest names that do. Programs that build Python environments have a
+// The few variables of the agent's own environment that commands inherit. Programs that build Python environments have a
 // list of their own (environment/run-tool.ts), since an index's address may hold a password.
+import type { Variables } from './runtime.ts';
 
-type Variables = Record<string, string | undefined>;
-
-/** What a job's tasks see, beside what the job itself sets. */
+/** What a job's tasks inherit. */
 export const taskBase = (own: Variables): Variables => pick(own, ordinary);
 
-/** What Dask's processes see, beside what the cluster itself sets: user code in them reaches data by proxies and TLS. */
-export const daskBase = (own: Variables): Variables => pick(own, [...ordinary, ...outside]);
+/** What Dask's processes inherit: user code in them reaches data through proxies and TLS. */
+export const daskBase = (own: Variables): Variables => pick(own, [...ordinary, ...network]);
+
+/** Without the variables that have no value. */
+export const defined = (variables: Variables): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 
 const ordinary = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
-const outside = [
+const network = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ];

@@ -223,7 +223,9 @@ describe('an instance of a Dask cluster', () => {
   });
 
   it('whose environment cannot be made says so', async () => {
-    api = await startCluster(await createDaskApi({ requirements: ['pandas', '--index-url=http://x'] }));
+    api = await startCluster(
+      await createDaskApi({ runtime: { kind: 'environment', requirements: ['pandas', '--index-url=http://x'] } }),
+    );
     agent = await launchAgent(bench, api);
     await eventually(() => latest(api, agent)?.state === 'error');
     expect(latest(api, agent)?.reason).toMatchObject({

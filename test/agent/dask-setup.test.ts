@@ -52,7 +52,7 @@ it('quotes no password of an index, also where it only tries again', async () =>
       order: () => ({ code: '', text: '', failed: false }),
     },
     work: directory,
-    requirements: [],
+    runtime: { kind: 'environment', requirements: [] },
     onStage: () => undefined,
   });
   try {

@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 
 import { runProcess } from '../../agent/dask/run-process.ts';
 import { startTask } from '../../agent/job/run-task.ts';
+import { hostRuntime } from '../../agent/runtimes/host/runtime.ts';
 import { eventually } from '../support/eventually.ts';
 
 const [directory = '', kind, left = ''] = process.argv.slice(2);
@@ -15,13 +16,13 @@ const log = {
 
 /** True when it could be started. */
 async function start(): Promise<boolean> {
+  const command = { argv: ['true'], env: {}, cwd: directory, files: [] };
   if (kind === 'task') {
     const nothing = { prepare: async () => undefined, started: () => undefined, cleanUp: async () => undefined };
-    const input = { argv: ['true'], env: {}, cwd: directory, pipeDirectory: directory, log, ...nothing };
+    const input = { runtime: hostRuntime, command, pipeDirectory: directory, log, ...nothing };
     return (await startTask(input).ended).exitCode === 0;
   }
-  const command = { argv: ['true'], env: {}, cwd: directory, files: [] };
-  return runProcess(command, { onLines: () => undefined }).then(
+  return runProcess(command, { runtime: hostRuntime, onLines: () => undefined }).then(
     async ({ ended }) => (await ended, true),
     () => false,
   );

@@ -6,7 +6,7 @@ import type { ApiClient } from '../../agent/api-client/client.ts';
 import { exchangeRefused } from '../../agent/job/refusals.ts';
 import { createSession } from '../../agent/api-client/session.ts';
 import { createReports } from '../../agent/api-client/reports.ts';
-import { reportOf } from '../../agent/dask/scheduler/report.ts';
+import { reportOf, shortened } from '../../agent/dask/scheduler/report.ts';
 import { applyAnswer, compose, createAgentState } from '../../agent/job/exchange-state.ts';
 import type { TaskResult } from '../../agent/job/exchange-state.ts';
 import { maxFlushBytes } from '../../domain/limits.ts';
@@ -66,7 +66,7 @@ describe('a report that is not accepted', () => {
     const agent = agentWith((report) => JSON.stringify(report).length > 20_000);
     agent.reports.process(process);
     agent.reports.drained({ id: 1, outcome: 'drained' });
-    agent.reports.scheduler(() => schedulerWith(['job-7-worker-1', ...longNames(300)]));
+    agent.reports.scheduler((refusals) => shortened(schedulerWith(['job-7-worker-1', ...longNames(300)]), refusals));
     const running = agent.reports.run();
     await vi.advanceTimersByTimeAsync(120_000);
     expect(agent.stopping.signal.aborted).toBe(false);

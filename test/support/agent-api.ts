@@ -87,7 +87,7 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
   const api: AgentApi = {
     url: '',
     launchToken: 'launch-secret-of-this-test',
-    bundle: { command: ['true'], env: {}, files: [], ...bundle },
+    bundle: { runtime: { kind: 'host' }, command: ['true'], env: {}, files: [], ...bundle },
     registration: {
       cluster: { number: 7, name: 'job-7' },
       job: 7,

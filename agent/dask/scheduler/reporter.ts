@@ -1,7 +1,7 @@
 // Carries out what report.ts decides: looks at the scheduler's state when it has changed, and reports in time.
 import type { SchedulerState } from './messages.ts';
 import type { Reports } from '../../api-client/reports.ts';
-import { reportOf, tellAtMs } from './report.ts';
+import { reportOf, shortened, tellAtMs } from './report.ts';
 import type { Told } from './report.ts';
 
 export interface SchedulerWatch {
@@ -18,7 +18,7 @@ export function watchScheduler(state: () => SchedulerState | null, reports: Repo
     const latest = state();
     if (latest === null) return;
     const waitMs = tellAtMs(told, latest) - Date.now();
-    if (waitMs <= 0) reports.scheduler(() => make(latest));
+    if (waitMs <= 0) reports.scheduler((refusals) => shortened(make(latest), refusals));
     else if (waitMs !== Number.POSITIVE_INFINITY) timer = setTimeout(look, waitMs);
   };
   /** With what is true when the report goes out. */

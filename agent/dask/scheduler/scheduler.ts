@@ -49,7 +49,7 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     ...(schedulerClass === null ? {} : { schedulerClass }),
     ...(Object.keys(schedulerOptions).length === 0 ? {} : { schedulerOptions }),
   });
-  const running = await life.start(command);
+  const running = await life.start(setup, command);
   let stopPulse = (): void => undefined;
   try {
     const greeted = running.orEnded(orFail('NO_HELLO', link.whenHello(helloTimeoutMs)));

@@ -7,7 +7,7 @@ import { buildOnce } from './build-once.ts';
 import { EnvironmentError } from './errors.ts';
 import { markerFile, stamp, use } from './in-use.ts';
 import { inspectPython, type Python } from './python.ts';
-import { environmentHash, formatNumber, namedIn, normaliseRequirements, withoutPassword } from './requirements.ts';
+import { environmentHash, formatNumber, namedIn, normaliseRequirements, withoutPasswords } from './requirements.ts';
 import { runTool, toolEnvironment, type ToolFailure, type Tools } from './run-tool.ts';
 import { ensureUv, isExecutable } from './uv.ts';
 
@@ -98,7 +98,7 @@ async function build({ tools, requirements, python, hash, enter }: Recipe, direc
 }
 
 function installError(failure: ToolFailure, requirements: readonly string[]): EnvironmentError {
-  const named = namedIn(failure.said, requirements).map(withoutPassword);
+  const named = namedIn(failure.said, requirements).map(withoutPasswords);
   const isFetching = /Failed to fetch|Request failed|No space left/.test(failure.said);
   const which = named.length === 0 ? 'The requirements' : named.map((one) => `"${one}"`).join(', ');
   return new EnvironmentError(

@@ -31,15 +31,15 @@ export function namedIn(text: string, normalised: readonly string[]): string[] {
   return normalised.filter((requirement) => words.has(/^[a-z0-9-]+/.exec(requirement)?.[0] ?? ''));
 }
 
-/** A requirement that is a URL may hold a password: errors and logs show it without. */
-export const withoutPassword = (requirement: string): string => requirement.replace(/:\/\/[^/@\s]*@/, '://[secret]@');
+/** A requirement or an index's address may hold a password: errors and logs show it without. */
+export const withoutPasswords = (text: string): string => text.replaceAll(/:\/\/[^/@\s]*@/g, '://[secret]@');
 
 function normalise(requirement: string, index: number): string {
   const text = requirement.replace(/(^|\s)#.*$/, '').trim();
   const refuse = (why: string): never => {
-    const shown = JSON.stringify(withoutPassword(text).slice(0, 100));
+    const shown = JSON.stringify(withoutPasswords(text).slice(0, 100));
     throw new EnvironmentError('REQUIREMENT', `requirements[${index}] is ${shown}: ${why}.`, {
-      requirements: [withoutPassword(text)],
+      requirements: [withoutPasswords(text)],
     });
   };
   // uv would fill in braces from its environment, and join a line that ends with a backslash to the next.

@@ -1,0 +1,26 @@
+// One agent after its claim: it registers, then does what its cluster is for until it is ordered to stop. Returns the exit
+// code: 0 when it was ended on purpose, 1 when the API refuses it for good, 3 when the watchdog ended it.
+import { createApiClient } from './api-client/client.ts';
+import { createSession } from './api-client/session.ts';
+import type { AgentInput } from './lifecycle/input.ts';
+import { deadManCode, deadManExitCode, watchDeadMan } from './lifecycle/watchdog-timer.ts';
+
+export async function runAgent(input: AgentInput): Promise<number> {
+  const { instance, bootId, boot, log, stopping } = input;
+  const deadMan = watchDeadMan(stopping, log);
+  const { signal } = stopping;
+  const client = createApiClient({ apiUrl: boot.apiUrl, signal, onTrouble: log.write, onHeard: deadMan.heard });
+  const session = createSession({ client, instance, bootId, boot, log, stopping });
+  const registered = await session.register();
+  if (registered !== null) {
+    deadMan.limit(registered.deadManMs);
+    log.write(`Registered as ${instance} of cluster ${registered.cluster.name} (${registered.role}).`);
+    // Loaded on demand: tasks should not wait for the library of certificates that Dask needs.
+    const { runWork } = registered.job === null ? await import('./dask/agent.ts') : await import('./job/agent.ts');
+    await runWork(input, session);
+  }
+  const order = session.order();
+  log.write(`The agent ends: ${order.text} (${order.code})`);
+  if (order.code === deadManCode) return deadManExitCode;
+  return order.failed ? 1 : 0;
+}
