@@ -8,6 +8,12 @@ import { runtime } from './runtime.ts';
 const instanceId = z.string().regex(/^(i_[0-9a-z]{8,64}|i-[0-9a-f]{8,17})$/);
 const count = z.number().int().min(0);
 
+/**
+ * A header of every error that the API answers; its value is the error's code. An agent takes an answer without it, or with
+ * another code in its body, for the answer of a proxy, and ends nothing because of it.
+ */
+export const errorHeader = 'ropewalk-error';
+
 export const registerRequest = z.strictObject({
   instance: instanceId,
   bootId: z.string().min(16).max(64),

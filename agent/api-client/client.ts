@@ -1,30 +1,31 @@
-// HTTP to the API. An outage of ours is no reason to stop working: what may pass is tried again for ever, with jitter,
-// until the signal aborts. Only answers that mean something come back to the caller.
+// HTTP to the API. An outage of the control plane is no reason to stop working: failures that may pass are retried forever,
+// with jitter, until the signal aborts. The caller gets the other answers only.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { agentAttemptMs, agentMaxPauseMs } from '../../domain/limits.ts';
 import { sendHttp } from './http.ts';
 import type { HttpAnswer } from './http.ts';
+import { ownError } from './own-error.ts';
 
 export interface ApiRequest<T> {
   method: 'GET' | 'POST';
   path: string;
-  /** Made anew for each attempt, so that a late attempt says what is true by then. */
+  /** Called for each attempt, so that a late attempt sends the state of that moment. */
   body?: () => unknown;
   token: () => string;
-  /** Of one attempt, where the API may take longer than usual to answer. */
+  /** Timeout of one attempt, where the API may take longer than usual to answer. */
   timeoutMs?: number;
-  /** Throws when the answer is not what was agreed: a proxy may answer 200 in the middle of an outage. */
+  /** Throws when the answer does not have the agreed shape: a proxy may answer 200 in the middle of an outage. */
   parse: (json: unknown) => T;
 }
 
 export type Reply<T> =
   | { kind: 'answer'; answer: T }
   | { kind: 'unauthenticated' }
-  /** 403, 404, 410: nothing to do here any more. */
-  | { kind: 'over'; text: string }
-  /** What we said is not accepted, by the API or by a proxy before it: said again as it is, it would not be either. */
-  | { kind: 'refused'; text: string };
+  /** The API answered 403, 404 or 410: this instance has nothing to do any more. */
+  | { kind: 'ended'; text: string }
+  /** The same request would be refused again. `isOurs` is false when a proxy may have refused it before the API. */
+  | { kind: 'refused'; text: string; isOurs: boolean };
 
 export interface ApiClient {
   /** Rejects only when the signal aborts. */
@@ -34,9 +35,9 @@ export interface ApiClient {
 export interface ApiClientOptions {
   apiUrl: string;
   signal: AbortSignal;
-  /** Told once when an outage begins and once when it is over. */
+  /** Called once when an outage begins and once when it ends. */
   onTrouble: (text: string) => void;
-  /** Told of every answer by which the control plane shows that it is there; an error in its place is none. */
+  /** Called for every answer that shows a working control plane; refusals and errors do not. */
   onHeard?: () => void;
 }
 
@@ -45,23 +46,25 @@ const firstRetryMs = 100;
 export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClientOptions): ApiClient {
   let troubledSinceMs: number | null = null;
   const noteTrouble = (text: string): void => {
-    if (troubledSinceMs === null) onTrouble(`The API cannot be reached, trying on: ${text}`);
-    troubledSinceMs ??= Date.now();
+    if (troubledSinceMs === null) onTrouble(`The API is unavailable; retrying: ${text}`);
+    troubledSinceMs ??= performance.now();
   };
   const noteAnswer = (): void => {
     if (troubledSinceMs === null) return;
-    onTrouble(`The API answers again after ${Math.round((Date.now() - troubledSinceMs) / 1000)} s.`);
+    onTrouble(`The API answers again after ${Math.round((performance.now() - troubledSinceMs) / 1000)} s.`);
     troubledSinceMs = null;
   };
   return {
     call: async (request) => {
       for (let attempt = 0; ; attempt += 1) {
         const outcome = await attemptOnce(new URL(request.path, apiUrl), request, signal);
-        // A refusal may be a proxy's: an agent that is only ever refused must not live on it.
-        const isHeard = outcome.kind === 'again' ? outcome.text === '' : outcome.kind !== 'refused';
+        const isForeign = outcome.kind === 'refused' && !outcome.isOurs;
+        // An agent whose every request is refused must not count as connected.
+        const isHeard = outcome.kind === 'retry' ? outcome.text === '' : outcome.kind !== 'refused';
         if (isHeard) onHeard?.();
-        if (outcome.kind !== 'again') {
-          noteAnswer();
+        if (isForeign) noteTrouble(outcome.text);
+        if (outcome.kind !== 'retry') {
+          if (!isForeign) noteAnswer();
           return outcome;
         }
         signal.throwIfAborted();
@@ -72,8 +75,8 @@ export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClien
   };
 }
 
-/** An empty text is no trouble worth telling; without `waitMs` the back-off decides. */
-type Attempt<T> = Reply<T> | { kind: 'again'; text: string; waitMs: number | null };
+/** An empty text is no trouble worth a log line; without `waitMs` the back-off decides. */
+type Attempt<T> = Reply<T> | { kind: 'retry'; text: string; waitMs: number | null };
 
 async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSignal): Promise<Attempt<T>> {
   // A controller of its own, because AbortSignal.any would leave a trace on the long-lived signal for every attempt.
@@ -92,43 +95,41 @@ async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSig
     });
     const { status, text } = response;
     if (status >= 200 && status < 300) return { kind: 'answer', answer: request.parse(JSON.parse(text)) };
-    // What is merely not there yet comes within moments: no pause as after an outage, and nothing to tell people.
-    if (status === 503 && /"code"\s*:\s*"NOT_YET"/.test(text)) return { kind: 'again', text: '', waitMs: null };
-    return judgeRefusal(response, `${url.pathname} answered ${status}${messageOf(text)}`);
+    return judgeError(response, url.pathname);
   } catch (error) {
-    return { kind: 'again', text: describeError(error), waitMs: null };
+    return { kind: 'retry', text: describeError(error), waitMs: null };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   }
 }
 
-function judgeRefusal(response: HttpAnswer, text: string): Attempt<never> {
+function judgeError(response: HttpAnswer, path: string): Attempt<never> {
   const { status } = response;
+  const own = ownError(response);
+  // An object that will exist within moments: no pause as after an outage, and no log line.
+  if (own?.code === 'NOT_YET') return { kind: 'retry', text: '', waitMs: null };
+  const text = `${path} answered ${status}${own === null ? ", and the answer is not the API's" : `: ${own.message}`}`;
+  if (status >= 500 || status === 429 || status === 408) return { kind: 'retry', text, waitMs: retryAfterMs(response) };
+  if (own === null) return { kind: 'refused', text, isOurs: false };
   if (status === 401) return { kind: 'unauthenticated' };
-  if (status === 403 || status === 404 || status === 410) return { kind: 'over', text };
-  if (status >= 500 || status === 429 || status === 408) return { kind: 'again', text, waitMs: retryAfterMs(response) };
-  return { kind: 'refused', text };
+  if (status === 403 || status === 404 || status === 410) return { kind: 'ended', text };
+  return { kind: 'refused', text, isOurs: true };
 }
 
-/** Seconds or a date, never more than the cap: an agent that sleeps long is a wasted machine. */
+/** Seconds or a date, never more than the maximum: an agent that sleeps for long wastes its instance. */
 function retryAfterMs(response: HttpAnswer): number | null {
   const header = response.headers['retry-after'];
   if (header === undefined || header === '') return null;
   const seconds = Number(header);
   const waitMs = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000;
   if (Number.isNaN(waitMs)) return null;
-  // Jitter on top, or all who were told the same come back at the same instant.
+  // Jitter on top, or all agents that got the same answer come back at the same instant.
   return Math.min(agentMaxPauseMs, Math.max(0, waitMs) + Math.random() * firstRetryMs);
 }
 
 const backoffMs = (attempt: number): number =>
   Math.min(agentMaxPauseMs, firstRetryMs * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
-
-function messageOf(body: string): string {
-  const [, message] = /"message"\s*:\s*"((?:[^"\\]|\\.){0,300})/.exec(body) ?? [];
-  return message === undefined ? '' : `: ${message}`;
-}
 
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -64,10 +64,15 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
       method: 'POST',
       path: '/v1/agent/report',
       body,
-      onRefused: () => {
+      onRefused: (isOurs) => {
         refusals += 1;
         const parts = partsOf({ ...said, leaving: null });
         if (refusals < refusalsBeforeDrop || parts.length === 0) return null;
+        // A proxy may refuse anything for any time: all of it is tried again, first in full.
+        if (!isOurs) {
+          refusals = 0;
+          return null;
+        }
         news = unsaid(news, said);
         refusals = 1;
         return `A report is not accepted in any form, and is given up (${parts.join()}).`;

@@ -114,8 +114,8 @@ export async function exchangeLoop({
       method: 'POST',
       path: '/v1/agent/exchange',
       body,
-      onRefused: () => {
-        const after = exchangeRefused(state, said);
+      onRefused: (isOurs) => {
+        const after = exchangeRefused(state, said, isOurs);
         state = after.state;
         return after.dropped === null ? null : droppedText(after.dropped);
       },

@@ -65,6 +65,8 @@ export const resultsWithinMs = 500;
 const minClaimPauseMs = 25;
 const minRepeatResultMs = 250;
 const maxResultsPerExchange = 500;
+/** As schema/agent.ts has it. */
+const maxRunning = 1_000;
 const longestWaitMs = 60_000;
 const never = Number.POSITIVE_INFINITY;
 
@@ -107,14 +109,16 @@ export function compose(state: AgentState, nowMs: number): ExchangeRequest {
   const claims = state.claimAtMs <= nowMs && !state.claimIsOpen;
   const want = state.claimIsOpen ? Math.max(1, wanted(state, nowMs)) : claims ? wanted(state, nowMs) : 0;
   const running = runs(state) && state.held !== null ? [state.held.lease] : [];
+  const results = state.unacknowledged.slice(0, state.resultsAtOnce);
+  const unsent = state.unacknowledged.slice(state.resultsAtOnce);
   return {
     claim: want > 0 && !state.claimIsOpen ? state.claim + 1 : state.claim,
     want,
-    // What has ended but is not on disk yet is kept as if it ran.
-    running: [...running, ...state.unkept.map(({ lease }) => lease)],
+    // A lease whose result is not in this request is renewed as if it ran: a lease that a claim does not name is lost.
+    running: [...running, ...[...state.unkept, ...unsent].map(({ lease }) => lease)].slice(0, maxRunning),
     ...(state.waiting.length === 0 ? {} : { held: state.waiting.map(({ lease }) => lease) }),
     ...(state.returning.length === 0 ? {} : { returned: state.returning }),
-    results: state.unacknowledged.slice(0, state.resultsAtOnce),
+    results,
   };
 }
 

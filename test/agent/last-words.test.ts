@@ -32,7 +32,7 @@ for (const [kind, fault] of Object.entries(faults)) {
     });
     try {
       const log = () => readFile(join(directory, 'agent.jsonl'), 'utf8');
-      await eventually(async () => (await log()).includes('trying on'));
+      await eventually(async () => (await log()).includes('retrying'));
       const ended = once(agent, 'exit');
       agent.kill('SIGUSR2');
       expect(await ended).toEqual([1, null]);
