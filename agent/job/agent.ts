@@ -57,9 +57,10 @@ async function runTasks(input: AgentInput, session: Session, isHead: boolean, le
     return runtime;
   }
   const { start, cleaned } = createTaskStarter({ ...input, bundle, runtime, session });
-  await exchangeLoop({ session, start, results: createResults(directory), log, stopping, isHead, leave });
+  const results = createResults(directory);
+  const unfit = await exchangeLoop({ session, start, results, log, stopping, isHead, leave });
   await cleaned();
-  return interrupted;
+  return unfit ?? interrupted;
 }
 
 function runtimeFailed(error: unknown): Leaving {

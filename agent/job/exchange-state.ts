@@ -11,6 +11,8 @@ export type TaskResult = ExchangeRequest['results'][number];
 export interface HeldTask {
   lease: number;
   sinceMs: number;
+  /** Its command has started; until then the lease can be handed back as if it had never been held. */
+  begun: boolean;
   /** Ordered to end: it renews nothing and leaves no result. */
   dropped: boolean;
 }
@@ -108,7 +110,10 @@ export function planExchange(state: AgentState, nowMs: number): Plan {
 export function compose(state: AgentState, nowMs: number): ExchangeRequest {
   const claims = state.claimAtMs <= nowMs && !state.claimIsOpen;
   const want = state.claimIsOpen ? Math.max(1, wanted(state, nowMs)) : claims ? wanted(state, nowMs) : 0;
-  const running = runs(state) && state.held !== null ? [state.held.lease] : [];
+  const active = state.held !== null && !state.held.dropped ? [state.held] : [];
+  const running = active.filter(({ begun }) => begun).map(({ lease }) => lease);
+  const preparing = active.filter(({ begun }) => !begun);
+  const held = [...preparing, ...state.waiting].map(({ lease }) => lease);
   const results = state.unacknowledged.slice(0, state.resultsAtOnce);
   const unsent = state.unacknowledged.slice(state.resultsAtOnce);
   return {
@@ -116,7 +121,7 @@ export function compose(state: AgentState, nowMs: number): ExchangeRequest {
     want,
     // A lease whose result is not in this request is renewed as if it ran: a lease that a claim does not name is lost.
     running: [...running, ...[...state.unkept, ...unsent].map(({ lease }) => lease)].slice(0, maxRunning),
-    ...(state.waiting.length === 0 ? {} : { held: state.waiting.map(({ lease }) => lease) }),
+    ...(held.length === 0 ? {} : { held }),
     ...(state.returning.length === 0 ? {} : { returned: state.returning }),
     results,
   };
@@ -146,8 +151,7 @@ export function applyAnswer(
   const hasMore = state.waiting.length + granted.length > 0;
   const unsentAtMs = hasMore ? Math.max(state.resultsAtMs, nowMs - tookMs + resultsWithinMs) : state.resultsAtMs;
   const isRefused = state.draining || answer.stop !== null;
-  // Earlier control planes cannot be told: with them, a grant that is not taken up runs out.
-  const refused = isRefused && answer.mayHold !== undefined ? granted.map(({ lease }) => lease) : [];
+  const refused = isRefused ? granted.map(({ lease }) => lease) : [];
   const heard: AgentState = {
     ...state,
     claimIsOpen: false,
@@ -159,7 +163,7 @@ export function applyAnswer(
     claimAtMs: request.want > 0 ? nowMs + Math.max(minClaimPauseMs, pauseMs) : state.claimAtMs,
     resultsAtMs: allWereSent ? nowMs + Math.max(minRepeatResultMs, answer.retryAfterMs) : unsentAtMs,
     renewWithinMs: answer.renewWithinMs,
-    renewAtMs: isNamed(state.held, request) ? nowMs + answer.renewWithinMs : state.renewAtMs,
+    renewAtMs: renewalAfter(state, request, nowMs, answer.renewWithinMs),
     mayHold: answer.mayHold ?? 1,
     pace: exchangeTook(state.pace, tookMs),
     resultsAtOnce: Math.min(maxResultsPerExchange, state.resultsAtOnce * 2),
@@ -169,6 +173,10 @@ export function applyAnswer(
   const { state: next, start } = nextTurn(heard, nowMs);
   return { state: next, orders: { start, kill, forget, stop: answer.stop } };
 }
+
+/** The command of the task in turn has started. */
+export const taskBegan = (state: AgentState, lease: number): AgentState =>
+  state.held?.lease === lease ? { ...state, held: { ...state.held, begun: true } } : state;
 
 /** The running task is over; without a result when it was dropped. Its turn goes to the next, and results may wait for more. */
 export function taskEnded(
@@ -215,6 +223,13 @@ export const drain = (state: AgentState): AgentState => ({ ...handBack(state), d
 export const abandon = (state: AgentState): AgentState =>
   state.held === null ? state : { ...state, held: { ...state.held, dropped: true } };
 
+/** This instance cannot prepare the task in turn: the task is handed back, and no other is taken. */
+export function unprepared(state: AgentState): AgentState {
+  const drained = drain(state);
+  if (drained.held === null || drained.held.dropped) return { ...drained, held: null };
+  return { ...drained, held: null, returning: [drained.held.lease, ...drained.returning] };
+}
+
 /** Nothing runs, and everything has been told. */
 export const isDrained = (state: AgentState): boolean =>
   state.draining &&
@@ -246,7 +261,7 @@ function turnLeftMs({ held, waiting }: AgentState, nowMs: number): number {
 function nextTurn(state: AgentState, nowMs: number): { state: AgentState; start: Grant | null } {
   const [start, ...waiting] = state.waiting;
   if (state.held !== null || start === undefined) return { state, start: null };
-  const held = { lease: start.lease, sinceMs: nowMs, dropped: false };
+  const held = { lease: start.lease, sinceMs: nowMs, begun: false, dropped: false };
   const renewAtMs = nowMs + Math.min(confirmAfterMs, state.renewWithinMs);
   return { state: { ...state, held, waiting, renewAtMs }, start };
 }
@@ -255,5 +270,9 @@ function heldAfter(held: HeldTask | null, answer: ExchangeAnswerBody): HeldTask 
   return held !== null && answer.drop.includes(held.lease) ? { ...held, dropped: true } : held;
 }
 
-const isNamed = (held: HeldTask | null, request: ExchangeRequest): boolean =>
-  held !== null && request.running.includes(held.lease);
+/** A task that was still being prepared is confirmed as running soon after it begins. */
+function renewalAfter({ held, renewAtMs }: AgentState, said: ExchangeRequest, nowMs: number, withinMs: number): number {
+  if (held === null) return renewAtMs;
+  if (said.running.includes(held.lease)) return nowMs + withinMs;
+  return said.held?.includes(held.lease) === true ? nowMs + Math.min(confirmAfterMs, withinMs) : renewAtMs;
+}

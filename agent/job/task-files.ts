@@ -4,6 +4,7 @@ import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, posix, resolve, sep } from 'node:path';
 
 import type { Bundle } from '../../schema/agent.ts';
+import { InstanceFault, orInstanceFault } from '../processes/instance-fault.ts';
 
 export interface TaskFile {
   /** Relative, with `/`, without `.` and `..`. */
@@ -23,16 +24,30 @@ export function unpackFiles(files: Bundle['files']): TaskFile[] {
 /** A script that names its interpreter is meant to be run. */
 export const hasInterpreter = (content: Buffer): boolean => content.subarray(0, 2).toString('latin1') === '#!';
 
-/** A fresh directory: what an earlier run of this very attempt left is removed. */
+/**
+ * A fresh directory: what an earlier run of this very attempt left is removed. Rejects with an InstanceFault where the
+ * instance cannot hold it, with another error where a file of the job is at fault.
+ */
 export async function prepareDirectory(directory: string, files: readonly TaskFile[]): Promise<void> {
-  if (!makeDirectory(directory)) {
-    await rm(directory, { recursive: true, force: true });
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-  }
+  if (!makeDirectory(directory)) await remakeDirectory(directory);
   for (const file of files) {
     const target = placeOf(directory, file.path);
-    await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, file.content, { mode: file.executable ? 0o755 : 0o644, flag: 'wx' });
+    await orInstanceFault(`the job's file ${file.path} could not be written`, write(target, file));
+  }
+}
+
+async function write(target: string, { content, executable }: TaskFile): Promise<void> {
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, content, { mode: executable ? 0o755 : 0o644, flag: 'wx' });
+}
+
+/** The job has no part in it: whatever fails here fails for every task. */
+async function remakeDirectory(directory: string): Promise<void> {
+  try {
+    await rm(directory, { recursive: true, force: true });
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new InstanceFault("the task's directory could not be made", error);
   }
 }
 

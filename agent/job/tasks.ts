@@ -23,7 +23,8 @@ export interface TaskStarterInput extends Pick<AgentInput, 'instance' | 'boot' |
 }
 
 export interface TaskStarter {
-  start: (grant: Grant, surroundings: Surroundings) => TaskRun;
+  /** `begun` is called when the command has started. */
+  start: (grant: Grant, surroundings: Surroundings, begun: () => void) => TaskRun;
   /** Resolves when the directory of every ended task is removed. */
   cleaned: () => Promise<void>;
 }
@@ -37,7 +38,7 @@ export function createTaskStarter(input: TaskStarterInput): TaskStarter {
     await cleaned;
     cleaned = removeDirectory(cwd).catch(() => undefined);
   };
-  const start: TaskStarter['start'] = (grant, surroundings) => {
+  const start: TaskStarter['start'] = (grant, surroundings, begun) => {
     const name = `${grant.taskId}-${grant.attempt}`;
     const cwd = join(directory, 'work', name);
     const env = taskEnvironment({
@@ -54,7 +55,10 @@ export function createTaskStarter(input: TaskStarterInput): TaskStarter {
       pipeDirectory: directory,
       log: logs.task(grant.taskId, grant.attempt),
       prepare: () => prepareDirectory(cwd, files),
-      started: (pid) => recordGroup(directory, pid),
+      started: (pid) => {
+        recordGroup(directory, pid);
+        begun();
+      },
       cleanUp: () => cleanUp(cwd),
     });
   };

@@ -6,13 +6,18 @@ import { join } from 'node:path';
 
 import { startTimeOf } from './start-time.ts';
 
+/** Never throws: on Linux the group is found without it, by the environment of its members. */
 export function recordGroup(directory: string, pid: number): void {
   const record = JSON.stringify({ pid, startTime: startTimeOf(pid) }).padEnd(recordBytes);
-  const file = openSync(join(directory, 'group.json'), constants.O_WRONLY | constants.O_CREAT, 0o600);
   try {
-    writeSync(file, record, 0);
-  } finally {
-    closeSync(file);
+    const file = openSync(join(directory, 'group.json'), constants.O_WRONLY | constants.O_CREAT, 0o600);
+    try {
+      writeSync(file, record, 0);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // A disk that is full, or no descriptor left: the command itself need not suffer.
   }
 }
 

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { copyLines } from '../logs/lines.ts';
 import type { LineSink } from '../logs/lines.ts';
+import { InstanceFault, isExhaustion } from './instance-fault.ts';
 import { closeWriteEnd, createPipes } from './pipes.ts';
 import type { Pipe } from './pipes.ts';
 import { signalGroup } from './signal-group.ts';
@@ -53,11 +54,11 @@ process.on('exit', () => {
   for (const { pid } of groups) signalGroup(pid, 'SIGKILL');
 });
 
-/** Rejects, with nothing left open, when the command does not start. */
+/** Rejects, with nothing left open, when the command does not start: with an InstanceFault where the instance is the reason. */
 export async function startProcess(command: Command, options: StartOptions): Promise<RunningCommand> {
   const [file, ...args] = command.argv;
   if (file === undefined || file === '') throw new Error('the command is empty');
-  const pipes = createPipes(options.pipeDirectory);
+  const pipes = pipesFor(options.pipeDirectory);
   const copied = Promise.all([
     copyLines(pipes.stdout.output, 'stdout', options.output),
     copyLines(pipes.stderr.output, 'stderr', options.output),
@@ -88,6 +89,14 @@ export async function startProcess(command: Command, options: StartOptions): Pro
   }
 }
 
+function pipesFor(directory: string): ReturnType<typeof createPipes> {
+  try {
+    return createPipes(directory);
+  } catch (error) {
+    throw new InstanceFault('the pipes of its output could not be made', error);
+  }
+}
+
 /** The write ends of this process are closed in any case, or the output would never end. */
 async function begin(
   start: () => ChildProcess,
@@ -96,7 +105,7 @@ async function begin(
   try {
     const child = start();
     const { pid } = child;
-    if (pid === undefined) throw await new Promise((resolve) => child.once('error', resolve));
+    if (pid === undefined) throw await spawnError(child);
     const exited = new Promise<Exit>((resolve) =>
       child.once('exit', (exitCode, signal) => resolve({ exitCode, signal, exitedAtMs: performance.now() })),
     );
@@ -105,6 +114,11 @@ async function begin(
     closeWriteEnd(pipes.stdout);
     closeWriteEnd(pipes.stderr);
   }
+}
+
+async function spawnError(child: ChildProcess): Promise<unknown> {
+  const error = await new Promise<unknown>((resolve) => child.once('error', resolve));
+  return isExhaustion(error) ? new InstanceFault('the system started no process', error) : error;
 }
 
 function endGroup(group: Group, killAfterMs: number): void {

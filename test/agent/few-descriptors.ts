@@ -14,13 +14,17 @@ const log = {
   close: async () => undefined,
 };
 
+/** No pauses between attempts: what is missing does not come while it waits. */
+const atOnce = { preparationPausesMs: [] };
+
 /** True when it could be started. */
 async function start(): Promise<boolean> {
   const command = { argv: ['true'], env: {}, cwd: directory, files: [] };
   if (kind === 'task') {
     const nothing = { prepare: async () => undefined, started: () => undefined, cleanUp: async () => undefined };
-    const input = { runtime: hostRuntime, command, pipeDirectory: directory, log, ...nothing };
-    return (await startTask(input).ended).exitCode === 0;
+    const input = { runtime: hostRuntime, command, pipeDirectory: directory, log, ...nothing, ...atOnce };
+    const end = await startTask(input).ended;
+    return end.kind === 'ended' && end.exitCode === 0;
   }
   return runProcess(command, { runtime: hostRuntime, onLines: () => undefined }).then(
     async ({ ended }) => (await ended, true),
