@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 
-import { readPreload } from './dask/preload.ts';
+import { readPreload } from './dask/scheduler/preload.ts';
 
 /** Writes the bundle to `outFile`, whole or not at all. It runs on Node 20 and later, from any directory. */
 export async function buildAgent(outFile: string): Promise<void> {

@@ -6,14 +6,14 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 import { runAgent } from './agent.ts';
-import { claimInstance, endWhenUnwanted } from './claim.ts';
-import { deadManExitCode } from './dead-man-watch.ts';
-import { sayLastWords } from './last-words.ts';
-import { createLogs } from './logs.ts';
-import { powerOff } from './power-off.ts';
-import { start } from './start.ts';
-import type { Start } from './start.ts';
-import { killStrays } from './strays.ts';
+import { claimInstance, endWhenUnwanted } from './lifecycle/claim.ts';
+import { deadManExitCode } from './lifecycle/watchdog-timer.ts';
+import { sayLastWords } from './lifecycle/failure.ts';
+import { createLogs } from './logs/logs.ts';
+import { powerOff } from './lifecycle/power-off.ts';
+import { start } from './lifecycle/start.ts';
+import type { Start } from './lifecycle/start.ts';
+import { killStrays } from './processes/orphans.ts';
 
 // On EC2 the metadata service says which instance this is, and nobody has made its directories.
 const isOnEc2 = process.env['ROPEWALK_CLOUD'] === 'aws';

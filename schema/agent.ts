@@ -2,10 +2,17 @@
 import { z } from 'zod';
 
 import { defaultDeadManMs } from '../domain/limits.ts';
+import { runtime } from './runtime.ts';
 
 /** `i_...` are ours, on a user's own machine; `i-...` are EC2's. */
 const instanceId = z.string().regex(/^(i_[0-9a-z]{8,64}|i-[0-9a-f]{8,17})$/);
 const count = z.number().int().min(0);
+
+/**
+ * A header of every error that the API answers; its value is the error's code. An agent takes an answer without it, or with
+ * another code in its body, for the answer of a proxy, and ends nothing because of it.
+ */
+export const errorHeader = 'ropewalk-error';
 
 export const registerRequest = z.strictObject({
   instance: instanceId,
@@ -156,8 +163,8 @@ export const certificateAnswer = z.object({ certificate: z.string(), ca: z.strin
 
 /** What the instances of a Dask cluster run: the sealed bundle of a cluster, from the same GET /v1/agent/bundle. */
 export const daskBundle = z.object({
-  /** Requirements of the Python environment; empty means the default one. */
-  requirements: z.array(z.string()),
+  /** An environment is completed with Dask where its requirements name none. */
+  runtime,
   env: z.record(z.string(), z.string()),
   workerClass: z.string().nullable(),
   workerOptions: z.record(z.string(), z.unknown()),
@@ -171,6 +178,7 @@ export type DaskBundle = z.infer<typeof daskBundle>;
 
 /** What a job's tasks run: fetched once by each agent, sealed at rest, deleted when the job ends. */
 export const bundle = z.object({
+  runtime,
   command: z.array(z.string()).min(1),
   env: z.record(z.string(), z.string()),
   files: z.array(z.object({ path: z.string(), contentBase64: z.string(), executable: z.boolean() })),

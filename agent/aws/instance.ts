@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 import { bootMarker } from '../../domain/cloud-names.ts';
-import type { Boot } from '../boot.ts';
+import type { Boot } from '../lifecycle/boot.ts';
 import type { Metadata } from './metadata.ts';
 
 export interface Ec2Instance {

@@ -1,6 +1,6 @@
 // Sends what this instance prints to CloudWatch Logs, one call at a time, and goes on after throttling and outages where it
 // left off. Whoever prints never waits for it; at the end it gets a few seconds to send the rest.
-import { createBell } from '../bell.ts';
+import { createBell } from '../async/notifier.ts';
 import { createLogQueue } from './log-queue.ts';
 import type { Origin } from './log-queue.ts';
 import type { LogsApi, PutOutcome } from './logs-api.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { z } from 'zod';
 
-import type { Notice } from '../input.ts';
+import type { Notice } from '../lifecycle/input.ts';
 import type { Metadata } from './metadata.ts';
 
 export interface NoticesInput {

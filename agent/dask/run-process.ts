@@ -1,46 +1,37 @@
-// Runs one Dask process: in its own process group, its output as lines, its readiness and its end as promises. Nothing of
-// its group outlives this agent, however that ends.
-import { spawn } from 'node:child_process';
+// Runs one Dask process: its output as lines, its readiness and its end as promises. No member of its process group
+// outlives this agent, however the agent ends.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import { copyLines } from '../lines.ts';
-import type { Log, Stream } from '../log.ts';
-import { closeWriteEnd, createPipes } from '../pipes.ts';
+import { createWaiters } from '../async/waiters.ts';
+import type { LineSink } from '../logs/lines.ts';
+import type { Stream } from '../logs/log.ts';
+import type { Runtime } from '../runtimes/runtime.ts';
+import type { DaskProcess } from './commands.ts';
 import { describeEnd, noteLine } from './exit-reason.ts';
 import type { Clues, ExitReason } from './exit-reason.ts';
-import type { DaskProcess } from './processes.ts';
-import { createWaiters } from './waiters.ts';
 
 export interface RunningProcess {
   pid: number;
   /** Never rejects. */
   ended: Promise<ExitReason>;
-  /** Resolves when a worker is known to its scheduler; rejects when it ends before or the time is over. */
+  /** Resolves when a worker is known to its scheduler; rejects when it ends before that, or after the timeout. */
   whenRegistered: (timeoutMs: number) => Promise<void>;
-  /** Rejects when the process ends before `promise` settles: nobody should wait for what cannot come. */
+  /** Rejects when the process ends before `promise` settles, since the result could never come. */
   orEnded: <T>(promise: Promise<T>) => Promise<T>;
-  /** TERM to the whole group, and KILL after the given time. Resolves when it has ended. */
+  /** Sends TERM to the whole group, and KILL after the given time. Resolves when it has ended. */
   end: (killAfterMs?: number) => Promise<ExitReason>;
 }
 
 export interface RunOptions {
+  runtime: Pick<Runtime, 'start'>;
   /** Lines of the process, in its own words. */
   onLines: (stream: Stream, lines: string[]) => void;
-  /** Called with the group's number before anything else can happen: whoever cleans up after this agent needs it. */
+  /** Called with the group's number before the process can end: a cleanup after this agent's death needs it. */
   started?: (pid: number) => void;
 }
 
 /** A nanny waits for its worker's running task before it ends, so a scale-down that drained first is quick anyway. */
 const defaultKillAfterMs = 8_000;
-/** A process that left the group may hold the pipes open: its output is not waited for longer than this. */
-const drainMs = 1_000;
-
-/** Groups that must not outlive this agent. */
-const groups = new Set<number>();
-process.on('exit', () => {
-  for (const pid of groups) signalGroup(pid, 'SIGKILL');
-});
 
 export async function runProcess(command: DaskProcess, options: RunOptions): Promise<RunningProcess> {
   await mkdir(command.cwd, { recursive: true, mode: 0o700 });
@@ -50,19 +41,18 @@ export async function runProcess(command: DaskProcess, options: RunOptions): Pro
   }
   const changes = createWaiters();
   const clues: Clues = { registered: false, daskReason: null, lastLine: null, endedByUs: false };
-  const log = lineLog((stream, lines) => {
-    for (const line of lines) noteLine(clues, line);
-    options.onLines(stream, lines);
-    changes.check();
-  });
-  const { pid, exited } = await begin(command, log);
-  groups.add(pid);
-  options.started?.(pid);
+  const output: LineSink = {
+    append: (stream, lines) => {
+      for (const line of lines) noteLine(clues, line);
+      options.onLines(stream, lines);
+      changes.check();
+      return true;
+    },
+    drained: () => Promise.resolve(),
+  };
+  const running = await start(command, output, options);
   let reason: ExitReason | null = null;
-  const ended = exited.then(async ({ exitCode, signal, output }) => {
-    signalGroup(pid, 'SIGKILL');
-    groups.delete(pid);
-    await output();
+  const ended = running.ended.then(({ exitCode, signal }) => {
     reason = describeEnd({ exitCode, signal, clues });
     changes.check();
     return reason;
@@ -71,85 +61,32 @@ export async function runProcess(command: DaskProcess, options: RunOptions): Pro
     throw new Error(`the process ended: ${(await ended).text}`);
   };
   return {
-    pid,
+    pid: running.pid,
     ended,
     orEnded: (promise) => Promise.race([promise, failed()]),
     whenRegistered: async (timeoutMs) => {
       const found = await changes.when(() => (clues.registered ? 'registered' : reason), timeoutMs);
       if (found === 'registered') return;
       if (found !== null) throw new Error(`the Dask worker ended before it reached its scheduler: ${found.text}`);
-      const last = clues.lastLine === null ? '' : ` The last it said: ${clues.lastLine}`;
+      const last = clues.lastLine === null ? '' : ` Its last line: ${clues.lastLine}`;
       throw new Error(`the Dask worker did not reach its scheduler within ${timeoutMs / 1000} s.${last}`);
     },
     end: async (killAfterMs = defaultKillAfterMs) => {
       if (reason !== null) return reason;
       clues.endedByUs = true;
-      signalGroup(pid, 'SIGTERM');
-      signalGroup(pid, 'SIGCONT');
-      const timer = setTimeout(() => groups.has(pid) && signalGroup(pid, 'SIGKILL'), killAfterMs);
-      return ended.finally(() => clearTimeout(timer));
+      running.end(killAfterMs);
+      return ended;
     },
   };
 }
 
-interface Exit {
-  exitCode: number | null;
-  signal: string | null;
-  /** Waits, within a limit, until all it wrote has been read. */
-  output: () => Promise<void>;
-}
-
-async function begin(command: DaskProcess, log: Log): Promise<{ pid: number; exited: Promise<Exit> }> {
-  const [file = '', ...args] = command.argv;
-  const pipes = createPipes(command.cwd);
-  const copied = Promise.all([
-    copyLines(pipes.stdout.output, 'stdout', log),
-    copyLines(pipes.stderr.output, 'stderr', log),
-  ]);
-  const output = async (): Promise<void> => {
-    await Promise.race([copied, sleep(drainMs, undefined, { ref: false })]);
-    pipes.stdout.output.destroy();
-    pipes.stderr.output.destroy();
-    await copied;
-  };
+async function start(command: DaskProcess, output: LineSink, { runtime, started }: RunOptions) {
   try {
-    const child = spawn(file, args, {
-      cwd: command.cwd,
-      env: command.env,
-      detached: true,
-      stdio: ['ignore', pipes.stdout.writeEnd, pipes.stderr.writeEnd],
-    });
-    const { pid } = child;
-    if (pid === undefined) throw await new Promise((resolve) => child.once('error', resolve));
-    const exited = new Promise<Exit>((resolve) =>
-      child.once('exit', (exitCode, signal) => resolve({ exitCode, signal, output })),
-    );
-    return { pid, exited };
+    const options = { output, pipeDirectory: command.cwd, ...(started === undefined ? {} : { started }) };
+    return await runtime.start(command, options);
   } catch (error) {
-    pipes.stdout.output.destroy();
-    pipes.stderr.output.destroy();
     const why = error instanceof Error ? error.message : String(error);
+    const [file = ''] = command.argv;
     throw new Error(`${file} could not be started: ${why}. Is the Python environment complete?`, { cause: error });
-  } finally {
-    closeWriteEnd(pipes.stdout);
-    closeWriteEnd(pipes.stderr);
-  }
-}
-
-const lineLog = (append: (stream: Stream, lines: string[]) => void): Log => ({
-  write: () => undefined,
-  append: (stream, lines) => {
-    append(stream, lines);
-    return true;
-  },
-  drained: () => Promise.resolve(),
-  close: () => Promise.resolve(),
-});
-
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group is empty already.
   }
 }

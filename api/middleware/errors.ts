@@ -5,6 +5,7 @@ import { HTTPException } from 'hono/http-exception';
 import type { z } from 'zod';
 
 import { errorCodes, RopewalkError, type Problem } from '../../domain/errors.ts';
+import { errorHeader } from '../../schema/agent.ts';
 import type { ErrorBody, ErrorLine } from '../../schema/common.ts';
 import type { AppEnv } from '../routes/app.ts';
 import { logFields } from './log-fields.ts';
@@ -20,6 +21,8 @@ export function answerError(error: unknown, c: Context<AppEnv>): Response {
   }
   if (status === 401) c.header('WWW-Authenticate', 'Bearer');
   if (retryable) c.header('Retry-After', String(Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000))));
+  // Agents take an error without it for a proxy's.
+  c.header(errorHeader, problem.code);
   return c.json(bodyOf(problem, c), status);
 }
 

@@ -22,7 +22,7 @@ export function agentEnvironment(
   };
 }
 
-/** The same names as agent/environment/run-tool.ts takes (a test compares them): an agent shares no code with a provider. */
+/** The same names as agent/runtimes/environment/run-tool.ts takes (a test compares them): an agent shares no code with a provider. */
 export const outside = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'PIP_CERT', 'UV_SYSTEM_CERTS', 'UV_HTTP_RETRIES'],

@@ -32,5 +32,5 @@ def group_logs(
 
 
 def _digits(instance: str) -> str:
-    """As the agent names its worker (agent/worker-name.ts): of EC2's all digits."""
+    """As the agent names its worker (agent/dask/worker-name.ts): of EC2's all digits."""
     return instance[2:] if instance.startswith("i-") else instance[-8:]

@@ -65,7 +65,7 @@ export async function createCluster(
 const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 
 const bundleOf = (body: CreateClusterParsed, { aliveEveryMs, unresponsiveTimeoutMs }: Times): DaskBundle => ({
-  requirements: body.requirements ?? [],
+  runtime: { kind: 'environment', requirements: body.requirements ?? [] },
   env: { ...body.env, ...body.secretEnv },
   workerClass: body.workerClass ?? null,
   workerOptions: body.workerOptions,

@@ -51,6 +51,7 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
 const toBytes = (value: Bundle | JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 
 const bundleOf = (body: CreateJobParsed, { env, secretEnv }: ResolvedJob): Bundle => ({
+  runtime: { kind: 'host' },
   command: body.command,
   env: { ...env, ...secretEnv },
   files: body.files.map(({ path, content, executable }) => ({ path, contentBase64: content, executable })),

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { resolveCommand } from '../../agent/command.ts';
-import { unpackFiles } from '../../agent/task-files.ts';
+import { resolveCommand } from '../../agent/job/command.ts';
+import { unpackFiles } from '../../agent/job/task-files.ts';
 import { scriptFile } from './harness.ts';
 
 const env = { NAME: 'value', EMPTY: '', NESTED: '$NAME', COILED_BATCH_TASK_ID: '3' };

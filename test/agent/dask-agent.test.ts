@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import type { TlsFiles } from '../../agent/dask/processes.ts';
-import { ensureEnvironment } from '../../agent/environment/environment.ts';
-import { withDefaults } from '../../agent/environment/with-defaults.ts';
+import type { TlsFiles } from '../../agent/dask/commands.ts';
+import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
+import { withDefaults } from '../../agent/runtimes/environment/with-defaults.ts';
 import { issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
 import { scanProcesses } from '../../providers/local/processes.ts';
 import type { ProcessEntry } from '../../providers/local/processes.ts';
@@ -223,7 +223,9 @@ describe('an instance of a Dask cluster', () => {
   });
 
   it('whose environment cannot be made says so', async () => {
-    api = await startCluster(await createDaskApi({ requirements: ['pandas', '--index-url=http://x'] }));
+    api = await startCluster(
+      await createDaskApi({ runtime: { kind: 'environment', requirements: ['pandas', '--index-url=http://x'] } }),
+    );
     agent = await launchAgent(bench, api);
     await eventually(() => latest(api, agent)?.state === 'error');
     expect(latest(api, agent)?.reason).toMatchObject({

@@ -2,19 +2,19 @@
 // outcome is, which report is said again, what an environment holds.
 import { describe, expect, it } from 'vitest';
 
-import type { SchedulerState } from '../../agent/dask/messages.ts';
-import type { SchedulerLink } from '../../agent/dask/scheduler-link.ts';
-import { asFailure, DaskFailure } from '../../agent/dask-failure.ts';
-import { createDrains } from '../../agent/drains.ts';
-import { defaultRequirements } from '../../agent/environment/default-requirements.ts';
-import { passedOn } from '../../agent/environment/run-tool.ts';
-import { withDefaults } from '../../agent/environment/with-defaults.ts';
-import { daskBase, taskBase } from '../../agent/environments.ts';
-import { createOrderDesk } from '../../agent/orders.ts';
-import type { Session } from '../../agent/register.ts';
-import { createReports } from '../../agent/reports.ts';
-import type { DrainNews } from '../../agent/reports.ts';
-import { reportOf, tellAtMs } from '../../agent/scheduler-reports.ts';
+import type { SchedulerState } from '../../agent/dask/scheduler/messages.ts';
+import type { SchedulerLink } from '../../agent/dask/scheduler/link.ts';
+import { asFailure, DaskFailure } from '../../agent/dask/failure.ts';
+import { createDrains } from '../../agent/dask/scheduler/drains.ts';
+import { defaultRequirements } from '../../agent/runtimes/environment/default-requirements.ts';
+import { passedOn } from '../../agent/runtimes/environment/run-tool.ts';
+import { withDefaults } from '../../agent/runtimes/environment/with-defaults.ts';
+import { daskBase, taskBase } from '../../agent/runtimes/inherited-variables.ts';
+import { createOrderDesk } from '../../agent/dask/order-subscription.ts';
+import type { Session } from '../../agent/api-client/session.ts';
+import { createReports } from '../../agent/api-client/reports.ts';
+import type { DrainNews } from '../../agent/api-client/reports.ts';
+import { reportOf, tellAtMs } from '../../agent/dask/scheduler/report.ts';
 import { outside } from '../../providers/local/environment.ts';
 import { reportRequest, schedulerReport } from '../../schema/agent.ts';
 import type { Orders, ReportRequest } from '../../schema/agent.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
-import { setUp } from '../../agent/dask-setup.ts';
-import { createLog } from '../../agent/log.ts';
+import { setUp } from '../../agent/dask/setup.ts';
+import { createLog } from '../../agent/logs/log.ts';
 
 /** It can be run, and nothing can be had with it: pip quotes the index that it was told to use. */
 const python = `#!/bin/sh
@@ -52,7 +52,7 @@ it('quotes no password of an index, also where it only tries again', async () =>
       order: () => ({ code: '', text: '', failed: false }),
     },
     work: directory,
-    requirements: [],
+    runtime: { kind: 'environment', requirements: [] },
     onStage: () => undefined,
   });
   try {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 
-import { deadManExitCode } from '../../agent/dead-man-watch.ts';
-import { powerOff } from '../../agent/power-off.ts';
+import { deadManExitCode } from '../../agent/lifecycle/watchdog-timer.ts';
+import { powerOff } from '../../agent/lifecycle/power-off.ts';
 import { isSameProcess, startTimeOf } from '../../providers/local/processes.ts';
 import { startAgentApi } from '../support/agent-api.ts';
 import type { AgentApi } from '../support/agent-api.ts';

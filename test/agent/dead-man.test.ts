@@ -1,8 +1,8 @@
 // The dead-man timer's decision over made-up clocks: silence ends an agent, sleep does not.
 import { expect, it } from 'vitest';
 
-import { aliveWithin, heard, startDeadMan, tick, tickMs } from '../../agent/dead-man.ts';
-import type { Clocks, DeadMan, Verdict } from '../../agent/dead-man.ts';
+import { aliveWithin, heard, startDeadMan, tick, tickMs } from '../../agent/lifecycle/watchdog.ts';
+import type { Clocks, DeadMan, Verdict } from '../../agent/lifecycle/watchdog.ts';
 
 const limitMs = 30 * 60_000;
 const stepMs = tickMs(limitMs);

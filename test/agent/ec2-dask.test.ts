@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { buildAgent } from '../../agent/build.ts';
-import { ensureEnvironment } from '../../agent/environment/environment.ts';
-import { withDefaults } from '../../agent/environment/with-defaults.ts';
+import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
+import { withDefaults } from '../../agent/runtimes/environment/with-defaults.ts';
 import { freshOwner, startCloud, workersRequest } from '../providers/aws-cloud.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';
 import { startAgentApi } from '../support/agent-api.ts';

@@ -10,7 +10,7 @@ import { createLogShipper } from '../../agent/aws/log-shipper.ts';
 import { createLogsApi } from '../../agent/aws/logs-api.ts';
 import { createMetadata } from '../../agent/aws/metadata.ts';
 import { watchNotices } from '../../agent/aws/notices.ts';
-import type { Notice } from '../../agent/input.ts';
+import type { Notice } from '../../agent/lifecycle/input.ts';
 import { logGroupOf, logStreamOf } from '../../domain/cloud-names.ts';
 import { parseIdentityKeys, verifyIdentity } from '../../platform/aws-identity.ts';
 import { readCloudLogs } from '../../providers/aws/logs.ts';

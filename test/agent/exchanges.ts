@@ -1,6 +1,13 @@
 // What tests of an agent's decisions share: answers as the control plane gives them, and an exchange in one step.
-import { applyAnswer, noteSent, planExchange, resultsKept, taskEnded } from '../../agent/state.ts';
-import type { AgentState, Grant, TaskResult } from '../../agent/state.ts';
+import {
+  applyAnswer,
+  noteSent,
+  planExchange,
+  resultsKept,
+  taskBegan,
+  taskEnded,
+} from '../../agent/job/exchange-state.ts';
+import type { AgentState, Grant, TaskResult } from '../../agent/job/exchange-state.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
 
 export const answerWith = (fields: Partial<ExchangeAnswerBody>): ExchangeAnswerBody => ({
@@ -36,11 +43,16 @@ export function say(state: AgentState, nowMs: number): { state: AgentState; requ
 
 export function trade(state: AgentState, nowMs: number, fields: Partial<ExchangeAnswerBody>) {
   const said = say(state, nowMs);
-  return { ...applyAnswer(said.state, said.request, answerWith(fields), { nowMs }), request: said.request };
+  const { state: after, orders } = applyAnswer(said.state, said.request, answerWith(fields), { nowMs });
+  return { state: begun(after), orders, request: said.request };
 }
+
+/** As the loop has it once the command of the task in turn has started. */
+export const begun = (state: AgentState): AgentState =>
+  state.held === null ? state : taskBegan(state, state.held.lease);
 
 /** As the loop has it once the result is on disk. */
 export function finish(state: AgentState, result: TaskResult | null, nowMs: number): AgentState {
-  const ended = taskEnded(state, result, nowMs).state;
+  const ended = begun(taskEnded(state, result, nowMs).state);
   return resultsKept(ended, ended.unkept);
 }

@@ -2,7 +2,8 @@
 import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 
 import { runProcess } from '../../agent/dask/run-process.ts';
-import { startTask } from '../../agent/runner.ts';
+import { startTask } from '../../agent/job/run-task.ts';
+import { hostRuntime } from '../../agent/runtimes/host/runtime.ts';
 import { eventually } from '../support/eventually.ts';
 
 const [directory = '', kind, left = ''] = process.argv.slice(2);
@@ -13,15 +14,19 @@ const log = {
   close: async () => undefined,
 };
 
+/** No pauses between attempts: what is missing does not come while it waits. */
+const atOnce = { preparationPausesMs: [] };
+
 /** True when it could be started. */
 async function start(): Promise<boolean> {
+  const command = { argv: ['true'], env: {}, cwd: directory, files: [] };
   if (kind === 'task') {
     const nothing = { prepare: async () => undefined, started: () => undefined, cleanUp: async () => undefined };
-    const input = { argv: ['true'], env: {}, cwd: directory, pipeDirectory: directory, log, ...nothing };
-    return (await startTask(input).ended).exitCode === 0;
+    const input = { runtime: hostRuntime, command, pipeDirectory: directory, log, ...nothing, ...atOnce };
+    const end = await startTask(input).ended;
+    return end.kind === 'ended' && end.exitCode === 0;
   }
-  const command = { argv: ['true'], env: {}, cwd: directory, files: [] };
-  return runProcess(command, { onLines: () => undefined }).then(
+  return runProcess(command, { runtime: hostRuntime, onLines: () => undefined }).then(
     async ({ ended }) => (await ended, true),
     () => false,
   );

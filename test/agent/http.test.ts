@@ -5,7 +5,7 @@ import { once } from 'node:events';
 
 import { afterEach, expect, it } from 'vitest';
 
-import { sendHttp } from '../../agent/http.ts';
+import { sendHttp } from '../../agent/api-client/http.ts';
 
 let server: Server | null = null;
 afterEach(() => {

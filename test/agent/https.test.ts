@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { sendHttp } from '../../agent/http.ts';
+import { sendHttp } from '../../agent/api-client/http.ts';
 import { createClusterCa, issueLeafAndKey, type ClusterCa } from '../../platform/pki/cluster-ca.ts';
 
 const trusted = getCACertificates('default');

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { sayLastWords } from '../../agent/last-words.ts';
-import { workerName } from '../../agent/worker-name.ts';
+import { sayLastWords } from '../../agent/lifecycle/failure.ts';
+import { workerName } from '../../agent/dask/worker-name.ts';
 import { eventually } from '../support/eventually.ts';
 
 let directory = '';
@@ -32,7 +32,7 @@ for (const [kind, fault] of Object.entries(faults)) {
     });
     try {
       const log = () => readFile(join(directory, 'agent.jsonl'), 'utf8');
-      await eventually(async () => (await log()).includes('trying on'));
+      await eventually(async () => (await log()).includes('retrying'));
       const ended = once(agent, 'exit');
       agent.kill('SIGUSR2');
       expect(await ended).toEqual([1, null]);

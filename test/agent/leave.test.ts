@@ -5,11 +5,11 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { exchangeLoop } from '../../agent/exchange-loop.ts';
-import { createLeave } from '../../agent/leave.ts';
-import { createLog } from '../../agent/log.ts';
-import type { Session } from '../../agent/register.ts';
-import { createResults } from '../../agent/results.ts';
+import { exchangeLoop } from '../../agent/job/exchange-loop.ts';
+import { createLeave } from '../../agent/job/interruption.ts';
+import { createLog } from '../../agent/logs/log.ts';
+import type { Session } from '../../agent/api-client/session.ts';
+import { createResults } from '../../agent/job/results.ts';
 
 describe('a notice that comes before the first exchange', () => {
   it('leaves every task to others, and the instance has nothing left to do', async () => {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { createLog } from '../../agent/log.ts';
-import { createLogs } from '../../agent/logs.ts';
+import { createLog } from '../../agent/logs/log.ts';
+import { createLogs } from '../../agent/logs/logs.ts';
 
 let directory: string;
 beforeEach(async () => {

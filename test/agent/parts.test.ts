@@ -6,12 +6,12 @@ import { Readable } from 'node:stream';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createApiClient } from '../../agent/api-client.ts';
-import { claimInstance } from '../../agent/claim.ts';
-import { copyLines, maxLineChars } from '../../agent/lines.ts';
-import { createLog } from '../../agent/log.ts';
-import type { LogLimits } from '../../agent/log.ts';
-import { startTimeOf as agentStartTimeOf } from '../../agent/process-start.ts';
+import { createApiClient } from '../../agent/api-client/client.ts';
+import { claimInstance } from '../../agent/lifecycle/claim.ts';
+import { copyLines, maxLineChars } from '../../agent/logs/lines.ts';
+import { createLog } from '../../agent/logs/log.ts';
+import type { LogLimits } from '../../agent/logs/log.ts';
+import { startTimeOf as agentStartTimeOf } from '../../agent/processes/start-time.ts';
 import { startTimeOf } from '../../providers/local/processes.ts';
 import { startAgentApi } from '../support/agent-api.ts';
 

@@ -19,10 +19,10 @@ import { promisify } from 'node:util';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { recordGroup } from '../../agent/group-record.ts';
-import { closeWriteEnd, createPipe } from '../../agent/pipes.ts';
-import type { Pipe } from '../../agent/pipes.ts';
-import { startTimeOf } from '../../agent/process-start.ts';
+import { recordGroup } from '../../agent/processes/group-record.ts';
+import { closeWriteEnd, createPipe } from '../../agent/processes/pipes.ts';
+import type { Pipe } from '../../agent/processes/pipes.ts';
+import { startTimeOf } from '../../agent/processes/start-time.ts';
 
 let directory: string;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 // When a scheduler counts as silent, on clocks of the test's own.
 import { describe, expect, it } from 'vitest';
 
-import { answered, asked, look, pulseLimits, silentForMs, startPulse } from '../../agent/pulse.ts';
+import { answered, asked, look, pulseLimits, silentForMs, startPulse } from '../../agent/dask/scheduler/liveness.ts';
 
 const limits = pulseLimits(1_200_000);
 const { everyMs } = limits;

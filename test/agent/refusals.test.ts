@@ -1,14 +1,14 @@
 // What an agent does when what it says is not accepted: it says less, drops what cannot be said, and goes on; it never spins.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { createApiClient } from '../../agent/api-client.ts';
-import type { ApiClient } from '../../agent/api-client.ts';
-import { exchangeRefused } from '../../agent/refusals.ts';
-import { createSession } from '../../agent/register.ts';
-import { createReports } from '../../agent/reports.ts';
-import { reportOf } from '../../agent/scheduler-reports.ts';
-import { applyAnswer, compose, createAgentState } from '../../agent/state.ts';
-import type { TaskResult } from '../../agent/state.ts';
+import { createApiClient } from '../../agent/api-client/client.ts';
+import type { ApiClient } from '../../agent/api-client/client.ts';
+import { exchangeRefused } from '../../agent/job/refusals.ts';
+import { createSession } from '../../agent/api-client/session.ts';
+import { createReports } from '../../agent/api-client/reports.ts';
+import { reportOf, shortened } from '../../agent/dask/scheduler/report.ts';
+import { applyAnswer, compose, createAgentState } from '../../agent/job/exchange-state.ts';
+import type { TaskResult } from '../../agent/job/exchange-state.ts';
 import { maxFlushBytes } from '../../domain/limits.ts';
 import { reportRequest } from '../../schema/agent.ts';
 import type { ReportRequest } from '../../schema/agent.ts';
@@ -36,7 +36,7 @@ const schedulerWith = (names: string[]) =>
 const longNames = (count: number) => Array.from({ length: count }, (_, at) => String(at).padStart(255, 'ä'));
 
 /** An agent whose API answers reports with these refusals, by what was said; time is the test's own. */
-function agentWith(refuses: (report: ReportRequest) => boolean) {
+function agentWith(refuses: (report: ReportRequest) => boolean, isOurs = true) {
   const said: ReportRequest[] = [];
   const taken: ReportRequest[] = [];
   const logged: string[] = [];
@@ -45,7 +45,7 @@ function agentWith(refuses: (report: ReportRequest) => boolean) {
     stopping.signal.throwIfAborted();
     const report = reportRequest.parse(body?.());
     said.push(report);
-    if (refuses(report)) return { kind: 'refused', text: '/v1/agent/report answered 413' };
+    if (refuses(report)) return { kind: 'refused', text: '/v1/agent/report answered 413', isOurs };
     taken.push(report);
     return { kind: 'answer', answer: parse({ stop: null, token: null, orders: null }) };
   };
@@ -66,7 +66,7 @@ describe('a report that is not accepted', () => {
     const agent = agentWith((report) => JSON.stringify(report).length > 20_000);
     agent.reports.process(process);
     agent.reports.drained({ id: 1, outcome: 'drained' });
-    agent.reports.scheduler(() => schedulerWith(['job-7-worker-1', ...longNames(300)]));
+    agent.reports.scheduler((refusals) => shortened(schedulerWith(['job-7-worker-1', ...longNames(300)]), refusals));
     const running = agent.reports.run();
     await vi.advanceTimersByTimeAsync(120_000);
     expect(agent.stopping.signal.aborted).toBe(false);
@@ -93,6 +93,27 @@ describe('a report that is not accepted', () => {
     expect(agent.logged.join('\n')).toMatch(/given up \(process\).*413/);
     expect(agent.taken.flatMap((report) => report.drained ?? [])).toEqual([{ id: 1, outcome: 'kept' }]);
     expect(agent.said.length).toBeLessThan(15);
+    agent.stopping.abort();
+    await vi.advanceTimersByTimeAsync(60_000);
+    await running;
+  });
+
+  it('by a proxy is never given up, however long it lasts', async () => {
+    let isRefusing = true;
+    const agent = agentWith(() => isRefusing, false);
+    agent.reports.process(process);
+    agent.reports.drained({ id: 1, outcome: 'kept' });
+    const running = agent.reports.run();
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(agent.said.length).toBeGreaterThan(100);
+    // In full from time to time: what the proxy refuses it may refuse for its size, or for no reason of ours.
+    expect(agent.said.slice(-10).some((report) => report.process !== undefined && report.drained !== undefined)).toBe(
+      true,
+    );
+    isRefusing = false;
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(agent.taken.flatMap((report) => report.process ?? [])).toEqual([process]);
+    expect(agent.taken.flatMap((report) => report.drained ?? [])).toEqual([{ id: 1, outcome: 'kept' }]);
     agent.stopping.abort();
     await vi.advanceTimersByTimeAsync(60_000);
     await running;
@@ -167,7 +188,7 @@ it('an exchange that is refused because of one result gets all others told, and 
     const said = compose(state, 0);
     const leases = said.results.map(({ lease }) => lease);
     if (leases.includes(123)) {
-      const after = exchangeRefused(state, said);
+      const after = exchangeRefused(state, said, true);
       state = after.state;
       if (after.dropped !== null) dropped.push(after.dropped.lease);
       continue;
@@ -180,6 +201,37 @@ it('an exchange that is refused because of one result gets all others told, and 
   expect(dropped).toEqual([123]);
   expect(told.size).toBe(499);
   expect(exchanges).toBeLessThan(60);
+});
+
+it('after a refusal an exchange still names every finished result, so that none of their tasks runs again', () => {
+  const unacknowledged = Array.from({ length: 12 }, (_, at) => result(at));
+  const state = { ...createAgentState(0), unacknowledged };
+  const refused = exchangeRefused(state, compose(state, 0), false).state;
+  const next = compose(refused, 0);
+  expect(next.results).toHaveLength(6);
+  const named = [...next.results.map(({ lease }) => lease), ...next.running];
+  expect(named.toSorted((a, b) => a - b)).toEqual(unacknowledged.map(({ lease }) => lease));
+});
+
+it('a result that a proxy refuses is never given up, and holds up no other', () => {
+  let state = { ...createAgentState(0), unacknowledged: Array.from({ length: 4 }, (_, at) => result(at)) };
+  const told = new Set<number>();
+  for (let exchanges = 0; exchanges < 30; exchanges += 1) {
+    const said = compose(state, 0);
+    const leases = said.results.map(({ lease }) => lease);
+    if (leases.includes(0)) {
+      const after = exchangeRefused(state, said, false);
+      expect(after.dropped).toBeNull();
+      state = after.state;
+      continue;
+    }
+    for (const lease of leases) told.add(lease);
+    const answer = { grants: [], acknowledged: leases, drop: [], stop: null, token: null, retryAfterMs: 0 };
+    const more = { renewWithinMs: 1_000, taskCount: 1, schedulerAddress: null, readyWorkers: [] };
+    state = applyAnswer(state, said, { ...answer, ...more }, { nowMs: 0 }).state;
+  }
+  expect(told).toEqual(new Set([1, 2, 3]));
+  expect(state.unacknowledged.map(({ lease }) => lease)).toEqual([0]);
 });
 
 it('a refusal is no sign of life of the control plane', async () => {

@@ -11,8 +11,10 @@ import {
   isDrained,
   noteSent,
   planExchange,
-} from '../../agent/state.ts';
-import type { Grant } from '../../agent/state.ts';
+  taskBegan,
+  unprepared,
+} from '../../agent/job/exchange-state.ts';
+import type { Grant } from '../../agent/job/exchange-state.ts';
 import { answerWith, grant, resultOf, say, trade, finish } from './exchanges.ts';
 
 describe('claims', () => {
@@ -77,6 +79,28 @@ describe('a held task', () => {
     const { state } = trade(createAgentState(0), 0, { grants: [grant(4)] });
     const repeated = trade(finish(state, resultOf(4), 10), 10, { grants: [grant(4)], acknowledged: [4] });
     expect(repeated.orders.start).toBeNull();
+  });
+});
+
+describe('a task that is being prepared', () => {
+  const granted = (leases: number[]) => {
+    const said = say(createAgentState(0), 0);
+    const answer = answerWith({ grants: leases.map(grant), mayHold: leases.length });
+    return applyAnswer(said.state, said.request, answer, { nowMs: 0 }).state;
+  };
+
+  it('is held, and confirmed as running soon after it begins', () => {
+    const preparing = say(granted([4]), confirmAfterMs);
+    expect(preparing.request).toMatchObject({ running: [], held: [4] });
+    const { state } = applyAnswer(preparing.state, preparing.request, answerWith({}), { nowMs: confirmAfterMs });
+    expect(planExchange(state, confirmAfterMs)).toEqual({ say: null, waitMs: confirmAfterMs });
+    expect(say(taskBegan(state, 4), 2 * confirmAfterMs).request).toMatchObject({ running: [4] });
+  });
+
+  it('is handed back with all that wait behind it when the instance cannot prepare it', () => {
+    const unfit = say(unprepared(granted([4, 5])), 1);
+    expect(unfit.request).toMatchObject({ want: 0, running: [], returned: [4, 5] });
+    expect(isDrained(applyAnswer(unfit.state, unfit.request, answerWith({}), { nowMs: 2 }).state)).toBe(true);
   });
 });
 

@@ -10,9 +10,9 @@ import {
   resultsKept,
   resultsWithinMs,
   taskEnded,
-} from '../../agent/state.ts';
-import type { Grant } from '../../agent/state.ts';
-import { answerWith, grant, resultOf, say, trade, finish } from './exchanges.ts';
+} from '../../agent/job/exchange-state.ts';
+import type { Grant } from '../../agent/job/exchange-state.ts';
+import { answerWith, begun, grant, resultOf, say, trade, finish } from './exchanges.ts';
 
 describe('tasks that wait for their turn', () => {
   const mayHold = 100;
@@ -45,7 +45,7 @@ describe('tasks that wait for their turn', () => {
       expect(planExchange(now, 25 * lease).say).toBeNull();
       const next = taskEnded(now, resultOf(lease), 25 * lease);
       expect(next.start?.lease).toBe(lease + 1);
-      now = resultsKept(next.state, next.state.unkept);
+      now = begun(resultsKept(next.state, next.state.unkept));
     }
     const { request } = say(now, 410);
     expect(request).toMatchObject({ running: [17], held: leases(18, 15).map(({ lease }) => lease) });
@@ -55,7 +55,7 @@ describe('tasks that wait for their turn', () => {
 
   it('leave results that wait for company, but not for long, and never before they are on disk', () => {
     const { state } = trade(after(25), 25, { grants: leases(2, 11), acknowledged: [1], mayHold });
-    const ended = taskEnded(state, resultOf(2), 100).state;
+    const ended = begun(taskEnded(state, resultOf(2), 100).state);
     expect(say(ended, 1_100).request).toMatchObject({ running: [3, 2], results: [] });
     const kept = resultsKept(ended, ended.unkept);
     expect(planExchange(kept, 100)).toEqual({ say: null, waitMs: resultsWithinMs });

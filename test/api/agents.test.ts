@@ -129,7 +129,12 @@ describe('agents', () => {
     const { number, headToken } = await jobWithAgents(api, { command: ['echo', 'x'], secretEnv: { A: 'b' } });
     const answer = await api.call('GET', '/v1/agent/bundle', { token: headToken });
     expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(await answer.json()).toEqual({ command: ['echo', 'x'], env: { A: 'b' }, files: [] });
+    expect(await answer.json()).toEqual({
+      runtime: { kind: 'host' },
+      command: ['echo', 'x'],
+      env: { A: 'b' },
+      files: [],
+    });
     const claims = { cluster: number, instance: head };
     const foreign = await api.tokens.mintInstance({ ...claims, workspace: 'other', job: number });
     expect((await api.call('GET', '/v1/agent/bundle', { token: foreign.instanceToken })).status).toBe(404);

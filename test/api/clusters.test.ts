@@ -65,7 +65,7 @@ describe('starting a Dask cluster', () => {
     }
     const bundle = JSON.parse(Buffer.from((await api.vault.open(bundleKey)) ?? []).toString());
     expect(bundle).toEqual({
-      requirements: body.requirements,
+      runtime: { kind: 'environment', requirements: body.requirements },
       env: { MODE: 'fast', PASSWORD: 'swordfish' },
       workerClass: null,
       workerOptions: body.workerOptions,

@@ -39,7 +39,11 @@ describe('submitting a job', () => {
       expect(text).not.toContain('swordfish');
     }
     const bundle = JSON.parse(Buffer.from((await api.vault.open(bundleKey)) ?? []).toString());
-    expect(bundle).toMatchObject({ command: body.command, env: { MODE: 'fast', PASSWORD: 'swordfish' } });
+    expect(bundle).toMatchObject({
+      runtime: { kind: 'host' },
+      command: body.command,
+      env: { MODE: 'fast', PASSWORD: 'swordfish' },
+    });
     expect(Buffer.from(bundle.files[0].contentBase64, 'base64').toString()).toContain('echo hello');
   });
 

@@ -3,14 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Hello } from '../../agent/dask/messages.ts';
-import { writePreload } from '../../agent/dask/preload.ts';
-import { schedulerProcess, workerProcess } from '../../agent/dask/processes.ts';
-import type { Place, SchedulerInput, WorkerInput } from '../../agent/dask/processes.ts';
+import type { Hello } from '../../agent/dask/scheduler/messages.ts';
+import { writePreload } from '../../agent/dask/scheduler/preload.ts';
+import { schedulerProcess, workerProcess } from '../../agent/dask/commands.ts';
+import type { Place, SchedulerInput, WorkerInput } from '../../agent/dask/commands.ts';
 import { runProcess } from '../../agent/dask/run-process.ts';
 import type { RunningProcess } from '../../agent/dask/run-process.ts';
-import { createSchedulerLink } from '../../agent/dask/scheduler-link.ts';
-import type { SchedulerLink } from '../../agent/dask/scheduler-link.ts';
+import { environmentRuntime } from '../../agent/runtimes/environment/runtime.ts';
+import { hostRuntime } from '../../agent/runtimes/host/runtime.ts';
+import { createSchedulerLink } from '../../agent/dask/scheduler/link.ts';
+import type { SchedulerLink } from '../../agent/dask/scheduler/link.ts';
 import { createCertificates } from './certificates.ts';
 import type { Certificates } from './certificates.ts';
 import { daskEnvironment } from './environments.ts';
@@ -37,7 +39,7 @@ export async function createBench(version: string, socketPath?: string): Promise
   const lines: string[] = [];
   const place = (name: string, role: keyof Certificates): Place => ({
     instance: `i_${name}`,
-    pythonDirectory,
+    runtime: environmentRuntime(pythonDirectory),
     directory: join(directory, name),
     host: '127.0.0.1',
     port: 0,
@@ -46,7 +48,7 @@ export async function createBench(version: string, socketPath?: string): Promise
     env: {},
   });
   const start = async (command: ReturnType<typeof schedulerProcess>): Promise<RunningProcess> => {
-    const started = await runProcess(command, { onLines: (_, more) => void lines.push(...more) });
+    const started = await runProcess(command, { runtime: hostRuntime, onLines: (_, more) => void lines.push(...more) });
     running.push(started);
     return started;
   };

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { TlsFiles } from '../../agent/dask/processes.ts';
+import type { TlsFiles } from '../../agent/dask/commands.ts';
 
 const run = promisify(execFile);
 

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Hello, SchedulerState } from '../../agent/dask/messages.ts';
+import type { Hello, SchedulerState } from '../../agent/dask/scheduler/messages.ts';
 import type { RunningProcess } from '../../agent/dask/run-process.ts';
-import { createSchedulerLink } from '../../agent/dask/scheduler-link.ts';
+import { createSchedulerLink } from '../../agent/dask/scheduler/link.ts';
 import { eventually } from '../support/eventually.ts';
 import { createBench } from './bench.ts';
 import type { Bench } from './bench.ts';

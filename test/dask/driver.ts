@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { z } from 'zod';
 
-import type { TlsFiles } from '../../agent/dask/processes.ts';
+import type { TlsFiles } from '../../agent/dask/commands.ts';
 
 export interface Driver {
   /** Runs code that leaves its answer, as JSON, in `result`. `client`, `distributed`, `address` and `security` are there. */

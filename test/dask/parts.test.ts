@@ -1,4 +1,4 @@
-// The parts of agent/dask that need no Dask: command lines, reasons of ends, the link's manners, the running of a process.
+// The parts of agent/dask that need no Dask: command lines, reasons of ends, the link's manners.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
@@ -14,20 +14,19 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { describeEnd, noteLine } from '../../agent/dask/exit-reason.ts';
 import type { Clues } from '../../agent/dask/exit-reason.ts';
-import { readPreload } from '../../agent/dask/preload.ts';
-import { schedulerProcess, workerProcess } from '../../agent/dask/processes.ts';
-import type { DaskProcess, SchedulerInput, WorkerInput } from '../../agent/dask/processes.ts';
-import { runProcess } from '../../agent/dask/run-process.ts';
-import { createSchedulerLink } from '../../agent/dask/scheduler-link.ts';
-import type { SchedulerLink } from '../../agent/dask/scheduler-link.ts';
+import { readPreload } from '../../agent/dask/scheduler/preload.ts';
+import { schedulerProcess, workerProcess } from '../../agent/dask/commands.ts';
+import type { DaskProcess, SchedulerInput, WorkerInput } from '../../agent/dask/commands.ts';
+import { environmentRuntime } from '../../agent/runtimes/environment/runtime.ts';
+import { createSchedulerLink } from '../../agent/dask/scheduler/link.ts';
+import type { SchedulerLink } from '../../agent/dask/scheduler/link.ts';
 import { eventually } from '../support/eventually.ts';
-import { processesOf } from './sockets.ts';
 
 const run = promisify(execFile);
 
 const place = {
   instance: 'i_1',
-  pythonDirectory: '/envs/one',
+  runtime: environmentRuntime('/envs/one'),
   directory: '/work/i_1',
   host: '10.0.0.7',
   port: 8786,
@@ -143,7 +142,7 @@ describe('the preload', () => {
     const directory = await mkdtemp(join(tmpdir(), 'ropewalk-bundle-'));
     try {
       const outfile = join(directory, 'bundle.mjs');
-      const entry = fileURLToPath(new URL('../../agent/dask/preload.ts', import.meta.url));
+      const entry = fileURLToPath(new URL('../../agent/dask/scheduler/preload.ts', import.meta.url));
       const texts = await readPreload();
       const define = { ROPEWALK_PRELOAD_FILES: JSON.stringify(texts) };
       await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', define });
@@ -247,50 +246,4 @@ describe('the link', () => {
     say({ kind: 'answer', id: 1, ok: true, workers: { a: 'drained' } });
     expect(link.isConnected()).toBe(true);
   });
-});
-
-describe('a process', () => {
-  const command = (directory: string, script: string): DaskProcess => ({
-    argv: ['/bin/bash', '-c', script],
-    env: { PATH: '/usr/bin:/bin' },
-    cwd: directory,
-    files: [{ path: join(directory, 'spec'), content: 'secret' }],
-  });
-  const inDirectory = async (use: (directory: string) => Promise<void>): Promise<void> => {
-    const directory = await mkdtemp(join(tmpdir(), 'ropewalk-run-'));
-    await use(directory).finally(() => rm(directory, { recursive: true, force: true }));
-  };
-
-  it('writes its files for its owner alone, gives its lines, and says why it ended', () =>
-    inDirectory(async (directory) => {
-      const lines: string[] = [];
-      const running = await runProcess(command(directory, 'cat spec; echo; echo oops > /dev/stderr; exit 4'), {
-        onLines: (stream, more) => void lines.push(...more.map((line) => `${stream} ${line}`)),
-      });
-      await expect(running.whenRegistered(10_000)).rejects.toThrow(
-        /ended before it reached its scheduler.*exit code 4/,
-      );
-      await expect(running.orEnded(new Promise(() => undefined))).rejects.toThrow(/the process ended: .*exit code 4/);
-      expect(lines.toSorted()).toEqual(['stderr oops', 'stdout secret']);
-      expect((await stat(join(directory, 'spec'))).mode & 0o777).toBe(0o600);
-    }));
-
-  it('is ended with all of its group, also when it does not listen', () =>
-    inDirectory(async (directory) => {
-      const lines: string[] = [];
-      const script = 'trap "" TERM; bash -c \'trap "" TERM; echo child; while :; do sleep 1; done\' & wait; wait';
-      const running = await runProcess(command(directory, script), { onLines: (_, more) => void lines.push(...more) });
-      await eventually(() => lines.includes('child'));
-      expect(processesOf(running.pid).length).toBeGreaterThanOrEqual(2);
-      expect(await running.end(100)).toMatchObject({ code: 'ENDED', signal: 'SIGKILL' });
-      await eventually(() => processesOf(running.pid).length === 0);
-    }));
-
-  it('that cannot be started says what is missing', () =>
-    inDirectory(async (directory) => {
-      const missing = { ...command(directory, ''), argv: ['/nowhere/bin/python', '-m', 'dask'] };
-      await expect(runProcess(missing, { onLines: () => undefined })).rejects.toThrow(
-        /^\/nowhere\/bin\/python could not be started: .*ENOENT.*Is the Python environment complete\?$/,
-      );
-    }));
 });

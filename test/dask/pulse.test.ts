@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { RunningProcess } from '../../agent/dask/run-process.ts';
-import { watchPulse } from '../../agent/scheduler-pulse.ts';
+import { watchPulse } from '../../agent/dask/scheduler/liveness-check.ts';
 import { eventually } from '../support/eventually.ts';
 import { createBench } from './bench.ts';
 import type { Bench } from './bench.ts';

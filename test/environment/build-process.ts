@@ -2,7 +2,7 @@
 // stage that the third argument names it stops for good, to be killed there.
 import { writeSync } from 'node:fs';
 
-import { ensureEnvironment } from '../../agent/environment/environment.ts';
+import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
 
 const [cacheDir = '', pythonPath = '', holdAt = '', ...requirements] = process.argv.slice(2);
 const print = (value: unknown): void => {

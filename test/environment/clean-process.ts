@@ -4,8 +4,8 @@ import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-import { cleanEnvironments } from '../../agent/environment/clean.ts';
-import { use } from '../../agent/environment/in-use.ts';
+import { cleanEnvironments } from '../../agent/runtimes/environment/clean.ts';
+import { use } from '../../agent/runtimes/environment/in-use.ts';
 import { eventually } from '../support/eventually.ts';
 
 const [role = '', cacheDir = '', go = ''] = process.argv.slice(2);

@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { thisBuilder } from '../../agent/environment/builder.ts';
-import { cleanEnvironments } from '../../agent/environment/clean.ts';
-import { isInUse, markerFile, markRemoving, stamp, use } from '../../agent/environment/in-use.ts';
+import { thisBuilder } from '../../agent/runtimes/environment/builder.ts';
+import { cleanEnvironments } from '../../agent/runtimes/environment/clean.ts';
+import { isInUse, markerFile, markRemoving, stamp, use } from '../../agent/runtimes/environment/in-use.ts';
 
 const dayMs = 86_400_000;
 

@@ -10,9 +10,9 @@ import { promisify } from 'node:util';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { defaultRequirements } from '../../agent/environment/default-requirements.ts';
-import { ensureEnvironment } from '../../agent/environment/environment.ts';
-import type { Environment, EnvironmentRequest } from '../../agent/environment/environment.ts';
+import { defaultRequirements } from '../../agent/runtimes/environment/default-requirements.ts';
+import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
+import type { Environment, EnvironmentRequest } from '../../agent/runtimes/environment/environment.ts';
 import { eventually } from '../support/eventually.ts';
 
 const run = promisify(execFile);

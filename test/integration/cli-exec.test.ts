@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { defaultRequirements } from '../../agent/environment/default-requirements.ts';
-import { ensureEnvironment } from '../../agent/environment/environment.ts';
+import { defaultRequirements } from '../../agent/runtimes/environment/default-requirements.ts';
+import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
 import { createClusterCa, issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
 import type { CertificateRole, ClusterCa } from '../../platform/pki/cluster-ca.ts';
 import type { Credentials } from '../../schema/clusters.ts';

@@ -1,7 +1,7 @@
 // A process that writes a log as an agent does, through many rotations: node logs-writer.ts PATH LINES PART_BYTES PARTS.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { createLog } from '../../agent/log.ts';
+import { createLog } from '../../agent/logs/log.ts';
 
 const [path = '', lines = '', partBytes = '', parts = ''] = process.argv.slice(2);
 const log = createLog(path, { partBytes: Number(partBytes), parts: Number(parts) });

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { createLog } from '../../agent/log.ts';
+import { createLog } from '../../agent/logs/log.ts';
 import { readLogs } from '../../providers/local/logs.ts';
 import { watchLogs } from '../../providers/local/log-watch.ts';
 import type { LogQuery } from '../../providers/provider.ts';

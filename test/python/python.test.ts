@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { defaultRequirements } from '../../agent/environment/default-requirements.ts';
-import { ensureEnvironment } from '../../agent/environment/environment.ts';
+import { defaultRequirements } from '../../agent/runtimes/environment/default-requirements.ts';
+import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
 import { makeDaskHome } from '../support/dask.ts';
 import { removeHome, startStack } from '../support/stack.ts';
 

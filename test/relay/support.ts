@@ -7,7 +7,7 @@ import { serve } from '@hono/node-server';
 import { pino } from 'pino';
 import { WebSocket } from 'ws';
 
-import { createRelay } from '../../agent/relay.ts';
+import { createRelay } from '../../agent/relay/relay.ts';
 import { createDashboardRelay, type Relay, type RelayPorts } from '../../api/relay/relay.ts';
 import { websocketsOnly, withDashboards } from '../../api/relay/serve.ts';
 import { createTokens } from '../../platform/tokens.ts';

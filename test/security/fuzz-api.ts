@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 
 import { z } from 'zod';
 
-import { ensureEnvironment } from '../../agent/environment/environment.ts';
+import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
 
 export interface FuzzOptions {
   examples: number;

@@ -9,7 +9,7 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { prepareDirectory, unpackFiles } from '../../agent/task-files.ts';
+import { prepareDirectory, unpackFiles } from '../../agent/job/task-files.ts';
 import { clean, createOutput, toJson } from '../../cli/output.ts';
 import { createTestApi } from '../api/support.ts';
 import { fuzzTimes } from '../support/fuzz-options.ts';

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
-import { exchangeRequest, registerRequest, reportRequest } from '../../schema/agent.ts';
+import { errorHeader, exchangeRequest, registerRequest, reportRequest } from '../../schema/agent.ts';
 import type {
   Bundle,
   ExchangeAnswerBody,
@@ -41,6 +41,8 @@ export interface AgentApi {
   ended: Set<number>;
   /** Answers to give instead, one request each, before anything else is looked at. */
   failures: { status: number; headers?: Record<string, string>; path?: string }[];
+  /** While set, a proxy before the API answers every request, with this status and a page of HTML. */
+  proxyAnswers: number | null;
   /** Answers that are lost on the way: the request counts, then the connection breaks. One path each. */
   lost: string[];
   registrations: RegisterRequest[];
@@ -87,7 +89,7 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
   const api: AgentApi = {
     url: '',
     launchToken: 'launch-secret-of-this-test',
-    bundle: { command: ['true'], env: {}, files: [], ...bundle },
+    bundle: { runtime: { kind: 'host' }, command: ['true'], env: {}, files: [], ...bundle },
     registration: {
       cluster: { number: 7, name: 'job-7' },
       job: 7,
@@ -106,6 +108,7 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
     acknowledges: true,
     ended: new Set(),
     failures: [],
+    proxyAnswers: null,
     lost: [],
     registrations: [],
     reports: [],
@@ -135,6 +138,11 @@ async function serve(api: AgentApi, desk: Desk, request: IncomingMessage, respon
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(Buffer.from(chunk));
   const text = Buffer.concat(chunks).toString('utf8');
+  if (api.proxyAnswers !== null) {
+    const headers = { 'content-type': 'text/html', location: 'https://login.example/' };
+    response.writeHead(api.proxyAnswers, headers).end('<html><body>Nothing here</body></html>');
+    return;
+  }
   const failure = api.failures.findIndex((planned) => planned.path === undefined || planned.path === path);
   if (failure >= 0) {
     const [planned] = api.failures.splice(failure, 1);
@@ -204,5 +212,6 @@ function grantsFor(desk: Desk, instance: string, body: ExchangeRequest): Grant[]
 
 function refuse(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
   const error = { code: 'INTERNAL', message: `scripted ${status}`, requestId: 'test' };
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify({ error }));
+  const own = { 'content-type': 'application/json', [errorHeader]: error.code };
+  response.writeHead(status, { ...own, ...headers }).end(JSON.stringify({ error }));
 }

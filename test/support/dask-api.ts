@@ -19,7 +19,12 @@ export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<D
   const waiting = new Set<() => void>();
   const dask: DaskApi = {
     bundle: {
-      ...{ requirements: [], env: {}, workerClass: null, workerOptions: { nthreads: 1 } },
+      ...{
+        runtime: { kind: 'environment', requirements: [] },
+        env: {},
+        workerClass: null,
+        workerOptions: { nthreads: 1 },
+      },
       ...{ schedulerClass: null, schedulerOptions: {}, aliveEveryMs: 60_000 },
       ...bundle,
     },

@@ -2,7 +2,7 @@
 // moto, an emulated AWS that is not ours. Installed once and kept.
 import { join } from 'node:path';
 
-import { ensureEnvironment } from '../../../agent/environment/environment.ts';
+import { ensureEnvironment } from '../../../agent/runtimes/environment/environment.ts';
 
 /** Of moto only what serves EC2, STS, SSM and CloudWatch Logs: all of it is three times as large. */
 const requirements = ['boto3==1.44.5', 'moto[ec2]==5.2.5', 'flask==3.1.3', 'flask-cors==6.0.5'];

@@ -1,0 +1,138 @@
+// HTTP to the API. An outage of the control plane is no reason to stop working: failures that may pass are retried forever,
+// with jitter, until the signal aborts. The caller gets the other answers only.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { agentAttemptMs, agentMaxPauseMs } from '../../domain/limits.ts';
+import { sendHttp } from './http.ts';
+import type { HttpAnswer } from './http.ts';
+import { ownError } from './own-error.ts';
+
+export interface ApiRequest<T> {
+  method: 'GET' | 'POST';
+  path: string;
+  /** Called for each attempt, so that a late attempt sends the state of that moment. */
+  body?: () => unknown;
+  token: () => string;
+  /** Timeout of one attempt, where the API may take longer than usual to answer. */
+  timeoutMs?: number;
+  /** Throws when the answer does not have the agreed shape: a proxy may answer 200 in the middle of an outage. */
+  parse: (json: unknown) => T;
+}
+
+export type Reply<T> =
+  | { kind: 'answer'; answer: T }
+  | { kind: 'unauthenticated' }
+  /** The API answered 403, 404 or 410: this instance has nothing to do any more. */
+  | { kind: 'ended'; text: string }
+  /** The same request would be refused again. `isOurs` is false when a proxy may have refused it before the API. */
+  | { kind: 'refused'; text: string; isOurs: boolean };
+
+export interface ApiClient {
+  /** Rejects only when the signal aborts. */
+  call<T>(request: ApiRequest<T>): Promise<Reply<T>>;
+}
+
+export interface ApiClientOptions {
+  apiUrl: string;
+  signal: AbortSignal;
+  /** Called once when an outage begins and once when it ends. */
+  onTrouble: (text: string) => void;
+  /** Called for every answer that shows a working control plane; refusals and errors do not. */
+  onHeard?: () => void;
+}
+
+const firstRetryMs = 100;
+
+export function createApiClient({ apiUrl, signal, onTrouble, onHeard }: ApiClientOptions): ApiClient {
+  let troubledSinceMs: number | null = null;
+  const noteTrouble = (text: string): void => {
+    if (troubledSinceMs === null) onTrouble(`The API is unavailable; retrying: ${text}`);
+    troubledSinceMs ??= performance.now();
+  };
+  const noteAnswer = (): void => {
+    if (troubledSinceMs === null) return;
+    onTrouble(`The API answers again after ${Math.round((performance.now() - troubledSinceMs) / 1000)} s.`);
+    troubledSinceMs = null;
+  };
+  return {
+    call: async (request) => {
+      for (let attempt = 0; ; attempt += 1) {
+        const outcome = await attemptOnce(new URL(request.path, apiUrl), request, signal);
+        const isForeign = outcome.kind === 'refused' && !outcome.isOurs;
+        // An agent whose every request is refused must not count as connected.
+        const isHeard = outcome.kind === 'retry' ? outcome.text === '' : outcome.kind !== 'refused';
+        if (isHeard) onHeard?.();
+        if (isForeign) noteTrouble(outcome.text);
+        if (outcome.kind !== 'retry') {
+          if (!isForeign) noteAnswer();
+          return outcome;
+        }
+        signal.throwIfAborted();
+        if (outcome.text !== '') noteTrouble(outcome.text);
+        await sleep(outcome.waitMs ?? backoffMs(attempt), undefined, { signal });
+      }
+    },
+  };
+}
+
+/** An empty text is no trouble worth a log line; without `waitMs` the back-off decides. */
+type Attempt<T> = Reply<T> | { kind: 'retry'; text: string; waitMs: number | null };
+
+async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSignal): Promise<Attempt<T>> {
+  // A controller of its own, because AbortSignal.any would leave a trace on the long-lived signal for every attempt.
+  const attempt = new AbortController();
+  const abort = (): void => attempt.abort();
+  const timer = setTimeout(abort, request.timeoutMs ?? agentAttemptMs);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    signal.throwIfAborted();
+    const headers = { authorization: `Bearer ${request.token()}`, 'content-type': 'application/json' };
+    const response = await sendHttp(url, {
+      method: request.method,
+      headers,
+      signal: attempt.signal,
+      body: request.body === undefined ? null : JSON.stringify(request.body()),
+    });
+    const { status, text } = response;
+    if (status >= 200 && status < 300) return { kind: 'answer', answer: request.parse(JSON.parse(text)) };
+    return judgeError(response, url.pathname);
+  } catch (error) {
+    return { kind: 'retry', text: describeError(error), waitMs: null };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function judgeError(response: HttpAnswer, path: string): Attempt<never> {
+  const { status } = response;
+  const own = ownError(response);
+  // An object that will exist within moments: no pause as after an outage, and no log line.
+  if (own?.code === 'NOT_YET') return { kind: 'retry', text: '', waitMs: null };
+  const text = `${path} answered ${status}${own === null ? ", and the answer is not the API's" : `: ${own.message}`}`;
+  if (status >= 500 || status === 429 || status === 408) return { kind: 'retry', text, waitMs: retryAfterMs(response) };
+  if (own === null) return { kind: 'refused', text, isOurs: false };
+  if (status === 401) return { kind: 'unauthenticated' };
+  if (status === 403 || status === 404 || status === 410) return { kind: 'ended', text };
+  return { kind: 'refused', text, isOurs: true };
+}
+
+/** Seconds or a date, never more than the maximum: an agent that sleeps for long wastes its instance. */
+function retryAfterMs(response: HttpAnswer): number | null {
+  const header = response.headers['retry-after'];
+  if (header === undefined || header === '') return null;
+  const seconds = Number(header);
+  const waitMs = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000;
+  if (Number.isNaN(waitMs)) return null;
+  // Jitter on top, or all agents that got the same answer come back at the same instant.
+  return Math.min(agentMaxPauseMs, Math.max(0, waitMs) + Math.random() * firstRetryMs);
+}
+
+const backoffMs = (attempt: number): number =>
+  Math.min(agentMaxPauseMs, firstRetryMs * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
+
+function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${error.message}${cause}`.slice(0, 300);
+}

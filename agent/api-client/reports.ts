@@ -1,0 +1,157 @@
+// Tells the control plane what it should know of this instance: changes as they come, otherwise now and then that it lives.
+// One report is under way at a time; what happens meanwhile goes with the next. Nothing is forgotten before it has been
+// answered, and what only the latest of matters is said as it is at that moment.
+import { reportAnswerBody } from '../../schema/agent.ts';
+import type { Orders, ReportRequest } from '../../schema/agent.ts';
+import { createBell } from '../async/notifier.ts';
+import type { AgentInput, Notice } from '../lifecycle/input.ts';
+import type { Session } from './session.ts';
+
+export type ProcessNews = NonNullable<ReportRequest['process']>;
+export type SchedulerReport = NonNullable<ReportRequest['scheduler']>;
+export type DrainNews = NonNullable<ReportRequest['drained']>[number];
+
+export interface Reports {
+  process: (news: ProcessNews) => void;
+  /**
+   * `make` is called at each attempt, since an outage may last, with the number of attempts that were refused for what
+   * they say: the report must become smaller with each.
+   */
+  scheduler: (make: (refusals: number) => SchedulerReport) => void;
+  drained: (news: DrainNews) => void;
+  /** `make` says how long the scheduler has not answered, or null when it does. */
+  unanswered: (make: () => number | null) => void;
+  notice: (notice: Notice) => void;
+  /** Says that this instance does no more work, and ends the agent when that has been heard. */
+  leave: (order: { code: string; text: string }) => void;
+  /** Sends until the agent is stopped. */
+  run: () => Promise<void>;
+}
+
+export interface ReportsInput extends Pick<AgentInput, 'bootId' | 'boot' | 'stopping'> {
+  session: Session;
+  aliveEveryMs: number;
+  /** What the answers say is to be done. */
+  onOrders?: (orders: Orders) => void;
+}
+
+interface News {
+  process: ProcessNews | null;
+  scheduler: { make: (refusals: number) => SchedulerReport } | null;
+  unanswered: { make: () => number | null } | null;
+  drained: readonly DrainNews[];
+  interruption: Notice | null;
+  leaving: { code: string; text: string } | null;
+}
+
+export function createReports({ bootId, boot, stopping, session, aliveEveryMs, onOrders }: ReportsInput): Reports {
+  const bell = createBell(stopping.signal);
+  let news: News = { process: null, scheduler: null, unanswered: null, drained: [], interruption: null, leaving: null };
+  const add = (more: Partial<News>): void => {
+    news = { ...news, ...more };
+    bell.ring();
+  };
+  const send = async (): Promise<boolean> => {
+    let said = news;
+    let refusals = 0;
+    const body = (): unknown => {
+      said = afterRefusals(news, refusals);
+      const { leaving } = said;
+      const kind = leaving === null ? 'alive' : 'leaving';
+      return { kind, bootId, address: boot.address, text: leaving?.text ?? '', ...wireOf(said, refusals) };
+    };
+    const answer = await session.call({
+      method: 'POST',
+      path: '/v1/agent/report',
+      body,
+      onRefused: (isOurs) => {
+        refusals += 1;
+        const parts = partsOf({ ...said, leaving: null });
+        if (refusals < refusalsBeforeDrop || parts.length === 0) return null;
+        // A proxy may refuse anything for any time: all of it is tried again, first in full.
+        if (!isOurs) {
+          refusals = 0;
+          return null;
+        }
+        news = unsaid(news, said);
+        refusals = 1;
+        return `A report is not accepted in any form, and is given up (${parts.join()}).`;
+      },
+      parse: (json) => reportAnswerBody.parse(json),
+    });
+    if (answer === null) return false;
+    news = unsaid(news, said);
+    session.renew(answer.token);
+    if (said.leaving !== null) stopping.abort(said.leaving);
+    else if (answer.stop !== null) stopping.abort(answer.stop);
+    else if (answer.orders !== null) onOrders?.(answer.orders);
+    return true;
+  };
+  return {
+    process: (process) => add({ process }),
+    scheduler: (make) => add({ scheduler: { make } }),
+    drained: (drained) => add({ drained: [...news.drained, drained] }),
+    unanswered: (make) => add({ unanswered: { make } }),
+    notice: (interruption) => add({ interruption }),
+    leave: (leaving) => add({ leaving }),
+    run: async () => {
+      // Registering has just said that it lives.
+      for (let spokeAtMs = Date.now(); !stopping.signal.aborted;) {
+        const isDue = hasNews(news) || Date.now() >= spokeAtMs + aliveEveryMs;
+        if (!isDue) {
+          await bell.wait(spokeAtMs + aliveEveryMs - Date.now());
+          continue;
+        }
+        if (!(await send())) return;
+        spokeAtMs = Date.now();
+      }
+    },
+  };
+}
+
+/** With the pauses between them half a minute: what a proxy refuses while it is being mended is not lost. */
+const refusalsBeforeDrop = 6;
+
+/** What is refused together goes one by one, so that one part holds up no other, and a scheduler's workers get fewer. */
+function afterRefusals(news: News, refusals: number): News {
+  if (refusals === 0) return news;
+  const none = { process: null, scheduler: null, unanswered: null, drained: [], interruption: null };
+  const { process, scheduler, unanswered, drained, interruption, leaving } = news;
+  if (process !== null) return { ...none, process, leaving: null };
+  if (drained.length > 0) {
+    return { ...none, drained: drained.slice(0, Math.max(1, drained.length >> refusals)), leaving: null };
+  }
+  if (interruption !== null) return { ...none, interruption, leaving: null };
+  if (unanswered !== null) return { ...none, unanswered, leaving: null };
+  return { ...none, scheduler, leaving };
+}
+
+const hasNews = (news: News): boolean => partsOf(news).length > 0;
+
+const partsOf = (news: News): string[] =>
+  Object.entries(news).flatMap(([part, each]) =>
+    each === null || (Array.isArray(each) && each.length === 0) ? [] : part,
+  );
+
+type Wire = Pick<ReportRequest, 'process' | 'scheduler' | 'unansweredForMs' | 'drained' | 'interruption'>;
+
+function wireOf({ process, scheduler, unanswered, drained, interruption }: News, refusals: number): Wire {
+  return {
+    ...(process === null ? {} : { process }),
+    ...(scheduler === null ? {} : { scheduler: scheduler.make(refusals) }),
+    ...(unanswered === null ? {} : { unansweredForMs: unanswered.make() }),
+    ...(drained.length === 0 ? {} : { drained: [...drained] }),
+    ...(interruption === null ? {} : { interruption }),
+  };
+}
+
+function unsaid(news: News, said: News): News {
+  return {
+    process: news.process === said.process ? null : news.process,
+    scheduler: news.scheduler === said.scheduler ? null : news.scheduler,
+    unanswered: news.unanswered === said.unanswered ? null : news.unanswered,
+    drained: news.drained.filter((each) => !said.drained.includes(each)),
+    interruption: news.interruption === said.interruption ? null : news.interruption,
+    leaving: news.leaving,
+  };
+}

@@ -1,0 +1,137 @@
+// The agent's standing with the API. It registers with the launch token and holds the instance token. When that is refused
+// it registers again: with the launch token or, when that has expired too, with the instance token. Everything that ends the
+// agent's right to work becomes one stop order here.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { registerAnswer } from '../../schema/agent.ts';
+import type { RegisterAnswer } from '../../schema/agent.ts';
+import type { Boot } from '../lifecycle/boot.ts';
+import { orderOf } from '../lifecycle/stop-order.ts';
+import type { StopOrder } from '../lifecycle/stop-order.ts';
+import type { Log } from '../logs/log.ts';
+import type { ApiClient, ApiRequest, Reply } from './client.ts';
+
+export const agentVersion = '0.1.0';
+
+export interface Session {
+  /** Null when the agent is stopped before an answer came. */
+  register(): Promise<RegisterAnswer | null>;
+  /** The answer to the last registration. */
+  registered(): RegisterAnswer;
+  /** Null when the agent is stopped before an answer came. */
+  call<T>(request: SessionRequest<T>): Promise<T | null>;
+  renew(token: { instanceToken: string } | null): void;
+  /** The current instance token. */
+  token(): string;
+  order(): StopOrder;
+}
+
+export interface SessionRequest<T> extends Omit<ApiRequest<T>, 'token'> {
+  /**
+   * Called when the request is refused for its content, before the body is composed anew and sent after a pause. `isOurs` is
+   * false when a proxy may have refused it: then nothing may be given up. Returns what was given up, for the log, if
+   * anything. Without this function a refusal by the API ends the agent.
+   */
+  onRefused?: (isOurs: boolean) => string | null;
+}
+
+interface SessionInput {
+  client: ApiClient;
+  instance: string;
+  bootId: string;
+  boot: Boot;
+  log: Log;
+  stopping: AbortController;
+}
+
+/** Between registrations that succeed and tokens that are refused all the same. */
+const refusedTokenPauseMs = 1_000;
+const firstRefusedPauseMs = 1_000;
+const maxRefusedPauseMs = 30_000;
+
+export function createSession({ client, instance, bootId, boot, log, stopping }: SessionInput): Session {
+  const { signal } = stopping;
+  let answer: RegisterAnswer | null = null;
+  let token = '';
+  const fail = (code: string, text: string, failed: boolean): null => {
+    if (!signal.aborted) stopping.abort({ code, text, failed });
+    return null;
+  };
+  const pauseAfter = (refusals: number): Promise<void> => {
+    const pauseMs = Math.min(maxRefusedPauseMs, firstRefusedPauseMs * 2 ** Math.min(refusals, 10));
+    return sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+  };
+  const body = {
+    ...{ instance, bootId, address: boot.address, version: agentVersion, pid: process.pid },
+    ...(boot.identity === undefined ? {} : { identity: boot.identity }),
+  };
+  const registerWith = async (shown: string): Promise<Reply<RegisterAnswer> | null> => {
+    for (let refusals = 0; ; refusals += 1) {
+      const reply = await orNull(
+        client.call({
+          method: 'POST',
+          path: '/v1/agent/register',
+          body: () => ({ ...body, ...upFor(boot) }),
+          token: () => shown,
+          parse: (json) => registerAnswer.parse(json),
+        }),
+      );
+      if (reply?.kind !== 'refused' || reply.isOurs) return reply;
+      await pauseAfter(refusals);
+    }
+  };
+  const register = async (): Promise<RegisterAnswer | null> => {
+    const held = token;
+    let reply = await registerWith(boot.launchToken);
+    // A machine that slept for long has nothing else: both tokens have expired.
+    if (reply?.kind === 'unauthenticated' && held !== '') reply = await registerWith(held);
+    if (reply === null) return null;
+    if (reply.kind === 'ended') return fail('OVER', `The API does not accept this instance: ${reply.text}`, false);
+    if (reply.kind === 'refused') return fail('REFUSED', `The API refused to register: ${reply.text}`, true);
+    if (reply.kind === 'unauthenticated') return fail('REFUSED', 'The API did not accept the launch token.', true);
+    answer = reply.answer;
+    token = reply.answer.instanceToken;
+    return answer;
+  };
+  const call = async <T>({ onRefused, ...request }: SessionRequest<T>): Promise<T | null> => {
+    for (let refusals = 0; ;) {
+      const used = token;
+      const reply = await orNull(client.call({ ...request, token: () => used }));
+      if (reply === null) return null;
+      if (reply.kind === 'answer') return reply.answer;
+      if (reply.kind === 'ended') return fail('OVER', `This instance has nothing more to do: ${reply.text}`, false);
+      if (reply.kind === 'refused') {
+        const { text, isOurs } = reply;
+        if (onRefused === undefined && isOurs) return fail('REFUSED', `The API refused a message: ${text}`, true);
+        if (refusals === 0) log.write(`A message was refused; trying again: ${text}`);
+        const givenUp = onRefused?.(isOurs) ?? null;
+        if (givenUp !== null) log.write(`${givenUp} The last answer: ${text}`);
+        await pauseAfter(refusals);
+        refusals += 1;
+        continue;
+      }
+      // Another call may have renewed the token meanwhile; then only the call is repeated.
+      if (used !== token) continue;
+      log.write('The instance token is no longer accepted: registering again.');
+      if ((await register()) === null) return null;
+      await sleep(refusedTokenPauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  return {
+    register,
+    registered: () => {
+      if (answer === null) throw new Error('the agent has not registered yet');
+      return answer;
+    },
+    call,
+    token: () => token,
+    renew: (renewed) => (token = renewed?.instanceToken ?? token),
+    order: () => orderOf(signal),
+  };
+}
+
+const upFor = ({ upSinceMs }: Boot): { upForMs?: number } =>
+  upSinceMs === undefined ? {} : { upForMs: Math.max(0, Math.round(Date.now() - upSinceMs)) };
+
+/** A call rejects only because the agent is being stopped. */
+const orNull = <T>(call: Promise<T>): Promise<T | null> => call.catch(() => null);

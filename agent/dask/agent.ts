@@ -1,0 +1,101 @@
+// The life of an instance of a Dask cluster: set up, start the scheduler or a worker, say how it goes, do as ordered, and
+// end it when told. It never decides that a cluster is over, nor starts a process a second time: a process that ends is told
+// of, and the control plane ends or replaces the instance.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { daskBundle } from '../../schema/agent.ts';
+import { untilAborted } from '../async/aborted.ts';
+import { asFailure } from './failure.ts';
+import type { DaskLife } from './context.ts';
+import { runScheduler } from './scheduler/scheduler.ts';
+import { setUp } from './setup.ts';
+import { runWorker } from './worker.ts';
+import { runProcess } from './run-process.ts';
+import { aliveWithin } from '../lifecycle/watchdog.ts';
+import { daskBase } from '../runtimes/inherited-variables.ts';
+import { recordGroup } from '../processes/group-record.ts';
+import type { AgentInput } from '../lifecycle/input.ts';
+import { createOrderDesk } from './order-subscription.ts';
+import type { Session } from '../api-client/session.ts';
+import { createReports } from '../api-client/reports.ts';
+import { workerName } from './worker-name.ts';
+
+/** Between TERM and KILL. The provider waits 3 s for an agent, so this must be less. */
+const killAfterMs = 2_000;
+
+export async function runWork(input: AgentInput, session: Session): Promise<void> {
+  const bundle = await session.call({
+    method: 'GET',
+    path: '/v1/agent/bundle',
+    parse: (json) => daskBundle.parse(json),
+  });
+  if (bundle === null) return;
+  const orders = createOrderDesk({ session, stopping: input.stopping });
+  const aliveEveryMs = aliveWithin(bundle.aliveEveryMs, session.registered().deadManMs);
+  const reports = createReports({ ...input, session, aliveEveryMs, onOrders: orders.take });
+  const output = input.logs.process();
+  // Who is to be retired, and when, is the control plane's to say: by orders to the head instance's agent.
+  input.watchNotices?.((notice) => {
+    input.log.write(`The cloud has given notice: ${notice.kind} at ${notice.at}.`);
+    reports.notice(notice);
+  });
+  const { cluster, role } = session.registered();
+  const name = role === 'head' ? 'scheduler' : workerName(cluster.name, input.instance);
+  const work = join(input.directory, 'work');
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  const { signal } = input.stopping;
+  const life: DaskLife = {
+    input,
+    session,
+    bundle,
+    orders,
+    reports,
+    name,
+    work,
+    tell: (state, stage, { address = null, reason = null } = {}) =>
+      reports.process({ state, name, stage, address, reason }),
+    place: ({ runtime, tls }) => ({
+      instance: input.instance,
+      runtime,
+      directory: join(work, 'dask'),
+      host: input.boot.address,
+      port: 0,
+      tls,
+      base: daskBase(input.environment),
+      env: bundle.env,
+    }),
+    start: ({ runtime }, command, onLine) =>
+      runProcess(command, {
+        runtime,
+        onLines: (stream, lines) => {
+          output.append(stream, lines);
+          if (onLine !== undefined) for (const line of lines) onLine(line);
+        },
+        started: (pid) => recordGroup(input.directory, pid),
+      }),
+    end: (running) => running.end(killAfterMs),
+    untilEnded: (running) => Promise.race([running.ended, untilAborted(signal).then(() => null)]),
+  };
+  await Promise.all([orders.run(), reports.run(), live(life, role).finally(() => output.close())]);
+}
+
+async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
+  const { input, session, bundle, work, tell } = life;
+  const { signal } = input.stopping;
+  const run = role === 'head' ? runScheduler : runWorker;
+  try {
+    tell('pending', 'environment');
+    const onStage = (stage: string): void => {
+      // An environment that is there is ready before anybody could have read of it.
+      if (stage !== 'ready') tell('pending', `environment: ${stage}`);
+    };
+    await run(life, await setUp({ ...input, session, work, runtime: bundle.runtime, onStage }));
+  } catch (error) {
+    if (signal.aborted) return;
+    const { code, message } = asFailure(role === 'head' ? 'SCHEDULER_FAILED' : 'WORKER_FAILED', error);
+    input.log.write(`${life.name}: ${message} (${code})`);
+    tell('error', 'ended', { reason: { code, text: message } });
+  }
+  await untilAborted(signal);
+}

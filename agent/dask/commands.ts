@@ -1,0 +1,162 @@
+// The command lines and environments of `dask scheduler` and `dask worker`. Pure. Everything that listens for other
+// machines speaks mutual TLS; HTTP listens on loopback only; no secret is ever in an argument.
+import { join } from 'node:path';
+
+import type { Command } from '../processes/start-process.ts';
+import type { Runtime, Variables } from '../runtimes/runtime.ts';
+import { reservedOption, reservedSchedulerOptions, reservedWorkerOptions } from '../../domain/cluster/dask-options.ts';
+
+export interface DaskProcess extends Command {
+  argv: string[];
+  /** To be written before the start, readable by their owner alone. */
+  files: { path: string; content: string }[];
+}
+
+/** Names of files, already there and readable by their owner alone. */
+export interface TlsFiles {
+  caFile: string;
+  certFile: string;
+  keyFile: string;
+}
+
+export interface Place {
+  instance: string;
+  /** With dask and distributed in it. */
+  runtime: Pick<Runtime, 'python' | 'variables'>;
+  /** The process's own: it is its working directory, and workers spill to it. */
+  directory: string;
+  /** The instance's address, for other instances. */
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  tls: TlsFiles;
+  /** PATH, HOME, LANG and TMPDIR, as the agent has them. */
+  base: Variables;
+  /** What the cluster's owner wants set. What keeps the cluster safe wins over it. */
+  env: Record<string, string>;
+}
+
+export interface SchedulerInput extends Place {
+  socketPath: string;
+  preloadPath: string;
+  /** Of the dashboard, on loopback; 0 takes a free one. */
+  httpPort: number;
+  schedulerClass?: string;
+  schedulerOptions?: Record<string, unknown>;
+}
+
+export interface WorkerInput extends Place {
+  /** Or the file in which Dask will find it, as `{"address": ...}`: only for workers without class or options of their own. */
+  scheduler: { address: string } | { file: string };
+  /** `{cluster}-worker-{suffix}`: the scheduler's name for it is ours too. */
+  name: string;
+  /** Absent: as many as there are cores. */
+  nthreads?: number;
+  /** A number of bytes or Dask's text for one. Absent: the instance's memory, shared by its threads. */
+  memoryLimit?: number | string;
+  /** Without one, a worker that dies is not started again. Default true. */
+  nanny?: boolean;
+  workerClass?: string;
+  workerOptions?: Record<string, unknown>;
+}
+
+const loopback = '127.0.0.1';
+
+export function schedulerProcess(input: SchedulerInput): DaskProcess {
+  const { schedulerClass, schedulerOptions } = input;
+  const env = { ...environment(input, ['SCHEDULER']), ROPEWALK_SCHEDULER_SOCKET: input.socketPath };
+  if (schedulerClass === undefined && schedulerOptions === undefined) {
+    const options = {
+      '--host': input.host,
+      '--port': input.port,
+      '--protocol': 'tls',
+      '--dashboard-address': `${loopback}:${input.httpPort}`,
+      '--preload': input.preloadPath,
+    };
+    return { argv: dask(input, ['scheduler', ...flags(options)]), env, cwd: input.directory, files: [] };
+  }
+  refuseReserved('schedulerOptions', schedulerOptions, reservedSchedulerOptions);
+  const opts = {
+    ...schedulerOptions,
+    host: input.host,
+    port: input.port,
+    protocol: 'tls',
+    dashboard_address: `${loopback}:${input.httpPort}`,
+    // Theirs come after ours, so that a failure of theirs does not leave us without a scheduler that reports.
+    preload: [input.preloadPath, ...asList(schedulerOptions?.['preload'])],
+  };
+  return fromSpec(input, env, { cls: schedulerClass ?? 'distributed.Scheduler', opts }, []);
+}
+
+export function workerProcess(input: WorkerInput): DaskProcess {
+  const { scheduler, workerClass, workerOptions, nanny = true } = input;
+  // A task that submits more tasks is a client of its own scheduler.
+  const env = environment(input, ['WORKER', 'CLIENT']);
+  if (workerClass === undefined && workerOptions === undefined) {
+    const options = {
+      '--name': input.name,
+      '--host': input.host,
+      '--worker-port': input.port,
+      '--protocol': 'tls',
+      '--dashboard-address': `${loopback}:0`,
+      '--local-directory': input.directory,
+      '--nthreads': input.nthreads,
+      '--memory-limit': input.memoryLimit,
+    };
+    const found = 'file' in scheduler ? ['--scheduler-file', scheduler.file] : [scheduler.address];
+    const words = ['worker', ...found, ...flags(options), nanny ? '--nanny' : '--no-nanny'];
+    return { argv: dask(input, words), env, cwd: input.directory, files: [] };
+  }
+  if ('file' in scheduler) throw new Error('a worker of a class of its own needs the address of its scheduler');
+  refuseReserved('workerOptions', workerOptions, reservedWorkerOptions);
+  const cls = workerClass ?? (nanny ? 'distributed.Nanny' : 'distributed.Worker');
+  const opts = {
+    ...(input.nthreads === undefined ? {} : { nthreads: input.nthreads }),
+    ...(input.memoryLimit === undefined ? {} : { memory_limit: input.memoryLimit }),
+    ...workerOptions,
+    name: input.name,
+    host: input.host,
+    protocol: 'tls',
+    dashboard_address: `${loopback}:0`,
+    local_directory: input.directory,
+    ...(input.port === 0 ? {} : { [cls.endsWith('Nanny') ? 'worker_port' : 'port']: input.port }),
+  };
+  return fromSpec(input, env, { cls, opts }, [scheduler.address]);
+}
+
+/** The specification goes by file: options may hold what no other user of the machine should see. */
+function fromSpec(input: Place, env: DaskProcess['env'], spec: { cls: string; opts: object }, args: string[]) {
+  const path = join(input.directory, 'dask-spec.json');
+  const argv = dask(input, ['spec', '--spec-file', path, ...args]);
+  return { argv, env, cwd: input.directory, files: [{ path, content: JSON.stringify(spec) }] };
+}
+
+/** By module, because the scripts of an environment hold its path and break when it is moved or the path is long. */
+function dask({ runtime }: Place, words: string[]): string[] {
+  return [runtime.python, '-m', 'dask', ...words];
+}
+
+function flags(options: Record<string, string | number | undefined>): string[] {
+  return Object.entries(options).flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
+}
+
+function environment({ instance, base, env, tls, runtime }: Place, roles: string[]): Record<string, string> {
+  const set = runtime.variables(base, env);
+  set['PYTHONUNBUFFERED'] = '1';
+  set['ROPEWALK_INSTANCE'] = instance;
+  set['DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION'] = 'True';
+  set['DASK_DISTRIBUTED__COMM__TLS__CA_FILE'] = tls.caFile;
+  for (const role of roles) {
+    set[`DASK_DISTRIBUTED__COMM__TLS__${role}__CERT`] = tls.certFile;
+    set[`DASK_DISTRIBUTED__COMM__TLS__${role}__KEY`] = tls.keyFile;
+  }
+  return set;
+}
+
+function refuseReserved(field: string, options: Record<string, unknown> = {}, reserved: readonly string[]): void {
+  const used = reservedOption(options, reserved);
+  if (used === null) return;
+  throw new Error(`${field}.${used} cannot be set: Ropewalk sets it itself. Remove it from ${field}.`);
+}
+
+const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : value === undefined ? [] : [value]);

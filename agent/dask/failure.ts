@@ -1,0 +1,36 @@
+// Why an instance of a Dask cluster has no Dask process, in the codes that the control plane knows.
+import { withoutPasswords } from '../runtimes/environment/requirements.ts';
+
+export type DaskFailureCode =
+  | 'ENVIRONMENT_FAILED'
+  | 'SCHEDULER_FAILED'
+  | 'WORKER_FAILED'
+  | 'NO_HELLO'
+  | 'PROCESS_EXITED';
+
+export class DaskFailure extends Error {
+  readonly code: DaskFailureCode;
+
+  constructor(code: DaskFailureCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'DaskFailure';
+    this.code = code;
+  }
+}
+
+/** What `promise` gives. Its failure becomes one of this code, unless it has a code already. */
+export async function orFail<T>(code: DaskFailureCode, promise: Promise<T>): Promise<T> {
+  try {
+    return await promise;
+  } catch (cause) {
+    throw asFailure(code, cause);
+  }
+}
+
+export function asFailure(code: DaskFailureCode, cause: unknown): DaskFailure {
+  if (cause instanceof DaskFailure) return cause;
+  return new DaskFailure(code, presentable(cause instanceof Error ? cause.message : String(cause)), { cause });
+}
+
+/** As long as a report may be. */
+const presentable = (text: string): string => withoutPasswords(text).slice(0, 1000);

@@ -1,0 +1,68 @@
+// What the control plane wants of the instances of a Dask cluster: asked for by a long poll, and also taken from the answers
+// to reports, whichever is newer. Orders describe what should be, so that only the latest matter.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { orders as ordersSchema } from '../../schema/agent.ts';
+import type { Orders } from '../../schema/agent.ts';
+import type { Session } from '../api-client/session.ts';
+
+export interface OrderDesk {
+  /** Called with the latest orders, if there are any, and with each newer ones, as long as the agent lives. */
+  follow: (listener: (orders: Orders) => void) => void;
+  /** The first that `find` finds in the latest or newer orders; null when the agent is stopped. */
+  when: <T>(find: (orders: Orders) => T | null) => Promise<T | null>;
+  take: (orders: Orders) => void;
+  /** Asks until the agent is stopped. */
+  run: () => Promise<void>;
+}
+
+/** The API holds the question for 20 s. */
+const answerTimeoutMs = 45_000;
+/** An API that answers the same at once is not asked without a pause. */
+const pauseMs = 1_000;
+
+export function createOrderDesk({ session, stopping }: { session: Session; stopping: AbortController }): OrderDesk {
+  const { signal } = stopping;
+  const listeners: ((orders: Orders) => void)[] = [];
+  let latest: Orders | null = null;
+  const take = (orders: Orders): void => {
+    if (orders.stop !== null) return stopping.abort(orders.stop);
+    if (latest !== null && orders.version <= latest.version) return;
+    latest = orders;
+    for (const listener of listeners) listener(orders);
+  };
+  const follow = (listener: (orders: Orders) => void): void => {
+    listeners.push(listener);
+    if (latest !== null) listener(latest);
+  };
+  return {
+    take,
+    follow,
+    when: <T>(find: (orders: Orders) => T | null) =>
+      new Promise<T | null>((resolve) => {
+        signal.addEventListener('abort', () => resolve(null), { once: true });
+        if (signal.aborted) resolve(null);
+        follow((orders) => {
+          const found = find(orders);
+          if (found !== null) resolve(found);
+        });
+      }),
+    run: async () => {
+      while (!signal.aborted) {
+        const seen = latest?.version ?? 0;
+        const askedAtMs = Date.now();
+        const answer = await session.call({
+          method: 'GET',
+          path: `/v1/agent/orders?seen=${seen}`,
+          timeoutMs: answerTimeoutMs,
+          onRefused: () => null,
+          parse: (json) => ordersSchema.parse(json),
+        });
+        if (answer === null) return;
+        take(answer);
+        const restMs = answer.version > seen ? 0 : askedAtMs + pauseMs - Date.now();
+        if (restMs > 0) await sleep(restMs, undefined, { signal }).catch(() => undefined);
+      }
+    },
+  };
+}

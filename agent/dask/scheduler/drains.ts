@@ -1,0 +1,56 @@
+// Empties workers as ordered, through the scheduler beside this agent. Each order is carried out once, however often it is
+// read, and its outcome is told. A scheduler that is away for a moment is asked again: it knows whom it has drained.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Orders } from '../../../schema/agent.ts';
+import type { DrainOutcome } from './messages.ts';
+import type { SchedulerLink } from './link.ts';
+import type { Log } from '../../logs/log.ts';
+import type { DrainNews } from '../../api-client/reports.ts';
+
+type DrainOrder = Orders['drain'][number];
+
+export interface DrainsInput {
+  link: Pick<SchedulerLink, 'order'>;
+  tell: (news: DrainNews) => void;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/** The scheduler says itself that a deadline has passed; this is for one that does not answer at all. */
+const graceMs = 10_000;
+const againAfterMs = 500;
+
+/** Returns what to call with each orders. */
+export function createDrains({ link, tell, log, signal }: DrainsInput): (orders: Pick<Orders, 'drain'>) => void {
+  const known = new Set<number>();
+  return ({ drain }) => {
+    for (const order of drain) {
+      if (known.has(order.id)) continue;
+      known.add(order.id);
+      void outcomeOf(order, link, signal).then((outcome) => {
+        if (outcome === null) return;
+        log.write(`Drain ${order.id} of ${order.worker}: ${outcome}.`);
+        tell({ id: order.id, outcome });
+      });
+    }
+  };
+}
+
+/** null when the agent is stopped meanwhile. */
+async function outcomeOf(
+  { worker, deadlineSeconds }: DrainOrder,
+  link: DrainsInput['link'],
+  signal: AbortSignal,
+): Promise<DrainOutcome | null> {
+  const deadlineMs = performance.now() + deadlineSeconds * 1000;
+  while (!signal.aborted) {
+    const leftMs = Math.max(0, deadlineMs - performance.now());
+    const order = { workers: [worker], deadlineSeconds: leftMs / 1000 };
+    const answer = await link.order('drain', order, leftMs + graceMs).catch(() => null);
+    if (answer !== null) return answer.workers[worker] ?? 'unknown';
+    if (performance.now() >= deadlineMs) return 'deadline';
+    await sleep(againAfterMs, undefined, { signal }).catch(() => undefined);
+  }
+  return null;
+}

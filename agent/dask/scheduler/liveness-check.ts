@@ -1,0 +1,41 @@
+// Asks the scheduler now and then whether it is there to answer, and tells of it when it is not, and when it is again. It
+// never ends anything: what a silent scheduler comes to is the control plane's to say.
+import type { SchedulerLink } from './link.ts';
+import { answered, asked, look, pulseLimits, silentForMs, startPulse } from './liveness.ts';
+import type { Reports } from '../../api-client/reports.ts';
+
+export interface PulseInput {
+  link: Pick<SchedulerLink, 'order'>;
+  /** Undefined: whoever has started this cluster does not know of such news. */
+  timeoutMs: number | undefined;
+  tell: Reports['unanswered'];
+}
+
+/** Returns how to end it. */
+export function watchPulse({ link, timeoutMs, tell }: PulseInput): () => void {
+  if (timeoutMs === undefined) return () => undefined;
+  const limits = pulseLimits(timeoutMs);
+  let pulse = startPulse(performance.now());
+  let isAsking = false;
+  const ask = async (): Promise<void> => {
+    pulse = asked(pulse, performance.now());
+    isAsking = true;
+    try {
+      await link.order('ping', {}, askAgainMs);
+      pulse = answered(pulse);
+    } catch {
+      // Refused, cut off, or no answer in time: no answer.
+    }
+    isAsking = false;
+  };
+  const timer = setInterval(() => {
+    const seen = look(pulse, limits, performance.now());
+    pulse = seen.pulse;
+    if (seen.tells) tell(() => silentForMs(pulse, limits, performance.now()));
+    if (!isAsking) void ask();
+  }, limits.everyMs);
+  return () => clearInterval(timer);
+}
+
+/** What was asked while nobody read is answered late; another question costs a line. */
+const askAgainMs = 30_000;

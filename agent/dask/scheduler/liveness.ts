@@ -1,0 +1,63 @@
+// Decides whether a scheduler answers. Time runs from the first question that has no answer, on the monotonic clock, and time
+// in which this agent itself did not run (SIGSTOP, a laptop that slept) is nobody's silence: the count begins anew. Pure;
+// liveness-check.ts asks the questions.
+
+export interface PulseLimits {
+  /** A question, and a look, this often. */
+  everyMs: number;
+  /** Silence is told of from here on, once, */
+  tellAfterMs: number;
+  /** and from here on, again and again: now something follows from it. */
+  timeoutMs: number;
+}
+
+export interface Pulse {
+  /** When the first of the questions that have no answer was asked. */
+  unansweredSinceMs: number | null;
+  lookedAtMs: number;
+  /** When silence was last told of; null once it was told that it is over. */
+  toldAtMs: number | null;
+}
+
+export const startPulse = (nowMs: number): Pulse => ({ unansweredSinceMs: null, lookedAtMs: nowMs, toldAtMs: null });
+
+/** A question goes out. */
+export const asked = (pulse: Pulse, nowMs: number): Pulse => ({
+  ...pulse,
+  unansweredSinceMs: pulse.unansweredSinceMs ?? nowMs,
+});
+
+export const answered = (pulse: Pulse): Pulse => ({ ...pulse, unansweredSinceMs: null });
+
+/** How long it has been silent, as it is told; null while that is not worth telling. */
+export function silentForMs({ unansweredSinceMs }: Pulse, { tellAfterMs }: PulseLimits, nowMs: number): number | null {
+  const silentMs = unansweredSinceMs === null ? 0 : nowMs - unansweredSinceMs;
+  return silentMs >= tellAfterMs ? Math.round(silentMs) : null;
+}
+
+/** To be called every `everyMs`. Says whether there is something to tell now. */
+export function look(pulse: Pulse, limits: PulseLimits, nowMs: number): { pulse: Pulse; tells: boolean } {
+  const wasAway = nowMs - pulse.lookedAtMs > lateLooks * limits.everyMs;
+  const seen: Pulse = { ...pulse, lookedAtMs: nowMs, ...(wasAway ? { unansweredSinceMs: null } : {}) };
+  const silentMs = silentForMs(seen, limits, nowMs);
+  const { toldAtMs } = seen;
+  // That it is over is said when there was an answer, not when the count began anew.
+  if (silentMs === null) {
+    const tells = toldAtMs !== null && !wasAway && seen.unansweredSinceMs === null;
+    return { pulse: tells ? { ...seen, toldAtMs: null } : seen, tells };
+  }
+  const isOver = silentMs >= limits.timeoutMs;
+  const tells = toldAtMs === null || (isOver && toldAtMs < (seen.unansweredSinceMs ?? 0) + limits.timeoutMs);
+  const repeats = isOver && toldAtMs !== null && nowMs - toldAtMs >= limits.tellAfterMs;
+  return tells || repeats ? { pulse: { ...seen, toldAtMs: nowMs }, tells: true } : { pulse: seen, tells: false };
+}
+
+/** Twenty minutes: asked every 15 s, told of after two. */
+export const pulseLimits = (timeoutMs: number): PulseLimits => ({
+  everyMs: Math.min(15_000, timeoutMs / 40),
+  tellAfterMs: timeoutMs / 10,
+  timeoutMs,
+});
+
+/** Looks that may be missed on a busy machine before it counts as absence. */
+const lateLooks = 5;

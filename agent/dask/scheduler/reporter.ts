@@ -1,0 +1,30 @@
+// Carries out what report.ts decides: looks at the scheduler's state when it has changed, and reports in time.
+import type { SchedulerState } from './messages.ts';
+import type { Reports } from '../../api-client/reports.ts';
+import { reportOf, shortened, tellAtMs } from './report.ts';
+import type { Told } from './report.ts';
+
+export interface SchedulerWatch {
+  /** The state may have changed. */
+  look: () => void;
+  close: () => void;
+}
+
+export function watchScheduler(state: () => SchedulerState | null, reports: Reports): SchedulerWatch {
+  let told: Told | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    clearTimeout(timer);
+    const latest = state();
+    if (latest === null) return;
+    const waitMs = tellAtMs(told, latest) - Date.now();
+    if (waitMs <= 0) reports.scheduler((refusals) => shortened(make(latest), refusals));
+    else if (waitMs !== Number.POSITIVE_INFINITY) timer = setTimeout(look, waitMs);
+  };
+  /** With what is true when the report goes out. */
+  const make = (fallback: SchedulerState): ReturnType<typeof reportOf> => {
+    told = { atMs: Date.now(), state: state() ?? fallback };
+    return reportOf(told.state, told.atMs);
+  };
+  return { look, close: () => clearTimeout(timer) };
+}

@@ -1,0 +1,231 @@
+"""Joins a Dask scheduler to the agent of its instance: `dask scheduler --preload ropewalk_preload.py`.
+
+It dials the unix socket named in ROPEWALK_SCHEDULER_SOCKET, says hello, sends the scheduler's state when it has changed,
+and carries out the agent's orders. JSON lines, one message a line; agent/dask/scheduler/messages.ts has their shapes. It must
+never end a scheduler that has once started well.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import sys
+import time
+import traceback
+
+import dask
+import distributed
+from distributed.diagnostics.plugin import SchedulerPlugin
+from ropewalk_orders import Orders
+
+logger = logging.getLogger("distributed.ropewalk")
+
+DEBOUNCE_S = 0.25
+#: Worker states and memory change without a hook that tells us.
+LOOK_EVERY_S = 1.0
+HEARTBEAT_S = 30.0
+#: Looking at the scheduler may take one part in so many of its time.
+LOOK_SHARE = 20
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+#: An agent that does not read is cut off, so that its messages do not fill the scheduler's memory.
+MAX_UNREAD_BYTES = 32 * 1024 * 1024
+ACTIVE = frozenset({"waiting", "queued", "processing", "no-worker"})
+SHOWN = {"processing", "waiting", "queued", "memory", "erred", "no-worker"}
+
+
+async def dask_setup(scheduler):
+    # Dask would log an exception of ours and run on without us: a scheduler that nobody can see or drain.
+    try:
+        link = Link(scheduler, os.environ["ROPEWALK_SCHEDULER_SOCKET"])
+        link.look()
+        scheduler.add_plugin(Watch(link), name="ropewalk")
+        link.start()
+    except BaseException:
+        traceback.print_exc()
+        print("Ropewalk's preload could not start, so this scheduler ends (exit code 3).", file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(3)
+
+
+class Watch(SchedulerPlugin):
+    """Only notes that something happened: these hooks run for every transition."""
+
+    def __init__(self, link):
+        self.link = link
+
+    def transition(self, key, start, finish, *args, **kwargs):
+        self.link.changed = True
+        if start in ACTIVE or finish in ACTIVE:
+            self.link.active_at = time.time()
+
+    def update_graph(self, *args, **kwargs):
+        self.link.changed = True
+        self.link.active_at = time.time()
+
+    def add_worker(self, scheduler, worker):
+        self.link.changed = True
+
+    def remove_worker(self, scheduler, worker, **kwargs):
+        self.link.changed = True
+
+    def add_client(self, scheduler, client):
+        self.link.changed = True
+
+    def remove_client(self, scheduler, client):
+        self.link.changed = True
+
+
+class Link:
+    def __init__(self, scheduler, path):
+        self.scheduler = scheduler
+        self.path = path
+        self.orders = Orders(scheduler)
+        self.writer = None
+        self.changed = True
+        self.active_at = time.time()
+        self.said = None
+        self.tasks = set()
+
+    def start(self):
+        self.keep(self.stay_connected())
+        self.keep(self.tell_changes())
+
+    def keep(self, coroutine):
+        task = asyncio.ensure_future(coroutine)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def stay_connected(self):
+        """For ever: the agent may be restarted, and the scheduler's work does not depend on it."""
+        pause = 0.1
+        while True:
+            try:
+                reader, writer = await asyncio.open_unix_connection(self.path, limit=MAX_MESSAGE_BYTES)
+            except OSError:
+                await asyncio.sleep(pause)
+                pause = min(2.0, pause * 2)
+                continue
+            pause = 0.1
+            self.writer, self.said = writer, None
+            self.send(self.hello())
+            try:
+                while line := await reader.readline():
+                    self.keep(self.obey(line, writer))
+            except (OSError, ValueError):
+                logger.warning("The connection to Ropewalk's agent broke; trying again.")
+            self.writer = None
+            writer.close()
+            await asyncio.sleep(pause)
+
+    async def tell_changes(self):
+        looked = spoke = cost = 0.0
+        is_troubled = False
+        while True:
+            await asyncio.sleep(max(DEBOUNCE_S, cost * LOOK_SHARE))
+            now = time.monotonic()
+            if self.writer is None or not (self.changed or self.said is None or now - looked >= LOOK_EVERY_S):
+                continue
+            self.changed = False
+            looked = now
+            try:
+                state, essence = self.look()
+            except Exception:
+                # Of no use to the cluster's owner if it ended the scheduler; the agent notices the silence.
+                if not is_troubled:
+                    logger.exception("Ropewalk cannot read the scheduler's state.")
+                is_troubled = True
+                continue
+            is_troubled = False
+            cost = time.monotonic() - now
+            if essence != self.said or now - spoke >= HEARTBEAT_S:
+                self.said, spoke = essence, now
+                self.send(state)
+
+    def send(self, message):
+        if self.writer is None:
+            return
+        self.writer.write(json.dumps(message).encode() + b"\n")
+        if self.writer.transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
+            self.writer.transport.abort()
+
+    def hello(self):
+        s = self.scheduler
+        return {
+            "kind": "hello",
+            "protocol": 1,
+            "schedulerId": str(s.id),
+            "address": s.address,
+            "httpPort": getattr(getattr(s, "http_server", None), "port", None),
+            "distributed": distributed.__version__,
+            "dask": dask.__version__,
+            "python": ".".join(str(part) for part in sys.version_info[:3]),
+        }
+
+    def look(self):
+        """The state, and of it what is worth a message when it changes: memory always changes a little."""
+        s = self.scheduler
+        counts = dict.fromkeys(SHOWN, 0)
+        # Of prefixes the counts are cumulative; of groups they are what there is.
+        for group in s.task_groups.values():
+            for name in SHOWN:
+                counts[name] += group.states.get(name, 0)
+        if any(counts[name] for name in ACTIVE) or getattr(s, "_active_graph_updates", 0) > 0:
+            self.active_at, idle_since = time.time(), None
+        else:
+            idle_since = int(max(self.active_at, jupyter_activity(s)) * 1000)
+        state = {
+            "kind": "state",
+            "tasks": {name.replace("-", "_"): count for name, count in counts.items()},
+            "clients": sum(map(is_real_client, s.clients)),
+            "idleSinceMs": idle_since,
+            "adaptiveTarget": int(s.adaptive_target()),
+        }
+        workers = [describe_worker(ws) for ws in s.workers.values()]
+        memory = [
+            {"memoryBytes": int(ws.metrics.get("memory", 0)), "managedBytes": int(ws.nbytes)}
+            for ws in s.workers.values()
+        ]
+        return {**state, "workers": [{**w, **m} for w, m in zip(workers, memory)]}, {**state, "workers": workers}
+
+    async def obey(self, line, writer):
+        try:
+            order = json.loads(line)
+            kind, number = order["kind"], order["id"]
+            obeyed = getattr(self.orders, "order_" + kind)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            logger.warning("Ropewalk's agent sent a message that this preload does not understand.")
+            return
+        try:
+            answer = {"ok": True, **await obeyed(order)}
+        except Exception as error:
+            # The text of an error may hold what is in the order, and some orders are secret.
+            shown = "" if kind == "setEnv" else f": {error}"
+            answer = {"ok": False, "error": f"{type(error).__name__}{shown}"[:1000]}
+            logger.warning("Ropewalk's order %s failed: %s", kind, answer["error"])
+        # The answer belongs to who asked: after a reconnect nobody knows its number.
+        if self.writer is writer:
+            self.send({"kind": "answer", "id": number, **answer})
+        if kind == "closeAll":
+            await self.scheduler.close(reason="ropewalk-close-all")
+
+
+def describe_worker(ws):
+    return {
+        "name": str(ws.name),
+        "address": ws.address,
+        "status": ws.status.name,
+        "nthreads": ws.nthreads,
+        "processing": len(ws.processing),
+    }
+
+
+def is_real_client(client_id):
+    """Not Dask's own stand-in, and not the client that a task on a worker made to submit more."""
+    return client_id != "fire-and-forget" and not client_id.startswith("Client-worker-")
+
+
+def jupyter_activity(scheduler):
+    if not getattr(scheduler, "jupyter", False):
+        return 0.0
+    return scheduler._jupyter_server_application.web_app.last_activity().timestamp()

@@ -1,0 +1,82 @@
+// The head instance of a Dask cluster: its scheduler, what the scheduler says, and the drains that are carried out there. A
+// scheduler counts as started when it has said hello through its preload; without that nobody could see or drain it.
+import { join } from 'node:path';
+
+import { untilAborted } from '../../async/aborted.ts';
+import { DaskFailure, orFail } from '../failure.ts';
+import type { DaskLife } from '../context.ts';
+import type { Setup } from '../setup.ts';
+import { writePreload } from './preload.ts';
+import { schedulerProcess } from '../commands.ts';
+import { createSchedulerLink } from './link.ts';
+import type { SchedulerLink } from './link.ts';
+import { createDrains } from './drains.ts';
+import { createRelay } from '../../relay/relay.ts';
+import { watchPulse } from './liveness-check.ts';
+import { watchScheduler } from './reporter.ts';
+
+/** Its first start after an install may take seconds, on a busy machine many. */
+const helloTimeoutMs = 60_000;
+/** Where a longer path is cut by the kernel, on the strictest system. */
+const maxSocketPathBytes = 103;
+
+export async function runScheduler(life: DaskLife, setup: Setup): Promise<void> {
+  const { input, reports, work, tell } = life;
+  tell('starting', 'dask');
+  const socketPath = join(work, 'scheduler.sock');
+  const own = Buffer.byteLength(socketPath) <= maxSocketPathBytes ? { socketPath } : {};
+  const changed: { look: () => void } = { look: () => undefined };
+  const link = await createSchedulerLink({ ...own, onTrouble: input.log.write, onChange: () => changed.look() });
+  const watch = watchScheduler(link.state, reports);
+  changed.look = watch.look;
+  try {
+    await runLinked(life, setup, link);
+  } finally {
+    watch.close();
+    await link.close();
+  }
+}
+
+async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Promise<void> {
+  const { input, bundle, orders, reports, work, tell } = life;
+  const { signal } = input.stopping;
+  const { schedulerClass, schedulerOptions } = bundle;
+  const command = schedulerProcess({
+    ...life.place(setup),
+    socketPath: link.socketPath,
+    preloadPath: await writePreload(work),
+    httpPort: 0,
+    ...(schedulerClass === null ? {} : { schedulerClass }),
+    ...(Object.keys(schedulerOptions).length === 0 ? {} : { schedulerOptions }),
+  });
+  const running = await life.start(setup, command);
+  let stopPulse = (): void => undefined;
+  try {
+    const greeted = running.orEnded(orFail('NO_HELLO', link.whenHello(helloTimeoutMs)));
+    const hello = await Promise.race([orFail('SCHEDULER_FAILED', greeted), untilAborted(signal).then(() => null)]);
+    if (hello === null) return;
+    input.log.write(`The scheduler listens at ${hello.address} (distributed ${hello.distributed}).`);
+    tell('started', 'dask', { address: hello.address });
+    orders.follow(createDrains({ link, tell: reports.drained, log: input.log, signal }));
+    void relayDashboard(life, hello.httpPort);
+    stopPulse = watchPulse({ link, timeoutMs: bundle.unresponsiveTimeoutMs, tell: reports.unanswered });
+    const end = await life.untilEnded(running);
+    if (end !== null) throw new DaskFailure('PROCESS_EXITED', `The Dask scheduler ended: ${end.text}`);
+  } finally {
+    stopPulse();
+    await life.end(running);
+  }
+}
+
+/** People see the dashboard through the API. It listens on loopback, where nobody else can reach it. */
+async function relayDashboard({ input, session }: DaskLife, port: number | null): Promise<void> {
+  if (port === null) return;
+  await createRelay({
+    apiUrl: input.boot.apiUrl,
+    cluster: session.registered().cluster.number,
+    token: () => session.token(),
+    target: () => ({ host: '127.0.0.1', port }),
+    signal: input.stopping.signal,
+    onTrouble: input.log.write,
+  });
+}

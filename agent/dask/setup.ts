@@ -1,0 +1,67 @@
+// What a Dask process needs before it can start: its runtime, and a certificate of its cluster's authority, both prepared at
+// the same time. The private key is made here, is kept in a file that only its owner can read, and is never sent.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { certificateAnswer } from '../../schema/agent.ts';
+import type { RuntimeSpec } from '../../schema/runtime.ts';
+import type { Session } from '../api-client/session.ts';
+import type { AgentInput } from '../lifecycle/input.ts';
+import type { StageName } from '../runtimes/environment/environment.ts';
+import { withDefaults } from '../runtimes/environment/with-defaults.ts';
+import { prepareRuntime } from '../runtimes/prepare.ts';
+import type { Runtime } from '../runtimes/runtime.ts';
+import type { TlsFiles } from './commands.ts';
+import { createCsr } from './csr.ts';
+import { orFail } from './failure.ts';
+
+export interface SetupInput extends Pick<AgentInput, 'boot' | 'environment' | 'log' | 'stopping'> {
+  session: Session;
+  /** The instance's own directory, removed with the instance. */
+  work: string;
+  runtime: RuntimeSpec;
+  onStage: (name: StageName) => void;
+}
+
+export interface Setup {
+  runtime: Runtime;
+  tls: TlsFiles;
+}
+
+/** Rejects with a DaskFailure, or with the reason for which the agent is stopped. */
+export async function setUp(input: SetupInput): Promise<Setup> {
+  const [runtime, tls] = await Promise.all([orFail('ENVIRONMENT_FAILED', daskRuntime(input)), certificate(input)]);
+  input.stopping.signal.throwIfAborted();
+  return { runtime, tls };
+}
+
+/** An environment without Dask could not run a cluster; any other runtime is taken as it is. */
+async function daskRuntime(input: SetupInput): Promise<Runtime> {
+  const { runtime } = input;
+  if (runtime.kind !== 'environment') return prepareRuntime(runtime, input);
+  return prepareRuntime({ ...runtime, requirements: withDefaults(runtime.requirements) }, input);
+}
+
+async function certificate({ session, work, stopping }: SetupInput): Promise<TlsFiles> {
+  const { csrPem, keyPem } = await createCsr();
+  const answer = await session.call({
+    method: 'POST',
+    path: '/v1/agent/certificate',
+    body: () => ({ csr: csrPem }),
+    parse: (json) => certificateAnswer.parse(json),
+  });
+  stopping.signal.throwIfAborted();
+  if (answer === null) throw new Error('the API gave no certificate');
+  const directory = join(work, 'tls');
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const write = async (name: string, content: string): Promise<string> => {
+    const path = join(directory, name);
+    await writeFile(path, content, { mode: 0o600, flag: 'wx' });
+    return path;
+  };
+  return {
+    caFile: await write('ca.pem', answer.ca),
+    certFile: await write('certificate.pem', answer.certificate),
+    keyFile: await write('key.pem', keyPem),
+  };
+}

@@ -1,0 +1,61 @@
+// A worker instance of a Dask cluster: runs one Dask worker for the scheduler that its orders name.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { untilAborted } from '../async/aborted.ts';
+import { DaskFailure, orFail } from './failure.ts';
+import type { DaskLife } from './context.ts';
+import type { Setup } from './setup.ts';
+import { workerProcess } from './commands.ts';
+
+/** The scheduler is there already; what takes time is Python, on a machine that starts many workers at once. */
+const registerTimeoutMs = 120_000;
+/** A worker that was drained is closed by Dask, and its instance is ended soon after. Only what is left then is a failure. */
+const closedForMs = 15_000;
+
+export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
+  const { input, bundle, orders, name, work, tell } = life;
+  const { signal } = input.stopping;
+  const { workerClass, workerOptions } = bundle;
+  const hasOptions = Object.keys(workerOptions).length > 0;
+  const found = orders.when((latest) => latest.schedulerAddress);
+  // Python needs a second to start: it starts while the scheduler does, and then waits for this file.
+  const file = workerClass === null && !hasOptions ? join(work, 'scheduler.json') : null;
+  const scheduler = file === null ? await found.then((address) => address && { address }) : { file };
+  if (!scheduler) return;
+  tell('starting', 'dask');
+  const command = workerProcess({
+    ...life.place(setup),
+    scheduler,
+    name,
+    ...(workerClass === null ? {} : { workerClass }),
+    ...(hasOptions ? { workerOptions } : {}),
+  });
+  const seen: { address: string | null } = { address: null };
+  const running = await life.start(setup, command, (line) => (seen.address ??= addressIn(line)));
+  try {
+    const schedulerAddress = await orFail('WORKER_FAILED', running.orEnded(found));
+    if (schedulerAddress === null) {
+      // It knows nobody and holds nothing: there is nothing to wait for.
+      await running.end(0);
+      return;
+    }
+    if (file !== null) await writeFile(file, JSON.stringify({ address: schedulerAddress }), { mode: 0o600 });
+    const registered = orFail('WORKER_FAILED', running.whenRegistered(registerTimeoutMs)).then(() => true);
+    if (!(await Promise.race([registered, untilAborted(signal).then(() => false)]))) return;
+    input.log.write(`The worker ${name} is registered with ${schedulerAddress}.`);
+    tell('started', 'dask', { address: seen.address });
+    const end = await life.untilEnded(running);
+    if (end === null) return;
+    if (end.code === 'CLOSED') {
+      tell('stopping', 'closed', { address: seen.address });
+      await sleep(closedForMs, undefined, { signal });
+    }
+    throw new DaskFailure('PROCESS_EXITED', `The Dask worker ended: ${end.text}`);
+  } finally {
+    await life.end(running);
+  }
+}
+
+const addressIn = (line: string): string | null => /Start worker at: +(\S+)/.exec(line)?.[1]?.slice(0, 255) ?? null;

@@ -1,0 +1,69 @@
+// An instance of a job: runs tasks until the job releases it or the cloud takes it.
+import { aliveEveryMs } from '../../domain/limits.ts';
+import { bundle as bundleSchema } from '../../schema/agent.ts';
+import { createReports } from '../api-client/reports.ts';
+import type { Session } from '../api-client/session.ts';
+import type { AgentInput } from '../lifecycle/input.ts';
+import { aliveWithin } from '../lifecycle/watchdog.ts';
+import { withoutPasswords } from '../runtimes/environment/requirements.ts';
+import { prepareRuntime } from '../runtimes/prepare.ts';
+import { exchangeLoop } from './exchange-loop.ts';
+import { createLeave } from './interruption.ts';
+import type { Leave } from './interruption.ts';
+import { createWorkStopping } from './lost.ts';
+import { createResults } from './results.ts';
+import { createTaskStarter } from './tasks.ts';
+
+export async function runWork(input: AgentInput, session: Session): Promise<void> {
+  const { stopping, log, watchNotices } = input;
+  const { role, deadManMs } = session.registered();
+  const reports = createReports({ ...input, session, aliveEveryMs: aliveWithin(aliveEveryMs, deadManMs) });
+  const leave = createLeave();
+  watchNotices?.((notice) => {
+    log.write(`The cloud has given notice: ${notice.kind} at ${notice.at}.`);
+    reports.notice(notice);
+    if (notice.kind === 'terminate') leave.begin(notice);
+  });
+  const work = async (): Promise<void> => {
+    const { stopping: workStopping, lost } = createWorkStopping(stopping);
+    const left = await runTasks({ ...input, stopping: workStopping }, session, role === 'head', leave);
+    if (!stopping.signal.aborted) reports.leave(lost() ?? left);
+  };
+  await Promise.all([work(), reports.run()]);
+}
+
+interface Leaving {
+  code: string;
+  text: string;
+}
+
+const interrupted: Leaving = {
+  code: 'INTERRUPTED',
+  text: 'The cloud interrupts this instance, and it holds no work any more.',
+};
+
+/** Returns why the instance leaves, if nothing else has ended it. */
+async function runTasks(input: AgentInput, session: Session, isHead: boolean, leave: Leave): Promise<Leaving> {
+  const { directory, log, stopping } = input;
+  const bundle = await session.call({
+    method: 'GET',
+    path: '/v1/agent/bundle',
+    parse: (json) => bundleSchema.parse(json),
+  });
+  if (bundle === null) return interrupted;
+  const runtime = await prepareRuntime(bundle.runtime, input).catch((error: unknown) => runtimeFailed(error));
+  if ('code' in runtime) {
+    log.write(runtime.text);
+    return runtime;
+  }
+  const { start, cleaned } = createTaskStarter({ ...input, bundle, runtime, session });
+  const results = createResults(directory);
+  const unfit = await exchangeLoop({ session, start, results, log, stopping, isHead, leave });
+  await cleaned();
+  return unfit ?? interrupted;
+}
+
+function runtimeFailed(error: unknown): Leaving {
+  const why = withoutPasswords(error instanceof Error ? error.message : String(error));
+  return { code: 'RUNTIME_FAILED', text: `The job's runtime is unavailable: ${why}`.slice(0, 1000) };
+}

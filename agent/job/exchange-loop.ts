@@ -1,0 +1,174 @@
+// Trades results for leases until the agent is stopped, or has nothing left because its instance is to be left: carries out
+// what exchange-state.ts decides, and decides nothing itself.
+import { exchangeAnswerBody } from '../../schema/agent.ts';
+import type { ExchangeRequest } from '../../schema/agent.ts';
+import type { Session } from '../api-client/session.ts';
+import { createBell } from '../async/notifier.ts';
+import type { Log } from '../logs/log.ts';
+import { surroundingsAfter, unknownSurroundings } from './cluster-context.ts';
+import {
+  abandon,
+  applyAnswer,
+  compose,
+  createAgentState,
+  drain,
+  endTurns,
+  isDrained,
+  noteSent,
+  planExchange,
+  resultsKept,
+  resultsWithinMs,
+  runsLow,
+  taskBegan,
+  taskEnded,
+  unprepared,
+} from './exchange-state.ts';
+import type { AgentState, Grant, TaskResult } from './exchange-state.ts';
+import type { Leave } from './interruption.ts';
+import { exchangeRefused } from './refusals.ts';
+import { createResultWriter } from './result-writer.ts';
+import type { Results } from './results.ts';
+import type { TaskEnd, TaskRun } from './run-task.ts';
+import type { TaskStarter } from './tasks.ts';
+
+export interface ExchangeLoopInput {
+  session: Pick<Session, 'call' | 'renew'>;
+  start: TaskStarter['start'];
+  results: Results;
+  log: Pick<Log, 'write'>;
+  stopping: AbortController;
+  isHead: boolean;
+  leave: Pick<Leave, 'draining' | 'late'>;
+}
+
+/** Why the instance is to be left although its cloud keeps it. */
+export interface Unfit {
+  code: 'INSTANCE_UNFIT';
+  text: string;
+}
+
+/** Resolves to null when the agent was stopped or its cloud interrupts the instance. */
+export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | null> {
+  const { session, start, results, log, stopping, isHead, leave } = input;
+  const { signal } = stopping;
+  const bell = createBell(signal);
+  let state: AgentState = createAgentState(performance.now());
+  let known = unknownSurroundings;
+  let run: { lease: number; task: TaskRun } | null = null;
+  let unfit: Unfit | null = null;
+  const fail = (error: unknown): void => stopping.abort({ code: 'AGENT_FAILED', text: String(error), failed: true });
+  const endTask = (lease = run?.lease): void => {
+    // The order may be for a task that has just ended by itself: the next one has the turn by now.
+    if (run?.lease === lease) run?.task.end();
+  };
+  const condemn = (why: string): void => {
+    if (unfit !== null) return;
+    unfit = { code: 'INSTANCE_UNFIT', text: `This instance cannot run tasks any more: ${why}`.slice(0, 1000) };
+    log.write(unfit.text);
+    bell.ring();
+  };
+
+  const keep = createResultWriter({
+    unkept: () => state.unkept,
+    keep: (batch) => results.keep(batch),
+    kept: (batch) => {
+      state = resultsKept(state, batch);
+      bell.ring();
+    },
+    failed: (error) => {
+      state = drain(state);
+      condemn(`its disk takes no results: ${String(error)}`);
+    },
+  });
+
+  const begin = (grant: Grant): void => {
+    const task = start(grant, known.latest, () => {
+      state = taskBegan(state, grant.lease);
+    });
+    run = { lease: grant.lease, task };
+    void task.ended.then((end) => ended(grant, end)).catch(fail);
+  };
+  const ended = async (grant: Grant, end: TaskEnd): Promise<void> => {
+    run = null;
+    if (end.kind === 'unprepared') {
+      state = unprepared(state);
+      condemn(end.reason);
+      return;
+    }
+    const isWanted = state.held?.dropped === false && !signal.aborted;
+    const next = taskEnded(state, isWanted ? resultOf(grant, end) : null, performance.now());
+    state = next.state;
+    if (next.start !== null && !signal.aborted) begin(next.start);
+    if (!isWanted) bell.ring();
+    // Together with those of other tasks, as long as there is more to run.
+    await keep(runsLow(state, performance.now()) ? 0 : resultsWithinMs / 2);
+  };
+
+  // The notice may have come before: while the bundle was asked for, in an outage of ours for long.
+  if (leave.draining.aborted) state = drain(state);
+  leave.draining.addEventListener('abort', () => {
+    state = drain(state);
+    bell.ring();
+  });
+  leave.late.addEventListener('abort', () => {
+    if (run !== null) log.write('The running task cannot finish before the instance is gone: it is given back.');
+    state = abandon(state);
+    endTask();
+  });
+
+  while (!signal.aborted && !isDrained(state)) {
+    state = endTurns(state, performance.now());
+    const plan = planExchange(state, performance.now());
+    if (plan.say === null) {
+      await bell.wait(plan.waitMs);
+      continue;
+    }
+    let said = plan.say;
+    let saidAtMs = performance.now();
+    // An attempt after a failure says what is true by then; an unanswered claim keeps its id.
+    const body = (): ExchangeRequest => {
+      saidAtMs = performance.now();
+      state = endTurns(state, saidAtMs);
+      said = compose(state, saidAtMs);
+      state = noteSent(state, said);
+      return { ...said, head: isHead, ...(known.mark === undefined ? {} : { addressesSeen: known.mark }) };
+    };
+    const answer = await session.call({
+      method: 'POST',
+      path: '/v1/agent/exchange',
+      body,
+      onRefused: (isOurs) => {
+        const after = exchangeRefused(state, said, isOurs);
+        state = after.state;
+        return after.dropped === null ? null : droppedText(after.dropped);
+      },
+      parse: (json) => exchangeAnswerBody.parse(json),
+    });
+    if (answer === null) break;
+    session.renew(answer.token);
+    known = surroundingsAfter(known, answer);
+    const nowMs = performance.now();
+    const applied = applyAnswer(state, said, answer, { nowMs, tookMs: nowMs - saidAtMs });
+    state = applied.state;
+    const { orders } = applied;
+    // At once: what is awaited below lets the state move on.
+    if (orders.kill !== null) {
+      log.write(`Lease ${orders.kill} has ended: its command is being ended.`);
+      endTask(orders.kill);
+    }
+    if (orders.stop !== null) stopping.abort(orders.stop);
+    else if (orders.start !== null) begin(orders.start);
+    if (orders.forget.length > 0) await results.forget(orders.forget);
+  }
+  endTask();
+  await untilEnded(run);
+  return unfit;
+}
+
+const untilEnded = async (run: { task: TaskRun } | null): Promise<unknown> => run?.task.ended;
+const droppedText = ({ lease, task }: TaskResult): string =>
+  `The result of task ${task} (lease ${lease}) is not accepted: it is given up, and the task may run again.`;
+
+function resultOf(grant: Grant, { kind: _, ...end }: Extract<TaskEnd, { kind: 'ended' }>): TaskResult {
+  return { lease: grant.lease, task: grant.task, attempt: grant.attempt, ...end };
+}

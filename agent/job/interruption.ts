@@ -1,0 +1,30 @@
+// How an instance that its cloud takes back leaves a job: it takes no more tasks, what runs may go on until shortly before the
+// end, and what is not done by then is ended and given back, so that it runs again elsewhere at once.
+import type { Notice } from '../lifecycle/input.ts';
+
+export interface Leave {
+  /** Aborts when no more task may begin. */
+  draining: AbortSignal;
+  /** Aborts when what still runs has to end. */
+  late: AbortSignal;
+  begin: (notice: Notice) => void;
+}
+
+/** Enough to end a command, to say so, and to send the last lines of its output. */
+export const leaveBeforeMs = 15_000;
+/** A timer cannot be longer; no notice of a cloud comes this early. */
+const longestMs = 24 * 3_600_000;
+
+export function createLeave(): Leave {
+  const [draining, late] = [new AbortController(), new AbortController()];
+  return {
+    draining: draining.signal,
+    late: late.signal,
+    begin: ({ at }) => {
+      if (draining.signal.aborted) return;
+      draining.abort();
+      const leftMs = Math.min(longestMs, Date.parse(at) - leaveBeforeMs - Date.now());
+      setTimeout(() => late.abort(), Math.max(0, leftMs)).unref();
+    },
+  };
+}

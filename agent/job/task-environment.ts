@@ -1,0 +1,39 @@
+// A task's environment variables: what the job asked for, and the facts about the task; none of the agent's credentials.
+import type { ExchangeAnswerBody, RegisterAnswer } from '../../schema/agent.ts';
+import type { Grant } from './exchange-state.ts';
+
+export interface TaskEnvironmentInput {
+  instance: string;
+  address: string;
+  /** Of the runtime, with the job's own. */
+  variables: Record<string, string>;
+  registered: Pick<RegisterAnswer, 'cluster' | 'role' | 'schedulerAddress'>;
+  grant: Grant;
+  answer: Pick<ExchangeAnswerBody, 'taskCount' | 'schedulerAddress' | 'readyWorkers'>;
+}
+
+export function taskEnvironment(input: TaskEnvironmentInput): Record<string, string> {
+  const { instance, address, variables, registered, grant, answer } = input;
+  const isHead = registered.role === 'head';
+  const scheduler = answer.schedulerAddress ?? registered.schedulerAddress ?? (isHead ? address : '');
+  const facts: Record<string, string> = {
+    BATCH_TASK_ID: String(grant.taskId),
+    ARRAY_TASK_ID: String(grant.taskId),
+    BATCH_TASK_COUNT: String(answer.taskCount),
+    BATCH_LOCAL_ADDRESS: address,
+    BATCH_SCHEDULER_ADDRESS: scheduler,
+    BATCH_PROCESS_TYPE: isHead ? 'scheduler' : 'worker',
+    BATCH_READY_WORKERS: answer.readyWorkers.join(','),
+    CLUSTER_ID: String(registered.cluster.number),
+    CLUSTER_NAME: registered.cluster.name,
+    CLUSTER_HOSTNAME: scheduler,
+  };
+  const env = { ...variables };
+  // The facts win over the job's own values: termination of the instance relies on them.
+  for (const prefix of ['COILED', 'ROPEWALK']) {
+    for (const [name, value] of Object.entries(facts)) env[`${prefix}_${name}`] = value;
+  }
+  env['ROPEWALK_TASK_ATTEMPT'] = String(grant.attempt);
+  env['ROPEWALK_INSTANCE'] = instance;
+  return env;
+}

@@ -1,0 +1,76 @@
+// The files a job brings along, written into each attempt's own directory and nowhere else.
+import { mkdirSync } from 'node:fs';
+import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, posix, resolve, sep } from 'node:path';
+
+import type { Bundle } from '../../schema/agent.ts';
+import { InstanceFault, orInstanceFault } from '../processes/instance-fault.ts';
+
+export interface TaskFile {
+  /** Relative, with `/`, without `.` and `..`. */
+  path: string;
+  content: Buffer;
+  executable: boolean;
+}
+
+/** Decodes once for all attempts. A path that cannot be used is kept and refused when it is written. */
+export function unpackFiles(files: Bundle['files']): TaskFile[] {
+  return files.map(({ path, contentBase64, executable }) => {
+    const content = Buffer.from(contentBase64, 'base64');
+    return { path: posix.normalize(path), content, executable: executable || hasInterpreter(content) };
+  });
+}
+
+/** A script that names its interpreter is meant to be run. */
+export const hasInterpreter = (content: Buffer): boolean => content.subarray(0, 2).toString('latin1') === '#!';
+
+/**
+ * A fresh directory: what an earlier run of this very attempt left is removed. Rejects with an InstanceFault where the
+ * instance cannot hold it, with another error where a file of the job is at fault.
+ */
+export async function prepareDirectory(directory: string, files: readonly TaskFile[]): Promise<void> {
+  if (!makeDirectory(directory)) await remakeDirectory(directory);
+  for (const file of files) {
+    const target = placeOf(directory, file.path);
+    await orInstanceFault(`the job's file ${file.path} could not be written`, write(target, file));
+  }
+}
+
+async function write(target: string, { content, executable }: TaskFile): Promise<void> {
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, content, { mode: executable ? 0o755 : 0o644, flag: 'wx' });
+}
+
+/** The job has no part in it: whatever fails here fails for every task. */
+async function remakeDirectory(directory: string): Promise<void> {
+  try {
+    await rm(directory, { recursive: true, force: true });
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new InstanceFault("the task's directory could not be made", error);
+  }
+}
+
+/** Most tasks leave an empty one, which takes one call of the system. */
+export async function removeDirectory(directory: string): Promise<void> {
+  await rmdir(directory).catch(() => rm(directory, { recursive: true, force: true }));
+}
+
+/** False when it cannot be made as simply as that. */
+function makeDirectory(directory: string): boolean {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `wx` above does not follow a link, and directories are all made here: a path inside by its text is inside. */
+function placeOf(directory: string, path: string): string {
+  const target = resolve(directory, path);
+  if (posix.isAbsolute(path) || path.includes('\0') || !target.startsWith(directory + sep)) {
+    throw new Error(`the file ${JSON.stringify(path)} would lie outside the task's directory`);
+  }
+  return target;
+}

@@ -1,0 +1,66 @@
+// Makes one granted task ready to run: its environment variables, its command line, its fresh directory, its log. The
+// directory is removed after the attempt: ten thousand tasks must not fill a disk with as many copies of the job's files.
+import { join } from 'node:path';
+
+import type { Bundle } from '../../schema/agent.ts';
+import type { Session } from '../api-client/session.ts';
+import type { AgentInput } from '../lifecycle/input.ts';
+import { recordGroup } from '../processes/group-record.ts';
+import { taskBase } from '../runtimes/inherited-variables.ts';
+import type { Runtime } from '../runtimes/runtime.ts';
+import type { Surroundings } from './cluster-context.ts';
+import { resolveCommand } from './command.ts';
+import type { Grant } from './exchange-state.ts';
+import { startTask } from './run-task.ts';
+import type { TaskRun } from './run-task.ts';
+import { taskEnvironment } from './task-environment.ts';
+import { prepareDirectory, removeDirectory, unpackFiles } from './task-files.ts';
+
+export interface TaskStarterInput extends Pick<AgentInput, 'instance' | 'boot' | 'directory' | 'logs' | 'environment'> {
+  bundle: Bundle;
+  runtime: Runtime;
+  session: Session;
+}
+
+export interface TaskStarter {
+  /** `begun` is called when the command has started. */
+  start: (grant: Grant, surroundings: Surroundings, begun: () => void) => TaskRun;
+  /** Resolves when the directory of every ended task is removed. */
+  cleaned: () => Promise<void>;
+}
+
+export function createTaskStarter(input: TaskStarterInput): TaskStarter {
+  const { instance, boot, bundle, runtime, directory, logs, environment, session } = input;
+  const files = unpackFiles(bundle.files);
+  let cleaned = Promise.resolve();
+  // The next task's result need not wait for the disk, the one after it does: there are never more than two directories.
+  const cleanUp = async (cwd: string): Promise<void> => {
+    await cleaned;
+    cleaned = removeDirectory(cwd).catch(() => undefined);
+  };
+  const start: TaskStarter['start'] = (grant, surroundings, begun) => {
+    const name = `${grant.taskId}-${grant.attempt}`;
+    const cwd = join(directory, 'work', name);
+    const env = taskEnvironment({
+      instance,
+      address: boot.address,
+      variables: runtime.variables(taskBase(environment), bundle.env),
+      registered: session.registered(),
+      grant,
+      answer: surroundings,
+    });
+    return startTask({
+      runtime,
+      command: { argv: resolveCommand(bundle.command, env, files), env, cwd },
+      pipeDirectory: directory,
+      log: logs.task(grant.taskId, grant.attempt),
+      prepare: () => prepareDirectory(cwd, files),
+      started: (pid) => {
+        recordGroup(directory, pid);
+        begun();
+      },
+      cleanUp: () => cleanUp(cwd),
+    });
+  };
+  return { start, cleaned: () => cleaned };
+}

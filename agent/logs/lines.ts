@@ -1,0 +1,40 @@
+// Splits a stream into lines for a log. The last line counts without a newline too, and a line without end is cut, so
+// that a task which prints one never costs the agent its memory.
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+
+import type { Log, Stream } from './log.ts';
+
+/** Takes the lines of a stream; `append` returns false when the caller must wait for `drained`. */
+export type LineSink = Pick<Log, 'append' | 'drained'>;
+
+export const maxLineChars = 64 * 1024;
+
+/** Resolves when the stream has ended or was destroyed; waits for the log when that is behind. */
+export async function copyLines(source: Readable, stream: Stream, log: LineSink): Promise<void> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  try {
+    for await (const chunk of source) {
+      const parts = (rest + decoder.write(chunk)).split('\n');
+      rest = parts.pop() ?? '';
+      const lines = parts.flatMap(cut);
+      while (rest.length > maxLineChars) {
+        lines.push(rest.slice(0, maxLineChars));
+        rest = rest.slice(maxLineChars);
+      }
+      if (lines.length > 0 && !log.append(stream, lines)) await log.drained();
+    }
+  } catch {
+    // Destroyed under us because a process that left the group still holds it: what came is kept.
+  }
+  rest += decoder.end();
+  if (rest !== '') log.append(stream, cut(rest));
+}
+
+function cut(line: string): string[] {
+  if (line.length <= maxLineChars) return [line];
+  return Array.from({ length: Math.ceil(line.length / maxLineChars) }, (_, at) =>
+    line.slice(at * maxLineChars, (at + 1) * maxLineChars),
+  );
+}

@@ -1,0 +1,24 @@
+// A failure for which the instance is the reason, not the command: every other command would fail there too.
+
+export class InstanceFault extends Error {
+  constructor(what: string, cause: unknown) {
+    super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = 'InstanceFault';
+  }
+}
+
+/** True for a failure by which the system says that it has run out of something. */
+export function isExhaustion(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && exhausted.has(String(error.code));
+}
+
+const exhausted = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'EDQUOT', 'EIO', 'EROFS']);
+
+/** Rejects with an InstanceFault where the system has run out of something, and as `promise` does otherwise. */
+export async function orInstanceFault<T>(what: string, promise: Promise<T>): Promise<T> {
+  try {
+    return await promise;
+  } catch (error) {
+    throw isExhaustion(error) ? new InstanceFault(what, error) : error;
+  }
+}

@@ -1,0 +1,130 @@
+// Starts a command as the leader of its own process group, with its output as lines. No member of the group outlives the
+// leader, nor this agent, however the agent ends.
+import { spawn } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { copyLines } from '../logs/lines.ts';
+import type { LineSink } from '../logs/lines.ts';
+import { InstanceFault, isExhaustion } from './instance-fault.ts';
+import { closeWriteEnd, createPipes } from './pipes.ts';
+import type { Pipe } from './pipes.ts';
+import { signalGroup } from './signal-group.ts';
+
+export interface Command {
+  argv: readonly string[];
+  env: Record<string, string>;
+  cwd: string;
+}
+
+export interface StartOptions {
+  output: LineSink;
+  /** For the named pipes of the output. */
+  pipeDirectory: string;
+  /** Called with the group's number before the command can end: a cleanup after this agent's death needs it. */
+  started?: (pid: number) => void;
+}
+
+export interface RunningCommand {
+  /** Of the leader, which is the number of its group. */
+  pid: number;
+  /** Resolves when the leader has exited, its group is killed and its output is read. Never rejects. */
+  ended: Promise<Exit>;
+  /** Sends TERM to the group, and KILL after this many milliseconds. Without effect once the leader has exited. */
+  end: (killAfterMs: number) => void;
+}
+
+export interface Exit {
+  exitCode: number | null;
+  signal: string | null;
+  /** By `performance.now()`. */
+  exitedAtMs: number;
+}
+
+/** An orphan outside of the group may hold the pipes open: its output is not awaited for longer than this. */
+const drainMs = 1_000;
+
+/** A leader that runs. Compared by identity: the number may be given to the next leader once this one has exited. */
+interface Group {
+  pid: number;
+}
+
+const groups = new Set<Group>();
+process.on('exit', () => {
+  for (const { pid } of groups) signalGroup(pid, 'SIGKILL');
+});
+
+/** Rejects, with nothing left open, when the command does not start: with an InstanceFault where the instance is the reason. */
+export async function startProcess(command: Command, options: StartOptions): Promise<RunningCommand> {
+  const [file, ...args] = command.argv;
+  if (file === undefined || file === '') throw new Error('the command is empty');
+  const pipes = pipesFor(options.pipeDirectory);
+  const copied = Promise.all([
+    copyLines(pipes.stdout.output, 'stdout', options.output),
+    copyLines(pipes.stderr.output, 'stderr', options.output),
+  ]);
+  const closeOutput = async (): Promise<void> => {
+    pipes.stdout.output.destroy();
+    pipes.stderr.output.destroy();
+    await copied;
+  };
+  const stdio: StdioOptions = ['ignore', pipes.stdout.writeEnd, pipes.stderr.writeEnd];
+  const { cwd, env } = command;
+  try {
+    const { pid, exited } = await begin(() => spawn(file, args, { cwd, env, detached: true, stdio }), pipes);
+    const group: Group = { pid };
+    groups.add(group);
+    const ended = exited.then(async (exit) => {
+      signalGroup(pid, 'SIGKILL');
+      groups.delete(group);
+      await Promise.race([copied, sleep(drainMs, undefined, { ref: false })]);
+      await closeOutput();
+      return exit;
+    });
+    options.started?.(pid);
+    return { pid, ended, end: (killAfterMs) => endGroup(group, killAfterMs) };
+  } catch (error) {
+    await closeOutput();
+    throw error;
+  }
+}
+
+function pipesFor(directory: string): ReturnType<typeof createPipes> {
+  try {
+    return createPipes(directory);
+  } catch (error) {
+    throw new InstanceFault('the pipes of its output could not be made', error);
+  }
+}
+
+/** The write ends of this process are closed in any case, or the output would never end. */
+async function begin(
+  start: () => ChildProcess,
+  pipes: { stdout: Pipe; stderr: Pipe },
+): Promise<{ pid: number; exited: Promise<Exit> }> {
+  try {
+    const child = start();
+    const { pid } = child;
+    if (pid === undefined) throw await spawnError(child);
+    const exited = new Promise<Exit>((resolve) =>
+      child.once('exit', (exitCode, signal) => resolve({ exitCode, signal, exitedAtMs: performance.now() })),
+    );
+    return { pid, exited };
+  } finally {
+    closeWriteEnd(pipes.stdout);
+    closeWriteEnd(pipes.stderr);
+  }
+}
+
+async function spawnError(child: ChildProcess): Promise<unknown> {
+  const error = await new Promise<unknown>((resolve) => child.once('error', resolve));
+  return isExhaustion(error) ? new InstanceFault('the system started no process', error) : error;
+}
+
+function endGroup(group: Group, killAfterMs: number): void {
+  if (!groups.has(group)) return;
+  signalGroup(group.pid, 'SIGTERM');
+  // A stopped process handles TERM only after it is continued.
+  signalGroup(group.pid, 'SIGCONT');
+  setTimeout(() => groups.has(group) && signalGroup(group.pid, 'SIGKILL'), killAfterMs).unref();
+}

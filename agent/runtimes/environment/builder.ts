@@ -1,0 +1,33 @@
+// Who builds what, told by the name alone: pid, start time and host of a builder. Nobody has to be alive to answer.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+import { startTimeOf } from '../../processes/start-time.ts';
+
+/** This process, in a form that is part of a file name. */
+export const thisBuilder = (): string => builderName(process.pid, startTimeOf(process.pid));
+
+/** False once that very process is gone; null where that cannot be told: it ran on another machine. */
+export function isBuilding(builder: string): boolean | null {
+  const [, pid, host] = /^(\d+)-[0-9a-f]{8}-([0-9a-f]{8})$/.exec(builder) ?? [];
+  if (pid === undefined) return false;
+  if (host !== short(hostname())) return null;
+  const startTime = startTimeOf(Number(pid));
+  return startTime !== '' && builder === builderName(Number(pid), startTime) && !isZombie(Number(pid));
+}
+
+const builderName = (pid: number, startTime: string): string => `${pid}-${short(startTime)}-${short(hostname())}`;
+
+const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
+
+/** Dead, and only waiting for its parent to notice. */
+function isZombie(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,62 @@
+// Makes the Python environment of an instance, or finds it, and removes environments that have not been used for long.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { AgentInput } from '../../lifecycle/input.ts';
+import type { Runtime } from '../runtime.ts';
+import { cleanEnvironments } from './clean.ts';
+import { ensureEnvironment } from './environment.ts';
+import type { Environment, StageName } from './environment.ts';
+import { EnvironmentError } from './errors.ts';
+import { stamp } from './in-use.ts';
+import { withoutPasswords } from './requirements.ts';
+import { environmentRuntime } from './runtime.ts';
+
+export interface PrepareInput extends Pick<AgentInput, 'boot' | 'environment' | 'log' | 'stopping'> {
+  onStage?: (name: StageName) => void;
+}
+
+/** The control plane gives an instance up when its environment fails: failures that may pass are retried here first. */
+const attempts = 3;
+const retryAfterMs = 2_000;
+
+/** Rejects with an EnvironmentError, or with the reason for which the agent is stopped. */
+export async function prepareEnvironment(requirements: readonly string[], input: PrepareInput): Promise<Runtime> {
+  const { boot, environment, log, onStage, stopping } = input;
+  const { signal } = stopping;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const made = await ensureEnvironment({
+        cacheDir: boot.cacheDir,
+        requirements,
+        pythonPath: 'python3',
+        environment,
+        ...(onStage === undefined ? {} : { onStage }),
+        signal,
+      });
+      const how = made.reused ? 'was found' : 'is made';
+      log.write(`The Python environment ${made.hash.slice(0, 12)} ${how}: ${timesOf(made)}.`);
+      maintain(input, made.directory);
+      return environmentRuntime(made.directory);
+    } catch (error) {
+      signal.throwIfAborted();
+      const mayPass = error instanceof EnvironmentError && (error.code === 'INSTALL' || error.code === 'TOOLS');
+      if (!mayPass || attempt === attempts) throw error;
+      log.write(`The Python environment could not be made; trying again: ${withoutPasswords(error.message)}`);
+      await sleep(retryAfterMs * attempt, undefined, { signal });
+    }
+  }
+}
+
+/** Removes unused environments while the work starts, and marks this one as used every day. */
+function maintain({ boot, log }: PrepareInput, directory: string): void {
+  setInterval(() => void stamp(directory), stampEveryMs).unref();
+  void cleanEnvironments(boot.cacheDir).then(
+    (removed) => removed.length > 0 && log.write(`Removed ${removed.length} unused Python environments.`),
+    (error: unknown) => log.write(`Unused Python environments could not be removed: ${String(error)}`),
+  );
+}
+
+const stampEveryMs = 86_400_000;
+
+const timesOf = ({ stages }: Environment): string =>
+  stages.map(({ name, durationMs }) => `${name} ${(durationMs / 1000).toFixed(1)} s`).join(', ');

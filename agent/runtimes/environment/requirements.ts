@@ -1,0 +1,73 @@
+// Requirements as people write them (PEP 508), checked and put in order, so that the same wish has one name however it
+// was written. Options and paths are refused: what installs must be told by its name, never by a flag.
+import { createHash } from 'node:crypto';
+
+import { EnvironmentError } from './errors.ts';
+import type { Python } from './python.ts';
+
+/** Counts up when environments are laid out or built otherwise than before: older ones are then not used again. */
+export const formatNumber = 1;
+
+const maxRequirements = 1_000;
+const maxLength = 1_000;
+
+/** In order, each once, in the form that is hashed and installed. */
+export function normaliseRequirements(requirements: readonly string[]): string[] {
+  if (requirements.length > maxRequirements) {
+    throw new EnvironmentError('REQUIREMENT', `At most ${maxRequirements} requirements, not ${requirements.length}.`);
+  }
+  return [...new Set(requirements.map(normalise))].sort();
+}
+
+/** Name of the environment that these requirements make with this interpreter. */
+export function environmentHash(normalised: readonly string[], python: Python): string {
+  const content = JSON.stringify([formatNumber, python.version, python.platform, normalised]);
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Those whose package's name is in `text`: what uv complains about, of what was asked for. */
+export function namedIn(text: string, normalised: readonly string[]): string[] {
+  const words = new Set(text.split(/[^A-Za-z0-9._-]+/).map((word) => canonical(word.replace(/[.]+$/, ''))));
+  return normalised.filter((requirement) => words.has(/^[a-z0-9-]+/.exec(requirement)?.[0] ?? ''));
+}
+
+/** A requirement or an index's address may hold a password: errors and logs show it without. */
+export const withoutPasswords = (text: string): string => text.replaceAll(/:\/\/[^/@\s]*@/g, '://[secret]@');
+
+function normalise(requirement: string, index: number): string {
+  const text = requirement.replace(/(^|\s)#.*$/, '').trim();
+  const refuse = (why: string): never => {
+    const shown = JSON.stringify(withoutPasswords(text).slice(0, 100));
+    throw new EnvironmentError('REQUIREMENT', `requirements[${index}] is ${shown}: ${why}.`, {
+      requirements: [withoutPasswords(text)],
+    });
+  };
+  // uv would fill in braces from its environment, and join a line that ends with a backslash to the next.
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (/[\u0000-\u001f\u007f\\]|\$\{/.test(text)) refuse('line breaks, backslashes and ${...} are not taken');
+  if (text.length > maxLength) refuse(`at most ${maxLength} characters are taken`);
+  const parts = /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\])?\s*(.*)$/.exec(text);
+  const [, name = '', extras, rest = ''] = parts ?? [];
+  if (parts === null || !/^($|[<>=!~@;(])/.test(rest)) {
+    refuse('write the name of a package, with a version if it matters, as in "dask==2026.8.0"');
+  }
+  const wanted = [...new Set((extras ?? '').split(',').map((extra) => canonical(extra.trim())))].filter(Boolean).sort();
+  return `${canonical(name)}${wanted.length === 0 ? '' : `[${wanted.join(',')}]`}${tidyRest(rest)}`;
+}
+
+/** PEP 503: case and the kind of separator mean nothing. */
+const canonical = (name: string): string => name.toLowerCase().replaceAll(/[-_.]+/g, '-');
+
+/** Spaces mean nothing around versions; a URL and what stands after it keep theirs. */
+function tidyRest(rest: string): string {
+  const collapsed = rest.replaceAll(/\s+/g, ' ').trim();
+  if (collapsed.startsWith('@')) return ` @ ${collapsed.slice(1).trim()}`;
+  const [versions = '', ...marker] = collapsed.split(';');
+  const text = versions
+    .replaceAll(' ', '')
+    .replace(/^\((.*)\)$/, '$1')
+    .split(',')
+    .sort()
+    .join(',');
+  return marker.length === 0 ? text : `${text} ; ${marker.join(';').trim()}`;
+}

@@ -1,0 +1,21 @@
+// Prepares the runtime that a specification names.
+import type { RuntimeSpec } from '../../schema/runtime.ts';
+import { prepareEnvironment } from './environment/prepare.ts';
+import type { PrepareInput } from './environment/prepare.ts';
+import { hostRuntime } from './host/runtime.ts';
+import type { Runtime } from './runtime.ts';
+
+/** Rejects with the reason why the runtime is unavailable here, or with the reason for which the agent is stopped. */
+export async function prepareRuntime(spec: RuntimeSpec, input: PrepareInput): Promise<Runtime> {
+  switch (spec.kind) {
+    case 'host':
+      return hostRuntime;
+    case 'environment':
+      return prepareEnvironment(spec.requirements, input);
+    case 'container':
+      throw new Error(
+        `The image ${spec.image} cannot run: the runtime "container" is not available yet on this provider. ` +
+          'Use "host" or "environment".',
+      );
+  }
+}

@@ -1,0 +1,109 @@
+// The runtimes of a specification: what their commands see, and real agents that run tasks and Dask processes in them.
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { environmentRuntime } from '../../agent/runtimes/environment/runtime.ts';
+import { hostRuntime } from '../../agent/runtimes/host/runtime.ts';
+import { startAgentApi } from '../support/agent-api.ts';
+import type { AgentApi } from '../support/agent-api.ts';
+import { createDaskApi } from '../support/dask-api.ts';
+import { eventually } from '../support/eventually.ts';
+import { createBench, launchAgent } from './harness.ts';
+import type { Agent, Bench } from './harness.ts';
+
+/** Shared by runs: building an environment takes longer than these tests. */
+const cacheDir = fileURLToPath(new URL('../../node_modules/.cache/ropewalk/agent-cache', import.meta.url));
+
+describe('the variables of a command', () => {
+  const inherited = { PATH: '/usr/bin', HOME: undefined };
+  const own = { PATH: '/mine', VIRTUAL_ENV: '/laptop/venv', NAME: 'value' };
+
+  it('on the host are the inherited ones, and the own ones win', () => {
+    expect(hostRuntime.variables(inherited, {})).toEqual({ PATH: '/usr/bin' });
+    expect(hostRuntime.variables(inherited, own)).toEqual(own);
+  });
+
+  it('in an environment find its programs first, unless the specification has a PATH of its own', () => {
+    const { python, variables } = environmentRuntime('/envs/one');
+    expect(python).toBe('/envs/one/bin/python');
+    expect(variables(inherited, {})).toEqual({ PATH: '/envs/one/bin:/usr/bin', VIRTUAL_ENV: '/envs/one' });
+    expect(variables(inherited, own)).toEqual({ PATH: '/mine', VIRTUAL_ENV: '/envs/one', NAME: 'value' });
+    expect(variables({}, {})['PATH']).toBe('/envs/one/bin');
+  });
+});
+
+describe('an agent', () => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await createBench();
+    await mkdir(cacheDir, { recursive: true });
+    await symlink(cacheDir, join(bench.home, 'cache'));
+  });
+  afterAll(() => bench.remove());
+
+  async function withAgent(api: AgentApi, use: (agent: Agent) => Promise<void>): Promise<void> {
+    const agent = await launchAgent(bench, api);
+    try {
+      await use(agent);
+    } finally {
+      await agent.terminate();
+      await api.close();
+    }
+  }
+
+  it('runs a task in an environment of its requirements', async () => {
+    const show = 'import sys, cloudpickle; print(sys.prefix); print(cloudpickle.__version__)';
+    const runtime = { kind: 'environment' as const, requirements: ['cloudpickle==3.1.2'] };
+    const api = await startAgentApi({ runtime, command: ['python3', '-c', show] });
+    api.enqueue(0);
+    await withAgent(api, async (agent) => {
+      const result = await eventually(() => api.results()[0], { timeoutMs: 60_000 });
+      const lines = (await agent.lines({ tasks: [0] })).map(({ text }) => text);
+      expect({ exitCode: result.exitCode, lines }).toMatchObject({
+        exitCode: 0,
+        lines: [expect.stringMatching(/\/environments\/[0-9a-f]{64}$/), '3.1.2'],
+      });
+    });
+  });
+
+  it('leaves a job whose environment cannot be made, and says why without a password', async () => {
+    const requirements = ['cloudpickle @ https://ada:hunter2@127.0.0.1:9/x.whl'];
+    const api = await startAgentApi({ runtime: { kind: 'environment', requirements } });
+    api.enqueue(0);
+    await withAgent(api, async (agent) => {
+      const leaving = await eventually(() => api.reports.find(({ kind }) => kind === 'leaving'), {
+        timeoutMs: 60_000,
+      });
+      expect(leaving.text).toContain("The job's runtime is unavailable");
+      expect(leaving.text).not.toContain('hunter2');
+      expect(api.exchanges).toEqual([]);
+      await eventually(() => agent.hasEnded());
+    });
+  });
+
+  it('refuses a container for tasks, because no provider has containers yet', async () => {
+    const api = await startAgentApi({ runtime: { kind: 'container', image: 'busybox' } });
+    api.enqueue(0);
+    await withAgent(api, async (agent) => {
+      const leaving = await eventually(() => api.reports.find(({ kind }) => kind === 'leaving'));
+      expect(leaving.text).toContain('The image busybox cannot run: the runtime "container" is not available yet');
+      expect(api.exchanges).toEqual([]);
+      await eventually(() => agent.hasEnded());
+    });
+  });
+
+  it('refuses a container for Dask, and the cluster learns the reason', async () => {
+    const api = await startAgentApi();
+    api.dask = await createDaskApi({ runtime: { kind: 'container', image: 'daskdev/dask' } });
+    await withAgent(api, async () => {
+      const failed = await eventually(() => api.reports.find(({ process }) => process?.state === 'error')?.process);
+      expect(failed.reason).toMatchObject({
+        code: 'ENVIRONMENT_FAILED',
+        text: expect.stringContaining('the runtime "container" is not available yet on this provider'),
+      });
+    });
+  });
+});
