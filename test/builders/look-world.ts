@@ -33,7 +33,7 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const plan = fc.record({
-  kinds: fc.array(fc.constantFrom<Holder['kind']>('job', 'job', 'cluster'), { minLength: 1, maxLength: 4 }),
+  kinds: fc.array(fc.constantFrom<Holder['kind']>('job', 'job', 'job', 'cluster'), { minLength: 1, maxLength: 4 }),
   reserved: fc.nat(6),
   steps: fc.array(step, { minLength: 2, maxLength: 8 }),
 });

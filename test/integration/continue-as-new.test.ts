@@ -19,7 +19,7 @@ import { controlQueue } from '../../contracts/flush.ts';
 import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
 import { workspaceMessages, workspaceType } from '../../workflows/workspace/messages.ts';
 import type { WorkspaceInput } from '../../workflows/workspace/messages.ts';
-import { startTemporal } from '../support/temporal-server.ts';
+import { sharedTemporal } from '../support/shared-temporal.ts';
 import type { TestTemporal } from '../support/temporal-server.ts';
 
 const taskCount = 60;
@@ -28,7 +28,7 @@ describe('continue-as-new in the middle of a job', () => {
   let temporal: TestTemporal;
   const archived: TaskRecord[] = [];
   beforeAll(async () => {
-    temporal = await startTemporal({
+    temporal = await sharedTemporal({
       dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 40 },
       control: {
         loadJob: async () => ({ settings, bundleRef: 'bundle', createdAtMs: 1 }),
@@ -85,7 +85,7 @@ describe('a workspace that has admitted much', () => {
   beforeAll(async () => {
     const leaseNumbers = async () => ({ next: 1_001, end: 2_000 });
     const dynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 40 };
-    temporal = await startTemporal({ dynamicConfig, control: { leaseNumbers }, instances: { leaseNumbers } });
+    temporal = await sharedTemporal({ dynamicConfig, control: { leaseNumbers }, instances: { leaseNumbers } });
   });
   afterAll(() => temporal.stop());
 
@@ -121,7 +121,7 @@ describe('a history that Temporal would let grow', () => {
   let temporal: TestTemporal;
   beforeAll(async () => {
     const leaseNumbers = async () => ({ next: 1_001, end: 2_000 });
-    temporal = await startTemporal({ control: { leaseNumbers }, instances: { leaseNumbers } });
+    temporal = await sharedTemporal({ control: { leaseNumbers }, instances: { leaseNumbers } });
   });
   afterAll(() => temporal.stop());
 

@@ -17,7 +17,8 @@ import { controlQueue } from '../../contracts/flush.ts';
 import { eventually } from '../support/eventually.ts';
 import { dieInTask, fixture as workflowsPath, standStill, updatesLast, withWorker } from '../support/stuck.ts';
 import type { Scene } from '../support/stuck.ts';
-import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+import { sharedTemporal } from '../support/shared-temporal.ts';
+import type { TestTemporal } from '../support/temporal-server.ts';
 
 const deploymentId = 'dep_own';
 const taskQueue = 'fixtures';
@@ -31,7 +32,7 @@ describe('the healing', () => {
   let buildId = '';
   beforeAll(async () => {
     objects = await mkdtemp(join(tmpdir(), 'ropewalk-heal-'));
-    temporal = await startTemporal({
+    temporal = await sharedTemporal({
       control: { healStandstills: (input: HealInput) => real.healStandstills(input) },
       instances: { nothing: async () => null },
     });
@@ -71,7 +72,12 @@ describe('the healing', () => {
     const right = scene({ workflowsPath, interceptors: updatesLast });
     await standStill(faulty, 'cluster/7');
     await standStill(right, 'cluster/8');
-    const worker = await Worker.create({ connection: native, namespace: 'ropewalk', taskQueue, workflowsPath });
+    const worker = await Worker.create({
+      connection: native,
+      namespace: temporal.client.options.namespace,
+      taskQueue,
+      workflowsPath,
+    });
     await worker.runUntil(async () => {
       // Of 7 this is the code that wrote its history; of 8 it is not.
       for (const id of ['cluster/7', 'cluster/8']) await handleOf(id).signal('wake');
@@ -110,7 +116,12 @@ describe('the healing', () => {
     await handleOf('cluster/9').signal('wake');
     // Of a workflow task the server writes down the first failure alone, and that was a time-out.
     await dieInTask(faulty, 'cluster/9');
-    const worker = await Worker.create({ connection: native, namespace: 'ropewalk', taskQueue, workflowsPath });
+    const worker = await Worker.create({
+      connection: native,
+      namespace: temporal.client.options.namespace,
+      taskQueue,
+      workflowsPath,
+    });
     await worker.runUntil(async () => {
       await fails('cluster/9');
       const nine = { workflowId: 'cluster/9', text: expect.stringContaining('Nondeterminism error') };

@@ -12,7 +12,7 @@ import type { FlushAnswer } from '../../contracts/flush.ts';
 import { workspaceMessages, workspaceType } from '../../workflows/workspace/messages.ts';
 import type { AdmitOk, WorkspaceInput } from '../../workflows/workspace/messages.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTemporal } from '../support/temporal-server.ts';
+import { sharedTemporal } from '../support/shared-temporal.ts';
 import type { TestTemporal } from '../support/temporal-server.ts';
 
 const asked: string[] = [];
@@ -21,7 +21,7 @@ let standsStill = true;
 let givesUp = false;
 
 beforeAll(async () => {
-  temporal = await startTemporal({
+  temporal = await sharedTemporal({
     control: {
       // A job that has begun is enough.
       loadJob: async () => {

@@ -16,7 +16,8 @@ import {
   type WorkspaceView,
 } from '../../workflows/workspace/messages.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+import { sharedTemporal } from '../support/shared-temporal.ts';
+import type { TestTemporal } from '../support/temporal-server.ts';
 
 /** Its archive entries cannot be written. */
 const broken = 1;
@@ -34,7 +35,7 @@ describe('a look of a workspace', () => {
   let temporal: TestTemporal;
   const archived: number[] = [];
   beforeAll(async () => {
-    temporal = await startTemporal({
+    temporal = await sharedTemporal({
       control: {
         lookAtHolders: async () => ({ sightings }),
         whereWas: async () => ({ provider: 'local', providerQueue: 'local/test' }),

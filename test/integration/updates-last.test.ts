@@ -9,14 +9,15 @@ import type { WorkspaceInput, WorkspaceView } from '../../workflows/workspace/me
 import { eventually } from '../support/eventually.ts';
 import { afterDeath, fixture as workflowsPath, standStill, updatesLast, withWorker } from '../support/stuck.ts';
 import type { Scene } from '../support/stuck.ts';
-import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+import { sharedTemporal } from '../support/shared-temporal.ts';
+import type { TestTemporal } from '../support/temporal-server.ts';
 
 describe('an update', () => {
   let temporal: TestTemporal;
   let native: NativeConnection;
   beforeAll(async () => {
-    const dynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 30 };
-    temporal = await startTemporal({ dynamicConfig, control: {}, instances: { nothing: async () => null } });
+    const dynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 40 };
+    temporal = await sharedTemporal({ dynamicConfig, control: {}, instances: { nothing: async () => null } });
     native = await NativeConnection.connect({ address: temporal.address });
   });
   afterAll(async () => {
@@ -79,7 +80,7 @@ describe('an update', () => {
     const run = temporal.client.workflow.getHandle('workspace/w', handle.firstExecutionRunId);
     await withWorker(at, () => eventually(async () => (await run.fetchHistory()).events?.some(isDone)));
     // News enough for a run to end, and two updates, all for the same workflow task.
-    for (let n = 0; n < 30; n += 1) await handle.signal(workspaceMessages.released, { number: 999 });
+    for (let n = 0; n < 40; n += 1) await handle.signal(workspaceMessages.released, { number: 999 });
     const item = { ...{ admissionId: 'adm_1', idempotencyKey: 'ada:1', bodyHash: 'f', kind: 'job', name: '' } };
     const more = { getOrCreate: false, specRef: 's', user: 'ada', instances: 1, vcpus: 1 };
     const admit = () => handle.executeUpdate(workspaceMessages.admit, { args: [{ items: [{ ...item, ...more }] }] });
