@@ -26,7 +26,7 @@ export async function environmentVariables(
 ): Promise<Record<string, string>> {
   if (request.wants === false) return {};
   // Loaded only here: no other command may depend on the agent's code.
-  const { EnvironmentError } = await import('../../agent/environment/errors.ts');
+  const { EnvironmentError } = await import('../../agent/runtimes/environment/errors.ts');
   try {
     return await chooseVariables(context, request);
   } catch (error) {
@@ -46,7 +46,7 @@ async function chooseVariables(
     if (wants === undefined) return {};
     throw new CommandError('the cluster has no Python environment of its own', 'Leave --environment out.');
   }
-  const { withDefaults } = await import('../../agent/environment/with-defaults.ts');
+  const { withDefaults } = await import('../../agent/runtimes/environment/with-defaults.ts');
   const complete = withDefaults(requirements);
   if (wants === undefined) {
     const missing = await missingHere(program, complete, context);
@@ -88,7 +88,7 @@ async function build(
   { env, home, output }: Pick<CliContext, 'env' | 'home' | 'output'>,
   signal: AbortSignal,
 ): Promise<string> {
-  const { ensureEnvironment } = await import('../../agent/environment/environment.ts');
+  const { ensureEnvironment } = await import('../../agent/runtimes/environment/environment.ts');
   const { directory } = await ensureEnvironment({
     cacheDir: join(home, 'cache'),
     requirements,

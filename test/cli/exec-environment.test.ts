@@ -5,11 +5,11 @@ import { delimiter, join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { markerFile } from '../../agent/environment/in-use.ts';
-import { inspectPython } from '../../agent/environment/python.ts';
-import { environmentHash, normaliseRequirements } from '../../agent/environment/requirements.ts';
-import { toolEnvironment } from '../../agent/environment/run-tool.ts';
-import { withDefaults } from '../../agent/environment/with-defaults.ts';
+import { markerFile } from '../../agent/runtimes/environment/in-use.ts';
+import { inspectPython } from '../../agent/runtimes/environment/python.ts';
+import { environmentHash, normaliseRequirements } from '../../agent/runtimes/environment/requirements.ts';
+import { toolEnvironment } from '../../agent/runtimes/environment/run-tool.ts';
+import { withDefaults } from '../../agent/runtimes/environment/with-defaults.ts';
 import { aCluster } from '../sdk/stand-in-api.ts';
 import { runCli, withDirectory } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
