@@ -14,7 +14,10 @@ const messages = 'contracts\\/|^workflows\\/(?:deployment|workspace)\\/messages\
 /** Prefixes of paths, the most particular first. */
 export const table: [prefix: string, row: Row][] = [
   // What two sides share: ids, names and types of messages, views.
-  ['contracts/', { own: /^contracts\//, ownTypes: /^domain\//, packages: /^@temporalio\/common$/ }],
+  [
+    'contracts/',
+    { own: /^(contracts\/|domain\/limits\.ts$)/, ownTypes: /^domain\//, packages: /^@temporalio\/common$/ },
+  ],
   ['domain/', { own: /^domain\//, packages: /^$/ }],
   // Both ends of the relay share what streams are; nobody else may use it.
   ['schema/relay-streams.ts', { own: /^schema\/relay\.ts$/, packages: /^node$/ }],
@@ -53,8 +56,9 @@ export const table: [prefix: string, row: Row][] = [
   [
     'services/',
     {
-      own: new RegExp(`^(services|domain|schema|platform)\\/|^${messages}`),
-      ownTypes: /^providers\/provider\.ts$/,
+      own: /^(services|domain|schema|platform|contracts)\//,
+      // The implementation comes in as a port.
+      ownTypes: /^(providers\/provider|store\/store)\.ts$/,
       packages: /^(node|zod|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
     },
@@ -69,6 +73,10 @@ export const table: [prefix: string, row: Row][] = [
     },
   ],
   ['api/settings.ts', { own: /^(platform\/environment|domain\/limits)\.ts$/, packages: /^(node|zod)$/ }],
+  [
+    'api/database.ts',
+    { own: /^(store\/|domain\/errors\.ts$)/, ownTypes: /^api\//, packages: /^node$/, packageTypes: /^pino$/ },
+  ],
   ['api/server.ts', { own: /^(api|services|domain|schema|platform|providers)\//, packages: /./ }],
   [
     'api/',
