@@ -6,12 +6,10 @@ import type { SweepObservation } from '../domain/sweep/state.ts';
 import type { Provider } from '../providers/provider.ts';
 import { heartbeating } from './heartbeating.ts';
 
-/** Temporal workers from before there were belongings tell of instances alone. */
-export type SweepListing = Pick<SweepObservation, 'instances'> &
-  Partial<Pick<SweepObservation, 'belongings'>> & {
-    /** Why belongings could not be listed; absent when they were. */
-    unlisted?: string;
-  };
+export type SweepListing = Pick<SweepObservation, 'instances' | 'belongings'> & {
+  /** Why belongings could not be listed; absent when they were. */
+  unlisted?: string;
+};
 
 export interface SweepListActivities {
   listInstances(input: { provider: string; deploymentId: string }): Promise<SweepListing>;

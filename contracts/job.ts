@@ -22,7 +22,7 @@ export interface JobInput {
   user: string;
   deploymentId: string;
   /** Only its creator may read what its tasks print. */
-  privateToCreator?: boolean;
+  privateToCreator: boolean;
   carry?: JobCarry;
 }
 /** What a job takes along when it continues as new. */
@@ -41,9 +41,9 @@ export interface InstanceLostSignal {
 }
 /** What people see of a job; the workflow's result and the archive hold the same shape. */
 export interface JobView extends JobSummary {
-  /** Absent in views of earlier versions, when there was only `local`. */
-  provider?: string;
-  region?: string | null;
+  provider: string;
+  /** Null where there are no regions. */
+  region: string | null;
   number: number;
   workspace: string;
   name: string;
@@ -55,8 +55,7 @@ export interface JobView extends JobSummary {
   startedAtMs: number | null;
   endedAtMs: number | null;
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
-  /** Absent in views of earlier versions, which knew no private jobs. */
-  privateToCreator?: boolean;
+  privateToCreator: boolean;
   /** Task pages already in the archive, of `taskPageSize` records each. */
   pagesWritten: number;
 }

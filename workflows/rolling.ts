@@ -1,13 +1,10 @@
 // When a workflow continues as new: when Temporal suggests it, or sooner, while its history can be replayed within the time of
 // a workflow task. A worker that has been restarted, or has forgotten it, begins with a replay.
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 
 import { maxEventsOfRun } from '../domain/limits.ts';
 
-/** Runs from before this were not ended early; asked only where it matters. */
-const earlyPatch = 'continues-as-new-early';
-
 export function shouldRoll(): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || (historyLength >= maxEventsOfRun && patched(earlyPatch));
+  return continueAsNewSuggested || historyLength >= maxEventsOfRun;
 }

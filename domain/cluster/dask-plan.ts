@@ -61,7 +61,7 @@ function startEnd(state: ClusterState, settings: DaskSettings, nowMs: number): E
 /** Whoever asked to wait for capacity has begun to start only when there is some. */
 function startDeadlineMs(state: ClusterState, { startTimeoutMs }: DaskSettings): number | null {
   if (state.settings.machines?.waitForCapacityMs === undefined) return state.createdAtMs + startTimeoutMs;
-  return state.waiting ? null : Math.max(state.createdAtMs, state.waitedUntilMs ?? 0) + startTimeoutMs;
+  return state.waiting !== null ? null : Math.max(state.createdAtMs, state.waitedUntilMs ?? 0) + startTimeoutMs;
 }
 
 /** With its scheduler and at least one worker, if any were asked for. It stays so when workers come and go. */
@@ -78,7 +78,7 @@ function deadlines(state: ClusterState, dask: DaskState, settings: DaskSettings)
   const { idleTimeoutMs, noClientTimeoutMs, maxLifetimeMs } = settings;
   const found: (End & Window)[] = [];
   const unlessPutOff = (end: End, atMs: number): void =>
-    void found.push(...windowsOf(state, dask, settings, atMs).map((window) => ({ ...end, ...window })));
+    void found.push(...windowsOf(dask, settings, atMs).map((window) => ({ ...end, ...window })));
   if (dask.idleSinceMs !== null) {
     const text = `nothing was computed for ${idleTimeoutMs / 1000} s`;
     unlessPutOff({ code: 'IDLE', text }, dask.idleSinceMs + idleTimeoutMs);

@@ -107,7 +107,7 @@ function applyDrained(state: ClusterState, id: number, outcome: DrainOutcome): v
 
 /** It is alive, and wanted again meanwhile or at least allowed. */
 function canStay(state: ClusterState, instance: ClusterInstance): boolean {
-  if (instance.state !== 'ready' || isVacating(state, instance)) return false;
+  if (instance.state !== 'ready' || isVacating(instance)) return false;
   return instance.slot < state.target || state.target - 1 < (state.dask?.adaptive?.maximum ?? Infinity);
 }
 

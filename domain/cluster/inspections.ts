@@ -5,7 +5,7 @@ import { firstInspectionMs, laterInspectionMs, maxMissing, quietMs, youngInspect
 import type { ClusterInstance, ClusterSettings, ClusterState } from './state.ts';
 
 /** Instances of a Dask cluster have a scheduler that misses them, and sooner. */
-export const areQuietInspected = ({ job }: ClusterSettings): boolean => job !== null;
+const areQuietInspected = ({ job }: ClusterSettings): boolean => job !== null;
 
 /** Time has come to ask whether it is still there. */
 export function isInspectionDue(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
@@ -27,8 +27,6 @@ export interface InspectionNews {
 interface Look {
   seen: 'alive' | 'gone' | 'unknown';
   linkWorks: boolean;
-  /** False: as it was done before those that have hung were lost. */
-  tellsHung: boolean;
 }
 
 /**
@@ -38,9 +36,9 @@ interface Look {
 export function answerInspected(instance: ClusterInstance, look: Look, nowMs: number): boolean | null {
   const { inspected } = instance;
   if (inspected === undefined) return null;
-  if (look.seen !== 'unknown' && (look.tellsHung || inspected.underWay)) inspected.missing = 0;
+  if (look.seen !== 'unknown') inspected.missing = 0;
   if (!inspected.underWay) return null;
-  if (look.tellsHung && isSilent(instance, look)) inspected.silent = (inspected.silent ?? 0) + 1;
+  if (isSilent(instance, look)) inspected.silent = (inspected.silent ?? 0) + 1;
   inspected.underWay = false;
   // An answer that was long in coming is no reason to ask again at once.
   inspected.lastMs = nowMs;
@@ -48,19 +46,8 @@ export function answerInspected(instance: ClusterInstance, look: Look, nowMs: nu
   return inspected.missing >= maxMissing;
 }
 
-/** Whether it makes a difference to this news that `tellsHung`. */
-export function mayTellHung({ instances }: ClusterState, { seen, linkWorks }: InspectionNews): boolean {
-  return seen.some(({ id, state }) => {
-    const instance = instances.find((each) => each.id === id);
-    if (instance?.inspected === undefined) return false;
-    const { underWay, missing } = instance.inspected;
-    const isFound = !underWay && state !== 'unknown' && missing > 0;
-    return isFound || isSilent(instance, { seen: state, linkWorks });
-  });
-}
-
 /** It is there, and had not spoken for long when it was asked about. */
-function isSilent({ inspected, heardAtMs }: ClusterInstance, look: Pick<Look, 'seen' | 'linkWorks'>): boolean {
+function isSilent({ inspected, heardAtMs }: ClusterInstance, look: Look): boolean {
   if (inspected?.underWay !== true || look.seen !== 'alive' || !look.linkWorks) return false;
   return heardAtMs + quietMs <= inspected.lastMs;
 }
@@ -83,7 +70,7 @@ export function inspectionWakes(state: ClusterState): number[] {
  */
 function inspectionAtMs(state: ClusterState, instance: ClusterInstance): number | null {
   const { inspected, registeredAtMs, heardAtMs } = instance;
-  if (state.oldInspections === true || !areQuietInspected(state.settings)) return null;
+  if (!areQuietInspected(state.settings)) return null;
   if (instance.state !== 'ready' || registeredAtMs === null || inspected?.underWay === true) return null;
   if (inspected === undefined) return next(state, registeredAtMs + firstInspectionMs, firstInspectionMs);
   const quietAtMs = Math.max(inspected.lastMs, heardAtMs) + quietMs;

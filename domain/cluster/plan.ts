@@ -149,7 +149,7 @@ function isLate(state: ClusterState, instance: ClusterInstance, nowMs: number): 
 
 /** It should be gone by now, and has not said that it leaves. */
 function isTaken(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
-  if (instance.state === 'error' || instance.leavesAtMs === undefined || !isVacating(state, instance)) return false;
+  if (instance.state === 'error' || instance.leavesAtMs === undefined || !isVacating(instance)) return false;
   return nowMs >= instance.leavesAtMs + takenBackGraceMs;
 }
 
@@ -220,7 +220,7 @@ function nextWake(state: ClusterState, nowMs: number): number | null {
   times.push(...daskWakes(state), ...inspectionWakes(state));
   const deadlineMs = capacityDeadlineMs(state);
   if (deadlineMs !== null && state.launches.length === 0) times.push(deadlineMs);
-  const vacating = state.instances.filter((each) => each.state !== 'stopping' && isVacating(state, each));
+  const vacating = state.instances.filter((each) => each.state !== 'stopping' && isVacating(each));
   times.push(...vacating.map(({ leavesAtMs }) => (leavesAtMs ?? 0) + takenBackGraceMs));
   const launchable = launchableSlots(state);
   if (launchable.length > 0) {

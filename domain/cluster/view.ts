@@ -9,7 +9,7 @@ import type { ClusterInstance, ClusterState, ClusterStatus } from './state.ts';
 export function clusterStatus(state: ClusterState): ClusterStatus {
   if (state.endedAtMs !== null) return failed(state.stopRequested) ? 'error' : 'stopped';
   if (state.stopRequested !== null) return 'stopping';
-  const waits = Boolean(state.waiting) && state.settings.machines?.waitForCapacityMs !== undefined;
+  const waits = state.waiting !== null && state.settings.machines?.waitForCapacityMs !== undefined;
   if (state.launched === 0 && state.launches.length === 0 && !waits) return 'pending';
   if (isSettled(state)) return 'ready';
   return state.readyAtMs === null ? 'starting' : 'scaling';
@@ -26,7 +26,7 @@ export function isSettled(state: ClusterState): boolean {
 
 /** For Dask an instance alone is not enough: its scheduler or worker must have started, and must not be on its way out. */
 function isReady(state: ClusterState, instance: ClusterInstance): boolean {
-  if (instance.state !== 'ready' || instance.drain !== null || isVacating(state, instance)) return false;
+  if (instance.state !== 'ready' || instance.drain !== null || isVacating(instance)) return false;
   return state.dask === null || instance.process?.state === 'started';
 }
 

@@ -20,6 +20,8 @@ export function reservedJob(workspace: string, holder: Holder, settings: Reserve
     tasks: { total, pending: 0, assigned: 0, running: 0, done: 0, error: 0, cancelled: 0 },
     counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },
     array,
+    provider: settings.provider ?? '',
+    region: null,
     instances: holder.instances,
     submittedAtMs: holder.reservedAtMs,
     startedAtMs: null,
@@ -27,7 +29,6 @@ export function reservedJob(workspace: string, holder: Holder, settings: Reserve
     recentErrors: [],
     pagesWritten: 0,
     privateToCreator: holder.privateToCreator ?? false,
-    ...(settings.provider === undefined ? {} : { provider: settings.provider }),
   };
 }
 
@@ -48,6 +49,8 @@ export function reservedCluster(workspace: string, holder: Holder, settings: Res
     endedAtMs: null,
     launched: 0,
     terminated: 0,
+    region: null,
+    waiting: null,
   };
 }
 
@@ -64,6 +67,7 @@ export function reservedDask({ settings, caRef }: ReservedDaskSpec) {
     report: null,
     reportedAtMs: null,
     idleSinceMs: null,
+    unresponsiveSinceMs: null,
     adaptive: null,
     workersWanted: settings.instances - 1,
     workersStarted: 0,

@@ -41,6 +41,7 @@ const specOf = (privateToCreator: boolean): ClusterSpec => ({
       maxLifetimeMs: null,
       drainTimeoutMs: 1,
       aliveEveryMs: 1,
+      unresponsiveTimeoutMs: 1,
       privateToCreator,
     },
   },

@@ -159,7 +159,7 @@ function runDaskWorld(rules: DaskRules, plan: DaskPlan, met: Met<DaskSubject>): 
     rules,
     settings,
     state: rules.createClusterState(
-      { number: 1, workspace: 'w', createdAtMs: bornAtMs },
+      { number: 1, workspace: 'w', user: 'u', createdAtMs: bornAtMs },
       daskClusterSettings(plan.instances, settings),
     ),
     nowMs: bornAtMs,

@@ -3,7 +3,6 @@
 import {
   ActivityCancellationType,
   log,
-  patched,
   proxyActivities,
   upsertSearchAttributes,
   workflowInfo,
@@ -13,7 +12,6 @@ import type { InstanceActivities } from '../../activities/activities.ts';
 import { applyInspection, applyLaunch, applyTerminated } from '../../domain/cluster/apply.ts';
 import type { LaunchNews } from '../../domain/cluster/apply.ts';
 import type { Footprint } from '../../domain/cluster/footprint.ts';
-import { mayTellHung } from '../../domain/cluster/inspections.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
@@ -157,13 +155,8 @@ async function inspect(state: ClusterState, input: ClusterInput, ids: string[]):
   const news = await instances(state).inspectInstances.executeWithOptions({ summary: `look at ${ids.length} silent` }, [
     { ...target(state, input), ids },
   ]);
-  // Asked only where it matters: hardly any instance hangs.
-  const tellsHung = mayTellHung(state, news) && patched(hungPatch);
-  applyInspection(state, news, Date.now(), tellsHung);
+  applyInspection(state, news, Date.now());
 }
-
-/** Who has hung is lost, though nobody misses it: ends and launches that were not. */
-const hungPatch = 'hung-is-lost';
 
 async function tellJob(state: ClusterState, signal: string, body: object): Promise<void> {
   if (state.settings.job !== null) await tell(jobWorkflowId(state.settings.job), signal, body);

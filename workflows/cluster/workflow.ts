@@ -6,7 +6,6 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
-  patched,
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
@@ -17,9 +16,7 @@ import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask.ts';
 import { footprintToTell, noteFootprintTold } from '../../domain/cluster/footprint.ts';
 import { giveBack } from '../../domain/cluster/give-back.ts';
-import { areQuietInspected } from '../../domain/cluster/inspections.ts';
 import { intend, isEnding, planCluster } from '../../domain/cluster/plan.ts';
-import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { onCancelRequest } from '../cancellation.ts';
@@ -54,16 +51,7 @@ const viewQuery = defineQuery<ClusterView>(clusterMessages.view);
 
 export async function cluster(input: ClusterInput): Promise<ClusterView> {
   const createdAtMs = Date.now();
-  // Asked at the beginning of each run, so that all of a run goes by the same rules.
-  const oldSlots = !patched(slotsPatch);
-  const begun = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
-  // Asked only where it matters: a job's cluster has its settings from the beginning.
-  const oldInspections = begun !== null && areQuietInspected(begun.settings) && !patched(patchOf(begun.settings));
-  const oldProbes = !patched(probesPatch);
-  const oldDepartures = !patched(departuresPatch);
-  const oldDeadlines = (begun === null || begun.settings.dask !== null) && !patched(deadlinesPatch);
-  const old = { oldSlots, oldInspections, oldProbes, oldDepartures, oldDeadlines };
-  let state = begun === null ? null : withRules(begun, old);
+  let state = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
   // What is asked before the specification has been read is done as soon as it has.
   const early: ((known: ClusterState) => void)[] = [];
   const news = createNews();
@@ -84,56 +72,17 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   );
   setHandler(giveBackSignal, ({ instances }) => change((known) => giveBack(known, instances, Date.now())));
   setHandler(keepaliveSignal, (signal) => change((known) => keepAlive(known, signal.noClientTimeoutMs, Date.now())));
-  setHandler(suspectSignal, ({ instances }) =>
-    change((known) => {
-      // Asked only where it matters: almost no cluster hears of an instance while its launch is under way.
-      const isLaunching = known.launches.length > 0 && patched(launchingPatch);
-      suspectInstances(known, instances, Date.now(), isLaunching);
-    }),
-  );
+  setHandler(suspectSignal, ({ instances }) => change((known) => suspectInstances(known, instances, Date.now())));
   const stop = (why: StopSignal): void => change((known) => stopCluster(known, { ...why, atMs: Date.now() }));
   setHandler(stopSignal, stop);
   setHandler(viewQuery, () => (state === null ? pendingCluster(input, createdAtMs) : viewCluster(state, input)));
 
   const told = (): void => stop({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
   return onCancelRequest(told, async () => {
-    state ??= withRules(createState(input, createdAtMs, await loadSettings(input)), old);
+    state ??= createState(input, createdAtMs, await loadSettings(input));
     for (const how of early) how(state);
     return run(state, input, news);
   });
-}
-
-/** Slots have successors and pauses: other commands at other times. */
-const slotsPatch = 'slots-have-successors-and-pauses';
-
-/** Quiet instances are inspected: timers and activities that were not. Those of this machine came later. */
-const inspectionsPatch = 'inspects-quiet-instances';
-const localInspectionsPatch = 'inspects-quiet-processes';
-
-/** When instances do not register, missing ones are launched one at a time. */
-const probesPatch = 'tries-one-at-a-time';
-
-/** Whoever leaves in order works on, and is no failure: other ends and launches at other times. */
-const departuresPatch = 'departures-are-no-failures';
-
-/** A Dask cluster whose head cannot be heard is neither idle nor without a client: it ends later, or not at all. */
-const deadlinesPatch = 'unheard-is-not-idle';
-
-/** What may come from a launch under way is not told lost: one signal less. */
-const launchingPatch = 'launching-is-not-lost';
-
-const patchOf = ({ machines }: ClusterState['settings']): string =>
-  machines === undefined ? localInspectionsPatch : inspectionsPatch;
-
-const ruleNames = ['oldSlots', 'oldInspections', 'oldProbes', 'oldDepartures', 'oldDeadlines'] as const;
-type OldRules = Record<(typeof ruleNames)[number], boolean>;
-
-function withRules(state: ClusterState, old: OldRules): ClusterState {
-  for (const name of ruleNames) {
-    if (old[name]) state[name] = true;
-    else delete state[name];
-  }
-  return state;
 }
 
 function createState(
@@ -141,8 +90,7 @@ function createState(
   createdAtMs: number,
   settings: ClusterState['settings'],
 ): ClusterState {
-  // A cluster that a job started before there were Dask clusters has no such setting, and is still running.
-  return createClusterState({ number, workspace, user, createdAtMs }, { ...settings, dask: settings.dask ?? null });
+  return createClusterState({ number, workspace, user, createdAtMs }, settings);
 }
 
 interface News {
@@ -156,16 +104,6 @@ function createNews(): News {
   return { clear: () => void (any = false), note: () => void (any = true), any: () => any };
 }
 
-const footprintPatch = 'tells-its-footprint';
-
-/** A run that is to continue as new, and waits for what is in flight, carried out nothing at all. */
-const rollPatch = 'ends-while-it-rolls';
-
-function endingsOf({ decisions }: Plan): Decision[] {
-  const ending = decisions.filter(isEnding);
-  return ending.length > 0 && patched(rollPatch) ? ending : [];
-}
-
 /** Plans and acts until everything is gone after a stop. */
 async function run(state: ClusterState, input: ClusterInput, news: News): Promise<ClusterView> {
   let inFlight = 0;
@@ -176,7 +114,7 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
     if (state.dask !== null) adaptNow(state, state.dask, nowMs);
     watchCapacity(state, nowMs);
     const plan = planCluster(state, nowMs);
-    for (const decision of rolling ? endingsOf(plan) : plan.decisions) {
+    for (const decision of rolling ? plan.decisions.filter(isEnding) : plan.decisions) {
       intend(state, decision, nowMs);
       inFlight += 1;
       void carryOut(state, input, decision).then(() => {
@@ -185,8 +123,7 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
       });
     }
     const footprint = rolling ? null : footprintToTell(state);
-    // Histories from before this were recorded without these signals.
-    if (footprint !== null && patched(footprintPatch)) {
+    if (footprint !== null) {
       noteFootprintTold(state, footprint);
       inFlight += 1;
       void tellFootprint(state, footprint).then(() => {

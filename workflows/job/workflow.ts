@@ -6,7 +6,6 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
-  patched,
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
@@ -89,16 +88,14 @@ async function run(state: JobState): Promise<'over' | 'roll'> {
       cancelJob(state, { code: 'JOB_TIMEOUT', text: timeoutText(state), atMs: nowMs });
     const suspects = expireLeases(state, nowMs);
     if (suspects.length > 0) await suspect(state.number, suspects);
-    // Histories from before this were recorded without its timers and signals.
-    const shrinks = patched(shrinkPatch);
-    const spare = shrinks ? giveBackInstances(state, nowMs) : [];
+    const spare = giveBackInstances(state, nowMs);
     if (spare.length > 0) await giveBack(state.number, spare);
     if (pageDue(state) !== null) await writePage(state);
     setCurrentDetails(describeJob(state));
     tagStatus(state);
     if (state.outcome !== null) return 'over';
     if (shouldRoll()) return 'roll';
-    const wake = (): number | null => (shrinks ? earlier(nextWakeMs(state), nextShrinkMs(state)) : nextWakeMs(state));
+    const wake = (): number | null => earlier(nextWakeMs(state), nextShrinkMs(state));
     const wakeMs = wake();
     const sooner = (): boolean => {
       const next = wake();
@@ -112,8 +109,6 @@ async function run(state: JobState): Promise<'over' | 'roll'> {
       });
   }
 }
-
-const shrinkPatch = 'gives-instances-back';
 
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);

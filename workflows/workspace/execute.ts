@@ -83,7 +83,7 @@ function jobInput(state: WorkspaceState, holder: Holder): JobInput {
     specRef: holder.specRef,
     user: holder.user,
     deploymentId: state.deploymentId,
-    ...(holder.privateToCreator === true ? { privateToCreator: true } : {}),
+    privateToCreator: holder.privateToCreator === true,
   };
 }
 

@@ -9,7 +9,7 @@ import { fewerAfterMs } from '../../../domain/limits.ts';
 import { daskClusterSettings } from '../../builders/dask-settings.ts';
 
 it('forgets the most that Dask wished for before', () => {
-  const state = createClusterState({ number: 1, workspace: 'w', createdAtMs: 0 }, daskClusterSettings(9));
+  const state = createClusterState({ number: 1, workspace: 'w', user: 'u', createdAtMs: 0 }, daskClusterSettings(9));
   wish(state, 8);
   adaptCluster(state, { minimum: 0, maximum: 8 }, 0);
   wish(state, 5);

@@ -11,7 +11,10 @@ import { fewerAfterMs } from '../../../domain/limits.ts';
 import { daskClusterSettings } from '../../builders/dask-settings.ts';
 
 function running(count: number) {
-  const state = createClusterState({ number: 7, workspace: 'w', createdAtMs: 0 }, daskClusterSettings(count));
+  const state = createClusterState(
+    { number: 7, workspace: 'w', user: 'u', createdAtMs: 0 },
+    daskClusterSettings(count),
+  );
   const decide = (nowMs: number) => {
     for (const decision of planCluster(state, nowMs).decisions) intend(state, decision, nowMs);
   };
