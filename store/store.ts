@@ -184,6 +184,8 @@ export interface StoredRecord<V> {
   instances: number;
   createdAtMs: number;
   endedAtMs: number | null;
+  /** Why its workflow could never be started (see `refused`); null otherwise: then the view has the reason. */
+  refusal: { code: string; text: string } | null;
   /** As the workflow wrote it last; null before the first time. */
   view: V | null;
   viewVersion: number;

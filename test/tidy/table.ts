@@ -32,6 +32,11 @@ export const table: [prefix: string, row: Row][] = [
       packageTypes: /^@temporalio\/(client|worker)$/,
     },
   ],
+  // The port is types alone; views and rules come from contracts/ and domain/.
+  [
+    'store/',
+    { own: /^(store|domain)\/|^platform\/ids\.ts$/, ownTypes: /^contracts\//, packages: /^(node|kysely|pg)$/ },
+  ],
   ['providers/contract', { own: /^(providers|domain|test\/support)\//, packages: /^(node|vitest)$/ }],
   ['providers/', { own: /^(providers|domain)\//, packages: /^(node|@aws-sdk\/.*|@google-cloud\/.*)$/ }],
   ['platform/replayer.ts', { own: /^$/, packages: /^@temporalio\/worker$/ }],

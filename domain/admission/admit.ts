@@ -1,0 +1,106 @@
+// The decision about one request for a job or cluster: a repeat of an earlier request, an open one found by its name, a new one,
+// or a refusal.
+import type { Problem } from '../errors.ts';
+import { exceeded, type Quota } from '../quota/usage.ts';
+import { idempotencyTtlMs } from './limits.ts';
+
+export type AdmissionKind = 'job' | 'cluster';
+
+export interface AdmissionRequest {
+  admissionId: string;
+  bodyHash: string;
+  kind: AdmissionKind;
+  /** Empty: named after its number. */
+  name: string;
+  getOrCreate: boolean;
+  /** The number of an open one of this name that is ending: its name is free for this request. */
+  instead?: number;
+  instances: number;
+  vcpus: number;
+}
+
+/** The answer that an idempotency key got before. */
+export interface EarlierAnswer {
+  number: number;
+  name: string;
+  admissionId: string;
+  bodyHash: string;
+  atMs: number;
+  named: boolean;
+}
+
+/** The open job or cluster that has the name. */
+export interface NameOwner {
+  number: number;
+  kind: AdmissionKind;
+  admissionId: string;
+}
+
+export interface AdmissionContext {
+  earlier: EarlierAnswer | null;
+  owner: NameOwner | null;
+  quota: Quota;
+}
+
+export interface Found {
+  number: number;
+  name: string;
+  admissionId: string;
+  /** False for a retry of the very request that was admitted: its caller may not have received the answer. */
+  existing: boolean;
+  named: boolean;
+}
+
+/** `found`: the answer, which a key must remember when it was found by its name. `create`: reserve, number, insert. */
+export type AdmissionDecision = { found: Found; isRepeat: boolean } | { create: true } | { error: Problem };
+
+/** Repeats are answered before names and limits are checked: what they asked for is reserved already. */
+export function decideAdmission(
+  { earlier, owner, quota }: AdmissionContext,
+  item: AdmissionRequest,
+  nowMs: number,
+): AdmissionDecision {
+  if (earlier !== null && nowMs - earlier.atMs < idempotencyTtlMs && !isToBeReplaced(earlier, item)) {
+    if (earlier.bodyHash !== item.bodyHash) return { error: keyReused };
+    const { number, name, admissionId, named } = earlier;
+    return { found: { number, name, admissionId, existing: admissionId !== item.admissionId, named }, isRepeat: true };
+  }
+  if (reservedName.test(item.name)) return { error: nameReserved };
+  if (owner !== null && owner.number !== item.instead) {
+    if (!item.getOrCreate || owner.kind !== item.kind) return { error: nameTaken(item.name, owner) };
+    const { number, admissionId } = owner;
+    return { found: { number, name: item.name, admissionId, existing: true, named: true }, isRepeat: false };
+  }
+  const over = exceeded(quota, { running: 1, instances: item.instances, vcpus: item.vcpus });
+  return over === null ? { create: true } : { error: over };
+}
+
+/** The name of a job or cluster that was created without one. */
+export const defaultName = (kind: AdmissionKind, number: number): string => `${kind}-${number}`;
+
+/** The key was answered with the ending one that this request replaces. */
+const isToBeReplaced = (earlier: EarlierAnswer, item: AdmissionRequest): boolean =>
+  item.instead !== undefined && earlier.number === item.instead && earlier.bodyHash === item.bodyHash;
+
+/** Default names: a request that could choose one would take the name of a later number. */
+const reservedName = /^(job|cluster)-[0-9]+$/;
+
+const nameReserved: Problem = {
+  code: 'VALIDATION',
+  field: 'name',
+  message: 'Names of the form job-12 and cluster-12 are reserved for jobs and clusters without a name of their own.',
+  hint: 'Choose another name, or leave it out.',
+};
+
+const keyReused: Problem = {
+  code: 'IDEMPOTENCY_MISMATCH',
+  message: 'This Idempotency-Key was used within the last 24 hours for a different request body.',
+  hint: 'Send a new key for a new request, or the same body to repeat the old one.',
+};
+
+const nameTaken = (name: string, { kind, number }: NameOwner): Problem => ({
+  code: 'NAME_TAKEN',
+  field: 'name',
+  message: `The name ${JSON.stringify(name)} belongs to ${kind} ${number}, which is still open.`,
+  hint: 'Choose another name, or end that one first.',
+});

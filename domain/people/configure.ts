@@ -1,0 +1,26 @@
+// Changes of a workspace's limits, which are an admin's to make.
+import type { Problem } from '../errors.ts';
+import { mergeLimits } from '../quota/limits.ts';
+import type { WorkspaceLimits } from '../quota/state.ts';
+import { needsAdmin, type Caller } from './authority.ts';
+import { peopleEvent } from './events.ts';
+import type { PeopleEvent } from './state.ts';
+
+export interface Limits {
+  limits: WorkspaceLimits;
+  perUser: Partial<WorkspaceLimits>;
+}
+
+/** Changes only the limits that are named; `perUser: null` removes the limits of each user. */
+export function configure(
+  before: Limits & { caller: Caller },
+  change: { limits: Partial<WorkspaceLimits>; perUser?: Partial<WorkspaceLimits> | null },
+  nowMs: number,
+): { ok: Limits & { event: PeopleEvent } } | { error: Problem } {
+  const refused = needsAdmin(before.caller, nowMs);
+  if (refused !== null) return { error: refused };
+  const limits = { ...before.limits, ...change.limits };
+  const perUser = mergeLimits(before.perUser, change.perUser);
+  const text = JSON.stringify({ ...limits, perUser });
+  return { ok: { limits, perUser, event: peopleEvent(before.caller.by, 'LIMITS', text, nowMs) } };
+}

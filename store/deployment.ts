@@ -1,0 +1,44 @@
+// Whose database this is, and the counter of numbers.
+import type { Database } from './database.ts';
+import type { DeploymentStore } from './store.ts';
+import type { Db } from './tables.ts';
+
+export function createDeploymentStore(database: Database): DeploymentStore {
+  return {
+    claim: (deploymentId, nowMs) =>
+      database.write(async (db) => {
+        const claimed = await db
+          .updateTable('deployment')
+          .set({ deployment_id: deploymentId, created_at_ms: nowMs })
+          .where('deployment_id', 'is', null)
+          .executeTakeFirst();
+        if (claimed.numUpdatedRows > 0n) return { deploymentId, isNew: true };
+        const row = await db.selectFrom('deployment').select('deployment_id').executeTakeFirstOrThrow();
+        return { deploymentId: row.deployment_id ?? deploymentId, isNew: false };
+      }),
+    read: async () => {
+      const row = await database.read((db) => db.selectFrom('deployment').selectAll().executeTakeFirst());
+      if (row === undefined || row.deployment_id === null || row.created_at_ms === null) return null;
+      return { deploymentId: row.deployment_id, createdAtMs: row.created_at_ms, nextNumber: row.next_number };
+    },
+    reserveNumbersTo: (number) => database.write((db) => reserveNumbersTo(db, number)),
+  };
+}
+
+/** Last in its transaction: on PostgreSQL all admissions wait for the one that has taken a number. */
+export async function takeNumber(db: Db): Promise<number> {
+  const row = await db
+    .updateTable('deployment')
+    .set(({ eb }) => ({ next_number: eb('next_number', '+', 1) }))
+    .returning('next_number')
+    .executeTakeFirstOrThrow();
+  return row.next_number - 1;
+}
+
+export async function reserveNumbersTo(db: Db, number: number): Promise<void> {
+  await db
+    .updateTable('deployment')
+    .set({ next_number: number + 1 })
+    .where('next_number', '<=', number)
+    .execute();
+}

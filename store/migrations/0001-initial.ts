@@ -1,0 +1,173 @@
+// The first schema. Kinds of columns are those that both databases have: text, integer and bigint.
+import { sql } from 'kysely';
+
+import type { Engine } from '../database.ts';
+import type { Db } from '../tables.ts';
+
+export async function initial(db: Db, engine: Engine): Promise<void> {
+  await deployment(db);
+  await people(db, engine);
+  await records(db);
+  await admissions(db);
+}
+
+async function deployment(db: Db): Promise<void> {
+  await db.schema
+    .createTable('deployment')
+    .addColumn('singleton', 'integer', (column) => column.primaryKey().check(sql`singleton = 1`))
+    .addColumn('deployment_id', 'text')
+    .addColumn('created_at_ms', 'bigint')
+    .addColumn('next_number', 'bigint', (column) => column.notNull())
+    .execute();
+  await sql`insert into deployment (singleton, next_number) values (1, 1)`.execute(db);
+}
+
+async function people(db: Db, engine: Engine): Promise<void> {
+  await db.schema
+    .createTable('workspaces')
+    .addColumn('slug', 'text', (column) => column.primaryKey())
+    .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('limits', 'text', (column) => column.notNull())
+    .addColumn('per_user', 'text', (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createTable('users')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('role', 'text', (column) => column.notNull())
+    .addColumn('limits', 'text', (column) => column.notNull())
+    .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
+    .addUniqueConstraint('users_name', ['workspace', 'name'])
+    .execute();
+  await db.schema
+    .createTable('tokens')
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('id', 'text', (column) => column.notNull())
+    .addColumn('sha256', 'text', (column) => column.notNull())
+    .addColumn('user_name', 'text', (column) => column.notNull())
+    // Not a reference: the token of a removed user stays in lists until it is deleted.
+    .addColumn('user_id', 'text', (column) => column.notNull())
+    .addColumn('scopes', 'text', (column) => column.notNull())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('created_by', 'text')
+    .addColumn('expires_at_ms', 'bigint')
+    .addColumn('revoked_at_ms', 'bigint')
+    .addPrimaryKeyConstraint('tokens_key', ['workspace', 'id'])
+    .execute();
+  await index(db, 'tokens_of_user', 'tokens', ['workspace', 'user_id']);
+  await db.schema
+    .createTable('people_events')
+    .addColumn('id', engine === 'postgres' ? 'bigserial' : 'integer', (column) =>
+      engine === 'postgres' ? column.primaryKey() : column.primaryKey().autoIncrement(),
+    )
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('by_user', 'text')
+    .addColumn('code', 'text', (column) => column.notNull())
+    .addColumn('text', 'text', (column) => column.notNull())
+    .execute();
+  await index(db, 'people_events_of_workspace', 'people_events', ['workspace', 'id']);
+  await db.schema
+    .createTable('device_logins')
+    .addColumn('key', 'text', (column) => column.primaryKey())
+    .addColumn('client', 'text', (column) => column.notNull())
+    .addColumn('secret_sha256', 'text', (column) => column.notNull())
+    .addColumn('expires_at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('approved', 'integer')
+    .addColumn('workspace', 'text')
+    .addColumn('user_name', 'text')
+    .addColumn('token_id', 'text')
+    .execute();
+  await index(db, 'device_logins_expiry', 'device_logins', ['expires_at_ms']);
+}
+
+async function records(db: Db): Promise<void> {
+  await db.schema
+    .createTable('records')
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('number', 'bigint', (column) => column.notNull())
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('job', 'bigint')
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('user_name', 'text', (column) => column.notNull())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('admission_id', 'text', (column) => column.notNull())
+    .addColumn('spec_ref', 'text', (column) => column.notNull())
+    .addColumn('is_private', 'integer', (column) => column.notNull())
+    .addColumn('instances', 'integer', (column) => column.notNull())
+    .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('ended_at_ms', 'bigint')
+    .addColumn('claimed_until_ms', 'bigint')
+    .addColumn('missing_since_ms', 'bigint')
+    .addColumn('view_version', 'bigint', (column) => column.notNull())
+    .addColumn('view_at_ms', 'bigint')
+    .addColumn('search_name', 'text', (column) => column.notNull())
+    .addColumn('search_command', 'text', (column) => column.notNull())
+    // The long columns last: SQLite reads a row from its start, and a search does not need them.
+    .addColumn('refusal', 'text')
+    .addColumn('command', 'text', (column) => column.notNull())
+    .addColumn('view', 'text')
+    .addPrimaryKeyConstraint('records_key', ['kind', 'number'])
+    .execute();
+  await index(db, 'records_list', 'records', ['workspace', 'kind', 'number']);
+  await index(db, 'records_by_status', 'records', ['workspace', 'kind', 'status', 'number']);
+  await index(db, 'records_by_user', 'records', ['workspace', 'kind', 'user_name', 'number']);
+  await index(db, 'records_by_name', 'records', ['workspace', 'kind', 'name', 'number']);
+  await sql`create index records_startable on records (number) where state = 'admitted'`.execute(db);
+  await sql`create index records_open on records (kind, number) where state = 'open'`.execute(db);
+  await sql`create index records_not_ended on records (workspace, kind, number) where state <> 'ended'`.execute(db);
+}
+
+async function admissions(db: Db): Promise<void> {
+  await db.schema
+    .createTable('open_names')
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('number', 'bigint', (column) => column.notNull().unique())
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('admission_id', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('open_names_key', ['workspace', 'name'])
+    .execute();
+  await db.schema
+    .createTable('reservations')
+    .addColumn('number', 'bigint', (column) => column.primaryKey())
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('user_name', 'text', (column) => column.notNull())
+    .addColumn('instances', 'integer', (column) => column.notNull())
+    .addColumn('vcpus', 'integer', (column) => column.notNull())
+    .addColumn('worker_vcpus', 'integer', (column) => column.notNull())
+    .addColumn('share', 'text')
+    .addColumn('has', 'text')
+    .execute();
+  // All columns that the sums need: they are read from the index alone.
+  await index(db, 'reservations_use', 'reservations', ['workspace', 'user_name', 'instances', 'vcpus']);
+  await db.schema
+    .createTable('idempotency_keys')
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('key', 'text', (column) => column.notNull())
+    .addColumn('number', 'bigint', (column) => column.notNull())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('admission_id', 'text', (column) => column.notNull())
+    .addColumn('body_hash', 'text', (column) => column.notNull())
+    .addColumn('at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('named', 'integer', (column) => column.notNull())
+    .addPrimaryKeyConstraint('idempotency_keys_key', ['workspace', 'key'])
+    .execute();
+  await index(db, 'idempotency_keys_age', 'idempotency_keys', ['workspace', 'at_ms']);
+  await db.schema
+    .createTable('deferred_commands')
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('number', 'bigint', (column) => column.notNull())
+    .addColumn('workspace', 'text', (column) => column.notNull())
+    .addColumn('by_user', 'text', (column) => column.notNull())
+    .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('deferred_commands_key', ['kind', 'number'])
+    .execute();
+}
+
+async function index(db: Db, name: string, table: string, columns: string[]): Promise<void> {
+  await db.schema.createIndex(name).on(table).columns(columns).execute();
+}

@@ -1,0 +1,52 @@
+// Opens the database of records: SQLite in a file, or PostgreSQL where a URL is set.
+import type { Database } from './database.ts';
+import { createAdmissionStore } from './admissions.ts';
+import { createCommandStore } from './commands.ts';
+import { createDeploymentStore } from './deployment.ts';
+import { createLoginStore } from './logins.ts';
+import { prepareSchema } from './migrate.ts';
+import { createPeopleStore } from './people.ts';
+import { createQuotaStore } from './quotas.ts';
+import { createRecordStore } from './records.ts';
+import { openSqliteFile, openSqliteMemory } from './sqlite/database.ts';
+import type { Store } from './store.ts';
+import { createWorkspaceStore } from './workspaces.ts';
+
+/**
+ * `url`: of PostgreSQL; null: SQLite in `file`, which is created with mode 0600. `migrate`: creates or updates the tables;
+ * without it, a database that is not up to date is a CONFLICT. Throws UNAVAILABLE while the database cannot be reached.
+ */
+export async function openStore(options: { url: string | null; file: string; migrate: boolean }): Promise<Store> {
+  const { url, file, migrate } = options;
+  if (url !== null) throw new Error('PostgreSQL is not supported yet.');
+  return prepared(await openSqliteFile(file), migrate);
+}
+
+/** An empty store for tests, gone when it is closed. */
+export const openMemoryStore = (): Promise<Store> => prepared(openSqliteMemory(), true);
+
+async function prepared(database: Database, migrate: boolean): Promise<Store> {
+  try {
+    await prepareSchema(database, { migrate });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return createStore(database);
+}
+
+const createStore = (database: Database): Store => ({
+  deployment: createDeploymentStore(database),
+  workspaces: createWorkspaceStore(database),
+  people: createPeopleStore(database),
+  logins: createLoginStore(database),
+  admissions: createAdmissionStore(database),
+  jobs: createRecordStore(database, 'job'),
+  clusters: createRecordStore(database, 'cluster'),
+  quotas: createQuotaStore(database),
+  commands: createCommandStore(database),
+  ping: async () => {
+    await database.read((db) => db.selectFrom('deployment').select('next_number').execute());
+  },
+  close: () => database.close(),
+});

@@ -1,0 +1,119 @@
+// Rows of people, and the queries that several methods share.
+import type { Caller } from '../domain/people/authority.ts';
+import type { By, PeopleEvent, Scope, Token, User } from '../domain/people/state.ts';
+import type { WorkspaceLimits } from '../domain/quota/state.ts';
+import type { Engine } from './database.ts';
+import type { Workspace } from './store.ts';
+import type { Db, TokenTable, UserTable, WorkspaceTable } from './tables.ts';
+
+/**
+ * The workspace; changes of people and limits and admissions of one workspace wait for each other. On PostgreSQL by a lock of
+ * its row, on SQLite by the transaction itself.
+ */
+export async function lockWorkspace(db: Db, engine: Engine, slug: string): Promise<Workspace | null> {
+  const row = await db
+    .selectFrom('workspaces')
+    .selectAll()
+    .where('slug', '=', slug)
+    .$if(engine === 'postgres', (query) => query.forNoKeyUpdate())
+    .executeTakeFirst();
+  return row === undefined ? null : workspaceOf(row);
+}
+
+export const workspaceOf = (row: WorkspaceTable): Workspace => ({
+  slug: row.slug,
+  createdAtMs: row.created_at_ms,
+  limits: JSON.parse(row.limits) as WorkspaceLimits,
+  perUser: JSON.parse(row.per_user) as Partial<WorkspaceLimits>,
+});
+
+export const userOf = (row: UserTable): User => ({
+  id: row.id,
+  name: row.name,
+  role: row.role,
+  limits: JSON.parse(row.limits) as Partial<WorkspaceLimits>,
+  createdAtMs: row.created_at_ms,
+});
+
+export const tokenOf = (row: TokenTable): Token => ({
+  id: row.id,
+  sha256: row.sha256,
+  user: row.user_name,
+  userId: row.user_id,
+  scopes: JSON.parse(row.scopes) as Scope[],
+  name: row.name,
+  createdAtMs: row.created_at_ms,
+  createdBy: row.created_by,
+  expiresAtMs: row.expires_at_ms,
+  revokedAtMs: row.revoked_at_ms,
+});
+
+export async function findUser(db: Db, slug: string, name: string): Promise<User | null> {
+  const row = await db
+    .selectFrom('users')
+    .selectAll()
+    .where('workspace', '=', slug)
+    .where('name', '=', name)
+    .executeTakeFirst();
+  return row === undefined ? null : userOf(row);
+}
+
+export async function findToken(db: Db, slug: string, id: string): Promise<Token | null> {
+  const row = await db
+    .selectFrom('tokens')
+    .selectAll()
+    .where('workspace', '=', slug)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row === undefined ? null : tokenOf(row);
+}
+
+/** The caller's rows as they are in this transaction. */
+export async function callerOf(db: Db, slug: string, by: By): Promise<Caller> {
+  if (by === null) return { slug, by, token: null, user: null };
+  return { slug, by, token: await findToken(db, slug, by.tokenId), user: await findUser(db, slug, by.user) };
+}
+
+export async function countUsers(db: Db, slug: string): Promise<{ users: number; admins: number }> {
+  const rows = await db
+    .selectFrom('users')
+    .select(({ fn }) => ['role', fn.countAll<number>().as('count')])
+    .where('workspace', '=', slug)
+    .groupBy('role')
+    .execute();
+  return {
+    users: rows.reduce((sum, { count }) => sum + count, 0),
+    admins: rows.find(({ role }) => role === 'admin')?.count ?? 0,
+  };
+}
+
+export async function insertUser(db: Db, slug: string, { id, name, role, limits, createdAtMs }: User): Promise<void> {
+  const row = { id, name, role, limits: JSON.stringify(limits), created_at_ms: createdAtMs };
+  await db
+    .insertInto('users')
+    .values({ ...row, workspace: slug })
+    .execute();
+}
+
+export async function insertToken(db: Db, slug: string, token: Token): Promise<void> {
+  await db
+    .insertInto('tokens')
+    .values({
+      workspace: slug,
+      id: token.id,
+      sha256: token.sha256,
+      user_name: token.user,
+      user_id: token.userId,
+      scopes: JSON.stringify(token.scopes),
+      name: token.name,
+      created_at_ms: token.createdAtMs,
+      created_by: token.createdBy,
+      expires_at_ms: token.expiresAtMs,
+      revoked_at_ms: token.revokedAtMs,
+    })
+    .execute();
+}
+
+export async function insertEvent(db: Db, slug: string, { atMs, by, code, text }: PeopleEvent): Promise<void> {
+  await db.insertInto('people_events').values({ workspace: slug, at_ms: atMs, by_user: by, code, text }).execute();
+}

@@ -1,0 +1,77 @@
+// Rows of reservations, and sums over them.
+import type { Reservation, WorkspaceLimits } from '../domain/quota/state.ts';
+import type { Quota } from '../domain/quota/usage.ts';
+import { findUser } from './people-rows.ts';
+import type { Workspace } from './store.ts';
+import type { Db, ReservationTable } from './tables.ts';
+
+export const reservationOf = (row: ReservationTable): Reservation => ({
+  number: row.number,
+  user: row.user_name,
+  instances: row.instances,
+  vcpus: row.vcpus,
+  workerVcpus: row.worker_vcpus,
+  ...(row.share === null ? {} : { share: JSON.parse(row.share) as NonNullable<Reservation['share']> }),
+  ...(row.has === null ? {} : { has: JSON.parse(row.has) as NonNullable<Reservation['has']> }),
+});
+
+/** What is in use in the workspace, or by one user of it. */
+export async function usageOf(db: Db, workspace: string, user?: string): Promise<WorkspaceLimits> {
+  const row = await db
+    .selectFrom('reservations')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('running'),
+      fn.sum<number | null>('instances').as('instances'),
+      fn.sum<number | null>('vcpus').as('vcpus'),
+    ])
+    .where('workspace', '=', workspace)
+    .$if(user !== undefined, (query) => query.where('user_name', '=', user ?? ''))
+    .executeTakeFirstOrThrow();
+  return { running: row.running, instances: row.instances ?? 0, vcpus: row.vcpus ?? 0 };
+}
+
+/** By name, each user who uses something. */
+export async function usageByUser(db: Db, workspace: string): Promise<{ user: string; use: WorkspaceLimits }[]> {
+  const rows = await db
+    .selectFrom('reservations')
+    .select(({ fn }) => [
+      'user_name as user',
+      fn.countAll<number>().as('running'),
+      fn.sum<number>('instances').as('instances'),
+      fn.sum<number>('vcpus').as('vcpus'),
+    ])
+    .where('workspace', '=', workspace)
+    .groupBy('user_name')
+    .execute();
+  return rows.map(({ user, ...use }) => ({ user, use })).toSorted((a, b) => (a.user < b.user ? -1 : 1));
+}
+
+/** Use and limits of the workspace, which the caller has locked, and of one user. */
+export async function quotaOf(db: Db, { slug, limits, perUser }: Workspace, user: string): Promise<Quota> {
+  const own = (await findUser(db, slug, user))?.limits ?? {};
+  return {
+    workspace: { use: await usageOf(db, slug), limits },
+    user: { name: user, use: await usageOf(db, slug, user), limits: { ...perUser, ...own } },
+  };
+}
+
+export async function insertReservation(
+  db: Db,
+  workspace: string,
+  { number, user, instances, vcpus, workerVcpus }: Reservation,
+): Promise<void> {
+  await db
+    .insertInto('reservations')
+    .values({
+      ...{ number, workspace, user_name: user, instances, vcpus, worker_vcpus: workerVcpus },
+      ...{ share: null, has: null },
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Releases the quota and the name of an ended number. */
+export async function releaseNumber(db: Db, number: number): Promise<void> {
+  await db.deleteFrom('reservations').where('number', '=', number).execute();
+  await db.deleteFrom('open_names').where('number', '=', number).execute();
+}

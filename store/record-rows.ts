@@ -1,0 +1,118 @@
+// Rows of jobs and clusters.
+import type { RecordKind, RecordState, Startable, StoredRecord } from './store.ts';
+import type { RecordTable } from './tables.ts';
+
+/** What both kinds of views have. */
+export interface AnyView {
+  number: number;
+  workspace: string;
+  name: string;
+  user: string;
+  status: string;
+  endedAtMs: number | null;
+  /** Of a job: a number; of a cluster: a list. */
+  instances: unknown;
+  /** Of a job. */
+  command?: string;
+  /** Of a cluster. */
+  createdAtMs?: number;
+  target?: number;
+  /** Of a cluster that runs the tasks of a job. */
+  job?: number | null;
+}
+
+export interface NewRecord {
+  kind: RecordKind;
+  number: number;
+  workspace: string;
+  job?: number | null;
+  name: string;
+  user: string;
+  state: RecordState;
+  admissionId: string;
+  specRef: string;
+  privateToCreator: boolean;
+  command: string;
+  instances: number;
+  createdAtMs: number;
+}
+
+export const newRecord = (record: NewRecord): RecordTable => ({
+  kind: record.kind,
+  number: record.number,
+  workspace: record.workspace,
+  job: record.job ?? null,
+  name: record.name,
+  user_name: record.user,
+  state: record.state,
+  admission_id: record.admissionId,
+  spec_ref: record.specRef,
+  is_private: record.privateToCreator ? 1 : 0,
+  command: storable(record.command),
+  search_name: searchable(record.name),
+  search_command: searchable(record.command),
+  status: 'pending',
+  instances: record.instances,
+  created_at_ms: record.createdAtMs,
+  ended_at_ms: null,
+  claimed_until_ms: null,
+  missing_since_ms: null,
+  refusal: null,
+  view_version: 0,
+  view_at_ms: null,
+  view: null,
+});
+
+export const recordOf = <V>(row: RecordTable): StoredRecord<V> => ({
+  number: row.number,
+  workspace: row.workspace,
+  job: row.job,
+  name: row.name,
+  user: row.user_name,
+  state: row.state,
+  admissionId: row.admission_id,
+  specRef: row.spec_ref,
+  privateToCreator: row.is_private === 1,
+  command: row.command,
+  status: row.status,
+  instances: row.instances,
+  createdAtMs: row.created_at_ms,
+  endedAtMs: row.ended_at_ms,
+  refusal: row.refusal === null ? null : (JSON.parse(row.refusal) as StoredRecord<V>['refusal']),
+  view: viewOf<V>(row.view),
+  viewVersion: row.view_version,
+  viewAtMs: row.view_at_ms,
+});
+
+export const startableColumns = [
+  ...(['kind', 'number', 'workspace', 'name', 'user_name', 'admission_id', 'spec_ref'] as const),
+  ...(['is_private', 'created_at_ms'] as const),
+] as const;
+
+export const startableOf = (row: Pick<RecordTable, (typeof startableColumns)[number]>): Startable => ({
+  kind: row.kind,
+  number: row.number,
+  workspace: row.workspace,
+  name: row.name,
+  user: row.user_name,
+  admissionId: row.admission_id,
+  specRef: row.spec_ref,
+  privateToCreator: row.is_private === 1,
+  admittedAtMs: row.created_at_ms,
+});
+
+/** Upper and lower case are equal in a search. In JS: the lower() of SQLite knows ASCII only. */
+export const searchable = (text: string): string => storable(text).normalize('NFC').toLowerCase();
+
+/** PostgreSQL refuses NUL in text. */
+const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}');
+
+/** Views were written by this store. One that is damaged all the same must not fail the page that it is on. */
+function viewOf<V>(text: string | null): V | null {
+  if (text === null) return null;
+  try {
+    return JSON.parse(text) as V;
+  } catch {
+    return null;
+  }
+}

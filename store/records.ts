@@ -1,0 +1,118 @@
+// Jobs and clusters: what their workflows write, and reads.
+import { sql } from 'kysely';
+
+import type { Database } from './database.ts';
+import { adopt } from './adopt.ts';
+import { releaseNumber } from './quota-rows.ts';
+import { listRecords } from './record-list.ts';
+import { newRecord, recordOf, startableColumns, startableOf, type AnyView } from './record-rows.ts';
+import type { RecordKind, RecordStore } from './store.ts';
+import type { Db } from './tables.ts';
+
+export function createRecordStore<V extends AnyView>(database: Database, kind: RecordKind): RecordStore<V> {
+  return {
+    find: async (workspace, number) => {
+      const row = await database.read((db) =>
+        db
+          .selectFrom('records')
+          .selectAll()
+          .where('kind', '=', kind)
+          .where('number', '=', number)
+          .where('workspace', '=', workspace)
+          .executeTakeFirst(),
+      );
+      return row === undefined ? null : recordOf<V>(row);
+    },
+    list: (query) => database.read((db) => listRecords<V>(db, kind, query)),
+    project: (input) =>
+      database.write(async (db) => {
+        const isWritten = await writeView(db, kind, { ...input, isFinal: false });
+        if (isWritten || !(await insertClusterOfJob(db, kind, input.view))) return;
+        await writeView(db, kind, { ...input, isFinal: false });
+      }),
+    end: ({ release, ...input }) =>
+      database.write(async (db) => {
+        const isWritten = await writeView(db, kind, { ...input, isFinal: true });
+        if (!isWritten && (await insertClusterOfJob(db, kind, input.view))) {
+          await writeView(db, kind, { ...input, isFinal: true });
+        }
+        if (release) await releaseNumber(db, input.view.number);
+      }),
+    adopt: (input) => adopt(database, input),
+    listOpen: async ({ after, limit }) => {
+      const rows = await database.read((db) =>
+        db
+          .selectFrom('records')
+          .select([...startableColumns, 'job', 'missing_since_ms'])
+          .where('kind', '=', kind)
+          .where('state', '=', sql.lit('open'))
+          .where('number', '>', after)
+          .orderBy('number')
+          .limit(limit)
+          .execute(),
+      );
+      return rows.map((row) => ({ ...startableOf(row), job: row.job, missingSinceMs: row.missing_since_ms }));
+    },
+    setMissing: (number, sinceMs) =>
+      database.write(async (db) => {
+        await db
+          .updateTable('records')
+          .set({ missing_since_ms: sinceMs })
+          .where('kind', '=', kind)
+          .where('number', '=', number)
+          .execute();
+      }),
+  };
+}
+
+/** False when the row does not exist, has ended, or has this version or a newer one. A final view counts whatever its version. */
+async function writeView(
+  db: Db,
+  kind: RecordKind,
+  { view, version, nowMs, isFinal }: { view: AnyView; version: number; nowMs: number; isFinal: boolean },
+): Promise<boolean> {
+  const written = await db
+    .updateTable('records')
+    .set({
+      // A workflow that writes a view was started, even if the process that started it crashed before it could say so.
+      state: isFinal ? 'ended' : 'open',
+      status: view.status,
+      ended_at_ms: isFinal ? (view.endedAtMs ?? nowMs) : view.endedAtMs,
+      claimed_until_ms: null,
+      missing_since_ms: null,
+      view: JSON.stringify(view),
+      view_version: version,
+      view_at_ms: nowMs,
+    })
+    .where('kind', '=', kind)
+    .where('number', '=', view.number)
+    .where('state', '<>', 'ended')
+    .$if(!isFinal, (query) =>
+      query.where((build) => build.or([build('view_at_ms', 'is', null), build('view_version', '<', version)])),
+    )
+    .executeTakeFirst();
+  return written.numUpdatedRows > 0n;
+}
+
+/** The cluster that runs a job's tasks gets its row with its first view; the job's row has the rest. True when it was inserted. */
+async function insertClusterOfJob(db: Db, kind: RecordKind, view: AnyView): Promise<boolean> {
+  if (kind !== 'cluster' || view.job === undefined || view.job === null) return false;
+  const job = await db
+    .selectFrom('records')
+    .selectAll()
+    .where('kind', '=', 'job')
+    .where('number', '=', view.job)
+    .executeTakeFirst();
+  if (job === undefined) return false;
+  const row = newRecord({
+    ...{ kind, number: view.number, workspace: job.workspace, job: job.number, name: view.name, user: job.user_name },
+    ...{ state: 'open', admissionId: job.admission_id, specRef: job.spec_ref, privateToCreator: job.is_private === 1 },
+    ...{ command: job.command, instances: job.instances, createdAtMs: view.createdAtMs ?? job.created_at_ms },
+  });
+  const inserted = await db
+    .insertInto('records')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}

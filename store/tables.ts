@@ -1,0 +1,142 @@
+// The tables, as the queries see them. Times are milliseconds since 1970, flags are 0 or 1, and JSON is text: then both
+// databases give the same values.
+import type { Generated, Kysely } from 'kysely';
+
+import type { Role } from '../domain/people/state.ts';
+import type { RecordKind, RecordState } from './store.ts';
+
+export interface Tables {
+  schema_version: { version: number; applied_at_ms: number };
+  deployment: DeploymentTable;
+  workspaces: WorkspaceTable;
+  users: UserTable;
+  tokens: TokenTable;
+  people_events: PeopleEventTable;
+  device_logins: DeviceLoginTable;
+  records: RecordTable;
+  open_names: { workspace: string; name: string; number: number; kind: RecordKind; admission_id: string };
+  reservations: ReservationTable;
+  idempotency_keys: IdempotencyKeyTable;
+  deferred_commands: DeferredCommandTable;
+}
+
+export type Db = Kysely<Tables>;
+
+/** One row. The id is null until the deployment has claimed the database. */
+interface DeploymentTable {
+  singleton: number;
+  deployment_id: string | null;
+  created_at_ms: number | null;
+  next_number: number;
+}
+
+export interface WorkspaceTable {
+  slug: string;
+  created_at_ms: number;
+  limits: string;
+  per_user: string;
+}
+
+export interface UserTable {
+  id: string;
+  workspace: string;
+  name: string;
+  role: Role;
+  limits: string;
+  created_at_ms: number;
+}
+
+export interface TokenTable {
+  workspace: string;
+  id: string;
+  sha256: string;
+  user_name: string;
+  user_id: string;
+  scopes: string;
+  name: string;
+  created_at_ms: number;
+  created_by: string | null;
+  expires_at_ms: number | null;
+  revoked_at_ms: number | null;
+}
+
+interface PeopleEventTable {
+  id: Generated<number>;
+  workspace: string;
+  at_ms: number;
+  by_user: string | null;
+  code: string;
+  text: string;
+}
+
+export interface DeviceLoginTable {
+  key: string;
+  client: string;
+  secret_sha256: string;
+  expires_at_ms: number;
+  /** Null: not decided. */
+  approved: number | null;
+  workspace: string | null;
+  user_name: string | null;
+  token_id: string | null;
+}
+
+/** Jobs and clusters. The cluster that runs a job's tasks has the job's number: the key is kind and number. */
+export interface RecordTable {
+  kind: RecordKind;
+  number: number;
+  workspace: string;
+  job: number | null;
+  name: string;
+  user_name: string;
+  state: RecordState;
+  admission_id: string;
+  spec_ref: string;
+  is_private: number;
+  command: string;
+  /** Lower case, for the text search. */
+  search_name: string;
+  search_command: string;
+  status: string;
+  instances: number;
+  created_at_ms: number;
+  ended_at_ms: number | null;
+  /** While a process starts the workflow. */
+  claimed_until_ms: number | null;
+  missing_since_ms: number | null;
+  /** JSON of the refusal. */
+  refusal: string | null;
+  view_version: number;
+  view_at_ms: number | null;
+  view: string | null;
+}
+
+export interface ReservationTable {
+  number: number;
+  workspace: string;
+  user_name: string;
+  instances: number;
+  vcpus: number;
+  worker_vcpus: number;
+  share: string | null;
+  has: string | null;
+}
+
+interface IdempotencyKeyTable {
+  workspace: string;
+  key: string;
+  number: number;
+  name: string;
+  admission_id: string;
+  body_hash: string;
+  at_ms: number;
+  named: number;
+}
+
+export interface DeferredCommandTable {
+  kind: 'stop' | 'cancel';
+  number: number;
+  workspace: string;
+  by_user: string;
+  created_at_ms: number;
+}
