@@ -2,33 +2,16 @@
 // a repeated write replaces itself with the same bytes.
 import { ApplicationFailure } from '@temporalio/activity';
 
-import type { ClusterSettings } from '../domain/cluster/state.ts';
-import type { JobSettings, TaskRecord } from '../domain/job/state.ts';
 import { archiveKey, taskPageKey } from '../platform/archive-keys.ts';
 import type { Objects } from '../platform/objects/objects.ts';
 import type { Vault } from '../platform/vault/vault.ts';
 import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
-import type { ClusterView } from '../contracts/cluster.ts';
-import type { JobView } from '../contracts/job.ts';
+import type { ArchiveActivities } from '../contracts/activities.ts';
 
 export interface ArchiveDeps {
   objects: Objects;
   vault: Pick<Vault, 'delete'>;
-}
-
-export interface LoadedJob {
-  settings: JobSettings;
-  bundleRef: string;
-  createdAtMs: number;
-}
-
-export interface ArchiveActivities {
-  loadJob(input: { specRef: string }): Promise<LoadedJob>;
-  archiveTaskPage(input: { workspace: string; job: number; page: number; records: TaskRecord[] }): Promise<void>;
-  archiveJob(input: { view: JobView; bundleRef: string | null }): Promise<void>;
-  loadCluster(input: { specRef: string }): Promise<ClusterSettings>;
-  archiveCluster(input: { view: ClusterView; secretRefs: string[] }): Promise<void>;
 }
 
 export function createArchiveActivities(deps: ArchiveDeps): ArchiveActivities {

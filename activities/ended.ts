@@ -15,18 +15,10 @@ import { clusterMessages, clusterWorkflowId } from '../contracts/cluster.ts';
 import type { ClusterView } from '../contracts/cluster.ts';
 import { jobMessages, jobWorkflowId } from '../contracts/job.ts';
 import type { JobView } from '../contracts/job.ts';
+import type { EndedActivities } from '../contracts/activities.ts';
 import { endedCluster, endedJob, unseenCluster, unseenJob } from './ended-views.ts';
 import { heartbeating } from './heartbeating.ts';
 import { describeWorkflow, presenceOf, queryOrNull } from './presence.ts';
-
-export interface EndedActivities {
-  /** Never rejects for one of them: what could not be described is `unknown`. */
-  lookAtHolders(input: { holders: Pick<Holder, 'number' | 'kind'>[] }): Promise<{ sightings: HolderSighting[] }>;
-  /** Where its instances are, or null when its specification is no more. */
-  whereWas(input: { specRef: string }): Promise<{ provider: string; providerQueue: string } | null>;
-  /** Writes the archive entries of these workflows that are missing, and deletes what lies sealed for the first of them. */
-  archiveEnded(input: { workspace: string; holder: Holder; parts: ('job' | 'cluster')[] }): Promise<void>;
-}
 
 export function createEndedActivities(deps: {
   client: Client;

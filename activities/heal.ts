@@ -15,15 +15,12 @@ import { deploymentId as deploymentWorkflowId, deploymentMessages } from '../wor
 import type { DeploymentView } from '../workflows/deployment/messages.ts';
 import type { HealInput, HealReport } from '../contracts/heal.ts';
 import { jobWorkflowId } from '../contracts/job.ts';
+import type { HealActivities } from '../contracts/activities.ts';
 import { workspaceMessages, workspaceWorkflowId } from '../workflows/workspace/messages.ts';
 import type { WorkspaceView } from '../workflows/workspace/messages.ts';
 import { heartbeating } from './heartbeating.ts';
 import { deploymentOf, describeWorkflow, queryOrNull } from './presence.ts';
 import { readStandstill, type Replayer } from './standstill.ts';
-
-export interface HealActivities {
-  healStandstills(input: HealInput): Promise<HealReport>;
-}
 
 export interface HealDeps {
   client: Client;

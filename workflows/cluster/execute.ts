@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 
-import type { InstanceActivities } from '../../activities/activities.ts';
+import type { InstanceActivities } from '../../contracts/activities.ts';
 import { applyInspection, applyLaunch, applyTerminated } from '../../domain/cluster/apply.ts';
 import type { LaunchNews } from '../../domain/cluster/apply.ts';
 import type { Footprint } from '../../domain/cluster/footprint.ts';

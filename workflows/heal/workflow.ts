@@ -2,7 +2,7 @@
 // long: the next run begins anew.
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 
-import type { HealActivities } from '../../activities/activities.ts';
+import type { HealActivities } from '../../contracts/activities.ts';
 import type { HealInput, HealReport } from '../../contracts/heal.ts';
 
 export async function heal({ deploymentId, dryRun }: HealInput): Promise<HealReport> {

@@ -2,7 +2,7 @@
 // and it gives up rather than wait for long: the next run begins anew.
 import { ActivityFailure, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 
-import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../activities/activities.ts';
+import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../contracts/activities.ts';
 import type { Owner } from '../../domain/owner.ts';
 import { launchMayLastMs } from '../../domain/limits.ts';
 import { decideSweep, groupByOwner } from '../../domain/sweep/decide.ts';

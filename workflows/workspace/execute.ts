@@ -1,11 +1,10 @@
 // How a workspace's decisions become children and leases. Nothing here is in flight when the loop continues as new.
 import { ActivityCancellationType, log, patched, proxyActivities, sleep } from '@temporalio/workflow';
 
-import type { ControlActivities } from '../../activities/activities.ts';
 import { addSpare, needsSpare, noteStart, takeStartable } from '../../domain/workspace/holders.ts';
 import type { Holder, WorkspaceState } from '../../domain/workspace/state.ts';
 import { startAbandoned } from '../children.ts';
-import { control } from '../control-activities.ts';
+import { control, type ControlActivities } from '../control-activities.ts';
 import { shouldRoll } from '../rolling.ts';
 import { clusterType, clusterWorkflowId } from '../../contracts/cluster.ts';
 import type { ClusterInput } from '../../contracts/cluster.ts';

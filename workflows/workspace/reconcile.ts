@@ -2,7 +2,7 @@
 // What a terminated workflow left behind is ended first, archived next, and only then released.
 import { ActivityCancellationType, log, patched, proxyActivities } from '@temporalio/workflow';
 
-import type { EndedActivities, InstanceActivities } from '../../activities/activities.ts';
+import type { EndedActivities, InstanceActivities } from '../../contracts/activities.ts';
 import { beginLook, judgeLook, nextLookMs } from '../../domain/workspace/reconcile.ts';
 import { release } from '../../domain/workspace/holders.ts';
 import type { Holder, WorkspaceState } from '../../domain/workspace/state.ts';
