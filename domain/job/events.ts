@@ -2,7 +2,7 @@
 import { maxLeaseExtensions } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { loseLeases } from './ahead.ts';
-import { endLease, isOver, recordTask, settle } from './rules.ts';
+import { endLease, isOver, recordTask, settle, startOf } from './rules.ts';
 import type { JobState, Lease } from './state.ts';
 
 /** An instance whose lease ran out: its cluster is asked to look at it. */
@@ -78,7 +78,7 @@ export function cancelJob(state: JobState, reason: Reason): void {
       exitCode: null,
       signal: null,
       instance: lease.instance,
-      startedAtMs: lease.grantedAtMs,
+      startedAtMs: startOf(lease),
       endedAtMs: reason.atMs,
       reason: reason.text,
     });
@@ -106,7 +106,7 @@ export function nextWakeMs(state: JobState): number | null {
   return deadlines.length === 0 ? null : deadlines.reduce((a, b) => Math.min(a, b));
 }
 
-/** When the job's time limit ends it; it counts from the first started task. */
+/** When the job's time limit ends it; it counts from the first granted task. */
 export function timeoutAtMs(state: JobState): number | null {
   const { jobTimeoutMs } = state.settings;
   return jobTimeoutMs === null || state.startedAtMs === null ? null : state.startedAtMs + jobTimeoutMs;

@@ -19,7 +19,7 @@ export interface JobSettings {
   leaseMs: number;
   /** Extra attempts for a task whose command exits other than 0. */
   retries: number;
-  /** From the first started task; null means no limit. */
+  /** From the first granted task; null means no limit. */
   jobTimeoutMs: number | null;
   provider: string;
   providerQueue: string;
@@ -40,7 +40,8 @@ export interface Lease {
   /** Last time its agent was heard saying that it holds this lease. */
   heardAtMs: number;
   deadlineMs: number;
-  running: boolean;
+  /** When its command began, as far as its agent has said that it runs; null before. */
+  startedAtMs: number | null;
   /** Periods of silence already forgiven because the instance exists. */
   extensions: number;
   /** Granted before its turn, and its agent has not said that it runs. */
@@ -95,6 +96,7 @@ export interface JobState {
   workspace: string;
   settings: JobSettings;
   submittedAtMs: number;
+  /** When the first task was granted: its command begins as soon as its agent has the answer. */
   startedAtMs: number | null;
   endedAtMs: number | null;
   /** `null` while tasks are open; the outcome once, and for ever, afterwards. */

@@ -20,7 +20,7 @@ export interface JobSummary {
 
 export function summarizeJob(state: JobState): JobSummary {
   const { done, error, cancelled } = state.counters;
-  const running = state.leases.filter((lease) => lease.running).length;
+  const running = state.leases.filter(({ startedAtMs }) => startedAtMs !== null).length;
   const assigned = state.leases.length - running;
   const total = state.settings.taskCount;
   const pending = total - done - error - cancelled - running - assigned;
@@ -49,10 +49,10 @@ export function openTasks(state: JobState, from: number, count: number): OpenTas
     const lease = leased.get(index);
     open.push({
       index,
-      state: lease === undefined ? 'pending' : lease.running ? 'running' : 'assigned',
+      state: lease === undefined ? 'pending' : lease.startedAtMs === null ? 'assigned' : 'running',
       attempt: lease?.attempt ?? state.attempts[index] ?? 0,
       instance: lease?.instance ?? null,
-      startedAtMs: lease?.grantedAtMs ?? null,
+      startedAtMs: lease?.startedAtMs ?? null,
     });
   }
   return open;
