@@ -191,7 +191,13 @@ export function compareBooks(books: JobBooks, state: JobState, nowMs: number): v
   const open = [...books.open].map(([lease, { task, instance, attempt, running }]) => [
     ...[lease, task, instance, attempt, running],
   ]);
-  const leases = state.leases.map((held) => [held.lease, held.task, held.instance, held.attempt, held.startedAtMs !== null]);
+  const leases = state.leases.map((held) => [
+    held.lease,
+    held.task,
+    held.instance,
+    held.attempt,
+    held.startedAtMs !== null,
+  ]);
   must(same(leases, open), () => `leases ${JSON.stringify(leases)} should be ${JSON.stringify(open)}`);
   must(new Set(leases.map(([, task]) => task)).size === leases.length, () => 'two live leases for one task');
   must(state.nextLease > books.newestLease, () => 'the next lease number is not new');
