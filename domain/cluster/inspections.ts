@@ -2,6 +2,8 @@
 // itself that an instance has ended: so it is asked, soon after an instance has registered and then about the quiet ones. One
 // that is there each time and says nothing has hung: it costs as much as one that works.
 import { firstInspectionMs, laterInspectionMs, maxMissing, quietMs, youngInspectionMs } from '../limits.ts';
+import { plural } from '../units.ts';
+import { countedWakes, type Wake } from '../wake.ts';
 import type { ClusterInstance, ClusterSettings, ClusterState } from './state.ts';
 
 /** Instances of a Dask cluster have a scheduler that misses them, and sooner. */
@@ -60,8 +62,9 @@ export function noteHeard({ inspected }: ClusterInstance): void {
 }
 
 /** Moments at which time alone makes one due. */
-export function inspectionWakes(state: ClusterState): number[] {
-  return state.instances.map((instance) => inspectionAtMs(state, instance)).filter((time) => time !== null);
+export function inspectionWakes(state: ClusterState): Wake[] {
+  const times = state.instances.map((instance) => inspectionAtMs(state, instance)).filter((time) => time !== null);
+  return countedWakes(times, (count) => `inspection of ${plural(count, 'quiet instance')} at`);
 }
 
 /**

@@ -19,6 +19,7 @@ import { giveBack } from '../../domain/cluster/give-back.ts';
 import { intend, isEnding, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
+import { describeWake } from '../../domain/wake.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
@@ -136,8 +137,9 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
     if (plan.done && inFlight === 0) break;
     if (rolling && inFlight === 0) await continueAsNew<typeof cluster>({ ...input, carry: state });
     const changed = (): boolean => news.any() || (inFlight === 0 && shouldRoll());
-    if (plan.wakeAtMs === null) await condition(changed);
-    else await condition(changed, Math.max(plan.wakeAtMs - nowMs, 1), { summary: 'the next time-out of its rules' });
+    const { wakeAtMs: atMs, wakeFor: what } = plan;
+    if (atMs === null) await condition(changed);
+    else await condition(changed, Math.max(atMs - nowMs, 1), { summary: describeWake({ atMs, what }, nowMs) });
   }
   await finish(state, input);
   return viewCluster(state, input);

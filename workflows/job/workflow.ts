@@ -11,13 +11,14 @@ import {
 } from '@temporalio/workflow';
 
 import { parseArray } from '../../domain/job/array.ts';
-import { cancelJob, expireLeases, loseInstance, nextWakeMs, timeoutAtMs } from '../../domain/job/events.ts';
+import { cancelJob, expireLeases, loseInstance, nextWake, nextWakeMs, timeoutAtMs } from '../../domain/job/events.ts';
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { giveBackInstances, nextShrinkMs } from '../../domain/job/shrink.ts';
 import { openTasks, pageDue } from '../../domain/job/view.ts';
 import type { Reason } from '../../domain/reason.ts';
+import { describeWake } from '../../domain/wake.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
@@ -95,23 +96,14 @@ async function run(state: JobState): Promise<'over' | 'roll'> {
     tagStatus(state);
     if (state.outcome !== null) return 'over';
     if (shouldRoll()) return 'roll';
-    const wake = (): number | null => earlier(nextWakeMs(state), nextShrinkMs(state));
-    const wakeMs = wake();
-    const sooner = (): boolean => {
-      const next = wake();
-      return next !== null && (wakeMs === null || next < wakeMs);
-    };
-    const changed = (): boolean => state.outcome !== null || pageDue(state) !== null || shouldRoll() || sooner();
-    if (wakeMs === null) await condition(changed);
-    else
-      await condition(changed, Math.max(wakeMs - nowMs, 1), {
-        summary: 'the earliest lease or the job timeout runs out, or idle instances can go',
-      });
+    const wake = nextWake(state);
+    const isSooner = (atMs: number | null): boolean => atMs !== null && (wake === null || atMs < wake.atMs);
+    const isWakeSooner = (): boolean => isSooner(nextWakeMs(state)) || isSooner(nextShrinkMs(state));
+    const changed = (): boolean => state.outcome !== null || pageDue(state) !== null || shouldRoll() || isWakeSooner();
+    if (wake === null) await condition(changed);
+    else await condition(changed, Math.max(wake.atMs - nowMs, 1), { summary: describeWake(wake, nowMs) });
   }
 }
-
-const earlier = (a: number | null, b: number | null): number | null =>
-  a === null || b === null ? (a ?? b) : Math.min(a, b);
 
 function answerFlush(state: JobState | null, flush: Flush<ExchangeItem>): FlushAnswer<ExchangeAnswer> {
   if (state === null) {
