@@ -1,4 +1,5 @@
 // A new cluster's state.
+import { createProjection } from '../projection.ts';
 import type { ClusterSettings, ClusterState, DaskState } from './state.ts';
 
 export function createClusterState(
@@ -29,6 +30,7 @@ export function createClusterState(
     jobTold: false,
     alarm: null,
     events: [createdEvent(cluster)],
+    projection: createProjection(cluster.createdAtMs),
     terminated: 0,
     launched: 0,
     dask: settings.dask === null ? null : createDaskState(),

@@ -1,8 +1,9 @@
 // The state of one cluster: the instances asked for, launched, registered, suspected and gone. Plain JSON, changed only
 // by the functions of this folder.
 import type { Reason } from '../reason.ts';
-import type { Footprint } from './footprint.ts';
+import type { Projection } from '../projection.ts';
 import type { MachineSettings, UnavailableOffer } from './machines.ts';
+import type { Usage } from './usage.ts';
 
 export type ClusterStatus = 'pending' | 'starting' | 'scaling' | 'ready' | 'stopping' | 'stopped' | 'error';
 export type InstanceState = 'queued' | 'starting' | 'started' | 'ready' | 'stopping' | 'stopped' | 'error';
@@ -240,8 +241,9 @@ export interface ClusterState {
   events: { atMs: number; code: string; text: string; by?: string }[];
   /** Numbers of the newest requests of each kind; absent until there was a numbered one. */
   asked?: { scale?: number; adapt?: number };
-  /** What its workspace was last told that it takes; absent until it was asked for another size. */
-  footprintTold?: Footprint;
+  /** The usage that its reservation was last told; absent until it was asked for another size. */
+  usageNoted?: Usage;
+  projection: Projection;
   terminated: number;
   launched: number;
   dask: DaskState | null;

@@ -1,6 +1,7 @@
 // The state of one job, as its workflow holds it and carries it across continue-as-new: plain, compact JSON.
 // Only the functions of this folder change it. Nothing here knows of Temporal, HTTP or the clock: `nowMs` is passed in.
 import type { MachineSettings } from '../cluster/machines.ts';
+import type { Projection } from '../projection.ts';
 import type { Reason } from '../reason.ts';
 
 export type TaskState = 'pending' | 'assigned' | 'running' | 'done' | 'error' | 'cancelled';
@@ -121,6 +122,7 @@ export interface JobState {
   pagesWritten: number;
   /** Since when no task has waited; absent while one does. */
   emptySinceMs?: number;
+  projection: Projection;
   /** The newest error texts, for the view. */
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
 }

@@ -1,5 +1,6 @@
 // What people see of a job, derived from its state and nothing else.
 import { taskPageSize } from '../limits.ts';
+import type { Shown } from '../projection.ts';
 import type { Reason } from '../reason.ts';
 import type { JobCounters, JobState, JobStatus, TaskRecord } from './state.ts';
 
@@ -30,6 +31,13 @@ export function summarizeJob(state: JobState): JobSummary {
     tasks: { total, pending, assigned, running, done, error, cancelled },
     counters: { ...state.counters },
   };
+}
+
+/** What lists show; see domain/projection.ts. */
+export function shownJob(state: JobState): Shown {
+  const { status, tasks } = summarizeJob(state);
+  const { running, done, error, cancelled } = tasks;
+  return { status, digest: [running, done, error, cancelled].join('/') };
 }
 
 export interface OpenTask {
