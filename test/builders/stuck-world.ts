@@ -1,10 +1,10 @@
-// A simulated world of one workflow that is looked at again and again: it is well, fails for all kinds of reasons, is deployed
-// over, and its history is never forgotten by the onlooker, who judges each reset by all of it.
+// A simulation of one workflow that is checked again and again: it is well, fails for all kinds of reasons, and is deployed over.
+// The oracle never forgets its history, and judges each reset by all of it.
 import fc from 'fast-check';
 
-import type { Reset, Standstill } from '../../domain/heal/state.ts';
-import { maxResetsADay, standstillAttempts } from '../../domain/limits.ts';
-import type { HealRules } from './rules.ts';
+import { maxResetsADay, stuckAttempts } from '../../domain/stuck/limits.ts';
+import type { Reset, StuckObservation } from '../../domain/stuck/state.ts';
+import type { StuckRules } from './rules.ts';
 import { type CheckOptions, checkWorlds, type Met, must } from './worlds.ts';
 
 const subjects = [
@@ -56,18 +56,18 @@ const stuck: fc.Arbitrary<Step> = fc.record({
 const step = fc.oneof({ arbitrary: stuck, weight: 3 }, { arbitrary: anything, weight: 2 });
 const plan = fc.array(step, { minLength: 1, maxLength: 40, size: 'max' });
 
-export function checkHealWorlds(rules: HealRules, options: CheckOptions): Record<string, number> {
-  return checkWorlds({ plan, subjects, run: (each: Step[], met) => runHealWorld(rules, each, met) }, options);
+export function checkStuckWorlds(rules: StuckRules, options: CheckOptions): Record<string, number> {
+  return checkWorlds({ plan, subjects, run: (each: Step[], met) => runStuckWorld(rules, each, met) }, options);
 }
 
-function runHealWorld(rules: HealRules, steps: Step[], met: Met<Subject>): void {
+function runStuckWorld(rules: StuckRules, steps: Step[], met: Met<Subject>): void {
   const dayMs = 24 * 3_600_000;
   const resetAtMs: number[] = [];
   let memory: Reset[] = rules.rememberReset([], 'job/2', 0);
   let nowMs = 0;
   for (const each of steps) {
     nowMs += each.waitMs;
-    const decision = rules.decideHeal(foundIn(each), memory, nowMs);
+    const decision = rules.decideStuck(foundIn(each), memory, nowMs);
     const lately = resetAtMs.filter((atMs) => nowMs - atMs < dayMs).length;
     const why = reasonAgainst(each, lately);
     if (why !== null) met(why);
@@ -85,7 +85,7 @@ function runHealWorld(rules: HealRules, steps: Step[], met: Met<Subject>): void 
 
 /** In the words of the promise, not of the code. */
 function reasonAgainst(each: Step, lately: number): Subject | null {
-  if (each.attempt < standstillAttempts) return 'tried too little';
+  if (each.attempt < stuckAttempts) return 'tried too little';
   if (each.cause === null) return 'only waits';
   if (each.cause !== 'NON_DETERMINISTIC_ERROR') return 'other cause';
   if (!known.includes(each.machine)) return 'other fault';
@@ -95,7 +95,16 @@ function reasonAgainst(each: Step, lately: number): Subject | null {
   return lately >= maxResetsADay ? 'too often' : null;
 }
 
-function foundIn({ attempt, cause, machine, wroteBy, failsBy, hasUpdate, isRepeated, isFound }: Step): Standstill {
+function foundIn({
+  attempt,
+  cause,
+  machine,
+  wroteBy,
+  failsBy,
+  hasUpdate,
+  isRepeated,
+  isFound,
+}: Step): StuckObservation {
   const message = known.includes(machine) ? `${violation}${machine}` : machine;
   return {
     ...{ workflowId: 'job/1', runId: 'r', attempt },
