@@ -4,14 +4,13 @@ import type { InspectionNews } from '../domain/cluster/inspections.ts';
 import type { LaunchPlacement } from '../domain/cluster/machines.ts';
 import type { SlotOrder } from '../domain/cluster/plan.ts';
 import type { ClusterSettings } from '../domain/cluster/state.ts';
+import type { Usage } from '../domain/cluster/usage.ts';
 import type { JobSettings, TaskRecord } from '../domain/job/state.ts';
 import type { Owner } from '../domain/owner.ts';
 import type { Sighting, SweepObservation } from '../domain/sweep/state.ts';
-import type { HolderSighting } from '../domain/workspace/reconcile.ts';
-import type { Holder } from '../domain/workspace/state.ts';
-import type { ClusterView } from './cluster.ts';
-import type { HealInput, HealReport } from './heal.ts';
 import type { JobView } from './job.ts';
+import type { ReconcileInput } from './reconcile.ts';
+import type { StuckWorkflowsInput, StuckWorkflowsReport } from './stuck-workflows.ts';
 
 export interface LoadedJob {
   settings: JobSettings;
@@ -19,25 +18,72 @@ export interface LoadedJob {
   createdAtMs: number;
 }
 
-export interface ArchiveActivities {
+export interface SpecActivities {
   loadJob(input: { specRef: string }): Promise<LoadedJob>;
-  archiveTaskPage(input: { workspace: string; job: number; page: number; records: TaskRecord[] }): Promise<void>;
-  archiveJob(input: { view: JobView; bundleRef: string | null }): Promise<void>;
   loadCluster(input: { specRef: string }): Promise<ClusterSettings>;
-  archiveCluster(input: { view: ClusterView; secretRefs: string[] }): Promise<void>;
 }
 
-export interface EndedActivities {
-  /** Never rejects for one of them: what could not be described is `unknown`. */
-  lookAtHolders(input: { holders: Pick<Holder, 'number' | 'kind'>[] }): Promise<{ sightings: HolderSighting[] }>;
-  /** Where its instances are, or null when its specification is no more. */
-  whereWas(input: { specRef: string }): Promise<{ provider: string; providerQueue: string } | null>;
-  /** Writes the archive entries of these workflows that are missing, and deletes what lies sealed for the first of them. */
-  archiveEnded(input: { workspace: string; holder: Holder; parts: ('job' | 'cluster')[] }): Promise<void>;
+export interface TaskPageActivities {
+  archiveTaskPage(input: { workspace: string; job: number; page: number; records: TaskRecord[] }): Promise<void>;
 }
 
-export interface HealActivities {
-  healStandstills(input: HealInput): Promise<HealReport>;
+/** A job hands its view over; the view of a cluster is asked of its workflow, which must be the one that writes. */
+export type ViewWrite = ({ kind: 'job'; view: JobView } | { kind: 'cluster' }) & {
+  number: number;
+  workspace: string;
+  version: number;
+  /** Set for the final view. `sealed`: vault keys that nothing needs any more. */
+  end: { release: boolean; sealed: string[] } | null;
+};
+
+export interface RecordActivities {
+  /** Writes a view to the row of its job or cluster. An older version than the row has changes nothing. */
+  writeView(input: ViewWrite): Promise<void>;
+  /** Lowers the quota reservation of a cluster to what it uses. */
+  noteUsage(usage: Usage): Promise<void>;
+}
+
+/** An open row whose workflow is missing. */
+export interface MissingRecord {
+  kind: 'job' | 'cluster';
+  number: number;
+  workspace: string;
+  specRef: string;
+}
+
+export interface RecordComparison {
+  /** Why nothing was compared; null when all was well. */
+  refusal: string | null;
+  compared: number;
+  finalize: (MissingRecord & {
+    /** Nothing else holds name and quota of this number. */
+    release: boolean;
+    /** The job's cluster runs, and has to be stopped. */
+    stopCluster: boolean;
+  })[];
+  /** Jobs whose cluster is missing. */
+  cancelJobs: MissingRecord[];
+  refreshed: string[];
+  waiting: string[];
+  unknown: string[];
+}
+
+export interface ReconcileActivities {
+  /**
+   * Compares all open rows with their workflows. Except on a dry run, remembers since when a workflow is missing, and writes
+   * views of workflows whose row has another status.
+   */
+  compareRecords(input: ReconcileInput): Promise<RecordComparison>;
+  /** Where its instances are; null when the specification does not exist any more. */
+  locate(input: { specRef: string }): Promise<{ provider: string; providerQueue: string } | null>;
+  /** Writes the final view of a job or cluster whose workflow cannot, and deletes what is sealed for it. */
+  finalizeRecord(input: MissingRecord & { release: boolean }): Promise<void>;
+  /** Creates the rows of open workflows that have none, and reserves all numbers that workflows have. */
+  adoptWorkflows(input: { dryRun: boolean }): Promise<{ adopted: string[]; unknown: string[] }>;
+}
+
+export interface StuckWorkflowActivities {
+  resetStuckWorkflows(input: StuckWorkflowsInput): Promise<StuckWorkflowsReport>;
 }
 
 export interface LaunchInput {

@@ -24,6 +24,8 @@ export const clusterMessages = {
   keepalive: 'cluster.keepalive',
   report: 'cluster.report',
   view: 'cluster.view',
+  /** Of the newest view that was handed to the database. */
+  version: 'cluster.version',
 } as const;
 
 export interface ClusterInput {

@@ -11,6 +11,8 @@ export const jobMessages = {
   exchange: 'job.exchange',
   view: 'job.view',
   tasks: 'job.tasks',
+  /** Of the newest view that was handed to the database. */
+  version: 'job.version',
 } as const;
 
 export interface JobInput {
@@ -31,6 +33,9 @@ export interface JobCarry {
   bundleRef: string;
   clusterStarted: boolean;
 }
+/** Code of the cancellation of a job whose cluster was ended from outside: nothing is left that releases name and quota but the job. */
+export const clusterGone = 'CLUSTER_GONE';
+
 export interface CancelSignal {
   code: string;
   text: string;
@@ -39,7 +44,7 @@ export interface CancelSignal {
 export interface InstanceLostSignal {
   instances: { instance: string; code: string; text: string }[];
 }
-/** What people see of a job; the workflow's result and the archive hold the same shape. */
+/** What people see of a job; the workflow's result and its row hold the same shape. */
 export interface JobView extends JobSummary {
   provider: string;
   /** Null where there are no regions. */

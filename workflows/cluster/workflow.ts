@@ -14,17 +14,19 @@ import { suspectInstances } from '../../domain/cluster/apply.ts';
 import { watchCapacity } from '../../domain/cluster/capacity.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask.ts';
-import { footprintToTell, noteFootprintTold } from '../../domain/cluster/footprint.ts';
 import { giveBack } from '../../domain/cluster/give-back.ts';
 import { intend, isEnding, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
-import { describeWake } from '../../domain/wake.ts';
+import { usageToNote, usageWasNoted } from '../../domain/cluster/usage.ts';
+import { shownCluster } from '../../domain/cluster/view.ts';
+import { describeWake, earliest } from '../../domain/wake.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
-import { shouldRoll } from '../rolling.ts';
-import { carryOut, finish, loadSettings, tagStatus, tellFootprint } from './execute.ts';
+import { shouldContinueAsNew } from '../continuing.ts';
+import { createRecordWriter } from '../record-writer.ts';
+import { carryOut, finish, loadSettings, tagStatus, writeView } from './execute.ts';
 import { clusterMessages } from '../../contracts/cluster.ts';
 import type {
   AdaptSignal,
@@ -49,6 +51,7 @@ const keepaliveSignal = defineSignal<[KeepaliveSignal]>(clusterMessages.keepaliv
 const suspectSignal = defineSignal<[SuspectSignal]>(clusterMessages.suspect);
 const stopSignal = defineSignal<[StopSignal]>(clusterMessages.stop);
 const viewQuery = defineQuery<ClusterView>(clusterMessages.view);
+const versionQuery = defineQuery<number>(clusterMessages.version);
 
 export async function cluster(input: ClusterInput): Promise<ClusterView> {
   const createdAtMs = Date.now();
@@ -77,6 +80,8 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   const stop = (why: StopSignal): void => change((known) => stopCluster(known, { ...why, atMs: Date.now() }));
   setHandler(stopSignal, stop);
   setHandler(viewQuery, () => (state === null ? pendingCluster(input, createdAtMs) : viewCluster(state, input)));
+
+  setHandler(versionQuery, () => state?.projection.version ?? 0);
 
   const told = (): void => stop({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
   return onCancelRequest(told, async () => {
@@ -108,14 +113,22 @@ function createNews(): News {
 /** Plans and acts until everything is gone after a stop. */
 async function run(state: ClusterState, input: ClusterInput, news: News): Promise<ClusterView> {
   let inFlight = 0;
+  const writer = createRecordWriter({
+    projection: state.projection,
+    shown: () => shownCluster(state),
+    writeView: (version) => writeView(state, version),
+    usage: { next: () => usageToNote(state), wasNoted: (usage) => usageWasNoted(state, usage) },
+    onEnd: () => news.note(),
+  });
+  const isQuiet = (): boolean => inFlight === 0 && !writer.isBusy();
   for (;;) {
     news.clear();
     const nowMs = Date.now();
-    const rolling = shouldRoll();
+    const isLeaving = shouldContinueAsNew();
     if (state.dask !== null) adaptNow(state, state.dask, nowMs);
     watchCapacity(state, nowMs);
     const plan = planCluster(state, nowMs);
-    for (const decision of rolling ? plan.decisions.filter(isEnding) : plan.decisions) {
+    for (const decision of isLeaving ? plan.decisions.filter(isEnding) : plan.decisions) {
       intend(state, decision, nowMs);
       inFlight += 1;
       void carryOut(state, input, decision).then(() => {
@@ -123,23 +136,16 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
         news.note();
       });
     }
-    const footprint = rolling ? null : footprintToTell(state);
-    if (footprint !== null) {
-      noteFootprintTold(state, footprint);
-      inFlight += 1;
-      void tellFootprint(state, footprint).then(() => {
-        inFlight -= 1;
-        news.note();
-      });
-    }
     setCurrentDetails(describeCluster(state));
     tagStatus(state);
-    if (plan.done && inFlight === 0) break;
-    if (rolling && inFlight === 0) await continueAsNew<typeof cluster>({ ...input, carry: state });
-    const changed = (): boolean => news.any() || (inFlight === 0 && shouldRoll());
-    const { wakeAtMs: atMs, wakeFor: what } = plan;
-    if (atMs === null) await condition(changed);
-    else await condition(changed, Math.max(atMs - nowMs, 1), { summary: describeWake({ atMs, what }, nowMs) });
+    if (plan.done && isQuiet()) break;
+    if (isLeaving && isQuiet()) await continueAsNew<typeof cluster>({ ...input, carry: state });
+    if (!isLeaving) writer.beginIfDue(nowMs);
+    const planned = plan.wakeAtMs === null ? null : { atMs: plan.wakeAtMs, what: plan.wakeFor };
+    const wake = isLeaving ? planned : earliest([planned, writer.nextWrite()]);
+    const changed = (): boolean => news.any() || (isQuiet() && shouldContinueAsNew());
+    if (wake === null) await condition(changed);
+    else await condition(changed, Math.max(wake.atMs - nowMs, 1), { summary: describeWake(wake, nowMs) });
   }
   await finish(state, input);
   return viewCluster(state, input);

@@ -1,29 +1,29 @@
-// Reads from a workflow's history why its workflow task fails, and which one wrote what it fails at.
+// Reads from a workflow's history why its workflow task fails, and which task wrote what it fails at.
 import type { Client } from '@temporalio/client';
 
-import { eventNamedBy } from '../domain/heal/decide.ts';
-import type { Standstill } from '../domain/heal/state.ts';
+import { eventNamedBy } from '../domain/stuck/decide.ts';
+import type { StuckObservation } from '../domain/stuck/state.ts';
 
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
 type Events = NonNullable<History['events']>;
 
-/** The code that this process runs, put to the test: a server writes down only the first failure of a workflow task. */
+/** Replays with the code that this process runs: the server writes down only the first failure of a workflow task. */
 export interface Replayer {
   buildId: () => string;
-  /** The SDK's word on why the code cannot follow the history; null when it can. */
+  /** Why the code cannot follow the history, in the SDK's words; null when it can. */
   violation: (history: History, workflowId: string) => Promise<string | null>;
 }
 
-export async function readStandstill(
+export async function readStuckHistory(
   history: History,
   replayer: Replayer,
   pending: { workflowId: string; runId: string; attempt: number },
-): Promise<Standstill> {
+): Promise<StuckObservation> {
   const events = history.events ?? [];
   const failure = failureIn(events) ?? (await failureByReplay(replayer, history, pending.workflowId));
   if (failure?.cause !== nondeterminism) return { ...pending, failure, writer: null };
   const named = writerOf(events, eventNamedBy(failure.message));
-  // Where nothing was written by the code that fails, it is not the known fault, and the search would be for nothing.
+  // The known fault needs the code that fails to have written some of the history: otherwise there is nothing to search.
   const isSearched = named === null && events.some((event) => isDone(event) && writtenBy(event) === failure.buildId);
   return {
     ...pending,
@@ -32,21 +32,26 @@ export async function readStandstill(
   };
 }
 
-/** When its first try ran out of time, what became of the others is nowhere. */
+/** When the first attempt timed out, the server has not written down how the others failed. */
 async function failureByReplay(
   { buildId, violation }: Replayer,
   history: History,
   workflowId: string,
-): Promise<Standstill['failure']> {
+): Promise<StuckObservation['failure']> {
   const message = await violation(history, workflowId);
   return message === null ? null : { cause: nondeterminism, message, buildId: buildId() };
 }
 
 /**
- * Not every failure names an event. The shortest beginning of the history that the code cannot follow tells as much: what it
- * does not follow was written just before it ends. A beginning ends as the server hands one out, with a workflow task begun.
+ * Not every failure names an event. Then the shortest beginning of the history that the code cannot follow is searched: what it
+ * does not follow was written just before that beginning ends. A beginning ends with a workflow task that was started, as the
+ * server hands histories out.
  */
-async function writerByReplay(replayer: Replayer, events: Events, workflowId: string): Promise<Standstill['writer']> {
+async function writerByReplay(
+  replayer: Replayer,
+  events: Events,
+  workflowId: string,
+): Promise<StuckObservation['writer']> {
   const ends = events.flatMap((event, at) => (event.workflowTaskStartedEventAttributes ? [at + 1] : []));
   const isFollowed = async (end: number): Promise<boolean> =>
     (await replayer.violation({ events: events.slice(0, end) }, workflowId)) === null;
@@ -60,12 +65,12 @@ async function writerByReplay(replayer: Replayer, events: Events, workflowId: st
   return writerBefore(events, events.slice(0, ends[lost]).findLastIndex(isDone));
 }
 
-/** As the server has written it down; null when no workflow task has failed since one was done. */
-function failureIn(events: Events): Standstill['failure'] {
+/** As the server has written it down; null when no workflow task has failed since one was completed. */
+function failureIn(events: Events): StuckObservation['failure'] {
   const failedAt = events.findLastIndex((event) => event.workflowTaskFailedEventAttributes);
   const failed = events[failedAt]?.workflowTaskFailedEventAttributes;
-  const isOver = events.slice(failedAt + 1).some(isDone);
-  if (failed === undefined || failed === null || isOver) return null;
+  const isPast = events.slice(failedAt + 1).some(isDone);
+  if (failed === undefined || failed === null || isPast) return null;
   const message = failed.failure?.message ?? '';
   const started = events.find((event) => Number(event.eventId) === Number(failed.startedEventId));
   const buildId = started?.workflowTaskStartedEventAttributes?.workerVersion?.buildId ?? '';
@@ -73,8 +78,8 @@ function failureIn(events: Events): Standstill['failure'] {
   return { cause, message, buildId };
 }
 
-/** Every command's event follows the end of the workflow task that gave it, and comes before anything else is scheduled. */
-function writerOf(events: Events, eventId: number | null): Standstill['writer'] {
+/** The event of a command follows the completed workflow task that gave it, and precedes whatever is scheduled next. */
+function writerOf(events: Events, eventId: number | null): StuckObservation['writer'] {
   if (eventId === null) return null;
   return writerBefore(
     events,
@@ -82,7 +87,7 @@ function writerOf(events: Events, eventId: number | null): Standstill['writer'] 
   );
 }
 
-function writerBefore(events: Events, at: number): Standstill['writer'] {
+function writerBefore(events: Events, at: number): StuckObservation['writer'] {
   const completed = events[at];
   if (completed === undefined) return null;
   const after = events.slice(at + 1);
@@ -96,7 +101,7 @@ function writerBefore(events: Events, at: number): Standstill['writer'] {
   };
 }
 
-/** Whether one was scheduled and not done since one was last done. */
+/** Whether a workflow task failed or timed out since the last one that was completed. */
 function wasScheduledBefore(events: Events): boolean {
   const since = events.slice(events.findLastIndex(isDone) + 1);
   return since.some((event) => event.workflowTaskFailedEventAttributes || event.workflowTaskTimedOutEventAttributes);

@@ -1,12 +1,12 @@
 // Where the real code cannot follow a history whose failure names no event: found by replaying beginnings of it. The history
-// is a cluster's that stood still (found by the kill matrix): its commands were decided in two steps, a replay makes one.
+// is that of a stuck cluster (found by the kill matrix): its commands were decided in two steps, a replay makes one.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import proto from '@temporalio/proto';
 import { expect, it } from 'vitest';
 
-import { readStandstill } from '../../activities/standstill.ts';
+import { readStuckHistory } from '../../activities/stuck-history.ts';
 import { createReplayer } from '../../platform/replayer.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -16,9 +16,9 @@ const code = {
 };
 
 it('is found by the code of today', async () => {
-  const bytes = readFileSync(join(root, 'test/activities/stood-still-by-two-signals.bin'));
+  const bytes = readFileSync(join(root, 'test/activities/stuck-by-two-signals.bin'));
   const history = proto.temporal.api.history.v1.History.decode(bytes);
   const replayer = { buildId: () => 'today', violation: createReplayer(code) };
-  const found = await readStandstill(history, replayer, { workflowId: 'cluster/39', runId: 'r', attempt: 8 });
+  const found = await readStuckHistory(history, replayer, { workflowId: 'cluster/39', runId: 'r', attempt: 8 });
   expect(found.writer).toMatchObject({ completedEventId: 59, hasUpdate: false, isRepeated: true });
 });

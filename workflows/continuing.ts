@@ -4,7 +4,7 @@ import { workflowInfo } from '@temporalio/workflow';
 
 import { maxEventsOfRun } from '../domain/limits.ts';
 
-export function shouldRoll(): boolean {
+export function shouldContinueAsNew(): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   return continueAsNewSuggested || historyLength >= maxEventsOfRun;
 }
