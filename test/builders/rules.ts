@@ -22,26 +22,8 @@ type ClusterDask = typeof import('../../domain/cluster/dask.ts');
 type ClusterOrders = typeof import('../../domain/cluster/orders.ts');
 export type DaskRules = ClusterRules & ClusterDask & ClusterOrders;
 
-type WorkspaceAdmit = typeof import('../../domain/workspace/admit.ts');
-type WorkspaceCreate = typeof import('../../domain/workspace/create.ts');
-type WorkspaceHolders = typeof import('../../domain/workspace/holders.ts');
-type WorkspaceTokens = typeof import('../../domain/workspace/tokens.ts');
-type WorkspaceShares = typeof import('../../domain/workspace/shares.ts');
-type WorkspaceUsers = typeof import('../../domain/workspace/users.ts');
-export type WorkspaceRules = WorkspaceAdmit &
-  WorkspaceCreate &
-  WorkspaceHolders &
-  WorkspaceTokens &
-  WorkspaceShares &
-  WorkspaceUsers;
-
-type WorkspaceReconcile = typeof import('../../domain/workspace/reconcile.ts');
-export type LookRules = WorkspaceCreate & WorkspaceHolders & WorkspaceReconcile;
-
-export type HealRules = typeof import('../../domain/heal/decide.ts');
+export type StuckRules = typeof import('../../domain/stuck/decide.ts');
 
 export type PlanRules = typeof import('../../domain/offers/plan.ts');
-
-export type DeploymentRules = typeof import('../../domain/deployment/rules.ts');
 
 export type SweepRules = typeof import('../../domain/sweep/decide.ts');

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createHealActivities, type HealActivities } from '../../activities/heal.ts';
+import { createHealActivities } from '../../activities/heal.ts';
+import type { HealActivities } from '../../contracts/activities.ts';
 import { findingsOf } from '../../ops/doctor/stuck-workflows.ts';
 import { findStuckWorkflows } from '../../ops/stuck-workflows.ts';
 import { createDirectoryObjects } from '../../platform/objects/directory.ts';
