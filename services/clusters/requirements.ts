@@ -7,5 +7,7 @@ import type { Context } from '../context.ts';
 export async function readRequirements({ deps, actor }: Context, number: number): Promise<string[] | null> {
   const spec = await deps.views.clusterSpec(actor.workspace, number);
   const bytes = spec === null ? null : await deps.vault.open(spec.bundleRef);
-  return bytes === null ? null : daskBundle.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))).requirements;
+  if (bytes === null) return null;
+  const { runtime } = daskBundle.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+  return runtime.kind === 'environment' ? runtime.requirements : [];
 }

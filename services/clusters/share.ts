@@ -12,7 +12,7 @@ export async function withShare<S extends AskedBy>(
   context: Context,
   view: ClusterView,
   message: string,
-  { kind, instances, signal }: { kind: ShareKind; instances: number; signal: S },
+  { kind, instances, signal }: { kind: ShareKind; instances: number; signal: Omit<S, keyof AskedBy> },
 ): Promise<void> {
   const { deps, actor } = context;
   const { number } = view;
@@ -22,6 +22,6 @@ export async function withShare<S extends AskedBy>(
   const reserved = await quotas.reserve({ number, kind, instances });
   if ('error' in reserved) throw new RopewalkError(reserved.error, { retryAfterMs: 1_000 });
   const { seq } = reserved.ok;
-  await signalCluster<S>(context, view, message, { ...signal, by: actor.user, seq });
+  await signalCluster(context, view, message, { ...signal, by: actor.user, seq });
   await quotas.settle({ number, kind, seq });
 }

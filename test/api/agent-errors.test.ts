@@ -6,7 +6,7 @@ import { createTestApi } from './support.ts';
 import { ownError } from '../../agent/api-client/own-error.ts';
 
 it('every error of the API proves that it is the API`s', async () => {
-  const api = createTestApi();
+  const api = await createTestApi();
   const refused: [status: number, answer: Response][] = [
     [401, await api.call('GET', '/v1/agent/bundle', { token: 'none' })],
     [404, await api.call('GET', '/v1/agent/no-such-path', { token: 'none' })],

@@ -39,7 +39,7 @@ describe('credentials', () => {
   });
 
   it('come with the requirements that a client of the cluster needs, which are sealed everywhere else', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const requirements = ['dask==2026.8.0', 'mine @ https://user:topsecret@index.example/mine.whl'];
     const number = await api.startCluster({ requirements });
     const head = await createDaskInstance(api, number, 0);

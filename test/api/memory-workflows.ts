@@ -21,7 +21,7 @@ import {
 import type { WorkflowStart } from '../../contracts/start.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, keepAlive } from '../../domain/cluster/dask.ts';
-import { footprintToTell } from '../../domain/cluster/footprint.ts';
+import { usageToNote } from '../../domain/cluster/usage.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
 import { RopewalkError } from '../../domain/errors.ts';
@@ -76,7 +76,7 @@ export function createMemoryWorkflows(ports: { store: Store; objects: Objects; n
     const project = async (): Promise<void> => {
       version += 1;
       await store.clusters.project({ view: view(), version, nowMs: now() });
-      const usage = footprintToTell(cluster);
+      const usage = usageToNote(cluster);
       if (usage !== null) await store.quotas.noteUsage(usage);
     };
     open.set(`cluster/${number}`, {

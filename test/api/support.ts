@@ -208,6 +208,7 @@ export function launch(api: TestApi, number: number, id: string, slot = 0): void
     heardAtMs: api.now(),
     process: null,
     drain: null,
+    stages: { requestedAtMs: api.now() },
   });
 }
 
@@ -225,6 +226,15 @@ export function endedView(api: TestApi, number: number): JobView {
   const job = api.workflows.jobs.get(number);
   if (job === undefined) throw new Error(`no job ${number}`);
   const [name, admissionId, specRef] = ['', '', ''];
-  const input = { number, workspace: 'default', name, admissionId, specRef, user: 'ada', deploymentId: 'd' };
+  const input = {
+    number,
+    workspace: 'default',
+    name,
+    admissionId,
+    specRef,
+    user: 'ada',
+    deploymentId: 'd',
+    privateToCreator: false,
+  };
   return { ...viewJob(job, input), status: 'done', endedAtMs: api.now() };
 }

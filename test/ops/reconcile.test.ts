@@ -104,7 +104,7 @@ describe('ropewalk reconcile', () => {
 describe('the report', () => {
   const report: ReconcileReport = {
     ...{ refusal: null, dryRun: false, compared: 3, unknown: [] },
-    ...{ finalized: ['job/1'], adopted: ['cluster/2'], waiting: ['job/3'] },
+    ...{ finalized: ['job/1'], adopted: ['cluster/2'], refreshed: [], waiting: ['job/3'] },
   };
   const linesOf = (changes: Partial<ReconcileReport>): string[] => {
     const lines: string[] = [];
