@@ -13,5 +13,8 @@ const offers = [
 
 export const cloudApi = (preferred: 'local' | 'aws' = 'aws') =>
   createTestApi({
-    clouds: { preferred, aws: { offers: () => Promise.resolve(offers), zones, queue: 'provider/aws', onDemandPrices } },
+    clouds: {
+      preferred,
+      aws: { region: 'us-east-1', offers: () => Promise.resolve(offers), zones, queue: 'provider/aws', onDemandPrices },
+    },
   });
