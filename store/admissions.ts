@@ -11,8 +11,9 @@ import type { AdmissionStore, Admitted, AdmitItem, Answer } from './store.ts';
 import type { Db } from './tables.ts';
 import { noWorkspace } from './workspaces.ts';
 
-/** Expired keys that one admission deletes at most: it stays short, and deletes more than it adds. */
-const maxDeletedKeys = 10;
+/** Every so many numbers, an admission deletes expired keys: at most as many, and more than were added since. */
+const deleteKeysEvery = 16;
+const maxDeletedKeys = 100;
 
 export function createAdmissionStore(database: Database): AdmissionStore {
   return {
@@ -36,7 +37,6 @@ export function createAdmissionStore(database: Database): AdmissionStore {
 }
 
 async function create(db: Db, item: AdmitItem, nowMs: number): Promise<Answer<Admitted>> {
-  await deleteExpiredKeys(db, item.workspace, nowMs);
   const number = await takeNumber(db);
   const name = item.name === '' ? defaultName(item.kind, number) : item.name;
   const { workspace, kind, admissionId, user, instances, vcpus, workerVcpus } = item;
@@ -55,6 +55,7 @@ async function create(db: Db, item: AdmitItem, nowMs: number): Promise<Answer<Ad
   }
   const admitted = { number, name, admissionId, existing: false, named: false };
   await rememberKey(db, item, admitted, nowMs);
+  if (number % deleteKeysEvery === 0) await deleteExpiredKeys(db, workspace, nowMs);
   return { ok: admitted };
 }
 
