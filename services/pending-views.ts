@@ -8,7 +8,7 @@ import type { JobSpec } from '../schema/job-spec.ts';
 import type { StoredRecord } from '../store/store.ts';
 
 export function pendingJob(record: StoredRecord<JobView>, spec: JobSpec | null): JobView {
-  const { command = record.command, taskCount: total = 0, array = '0', provider } = spec?.settings ?? {};
+  const { command = record.command, taskCount: total = 0, array = '0', provider = '', machines } = spec?.settings ?? {};
   const status = statusOf(record, jobStatuses);
   return {
     number: record.number,
@@ -36,13 +36,18 @@ export function pendingJob(record: StoredRecord<JobView>, spec: JobSpec | null):
     recentErrors: [],
     pagesWritten: 0,
     privateToCreator: record.privateToCreator,
-    ...(provider === undefined ? {} : { provider }),
+    provider,
+    region: machines?.region ?? null,
   };
 }
 
 export function pendingCluster(
   record: StoredRecord<ClusterView>,
-  { provider = '', dask = null }: { provider?: string; dask?: DaskView | null } = {},
+  {
+    provider = '',
+    region = null,
+    dask = null,
+  }: { provider?: string; region?: string | null; dask?: DaskView | null } = {},
 ): ClusterView {
   return {
     number: record.number,
@@ -62,6 +67,8 @@ export function pendingCluster(
     endedAtMs: record.endedAtMs,
     launched: 0,
     terminated: 0,
+    region,
+    waiting: null,
     dask,
   };
 }
@@ -74,6 +81,7 @@ export function pendingDask({ settings, caRef }: ClusterSpec): DaskView {
     report: null,
     reportedAtMs: null,
     idleSinceMs: null,
+    unresponsiveSinceMs: null,
     adaptive: null,
     workersWanted: settings.instances - 1,
     workersStarted: 0,
