@@ -9,7 +9,6 @@ import type { StoredRecord } from '../store/store.ts';
 
 export function pendingJob(record: StoredRecord<JobView>, spec: JobSpec | null): JobView {
   const { command = record.command, taskCount: total = 0, array = '0', provider = '', machines } = spec?.settings ?? {};
-  const region = machines?.region ?? null;
   const status = statusOf(record, jobStatuses);
   return {
     number: record.number,
@@ -38,7 +37,7 @@ export function pendingJob(record: StoredRecord<JobView>, spec: JobSpec | null):
     pagesWritten: 0,
     privateToCreator: record.privateToCreator,
     provider,
-    region,
+    region: machines?.region ?? null,
   };
 }
 

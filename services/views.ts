@@ -81,10 +81,7 @@ export function createViews(ports: {
       query: clusterMessages.view,
       onRead: (source) => metrics.viewRead('cluster', source),
     }),
-    pending: async (record) => {
-      const { provider, dask } = await readMachines(objects, record);
-      return pendingCluster(record, { dask, ...(provider === undefined ? {} : { provider }) });
-    },
+    pending: async (record) => pendingCluster(record, await readMachines(objects, record)),
     isBlank: (view) => view.status === 'pending' && view.job === null && view.dask === null,
     failed: (view, reason) => ({ ...view, status: 'error', reason }),
     onStale: () => metrics.viewRead('cluster', 'stale'),
@@ -184,9 +181,10 @@ function createReader<V extends { workspace: string }>(options: ReaderOptions<V>
 
 /** Of a cluster: a job's instances are described by the job's specification. */
 async function readMachines(objects: Pick<Objects, 'get'>, { job, specRef }: StoredRecord<ClusterView>) {
-  if (job !== null) return { provider: (await readJobSpec(objects, specRef))?.settings.provider, dask: null };
-  const spec = await readClusterSpec(objects, specRef);
-  return spec === null ? { dask: null } : { provider: spec.settings.provider, dask: pendingDask(spec) };
+  const ofJob = job === null ? null : await readJobSpec(objects, specRef);
+  const ofDask = job === null ? await readClusterSpec(objects, specRef) : null;
+  const { provider, machines } = (ofJob ?? ofDask)?.settings ?? { provider: '' };
+  return { provider, region: machines?.region ?? null, dask: ofDask === null ? null : pendingDask(ofDask) };
 }
 
 function orNotFound<T>(record: T | null, kind: 'job' | 'cluster', number: number): T {

@@ -123,6 +123,7 @@ describe('starting a Dask cluster', () => {
       [{ env: { X: 'hunter2\0' } }, 'env.X'],
       [{ idleTimeout: '0 s' }, 'idleTimeout'],
       [{ maxLifetime: '5 lightyears' }, 'maxLifetime'],
+      [{ maxLifetime: '398 days' }, 'maxLifetime'],
       [{ startTimeout: '20 years' }, 'startTimeout'],
       [{ lease: '10 ms' }, 'lease'],
       [{ workers: -1 }, 'workers'],

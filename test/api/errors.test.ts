@@ -34,7 +34,12 @@ describe('errors', () => {
   it('counts further problems, and names a path parameter', async () => {
     const api = await createTestApi();
     const many = await api.call('POST', '/v1/jobs', { body: { command: [], ntasks: 0, array: '' } });
-    expect((await many.json()).error).toMatchObject({ field: 'command', message: expect.stringContaining('2 more') });
+    expect((await many.json()).error).toMatchObject({
+      field: 'command',
+      message: expect.stringContaining('There are 2 more problems.'),
+    });
+    const two = await api.call('POST', '/v1/jobs', { body: { command: [], ntasks: 0 } });
+    expect((await two.json()).error.message).toContain('There is 1 more problem.');
     const response = await api.call('GET', '/v1/jobs/abc');
     expect([response.status, (await response.json()).error.field]).toEqual([422, 'number']);
   });

@@ -226,15 +226,7 @@ export function endedView(api: TestApi, number: number): JobView {
   const job = api.workflows.jobs.get(number);
   if (job === undefined) throw new Error(`no job ${number}`);
   const [name, admissionId, specRef] = ['', '', ''];
-  const input = {
-    number,
-    workspace: 'default',
-    name,
-    admissionId,
-    specRef,
-    user: 'ada',
-    deploymentId: 'd',
-    privateToCreator: false,
-  };
+  const ids = { number, workspace: 'default', name, admissionId, specRef, user: 'ada', deploymentId: 'd' };
+  const input = { ...ids, privateToCreator: false };
   return { ...viewJob(job, input), status: 'done', endedAtMs: api.now() };
 }
