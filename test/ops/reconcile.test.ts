@@ -1,5 +1,5 @@
 // `ropewalk reconcile` against a real Temporal server: what it starts, what it prints, how it ends.
-import { Client, Connection } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
