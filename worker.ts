@@ -7,17 +7,21 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { Logger } from 'pino';
 
-import { createArchiveActivities } from './activities/archive.ts';
-import { createEndedActivities } from './activities/ended.ts';
-import { createHealActivities } from './activities/heal.ts';
+import { createAdoptActivities } from './activities/adopt.ts';
 import { createInstanceActivities } from './activities/instances.ts';
-import { createNumberActivities } from './activities/numbers.ts';
-import { createSweepListActivities } from './activities/sweep-list.ts';
 import { observeActivities } from './activities/observe.ts';
+import { createReconcileActivities } from './activities/reconcile.ts';
+import { createRecordActivities } from './activities/records.ts';
+import { createSpecActivities } from './activities/specs.ts';
+import { createStuckWorkflowActivities } from './activities/stuck-workflows.ts';
+import { createSweepListActivities } from './activities/sweep-list.ts';
 import { createSweepActivities } from './activities/sweep.ts';
+import { createTaskPageActivities } from './activities/task-pages.ts';
 import { readForeign, readOrExit } from './platform/environment.ts';
 import { cloudQueue } from './domain/cloud-names.ts';
+import { RopewalkError } from './domain/errors.ts';
 import { readAwsRegions } from './platform/aws-settings.ts';
 import { loadKeys } from './platform/keys.ts';
 import { createLogger } from './platform/logger.ts';
@@ -33,6 +37,8 @@ import { readWorkerSettings, type WorkerSettings } from './platform/worker-setti
 import { createLocalProvider } from './providers/local/provider.ts';
 import type { Provider } from './providers/provider.ts';
 import { createRegistry } from './providers/registry.ts';
+import { openStore } from './store/open.ts';
+import type { Store } from './store/store.ts';
 import { clusterMessages, clusterWorkflowId } from './contracts/cluster.ts';
 import type { SuspectSignal } from './contracts/cluster.ts';
 import { controlQueue } from './contracts/flush.ts';
@@ -42,6 +48,7 @@ async function main(): Promise<void> {
   const settings = readOrExit(() => readWorkerSettings(process.env, 'problem' in temporal ? [temporal.problem] : []));
   const { connectionOptions, namespace = 'default' } = 'value' in temporal ? temporal.value : {};
   const logger = createLogger({ level: settings.logLevel, program: 'worker' });
+  const store = await openDatabase(settings, logger);
   const telemetryPort = settings.metrics === null ? null : await freeLoopbackPort();
   Runtime.install({
     logger: {
@@ -72,13 +79,15 @@ async function main(): Promise<void> {
   const client = new Client({ connection: await Connection.connect(connectionOptions), namespace });
   const objects = createDirectoryObjects(join(settings.home, 'objects'));
   const keys = await loadKeys(join(settings.home, 'keys.json'));
-  /** Otherwise its tasks would wait until its leases expire. A cluster that is over has nobody left to tell. */
+  /** Otherwise its tasks would wait until its leases expire. A cluster that has ended needs no signal. */
   const suspect = async (cluster: number, instance: string): Promise<void> => {
     const signal: SuspectSignal = { instances: [{ instance, heardAtMs: Date.now() }] };
     await client.workflow
       .getHandle(clusterWorkflowId(cluster))
       .signal(clusterMessages.suspect, signal)
-      .catch((err: unknown) => logger.info({ err, cluster, instance }, 'a crashed agent could not be told of'));
+      .catch((err: unknown) =>
+        logger.info({ err, cluster, instance }, 'a crashed agent could not be reported to its cluster'),
+      );
   };
   const provider = createLocalProvider({
     home: settings.home,
@@ -86,14 +95,14 @@ async function main(): Promise<void> {
     nodePath: process.execPath,
     maxInstances: settings.maxLocalInstances,
     cores: availableParallelism(),
-    // In line on this machine is better than in the workflow's back-off, which would poll.
+    // Waiting here is better than in the workflow's back-off, which polls.
     waitForRoomMs: 20_000,
     environment: process.env,
     onCrash: ({ cluster }, instance) => void suspect(cluster, instance),
   });
 
   const vault = createVault(objects, keys);
-  // Heavy, and of use to those alone who have an account.
+  // Loads the SDKs of clouds only where an account is configured.
   const clouds = await cloudQueues(settings);
   const counts = createWorkerMetrics(numbers);
   const observed = [observeActivities(counts), ...(tracing === null ? [] : [tracing.activity])];
@@ -118,17 +127,20 @@ async function main(): Promise<void> {
     ...code,
     interceptors: { ...common.interceptors, ...code.interceptors },
     activities: {
-      ...createArchiveActivities({ objects, vault }),
-      ...createEndedActivities({ client, objects, vault }),
-      ...createHealActivities({
-        client,
-        objects,
+      ...createSpecActivities({ objects }),
+      ...createTaskPageActivities({ objects }),
+      ...createRecordActivities({ client, store, vault }),
+      ...createReconcileActivities({ client, store, objects, vault }),
+      ...createAdoptActivities({ client, store, objects }),
+      ...createStuckWorkflowActivities({
+        ...{ client, store, objects },
         replayer: { violation: createReplayer(code), buildId: () => control.options.buildId ?? '' },
-        onStandstill: (workflowId, outcome) => counts.standstill(workflowId.split('/')[0] ?? '', outcome),
+        onStuck: (workflowId, outcome) => counts.stuckWorkflow(workflowId.split('/')[0] ?? '', outcome),
       }),
-      ...createNumberActivities({ client }),
       ...createSweepActivities({ client, objects }),
     },
+    // After a restart each open workflow is replayed. More replays at once than cores make all of them miss their time-out.
+    maxConcurrentWorkflowTaskExecutions: Math.max(3, availableParallelism() + 1),
     // A killed worker's sticky queue would hold each of its workflows for 10 s otherwise.
     stickyQueueScheduleToStartTimeout: '2s',
     maxCachedWorkflows: 2_000,
@@ -154,6 +166,18 @@ async function main(): Promise<void> {
   await Promise.all([control, ...providers].map((worker) => worker.run()));
   await tracing?.close();
   await metrics?.close();
+  await store.close();
+}
+
+/** Never migrates: `ropewalk init` and `ropewalk dev` do. Ends the process when the database cannot be used. */
+async function openDatabase({ databaseUrl, home }: WorkerSettings, logger: Logger): Promise<Store> {
+  try {
+    return await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
+  } catch (err) {
+    const hint = err instanceof RopewalkError ? err.problem.hint : undefined;
+    logger.fatal({ err, hint }, 'the Temporal worker cannot use its database');
+    process.exit(1);
+  }
 }
 
 /** Each region of the account with the queues that it serves: its own, and as the default one that without a region. */

@@ -1,12 +1,9 @@
 // Effects on instances. Each is one provider call, idempotent, and safe to repeat after its answer was lost.
 import { Context } from '@temporalio/activity';
 
-import type { LaunchNews } from '../domain/cluster/apply.ts';
-import type { InspectionNews } from '../domain/cluster/inspections.ts';
-import type { LaunchPlacement } from '../domain/cluster/machines.ts';
-import type { SlotOrder } from '../domain/cluster/plan.ts';
+import type { InstanceActivities } from '../contracts/activities.ts';
 import type { Tokens } from '../platform/tokens.ts';
-import type { Owner, Provider } from '../providers/provider.ts';
+import type { Provider } from '../providers/provider.ts';
 import { heartbeating } from './heartbeating.ts';
 import { judgeLaunchError } from './launch-errors.ts';
 
@@ -17,29 +14,6 @@ export interface InstanceDeps {
   apiUrl: string;
   /** Asks the API whether it is up, from here. */
   probeApi: () => Promise<boolean>;
-}
-
-export interface LaunchInput {
-  provider: string;
-  owner: Owner;
-  clusterName: string;
-  seq: number;
-  slots: SlotOrder[];
-  placement?: LaunchPlacement;
-}
-
-export interface InstancesInput {
-  provider: string;
-  owner: Owner;
-  ids: string[];
-}
-
-export interface InstanceActivities {
-  launchInstances(input: LaunchInput): Promise<LaunchNews>;
-  inspectInstances(input: InstancesInput): Promise<InspectionNews>;
-  terminateInstances(input: InstancesInput): Promise<void>;
-  /** Ends whatever still carries the owner's tags: the last look before a cluster is called over. */
-  terminateRemains(input: { provider: string; owner: Owner }): Promise<{ ids: string[] }>;
 }
 
 export function createInstanceActivities(deps: InstanceDeps): InstanceActivities {

@@ -42,12 +42,7 @@ export interface LogFields {
 export function fieldsOf(input: unknown, workflowId: string | undefined): LogFields {
   const [, kind, number] = /^(job|cluster)\/(\d+)$/.exec(workflowId ?? '') ?? [];
   const byWorkflow = number === undefined ? {} : kind === 'job' ? { job: Number(number) } : { cluster: Number(number) };
-  return { ...byWorkflow, ...workspaceOf(workflowId), ...named(input), ...named(inside(input, 'owner')) };
-}
-
-function workspaceOf(workflowId: string | undefined): LogFields {
-  const slug = /^workspace\/(.+)$/.exec(workflowId ?? '')?.[1];
-  return slug === undefined ? {} : { workspace: slug };
+  return { ...byWorkflow, ...named(input), ...named(inside(input, 'owner')) };
 }
 
 function named(value: unknown): LogFields {

@@ -1,46 +1,67 @@
-// Whether a workflow is still there. Asked of the workflow itself and never of visibility, which lags behind.
+// Whether a workflow exists, and whose the namespace is. Asked of Temporal's history service and never of visibility, which lags.
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 
+import { type NamespaceMemo, reconcileScheduleId } from '../contracts/reconcile.ts';
 import { updateDeadlineMs } from '../domain/limits.ts';
-import type { ClusterPresence } from '../domain/sweep/state.ts';
-import { deploymentId as deploymentWorkflowId } from '../workflows/deployment/messages.ts';
+import type { WorkflowPresence } from '../domain/presence.ts';
 
-/** Never rejects: whatever the server does not clearly say is `unknown`. */
-export async function presenceOf(client: Client, workflowId: string): Promise<ClusterPresence> {
+/** Never rejects: everything that the server does not clearly say is `unknown`. */
+export const presenceOf = async (client: Client, workflowId: string): Promise<WorkflowPresence> =>
+  (await lookUp(client, workflowId)).presence;
+
+/** With the description of a workflow that exists. */
+export async function lookUp(
+  client: Client,
+  workflowId: string,
+): Promise<{ presence: WorkflowPresence; description: WorkflowExecutionDescription | null }> {
   try {
-    const { status } = await describeWorkflow(client, workflowId);
-    if (closed.has(status.name)) return 'closed';
-    return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW' ? 'open' : 'unknown';
+    const description = await describeWorkflow(client, workflowId);
+    return { presence: presenceIn(description.status.name), description };
   } catch (error) {
-    return error instanceof WorkflowNotFoundError ? 'not found' : 'unknown';
+    return { presence: error instanceof WorkflowNotFoundError ? 'not found' : 'unknown', description: null };
   }
 }
 
-export function describeWorkflow(client: Client, workflowId: string): Promise<WorkflowExecutionDescription> {
-  return client.withDeadline(Date.now() + updateDeadlineMs, () => client.workflow.getHandle(workflowId).describe());
+function presenceIn(status: string): WorkflowPresence {
+  if (closed.has(status)) return 'closed';
+  return status === 'RUNNING' || status === 'CONTINUED_AS_NEW' ? 'open' : 'unknown';
 }
 
-/** null when nobody answers: the workflow is not there, cannot be replayed, or no Temporal worker has the time. */
+const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
+
+export const describeWorkflow = (client: Client, workflowId: string): Promise<WorkflowExecutionDescription> =>
+  inTime(client, () => client.workflow.getHandle(workflowId).describe());
+
+/** Null when there is no answer: the workflow does not exist or cannot be replayed, or no Temporal worker has time. */
 export async function queryOrNull<T>(client: Client, workflowId: string, query: string): Promise<T | null> {
   try {
-    return await client.withDeadline(Date.now() + updateDeadlineMs, () =>
-      client.workflow.getHandle(workflowId).query<T>(query),
-    );
+    return await inTime(client, () => client.workflow.getHandle(workflowId).query<T>(query));
   } catch {
     return null;
   }
 }
 
-/** Whose the namespace is; null also when there is no deployment workflow: an empty namespace proves nothing about anybody. */
+/** The deployment that owns the namespace; null when none has claimed it, or its mark cannot be read. */
 export async function deploymentOf(client: Client): Promise<string | null> {
   try {
-    const { memo } = await describeWorkflow(client, deploymentWorkflowId);
-    const id = memo?.['deploymentId'];
+    const { memo } = await inTime(client, () => client.schedule.getHandle(reconcileScheduleId).describe());
+    const id = memo?.['deploymentId' satisfies keyof NamespaceMemo];
     return typeof id === 'string' ? id : null;
   } catch {
     return null;
   }
 }
 
-const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
+/** Without a deadline, the client waits forever. */
+export const inTime = <T>(client: Client, call: () => Promise<T>): Promise<T> =>
+  client.withDeadline(Date.now() + updateDeadlineMs, call);
+
+/** Why a maintenance run does nothing in this namespace; null when it is the deployment's own. */
+export async function refusalFor(client: Client, deploymentId: string): Promise<string | null> {
+  const found = await deploymentOf(client);
+  if (found === deploymentId) return null;
+  return found === null
+    ? `the schedule "${reconcileScheduleId}", which says whose this Temporal namespace is, could not be read`
+    : `this Temporal namespace belongs to deployment ${found}, not to ${deploymentId}`;
+}

@@ -1,22 +1,9 @@
 // Where the provider can act: what carries this deployment's tags, and the end of what is left behind besides instances.
 import { Context } from '@temporalio/activity';
 
-import type { Owner } from '../domain/owner.ts';
-import type { SweepObservation } from '../domain/sweep/state.ts';
+import type { SweepListActivities } from '../contracts/activities.ts';
 import type { Provider } from '../providers/provider.ts';
 import { heartbeating } from './heartbeating.ts';
-
-/** Temporal workers from before there were belongings tell of instances alone. */
-export type SweepListing = Pick<SweepObservation, 'instances'> &
-  Partial<Pick<SweepObservation, 'belongings'>> & {
-    /** Why belongings could not be listed; absent when they were. */
-    unlisted?: string;
-  };
-
-export interface SweepListActivities {
-  listInstances(input: { provider: string; deploymentId: string }): Promise<SweepListing>;
-  removeBelongings(input: { provider: string; owner: Owner; ids: string[] }): Promise<void>;
-}
 
 export function createSweepListActivities(deps: { provider: (name: string) => Provider }): SweepListActivities {
   return {

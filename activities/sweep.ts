@@ -8,17 +8,9 @@ import { sealedPrefix } from '../platform/archive-keys.ts';
 import type { Objects } from '../platform/objects/objects.ts';
 import { removeExpired } from '../platform/vault/remove-expired.ts';
 import { clusterWorkflowId } from '../contracts/cluster.ts';
+import type { SweepActivities } from '../contracts/activities.ts';
 import { heartbeating } from './heartbeating.ts';
 import { deploymentOf, presenceOf } from './presence.ts';
-
-export interface SweepActivities {
-  /** Never rejects for one cluster: what could not be described is `unknown`. */
-  describeClusters(input: { numbers: number[] }): Promise<Omit<SweepObservation, 'instances' | 'belongings'>>;
-  /** Some of what has been expired for long, the next ones at the next call; never rejects for the store's sake. */
-  removeExpiredSealed(): Promise<void>;
-  readSightings(input: { memory: string }): Promise<{ sightings: Sighting[] }>;
-  writeSightings(input: { memory: string; sightings: Sighting[] }): Promise<void>;
-}
 
 export function createSweepActivities(deps: { client: Client; objects: Objects; now?: () => number }): SweepActivities {
   const { client, objects, now = Date.now } = deps;

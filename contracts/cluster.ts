@@ -24,6 +24,8 @@ export const clusterMessages = {
   keepalive: 'cluster.keepalive',
   report: 'cluster.report',
   view: 'cluster.view',
+  /** Of the newest view that was handed to the database. */
+  version: 'cluster.version',
 } as const;
 
 export interface ClusterInput {
@@ -39,10 +41,10 @@ export interface ClusterInput {
   name: string;
   carry?: ClusterState;
 }
-/** Who asks, and the number that the workspace gave the request; absent in older ones. */
+/** Who asks, and the sequence number of the reservation: of those of a kind, the newest counts. */
 export interface AskedBy {
-  by?: string;
-  seq?: number;
+  by: string;
+  seq: number;
 }
 export interface ScaleSignal extends AskedBy {
   instances: number;
@@ -120,8 +122,8 @@ export interface InstanceView {
   registeredAtMs: number | null;
   reason: Reason | null;
   process: DaskProcess | null;
-  /** How it came up, in order; absent in views of earlier versions. */
-  stages?: Stage[];
+  /** How it came up, in order. */
+  stages: Stage[];
 }
 export interface WaitingView {
   sinceMs: number;
@@ -150,10 +152,10 @@ export interface ClusterView {
   endedAtMs: number | null;
   launched: number;
   terminated: number;
-  /** Null where there are no regions; absent in views of earlier versions. */
-  region?: string | null;
-  /** A cloud has not got what is wanted; absent in views of earlier versions. */
-  waiting?: WaitingView | null;
+  /** Null where there are no regions. */
+  region: string | null;
+  /** Capacity is unavailable. */
+  waiting: WaitingView | null;
   dask: DaskView | null;
 }
 export interface DaskView {
@@ -161,8 +163,7 @@ export interface DaskView {
   report: SchedulerReport | null;
   reportedAtMs: number | null;
   idleSinceMs: number | null;
-  /** Absent in views of earlier versions. */
-  unresponsiveSinceMs?: number | null;
+  unresponsiveSinceMs: number | null;
   adaptive: { minimum: number; maximum: number } | null;
   workersWanted: number;
   workersStarted: number;

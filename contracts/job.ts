@@ -11,6 +11,8 @@ export const jobMessages = {
   exchange: 'job.exchange',
   view: 'job.view',
   tasks: 'job.tasks',
+  /** Of the newest view that was handed to the database. */
+  version: 'job.version',
 } as const;
 
 export interface JobInput {
@@ -22,7 +24,7 @@ export interface JobInput {
   user: string;
   deploymentId: string;
   /** Only its creator may read what its tasks print. */
-  privateToCreator?: boolean;
+  privateToCreator: boolean;
   carry?: JobCarry;
 }
 /** What a job takes along when it continues as new. */
@@ -31,6 +33,9 @@ export interface JobCarry {
   bundleRef: string;
   clusterStarted: boolean;
 }
+/** Code of the cancellation of a job whose cluster was ended from outside: nothing is left that releases name and quota but the job. */
+export const clusterGone = 'CLUSTER_GONE';
+
 export interface CancelSignal {
   code: string;
   text: string;
@@ -39,11 +44,11 @@ export interface CancelSignal {
 export interface InstanceLostSignal {
   instances: { instance: string; code: string; text: string }[];
 }
-/** What people see of a job; the workflow's result and the archive hold the same shape. */
+/** What people see of a job; the workflow's result and its row hold the same shape. */
 export interface JobView extends JobSummary {
-  /** Absent in views of earlier versions, when there was only `local`. */
-  provider?: string;
-  region?: string | null;
+  provider: string;
+  /** Null where there are no regions. */
+  region: string | null;
   number: number;
   workspace: string;
   name: string;
@@ -55,8 +60,7 @@ export interface JobView extends JobSummary {
   startedAtMs: number | null;
   endedAtMs: number | null;
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
-  /** Absent in views of earlier versions, which knew no private jobs. */
-  privateToCreator?: boolean;
+  privateToCreator: boolean;
   /** Task pages already in the archive, of `taskPageSize` records each. */
   pagesWritten: number;
 }

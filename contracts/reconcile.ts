@@ -30,6 +30,8 @@ export interface ReconcileReport {
   finalized: string[];
   /** Workflows that had no row. */
   adopted: string[];
+  /** Rows that were older than their workflow, as after the restore of an older database. */
+  refreshed: string[];
   /** Missing for less than the grace period, and what could not be asked. */
   waiting: string[];
   unknown: string[];

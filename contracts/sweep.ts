@@ -32,7 +32,7 @@ export interface SweepReport {
   /** Instances that are certainly gone now. */
   terminated: string[];
   /** Belongings that are, too. */
-  removed?: string[];
+  removed: string[];
   /** Why belongings could not be listed; absent when they were. */
   unlisted?: string;
   /** Those whose end did not succeed: the next run tries again. */

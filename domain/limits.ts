@@ -281,8 +281,6 @@ export const maxResetsADay = 5;
 /** Workflows described at once by the healing. */
 export const healDescribeAtOnce = 10;
 
-/** A scheduler that runs and answers nobody for this long is of no use. A huge graph may keep one busy for minutes. */
-export const defaultUnresponsiveMs = 20 * 60_000;
 export const minUnresponsiveMs = 5_000;
 
 /** An API that is started while Temporal is away honours what it knew of tokens then for at most this long. */

@@ -66,6 +66,9 @@ for (const [index, letter] of [...'kmgtp'].entries()) {
   for (const [name, size] of names(1_024 ** (index + 1), `${letter}i`, `${letter}ib`)) byteUnits.set(name, size);
 }
 
+/** `1 instance`, `2 instances`. */
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 const printedUnits: [string, number][] = [
   ['PiB', 2 ** 50],
   ['TiB', 2 ** 40],

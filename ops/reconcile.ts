@@ -96,7 +96,7 @@ const noWorker = (): RopewalkError =>
   });
 
 export function printReport(report: ReconcileReport, graceMs: number, said: Said): void {
-  const { refusal, dryRun, compared, finalized, adopted, waiting, unknown } = report;
+  const { refusal, dryRun, compared, finalized, adopted, refreshed, waiting, unknown } = report;
   if (refusal !== null) {
     said.err(`nothing was compared: ${refusal}`);
     return;
@@ -104,6 +104,7 @@ export function printReport(report: ReconcileReport, graceMs: number, said: Said
   said.out(`compared ${plural(compared, 'open row')} with workflows`);
   for (const id of finalized) said.out(`  ${id}  ${dryRun ? 'would be ended' : 'ended'}: its workflow is gone`);
   for (const id of adopted) said.out(`  ${id}  ${dryRun ? 'would be added' : 'added'}: its workflow had no row`);
+  for (const id of refreshed) said.out(`  ${id}  ${dryRun ? 'would be updated' : 'updated'}: its row was older`);
   for (const id of waiting) said.out(`  ${id}  waiting: its workflow has been missing for a short time`);
   for (const what of unknown) said.err(`  could not be compared: ${what}`);
   if (waiting.length > 0) {

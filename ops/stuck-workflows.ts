@@ -3,25 +3,37 @@
 import type { Client } from '@temporalio/client';
 
 import { controlQueue } from '../contracts/flush.ts';
-import { healDryRunId, type HealInput, healNowId, type HealReport, healType } from '../contracts/heal.ts';
+import {
+  stuckWorkflowsDryRunId,
+  type StuckWorkflowsInput,
+  stuckWorkflowsNowId,
+  type StuckWorkflowsReport,
+  stuckWorkflowsType,
+} from '../contracts/stuck-workflows.ts';
 import { workflowTaskTimeoutMs } from '../domain/limits.ts';
 import { namespaceOwner } from './init/claim.ts';
 import { hasPoller } from './pollers.ts';
 
 /** Null when no deployment has claimed the namespace, or no Temporal worker polls it. */
-export async function findStuckWorkflows(client: Client, { dryRun }: { dryRun: boolean }): Promise<HealReport | null> {
+export async function findStuckWorkflows(
+  client: Client,
+  { autoReset }: { autoReset: boolean },
+): Promise<StuckWorkflowsReport | null> {
   const deploymentId = await namespaceOwner(client);
   if (deploymentId === null || !(await hasPoller(client, controlQueue, 'workflows'))) return null;
-  const handle = await client.workflow.start<(input: HealInput) => Promise<HealReport>>(healType, {
-    workflowId: dryRun ? healDryRunId : healNowId,
-    taskQueue: controlQueue,
-    workflowTaskTimeout: workflowTaskTimeoutMs,
-    workflowRunTimeout: waitMs,
-    // Another operator may have just asked the same.
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    args: [{ deploymentId, dryRun }],
-    staticSummary: `${dryRun ? 'Finds' : 'Finds and resets'} stuck workflows, asked for by hand`,
-  });
+  const handle = await client.workflow.start<(input: StuckWorkflowsInput) => Promise<StuckWorkflowsReport>>(
+    stuckWorkflowsType,
+    {
+      workflowId: autoReset ? stuckWorkflowsNowId : stuckWorkflowsDryRunId,
+      taskQueue: controlQueue,
+      workflowTaskTimeout: workflowTaskTimeoutMs,
+      workflowRunTimeout: waitMs,
+      // Another operator may have just asked the same.
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [{ deploymentId, autoReset }],
+      staticSummary: `${autoReset ? 'Finds and resets' : 'Finds'} stuck workflows, asked for by hand`,
+    },
+  );
   return handle.result();
 }
 

@@ -1,4 +1,4 @@
-// The Temporal worker's environment, checked at once: every problem is told, not only the first.
+// The Temporal worker's environment, checked at once: every problem is reported, not only the first.
 import { existsSync } from 'node:fs';
 
 import { z } from 'zod';
@@ -7,6 +7,8 @@ import { parseListenAddress, readEnvironment, type Environment, type Environment
 
 export interface WorkerSettings {
   home: string;
+  /** Of PostgreSQL; null: SQLite in the home. */
+  databaseUrl: string | null;
   hostId: string;
   apiUrl: string;
   agentBundle: string;
@@ -18,7 +20,7 @@ export interface WorkerSettings {
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   /** Where `/metrics` and `/healthz` are served; null: nowhere. */
   metrics: { host: string; port: number } | null;
-  /** How long running activities may take when the process is told to end. */
+  /** How long running activities may take when the process ends. */
   drainMs: number;
   /** Where spans are sent; null: tracing is off. */
   otlpEndpoint: string | null;
@@ -29,6 +31,7 @@ export function readWorkerSettings(env: Environment, also: EnvironmentProblem[] 
   const values = readEnvironment({ program: 'Temporal worker', env, schema: environment, examples, also: () => also });
   return {
     home: values.ROPEWALK_HOME,
+    databaseUrl: values.ROPEWALK_DATABASE_URL ?? null,
     hostId: values.ROPEWALK_HOST_ID,
     apiUrl: values.ROPEWALK_API_URL,
     agentBundle: values.ROPEWALK_AGENT_BUNDLE,
@@ -47,6 +50,7 @@ const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https UR
 
 const environment = z.object({
   ROPEWALK_HOME: z.string('must be set').min(1),
+  ROPEWALK_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a URL of PostgreSQL' }).optional(),
   ROPEWALK_HOST_ID: z
     .string('must be set')
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, "_" and "-", at most 64'),
@@ -74,6 +78,7 @@ const environment = z.object({
 
 const examples = {
   ROPEWALK_HOME: '/var/lib/ropewalk',
+  ROPEWALK_DATABASE_URL: 'postgresql://ropewalk@db.example.com/ropewalk',
   ROPEWALK_HOST_ID: 'host_1',
   ROPEWALK_API_URL: 'https://ropewalk.example.com',
   ROPEWALK_AGENT_BUNDLE: 'dist/agent.mjs',

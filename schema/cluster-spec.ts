@@ -34,8 +34,7 @@ export const clusterSpec = z.object({
       maxLifetimeMs: count.nullable(),
       drainTimeoutMs: count,
       aliveEveryMs: count,
-      /** Absent in specifications of earlier versions. */
-      unresponsiveTimeoutMs: count.optional(),
+      unresponsiveTimeoutMs: count,
       privateToCreator: z.boolean(),
     }),
   }),

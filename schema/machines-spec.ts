@@ -8,7 +8,7 @@ export const machines = z.object({
   headTypes: z.array(typeName).min(1),
   architecture: z.enum(['x86_64', 'arm64']),
   spotPolicy: z.enum(['on-demand', 'spot', 'spot_with_fallback']),
-  region: z.string().optional(),
+  region: z.string(),
   zones: z.array(z.string()).min(1),
   allowCrossZone: z.boolean(),
   diskGib: z.number().int().min(1),

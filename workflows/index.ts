@@ -1,7 +1,6 @@
 // What the Temporal worker bundles: the workflow functions, whose names are their types.
 export { cluster } from './cluster/workflow.ts';
-export { deployment } from './deployment/workflow.ts';
-export { heal } from './heal/workflow.ts';
 export { job } from './job/workflow.ts';
+export { reconcile } from './reconcile/workflow.ts';
+export { stuckWorkflows } from './stuck-workflows/workflow.ts';
 export { sweep } from './sweep/workflow.ts';
-export { workspace } from './workspace/workflow.ts';

@@ -1,12 +1,14 @@
-// An interceptor of every workflow, part of every bundle: what happened is worked off before updates are. Temporal's SDK may
-// give a workflow what happened and a new update one after the other, and a replay both at once, updates first, or the other
-// way round (temporalio/sdk-rust issues 943 and 1146: after a worker's death, or when it has forgotten the workflow). The
-// commands then come in another order than the history has, and the workflow stands still: "Update machine does not handle
-// this event". Here both ways give one order. It must never hold an update beyond its activation, and changes nothing for
-// what was begun before it. A run that continues as new waits for the updates that are held: the state that it hands on would
-// not have what they are answered with. A signal that comes after an update stays after it: only what a reset applies again
-// comes like that, and a cancellation must not overtake the results that had been reported before it. A replay is given all
-// signals first: so the history keeps their places.
+// An interceptor of every workflow, part of every bundle: it orders the jobs of an activation, so that a replay gives the
+// commands of the history. Temporal's SDK may give a workflow what happened and a new update in two activations, and give a
+// replay both in one, updates first or last. Commands then come in another order than in the history, and the workflow task
+// fails with "Update machine does not handle this event".
+// REMOVE when temporalio/sdk-rust issues 943 and 1146 are closed and released in the SDK.
+//
+// The order: all other jobs run until nothing can go on, then the updates run, in the same activation. A signal that comes
+// after an update stays after it: a server applies signals again in this way after a reset, and a cancellation must not
+// overtake the results that were reported before it. A replay is given all signals first, so the places of signals are
+// written to the history as markers. A run that continues as new waits for the updates that are held: the state that it
+// carries must contain their effects.
 import { allHandlersFinished, CancellationScope, condition, patched, workflowInfo } from '@temporalio/workflow';
 import type {
   WorkflowInterceptors,
@@ -19,20 +21,11 @@ type ContinueAsNew = NonNullable<WorkflowOutboundCallsInterceptor['continueAsNew
 type Activation = Parameters<Activate>[0]['activation'];
 
 export function interceptors(): WorkflowInterceptors {
-  let isOn = false;
-  let isInOrder = false;
   let held = 0;
   const activate: Activate = (input, next) => {
     const { jobs } = input.activation;
-    const isFirst = jobs?.some(({ initializeWorkflow }) => isThere(initializeWorkflow)) ?? false;
-    // Asked at the beginning and nowhere else: only that moment is the same in every replay.
-    if (isFirst) {
-      isInOrder = patched(inOrderPatch);
-      isOn = isInOrder || patched(updatesLastPatch);
-    }
-    const ordered = isInOrder ? inPlace(jobs ?? [], input.activation.historyLength ?? 0) : (jobs ?? []);
-    const { sooner, later } = split(ordered, isInOrder);
-    if (!isOn || later.length === 0 || sooner.length === 0) return next(input);
+    const { sooner, later } = split(inPlace(jobs ?? [], input.activation.historyLength ?? 0));
+    if (later.length === 0 || sooner.length === 0) return next(input);
     next({ ...input, activation: only(input.activation, sooner) });
     held += 1;
     // A cancelled workflow answers updates as well.
@@ -44,28 +37,24 @@ export function interceptors(): WorkflowInterceptors {
   };
   const continueAsNew: ContinueAsNew = async (input, next) => {
     const isDone = (): boolean => held === 0 && allHandlersFinished();
-    if (isOn && !isDone()) await CancellationScope.nonCancellable(() => condition(isDone));
+    if (!isDone()) await CancellationScope.nonCancellable(() => condition(isDone));
     return next(input);
   };
   return { internals: [{ activate }], outbound: [{ continueAsNew }] };
 }
 
-/** Runs of today have the second of these alone; those of the first know no order of updates and signals. */
-const updatesLastPatch = 'updates-come-last';
-const inOrderPatch = 'updates-come-last-in-order';
-
 type Jobs = NonNullable<Activation['jobs']>;
 
-function split(jobs: Jobs, isInOrder: boolean): { sooner: Jobs; later: Jobs } {
+function split(jobs: Jobs): { sooner: Jobs; later: Jobs } {
   const first = jobs.findIndex(({ doUpdate }) => isThere(doUpdate));
   const isLater = ({ doUpdate, signalWorkflow }: Jobs[number], at: number): boolean =>
-    isThere(doUpdate) || (isInOrder && first >= 0 && at > first && isThere(signalWorkflow));
+    isThere(doUpdate) || (first >= 0 && at > first && isThere(signalWorkflow));
   return { sooner: jobs.filter((job, at) => !isLater(job, at)), later: jobs.filter(isLater) };
 }
 
 /**
- * As they were when they were first worked off, where the history says so. Each place is a patch of its own: nothing else is
- * in the history at once, and known at the beginning of a replayed activation.
+ * The jobs in the order in which they first ran. `patched` is used as a marker here, one for each place, and not for
+ * versions: no other command is in the history at once and known at the beginning of a replayed activation.
  */
 function inPlace(jobs: Jobs, historyLength: number): Jobs {
   const updates = jobs.filter(({ doUpdate }) => isThere(doUpdate));

@@ -60,8 +60,7 @@ export function applyLaunch(state: ClusterState, seq: number, news: LaunchNews, 
     addEvent(state, nowMs, 'LAUNCHED', `launched ${news.launched.length} of ${launch.slots.length} instances`);
   }
   const isUnclear = news.launched.length === 0 && news.failures.some(({ scope }) => scope === 'unclear');
-  if (isUnclear) state.unclearLaunches = (state.unclearLaunches ?? 0) + 1;
-  else delete state.unclearLaunches;
+  state.unclearLaunches = isUnclear ? state.unclearLaunches + 1 : 0;
   for (const failure of news.failures) applyFailure(state, launch.slots, news, failure, nowMs);
   // Also an answer that explains nothing must not be asked for again at once.
   if (news.launched.length >= launch.slots.length) state.launchBackoff = null;
@@ -82,7 +81,7 @@ function applyFailure(
   if (state.settings.machines !== undefined) noteUnavailable(state, failure, nowMs);
   // A request or an account that is wrong stays wrong: trying again would only fail again.
   const { scope } = failure;
-  const isHopeless = scope === 'unclear' && (state.unclearLaunches ?? 0) >= maxUnclearLaunches;
+  const isHopeless = scope === 'unclear' && state.unclearLaunches >= maxUnclearLaunches;
   if (scope !== 'request' && scope !== 'account' && !isHopeless) return;
   const filled = new Set(news.launched.map((item) => item.slot));
   for (const slot of asked.filter((each) => !filled.has(each))) {
@@ -157,16 +156,16 @@ function noteInterruption(
 }
 
 /**
- * Asks for a look at instances that their job has not heard of. The same silence is not counted twice as new. With
- * `isLaunching` an instance that is not in the books may come from a launch that has not answered: then nothing is said of
- * it, since a job believes for ever that what it is told is lost. Whoever suspects it still asks again.
+ * Asks for an inspection of instances that their job has not heard of. The same silence is not counted twice as new. An
+ * instance that is not in the books may come from a launch that has not answered: then nothing is said of it, since a job
+ * never takes back that an instance is lost. A job that still suspects it asks again.
  */
 export function suspectInstances(
   state: ClusterState,
   suspects: { instance: string; heardAtMs: number }[],
   nowMs: number,
-  isLaunching = state.launches.length > 0,
 ): void {
+  const isLaunching = state.launches.length > 0;
   for (const suspect of suspects) {
     const instance = state.instances.find((known) => known.id === suspect.instance);
     if (instance === undefined && isLaunching) continue;
@@ -183,13 +182,13 @@ export function suspectInstances(
     addEvent(state, nowMs, 'SUSPECTED', `not heard of: ${suspects.map((s) => s.instance).join(', ')}`);
 }
 
-/** The provider has described the suspects. Without `tellsHung` those that hang are kept while nobody misses them. */
-export function applyInspection(state: ClusterState, news: InspectionNews, nowMs: number, tellsHung = true): void {
+/** The provider has described the suspects. */
+export function applyInspection(state: ClusterState, news: InspectionNews, nowMs: number): void {
   const silent: ClusterInstance[] = [];
   for (const { id, state: seen } of news.seen) {
     const instance = state.instances.find((known) => known.id === id);
     if (instance === undefined || instance.state === 'stopping') continue;
-    const isMissing = answerInspected(instance, { seen, linkWorks: news.linkWorks, tellsHung }, nowMs);
+    const isMissing = answerInspected(instance, { seen, linkWorks: news.linkWorks }, nowMs);
     const { suspicion } = instance;
     if (suspicion === null && isMissing === null) continue;
     const isRepeat = suspicion?.inspection === 'done';
@@ -200,7 +199,7 @@ export function applyInspection(state: ClusterState, news: InspectionNews, nowMs
       continue;
     }
     if (suspicion !== null && news.linkWorks && !isRepeat) suspicion.silent += 1;
-    if (silentLooks(instance) >= maxSilentInspections) silent.push(instance);
+    if (news.linkWorks && silentLooks(instance) >= maxSilentInspections) silent.push(instance);
   }
   loseSilent(state, silent, nowMs);
 }
@@ -265,7 +264,7 @@ const leftInOrder = ({ reason }: ClusterInstance): boolean => reason?.code === n
 function tellEnded(state: ClusterState, { id, registeredAtMs, reason }: ClusterInstance): void {
   if (reason === null) return;
   const isUnwanted = reason.code === notWanted && registeredAtMs !== null && state.stopRequested === null;
-  if (reason.code !== takenBack && (!isUnwanted || state.oldDepartures === true)) return;
+  if (reason.code !== takenBack && !isUnwanted) return;
   tellLost(state, id, reason.code, reason.text);
 }
 

@@ -20,7 +20,7 @@ export function watchCapacity(state: ClusterState, nowMs: number): void {
   // A slot that rests after failures of its own is not waited for.
   const isFillable = (slot: number): boolean => nowMs >= fillableAtMs(state, slot);
   const vacant = launchableSlots(state).filter(isFillable);
-  const waiting = state.waiting ?? null;
+  const { waiting } = state;
   if (vacant.length === 0) {
     if (waiting !== null) endWait(state, waiting, nowMs);
     return;
@@ -44,7 +44,7 @@ export function watchCapacity(state: ClusterState, nowMs: number): void {
 /** When a wait ends with what there is then; null for none that has an end of its own. */
 export function capacityDeadlineMs({ settings, waiting }: ClusterState): number | null {
   const waitMs = settings.machines?.waitForCapacityMs;
-  return waitMs === undefined || !waiting ? null : waiting.sinceMs + waitMs;
+  return waitMs === undefined || waiting === null ? null : waiting.sinceMs + waitMs;
 }
 
 /** Slots that have no instance and are not given up. */
@@ -67,7 +67,7 @@ function tryAgain(state: ClusterState, { sinceMs, tries }: CapacityWait, nowMs: 
   const nextTryMs = patient
     ? Math.max(nowMs + pauseMs, backedOffMs)
     : (availableAgainAtMs(state, nowMs) ?? nowMs + pauseMs);
-  if (patient) state.unavailable = (state.unavailable ?? []).map((each) => ({ ...each, untilMs: nextTryMs }));
+  if (patient) state.unavailable = state.unavailable.map((each) => ({ ...each, untilMs: nextTryMs }));
   const waiting = { sinceMs, tries: tries + 1, nextTryMs };
   state.waiting = waiting;
   return waiting;

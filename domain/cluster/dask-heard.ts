@@ -2,7 +2,7 @@
 // not come while our API, or the way to it, is down: what time alone would say of idleness and of clients counts only while
 // the head speaks as often as it should.
 import { agentAttemptMs, agentMaxPauseMs, maxDeadManMs } from '../limits.ts';
-import type { ClusterState, DaskSettings, DaskState } from './state.ts';
+import type { DaskSettings, DaskState } from './state.ts';
 
 /** The longest that an agent takes from a report that hangs to its next attempt. */
 export const agentRetryMs = agentAttemptMs + agentMaxPauseMs;
@@ -21,11 +21,10 @@ export function noteHeadHeard(dask: DaskState, settings: DaskSettings, nowMs: nu
 }
 
 /** When a deadline at `atMs` counts that only the head could put off. */
-export function windowsOf(state: ClusterState, dask: DaskState, settings: DaskSettings, atMs: number): Window[] {
+export function windowsOf(dask: DaskState, settings: DaskSettings, atMs: number): Window[] {
   const always = Number.POSITIVE_INFINITY;
-  // A state from before this has not noted it; what its head said last, it said then.
-  const heard = dask.heard ?? { lastMs: state.instances.find(({ slot }) => slot === 0)?.heardAtMs ?? 0 };
-  if (state.oldDeadlines === true) return [{ atMs, untilMs: always }];
+  const { heard } = dask;
+  if (heard === undefined) return [];
   const settledMs = heard.againMs === undefined ? 0 : heard.againMs + agentRetryMs;
   return [
     { atMs: Math.max(atMs, settledMs), untilMs: silentFromMs(heard.lastMs, settings) },

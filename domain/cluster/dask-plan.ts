@@ -2,6 +2,8 @@
 // Pure readings of the state, used by plan.ts.
 import { fewerAfterMs } from '../limits.ts';
 import { windowsOf, type Window } from './dask-heard.ts';
+import { plural } from '../units.ts';
+import { countedWakes, type Wake } from '../wake.ts';
 import { isExtra } from './slots.ts';
 import type { ClusterInstance, ClusterState, DaskSettings, DaskState } from './state.ts';
 import { unresponsiveEnd } from './unresponsive.ts';
@@ -61,7 +63,7 @@ function startEnd(state: ClusterState, settings: DaskSettings, nowMs: number): E
 /** Whoever asked to wait for capacity has begun to start only when there is some. */
 function startDeadlineMs(state: ClusterState, { startTimeoutMs }: DaskSettings): number | null {
   if (state.settings.machines?.waitForCapacityMs === undefined) return state.createdAtMs + startTimeoutMs;
-  return state.waiting ? null : Math.max(state.createdAtMs, state.waitedUntilMs ?? 0) + startTimeoutMs;
+  return state.waiting !== null ? null : Math.max(state.createdAtMs, state.waitedUntilMs ?? 0) + startTimeoutMs;
 }
 
 /** With its scheduler and at least one worker, if any were asked for. It stays so when workers come and go. */
@@ -74,23 +76,23 @@ function timedEnd(state: ClusterState, dask: DaskState, settings: DaskSettings, 
   return due === undefined ? null : { code: due.code, text: due.text };
 }
 
-function deadlines(state: ClusterState, dask: DaskState, settings: DaskSettings): (End & Window)[] {
+function deadlines(state: ClusterState, dask: DaskState, settings: DaskSettings): (End & Window & Wake)[] {
   const { idleTimeoutMs, noClientTimeoutMs, maxLifetimeMs } = settings;
-  const found: (End & Window)[] = [];
-  const unlessPutOff = (end: End, atMs: number): void =>
-    void found.push(...windowsOf(state, dask, settings, atMs).map((window) => ({ ...end, ...window })));
+  const found: (End & Window & Wake)[] = [];
+  const unlessPutOff = (end: End & Pick<Wake, 'what'>, atMs: number): void =>
+    void found.push(...windowsOf(dask, settings, atMs).map((window) => ({ ...end, ...window })));
   if (dask.idleSinceMs !== null) {
     const text = `nothing was computed for ${idleTimeoutMs / 1000} s`;
-    unlessPutOff({ code: 'IDLE', text }, dask.idleSinceMs + idleTimeoutMs);
+    unlessPutOff({ code: 'IDLE', text, what: 'idle timeout at' }, dask.idleSinceMs + idleTimeoutMs);
   }
   if (dask.noClientSinceMs !== null && noClientTimeoutMs !== null) {
     const text = `no client was connected for ${noClientTimeoutMs / 1000} s`;
-    unlessPutOff({ code: 'NO_CLIENT', text }, dask.noClientSinceMs + noClientTimeoutMs);
+    unlessPutOff({ code: 'NO_CLIENT', text, what: 'no-client timeout at' }, dask.noClientSinceMs + noClientTimeoutMs);
   }
   if (maxLifetimeMs !== null) {
-    const text = `it reached its longest life of ${maxLifetimeMs / 1000} s`;
-    const atMs = state.createdAtMs + maxLifetimeMs;
-    found.push({ code: 'LIFETIME', text, atMs, untilMs: Number.POSITIVE_INFINITY });
+    const end = { code: 'LIFETIME', text: `it reached its maximum lifetime of ${maxLifetimeMs / 1000} s` };
+    const window = { atMs: state.createdAtMs + maxLifetimeMs, untilMs: Number.POSITIVE_INFINITY };
+    found.push({ ...end, ...window, what: 'maximum lifetime ends at' });
   }
   return found;
 }
@@ -138,14 +140,20 @@ function silentAtMs(state: ClusterState, instance: ClusterInstance): number | nu
 }
 
 /** Moments at which time alone changes the plan. */
-export function daskWakes(state: ClusterState): number[] {
+export function daskWakes(state: ClusterState): Wake[] {
   const { dask } = state;
   const settings = state.settings.dask;
   if (dask === null || settings === null) return [];
-  const silences = state.instances.map((instance) => silentAtMs(state, instance));
-  const drains = state.instances.map(({ drain }) => (drain === null ? null : drain.deadlineMs + drainGraceMs));
-  const start = hasStarted(state) ? null : startDeadlineMs(state, settings);
-  const fewer = dask.fewer === null ? null : dask.fewer.sinceMs + fewerAfterMs;
-  const timed = deadlines(state, dask, settings).map((deadline) => deadline.atMs);
-  return [...silences, ...drains, start, fewer, ...timed].filter((time) => time !== null);
+  const silences = state.instances.map((instance) => silentAtMs(state, instance)).filter((time) => time !== null);
+  const drains = state.instances.flatMap(({ drain }) =>
+    drain === null ? [] : [{ atMs: drain.deadlineMs + drainGraceMs, what: `drain of ${drain.worker} must end by` }],
+  );
+  const startMs = hasStarted(state) ? null : startDeadlineMs(state, settings);
+  return [
+    ...countedWakes(silences, (count) => `liveness check of ${plural(count, 'instance')} at`),
+    ...drains,
+    ...(startMs === null ? [] : [{ atMs: startMs, what: 'a worker must have started by' }]),
+    ...(dask.fewer === null ? [] : [{ atMs: dask.fewer.sinceMs + fewerAfterMs, what: 'adaptive scale-in at' }]),
+    ...deadlines(state, dask, settings),
+  ];
 }

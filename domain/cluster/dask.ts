@@ -5,7 +5,7 @@ import type { Reason } from '../reason.ts';
 import { noteHeadHeard } from './dask-heard.ts';
 import { lose } from './lose.ts';
 import { addEvent, touchOrders } from './notes.ts';
-import { isOvertaken, scaleCluster, type Asked } from './requests.ts';
+import { isOvertaken, resizeCluster, type Asked } from './requests.ts';
 import { isVacating, moveToSlot, slotHistory } from './slots.ts';
 import { noteProcess, stagesText } from './stages.ts';
 import type { ClusterInstance, ClusterState, DaskState, DrainOutcome, ProcessState, SchedulerReport } from './state.ts';
@@ -107,7 +107,7 @@ function applyDrained(state: ClusterState, id: number, outcome: DrainOutcome): v
 
 /** It is alive, and wanted again meanwhile or at least allowed. */
 function canStay(state: ClusterState, instance: ClusterInstance): boolean {
-  if (instance.state !== 'ready' || isVacating(state, instance)) return false;
+  if (instance.state !== 'ready' || isVacating(instance)) return false;
   return instance.slot < state.target || state.target - 1 < (state.dask?.adaptive?.maximum ?? Infinity);
 }
 
@@ -144,7 +144,7 @@ export function adaptNow(state: ClusterState, dask: DaskState, nowMs: number): v
   const wish = Math.min(maximum, Math.max(minimum, dask.report?.adaptiveTarget ?? current));
   if (wish >= current) {
     dask.fewer = null;
-    if (wish > current) scaleCluster(state, wish + 1, nowMs);
+    if (wish > current) resizeCluster(state, wish + 1, nowMs);
     return;
   }
   dask.fewer ??= { sinceMs: nowMs, most: wish };
@@ -152,5 +152,5 @@ export function adaptNow(state: ClusterState, dask: DaskState, nowMs: number): v
   if (nowMs < dask.fewer.sinceMs + fewerAfterMs) return;
   const { most } = dask.fewer;
   dask.fewer = null;
-  scaleCluster(state, most + 1, nowMs);
+  resizeCluster(state, most + 1, nowMs);
 }

@@ -8,7 +8,6 @@ import type { ClusterInstance, ClusterState } from './state.ts';
 
 /** Instances that never registered have been terminated. Those that were launched before the first doubt say nothing new. */
 export function noteNeverRegistered(state: ClusterState, failed: ClusterInstance[], reason: Reason): void {
-  if (state.oldProbes === true) return;
   const { doubt } = state;
   if (doubt === undefined) {
     state.doubt = { fromSeq: state.nextLaunchSeq, failed: 0 };

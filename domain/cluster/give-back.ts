@@ -14,7 +14,7 @@ export function giveBack(state: ClusterState, ids: string[], nowMs: number): voi
       each.slot > 0 &&
       each.slot < state.target &&
       each.state !== 'stopping' &&
-      !isVacating(state, each),
+      !isVacating(each),
   );
   for (const instance of going) {
     while (instance.slot < state.target - 1 && !isFilled(state, state.target - 1)) state.target -= 1;

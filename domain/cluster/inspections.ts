@@ -2,10 +2,12 @@
 // itself that an instance has ended: so it is asked, soon after an instance has registered and then about the quiet ones. One
 // that is there each time and says nothing has hung: it costs as much as one that works.
 import { firstInspectionMs, laterInspectionMs, maxMissing, quietMs, youngInspectionMs } from '../limits.ts';
+import { plural } from '../units.ts';
+import { countedWakes, type Wake } from '../wake.ts';
 import type { ClusterInstance, ClusterSettings, ClusterState } from './state.ts';
 
 /** Instances of a Dask cluster have a scheduler that misses them, and sooner. */
-export const areQuietInspected = ({ job }: ClusterSettings): boolean => job !== null;
+const areQuietInspected = ({ job }: ClusterSettings): boolean => job !== null;
 
 /** Time has come to ask whether it is still there. */
 export function isInspectionDue(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
@@ -27,8 +29,6 @@ export interface InspectionNews {
 interface Look {
   seen: 'alive' | 'gone' | 'unknown';
   linkWorks: boolean;
-  /** False: as it was done before those that have hung were lost. */
-  tellsHung: boolean;
 }
 
 /**
@@ -38,9 +38,9 @@ interface Look {
 export function answerInspected(instance: ClusterInstance, look: Look, nowMs: number): boolean | null {
   const { inspected } = instance;
   if (inspected === undefined) return null;
-  if (look.seen !== 'unknown' && (look.tellsHung || inspected.underWay)) inspected.missing = 0;
+  if (look.seen !== 'unknown') inspected.missing = 0;
   if (!inspected.underWay) return null;
-  if (look.tellsHung && isSilent(instance, look)) inspected.silent = (inspected.silent ?? 0) + 1;
+  if (isSilent(instance, look)) inspected.silent = (inspected.silent ?? 0) + 1;
   inspected.underWay = false;
   // An answer that was long in coming is no reason to ask again at once.
   inspected.lastMs = nowMs;
@@ -48,19 +48,8 @@ export function answerInspected(instance: ClusterInstance, look: Look, nowMs: nu
   return inspected.missing >= maxMissing;
 }
 
-/** Whether it makes a difference to this news that `tellsHung`. */
-export function mayTellHung({ instances }: ClusterState, { seen, linkWorks }: InspectionNews): boolean {
-  return seen.some(({ id, state }) => {
-    const instance = instances.find((each) => each.id === id);
-    if (instance?.inspected === undefined) return false;
-    const { underWay, missing } = instance.inspected;
-    const isFound = !underWay && state !== 'unknown' && missing > 0;
-    return isFound || isSilent(instance, { seen: state, linkWorks });
-  });
-}
-
 /** It is there, and had not spoken for long when it was asked about. */
-function isSilent({ inspected, heardAtMs }: ClusterInstance, look: Pick<Look, 'seen' | 'linkWorks'>): boolean {
+function isSilent({ inspected, heardAtMs }: ClusterInstance, look: Look): boolean {
   if (inspected?.underWay !== true || look.seen !== 'alive' || !look.linkWorks) return false;
   return heardAtMs + quietMs <= inspected.lastMs;
 }
@@ -73,8 +62,9 @@ export function noteHeard({ inspected }: ClusterInstance): void {
 }
 
 /** Moments at which time alone makes one due. */
-export function inspectionWakes(state: ClusterState): number[] {
-  return state.instances.map((instance) => inspectionAtMs(state, instance)).filter((time) => time !== null);
+export function inspectionWakes(state: ClusterState): Wake[] {
+  const times = state.instances.map((instance) => inspectionAtMs(state, instance)).filter((time) => time !== null);
+  return countedWakes(times, (count) => `inspection of ${plural(count, 'quiet instance')} at`);
 }
 
 /**
@@ -83,7 +73,7 @@ export function inspectionWakes(state: ClusterState): number[] {
  */
 function inspectionAtMs(state: ClusterState, instance: ClusterInstance): number | null {
   const { inspected, registeredAtMs, heardAtMs } = instance;
-  if (state.oldInspections === true || !areQuietInspected(state.settings)) return null;
+  if (!areQuietInspected(state.settings)) return null;
   if (instance.state !== 'ready' || registeredAtMs === null || inspected?.underWay === true) return null;
   if (inspected === undefined) return next(state, registeredAtMs + firstInspectionMs, firstInspectionMs);
   const quietAtMs = Math.max(inspected.lastMs, heardAtMs) + quietMs;

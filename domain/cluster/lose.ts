@@ -24,7 +24,7 @@ export function lose(state: ClusterState, instance: ClusterInstance, reason: Rea
  * began are its successors, and they count.
  */
 export function endRow(state: ClusterState, { slot, registeredAtMs }: ClusterInstance, nowMs: number): void {
-  if (state.oldDepartures === true || registeredAtMs === null) return;
+  if (registeredAtMs === null) return;
   const history = state.slots[slot];
   if (history === undefined || history.lastFailureMs > registeredAtMs) return;
   if (nowMs - registeredAtMs < slotFailureWindowMs) return;
@@ -40,12 +40,12 @@ export function tellLost(state: ClusterState, instance: string, code: string, te
 export function failSlot(state: ClusterState, { slot, registeredAtMs }: ClusterInstance, reason: Reason): void {
   const history = slotHistory(state, slot);
   // One that has worked for a while shows that the slot is all right, however long ago its predecessor failed.
-  const sinceMs = state.oldSlots === true ? history.lastFailureMs : (registeredAtMs ?? Number.POSITIVE_INFINITY);
+  const sinceMs = registeredAtMs ?? Number.POSITIVE_INFINITY;
   history.failures = reason.atMs - sinceMs < slotFailureWindowMs ? history.failures + 1 : 1;
   history.lastFailureMs = reason.atMs;
   if (registeredAtMs === null) history.unregistered = (history.unregistered ?? 0) + 1;
   else delete history.unregistered;
-  const isHopeless = state.oldSlots !== true && (history.unregistered ?? 0) >= maxNeverRegistered;
+  const isHopeless = (history.unregistered ?? 0) >= maxNeverRegistered;
   if (history.failures >= maxSlotFailures || isHopeless) history.givenUp = reason;
   const known = state.failures[reason.code];
   state.failures[reason.code] = { count: (known?.count ?? 0) + 1, text: reason.text, lastAtMs: reason.atMs };

@@ -15,8 +15,7 @@ export interface MachineSettings {
   architecture: Architecture;
   /** For workers; the head instance is always on demand, since everything ends with it. */
   spotPolicy: SpotPolicy;
-  /** Absent in specifications of earlier versions: then that of the queue. */
-  region?: string | undefined;
+  region: string;
   /** Zones that will do; never empty. */
   zones: string[];
   /** Otherwise all instances are in one zone. */
@@ -77,7 +76,7 @@ export function placeLaunch(
 
 /** When the first of what is not to be had may be asked for again; null when nothing is remembered. */
 export function availableAgainAtMs(state: ClusterState, nowMs: number): number | null {
-  const ahead = (state.unavailable ?? []).map(({ untilMs }) => untilMs).filter((untilMs) => untilMs > nowMs);
+  const ahead = state.unavailable.map(({ untilMs }) => untilMs).filter((untilMs) => untilMs > nowMs);
   return ahead.length === 0 ? null : Math.min(...ahead);
 }
 
@@ -94,7 +93,7 @@ export function noteUnavailable(state: ClusterState, failure: LaunchFailure, now
           ? { market, type: '*', zone: '*', untilMs }
           : null;
   if (found === null) return;
-  const others = (state.unavailable ?? []).filter((each) => each.untilMs > nowMs && !isSame(each, found));
+  const others = state.unavailable.filter((each) => each.untilMs > nowMs && !isSame(each, found));
   state.unavailable = [...others, found];
 }
 
@@ -126,7 +125,7 @@ function placeRole(
 }
 
 function isUnavailable(state: ClusterState, market: Market, type: string, zone: string, nowMs: number): boolean {
-  return (state.unavailable ?? []).some(
+  return state.unavailable.some(
     (each) =>
       each.untilMs > nowMs &&
       each.market === market &&

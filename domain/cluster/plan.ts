@@ -2,6 +2,8 @@
 // decision into the state *before* anybody carries it out, and after that the same plan does not ask for it again.
 import { assertNever } from '../errors.ts';
 import { takenBackGraceMs } from '../limits.ts';
+import { plural } from '../units.ts';
+import { countedWakes, earliest, type Wake } from '../wake.ts';
 import { capacityDeadlineMs } from './capacity.ts';
 import { launchableSlots } from './doubt.ts';
 import { inspectionWakes, isInspectionDue, noteInspected } from './inspections.ts';
@@ -49,6 +51,8 @@ export interface Plan {
   done: boolean;
   /** When to plan again though nothing was heard, or null. */
   wakeAtMs: number | null;
+  /** What is due then, as in domain/wake.ts. */
+  wakeFor: string;
 }
 
 export function planCluster(state: ClusterState, nowMs: number): Plan {
@@ -63,10 +67,12 @@ export function planCluster(state: ClusterState, nowMs: number): Plan {
     ...endJob(state, end),
   ];
   const idle = decisions.length === 0 && state.launches.length === 0;
+  const wake = nextWake(state, nowMs);
   return {
     decisions,
     done: idle && state.stopRequested !== null && state.instances.length === 0,
-    wakeAtMs: nextWake(state, nowMs),
+    wakeAtMs: wake?.atMs ?? null,
+    wakeFor: wake?.what ?? '',
   };
 }
 
@@ -149,7 +155,7 @@ function isLate(state: ClusterState, instance: ClusterInstance, nowMs: number): 
 
 /** It should be gone by now, and has not said that it leaves. */
 function isTaken(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
-  if (instance.state === 'error' || instance.leavesAtMs === undefined || !isVacating(state, instance)) return false;
+  if (instance.state === 'error' || instance.leavesAtMs === undefined || !isVacating(instance)) return false;
   return nowMs >= instance.leavesAtMs + takenBackGraceMs;
 }
 
@@ -212,28 +218,37 @@ function endJob(state: ClusterState, end: { code: string; text: string } | null)
   return [{ kind: 'endJob', code: end.code, text: end.text }];
 }
 
-function nextWake(state: ClusterState, nowMs: number): number | null {
+function nextWake(state: ClusterState, nowMs: number): Wake | null {
   if (state.stopRequested !== null) return null;
-  const times = state.instances
-    .filter((instance) => instance.state === 'starting')
-    .map((instance) => instance.launchedAtMs + state.settings.registerTimeoutMs);
-  times.push(...daskWakes(state), ...inspectionWakes(state));
+  const { registerTimeoutMs } = state.settings;
+  const registrations = state.instances.flatMap((instance) =>
+    instance.state === 'starting' ? [instance.launchedAtMs + registerTimeoutMs] : [],
+  );
+  const departures = state.instances.flatMap((instance) =>
+    instance.state !== 'stopping' && isVacating(instance) ? [(instance.leavesAtMs ?? 0) + takenBackGraceMs] : [],
+  );
+  const wakes = [
+    ...countedWakes(registrations, (count) => `${plural(count, 'instance')} must register by`),
+    ...countedWakes(departures, (count) => `${plural(count, 'interrupted instance')} must have left by`),
+    ...daskWakes(state),
+    ...inspectionWakes(state),
+    ...launchWakes(state, nowMs),
+  ];
+  return earliest(wakes.filter(({ atMs }) => atMs > nowMs));
+}
+
+function launchWakes(state: ClusterState, nowMs: number): Wake[] {
+  const wakes: Wake[] = [];
   const deadlineMs = capacityDeadlineMs(state);
-  if (deadlineMs !== null && state.launches.length === 0) times.push(deadlineMs);
-  const vacating = state.instances.filter((each) => each.state !== 'stopping' && isVacating(state, each));
-  times.push(...vacating.map(({ leavesAtMs }) => (leavesAtMs ?? 0) + takenBackGraceMs));
+  if (deadlineMs !== null && state.launches.length === 0)
+    wakes.push({ atMs: deadlineMs, what: 'wait for capacity ends at' });
   const launchable = launchableSlots(state);
-  if (launchable.length > 0) {
-    const fillable = launchable.reduce(
-      (first, slot) => Math.min(first, fillableAtMs(state, slot)),
-      Number.POSITIVE_INFINITY,
-    );
-    times.push(Math.max(state.launchBackoff?.untilMs ?? 0, fillable));
-    const againAtMs = availableAgainAtMs(state, nowMs);
-    if (againAtMs !== null) times.push(againAtMs);
-  }
-  const ahead = times.filter((time) => time > nowMs);
-  return ahead.length === 0 ? null : ahead.reduce((a, b) => Math.min(a, b));
+  if (launchable.length === 0) return wakes;
+  const fillableMs = launchable.reduce((first, slot) => Math.min(first, fillableAtMs(state, slot)), Infinity);
+  wakes.push({ atMs: Math.max(state.launchBackoff?.untilMs ?? 0, fillableMs), what: 'next launch at' });
+  const againAtMs = availableAgainAtMs(state, nowMs);
+  if (againAtMs !== null) wakes.push({ atMs: againAtMs, what: 'next launch of what was unavailable at' });
+  return wakes;
 }
 
 function named(state: ClusterState, ids: string[]): ClusterInstance[] {

@@ -12,7 +12,7 @@ export function stopCluster(state: ClusterState, reason: Reason): void {
   touchOrders(state);
 }
 
-/** Who asks, and the number that the workspace gave the request: of those of a kind, the newest counts. */
+/** Who asks, and the sequence number of the reservation: of those of a kind, the newest counts. */
 export interface Asked {
   by?: string;
   seq?: number;
@@ -26,15 +26,39 @@ export function isOvertaken(state: ClusterState, kind: 'scale' | 'adapt', { seq 
   return false;
 }
 
-/** Sets the number of instances wanted, the head instance included. Ignored once a stop was asked for. */
+/**
+ * A person sets the number of instances, the head instance included, and so turns adaptive scaling off: it would undo the
+ * request. Ignored once a stop was requested.
+ */
 export function scaleCluster(state: ClusterState, instances: number, nowMs: number, asked: Asked = {}): void {
-  if (isOvertaken(state, 'scale', asked) || state.stopRequested !== null || instances === state.target) return;
+  if (isOvertaken(state, 'scale', asked) || state.stopRequested !== null) return;
+  const { dask } = state;
+  const isAdaptive = dask !== null && dask.adaptive !== null;
+  if (dask !== null) Object.assign(dask, { adaptive: null, fewer: null });
+  if (!setTarget(state, instances) && !isAdaptive) return;
+  const off = isAdaptive ? '; adaptive scaling is off' : '';
+  addEvent(state, nowMs, 'SCALE', `asked for ${state.target} instances${off}`, asked.by);
+  noteReady(state, nowMs);
+}
+
+/** Adaptive scaling sets the number of instances, the head instance included. */
+export function resizeCluster(state: ClusterState, instances: number, nowMs: number): void {
+  if (state.stopRequested !== null || !setTarget(state, instances)) return;
+  addEvent(state, nowMs, 'SCALE', `adaptive scaling asked for ${state.target} instances`);
+  noteReady(state, nowMs);
+}
+
+/**
+ * False when nothing changes. The caller notes afterwards whether the cluster is ready: fewer instances may exist already, and
+ * a cluster that had all it wanted has started, whatever it wants next.
+ */
+function setTarget(state: ClusterState, instances: number): boolean {
   const target = Math.max(1, Math.floor(instances));
-  if (target < state.target && state.dask !== null) keepTheBest(state, target);
+  const before = state.target;
+  if (target === before) return false;
+  if (target < before && state.dask !== null) keepTheBest(state, target);
   // What adaptive scaling was about to do was about another number: its minute begins again.
   if (state.dask !== null) state.dask.fewer = null;
   state.target = target;
-  addEvent(state, nowMs, 'SCALE', `asked for ${state.target} instances`, asked.by);
-  // Fewer may be what is there already, and a cluster that had all it wanted has started, whatever it wants next.
-  noteReady(state, nowMs);
+  return true;
 }

@@ -15,16 +15,16 @@ export function slotHistory(state: ClusterState, slot: number): SlotHistory {
  * A worker that its cloud takes back: it works on to its end, but its slot is for the next generation from now on. So more
  * than the target may live, by those on their way out; those that claim a slot never are more.
  */
-export const isVacating = (state: ClusterState, instance: ClusterInstance): boolean =>
-  state.oldSlots !== true && instance.leavesAtMs !== undefined && instance.role === 'worker';
+export const isVacating = ({ leavesAtMs, role }: ClusterInstance): boolean =>
+  leavesAtMs !== undefined && role === 'worker';
 
 /** Whoever leaves a Dask cluster is emptied first; a job's workers cannot be, and work to their end, wanted or not. */
-const worksOn = (state: ClusterState): boolean => state.dask === null && state.oldDepartures !== true;
+const worksOn = (state: ClusterState): boolean => state.dask === null;
 
 /** Slots that no instance claims, living or on its way out, and none asked for. */
 export function vacantSlots(state: ClusterState): number[] {
   const taken = new Set([
-    ...state.instances.filter((instance) => !isVacating(state, instance)).map((instance) => instance.slot),
+    ...state.instances.filter((instance) => !isVacating(instance)).map((instance) => instance.slot),
     ...state.launches.flatMap((pending) => pending.slots),
   ]);
   const vacant: number[] = [];
@@ -37,7 +37,7 @@ export function vacantSlots(state: ClusterState): number[] {
 /** A slot whose instances fail one after the other is filled again only after a pause: when that is over. */
 export function fillableAtMs(state: ClusterState, slot: number): number {
   const history = state.slots[slot];
-  if (history === undefined || history.failures === 0 || state.oldSlots === true) return 0;
+  if (history === undefined || history.failures === 0) return 0;
   const pausesMs = state.settings.machines === undefined ? localSlotPausesMs : cloudSlotPausesMs;
   return history.lastFailureMs + (pausesMs[Math.min(history.failures, pausesMs.length) - 1] ?? 0);
 }
@@ -45,11 +45,11 @@ export function fillableAtMs(state: ClusterState, slot: number): number {
 /** Beyond the target, or a second one that claims its slot. */
 export function isExtra(state: ClusterState, instance: ClusterInstance): boolean {
   // With what a job's worker runs it would lose a task that may well be over in time, and it costs little for so short.
-  if (isVacating(state, instance) && worksOn(state)) return false;
+  if (isVacating(instance) && worksOn(state)) return false;
   if (instance.slot >= state.target) return true;
-  if (isVacating(state, instance)) return false;
+  if (isVacating(instance)) return false;
   const first = state.instances.find(
-    (other) => other.slot === instance.slot && other.state !== 'stopping' && !isVacating(state, other),
+    (other) => other.slot === instance.slot && other.state !== 'stopping' && !isVacating(other),
   );
   return first !== instance;
 }
@@ -66,7 +66,7 @@ export function keepTheBest(state: ClusterState, target: number): void {
   const worth = (instance: ClusterInstance): number =>
     instance.process?.state === 'started' ? 1 + (busy.get(instance.process.name) ?? 0) : 0;
   const staying = state.instances
-    .filter((instance) => instance.slot > 0 && isServing(instance) && !isVacating(state, instance))
+    .filter((instance) => instance.slot > 0 && isServing(instance) && !isVacating(instance))
     .toSorted((a, b) => worth(b) - worth(a) || a.slot - b.slot)
     .slice(0, places.length);
   const held = new Set(staying.flatMap((instance) => (instance.slot < target ? [instance.slot] : [])));
@@ -83,7 +83,7 @@ export function moveToSlot(state: ClusterState, instance: ClusterInstance, slot:
   const from = instance.slot;
   for (const other of state.instances) if (other !== instance && other.slot === slot) other.slot = from;
   instance.slot = slot;
-  if (from !== slot && state.oldDepartures !== true) swapHistories(state, from, slot);
+  if (from !== slot) swapHistories(state, from, slot);
 }
 
 /** A slot that was given up would else stay so with a good instance in it. Generations stay: a slot has each only once. */

@@ -13,12 +13,12 @@ export interface Stage {
 /** Those it has reached, in order. A job's instance is up with its agent; only a cloud's is known to run before that. */
 export function stagesOf({ stages, launchedAtMs, registeredAtMs }: ClusterInstance): Stage[] {
   const times: Record<StageName, number | null | undefined> = {
-    requested: stages?.requestedAtMs,
+    requested: stages.requestedAtMs,
     launched: launchedAtMs,
-    running: stages?.runningAtMs,
+    running: stages.runningAtMs,
     agent: registeredAtMs,
-    environment: stages?.environmentAtMs,
-    dask: stages?.daskAtMs,
+    environment: stages.environmentAtMs,
+    dask: stages.daskAtMs,
   };
   return stageNames.flatMap((name) => {
     const atMs = times[name];
@@ -50,7 +50,7 @@ function describeStages(instances: readonly ClusterInstance[]): string {
  */
 export function noteRunning(instance: ClusterInstance, upForMs: number | undefined, nowMs: number): void {
   const { stages } = instance;
-  if (upForMs === undefined || stages === undefined) return;
+  if (upForMs === undefined) return;
   const runningAtMs = nowMs - upForMs;
   if (runningAtMs >= stages.requestedAtMs) stages.runningAtMs = Math.max(runningAtMs, instance.launchedAtMs);
 }
@@ -58,7 +58,7 @@ export function noteRunning(instance: ClusterInstance, upForMs: number | undefin
 /** Dask's process goes from its environment on to `starting`, and is ready when it has `started`. */
 export function noteProcess(instance: ClusterInstance, nowMs: number): void {
   const { stages, process } = instance;
-  if (stages === undefined || process === null) return;
+  if (process === null) return;
   if (process.state === 'starting') stages.environmentAtMs ??= nowMs;
   if (process.state === 'started') stages.daskAtMs ??= nowMs;
 }

@@ -1,8 +1,9 @@
 // The state of one cluster: the instances asked for, launched, registered, suspected and gone. Plain JSON, changed only
 // by the functions of this folder.
 import type { Reason } from '../reason.ts';
-import type { Footprint } from './footprint.ts';
+import type { Projection } from '../projection.ts';
 import type { MachineSettings, UnavailableOffer } from './machines.ts';
+import type { Usage } from './usage.ts';
 
 export type ClusterStatus = 'pending' | 'starting' | 'scaling' | 'ready' | 'stopping' | 'stopped' | 'error';
 export type InstanceState = 'queued' | 'starting' | 'started' | 'ready' | 'stopping' | 'stopped' | 'error';
@@ -38,8 +39,8 @@ export interface DaskSettings {
   drainTimeoutMs: number;
   /** Agents say that they live this often; three times as long and the provider is asked. */
   aliveEveryMs: number;
-  /** The scheduler runs and has not answered its agent for this long. Absent in clusters of earlier versions. */
-  unresponsiveTimeoutMs?: number | undefined;
+  /** The scheduler runs and has not answered its agent for this long. */
+  unresponsiveTimeoutMs: number;
   privateToCreator: boolean;
   /** Vault keys of what its agents run and of its certificate authority; both are deleted when it ends. */
   bundleRef: string;
@@ -71,8 +72,8 @@ export interface ClusterInstance {
   process: DaskProcess | null;
   /** It is being emptied before it is terminated. */
   drain: Drain | null;
-  /** When it reached what has no time of its own above; absent for instances of earlier versions. */
-  stages?: { requestedAtMs: number; runningAtMs?: number; environmentAtMs?: number; daskAtMs?: number };
+  /** When it reached what has no time of its own above. */
+  stages: { requestedAtMs: number; runningAtMs?: number; environmentAtMs?: number; daskAtMs?: number };
   /** The cloud has said that it takes it back then; absent for all others. A worker then claims its slot no more. */
   leavesAtMs?: number;
 }
@@ -219,13 +220,12 @@ export interface ClusterState {
   nextLaunchSeq: number;
   launches: Launch[];
   launchBackoff: { untilMs: number; delayMs: number } | null;
-  /** Launches in a row that gave nothing for a reason that is not understood; absent when the last one was understood. */
-  unclearLaunches?: number;
-  /** Absent until a cloud could not give something. */
-  unavailable?: UnavailableOffer[];
-  /** Absent or null while nothing is waited for; `waitedUntilMs` is when the last wait was over. */
-  waiting?: CapacityWait | null;
-  waitedUntilMs?: number;
+  /** Launches in a row that gave nothing for a reason that is not understood; 0 when the last one was understood. */
+  unclearLaunches: number;
+  unavailable: UnavailableOffer[];
+  waiting: CapacityWait | null;
+  /** When the last wait ended; null when there was none. */
+  waitedUntilMs: number | null;
   slots: Record<string, SlotHistory>;
   /** Absent unless instances never registered, and none has since: launches from then on, and how many of their instances failed so. */
   doubt?: { fromSeq: number; failed: number };
@@ -241,19 +241,10 @@ export interface ClusterState {
   events: { atMs: number; code: string; text: string; by?: string }[];
   /** Numbers of the newest requests of each kind; absent until there was a numbered one. */
   asked?: { scale?: number; adapt?: number };
-  /** What its workspace was last told that it takes; absent until it was asked for another size. */
-  footprintTold?: Footprint;
+  /** The usage that its reservation was last told; absent until it was asked for another size. */
+  usageNoted?: Usage;
+  projection: Projection;
   terminated: number;
   launched: number;
   dask: DaskState | null;
-  /** This run began before slots had successors and pauses: then they are filled as they were, or it could not be replayed. */
-  oldSlots?: true;
-  /** It began before quiet instances were inspected. */
-  oldInspections?: true;
-  /** It began before those that leave in order worked on, ended rows of failures and took their slot's history along. */
-  oldDepartures?: true;
-  /** It began before missing instances were tried one at a time when they do not register. */
-  oldProbes?: true;
-  /** It began when a Dask cluster was idle, or without a client, by time alone. */
-  oldDeadlines?: true;
 }

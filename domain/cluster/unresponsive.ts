@@ -1,7 +1,6 @@
 // A scheduler that is there and does not answer: its agent asks it now and then, and says when it has had no answer for long,
 // and when it has one again. Its cluster ends only by what an agent says then, never by the passing of time alone: news
 // that an outage of ours holds up ends nothing.
-import { defaultUnresponsiveMs } from '../limits.ts';
 import { addEvent } from './notes.ts';
 import type { ClusterState, DaskSettings, DaskState } from './state.ts';
 
@@ -30,7 +29,7 @@ export function applyUnanswered(
 export function unresponsiveEnd(dask: DaskState, settings: DaskSettings): { code: string; text: string } | null {
   if (dask.unresponsive === undefined) return null;
   const { sinceMs, saidAtMs } = dask.unresponsive;
-  if (saidAtMs - sinceMs < (settings.unresponsiveTimeoutMs ?? defaultUnresponsiveMs)) return null;
+  if (saidAtMs - sinceMs < settings.unresponsiveTimeoutMs) return null;
   const text = `the scheduler's process runs, and has not answered for ${seconds(saidAtMs - sinceMs)}`;
   return { code: 'SCHEDULER_UNRESPONSIVE', text };
 }

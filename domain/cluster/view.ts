@@ -1,4 +1,5 @@
 // What people see of a cluster, derived from its state and nothing else.
+import type { Shown } from '../projection.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent } from './notes.ts';
 import { isVacating } from './slots.ts';
@@ -9,10 +10,28 @@ import type { ClusterInstance, ClusterState, ClusterStatus } from './state.ts';
 export function clusterStatus(state: ClusterState): ClusterStatus {
   if (state.endedAtMs !== null) return failed(state.stopRequested) ? 'error' : 'stopped';
   if (state.stopRequested !== null) return 'stopping';
-  const waits = Boolean(state.waiting) && state.settings.machines?.waitForCapacityMs !== undefined;
+  const waits = state.waiting !== null && state.settings.machines?.waitForCapacityMs !== undefined;
   if (state.launched === 0 && state.launches.length === 0 && !waits) return 'pending';
   if (isSettled(state)) return 'ready';
   return state.readyAtMs === null ? 'starting' : 'scaling';
+}
+
+/** What lists show; see domain/projection.ts. Running keys of Dask change all the time, and are read live. */
+export function shownCluster(state: ClusterState): Shown {
+  const { target, launched, terminated, waiting, stopRequested, alarm, dask } = state;
+  const counts: Record<string, number> = {};
+  for (const { state: is, process, drain } of state.instances) {
+    const key = `${is} ${drain === null ? (process?.state ?? '') : 'draining'}`;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  const instances = Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const givenUp = Object.values(state.slots).filter((slot) => slot.givenUp !== null).length;
+  const reasons = [stopRequested?.code, alarm?.code, waiting?.sinceMs];
+  const shown = dask && [dask.schedulerAddress, dask.adaptive, dask.idleSinceMs === null, Boolean(dask.unresponsive)];
+  return {
+    status: clusterStatus(state),
+    digest: JSON.stringify([target, launched, terminated, givenUp, reasons, instances, shown]),
+  };
 }
 
 /** Every slot has its instance ready, or was given up. Slots beyond the target, from before a scale-down, do not count. */
@@ -26,7 +45,7 @@ export function isSettled(state: ClusterState): boolean {
 
 /** For Dask an instance alone is not enough: its scheduler or worker must have started, and must not be on its way out. */
 function isReady(state: ClusterState, instance: ClusterInstance): boolean {
-  if (instance.state !== 'ready' || instance.drain !== null || isVacating(state, instance)) return false;
+  if (instance.state !== 'ready' || instance.drain !== null || isVacating(instance)) return false;
   return state.dask === null || instance.process?.state === 'started';
 }
 

@@ -25,11 +25,11 @@ export function handBack(state: JobState, id: string, numbers: number[], nowMs: 
   if (numbers.length === 0) return;
   const returned = new Set(numbers);
   const own = state.leases.filter((held) => held.instance === id && returned.has(held.lease));
-  for (const lease of own.filter((held) => held.running))
+  for (const lease of own.filter((held) => held.startedAtMs !== null))
     loseLease(state, lease, 'it was given back by its agent', nowMs);
   putBack(
     state,
-    own.filter((held) => !held.running),
+    own.filter((held) => held.startedAtMs === null),
   );
 }
 

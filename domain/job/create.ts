@@ -1,4 +1,5 @@
 // A new job's state.
+import { createProjection } from '../projection.ts';
 import type { JobSettings, JobState } from './state.ts';
 
 export function createJobState(
@@ -26,6 +27,7 @@ export function createJobState(
     counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },
     page: [],
     pagesWritten: 0,
+    projection: createProjection(job.submittedAtMs),
     recentErrors: [],
   };
 }

@@ -1,8 +1,11 @@
 // What happens to a job other than an exchange: time passes, an instance is lost, somebody cancels.
 import { maxLeaseExtensions } from '../limits.ts';
 import type { Reason } from '../reason.ts';
+import { earliest, type Wake } from '../wake.ts';
 import { loseLeases } from './ahead.ts';
-import { endLease, isOver, recordTask, settle } from './rules.ts';
+import { parseArray } from './array.ts';
+import { endLease, isOver, recordTask, settle, startOf } from './rules.ts';
+import { nextShrinkMs } from './shrink.ts';
 import type { JobState, Lease } from './state.ts';
 
 /** An instance whose lease ran out: its cluster is asked to look at it. */
@@ -78,7 +81,7 @@ export function cancelJob(state: JobState, reason: Reason): void {
       exitCode: null,
       signal: null,
       instance: lease.instance,
-      startedAtMs: lease.grantedAtMs,
+      startedAtMs: startOf(lease),
       endedAtMs: reason.atMs,
       reason: reason.text,
     });
@@ -97,16 +100,35 @@ function cancelWaiting(state: JobState): void {
   state.losses = {};
 }
 
-/** The next moment at which time itself changes something, or null. */
+/** The next moment at which a lease or the job's time limit ends, or null. */
 export function nextWakeMs(state: JobState): number | null {
-  if (isOver(state)) return null;
-  const deadlines = state.leases.map((lease) => lease.deadlineMs);
-  const timeout = timeoutAtMs(state);
-  if (timeout !== null) deadlines.push(timeout);
-  return deadlines.length === 0 ? null : deadlines.reduce((a, b) => Math.min(a, b));
+  return earliest([nextTimeout(state), nextLeaseEnd(state)])?.atMs ?? null;
 }
 
-/** When the job's time limit ends it; it counts from the first started task. */
+/** The next moment at which time itself changes something, with the reason, or null. */
+export function nextWake(state: JobState): Wake | null {
+  const shrinkMs = nextShrinkMs(state);
+  const shrink = shrinkMs === null ? null : { atMs: shrinkMs, what: 'release of idle instances at' };
+  const lease = nextLeaseEnd(state);
+  const next = earliest([lease, nextTimeout(state), shrink]);
+  // Array syntax may be long, and is read only where somebody sees the text.
+  if (lease === null || next !== lease) return next;
+  return { ...lease, what: `lease of task ${parseArray(state.settings.array).idAt(lease.task)} ends at` };
+}
+
+function nextTimeout(state: JobState): Wake | null {
+  const atMs = isOver(state) ? null : timeoutAtMs(state);
+  return atMs === null ? null : { atMs, what: 'job timeout at' };
+}
+
+function nextLeaseEnd(state: JobState): (Wake & { task: number }) | null {
+  const [first] = state.leases;
+  if (first === undefined || isOver(state)) return null;
+  const { task, deadlineMs } = state.leases.reduce((a, b) => (b.deadlineMs < a.deadlineMs ? b : a), first);
+  return { atMs: deadlineMs, what: 'lease ends at', task };
+}
+
+/** When the job's time limit ends it; it counts from the first granted task. */
 export function timeoutAtMs(state: JobState): number | null {
   const { jobTimeoutMs } = state.settings;
   return jobTimeoutMs === null || state.startedAtMs === null ? null : state.startedAtMs + jobTimeoutMs;

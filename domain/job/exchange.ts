@@ -4,7 +4,7 @@
 import { maxIdleClaimMs, minIdleClaimMs } from '../limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
 import { handBack, mayHold, runsAlone } from './ahead.ts';
-import { endLease, isOver, loseLease, recordTask, requeue, settle, stopOrder } from './rules.ts';
+import { endLease, isOver, loseLease, recordTask, requeue, settle, startOf, stopOrder } from './rules.ts';
 import { noteQueue } from './shrink.ts';
 import type { JobInstance, JobState, Lease } from './state.ts';
 
@@ -62,8 +62,6 @@ function takeResult(state: JobState, id: string, instance: JobInstance, result: 
   endLease(state, lease);
   instance.recorded.push(lease.lease);
   if (isOver(state)) return result.lease;
-  // An agent's clock may be anything; the job's time limit counts from here, so only ours bounds it.
-  state.startedAtMs ??= Math.max(lease.grantedAtMs, Math.min(result.startedAtMs, nowMs));
   const failed = result.exitCode !== 0;
   const failures = lease.attempt - (state.losses[lease.task] ?? 0);
   if (failed && failures <= state.settings.retries) {
@@ -108,9 +106,8 @@ function keep(state: JobState, id: string, number: number, nowMs: number): Lease
 function renew(state: JobState, id: string, number: number, nowMs: number): boolean {
   const lease = keep(state, id, number, nowMs);
   if (lease === null) return false;
-  lease.running = true;
+  lease.startedAtMs ??= startOf(lease) ?? nowMs;
   delete lease.ahead;
-  state.startedAtMs ??= nowMs;
   return true;
 }
 
@@ -139,12 +136,13 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
       grantedAtMs: nowMs,
       heardAtMs: nowMs,
       deadlineMs: nowMs + state.settings.leaseMs,
-      running: false,
+      startedAtMs: null,
       extensions: 0,
       ...(isFirst ? {} : ahead),
     };
     state.nextLease += 1;
     state.leases.push(lease);
+    state.startedAtMs ??= nowMs;
     granted.push(lease);
     if (runsAlone(state, task)) break;
   }

@@ -25,12 +25,12 @@ export interface ExchangeItem {
   want: number;
   /** Leases whose commands run: this renews them. */
   running: number[];
-  /** Leases whose commands wait for their turn: this renews them too. Absent in agents that hold one at a time. */
+  /** Leases whose commands wait for their turn: this renews them too. Left out when there are none. */
   held?: number[] | undefined;
-  /** Leases handed back, whose commands never began. */
+  /** Leases handed back, whose commands never began. Left out when there are none. */
   returned?: number[] | undefined;
   results: TaskResult[];
-  /** Whether this is the head instance; older agents do not say. */
+  /** Whether this is the head instance. An instance that has not said that it is a worker is never released early. */
   head?: boolean | undefined;
 }
 
@@ -53,6 +53,6 @@ export interface ExchangeAnswer {
   retryAfterMs: number;
   /** Renew running leases at least this often. */
   renewWithinMs: number;
-  /** How many leases the agent may hold now, with the running one; absent from control planes that know of one only. */
-  mayHold?: number | undefined;
+  /** How many leases the agent may hold now, with the running one. */
+  mayHold: number;
 }

@@ -11,6 +11,14 @@ export function isOver(state: JobState): boolean {
   return state.outcome !== null || state.cancelRequested !== null;
 }
 
+/**
+ * When its command began, as far as the workflow knows: an agent that gets a lease for now begins at once. Null for a lease that
+ * waits for its turn.
+ */
+export function startOf({ startedAtMs, grantedAtMs, ahead }: Lease): number | null {
+  return startedAtMs ?? (ahead === true ? null : grantedAtMs);
+}
+
 /** Removes a lease; what becomes of its task is the caller's next line. */
 export function endLease(state: JobState, lease: Lease): void {
   const at = state.leases.indexOf(lease);
@@ -57,7 +65,7 @@ export function loseLease(state: JobState, lease: Lease, why: string, nowMs: num
     exitCode: null,
     signal: null,
     instance: lease.instance,
-    startedAtMs: lease.grantedAtMs,
+    startedAtMs: startOf(lease),
     endedAtMs: nowMs,
     reason,
   });

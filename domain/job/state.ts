@@ -1,6 +1,7 @@
 // The state of one job, as its workflow holds it and carries it across continue-as-new: plain, compact JSON.
 // Only the functions of this folder change it. Nothing here knows of Temporal, HTTP or the clock: `nowMs` is passed in.
 import type { MachineSettings } from '../cluster/machines.ts';
+import type { Projection } from '../projection.ts';
 import type { Reason } from '../reason.ts';
 
 export type TaskState = 'pending' | 'assigned' | 'running' | 'done' | 'error' | 'cancelled';
@@ -19,7 +20,7 @@ export interface JobSettings {
   leaseMs: number;
   /** Extra attempts for a task whose command exits other than 0. */
   retries: number;
-  /** From the first started task; null means no limit. */
+  /** From the first granted task; null means no limit. */
   jobTimeoutMs: number | null;
   provider: string;
   providerQueue: string;
@@ -40,7 +41,8 @@ export interface Lease {
   /** Last time its agent was heard saying that it holds this lease. */
   heardAtMs: number;
   deadlineMs: number;
-  running: boolean;
+  /** When its command began, as far as its agent has said that it runs; null before. */
+  startedAtMs: number | null;
   /** Periods of silence already forgiven because the instance exists. */
   extensions: number;
   /** Granted before its turn, and its agent has not said that it runs. */
@@ -95,6 +97,7 @@ export interface JobState {
   workspace: string;
   settings: JobSettings;
   submittedAtMs: number;
+  /** When the first task was granted: its command begins as soon as its agent has the answer. */
   startedAtMs: number | null;
   endedAtMs: number | null;
   /** `null` while tasks are open; the outcome once, and for ever, afterwards. */
@@ -119,6 +122,7 @@ export interface JobState {
   pagesWritten: number;
   /** Since when no task has waited; absent while one does. */
   emptySinceMs?: number;
+  projection: Projection;
   /** The newest error texts, for the view. */
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
 }

@@ -1,5 +1,6 @@
 // What people see of a job, derived from its state and nothing else.
 import { taskPageSize } from '../limits.ts';
+import type { Shown } from '../projection.ts';
 import type { Reason } from '../reason.ts';
 import type { JobCounters, JobState, JobStatus, TaskRecord } from './state.ts';
 
@@ -20,7 +21,7 @@ export interface JobSummary {
 
 export function summarizeJob(state: JobState): JobSummary {
   const { done, error, cancelled } = state.counters;
-  const running = state.leases.filter((lease) => lease.running).length;
+  const running = state.leases.filter(({ startedAtMs }) => startedAtMs !== null).length;
   const assigned = state.leases.length - running;
   const total = state.settings.taskCount;
   const pending = total - done - error - cancelled - running - assigned;
@@ -30,6 +31,13 @@ export function summarizeJob(state: JobState): JobSummary {
     tasks: { total, pending, assigned, running, done, error, cancelled },
     counters: { ...state.counters },
   };
+}
+
+/** What lists show; see domain/projection.ts. */
+export function shownJob(state: JobState): Shown {
+  const { status, tasks } = summarizeJob(state);
+  const { running, done, error, cancelled } = tasks;
+  return { status, digest: [running, done, error, cancelled].join('/') };
 }
 
 export interface OpenTask {
@@ -49,10 +57,10 @@ export function openTasks(state: JobState, from: number, count: number): OpenTas
     const lease = leased.get(index);
     open.push({
       index,
-      state: lease === undefined ? 'pending' : lease.running ? 'running' : 'assigned',
+      state: lease === undefined ? 'pending' : lease.startedAtMs === null ? 'assigned' : 'running',
       attempt: lease?.attempt ?? state.attempts[index] ?? 0,
       instance: lease?.instance ?? null,
-      startedAtMs: lease?.grantedAtMs ?? null,
+      startedAtMs: lease?.startedAtMs ?? null,
     });
   }
   return open;

@@ -3,7 +3,8 @@
 // unowned twice, a grace period apart, by a namespace that is certainly this deployment's.
 import type { BelongingKind } from '../belonging.ts';
 import { type Owner, ownerKey } from '../owner.ts';
-import type { ClusterPresence, Sighting, SweepDecision, SweepObservation, SweepSettings, Verdict } from './state.ts';
+import type { WorkflowPresence } from '../presence.ts';
+import type { Sighting, SweepDecision, SweepObservation, SweepSettings, Verdict } from './state.ts';
 
 /** Judges everything that was listed once; the sightings it returns are what the next run must be given. */
 export function decideSweep(
@@ -56,7 +57,7 @@ interface Thing {
 function judge(
   { deploymentId, graceMs, launchMs }: SweepSettings,
   { id, owner, kind, bornAtMs, isNeeded }: Thing,
-  state: ClusterPresence,
+  state: WorkflowPresence,
   seenMs: number | null,
   nowMs: number,
 ): Verdict {

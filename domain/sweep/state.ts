@@ -1,6 +1,7 @@
 // What the sweep looks at, remembers and decides. Plain data: it crosses workflows, activities and the object store.
 import type { Belonging, BelongingKind } from '../belonging.ts';
 import type { Owner } from '../owner.ts';
+import type { WorkflowPresence } from '../presence.ts';
 
 export interface SweepSettings {
   deploymentId: string;
@@ -9,17 +10,14 @@ export interface SweepSettings {
   launchMs: number;
 }
 
-/** `unknown` is any error: the workflow was asked about and nothing certain was learned. */
-export type ClusterPresence = 'open' | 'closed' | 'not found' | 'unknown';
-
 export interface SweepObservation {
-  /** Whose the namespace is, as its deployment workflow says; null when that could not be learned. */
+  /** The deployment that owns the namespace; null when that could not be read. */
   deploymentInTemporal: string | null;
   instances: { id: string; owner: Owner; launchedAtMs: number }[];
   /** Volumes only when they are attached to nothing. */
   belongings: Belonging[];
   /** Looked at after all the others were listed: what is listed was made for a workflow that exists. */
-  clusters: { number: number; state: ClusterPresence }[];
+  clusters: { number: number; state: WorkflowPresence }[];
 }
 
 /** An instance or belonging that was seen unowned, and when first. Seen owned, or not at all, it is forgotten. */

@@ -16,6 +16,8 @@ export interface InitOptions {
   retentionDays?: number | undefined;
   /** False where the server refuses to add search attributes, and its administrator has added them. */
   searchAttributes: boolean;
+  /** False: stuck workflows are reported, and never reset without an operator. */
+  autoReset: boolean;
   /** Name of the first admin of `workspace`; none is added when absent. */
   admin?: string | undefined;
   workspace: string;
@@ -57,6 +59,7 @@ function prepareNamespaceOf(options: InitOptions): Promise<Prepared> {
       ...usualSettings,
       retentionDays: options.retentionDays ?? usualSettings.retentionDays,
       searchAttributes: options.searchAttributes ? usualSettings.searchAttributes : [],
+      stuckWorkflows: { ...usualSettings.stuckWorkflows, autoReset: options.autoReset },
     };
     const clouds = configuredPlaces(env);
     const changes = await prepareTemporal({ connection, client, namespace, host, home, clouds, settings });

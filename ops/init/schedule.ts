@@ -4,7 +4,11 @@ import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@tem
 import type { ScheduleOptions, ScheduleOptionsAction } from '@temporalio/client';
 
 import { controlQueue } from '../../contracts/flush.ts';
-import { type HealInput, healScheduleId, healType } from '../../contracts/heal.ts';
+import {
+  type StuckWorkflowsInput,
+  stuckWorkflowsScheduleId,
+  stuckWorkflowsType,
+} from '../../contracts/stuck-workflows.ts';
 import { sweepScheduleId, sweepType, type SweepInput } from '../../contracts/sweep.ts';
 import { workflowTaskTimeoutMs } from '../../domain/limits.ts';
 
@@ -45,17 +49,23 @@ export async function ensureSweepSchedule(client: Client, target: SweepTarget, t
   });
 }
 
+export interface StuckWorkflowsSettings {
+  everyMs: number;
+  /** False: stuck workflows are reported only. */
+  autoReset: boolean;
+}
+
 /** Answers what it changed, in sentences; none when the schedule was there with these settings. */
 export async function ensureStuckWorkflowsSchedule(
   client: Client,
   deploymentId: string,
-  everyMs: number,
+  { everyMs, autoReset }: StuckWorkflowsSettings,
 ): Promise<string[]> {
-  const input: HealInput = { deploymentId, dryRun: false };
+  const input: StuckWorkflowsInput = { deploymentId, autoReset };
   return ensureSchedule(client, {
-    scheduleId: healScheduleId,
+    scheduleId: stuckWorkflowsScheduleId,
     everyMs,
-    workflowType: healType,
+    workflowType: stuckWorkflowsType,
     input,
     summary: 'Finds stuck workflows',
     details: 'Resets those that a known fault of the Temporal SDK has stopped, and reports the others.',

@@ -11,8 +11,8 @@ export type ActivityOutcome = 'completed' | 'failed' | 'cancelled';
 export interface WorkerMetrics {
   activityBegins(type: string): void;
   activityEnds(type: string, outcome: ActivityOutcome, ms: number): void;
-  /** A workflow was found that a fault had stopped. */
-  standstill(type: string, outcome: string): void;
+  /** A workflow was found whose workflow task fails again and again. */
+  stuckWorkflow(type: string, outcome: string): void;
 }
 
 export function createWorkerMetrics(registry: Registry): WorkerMetrics {
@@ -36,9 +36,9 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     buckets: durationBuckets,
     registers,
   });
-  const standstills = new Counter({
-    name: 'ropewalk_standstills_total',
-    help: 'Workflows found standing still, by what was done: reset, or told to the operator.',
+  const stuckWorkflows = new Counter({
+    name: 'ropewalk_stuck_workflows_total',
+    help: 'Stuck workflows that a check found, by what was done about them.',
     labelNames: ['type', 'outcome'],
     registers,
   });
@@ -49,7 +49,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
       ended.inc({ type, outcome });
       times.observe({ type }, ms / 1_000);
     },
-    standstill: (type, outcome) => standstills.inc({ type, outcome }),
+    stuckWorkflow: (type, outcome) => stuckWorkflows.inc({ type, outcome }),
   };
 }
 

@@ -73,6 +73,7 @@ function runWorld(rules: CapacityRules, plan: CapacityPlan, met: Met<CapacitySub
     headTypes: types,
     architecture: 'x86_64',
     spotPolicy: plan.spotPolicy,
+    region: 'r',
     zones,
     allowCrossZone: plan.allowCrossZone,
     diskGib: 30,
@@ -90,7 +91,7 @@ function runWorld(rules: CapacityRules, plan: CapacityPlan, met: Met<CapacitySub
     dask: null,
   };
   const room = new Map(pools.map((pool, at) => [pool, plan.room[at] ?? 0]));
-  const state = rules.createClusterState({ number: 7, workspace: 'w', createdAtMs: 1_000 }, settings);
+  const state = rules.createClusterState({ number: 7, workspace: 'w', user: 'u', createdAtMs: 1_000 }, settings);
   const cloud: Cloud = { room, failedMs: new Map(), quota: plan.quota, born: 0 };
   const books = { cloud, effects: [], launches: 0, waitingSinceMs: null, byWakes: false };
   const world: World = { rules, plan, state, nowMs: 1_000, ...books, met };

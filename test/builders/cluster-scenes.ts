@@ -10,6 +10,7 @@ import {
   note,
   registerAll,
   stop,
+  tell,
   terminated,
 } from './cluster-news.ts';
 import { must } from './worlds.ts';
@@ -65,6 +66,7 @@ export function endGame(world: ClusterWorld, how: string): void {
   const { target, launches } = world.state;
   const beyond = launches.flatMap((launch) => launch.slots).filter((slot) => slot >= target).length;
   const bornBefore = world.born;
+  let routine = 0;
   for (let round = 0; ; round += 1) {
     must(round < 80, () => `the cluster does not come to rest: ${JSON.stringify(world.state)}`);
     for (const effect of world.effects) answerWell(world, effect);
@@ -76,6 +78,11 @@ export function endGame(world: ClusterWorld, how: string): void {
     if (world.effects.length > 0) continue;
     if (plan.wakeAtMs === null) break;
     world.nowMs = plan.wakeAtMs;
+    if (how !== 'dies young') speakAll(world);
+    const due = world.rules.planCluster(world.state, world.nowMs).decisions;
+    // Routine inspections of a job's instances never end: all other deadlines are shorter than a few of their periods.
+    routine = due.every(({ kind }) => kind === 'inspect') ? routine + 1 : 0;
+    if (routine > 3) break;
     decide(world);
   }
   const made = world.born - bornBefore;
@@ -89,6 +96,13 @@ function answerWell(world: ClusterWorld, effect: Effect): void {
   const slots = effect.slots.map((order) => order.slot);
   const instances = slots.map((slot) => ({ id: `i_${(world.born += 1)}`, slot, offer: 'local', zone: 'here' }));
   launched(world, effect, { launched: instances, failures: [] });
+}
+
+/** Agents report, so that no instance is silent. */
+function speakAll(world: ClusterWorld): void {
+  for (const { id, bootId, state } of world.state.instances) {
+    if (state === 'ready' && bootId !== null) tell(world, { instance: id, bootId, kind: 'alive', address: 'a' });
+  }
 }
 
 /** Each registers, and is gone at the next look. */

@@ -88,7 +88,7 @@ const clusterPlan = fc.record({
 type ClusterPlan = typeof clusterPlan extends fc.Arbitrary<infer T> ? T : never;
 
 function runClusterWorld(rules: ClusterRules, plan: ClusterPlan, met: Met<ClusterSubject>): void {
-  const cluster = { number: 1, workspace: 'w', createdAtMs: bornAtMs };
+  const cluster = { number: 1, workspace: 'w', user: 'u', createdAtMs: bornAtMs };
   const settings = {
     name: 'simulated',
     job: plan.job ? 1 : null,
@@ -101,8 +101,7 @@ function runClusterWorld(rules: ClusterRules, plan: ClusterPlan, met: Met<Cluste
   };
   const world: ClusterWorld = {
     rules,
-    // Questions about the quiet never end, and have a world of their own.
-    state: { ...rules.createClusterState(cluster, settings), oldInspections: true },
+    state: rules.createClusterState(cluster, settings),
     nowMs: bornAtMs,
     effects: [],
     born: 0,

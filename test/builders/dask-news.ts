@@ -275,6 +275,13 @@ export function breatheUntil(world: DaskWorld, untilMs: number): void {
   }
 }
 
+/** A person names the number of instances, and adaptive scaling is off from then on. */
+export function scale(world: DaskWorld, instances: number): void {
+  if (world.state.stopRequested === null) world.books.adaptive = null;
+  note(world, 'asked', (to) => world.rules.scaleCluster(to, instances, world.nowMs));
+  must(world.state.dask?.adaptive === null || world.state.stopRequested !== null, () => 'adaptive scaling goes on');
+}
+
 export function adapt(world: DaskWorld, adaptive: DaskWorld['books']['adaptive']): void {
   if (world.state.stopRequested === null) world.books.adaptive = adaptive;
   note(world, 'news', (to) => world.rules.adaptCluster(to, adaptive, world.nowMs));

@@ -12,6 +12,7 @@ import {
   live,
   note,
   tellDrained,
+  scale,
   tellProcess,
   tellScheduler,
   terminated,
@@ -20,7 +21,7 @@ import { must } from './worlds.ts';
 
 /** One worker fewer, by request or by Dask's own wish, and what then becomes of the one that has to go. */
 export function sendAway(world: DaskWorld, isAdaptive: boolean, next: string): void {
-  const { state, rules } = world;
+  const { state } = world;
   bringUp(world);
   const workers = state.target - 1;
   if (isAdaptive) adapt(world, { minimum: 0, maximum: Math.max(1, workers) });
@@ -32,7 +33,7 @@ export function sendAway(world: DaskWorld, isAdaptive: boolean, next: string): v
     live(world, fewerAfterMs / 2);
     tellScheduler(world, { ...words, wish: 0 });
     live(world, fewerAfterMs / 2);
-  } else note(world, 'asked', (to) => rules.scaleCluster(to, Math.max(1, workers), world.nowMs));
+  } else scale(world, Math.max(1, workers));
   decide(world);
   const drain = world.books.drains.at(-1);
   const leaving = state.instances.find((instance) => instance.drain?.id === drain?.id);

@@ -7,6 +7,7 @@ import { bornAtMs, daskSubjects, type DaskSubject, type DaskWorld, openBooks } f
 import { checkNow, decide } from './dask-checks.ts';
 import {
   adapt,
+  scale,
   bringUp,
   inspected,
   interrupt,
@@ -159,7 +160,7 @@ function runDaskWorld(rules: DaskRules, plan: DaskPlan, met: Met<DaskSubject>): 
     rules,
     settings,
     state: rules.createClusterState(
-      { number: 1, workspace: 'w', createdAtMs: bornAtMs },
+      { number: 1, workspace: 'w', user: 'u', createdAtMs: bornAtMs },
       daskClusterSettings(plan.instances, settings),
     ),
     nowMs: bornAtMs,
@@ -216,7 +217,7 @@ function take(world: DaskWorld, each: Step): void {
     if (instance !== undefined) tell(world, instance, each.kind, {}, `${boot}-${instance.id}`);
     return;
   }
-  if (each.do === 'scale') return note(world, 'asked', (to) => rules.scaleCluster(to, each.to, world.nowMs));
+  if (each.do === 'scale') return scale(world, each.to);
   if (each.do === 'adapt') {
     const [minimum = 0, maximum = 0] = each.range ?? [];
     return adapt(world, each.range === null ? null : { minimum, maximum });

@@ -85,14 +85,14 @@ const hours = 5;
 function runWorld(rules: ClusterRules, { instances, cloud, steps }: InspectionPlan, met: World['met']): void {
   const machines = {
     ...{ workerTypes: ['m'], headTypes: ['m'], architecture: 'x86_64' as const, spotPolicy: 'on-demand' as const },
-    ...{ zones: ['a'], allowCrossZone: false, diskGib: 30 },
+    ...{ region: 'r', zones: ['a'], allowCrossZone: false, diskGib: 30 },
   };
   const settings = {
     ...{ name: 'simulated', job: 7, instances, provider: 'aws', providerQueue: 'aws', instanceVcpus: 1 },
     ...{ registerTimeoutMs: 1e12, dask: null },
     ...(cloud ? { machines } : {}),
   };
-  const state = rules.createClusterState({ number: 7, workspace: 'w', createdAtMs: bornAtMs }, settings);
+  const state = rules.createClusterState({ number: 7, workspace: 'w', user: 'u', createdAtMs: bornAtMs }, settings);
   const books = {
     dead: new Map(),
     mute: new Set<string>(),

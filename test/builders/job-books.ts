@@ -191,7 +191,13 @@ export function compareBooks(books: JobBooks, state: JobState, nowMs: number): v
   const open = [...books.open].map(([lease, { task, instance, attempt, running }]) => [
     ...[lease, task, instance, attempt, running],
   ]);
-  const leases = state.leases.map((held) => [held.lease, held.task, held.instance, held.attempt, held.running]);
+  const leases = state.leases.map((held) => [
+    held.lease,
+    held.task,
+    held.instance,
+    held.attempt,
+    held.startedAtMs !== null,
+  ]);
   must(same(leases, open), () => `leases ${JSON.stringify(leases)} should be ${JSON.stringify(open)}`);
   must(new Set(leases.map(([, task]) => task)).size === leases.length, () => 'two live leases for one task');
   must(state.nextLease > books.newestLease, () => 'the next lease number is not new');
@@ -204,6 +210,7 @@ export function compareBooks(books: JobBooks, state: JobState, nowMs: number): v
   compareQueue(books, state);
   compareRecords(books, state);
   const { startedAtMs } = state;
+  must((startedAtMs !== null) === books.newestLease > 0, () => 'a job starts with its first grant');
   must(startedAtMs === null || (startedAtMs >= state.submittedAtMs && startedAtMs <= nowMs), () => 'started when?');
   compareOutcome(books, state);
 }

@@ -24,27 +24,9 @@ type ClusterDask = typeof import('../../domain/cluster/dask.ts');
 type ClusterOrders = typeof import('../../domain/cluster/orders.ts');
 export type DaskRules = ClusterRules & ClusterDask & ClusterOrders;
 
-type WorkspaceAdmit = typeof import('../../domain/workspace/admit.ts');
-type WorkspaceCreate = typeof import('../../domain/workspace/create.ts');
-type WorkspaceHolders = typeof import('../../domain/workspace/holders.ts');
-type WorkspaceTokens = typeof import('../../domain/workspace/tokens.ts');
-type WorkspaceShares = typeof import('../../domain/workspace/shares.ts');
-type WorkspaceUsers = typeof import('../../domain/workspace/users.ts');
-export type WorkspaceRules = WorkspaceAdmit &
-  WorkspaceCreate &
-  WorkspaceHolders &
-  WorkspaceTokens &
-  WorkspaceShares &
-  WorkspaceUsers;
-
-type WorkspaceReconcile = typeof import('../../domain/workspace/reconcile.ts');
-export type LookRules = WorkspaceCreate & WorkspaceHolders & WorkspaceReconcile;
-
-export type HealRules = typeof import('../../domain/heal/decide.ts');
+export type StuckRules = typeof import('../../domain/stuck/decide.ts');
 
 export type PlanRules = typeof import('../../domain/offers/plan.ts');
-
-export type DeploymentRules = typeof import('../../domain/deployment/rules.ts');
 
 export type SweepRules = typeof import('../../domain/sweep/decide.ts');
 
@@ -85,31 +67,8 @@ export async function loadDaskRules(domain: string): Promise<DaskRules> {
   };
 }
 
-export async function loadWorkspaceRules(domain: string): Promise<WorkspaceRules> {
-  return {
-    ...(await load<WorkspaceAdmit>(domain, 'workspace/admit.ts')),
-    ...(await load<WorkspaceCreate>(domain, 'workspace/create.ts')),
-    ...(await load<WorkspaceHolders>(domain, 'workspace/holders.ts')),
-    ...(await load<WorkspaceTokens>(domain, 'workspace/tokens.ts')),
-    ...(await load<WorkspaceShares>(domain, 'workspace/shares.ts')),
-    ...(await load<WorkspaceUsers>(domain, 'workspace/users.ts')),
-  };
-}
-
-export async function loadLookRules(domain: string): Promise<LookRules> {
-  return {
-    ...(await load<WorkspaceCreate>(domain, 'workspace/create.ts')),
-    ...(await load<WorkspaceHolders>(domain, 'workspace/holders.ts')),
-    ...(await load<WorkspaceReconcile>(domain, 'workspace/reconcile.ts')),
-  };
-}
-
-export async function loadDeploymentRules(domain: string): Promise<DeploymentRules> {
-  return load<DeploymentRules>(domain, 'deployment/rules.ts');
-}
-
-export async function loadHealRules(domain: string): Promise<HealRules> {
-  return load<HealRules>(domain, 'heal/decide.ts');
+export async function loadStuckRules(domain: string): Promise<StuckRules> {
+  return load<StuckRules>(domain, 'stuck/decide.ts');
 }
 
 export async function loadPlanRules(domain: string): Promise<PlanRules> {

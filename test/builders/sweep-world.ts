@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 
 import type { BelongingKind } from '../../domain/belonging.ts';
-import type { ClusterPresence, Sighting, SweepObservation } from '../../domain/sweep/state.ts';
+import type { WorkflowPresence } from '../../domain/presence.ts';
+import type { Sighting, SweepObservation } from '../../domain/sweep/state.ts';
 import type { SweepRules } from './rules.ts';
 import { type CheckOptions, checkWorlds, type Met, must, same } from './worlds.ts';
 
@@ -23,7 +24,7 @@ const own = 'dep_own';
 const graceMs = 100;
 /** Longer than the grace period, so that it alone decides. */
 const launchMs = 130;
-const presence = fc.constantFrom<ClusterPresence>('open', 'closed', 'closed', 'closed', 'not found', 'unknown');
+const presence = fc.constantFrom<WorkflowPresence>('open', 'closed', 'closed', 'closed', 'not found', 'unknown');
 /** What a run is shown of one instance; null when the provider does not list it. */
 const look = fc.oneof(
   { weight: 9, arbitrary: fc.record({ state: presence, isAsked: fc.integer({ min: 0, max: 19 }).map((n) => n > 0) }) },
@@ -57,7 +58,7 @@ interface Shown {
   nowMs: number;
   namespace: string | null;
   /** null when it was not listed. */
-  state: ClusterPresence | null;
+  state: WorkflowPresence | null;
   /** An instance of the same owner was listed too. */
   hasInstance: boolean;
 }
@@ -156,7 +157,7 @@ function isOrphan({ deploymentId, bornAtMs, kind }: Thing, log: Shown[]): boolea
 }
 
 function observe(things: Thing[], run: SweepPlan['runs'][number]): SweepObservation {
-  const clusters = new Map<number, ClusterPresence>();
+  const clusters = new Map<number, WorkflowPresence>();
   const listed = things.flatMap(({ deploymentId, cluster, bornAtMs, kind }, at) => {
     const each = run.looks[at];
     if (each === null || each === undefined) return [];

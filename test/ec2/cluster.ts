@@ -45,6 +45,7 @@ const machines: MachineSettings = {
   headTypes: ['m6i.large', 'm5.large'],
   architecture: 'x86_64',
   spotPolicy: 'on-demand',
+  region: 'us-east-1',
   zones: ['us-east-1a', 'us-east-1b', 'us-east-1c'],
   allowCrossZone: false,
   diskGib: 30,
@@ -66,7 +67,7 @@ export function createEc2Cluster(cloud: TestCloud, options: Ec2ClusterOptions): 
     dask: null,
   };
   const state = createClusterState(
-    { number: owner.cluster, workspace: owner.workspace, createdAtMs: nowMs() },
+    { number: owner.cluster, workspace: owner.workspace, user: 'u', createdAtMs: nowMs() },
     settings,
   );
 

@@ -175,7 +175,7 @@ describe('a cluster that meets an error', () => {
     await cluster.runUntil(() => cluster.state.unclearLaunches === maxUnclearLaunches - 1);
     await cloud.emulator.tell({ op: 'clearFaults' });
     await cluster.runUntil(() => cluster.state.readyAtMs !== null);
-    expect([cluster.state.launched, cluster.state.unclearLaunches]).toEqual([3, undefined]);
+    expect([cluster.state.launched, cluster.state.unclearLaunches]).toEqual([3, 0]);
     await cluster.stop();
   });
 

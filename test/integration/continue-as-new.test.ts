@@ -227,4 +227,5 @@ const input: JobInput = {
   specRef: 'specs/default/adm_1.json',
   user: 'tester',
   deploymentId: 'd',
+  privateToCreator: false,
 };

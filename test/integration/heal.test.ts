@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createHealActivities, type HealActivities } from '../../activities/heal.ts';
-import { findingsOf } from '../../ops/doctor/stuck-workflows.ts';
-import { findStuckWorkflows } from '../../ops/stuck-workflows.ts';
+import { createHealActivities } from '../../activities/heal.ts';
+import type { HealActivities } from '../../contracts/activities.ts';
+import { findingsOf } from '../../ops/doctor/standstills.ts';
+import { healNow } from '../../ops/heal.ts';
 import { createDirectoryObjects } from '../../platform/objects/directory.ts';
 import { createReplayer } from '../../platform/replayer.ts';
 import { type HealInput, type HealReport, healType } from '../../contracts/heal.ts';
@@ -79,14 +80,14 @@ describe('the healing', () => {
       const seven = { workflowId: 'cluster/7', text: expect.stringContaining('Update machine does not handle') };
       const eight = { workflowId: 'cluster/8', outcome: 'told', text: expect.stringContaining('Nondeterminism error') };
 
-      const dry = await findStuckWorkflows(temporal.client, { dryRun: true });
+      const dry = await healNow(temporal.client, true);
       expect(dry?.healed).toHaveLength(2);
       expect(dry?.healed).toEqual(expect.arrayContaining([{ ...seven, outcome: 'would be reset' }, eight]));
       expect(counted).toEqual([]);
-      const doctor = findingsOf(dry, new Map()).map(({ check, state, fix }) => [check, state, fix]);
+      const doctor = findingsOf(dry).map(({ check, state, fix }) => [check, state, fix]);
       expect(doctor).toEqual(
         expect.arrayContaining([
-          ['cluster/7', 'broken', expect.stringContaining('doctor --reset-stuck')],
+          ['cluster/7', 'broken', expect.stringContaining('doctor --heal')],
           ['cluster/8', 'broken', expect.stringContaining('docs/operations.md')],
         ]),
       );

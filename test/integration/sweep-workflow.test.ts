@@ -8,7 +8,8 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { createSweepActivities, type SweepActivities } from '../../activities/sweep.ts';
+import { createSweepActivities } from '../../activities/sweep.ts';
+import type { SweepActivities } from '../../contracts/activities.ts';
 import type { Owner } from '../../domain/owner.ts';
 import type { SweepObservation } from '../../domain/sweep/state.ts';
 import { bundleKey, caKey, sealedPrefix } from '../../platform/archive-keys.ts';

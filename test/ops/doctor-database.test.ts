@@ -106,18 +106,18 @@ describe('the doctor, asked about the database', () => {
 });
 
 describe('the doctor, told of stuck workflows', () => {
-  const report = { refusal: null, looked: 2, unknown: [] };
+  const report = { refusal: null, checked: 2, unknown: [] };
 
   it('prints the command that resets one by hand', () => {
     const command = 'temporal workflow reset --workflow-id job/7 --event-id 12';
-    const stuck = { workflowId: 'job/7', outcome: 'told' as const, text: 'its workflow task fails' };
-    const [found] = findingsOf({ ...report, healed: [stuck] }, new Map([['job/7', command]]));
+    const stuck = { workflowId: 'job/7', outcome: 'reported' as const, text: 'its workflow task fails' };
+    const [found] = findingsOf({ ...report, stuck: [stuck] }, new Map([['job/7', command]]));
     expect(found).toMatchObject({ check: 'job/7', state: 'broken', text: 'is stuck: its workflow task fails' });
     expect(found?.fix).toContain(`By hand: ${command}`);
   });
 
   it('says that none is stuck, and that nobody could look', () => {
-    expect(findingsOf({ ...report, healed: [] }, new Map())).toMatchObject([
+    expect(findingsOf({ ...report, stuck: [] }, new Map())).toMatchObject([
       { state: 'ok', text: 'none of 2 is stuck' },
     ]);
     expect(findingsOf(null, new Map())).toMatchObject([{ state: 'warning', fix: 'Start a Temporal worker.' }]);

@@ -7,6 +7,7 @@ export const reconcile = async ({ deploymentId, graceMs, dryRun }: ReconcileInpu
   compared: 4,
   finalized: ['job/1'],
   adopted: [],
+  refreshed: [],
   waiting: [],
   unknown: dryRun ? [] : [`job/2, with a grace period of ${graceMs} ms`],
 });

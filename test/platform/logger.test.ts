@@ -60,7 +60,6 @@ describe('what an activity is about', () => {
     [{ owner: { workspace: 'lab', cluster: 7 } }, 'cluster/7', { workspace: 'lab', cluster: 7 }],
     [{ workspace: 'lab', job: 9, page: 0 }, 'job/9', { workspace: 'lab', job: 9 }],
     [{ specRef: 'specs/x' }, 'job/12', { job: 12 }],
-    [{ slug: 'lab' }, 'workspace/lab', { workspace: 'lab' }],
     [undefined, undefined, {}],
   ])('%j of %s', (input, workflowId, fields) => {
     expect(fieldsOf(input, workflowId)).toEqual(fields);

@@ -29,6 +29,7 @@ export const instance = (id: string, role: 'head' | 'worker', generation = 1): I
   registeredAtMs: 0,
   reason: null,
   process: null,
+  stages: [],
 });
 
 export async function createBench(more: Partial<RelayPorts> = {}) {
@@ -195,6 +196,8 @@ function viewWith(part: Pick<ClusterView, 'instances' | 'endedAtMs'>): ClusterVi
     readyAtMs: 0,
     launched: 2,
     terminated: 0,
+    region: null,
+    waiting: null,
     dask: null,
   };
 }

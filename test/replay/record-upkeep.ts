@@ -1,20 +1,23 @@
-// Records the histories of what looks after everything else: a sweep that sees orphans for the first time and one that ends
-// them, a healing, and a workspace that starts many at once and buries a job whose workflows were terminated.
+// Records the histories of maintenance: a sweep that sees orphans for the first time and one that terminates them, a check for
+// stuck workflows, and a reconciliation that finalizes a job whose workflows were terminated.
 import { join } from 'node:path';
 
 import type { Client as TemporalClient } from '@temporalio/client';
 import { z } from 'zod';
 
 import { buildAgent } from '../../agent/build.ts';
-import { youngHolderMs } from '../../domain/limits.ts';
 import { createLocalProvider } from '../../providers/local/provider.ts';
 import { createClient } from '../../sdk/client.ts';
 import { clusterWorkflowId } from '../../contracts/cluster.ts';
-import { type HealInput, type HealReport, healType } from '../../contracts/heal.ts';
 import { jobWorkflowId } from '../../contracts/job.ts';
 import { controlQueue } from '../../contracts/flush.ts';
+import { type ReconcileInput, type ReconcileReport, reconcileType } from '../../contracts/reconcile.ts';
 import { type SweepInput, type SweepReport, sweepType } from '../../contracts/sweep.ts';
-import { workspaceMessages, workspaceWorkflowId, type WorkspaceView } from '../../workflows/workspace/messages.ts';
+import {
+  type StuckWorkflowsInput,
+  type StuckWorkflowsReport,
+  stuckWorkflowsType,
+} from '../../contracts/stuck-workflows.ts';
 import { startAgentApi } from '../support/agent-api.ts';
 import { eventually } from '../support/eventually.ts';
 import { read } from '../support/kills.ts';
@@ -27,13 +30,13 @@ export async function recordUpkeep(): Promise<void> {
     const { server, close } = await connectTemporal(stack);
     const host = z.object({ hostId: z.string(), deploymentId: z.string() }).parse(read(join(stack.home, 'host.json')));
     await sweepOrphans(server, stack, host);
-    await server.workflow.execute<(input: HealInput) => Promise<HealReport>>(healType, {
-      ...{ workflowId: 'record-heal', taskQueue: controlQueue },
-      args: [{ deploymentId: host.deploymentId, dryRun: false }],
+    const { deploymentId } = host;
+    const check = { deploymentId, autoReset: true };
+    await server.workflow.execute<(input: StuckWorkflowsInput) => Promise<StuckWorkflowsReport>>(stuckWorkflowsType, {
+      ...{ workflowId: 'record-stuck-workflows', taskQueue: controlQueue, args: [check] },
     });
-    await saveHistory(server, 'record-heal', 'heal');
-    await buryAJob(server, stack);
-    await saveHistory(server, workspaceWorkflowId('default'), 'workspace-buries-a-job');
+    await saveHistory(server, 'record-stuck-workflows', 'stuck-workflows');
+    await finalizeAJob(server, stack, deploymentId);
     await close();
   } finally {
     await stack.stop();
@@ -71,21 +74,19 @@ async function sweepOrphans(
   }
 }
 
-/** After a dozen that were submitted at once. */
-async function buryAJob(server: TemporalClient, stack: TestStack): Promise<void> {
+/** Its workflow and that of its cluster are terminated; the second reconciliation finalizes the row. */
+async function finalizeAJob(server: TemporalClient, stack: TestStack, deploymentId: string): Promise<void> {
   const { jobs } = createClient({ apiUrl: stack.apiUrl, token: stack.token });
-  const submitted = await Promise.all(Array.from({ length: 12 }, () => jobs.create({ command: ['true'] })));
-  for (const { number } of submitted) await jobs.wait(number);
   const { number } = await jobs.create({ command: ['sleep', '600'] });
   await eventually(async () => (await jobs.get(number)).tasks.running === 1);
   for (const id of [jobWorkflowId(number), clusterWorkflowId(number)]) {
     await server.workflow.getHandle(id).terminate('recorded');
   }
-  const terminatedAtMs = Date.now();
-  await eventually(() => Date.now() > terminatedAtMs + youngHolderMs);
-  const workspace = server.workflow.getHandle(workspaceWorkflowId('default'));
-  await workspace.signal(workspaceMessages.look);
-  await eventually(async () => (await workspace.query<WorkspaceView>(workspaceMessages.view)).holders.length === 0, {
-    timeoutMs: 120_000,
-  });
+  const input: ReconcileInput = { deploymentId, graceMs: 1, dryRun: false };
+  for (const name of ['reconcile-sees-a-job', 'reconcile-finalizes-a-job']) {
+    await server.workflow.execute<(input: ReconcileInput) => Promise<ReconcileReport>>(reconcileType, {
+      ...{ workflowId: name, taskQueue: controlQueue, args: [input] },
+    });
+    await saveHistory(server, name, name);
+  }
 }

@@ -47,8 +47,6 @@ async function recordJobs(): Promise<void> {
     const long = await continueAsNew(client);
     await saveRuns(server, `job/${long}`, 'job-continued');
 
-    await saveHistory(server, 'workspace/default', 'workspace');
-    await saveHistory(server, 'deployment', 'deployment');
     await close();
   } finally {
     await stack.stop();

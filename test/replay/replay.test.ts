@@ -36,7 +36,7 @@ describe('replay', () => {
     today = await bundle(repo);
   });
 
-  it.each(['deployment', 'workspace', 'cluster', 'job', 'sweep', 'heal'])(
+  it.each(['cluster', 'job', 'sweep', 'stuckWorkflows', 'reconcile'])(
     'has a recorded history of workflow type %s',
     (type) => {
       expect(names.some((name) => typeOf(read(name)) === type)).toBe(true);
@@ -58,7 +58,8 @@ describe('a twin with one changed step', () => {
   it.each(twins)('$name is caught', async ({ name, history, file, from, to, says }) => {
     expect(existsSync(join(histories, history))).toBe(true);
     const tree = join(root, name.replaceAll(/[^a-z0-9]+/gi, '-'));
-    for (const folder of ['domain', 'workflows']) cpSync(join(repo, folder), join(tree, folder), { recursive: true });
+    for (const folder of ['contracts', 'domain', 'workflows'])
+      cpSync(join(repo, folder), join(tree, folder), { recursive: true });
     const source = readFileSync(join(tree, file), 'utf8');
     expect(source.split(from).length, `${file} has the step exactly once`).toBe(2);
     writeFileSync(join(tree, file), source.replace(from, to));

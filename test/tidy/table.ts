@@ -14,20 +14,21 @@ const messages = 'contracts\\/|^workflows\\/(?:deployment|workspace)\\/messages\
 /** Prefixes of paths, the most particular first. */
 export const table: [prefix: string, row: Row][] = [
   // What two sides share: ids, names and types of messages, views.
-  ['contracts/', { own: /^contracts\//, ownTypes: /^domain\//, packages: /^@temporalio\/common$/ }],
+  [
+    'contracts/',
+    { own: /^(contracts\/|domain\/limits\.ts$)/, ownTypes: /^domain\//, packages: /^@temporalio\/common$/ },
+  ],
   ['domain/', { own: /^domain\//, packages: /^$/ }],
   // Both ends of the relay share what streams are; nobody else may use it.
   ['schema/relay-streams.ts', { own: /^schema\/relay\.ts$/, packages: /^node$/ }],
   ['schema/', { own: /^(schema|domain)\//, packages: /^zod$/ }],
-  [
-    'workflows/',
-    { own: /^(workflows|contracts|domain)\//, ownTypes: /^activities\//, packages: /^@temporalio\/(workflow|common)$/ },
-  ],
+  ['workflows/', { own: /^(workflows|contracts|domain)\//, packages: /^@temporalio\/(workflow|common)$/ }],
   [
     'activities/',
     {
-      own: new RegExp(`^(activities|domain|platform|schema)\\/|^${messages}`),
-      ownTypes: /^providers\/provider\.ts$/,
+      own: /^(activities|contracts|domain|platform|schema)\//,
+      // The implementations come in as ports.
+      ownTypes: /^(providers\/provider|store\/store)\.ts$/,
       packages: /^(node|@temporalio\/(activity|common))$/,
       packageTypes: /^@temporalio\/(client|worker)$/,
     },
@@ -107,7 +108,7 @@ export const table: [prefix: string, row: Row][] = [
       packages: /^(node|zod|yaml|@temporalio\/(client|common|envconfig|worker))$/,
     },
   ],
-  ['worker.ts', { own: /^(activities|contracts|workflows|providers|platform|schema|domain)\//, packages: /./ }],
+  ['worker.ts', { own: /^(activities|contracts|providers|platform|store|domain)\//, packages: /./ }],
   ['bench/', { own: /./, packages: /./ }],
   ['test/', { own: /./, packages: /./ }],
   ['vitest.config.ts', { own: /^$/, packages: /^vitest$/ }],

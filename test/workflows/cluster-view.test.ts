@@ -77,7 +77,7 @@ it('counts a slot once when another worker has moved into it', () => {
 
 it('says nothing of Dask for a job’s cluster', () => {
   const settings = { ...daskClusterSettings(2), job: 1, dask: null };
-  const state = createClusterState({ number: 1, workspace: 'w', createdAtMs: 0 }, settings);
+  const state = createClusterState({ number: 1, workspace: 'w', user: 'u', createdAtMs: 0 }, settings);
   expect(viewCluster(state, input).dask).toBeNull();
 });
 
@@ -89,7 +89,10 @@ function counts(state: ClusterState): (number | undefined)[] {
 
 /** All its instances have registered. */
 function cluster(instances: number): ClusterState {
-  const state = createClusterState({ number: 1, workspace: 'w', createdAtMs: 0 }, daskClusterSettings(instances));
+  const state = createClusterState(
+    { number: 1, workspace: 'w', user: 'u', createdAtMs: 0 },
+    daskClusterSettings(instances),
+  );
   decide(state, 0);
   const slots = Array.from({ length: instances }, (_, slot) => slot);
   const launched = slots.map((slot) => ({ id: `i_${slot}`, slot, offer: 'local', zone: 'here' }));

@@ -3,30 +3,26 @@
 import {
   ActivityCancellationType,
   log,
-  patched,
   proxyActivities,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 
-import type { InstanceActivities } from '../../activities/activities.ts';
+import type { InstanceActivities } from '../../contracts/activities.ts';
 import { applyInspection, applyLaunch, applyTerminated } from '../../domain/cluster/apply.ts';
 import type { LaunchNews } from '../../domain/cluster/apply.ts';
-import type { Footprint } from '../../domain/cluster/footprint.ts';
-import { mayTellHung } from '../../domain/cluster/inspections.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
 import { assertNever } from '../../domain/errors.ts';
-import { control } from '../control-activities.ts';
-import { tell } from '../job/execute.ts';
+import { nextVersion } from '../../domain/projection.ts';
+import { plural } from '../../domain/units.ts';
+import { bounded, control } from '../activities.ts';
+import { notify } from '../notify.ts';
 import { jobMessages, jobWorkflowId } from '../../contracts/job.ts';
 import type { CancelSignal, InstanceLostSignal } from '../../contracts/job.ts';
 import { statusKey } from '../../contracts/search-attributes.ts';
-import { workspaceMessages, workspaceWorkflowId } from '../workspace/messages.ts';
-import type { ReleasedSignal } from '../workspace/messages.ts';
 import type { ClusterInput } from '../../contracts/cluster.ts';
-import { viewCluster } from './view.ts';
 
 export async function carryOut(state: ClusterState, input: ClusterInput, decision: Decision): Promise<void> {
   switch (decision.kind) {
@@ -34,7 +30,7 @@ export async function carryOut(state: ClusterState, input: ClusterInput, decisio
       return launch(state, input, decision);
     case 'terminate':
       await instances(state).terminateInstances.executeWithOptions(
-        { summary: `terminate ${decision.ids.length}: ${decision.why}`.slice(0, 200) },
+        { summary: `terminate ${plural(decision.ids.length, 'instance')}: ${decision.why}`.slice(0, 200) },
         [{ ...target(state, input), ids: decision.ids }],
       );
       return applyTerminated(state, decision.ids, Date.now());
@@ -68,32 +64,38 @@ export async function loadSettings(input: ClusterInput): Promise<ClusterSettings
   return { ...settings, name: input.name };
 }
 
-/** A last look by tag, then the archive, then the reservation: only what is really gone is released. */
+/** Ends what still carries the tags, then writes the final view until the database takes it: only what is gone is released. */
 export async function finish(state: ClusterState, input: ClusterInput): Promise<void> {
   const owner = target(state, input);
   const remains = await instances(state).terminateRemains.executeWithOptions(
-    { summary: 'end whatever still carries the tags of this cluster' },
+    { summary: 'terminate whatever still carries the tags of this cluster' },
     [owner],
   );
-  if (remains.ids.length > 0)
-    log.warn('instances that no launch had answered for were terminated', { ids: remains.ids });
+  if (remains.ids.length > 0) log.warn('instances that no launch had returned were terminated', { ids: remains.ids });
   state.terminated += remains.ids.length;
   state.endedAtMs = Date.now();
   tagStatus(state);
-  await control.archiveCluster.executeWithOptions({ summary: 'archive the final view' }, [
-    { view: viewCluster(state, input), secretRefs: secretRefs(state) },
-  ]);
-  const released: ReleasedSignal = { number: state.number };
-  await tell(workspaceWorkflowId(state.workspace), workspaceMessages.released, released);
+  const { number, workspace } = state;
+  await control.writeView.executeWithOptions(
+    { summary: 'write the final view to the database, release name and quota' },
+    [
+      {
+        ...{ kind: 'cluster', number, workspace, version: nextVersion(state.projection) },
+        end: { release: true, sealed: sealedRefs(state) },
+      },
+    ],
+  );
 }
 
-/** Its workspace gives back what it takes no more. */
-export async function tellFootprint({ workspace }: ClusterState, footprint: Footprint): Promise<void> {
-  await tell(workspaceWorkflowId(workspace), workspaceMessages.footprint, footprint);
+/** The activity asks this workflow for its view: that of a thousand instances is too long for the history. */
+export async function writeView(state: ClusterState, version: number): Promise<void> {
+  const { number, workspace } = state;
+  const summary = `write view ${version} to the database: ${clusterStatus(state)}`;
+  await bounded.writeView.executeWithOptions({ summary }, [{ kind: 'cluster', number, workspace, version, end: null }]);
 }
 
-/** What lies sealed for this cluster, of no use to anybody once it is over. */
-function secretRefs(state: ClusterState): string[] {
+/** Vault keys of what only this cluster needs. */
+function sealedRefs(state: ClusterState): string[] {
   const { dask } = state.settings;
   return dask === null ? [] : [dask.bundleRef, dask.caRef];
 }
@@ -113,7 +115,7 @@ async function launch(
   let news: LaunchNews;
   try {
     news = await instances(state).launchInstances.executeWithOptions(
-      { summary: `launch ${decision.slots.length} (sequence ${decision.seq})` },
+      { summary: `launch ${plural(decision.slots.length, 'instance')} (launch ${decision.seq})` },
       [
         {
           ...target(state, input),
@@ -154,19 +156,15 @@ function refused(
 }
 
 async function inspect(state: ClusterState, input: ClusterInput, ids: string[]): Promise<void> {
-  const news = await instances(state).inspectInstances.executeWithOptions({ summary: `look at ${ids.length} silent` }, [
-    { ...target(state, input), ids },
-  ]);
-  // Asked only where it matters: hardly any instance hangs.
-  const tellsHung = mayTellHung(state, news) && patched(hungPatch);
-  applyInspection(state, news, Date.now(), tellsHung);
+  const news = await instances(state).inspectInstances.executeWithOptions(
+    { summary: `inspect ${plural(ids.length, 'instance')}` },
+    [{ ...target(state, input), ids }],
+  );
+  applyInspection(state, news, Date.now());
 }
 
-/** Who has hung is lost, though nobody misses it: ends and launches that were not. */
-const hungPatch = 'hung-is-lost';
-
 async function tellJob(state: ClusterState, signal: string, body: object): Promise<void> {
-  if (state.settings.job !== null) await tell(jobWorkflowId(state.settings.job), signal, body);
+  if (state.settings.job !== null) await notify(jobWorkflowId(state.settings.job), signal, body);
 }
 
 function target(

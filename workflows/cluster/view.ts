@@ -46,7 +46,7 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
 
 function viewWaiting(state: ClusterState): WaitingView | null {
   const { waiting, stopRequested } = state;
-  if (!waiting || stopRequested !== null) return null;
+  if (waiting === null || stopRequested !== null) return null;
   const { sinceMs, nextTryMs } = waiting;
   const [missing, text] = [missingSlots(state), missingText(state)];
   return { sinceMs, nextTryMs, untilMs: capacityDeadlineMs(state), missing, text };
@@ -57,7 +57,7 @@ function viewDask(state: ClusterState): DaskView | null {
   const { dask, settings } = state;
   if (dask === null || settings.dask === null || orders === null) return null;
   const workers = state.instances.filter(
-    (instance) => instance.role === 'worker' && instance.drain === null && !isVacating(state, instance),
+    (instance) => instance.role === 'worker' && instance.drain === null && !isVacating(instance),
   );
   const started = workers.filter(({ state: is, process }) => is === 'ready' && process?.state === 'started');
   // A slot counts once: neither one beyond what is wanted, nor one that a worker has moved into since it was given up.
@@ -101,6 +101,8 @@ export function pendingCluster(input: ClusterInput, createdAtMs: number): Cluste
     endedAtMs: null,
     launched: 0,
     terminated: 0,
+    region: null,
+    waiting: null,
     dask: null,
   };
 }

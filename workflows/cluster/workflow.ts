@@ -6,7 +6,6 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
-  patched,
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
@@ -15,18 +14,19 @@ import { suspectInstances } from '../../domain/cluster/apply.ts';
 import { watchCapacity } from '../../domain/cluster/capacity.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask.ts';
-import { footprintToTell, noteFootprintTold } from '../../domain/cluster/footprint.ts';
 import { giveBack } from '../../domain/cluster/give-back.ts';
-import { areQuietInspected } from '../../domain/cluster/inspections.ts';
 import { intend, isEnding, planCluster } from '../../domain/cluster/plan.ts';
-import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
+import { usageToNote, usageWasNoted } from '../../domain/cluster/usage.ts';
+import { shownCluster } from '../../domain/cluster/view.ts';
+import { describeWake, earliest } from '../../domain/wake.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
-import { shouldRoll } from '../rolling.ts';
-import { carryOut, finish, loadSettings, tagStatus, tellFootprint } from './execute.ts';
+import { shouldContinueAsNew } from '../continuing.ts';
+import { createRecordWriter } from '../record-writer.ts';
+import { carryOut, finish, loadSettings, tagStatus, writeView } from './execute.ts';
 import { clusterMessages } from '../../contracts/cluster.ts';
 import type {
   AdaptSignal,
@@ -51,19 +51,11 @@ const keepaliveSignal = defineSignal<[KeepaliveSignal]>(clusterMessages.keepaliv
 const suspectSignal = defineSignal<[SuspectSignal]>(clusterMessages.suspect);
 const stopSignal = defineSignal<[StopSignal]>(clusterMessages.stop);
 const viewQuery = defineQuery<ClusterView>(clusterMessages.view);
+const versionQuery = defineQuery<number>(clusterMessages.version);
 
 export async function cluster(input: ClusterInput): Promise<ClusterView> {
   const createdAtMs = Date.now();
-  // Asked at the beginning of each run, so that all of a run goes by the same rules.
-  const oldSlots = !patched(slotsPatch);
-  const begun = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
-  // Asked only where it matters: a job's cluster has its settings from the beginning.
-  const oldInspections = begun !== null && areQuietInspected(begun.settings) && !patched(patchOf(begun.settings));
-  const oldProbes = !patched(probesPatch);
-  const oldDepartures = !patched(departuresPatch);
-  const oldDeadlines = (begun === null || begun.settings.dask !== null) && !patched(deadlinesPatch);
-  const old = { oldSlots, oldInspections, oldProbes, oldDepartures, oldDeadlines };
-  let state = begun === null ? null : withRules(begun, old);
+  let state = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
   // What is asked before the specification has been read is done as soon as it has.
   const early: ((known: ClusterState) => void)[] = [];
   const news = createNews();
@@ -84,56 +76,19 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   );
   setHandler(giveBackSignal, ({ instances }) => change((known) => giveBack(known, instances, Date.now())));
   setHandler(keepaliveSignal, (signal) => change((known) => keepAlive(known, signal.noClientTimeoutMs, Date.now())));
-  setHandler(suspectSignal, ({ instances }) =>
-    change((known) => {
-      // Asked only where it matters: almost no cluster hears of an instance while its launch is under way.
-      const isLaunching = known.launches.length > 0 && patched(launchingPatch);
-      suspectInstances(known, instances, Date.now(), isLaunching);
-    }),
-  );
+  setHandler(suspectSignal, ({ instances }) => change((known) => suspectInstances(known, instances, Date.now())));
   const stop = (why: StopSignal): void => change((known) => stopCluster(known, { ...why, atMs: Date.now() }));
   setHandler(stopSignal, stop);
   setHandler(viewQuery, () => (state === null ? pendingCluster(input, createdAtMs) : viewCluster(state, input)));
 
+  setHandler(versionQuery, () => state?.projection.version ?? 0);
+
   const told = (): void => stop({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
   return onCancelRequest(told, async () => {
-    state ??= withRules(createState(input, createdAtMs, await loadSettings(input)), old);
+    state ??= createState(input, createdAtMs, await loadSettings(input));
     for (const how of early) how(state);
     return run(state, input, news);
   });
-}
-
-/** Slots have successors and pauses: other commands at other times. */
-const slotsPatch = 'slots-have-successors-and-pauses';
-
-/** Quiet instances are inspected: timers and activities that were not. Those of this machine came later. */
-const inspectionsPatch = 'inspects-quiet-instances';
-const localInspectionsPatch = 'inspects-quiet-processes';
-
-/** When instances do not register, missing ones are launched one at a time. */
-const probesPatch = 'tries-one-at-a-time';
-
-/** Whoever leaves in order works on, and is no failure: other ends and launches at other times. */
-const departuresPatch = 'departures-are-no-failures';
-
-/** A Dask cluster whose head cannot be heard is neither idle nor without a client: it ends later, or not at all. */
-const deadlinesPatch = 'unheard-is-not-idle';
-
-/** What may come from a launch under way is not told lost: one signal less. */
-const launchingPatch = 'launching-is-not-lost';
-
-const patchOf = ({ machines }: ClusterState['settings']): string =>
-  machines === undefined ? localInspectionsPatch : inspectionsPatch;
-
-const ruleNames = ['oldSlots', 'oldInspections', 'oldProbes', 'oldDepartures', 'oldDeadlines'] as const;
-type OldRules = Record<(typeof ruleNames)[number], boolean>;
-
-function withRules(state: ClusterState, old: OldRules): ClusterState {
-  for (const name of ruleNames) {
-    if (old[name]) state[name] = true;
-    else delete state[name];
-  }
-  return state;
 }
 
 function createState(
@@ -141,8 +96,7 @@ function createState(
   createdAtMs: number,
   settings: ClusterState['settings'],
 ): ClusterState {
-  // A cluster that a job started before there were Dask clusters has no such setting, and is still running.
-  return createClusterState({ number, workspace, user, createdAtMs }, { ...settings, dask: settings.dask ?? null });
+  return createClusterState({ number, workspace, user, createdAtMs }, settings);
 }
 
 interface News {
@@ -156,27 +110,25 @@ function createNews(): News {
   return { clear: () => void (any = false), note: () => void (any = true), any: () => any };
 }
 
-const footprintPatch = 'tells-its-footprint';
-
-/** A run that is to continue as new, and waits for what is in flight, carried out nothing at all. */
-const rollPatch = 'ends-while-it-rolls';
-
-function endingsOf({ decisions }: Plan): Decision[] {
-  const ending = decisions.filter(isEnding);
-  return ending.length > 0 && patched(rollPatch) ? ending : [];
-}
-
 /** Plans and acts until everything is gone after a stop. */
 async function run(state: ClusterState, input: ClusterInput, news: News): Promise<ClusterView> {
   let inFlight = 0;
+  const writer = createRecordWriter({
+    projection: state.projection,
+    shown: () => shownCluster(state),
+    writeView: (version) => writeView(state, version),
+    usage: { next: () => usageToNote(state), wasNoted: (usage) => usageWasNoted(state, usage) },
+    onEnd: () => news.note(),
+  });
+  const isQuiet = (): boolean => inFlight === 0 && !writer.isBusy();
   for (;;) {
     news.clear();
     const nowMs = Date.now();
-    const rolling = shouldRoll();
+    const isLeaving = shouldContinueAsNew();
     if (state.dask !== null) adaptNow(state, state.dask, nowMs);
     watchCapacity(state, nowMs);
     const plan = planCluster(state, nowMs);
-    for (const decision of rolling ? endingsOf(plan) : plan.decisions) {
+    for (const decision of isLeaving ? plan.decisions.filter(isEnding) : plan.decisions) {
       intend(state, decision, nowMs);
       inFlight += 1;
       void carryOut(state, input, decision).then(() => {
@@ -184,23 +136,16 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
         news.note();
       });
     }
-    const footprint = rolling ? null : footprintToTell(state);
-    // Histories from before this were recorded without these signals.
-    if (footprint !== null && patched(footprintPatch)) {
-      noteFootprintTold(state, footprint);
-      inFlight += 1;
-      void tellFootprint(state, footprint).then(() => {
-        inFlight -= 1;
-        news.note();
-      });
-    }
     setCurrentDetails(describeCluster(state));
     tagStatus(state);
-    if (plan.done && inFlight === 0) break;
-    if (rolling && inFlight === 0) await continueAsNew<typeof cluster>({ ...input, carry: state });
-    const changed = (): boolean => news.any() || (inFlight === 0 && shouldRoll());
-    if (plan.wakeAtMs === null) await condition(changed);
-    else await condition(changed, Math.max(plan.wakeAtMs - nowMs, 1), { summary: 'the next time-out of its rules' });
+    if (plan.done && isQuiet()) break;
+    if (isLeaving && isQuiet()) await continueAsNew<typeof cluster>({ ...input, carry: state });
+    if (!isLeaving) writer.beginIfDue(nowMs);
+    const planned = plan.wakeAtMs === null ? null : { atMs: plan.wakeAtMs, what: plan.wakeFor };
+    const wake = isLeaving ? planned : earliest([planned, writer.nextWrite()]);
+    const changed = (): boolean => news.any() || (isQuiet() && shouldContinueAsNew());
+    if (wake === null) await condition(changed);
+    else await condition(changed, Math.max(wake.atMs - nowMs, 1), { summary: describeWake(wake, nowMs) });
   }
   await finish(state, input);
   return viewCluster(state, input);

@@ -21,7 +21,7 @@ export function viewJob(state: JobState, input: JobInput): JobView {
     endedAtMs: state.endedAtMs,
     recentErrors: state.recentErrors,
     pagesWritten: state.pagesWritten,
-    privateToCreator: input.privateToCreator ?? false,
+    privateToCreator: input.privateToCreator,
   };
 }
 
@@ -38,13 +38,15 @@ export function pendingView(input: JobInput): JobView {
     tasks: { total: 0, pending: 0, assigned: 0, running: 0, done: 0, error: 0, cancelled: 0 },
     counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },
     array: '',
+    provider: '',
+    region: null,
     instances: 0,
     submittedAtMs: 0,
     startedAtMs: null,
     endedAtMs: null,
     recentErrors: [],
     pagesWritten: 0,
-    privateToCreator: input.privateToCreator ?? false,
+    privateToCreator: input.privateToCreator,
   };
 }
 

@@ -6,24 +6,25 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
-  patched,
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
 
 import { parseArray } from '../../domain/job/array.ts';
-import { cancelJob, expireLeases, loseInstance, nextWakeMs, timeoutAtMs } from '../../domain/job/events.ts';
+import { cancelJob, expireLeases, loseInstance, nextWake, nextWakeMs, timeoutAtMs } from '../../domain/job/events.ts';
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { giveBackInstances, nextShrinkMs } from '../../domain/job/shrink.ts';
-import { openTasks, pageDue } from '../../domain/job/view.ts';
+import { openTasks, pageDue, shownJob } from '../../domain/job/view.ts';
 import type { Reason } from '../../domain/reason.ts';
+import { describeWake, earliest } from '../../domain/wake.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
-import { shouldRoll } from '../rolling.ts';
-import { finish, giveBack, load, startCluster, suspect, tagStatus, writePage } from './execute.ts';
+import { shouldContinueAsNew } from '../continuing.ts';
+import { createRecordWriter } from '../record-writer.ts';
+import { finish, giveBack, load, startCluster, suspect, tagStatus, writePage, writeView } from './execute.ts';
 import { jobMessages } from '../../contracts/job.ts';
 import type {
   CancelSignal,
@@ -40,6 +41,7 @@ const exchangeUpdate = defineUpdate<FlushAnswer<ExchangeAnswer>, [Flush<Exchange
 const cancelSignal = defineSignal<[CancelSignal]>(jobMessages.cancel);
 const instanceLostSignal = defineSignal<[InstanceLostSignal]>(jobMessages.instanceLost);
 const viewQuery = defineQuery<JobView>(jobMessages.view);
+const versionQuery = defineQuery<number>(jobMessages.version);
 const tasksQuery = defineQuery<OpenTasks | null, [TasksQueryInput]>(jobMessages.tasks);
 
 export async function job(input: JobInput): Promise<JobView> {
@@ -57,6 +59,7 @@ export async function job(input: JobInput): Promise<JobView> {
     for (const lost of instances) if (carry !== null) loseInstance(carry.state, lost.instance, lost.text, Date.now());
   });
   setHandler(viewQuery, view);
+  setHandler(versionQuery, () => carry?.state.projection.version ?? 0);
   setHandler(tasksQuery, ({ from, count }) => (carry === null ? null : viewTasks(carry.state, from, count)));
 
   const told = (): void => cancel({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
@@ -71,17 +74,24 @@ export async function job(input: JobInput): Promise<JobView> {
 
 async function work(carry: JobCarry, input: JobInput): Promise<JobView> {
   const { state } = carry;
+  const view = (): JobView => viewJob(state, input);
   if (!carry.clusterStarted && state.outcome === null) {
     await startCluster(state, input);
     carry.clusterStarted = true;
   }
-  if ((await run(state)) === 'roll') await continueAsNew<typeof job>({ ...input, carry });
-  await finish(carry, input, () => viewJob(state, input));
-  return viewJob(state, input);
+  if ((await run(state, view)) === 'continue as new') await continueAsNew<typeof job>({ ...input, carry });
+  await finish(carry, view());
+  return view();
 }
 
 /** Runs until the job has its outcome, or until the history is long enough to continue as new. */
-async function run(state: JobState): Promise<'over' | 'roll'> {
+async function run(state: JobState, view: () => JobView): Promise<'ended' | 'continue as new'> {
+  const writer = createRecordWriter({
+    projection: state.projection,
+    shown: () => shownJob(state),
+    writeView: (version) => writeView(view(), version),
+    onEnd: () => undefined,
+  });
   for (;;) {
     const nowMs = Date.now();
     const timeout = timeoutAtMs(state);
@@ -89,34 +99,26 @@ async function run(state: JobState): Promise<'over' | 'roll'> {
       cancelJob(state, { code: 'JOB_TIMEOUT', text: timeoutText(state), atMs: nowMs });
     const suspects = expireLeases(state, nowMs);
     if (suspects.length > 0) await suspect(state.number, suspects);
-    // Histories from before this were recorded without its timers and signals.
-    const shrinks = patched(shrinkPatch);
-    const spare = shrinks ? giveBackInstances(state, nowMs) : [];
+    const spare = giveBackInstances(state, nowMs);
     if (spare.length > 0) await giveBack(state.number, spare);
     if (pageDue(state) !== null) await writePage(state);
     setCurrentDetails(describeJob(state));
     tagStatus(state);
-    if (state.outcome !== null) return 'over';
-    if (shouldRoll()) return 'roll';
-    const wake = (): number | null => (shrinks ? earlier(nextWakeMs(state), nextShrinkMs(state)) : nextWakeMs(state));
-    const wakeMs = wake();
-    const sooner = (): boolean => {
-      const next = wake();
-      return next !== null && (wakeMs === null || next < wakeMs);
-    };
-    const changed = (): boolean => state.outcome !== null || pageDue(state) !== null || shouldRoll() || sooner();
-    if (wakeMs === null) await condition(changed);
-    else
-      await condition(changed, Math.max(wakeMs - nowMs, 1), {
-        summary: 'the earliest lease or the job timeout runs out, or idle instances can go',
-      });
+    const isLeaving = (): boolean => state.outcome !== null || shouldContinueAsNew();
+    if (isLeaving()) await condition(() => !writer.isBusy());
+    if (state.outcome !== null) return 'ended';
+    if (shouldContinueAsNew()) return 'continue as new';
+    writer.beginIfDue(nowMs);
+    const wake = earliest([nextWake(state), writer.nextWrite()]);
+    const isSooner = (atMs: number | null | undefined): boolean =>
+      atMs !== null && atMs !== undefined && (wake === null || atMs < wake.atMs);
+    const isWakeSooner = (): boolean =>
+      isSooner(nextWakeMs(state)) || isSooner(nextShrinkMs(state)) || isSooner(writer.nextWrite()?.atMs);
+    const changed = (): boolean => isLeaving() || pageDue(state) !== null || isWakeSooner();
+    if (wake === null) await condition(changed);
+    else await condition(changed, Math.max(wake.atMs - nowMs, 1), { summary: describeWake(wake, nowMs) });
   }
 }
-
-const shrinkPatch = 'gives-instances-back';
-
-const earlier = (a: number | null, b: number | null): number | null =>
-  a === null || b === null ? (a ?? b) : Math.min(a, b);
 
 function answerFlush(state: JobState | null, flush: Flush<ExchangeItem>): FlushAnswer<ExchangeAnswer> {
   if (state === null) {

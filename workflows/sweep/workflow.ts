@@ -1,8 +1,8 @@
 // One sweep: list, describe, decide, remember, end, forget. It never ends anything that domain/sweep did not call an orphan,
 // and it gives up rather than wait for long: the next run begins anew.
-import { ActivityFailure, patched, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import { ActivityFailure, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 
-import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../activities/activities.ts';
+import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../contracts/activities.ts';
 import type { Owner } from '../../domain/owner.ts';
 import { launchMayLastMs } from '../../domain/limits.ts';
 import { decideSweep, groupByOwner } from '../../domain/sweep/decide.ts';
@@ -12,20 +12,13 @@ import type { SweepInput, SweepReport } from '../../contracts/sweep.ts';
 /** A report is one payload; beyond this many instances only what matters is listed. */
 const maxVerdictsReported = 2_000;
 
-/** What was sealed is deleted by an activity of its own, after all that matters more. */
-const expiredPatch = 'removes-expired-last';
-
 /** Pending activities of one run. */
 const ownersAtOnce = 50;
 
 export async function sweep(input: SweepInput): Promise<SweepReport> {
   const { deploymentId, provider, providerQueue, graceMs, dryRun } = input;
   const memory = { memory: memoryKey(providerQueue) };
-  const {
-    instances,
-    belongings = [],
-    unlisted,
-  } = await at(providerQueue).listInstances.executeWithOptions(
+  const { instances, belongings, unlisted } = await at(providerQueue).listInstances.executeWithOptions(
     { summary: `list what carries the tags of ${deploymentId}` },
     [{ provider, deploymentId }],
   );
@@ -52,9 +45,7 @@ export async function sweep(input: SweepInput): Promise<SweepReport> {
       ]);
     }
     await endOrphans(input, decision, report);
-    if (patched(expiredPatch)) {
-      await control.removeExpiredSealed.executeWithOptions({ summary: 'delete what can be opened no more' }, []);
-    }
+    await control.removeExpiredSealed.executeWithOptions({ summary: 'delete sealed objects that have expired' }, []);
   }
   setCurrentDetails(describe(report));
   return report;
@@ -68,7 +59,7 @@ async function endOrphans(input: SweepInput, decision: SweepDecision, report: Sw
       [{ provider, owner, ids }],
     ),
   );
-  await byOwner(decision.leftovers, (report.removed ??= []), report, ({ owner, ids }) =>
+  await byOwner(decision.leftovers, report.removed, report, ({ owner, ids }) =>
     at(providerQueue).removeBelongings.executeWithOptions(
       { summary: `remove ${ids.length} belongings that cluster/${owner.cluster} left behind` },
       [{ provider, owner, ids }],
@@ -104,7 +95,7 @@ function forReport({ verdicts }: SweepDecision): SweepReport['verdicts'] {
   return verdicts.filter(({ verdict }) => verdict !== 'owned').slice(0, maxVerdictsReported);
 }
 
-function describe({ refusal, verdicts, terminated, removed = [], failed }: SweepReport): string {
+function describe({ refusal, verdicts, terminated, removed, failed }: SweepReport): string {
   if (refusal !== null) return `Nothing was judged: ${refusal}.`;
   const unended = failed.reduce((count, { ids }) => count + ids.length, 0);
   return `Judged ${verdicts.length}, ended ${terminated.length + removed.length}, could not end ${unended}.`;

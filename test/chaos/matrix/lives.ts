@@ -123,7 +123,7 @@ async function submit(bed: Bed, life: Life): Promise<number> {
 }
 
 async function scale(bed: Bed, life: Life, number: number, instances: number): Promise<void> {
-  const signal: ScaleSignal = { instances };
+  const signal: ScaleSignal = { instances, by: 'matrix', seq: 1 };
   await wait(life, `it is asked for ${instances} instances`, async () => {
     await bed.temporal.workflow.getHandle(clusterWorkflowId(number)).signal(clusterMessages.scale, signal);
     return true;

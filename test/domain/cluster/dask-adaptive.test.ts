@@ -1,4 +1,4 @@
-// Somebody scales by hand while adaptive scaling waits out its minute.
+// A person scales a cluster whose adaptive scaling is on.
 import { expect, it } from 'vitest';
 
 import { createClusterState } from '../../../domain/cluster/create.ts';
@@ -8,21 +8,40 @@ import type { ClusterState } from '../../../domain/cluster/state.ts';
 import { fewerAfterMs } from '../../../domain/limits.ts';
 import { daskClusterSettings } from '../../builders/dask-settings.ts';
 
-it('forgets the most that Dask wished for before', () => {
-  const state = createClusterState({ number: 1, workspace: 'w', createdAtMs: 0 }, daskClusterSettings(9));
-  wish(state, 8);
+it('adaptive scaling is over, and the event says so', () => {
+  const state = aCluster();
   adaptCluster(state, { minimum: 0, maximum: 8 }, 0);
   wish(state, 5);
   follow(state, 1_000);
-  wish(state, 1);
-  follow(state, 2_000);
-  scaleCluster(state, 4, 3_000);
-  follow(state, 3_000);
-  follow(state, 1_000 + fewerAfterMs);
+  scaleCluster(state, 4, 3_000, { by: 'ada', seq: 1 });
+  expect(state.dask).toMatchObject({ adaptive: null, fewer: null });
+  expect(state.events.at(-1)).toMatchObject({ text: 'asked for 4 instances; adaptive scaling is off', by: 'ada' });
+  wish(state, 8);
+  follow(state, 3_000 + 2 * fewerAfterMs);
   expect(state.target).toBe(4);
-  follow(state, 3_000 + fewerAfterMs);
-  expect(state.target).toBe(2);
 });
+
+it('adaptive scaling is over also when the number is what adaptive scaling had set', () => {
+  const state = aCluster();
+  adaptCluster(state, { minimum: 0, maximum: 8 }, 0);
+  scaleCluster(state, state.target, 3_000);
+  expect(state.dask?.adaptive).toBeNull();
+  expect(state.events.at(-1)?.code).toBe('SCALE');
+});
+
+it('adaptive scaling goes on when the request is older than one that was followed', () => {
+  const state = aCluster();
+  scaleCluster(state, 5, 1_000, { by: 'ada', seq: 2 });
+  adaptCluster(state, { minimum: 0, maximum: 8 }, 2_000);
+  scaleCluster(state, 3, 3_000, { by: 'ada', seq: 1 });
+  expect(state.dask?.adaptive).toEqual({ minimum: 0, maximum: 8 });
+});
+
+const aCluster = (): ClusterState => {
+  const state = createClusterState({ number: 1, workspace: 'w', user: 'u', createdAtMs: 0 }, daskClusterSettings(9));
+  wish(state, 8);
+  return state;
+};
 
 function wish({ dask }: ClusterState, adaptiveTarget: number): void {
   const tasks = { processing: 0, waiting: 0, memory: 0, erred: 0, noWorker: 0 };

@@ -57,18 +57,10 @@ it('does not live for ever when nobody is heard any more and nobody can say why'
   expect(endMs).toBeLessThan(60_000 + maxDeadManMs + 4 * aliveEveryMs);
 });
 
-it('goes by time alone in a run that began so', () => {
-  const state = aCluster({ noClientTimeoutMs });
-  state.oldDeadlines = true;
-  hear(state, 60_000, { scheduler: says(0, null) });
-  expect(goOn(state, 60_000, 1_000_000)).toBe(180_000);
-  expect(state.stopRequested).toMatchObject({ code: 'NO_CLIENT' });
-});
-
 /** With its scheduler and one worker, both started. */
 function aCluster(settings: { noClientTimeoutMs: number | null }): ClusterState {
   const state = createClusterState(
-    { number: 1, workspace: 'w', createdAtMs: 0 },
+    { number: 1, workspace: 'w', user: 'u', createdAtMs: 0 },
     daskClusterSettings(2, { ...daskSettings, ...settings }),
   );
   for (const decision of planCluster(state, 0).decisions) {

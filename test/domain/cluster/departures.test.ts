@@ -19,16 +19,22 @@ const provider = { provider: 'aws', providerQueue: 'aws', instanceVcpus: 2 };
 
 function jobCluster(instances: number): ClusterState {
   const settings = { ...provider, name: 'c', job: 7, instances, registerTimeoutMs: 10 * minuteMs, dask: null };
-  return createClusterState({ number: 7, workspace: 'default', createdAtMs: 0 }, settings);
+  return createClusterState({ number: 7, workspace: 'default', user: 'u', createdAtMs: 0 }, settings);
 }
 
 function daskCluster(instances: number): ClusterState {
   const limits = { idleTimeoutMs: 60 * minuteMs, noClientTimeoutMs: null, startTimeoutMs: 10 * minuteMs };
-  const dask = { ...limits, maxLifetimeMs: null, drainTimeoutMs: 5 * minuteMs, aliveEveryMs: minuteMs };
+  const dask = {
+    ...limits,
+    maxLifetimeMs: null,
+    drainTimeoutMs: 5 * minuteMs,
+    aliveEveryMs: minuteMs,
+    unresponsiveTimeoutMs: 20 * minuteMs,
+  };
   const secrets = { privateToCreator: false, bundleRef: 'b', caRef: 'c' };
   const settings = { ...provider, name: 'c', job: null, instances, registerTimeoutMs: 10 * minuteMs };
   return createClusterState(
-    { number: 8, workspace: 'default', createdAtMs: 0 },
+    { number: 8, workspace: 'default', user: 'u', createdAtMs: 0 },
     { ...settings, dask: { ...dask, ...secrets } },
   );
 }

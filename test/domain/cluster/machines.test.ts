@@ -21,6 +21,7 @@ const machines: MachineSettings = {
   headTypes: ['t3.large'],
   architecture: 'x86_64',
   spotPolicy: 'on-demand',
+  region: 'r',
   zones: ['a', 'b'],
   allowCrossZone: false,
   diskGib: 30,
@@ -39,7 +40,7 @@ function cluster(changes: Partial<MachineSettings> = {}, instances = 3): Cluster
     machines: { ...machines, ...changes },
     dask: null,
   };
-  return createClusterState({ number: 1, workspace: 'default', createdAtMs: 0 }, settings);
+  return createClusterState({ number: 1, workspace: 'default', user: 'u', createdAtMs: 0 }, settings);
 }
 
 const failure = (scope: FailureScope, changes: Partial<LaunchFailure> = {}): LaunchFailure => ({

@@ -13,6 +13,7 @@ const machines = {
   headTypes: ['m6i.large'],
   architecture: 'x86_64' as const,
   spotPolicy: 'on-demand' as const,
+  region: 'r',
   zones: ['a'],
   allowCrossZone: false,
   diskGib: 30,
@@ -30,7 +31,7 @@ function cluster(): ClusterState {
     machines,
     dask: null,
   };
-  return createClusterState({ number: 1, workspace: 'default', createdAtMs: 0 }, settings);
+  return createClusterState({ number: 1, workspace: 'default', user: 'u', createdAtMs: 0 }, settings);
 }
 
 /** Lets the plan do what it wants, with an instance that lives so long after it registered, or that never registers. */

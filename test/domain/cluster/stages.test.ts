@@ -9,7 +9,7 @@ import { daskClusterSettings, daskSettings } from '../../builders/dask-settings.
 
 /** Asked for at 1 s, launched at 3 s. */
 function launched() {
-  const cluster = { number: 1, workspace: 'w', createdAtMs: 0 };
+  const cluster = { number: 1, workspace: 'w', user: 'u', createdAtMs: 0 };
   const state = createClusterState(cluster, daskClusterSettings(1, daskSettings));
   const [launch] = planCluster(state, 1_000).decisions;
   if (launch?.kind !== 'launch') throw new Error('the plan does not launch');

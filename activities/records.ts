@@ -1,0 +1,40 @@
+// What workflows write to the database: their views, and how much of their quota reservation they use.
+import type { Client } from '@temporalio/client';
+
+import type { RecordActivities } from '../contracts/activities.ts';
+import { clusterMessages, type ClusterView, clusterWorkflowId } from '../contracts/cluster.ts';
+import type { JobView } from '../contracts/job.ts';
+import type { Vault } from '../platform/vault/vault.ts';
+import type { RecordStore, Store } from '../store/store.ts';
+import { inTime } from './presence.ts';
+
+export interface RecordDeps {
+  client: Client;
+  store: Pick<Store, 'jobs' | 'clusters' | 'quotas'>;
+  vault: Pick<Vault, 'delete'>;
+  now?: () => number;
+}
+
+export function createRecordActivities({ client, store, vault, now = Date.now }: RecordDeps): RecordActivities {
+  /** The workflow has set its final state before it asks for the final write. */
+  const viewCluster = (number: number): Promise<ClusterView> =>
+    inTime(client, () => client.workflow.getHandle(clusterWorkflowId(number)).query<ClusterView>(clusterMessages.view));
+  return {
+    async writeView(input) {
+      const { version, end } = input;
+      if (input.kind === 'job') await write<JobView>(store.jobs, { view: input.view, version, end, nowMs: now() });
+      else {
+        const view = await viewCluster(input.number);
+        await write<ClusterView>(store.clusters, { view, version, end, nowMs: now() });
+      }
+      for (const ref of end?.sealed ?? []) await vault.delete(ref);
+    },
+
+    noteUsage: (usage) => store.quotas.noteUsage(usage),
+  };
+}
+
+const write = <V>(
+  records: RecordStore<V>,
+  { end, ...written }: { view: V; version: number; end: { release: boolean } | null; nowMs: number },
+): Promise<void> => (end === null ? records.project(written) : records.end({ ...written, release: end.release }));

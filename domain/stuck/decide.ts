@@ -1,0 +1,53 @@
+// Which stuck workflow is reset. A reset discards what was decided since, so every doubt is left to an operator: only the one
+// known fault of Temporal's SDK is reset, and only when the code that cannot follow the history is the code that wrote it.
+// Code that was deployed by mistake, or is missing, is another case: its workflows go on as soon as the right code is back.
+//
+// The fault (temporalio/sdk-rust 943, 1146): the SDK runs a workflow task in two steps where a replay has one. An update then
+// comes in another order. And when the task was scheduled again, after a timeout or the death of its worker, the first step saw
+// an earlier time than the replay does, and not yet all signals: it may have decided otherwise.
+import { maxResetsADay, stuckAttempts } from './limits.ts';
+import type { Reset, StuckDecision, StuckObservation } from './state.ts';
+
+const violation = '[TMPRL1100] Nondeterminism error: ';
+
+const namesEvent =
+  /^(?:[A-Za-z ]+ machine does not handle this event:|No command scheduled for event) HistoryEvent\(id: (\d+),/;
+
+/** The event that the history has where the code has another, or none; null when the failure does not name it. */
+export const eventNamedBy = (message: string): number | null => {
+  const id = message.startsWith(violation) ? namesEvent.exec(message.slice(violation.length))?.[1] : undefined;
+  return id === undefined ? null : Number(id);
+};
+
+export function decideStuck(found: StuckObservation, resets: readonly Reset[], nowMs: number): StuckDecision {
+  const { failure, writer, attempt, workflowId } = found;
+  if (attempt < stuckAttempts || failure === null) return { do: 'nothing' };
+  const report = (why: string): StuckDecision => ({
+    do: 'report',
+    text: `${why}: ${failure.message}`.slice(0, maxText),
+  });
+  // No reset mends it, but an operator must hear of it: a payload that is too large, say, stays too large.
+  if (failure.cause !== nondeterminism) return report(`its workflow task fails for another reason (${failure.cause})`);
+  if (!failure.message.startsWith(violation)) return report('its code does not follow its history');
+  if (writer === null) return report('where its code does not follow its history is unknown');
+  if (!(writer.hasUpdate || writer.isRepeated)) {
+    return report('its history has neither an update nor a repeated workflow task where the code does not follow it');
+  }
+  if (writer.buildId === '' || writer.buildId !== failure.buildId) {
+    return report('other code wrote its history than the code that cannot follow it');
+  }
+  const lately = resets.filter((reset) => reset.workflowId === workflowId && nowMs - reset.atMs < dayMs);
+  if (lately.length >= maxResetsADay) return report(`it was reset ${lately.length} times within a day`);
+  const text = `a known fault of Temporal's SDK (temporalio/sdk-rust#1146): ${failure.message}`.slice(0, maxText);
+  return { do: 'reset', toEventId: writer.completedEventId, text };
+}
+
+/** The memory for the next decision. */
+export const rememberReset = (resets: readonly Reset[], workflowId: string, nowMs: number): Reset[] => [
+  ...resets.filter(({ atMs }) => nowMs - atMs < dayMs),
+  { workflowId, atMs: nowMs },
+];
+
+const nondeterminism = 'NON_DETERMINISTIC_ERROR';
+const maxText = 500;
+const dayMs = 24 * 60 * 60_000;
