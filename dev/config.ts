@@ -53,7 +53,10 @@ export const prepareSettings = (config: DevConfig): PrepareSettings => ({
   searchAttributes: config.searchAttributes,
   sweep: inMs(config.sweep),
   reconcile: inMs(config.reconcile),
-  stuckWorkflows: { everyMs: 1_000 * config.stuckWorkflows.everySeconds },
+  stuckWorkflows: {
+    everyMs: 1_000 * config.stuckWorkflows.everySeconds,
+    autoReset: config.stuckWorkflows.autoReset,
+  },
 });
 
 const inMs = (timing: { everySeconds: number; graceSeconds: number }): { everyMs: number; graceMs: number } => ({
@@ -81,7 +84,9 @@ const devConfig = z.strictObject({
   searchAttributes: z.array(identifier).max(10).default([]),
   sweep: z.strictObject({ everySeconds: seconds.default(300), graceSeconds: seconds.default(240) }).prefault({}),
   reconcile: z.strictObject({ everySeconds: seconds.default(300), graceSeconds: seconds.default(60) }).prefault({}),
-  stuckWorkflows: z.strictObject({ everySeconds: seconds.default(60) }).prefault({}),
+  stuckWorkflows: z
+    .strictObject({ everySeconds: seconds.default(60), autoReset: z.boolean().default(true) })
+    .prefault({}),
   worker: z.strictObject({
     count: z.number().int().min(1).max(16).default(1),
     maxLocalInstances: z.union([z.literal('auto'), z.number().int().min(1).max(1000)]).default('auto'),

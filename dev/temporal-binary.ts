@@ -1,5 +1,5 @@
 // Finds the Temporal CLI, which holds the server of the one-machine stack. It never runs a download whose hash is not the
-// pinned one, and says plainly when the binary is not Temporal's own distribution.
+// pinned one, and says when the binary is not Temporal's own distribution.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -12,7 +12,7 @@ import { RopewalkError } from '../domain/errors.ts';
 import { errorCode } from '../providers/local/files.ts';
 
 export interface BinarySearch {
-  /** TEMPORAL_CLI, PATH and XDG_CACHE_HOME are looked at. */
+  /** TEMPORAL_CLI, PATH and XDG_CACHE_HOME are read. */
   env: Record<string, string | undefined>;
   say: (line: string) => void;
 }

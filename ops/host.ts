@@ -1,5 +1,5 @@
-// Who this machine and this installation are, in $ROPEWALK_HOME/host.json. Made once, and never changed: the tags of every
-// instance hold it.
+// The ids of this machine and of this installation, in $ROPEWALK_HOME/host.json. Made once and never changed: the tags of
+// every instance and the database hold the deployment's.
 import { join } from 'node:path';
 
 import { z } from 'zod';

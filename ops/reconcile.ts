@@ -105,6 +105,7 @@ export function printReport(report: ReconcileReport, graceMs: number, said: Said
   for (const id of refreshed) said.out(`  ${id}  its row ${dryRun ? 'is' : 'was'} older than its workflow`);
   for (const id of finalized) said.out(`  ${id}  ${dryRun ? 'would be ended' : 'ended'}: its workflow is gone`);
   for (const id of adopted) said.out(`  ${id}  ${dryRun ? 'would be added' : 'added'}: its workflow had no row`);
+  for (const id of refreshed) said.out(`  ${id}  ${dryRun ? 'would be updated' : 'updated'}: its row was older`);
   for (const id of waiting) said.out(`  ${id}  waiting: its workflow has been missing for a short time`);
   for (const what of unknown) said.err(`  could not be compared: ${what}`);
   if (waiting.length > 0) {

@@ -4,10 +4,10 @@ import type { Client } from '@temporalio/client';
 
 import { controlQueue } from '../contracts/flush.ts';
 import {
-  type StuckWorkflowsInput,
-  type StuckWorkflowsReport,
   stuckWorkflowsDryRunId,
+  type StuckWorkflowsInput,
   stuckWorkflowsNowId,
+  type StuckWorkflowsReport,
   stuckWorkflowsType,
 } from '../contracts/stuck-workflows.ts';
 import { workflowTaskTimeoutMs } from '../domain/limits.ts';

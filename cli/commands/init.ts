@@ -8,6 +8,7 @@ interface InitFlags extends FormatFlag {
   namespace?: string;
   retentionDays?: number;
   searchAttributes: boolean;
+  autoReset: boolean;
   admin?: string;
   workspace: string;
 }
@@ -17,7 +18,8 @@ export function initCommand({ env, home, output }: CliContext, finish: Finish): 
     .description('Prepare the database and a Temporal namespace: tables, retention, search attributes, schedules.')
     .option('--namespace <name>', 'the Temporal namespace (else TEMPORAL_NAMESPACE, else ropewalk)')
     .option('--retention-days <days>', 'how long a new namespace keeps ended workflows (default: 30)', parseLimit)
-    .option('--no-search-attributes', 'leave search attributes alone: somebody else has added them')
+    .option('--no-search-attributes', 'do not add search attributes: an administrator of the server has')
+    .option('--no-auto-reset', 'only report stuck workflows, never reset them')
     .option('--admin <name>', 'add the first admin of the workspace, and print their token once')
     .option('--workspace <slug>', 'the workspace of --admin', 'default')
     .addHelpText(

@@ -2,6 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 
+import { Client } from 'pg';
+
 import { RopewalkError } from '../../domain/errors.ts';
 import { exists } from '../../providers/local/files.ts';
 import { openStore } from '../../store/open.ts';
@@ -28,10 +30,8 @@ async function checkRecords(place: DatabasePlace, home: string): Promise<Finding
     const store = await openStore({ ...place, migrate: false });
     try {
       await store.ping();
-      return [
-        ok('database', databaseName(place)),
-        ownerFinding(await store.deployment.read(), home, await findHost(home)),
-      ];
+      const engine = place.url === null ? ok('database', databaseName(place)) : await versionFinding(place, place.url);
+      return [engine, ownerFinding(await store.deployment.read(), home, await findHost(home))];
     } finally {
       await store.close();
     }
@@ -55,6 +55,30 @@ function ownerFinding(
     'deployment',
     `the database belongs to ${deploymentId}, and ${home} to ${host.deploymentId}`,
     `Use the home of ${deploymentId} (its host.json), or another database.`,
+  );
+}
+
+async function versionFinding(place: DatabasePlace, url: string): Promise<Finding> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+    return postgresFinding(databaseName(place), rows[0]?.server_version ?? '');
+  } finally {
+    await client.end();
+  }
+}
+
+/** The oldest one that the tests have run on. */
+const oldestPostgres = 15;
+
+export function postgresFinding(name: string, version: string): Finding {
+  const text = `${name}, PostgreSQL ${version}`;
+  if (Number.parseInt(version, 10) >= oldestPostgres) return ok('database', text);
+  return warning(
+    'database',
+    text,
+    `Ropewalk is tested with PostgreSQL ${oldestPostgres} and newer: upgrade the server.`,
   );
 }
 

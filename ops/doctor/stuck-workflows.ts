@@ -1,4 +1,4 @@
-// Stuck workflows: their workflow task fails at each attempt, and they make no progress until somebody acts.
+// Stuck workflows: their workflow task fails at each attempt, and they make no progress until a person or a reset acts.
 import type { Client } from '@temporalio/client';
 
 import type { StuckWorkflowsReport } from '../../contracts/stuck-workflows.ts';

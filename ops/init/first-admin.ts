@@ -1,4 +1,4 @@
-// The first person of a workspace. Later ones are added by an admin, through the API.
+// The first user of a workspace. An admin adds the others, through the API.
 import { RopewalkError } from '../../domain/errors.ts';
 import { newTokenSecret, tokenText } from '../../platform/token-secret.ts';
 import { userName } from '../../schema/people.ts';
@@ -10,12 +10,12 @@ export const defaultWorkspace = 'default';
 export interface FirstAdmin {
   workspace: string;
   user: string;
-  /** Null: the workspace has people already, and nothing was changed. Shown once: the database holds its hash only. */
+  /** Null: the workspace has users already, and nothing was changed. Shown once: the database holds its hash only. */
   token: string | null;
 }
 
 /**
- * Creates the workspace with its first admin, unless it has people.
+ * Creates the workspace with its first admin, unless it has users.
  *
  * @throws RopewalkError VALIDATION for a name that no workspace or user can have.
  */
@@ -40,8 +40,8 @@ export async function createFirstAdmin(
   throw new RopewalkError(answer.error);
 }
 
-/** Whether anybody can sign in. */
-export async function hasPeople(store: Store): Promise<boolean> {
+/** Of any workspace. */
+export async function hasUsers(store: Store): Promise<boolean> {
   for (const { slug } of await store.workspaces.list()) {
     if ((await store.people.listUsers(slug)).length > 0) return true;
   }

@@ -6,7 +6,7 @@ import { openDatabase } from '../database.ts';
 import { loadHost } from '../host.ts';
 import { reporting, type Said } from '../report.ts';
 import { withTemporal } from '../temporal.ts';
-import { createFirstAdmin, type FirstAdmin, hasPeople } from './first-admin.ts';
+import { createFirstAdmin, type FirstAdmin, hasUsers } from './first-admin.ts';
 import { prepareTemporal, usualSettings } from './prepare.ts';
 
 export interface InitOptions {
@@ -14,8 +14,10 @@ export interface InitOptions {
   home: string;
   namespace?: string | undefined;
   retentionDays?: number | undefined;
-  /** False where the server keeps search attributes to itself and somebody else has added them. */
+  /** False where the server refuses to add search attributes, and its administrator has added them. */
   searchAttributes: boolean;
+  /** False: stuck workflows are reported, and never reset without an operator. */
+  autoReset: boolean;
   /** Name of the first admin of `workspace`; none is added when absent. */
   admin?: string | undefined;
   workspace: string;
@@ -57,6 +59,7 @@ function prepareNamespaceOf(options: InitOptions): Promise<Prepared> {
       ...usualSettings,
       retentionDays: options.retentionDays ?? usualSettings.retentionDays,
       searchAttributes: options.searchAttributes ? usualSettings.searchAttributes : [],
+      stuckWorkflows: { ...usualSettings.stuckWorkflows, autoReset: options.autoReset },
     };
     const clouds = configuredPlaces(env);
     const changes = await prepareTemporal({ connection, client, namespace, host, home, clouds, settings });
@@ -80,14 +83,14 @@ async function print(
   if (changes.length === 0) line('nothing to change');
   line(`namespace ${namespace} at ${address} and ${database} are ready for deployment ${deploymentId} (home ${home})`);
   if (first !== null) printAdmin(first, said);
-  else if (!(await hasPeople(store))) {
-    said.err('Nobody can sign in yet: "ropewalk init --admin NAME" adds the first admin and prints their token.');
+  else if (!(await hasUsers(store))) {
+    said.err('There are no users yet: "ropewalk init --admin NAME" adds the first admin and prints their token.');
   }
 }
 
 function printAdmin({ workspace, user, token }: FirstAdmin, said: Said): void {
   if (token === null) {
-    said.err(`Workspace ${workspace} has people already: nobody was added, and no token was made.`);
+    said.err(`Workspace ${workspace} has users already: none was added, and no token was made.`);
     said.err(`  An admin of it adds ${user}: ropewalk user set ${user} --role admin`);
     return;
   }

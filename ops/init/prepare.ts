@@ -2,18 +2,24 @@
 // start of `ropewalk dev` run this; it is safe to repeat.
 import type { Client, Connection } from '@temporalio/client';
 
-import { healEveryMs, sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
+import { sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
 import { reconcileEveryMs, reconcileGraceMs } from '../../domain/reconcile/limits.ts';
+import { stuckCheckEveryMs } from '../../domain/stuck/limits.ts';
 import type { Place } from '../clouds.ts';
 import { localQueue } from '../host.ts';
 import { type Claimant, claimNamespace, type ReconcileTiming, refuseForeign } from './claim.ts';
 import { type NamespaceSettings, prepareNamespace } from './namespace.ts';
-import { ensureStuckWorkflowsSchedule, ensureSweepSchedule, type SweepTiming } from './schedule.ts';
+import {
+  ensureStuckWorkflowsSchedule,
+  ensureSweepSchedule,
+  type StuckWorkflowsSettings,
+  type SweepTiming,
+} from './schedule.ts';
 
 export interface PrepareSettings extends NamespaceSettings {
   sweep: SweepTiming;
   reconcile: ReconcileTiming;
-  stuckWorkflows: { everyMs: number };
+  stuckWorkflows: StuckWorkflowsSettings;
 }
 
 /** The same as temporal-dev.yml says; a test compares them. */
@@ -22,7 +28,7 @@ export const usualSettings: PrepareSettings = {
   searchAttributes: ['RopewalkWorkspace', 'RopewalkUser', 'RopewalkStatus'],
   sweep: { everyMs: sweepEveryMs, graceMs: sweepGraceMs },
   reconcile: { everyMs: reconcileEveryMs, graceMs: reconcileGraceMs },
-  stuckWorkflows: { everyMs: healEveryMs },
+  stuckWorkflows: { everyMs: stuckCheckEveryMs, autoReset: true },
 };
 
 export interface Preparation extends Claimant {
@@ -45,6 +51,6 @@ export async function prepareTemporal(preparation: Preparation): Promise<string[
   for (const place of places) {
     changes.push(...(await ensureSweepSchedule(client, { deploymentId, ...place }, settings.sweep)));
   }
-  changes.push(...(await ensureStuckWorkflowsSchedule(client, deploymentId, settings.stuckWorkflows.everyMs)));
+  changes.push(...(await ensureStuckWorkflowsSchedule(client, deploymentId, settings.stuckWorkflows)));
   return changes;
 }

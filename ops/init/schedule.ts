@@ -49,13 +49,19 @@ export async function ensureSweepSchedule(client: Client, target: SweepTarget, t
   });
 }
 
+export interface StuckWorkflowsSettings {
+  everyMs: number;
+  /** False: stuck workflows are reported only. */
+  autoReset: boolean;
+}
+
 /** Answers what it changed, in sentences; none when the schedule was there with these settings. */
 export async function ensureStuckWorkflowsSchedule(
   client: Client,
   deploymentId: string,
-  everyMs: number,
+  { everyMs, autoReset }: StuckWorkflowsSettings,
 ): Promise<string[]> {
-  const input: StuckWorkflowsInput = { deploymentId, autoReset: true };
+  const input: StuckWorkflowsInput = { deploymentId, autoReset };
   return ensureSchedule(client, {
     scheduleId: stuckWorkflowsScheduleId,
     everyMs,

@@ -86,14 +86,14 @@ describe('the healing', () => {
       const seven = { workflowId: 'cluster/7', text: expect.stringContaining('Update machine does not handle') };
       const eight = { workflowId: 'cluster/8', outcome: 'told', text: expect.stringContaining('Nondeterminism error') };
 
-      const dry = await findStuckWorkflows(temporal.client, { dryRun: true });
+      const dry = await healNow(temporal.client, true);
       expect(dry?.healed).toHaveLength(2);
       expect(dry?.healed).toEqual(expect.arrayContaining([{ ...seven, outcome: 'would be reset' }, eight]));
       expect(counted).toEqual([]);
-      const doctor = findingsOf(dry, new Map()).map(({ check, state, fix }) => [check, state, fix]);
+      const doctor = findingsOf(dry).map(({ check, state, fix }) => [check, state, fix]);
       expect(doctor).toEqual(
         expect.arrayContaining([
-          ['cluster/7', 'broken', expect.stringContaining('doctor --reset-stuck')],
+          ['cluster/7', 'broken', expect.stringContaining('doctor --heal')],
           ['cluster/8', 'broken', expect.stringContaining('docs/operations.md')],
         ]),
       );

@@ -72,7 +72,7 @@ describe('the first admin', () => {
 
     const second = await init(['--admin', 'bob']);
     expect([second.code, second.stdout]).toEqual([0, '']);
-    expect(second.stderr).toContain('Workspace default has people already: nobody was added, and no token was made.');
+    expect(second.stderr).toContain('Workspace default has users already: none was added, and no token was made.');
     expect(second.stderr).toContain('ropewalk user set bob --role admin');
     expect((await init()).stderr).toBe('');
   });

@@ -39,15 +39,15 @@ describe('ropewalk init', () => {
   it('makes the tables, a namespace, its search attributes and the schedules, and says so', async () => {
     const { code, stdout, stderr } = await runCli(['init', '--retention-days', '40'], { env });
     const host = await loadHost(home);
-    const hint = 'Nobody can sign in yet: "ropewalk init --admin NAME" adds the first admin and prints their token.\n';
+    const hint = 'There are no users yet: "ropewalk init --admin NAME" adds the first admin and prints their token.\n';
     expect([code, stderr]).toEqual([0, hint]);
     expect(stdout.trim().split('\n')).toEqual([
       `created the tables in ${home}/ropewalk.db, for deployment ${host.deploymentId}`,
-      'created namespace another, which keeps what is over for 40 days',
+      'created namespace another, which keeps ended workflows for 40 days',
       'added the search attributes RopewalkWorkspace, RopewalkUser, RopewalkStatus (Keyword)',
       `claimed the namespace for deployment ${host.deploymentId}: schedule reconcile, every 300 s`,
       `created the schedule sweep/${localQueue(host)}, every 300 s`,
-      'created the schedule heal, every 60 s',
+      'created the schedule stuck-workflows, every 60 s',
       `namespace another at ${temporal.address} and ${home}/ropewalk.db are ready for deployment ${host.deploymentId} (home ${home})`,
     ]);
     const { config } = await connection.workflowService.describeNamespace({ namespace: 'another' });

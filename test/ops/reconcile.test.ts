@@ -1,5 +1,5 @@
 // `ropewalk reconcile` against a real Temporal server: what it starts, what it prints, how it ends.
-import { Client, Connection } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -104,7 +104,7 @@ describe('ropewalk reconcile', () => {
 describe('the report', () => {
   const report: ReconcileReport = {
     ...{ refusal: null, dryRun: false, compared: 3, unknown: [] },
-    ...{ finalized: ['job/1'], adopted: ['cluster/2'], refreshed: [], waiting: ['job/3'] },
+    ...{ finalized: ['job/1'], adopted: ['cluster/2'], refreshed: ['job/4'], waiting: ['job/3'] },
   };
   const linesOf = (changes: Partial<ReconcileReport>): string[] => {
     const lines: string[] = [];
@@ -118,6 +118,7 @@ describe('the report', () => {
       'compared 3 open rows with workflows',
       '  job/1  ended: its workflow is gone',
       '  cluster/2  added: its workflow had no row',
+      '  job/4  updated: its row was older',
       '  job/3  waiting: its workflow has been missing for a short time',
       '  rows that wait are ended by a run 60 s or more after the one that found them',
     ]);
@@ -125,6 +126,7 @@ describe('the report', () => {
       'compared 3 open rows with workflows',
       '  job/1  would be ended: its workflow is gone',
       '  cluster/2  would be added: its workflow had no row',
+      '  job/4  would be updated: its row was older',
     ]);
   });
 });

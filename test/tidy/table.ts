@@ -108,7 +108,7 @@ export const table: [prefix: string, row: Row][] = [
     'ops/',
     {
       own: /^(ops|store|providers|platform|schema|contracts|domain)\//,
-      packages: /^(node|zod|@temporalio\/(client|common|envconfig))$/,
+      packages: /^(node|zod|pg|@temporalio\/(client|common|envconfig))$/,
     },
   ],
   [
