@@ -1,10 +1,12 @@
-// The files that travel with a job: those its command names, and those of --upload. They arrive in each task's working
-// directory. Larger data belong into object storage, which tasks read themselves.
+// The files that are sent with a job: those its command names, and those of --upload. They are put into each task's working
+// directory. Larger data belong in object storage, which tasks read themselves.
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 import type { CreateJob } from '../schema/jobs.ts';
+import type { CliContext } from './context.ts';
 import { UsageError } from './errors.ts';
+import { isScript } from './outside-scripts.ts';
 
 export type JobFile = NonNullable<CreateJob['files']>[number];
 
@@ -12,19 +14,31 @@ export const maxWordFileBytes = 1024 * 1024;
 export const maxTotalBytes = 10 * 1024 * 1024;
 export const maxFiles = 1_000;
 
-/** `note` gets a sentence for each file that a reader would expect to travel and that does not. */
+export interface SentFiles {
+  files: JobFile[];
+  /** The words of the command; a script outside the working directory is named by its place there. */
+  command: string[];
+}
+
+/** `note` gets a sentence for each file that the user may expect to be sent and that is not. */
 export async function collectFiles(
   words: readonly string[],
   uploads: readonly string[],
-  cwd: string,
+  { cwd, env }: Pick<CliContext, 'cwd' | 'env'>,
   note: (text: string) => void,
-): Promise<JobFile[]> {
+): Promise<SentFiles> {
   const found: Found[] = [];
-  for (const word of new Set(words)) found.push(...(await fileOfWord(word, cwd, note)));
+  const renamed = new Map<string, string>();
+  for (const word of new Set(words)) {
+    const file = await fileOfWord(word, { cwd, env }, note);
+    if (file === null) continue;
+    found.push(file);
+    if (word.replace(/^(\.\/)+/, '') !== file.path) renamed.set(word, file.path);
+  }
   for (const upload of uploads) found.push(...(await filesOfUpload(upload, cwd)));
   const files = withoutRepeats(found);
   checkSize(files);
-  return Promise.all(files.map(readOne));
+  return { files: await Promise.all(files.map(readOne)), command: words.map((word) => renamed.get(word) ?? word) };
 }
 
 interface Found {
@@ -35,29 +49,31 @@ interface Found {
   executable: boolean;
 }
 
-async function fileOfWord(word: string, cwd: string, note: (text: string) => void): Promise<Found[]> {
-  if (word === '' || word.length > 4_000 || word.includes('\0')) return [];
-  const source = resolve(cwd, word);
+async function fileOfWord(
+  word: string,
+  { cwd, env }: Pick<CliContext, 'cwd' | 'env'>,
+  note: (text: string) => void,
+): Promise<Found | null> {
+  if (word === '' || word.length > 4_000 || word.includes('\0')) return null;
+  // A shell expands `~/` only where it is not quoted.
+  const source = resolve(cwd, word.replace(/^~(?=\/)/, env['HOME'] ?? '~'));
   const found = await describe(source);
-  if (found === null) return [];
+  if (found === null) return null;
   const inside = relative(cwd, source);
-  const below = inside !== '' && inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
-  if (isAbsolute(word)) {
-    // Most absolute words are programs or data of the machine itself, e.g. /usr/bin/python3.
-    if (below) note(`${word} is not sent along because it is an absolute path; write ${inside} to send it`);
-    return [];
+  const isBelow = inside !== '' && inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
+  const path = isBelow ? inside.split(sep).join('/') : basename(source);
+  const isSmall = found.bytes <= maxWordFileBytes;
+  if (!isBelow || isAbsolute(word) || word.startsWith('~/')) {
+    if (isSmall && isScript(source, await read(source), env['PATH'] ?? '')) return { ...found, path };
+    // Most absolute words are programs or data of the instance.
+    if (isBelow) note(`${word} is not sent: it is an absolute path and no script; write ${path} to send it`);
+    else if (!isAbsolute(word))
+      note(`${word} is not sent: it is outside the current directory; use --upload to send it`);
+    return null;
   }
-  if (!below) {
-    note(`${word} is not sent along because it is outside the current directory; use --upload to send it`);
-    return [];
-  }
-  if (found.bytes > maxWordFileBytes) {
-    note(
-      `${word} is not sent along because it has ${megabytes(found.bytes)}, more than 1 MiB; use --upload to send it`,
-    );
-    return [];
-  }
-  return [{ ...found, path: inside.split(sep).join('/') }];
+  if (isSmall) return { ...found, path };
+  note(`${word} is not sent: it has ${megabytes(found.bytes)}, more than 1 MiB; use --upload to send it`);
+  return null;
 }
 
 /** As Coiled does it: a file goes into the working directory under its name, a directory's content without its name. */
@@ -74,7 +90,7 @@ async function filesOfUpload(upload: string, cwd: string): Promise<Found[]> {
   return walk(source, '', new Set());
 }
 
-/** `visited` holds real paths: a link to a directory above must not go round for ever. */
+/** `visited` holds real paths: a link to a directory above must not be followed forever. */
 async function walk(directory: string, prefix: string, visited: Set<string>): Promise<Found[]> {
   const real = await realpath(directory);
   if (visited.has(real)) return [];
@@ -120,15 +136,18 @@ function checkSize(files: readonly Found[]): void {
   const named = largest.map(({ path, bytes }) => `${path} (${megabytes(bytes)})`).join(', ');
   throw new UsageError(
     `the job's files have ${megabytes(total)} together, more than 10 MiB; the largest: ${named}`,
-    'Put large data where tasks can read them themselves, for example into a bucket, and send only their names.',
+    'Put large data where tasks can read it themselves, for example in a bucket, and send only its name.',
   );
 }
 
 async function readOne({ path, source, executable }: Found): Promise<JobFile> {
-  const content = await readFile(source).catch((error: NodeJS.ErrnoException) => {
+  return { path, content: (await read(source)).toString('base64'), executable };
+}
+
+async function read(source: string): Promise<Buffer> {
+  return readFile(source).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`cannot read ${source}: ${error.code ?? error.message}`);
   });
-  return { path, content: content.toString('base64'), executable };
 }
 
 function tooMany(): UsageError {

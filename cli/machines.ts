@@ -8,7 +8,7 @@ import type { CreateCluster, CreateJob } from '../sdk/client.ts';
 type Amounts<T> = T | [T, T];
 
 interface PlaceFlags {
-  provider?: 'local' | 'aws';
+  provider?: CreateJob['provider'];
   region?: string;
   zone?: string;
   allowCrossZone?: boolean;
@@ -100,7 +100,10 @@ export function jobMachinesOf(flags: JobMachineFlags): Partial<CreateJob> {
 
 function withPlace(command: Command): Command {
   return command
-    .addOption(new Option('--provider <name>', 'where to run').choices(['local', 'aws']))
+    .option(
+      '--provider <name>',
+      'where to run: a provider of the control plane, e.g. aws; its preferred one unless given',
+    )
     .option('--region <region>', 'region of the cloud, e.g. us-west-2')
     .option('--zone <zone>', 'zone of the region, e.g. us-east-1b; the one with the best availability unless given')
     .option('--allow-cross-zone', 'instances may be in different zones')

@@ -19,8 +19,9 @@ export function formatPrice({ firstChoice, max }: Plan['pricePerHour']): string 
 
 function formatPlan(plan: Plan, head: string): string {
   const instances = plan.head.count + plan.workers.count;
-  if (plan.provider === 'local') {
-    return `Would run ${counted(instances, 'instance')} on this machine as it is. It costs nothing.`;
+  if (plan.prices.length === 0) {
+    const what = counted(instances, 'instance');
+    return `Would run ${what} with the provider ${plan.provider}, which has one kind of machine. It costs nothing.`;
   }
   const { workers, zones, allowCrossZone } = plan;
   const alone = workers.count === 0;

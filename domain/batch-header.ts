@@ -6,8 +6,9 @@ export interface HeaderOption {
   name: string;
   /** As written, without surrounding quotes; empty for an option without a value. */
   value: string;
-  /** Counted from 1. */
+  /** Both counted from 1; the column is that of the option's name. */
   line: number;
+  column: number;
 }
 
 export interface HeaderProblem {
@@ -34,13 +35,15 @@ export function parseBatchHeader(text: string): BatchHeader {
     const header = headerLine.exec(content);
     if (header === null) continue;
     const line = index + 1;
-    const option = optionText.exec((header[2] ?? '').trim());
+    const rest = header[2] ?? '';
+    const option = optionText.exec(rest.trim());
     if (line > maxHeaderLine) {
       problems.push({ line, message: `${header[1]} lines after line ${maxHeaderLine} are not read; move it up` });
     } else if (option === null) {
       problems.push({ line, message: `this ${header[1]} line names no option, so it was not read` });
     } else {
-      options.push({ name: canonicalName(option[1] ?? ''), value: unquote(option[2] ?? ''), line });
+      const column = content.length - rest.trimStart().length + 1;
+      options.push({ name: canonicalName(option[1] ?? ''), value: unquote(option[2] ?? ''), line, column });
     }
   }
   return { options, problems };

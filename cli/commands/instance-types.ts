@@ -1,5 +1,5 @@
 // `ropewalk instance-types`: what can be launched, and what it costs.
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 
 import type { InstanceType } from '../../sdk/client.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../context.ts';
@@ -10,7 +10,7 @@ import { formatTable } from '../table.ts';
 import { typeCells, typeColumns } from '../type-cells.ts';
 
 interface Flags extends ConnectionFlags, FormatFlag {
-  provider?: 'local' | 'aws';
+  provider?: InstanceType['provider'];
   minCpu?: string;
   maxCpu?: string;
   minMemory?: string;
@@ -25,7 +25,7 @@ interface Flags extends ConnectionFlags, FormatFlag {
 export function instanceTypesCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('instance-types')
     .description('List what can be launched, cheapest first. Prices are approximate.')
-    .addOption(new Option('--provider <name>', 'of this provider').choices(['local', 'aws']))
+    .option('--provider <name>', 'of this provider, e.g. aws')
     .option('--min-cpu <n>', 'at least so many vCPUs')
     .option('--max-cpu <n>', 'at most so many vCPUs')
     .option('--min-memory <size>', 'at least so much memory, e.g. "16 GiB"')

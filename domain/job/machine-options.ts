@@ -124,10 +124,11 @@ function number(name: string, value: string): number {
   throw wrong(name, value, 'is not a whole number');
 }
 
-/** An option that stands alone says yes. */
+/** An option that stands alone says yes. Python's `True` counts like `true`. */
 function flag(name: string, value: string): boolean {
-  if (['', 'true', '1'].includes(value)) return true;
-  if (['false', '0'].includes(value)) return false;
+  const text = value.toLowerCase();
+  if (['', 'true', '1'].includes(text)) return true;
+  if (['false', '0'].includes(text)) return false;
   throw wrong(name, value, 'is neither true nor false');
 }
 

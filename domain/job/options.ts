@@ -1,9 +1,10 @@
-// Coiled's batch options that Ropewalk knows but does not carry out on the local provider: which are harmless to leave
-// out, and which would change what runs. Each with the end of a sentence that says why.
+// Coiled's batch options that Ropewalk knows but does not carry out: which are harmless to leave out, and which would change
+// what runs. Each with the end of a sentence that says why. Options about machines are here for the local provider alone:
+// providers that choose machines honour them (machine-options.ts). All other texts are true of every provider.
 
 const oneMachine = 'the local provider runs every task on this machine as it is';
-const sameSoftware = "tasks use this machine's software";
-const ownNetwork = 'nothing of a local job listens for others';
+const sameSoftware = 'tasks use the software of their instance';
+const ownNetwork = 'the local provider opens no port for a job';
 const ofTheClient = 'it is an option of the command line, not of the script';
 
 /** Left out with a warning: the same command runs, with the same input. */
@@ -20,8 +21,8 @@ export const noEffect = new Map([
   ['allow-cross-zone', oneMachine],
   ['no-cross-zone', oneMachine],
   ['disk-size', oneMachine],
-  ['run-on-host', oneMachine],
-  ['tag', 'the local provider has no resources to tag'],
+  ['run-on-host', 'tasks always run on the instance itself'],
+  ['tag', 'instances get the tags of their deployment only'],
   ['wait-for-capacity', oneMachine],
   ['allow-ssh', ownNetwork],
   ['allow-ssh-from', ownNetwork],
@@ -31,13 +32,13 @@ export const noEffect = new Map([
   ['package-sync-conda-extras', sameSoftware],
   ['package-sync-ignore', sameSoftware],
   ['task-on-scheduler', 'the head instance always runs tasks'],
-  ['forward-aws-credentials', "tasks run as this machine's user and find its credentials themselves"],
+  ['forward-aws-credentials', 'tasks use the credentials of the instance they run on'],
   ['workspace', 'the token decides on the workspace'],
   ['wait', ofTheClient],
   ['format', ofTheClient],
 ]);
 
-const noContainers = 'the local provider runs commands without containers';
+const noContainers = 'commands run without containers';
 const noMapping = 'tasks get their id, not an input; choose the input by ROPEWALK_BATCH_TASK_ID';
 const noFilestore = 'there is no file store yet';
 

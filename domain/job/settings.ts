@@ -13,6 +13,7 @@ import {
   minDeadManMs,
   minLeaseMs,
 } from '../limits.ts';
+import { nearName } from '../near-name.ts';
 import { parseDurationMs } from '../units.ts';
 import type { JobArray } from './array.ts';
 import { arrayOfCount, parseArray } from './array.ts';
@@ -132,7 +133,7 @@ function readHeader(
     if (honoured.has(option.name)) known.set(option.name, option);
     else if (choosesMachines && machineOptions.has(option.name)) continue;
     // What the caller says of an option counts; the header's line on it would only be told a second time.
-    else if (!Object.hasOwn(sent, option.name)) warnings.add(judge(option.name, option.line));
+    else if (!Object.hasOwn(sent, option.name)) warnings.add(judge(option.name, option));
   }
   for (const name of Object.keys(sent)) {
     if (!choosesMachines || !machineOptions.has(name)) warnings.add(judge(name, null));
@@ -141,15 +142,23 @@ function readHeader(
 }
 
 /** The warning for an option that is not honoured; throws when running without it would run something else. */
-function judge(name: string, line: number | null): string {
+function judge(name: string, place: HeaderOption | null): string {
   const effect = noEffect.get(name);
-  if (effect !== undefined) return `${name}${line === null ? '' : ` (line ${line})`} has no effect here: ${effect}.`;
+  if (effect !== undefined)
+    return `${name}${place === null ? '' : ` (line ${place.line})`} has no effect here: ${effect}.`;
   const why = refused.get(name);
-  const what = why === undefined ? 'is not an option' : `is not supported: ${why}`;
-  const hint =
-    why === undefined ? `Options that work here: ${[...honoured].join(', ')}.` : 'Leave it out to run without.';
-  if (line !== null) throw invalid({ name, value: '', line }, what, hint);
-  throw new RopewalkError({ code: 'VALIDATION', message: `${name} ${what}`, field: `options.${name}`, hint });
+  if (why !== undefined) throw unusable(name, place, `is not supported: ${why}`, 'Leave it out to run without.');
+  const near = nearName(name, [...honoured, ...machineOptions, ...noEffect.keys(), ...refused.keys()]);
+  const meant = near === null ? '' : `; did you mean ${near}?`;
+  throw unusable(name, place, `is not an option${meant}`, `Options that work here: ${[...honoured].join(', ')}.`);
+}
+
+function unusable(name: string, place: HeaderOption | null, what: string, hint: string): RopewalkError {
+  if (place === null) {
+    return new RopewalkError({ code: 'VALIDATION', message: `${name} ${what}`, field: `options.${name}`, hint });
+  }
+  const message = `Line ${place.line}, column ${place.column} of the script: ${name} ${what}`;
+  return new RopewalkError({ code: 'VALIDATION', message, field: fieldOf(name), hint });
 }
 
 /** A caller who says how many tasks, or which, has decided: the header's word on it, either way, does not count then. */

@@ -36,8 +36,8 @@ class Cluster(ClusterLife):
 
     Parameters
     ----------
-    n_workers: workers beside the scheduler; 4 unless given.
     name: of the cluster; an open cluster of this name is used instead of a new one.
+    n_workers: workers beside the scheduler; 4 unless given.
     requirements: of the cluster's Python environment, as for pip; its dask and distributed are those that run here.
     worker_class, worker_options, scheduler_class, scheduler_options: as `dask spec` takes them.
     environ: environment variables of scheduler and workers. For secrets see `send_private_envs`.
@@ -79,9 +79,9 @@ class Cluster(ClusterLife):
 
     def __init__(
         self,
-        n_workers: int = 4,
         name: str | None = None,
         *,
+        n_workers: int = 4,
         requirements: Sequence[str] | None = None,
         worker_class: str | None = None,
         worker_options: Mapping[str, Any] | None = None,
@@ -103,6 +103,8 @@ class Cluster(ClusterLife):
         loop: Any = None,
         **machines: Unpack[ClusterMachines],
     ) -> None:
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"name is {name!r}: give text, or n_workers={name!r} for a number of workers")
         amount = DEFAULT_AMOUNT if wait_for_workers is None else wait_for_workers
         check_amount(amount)
         keepalive_s = None if keepalive is None else seconds_of(keepalive, "keepalive")

@@ -17,7 +17,7 @@ _POLICIES = ("on-demand", "spot", "spot_with_fallback")
 
 
 class PlaceArguments(TypedDict, total=False):
-    provider: Literal["local", "aws"] | None
+    provider: str | None
     region: str | None
     zone: str | None
     allow_cross_zone: bool | None

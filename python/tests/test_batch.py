@@ -68,6 +68,13 @@ def test_options_of_coiled_are_sent_by_the_names_of_its_command_line(jobs: JobsS
     assert jobs.sent("/v1/jobs")[0]["options"] == sent
 
 
+def test_task_on_scheduler_false_is_the_command_lines_no_task_on_scheduler(jobs: JobsStandIn) -> None:
+    for value in (False, True, None):
+        batch.run("true", task_on_scheduler=value)
+    sent = [request.get("options") for request in jobs.sent("/v1/jobs")]
+    assert sent == [{"no-task-on-scheduler": ""}, {"task-on-scheduler": ""}, None]
+
+
 def test_a_lost_answer_makes_no_second_job(jobs: JobsStandIn) -> None:
     jobs.faults.append(("POST", "/v1/jobs", 0, None, {}))
     jobs.faults.append(("POST", "/v1/jobs", *AWAY))
@@ -121,6 +128,33 @@ def test_files_that_the_command_names_travel(jobs: JobsStandIn, tmp_path: Path, 
     ]
 
 
+@pytest.mark.parametrize("word", ["{home}/jobs/script.sh", "~/jobs/script.sh", "../jobs/script.sh"])
+def test_scripts_outside_the_current_directory_are_sent_by_their_name(
+    jobs: JobsStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs/script.sh").write_text("# COILED ntasks 3\n")
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    batch.run(["bash", word.format(home=tmp_path), "--fast"])
+    [sent] = jobs.sent("/v1/jobs")
+    assert sent["command"] == ["bash", "script.sh", "--fast"]
+    assert [(file["path"], base64.b64decode(file["content"])) for file in sent["files"]] == [
+        ("script.sh", b"# COILED ntasks 3\n")
+    ]
+
+
+def test_programs_and_data_that_an_absolute_path_names_are_not_sent(jobs: JobsStandIn, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/tool").write_text("#!/bin/sh\n")
+    (tmp_path / "data.csv").write_text("a,b\n")
+    (tmp_path / "binary.py").write_bytes(b"#!\0")
+    words = [str(tmp_path / name) for name in ("bin/tool", "data.csv", "binary.py")]
+    batch.run(words)
+    assert jobs.sent("/v1/jobs") == [{"command": words}]
+
+
 def test_files_that_do_not_travel_are_told(jobs: JobsStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = tmp_path / "work"
     work.mkdir()
@@ -128,9 +162,9 @@ def test_files_that_do_not_travel_are_told(jobs: JobsStandIn, tmp_path: Path, mo
     Path("../out.txt").write_text("x")
     Path("big").write_bytes(b"x" * (1024 * 1024 + 1))
     with pytest.warns(UserWarning) as caught:
-        batch.run(["cat", "../out.txt", "big", str(work / "big"), "/bin/sh"])
-    said = [str(one.message).partition(" is not sent along because it ")[2] for one in caught]
-    absolute = "is an absolute path; write big to send it"
+        batch.run(["cat", "../out.txt", "big", str(work / "big"), "/bin/sh", "/etc/hostname"])
+    said = [str(one.message).partition(" is not sent: it ")[2] for one in caught]
+    absolute = "is an absolute path and no script; write big to send it"
     outside = "is outside the current directory; use upload to send it"
     assert said == [outside, "has 1.0 MiB, more than 1 MiB; use upload to send it", absolute]
     assert "files" not in jobs.sent("/v1/jobs")[0]

@@ -16,17 +16,24 @@ import ropewalk
 
 
 def test_it_computes_and_is_stopped_with_its_object(api: StandIn) -> None:
-    with ropewalk.Cluster(n_workers=2, name="first", api_url=api.url, token=TOKEN, quiet=True) as cluster:
+    with ropewalk.Cluster("first", n_workers=2, api_url=api.url, token=TOKEN, quiet=True) as cluster:
         assert isinstance(cluster, DaskCluster)
         client = cluster.get_client()
         assert client.submit(sum, [1, 2, 3]).result() == 6
         assert cluster.get_client() is client
+        assert api.sent("/v1/clusters")[0]["name"] == "first"
         assert api.sent("/stop") == []
         client.close()
     assert len(api.sent("/stop")) == 1
     assert cluster.status.name == "closed"
     cluster.close()
     assert len(api.sent("/stop")) == 1
+
+
+def test_the_first_positional_argument_is_the_name_as_in_coiled() -> None:
+    wrong: Any = 4
+    with pytest.raises(TypeError, match="name is 4: give text, or n_workers=4"):
+        ropewalk.Cluster(wrong)
 
 
 def test_what_was_asked_for_is_what_is_sent(start: Start, api: StandIn) -> None:

@@ -4,14 +4,19 @@ import { RopewalkError } from '../../domain/errors.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import { checkEnvironment } from '../environment-check.ts';
 
-/** The header of the first file that the command names; no header when it names none, or one that is not text. */
+/** The header of the first file that the command names and that has one; an empty header when none has. */
 export function readHeader({ command, files }: Pick<CreateJobParsed, 'command' | 'files'>): BatchHeader {
   const byPath = new Map(files.map((file) => [normal(file.path), file]));
-  const script = command.map((word) => byPath.get(normal(word))).find((file) => file !== undefined);
-  if (script === undefined) return { options: [], problems: [] };
-  const bytes = Buffer.from(script.content, 'base64');
-  return bytes.includes(0) ? { options: [], problems: [] } : parseBatchHeader(bytes.toString('utf8'));
+  for (const path of new Set(command.map(normal))) {
+    const bytes = Buffer.from(byPath.get(path)?.content ?? '', 'base64');
+    // A NUL: it is no text.
+    const header = bytes.includes(0) ? noHeader : parseBatchHeader(bytes.toString('utf8'));
+    if (header.options.length > 0 || header.problems.length > 0) return header;
+  }
+  return noHeader;
 }
+
+const noHeader: BatchHeader = { options: [], problems: [] };
 
 /** Refuses what could not be placed in a task's working directory, or would leave it. */
 export function checkFiles(files: CreateJobParsed['files']): void {

@@ -64,6 +64,19 @@ describe('submitting a job', () => {
     expect(await count(['echo', 'hello'])).toBe(1);
   });
 
+  it('reads the first header there is when the first file that the command names has none', async () => {
+    const api = createTestApi();
+    const files = [
+      script('#!/bin/bash\n"$@"\n', 'wrapper.sh'),
+      { path: 'data.bin', content: Buffer.from([0]).toString('base64') },
+      script('# ROPEWALK ntasks 3\n', 'work.py'),
+      script('# ROPEWALK ntasks 7\n', 'later.py'),
+    ];
+    const command = ['bash', 'wrapper.sh', 'data.bin', './work.py', 'later.py'];
+    const number = await api.submit({ command, files });
+    expect(api.workflows.jobs.get(number)?.settings.taskCount).toBe(3);
+  });
+
   it('answers the same job for the same Idempotency-Key, and leaves nothing of the second request', async () => {
     const api = await createTestApi();
     const request = { body: { command: ['true'] }, headers: { 'idempotency-key': 'once' } };

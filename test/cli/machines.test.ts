@@ -82,7 +82,6 @@ describe('options about machines', () => {
     [['--worker-cpu', '1,2,3'], 'the two ends of a range'],
     [['--worker-memory', ''], 'the two ends of a range'],
     [['--spot-policy', 'cheap'], 'Allowed choices are on-demand, spot, spot_with_fallback'],
-    [['--provider', 'mars'], 'Allowed choices are local, aws'],
     [['--worker-gpu', 'yes'], 'Give a number'],
     [['--plan', '--wait'], "'--plan' cannot be used with option '--wait"],
   ])('refuses %j', async (words, message) => {
@@ -125,12 +124,14 @@ describe('--plan', () => {
     expect(stdout).not.toContain('worker');
   });
 
-  it('says that this machine costs nothing, and answers programs in JSON', async () => {
+  it('says when a provider has no prices, and answers programs in JSON', async () => {
     const nothing = { firstChoice: 0, max: 0 };
-    const local = { ...plan, provider: 'local', warnings: [], diskGib: null, pricePerHour: nothing };
+    const local = { ...plan, provider: 'local', warnings: [], prices: [], pricePerHour: nothing };
     const { env } = await standIn(() => ({ json: local }));
     const { stdout } = await runCli(['cluster', 'create', '--plan'], { env });
-    expect(stdout).toBe('Would run 11 instances on this machine as it is. It costs nothing.\n');
+    expect(stdout).toBe(
+      'Would run 11 instances with the provider local, which has one kind of machine. It costs nothing.\n',
+    );
     const { env: other } = await standIn(() => ({ json: plan }));
     const found = await runCli(['batch', 'run', '--plan', '--format', 'json', 'true'], { env: other });
     expect(JSON.parse(found.stdout)).toEqual(plan);

@@ -149,7 +149,6 @@ describe('the files of a job', () => {
       await chmod(join(cwd, 'run.sh'), 0o755);
       await writeFile(join(cwd, 'big.bin'), Buffer.alloc(maxWordFileBytes + 1));
       await writeFile(join(above, 'outside.txt'), 'no');
-      const absolute = join(cwd, 'run.sh');
       const words = [
         './run.sh',
         'scripts/my_script.py',
@@ -158,19 +157,69 @@ describe('the files of a job', () => {
         'absent.txt',
         'big.bin',
         '../outside.txt',
-        absolute,
+        'scripts/../run.sh',
+        join(cwd, 'big.bin'),
+        '/etc/hostname',
       ];
       const { body, stderr } = await submit(words, { cwd });
       expect(body).toEqual({
-        command: words,
+        command: words.with(7, 'run.sh'),
         files: [
           { path: 'run.sh', content: Buffer.from('#!/bin/sh\n').toString('base64'), executable: true },
           { path: 'scripts/my_script.py', content: Buffer.from('print(1)\n').toString('base64'), executable: false },
         ],
       });
-      expect(stderr).toMatch(/note: big.bin is not sent along because it has 1.0 MiB, more than 1 MiB/);
-      expect(stderr).toMatch(/note: ..\/outside.txt is not sent along because it is outside/);
-      expect(stderr).toMatch(/run.sh is not sent along because it is an absolute path; write run.sh to send it/);
+      expect(stderr).toMatch(/note: big.bin is not sent: it has 1.0 MiB, more than 1 MiB/);
+      expect(stderr).toMatch(/note: ..\/outside.txt is not sent: it is outside the current directory/);
+      expect(stderr).toMatch(/big.bin is not sent: it is an absolute path and no script; write big.bin to send it/);
+      expect(stderr).not.toContain('hostname');
+    });
+  });
+
+  it.each([
+    ['an absolute path', (home: string) => join(home, 'jobs', 'script.sh'), 'script.sh'],
+    ['a path with ~', () => '~/jobs/script.sh', 'script.sh'],
+    ['a path above', () => '../jobs/script.sh', 'script.sh'],
+    [
+      'an absolute path below the current directory',
+      (home: string) => join(home, 'here', 'sub', 'near.py'),
+      'sub/near.py',
+    ],
+  ])('are scripts outside the current directory too: %s', async (_, wordOf, path) => {
+    await withDirectory(async (home) => {
+      const cwd = join(home, 'here');
+      await mkdir(join(cwd, 'sub'), { recursive: true });
+      await mkdir(join(home, 'jobs'));
+      const content = '# COILED ntasks 3\necho $0\n';
+      await writeFile(join(home, 'jobs', 'script.sh'), content);
+      await writeFile(join(cwd, 'sub', 'near.py'), content);
+      const { body, stderr } = await submit(['bash', wordOf(home), '--fast'], { cwd, env: { HOME: home } });
+      expect(body).toEqual({
+        command: ['bash', path, '--fast'],
+        files: [{ path, content: Buffer.from(content).toString('base64'), executable: false }],
+      });
+      expect(stderr).not.toContain('note:');
+    });
+  });
+
+  it('are not programs and data that an absolute path names', async () => {
+    await withDirectory(async (home) => {
+      await mkdir(join(home, 'venv', 'bin'), { recursive: true });
+      await mkdir(join(home, 'on-path'));
+      const files = { 'venv/bin/tool': '#!/bin/sh\n', 'on-path/tool.py': '', 'data.csv': 'a,b\n', 'binary.py': '#!\0' };
+      for (const [name, content] of Object.entries(files)) await writeFile(join(home, name), content);
+      const words = ['/usr/bin/python3', ...Object.keys(files).map((name) => join(home, name))];
+      const path = `${process.env['PATH']}:${join(home, 'on-path')}`;
+      expect((await submit(words, { env: { PATH: path } })).body).toEqual({ command: words });
+    });
+  });
+
+  it('are programs that have a header', async () => {
+    await withDirectory(async (home) => {
+      await mkdir(join(home, 'bin'));
+      await writeFile(join(home, 'bin', 'nightly'), '#!/bin/sh\n# ROPEWALK ntasks 2\n');
+      const { body } = await submit([join(home, 'bin', 'nightly')], { cwd: import.meta.dirname });
+      expect(body).toMatchObject({ command: ['nightly'], files: [{ path: 'nightly' }] });
     });
   });
 

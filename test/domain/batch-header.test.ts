@@ -15,9 +15,9 @@ echo Hello from $COILED_BATCH_TASK_ID
 `;
     expect(parseBatchHeader(script)).toEqual({
       options: [
-        { name: 'ntasks', value: '10', line: 3 },
-        { name: 'memory', value: '32GB', line: 4 },
-        { name: 'container', value: 'ubuntu:latest', line: 5 },
+        { name: 'ntasks', value: '10', line: 3, column: 10 },
+        { name: 'memory', value: '32GB', line: 4, column: 10 },
+        { name: 'container', value: 'ubuntu:latest', line: 5, column: 10 },
       ],
       problems: [],
     });
@@ -34,9 +34,9 @@ print(f"Hello from {os.environ['COILED_BATCH_TASK_ID']}")
 `;
     expect(parseBatchHeader(script)).toEqual({
       options: [
-        { name: 'ntasks', value: '10', line: 1 },
-        { name: 'memory', value: '8 GiB', line: 2 },
-        { name: 'region', value: 'us-east-2', line: 3 },
+        { name: 'ntasks', value: '10', line: 1, column: 10 },
+        { name: 'memory', value: '8 GiB', line: 2, column: 10 },
+        { name: 'region', value: 'us-east-2', line: 3, column: 10 },
       ],
       problems: [],
     });
@@ -65,8 +65,8 @@ s3.put(...)  # put result back in S3 somewhere
 `;
     expect(parseBatchHeader(script)).toEqual({
       options: [
-        { name: 'memory', value: '8 GiB', line: 1 },
-        { name: 'region', value: 'us-east-2', line: 2 },
+        { name: 'memory', value: '8 GiB', line: 1, column: 10 },
+        { name: 'region', value: 'us-east-2', line: 2, column: 10 },
       ],
       problems: [],
     });
@@ -117,7 +117,16 @@ describe('one option, many spellings', () => {
     ['# COILED --gpu  ', 'gpu', ''],
     ['\uFEFF# COILED arm', 'arm', ''],
   ])('%j', (text, name, value) => {
-    expect(parseBatchHeader(text)).toEqual({ options: [{ name, value, line: 1 }], problems: [] });
+    const { options, problems } = parseBatchHeader(text);
+    expect({ options, problems }).toEqual({
+      options: [{ name, value, line: 1, column: expect.any(Number) }],
+      problems: [],
+    });
+    // The column is where the option's name is, as it was written.
+    const column = options[0]?.column ?? 0;
+    const line = text.replace(/^\uFEFF/, '');
+    expect(line.slice(column - 1)).toMatch(/^(-N|-e|-{0,2}(n-|n_)?[a-z-]+)/i);
+    expect(line.slice(0, column - 1)).toMatch(/(ROPEWALK|COILED):?\s+$/);
   });
 
   it.each([
@@ -142,7 +151,7 @@ describe('one option, many spellings', () => {
   it('says so when a header line comes too late to be read', () => {
     const script = `${'\n'.repeat(maxHeaderLine - 1)}# COILED ntasks 1\n# COILED ntasks 2`;
     const header = parseBatchHeader(script);
-    expect(header.options).toEqual([{ name: 'ntasks', value: '1', line: maxHeaderLine }]);
+    expect(header.options).toEqual([{ name: 'ntasks', value: '1', line: maxHeaderLine, column: 10 }]);
     expect(header.problems).toEqual([{ line: maxHeaderLine + 1, message: expect.stringContaining('not read') }]);
   });
 
@@ -159,6 +168,7 @@ describe('one option, many spellings', () => {
           for (const option of parseBatchHeader(lines.join('\n')).options) {
             expect(option.name).toMatch(/^[a-z][a-z0-9-]*$/i);
             expect(option.line).toBeLessThanOrEqual(maxHeaderLine);
+            expect(option.column).toBeGreaterThan(0);
           }
         },
       ),

@@ -130,7 +130,7 @@ describe('resolveJob', () => {
     'refuses %s: it would change what runs',
     (name) => {
       const problem = refused({}, `#!/bin/sh\n# COILED ${name} some value`);
-      expect(problem.message).toMatch(new RegExp(`^Line 2 of the script: ${name} is not supported: `));
+      expect(problem.message).toMatch(new RegExp(`^Line 2, column 10 of the script: ${name} is not supported: `));
     },
   );
 
@@ -145,7 +145,25 @@ describe('resolveJob', () => {
     [{}, '# COILED retries 11', 'retries', /^Line 1/],
     [{}, '# COILED max-workers many', 'maxWorkers', /^Line 1/],
     [{}, '# COILED max-workers 0', 'maxWorkers', /0 workers/],
-    [{}, '# COILED ntask 10', 'ntask', /^Line 1 of the script: ntask is not an option/],
+    [
+      {},
+      '# COILED ntask 10',
+      'ntask',
+      /^Line 1, column 10 of the script: ntask is not an option; did you mean ntasks\?$/,
+    ],
+    [
+      {},
+      '\n  #  ROPEWALK  max_worker 3',
+      'maxWorker',
+      /^Line 2, column 16 of the script: .* did you mean max-workers\?$/,
+    ],
+    [
+      { options: { 'spot-polcy': 'spot' } },
+      '',
+      'options.spot-polcy',
+      /^spot-polcy is not an option; did you mean spot-policy\?$/,
+    ],
+    [{}, '# COILED colour blue', 'colour', /: colour is not an option$/],
     [{}, '# COILED name no spaces', 'name', /^Line 1/],
     [{}, '# COILED lease 0.1s', 'lease', /between/],
     [{ maxWorkers: 0 }, '', 'maxWorkers', /0 workers/],

@@ -37,7 +37,8 @@ interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags {
 }
 
 const help = `
-Words of COMMAND that name files below the current directory, of at most 1 MiB, are sent along under that path.
+Words of COMMAND that name files below the current directory, of at most 1 MiB each, are sent with the job under that path. A
+script that COMMAND names by an absolute path, ~/ or ../ is sent under its name; other such paths mean files of the instance.
 Each task runs in a directory of its own, with ROPEWALK_BATCH_TASK_ID (and COILED_BATCH_TASK_ID) in its environment.
 Options may also stand in the script: # ROPEWALK ntasks 10
 
@@ -129,10 +130,10 @@ async function inputOf(
   const env = await readEnvironment('--env', flags.env ?? [], flags.envFile ?? [], context);
   const secretEnv = await readEnvironment('--secret-env', flags.secretEnv ?? [], flags.secretEnvFile ?? [], context);
   const note = (text: string): void => context.output.err(`note: ${text}`);
-  const files = await collectFiles(words, flags.upload ?? [], context.cwd, note);
+  const { files, command } = await collectFiles(words, flags.upload ?? [], context, note);
   const { name, getOrCreate, ntasks = flags.nTasks, array, maxWorkers, retries, jobTimeout, lease } = flags;
   return {
-    command: words,
+    command,
     ...(files.length > 0 && { files }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(Object.keys(secretEnv).length > 0 && { secretEnv }),

@@ -1,14 +1,17 @@
-"""The files that travel with a job: those its command names, and those of `upload`. They arrive in each task's working
-directory. Larger data belong into object storage, which tasks read themselves."""
+"""The files that are sent with a job: those its command names, and those of `upload`. They are put into each task's working
+directory. Larger data belong in object storage, which tasks read themselves."""
 
 from __future__ import annotations
 
 import base64
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
+
+from ropewalk.batch.outside_scripts import is_script
 
 MAX_WORD_FILE_BYTES = 1024 * 1024
 MAX_TOTAL_BYTES = 10 * 1024 * 1024
@@ -21,17 +24,27 @@ class JobFile(TypedDict):
     executable: bool
 
 
-def collect_files(words: Sequence[str], uploads: Sequence[Path], note: Callable[[str], None]) -> list[JobFile]:
-    """`note` gets a sentence for each file that a reader would expect to travel and that does not."""
+def collect_files(
+    words: Sequence[str], uploads: Sequence[Path], note: Callable[[str], None]
+) -> tuple[list[JobFile], list[str]]:
+    """The files, and the words of the command: a script outside the working directory is named by its place there. `note` gets
+    a sentence for each file that the user may expect to be sent and that is not."""
+    sent = {word: one for word in dict.fromkeys(words) if (one := _of_word(word, note)) is not None}
     found: dict[str, _Found] = {}
-    for one in _all(words, uploads, note):
+    for one in [*sent.values(), *(one for upload in uploads for one in _of_upload(upload))]:
         other = found.setdefault(one.path, one)
         if other.source != one.source:
             raise ValueError(f"{other.source} and {one.source} would both become {one.path} in the working directory")
         if len(found) > MAX_FILES:
             raise ValueError(f"a job can have at most {MAX_FILES} files: pack them into one archive, and unpack it in the task")
     _check_size(list(found.values()))
-    return [one.read() for one in found.values()]
+    named = [_renamed(word, sent[word].path) if word in sent else word for word in words]
+    return [one.read() for one in found.values()], named
+
+
+def _renamed(word: str, path: str) -> str:
+    """`./script.sh` stays as it is written."""
+    return word if re.sub(r"^(\./)+", "", word) == path else path
 
 
 @dataclass(frozen=True)
@@ -47,33 +60,30 @@ class _Found:
         return {"path": self.path, "content": content, "executable": self.executable}
 
 
-def _all(words: Sequence[str], uploads: Sequence[Path], note: Callable[[str], None]) -> Iterator[_Found]:
-    for word in dict.fromkeys(words):
-        yield from _of_word(word, note)
-    for upload in uploads:
-        yield from _of_upload(upload)
-
-
-def _of_word(word: str, note: Callable[[str], None]) -> Iterator[_Found]:
+def _of_word(word: str, note: Callable[[str], None]) -> _Found | None:
     if not word or len(word) > 4_000 or "\0" in word:
-        return
+        return None
     here = Path.cwd()
     # Without following links: a link below this directory is a file of it.
-    source = Path(os.path.abspath(word))
-    is_below = here in source.parents
+    source = Path(os.path.abspath(os.path.expanduser(word) if word.startswith("~/") else word))
     if not source.is_file():
-        return
-    if os.path.isabs(word):
-        # Most absolute words are programs or data of the machine itself, e.g. /usr/bin/python3.
+        return None
+    is_below = here in source.parents
+    path = source.relative_to(here).as_posix() if is_below else source.name
+    is_small = (size := source.stat().st_size) <= MAX_WORD_FILE_BYTES
+    if not is_below or os.path.isabs(word) or word.startswith("~/"):
+        if is_small and is_script(source, source.read_bytes()):
+            return _describe(source, path)
+        # Most absolute words are programs or data of the instance.
         if is_below:
-            inside = source.relative_to(here).as_posix()
-            note(f"{word} is not sent along because it is an absolute path; write {inside} to send it")
-    elif not is_below:
-        note(f"{word} is not sent along because it is outside the current directory; use upload to send it")
-    elif (size := source.stat().st_size) > MAX_WORD_FILE_BYTES:
-        note(f"{word} is not sent along because it has {_mib(size)}, more than 1 MiB; use upload to send it")
-    else:
-        yield _describe(source, source.relative_to(here).as_posix())
+            note(f"{word} is not sent: it is an absolute path and no script; write {path} to send it")
+        elif not os.path.isabs(word):
+            note(f"{word} is not sent: it is outside the current directory; use upload to send it")
+        return None
+    if is_small:
+        return _describe(source, path)
+    note(f"{word} is not sent: it has {_mib(size)}, more than 1 MiB; use upload to send it")
+    return None
 
 
 def _of_upload(upload: Path) -> Iterator[_Found]:
@@ -86,7 +96,7 @@ def _of_upload(upload: Path) -> Iterator[_Found]:
         return
     visited: set[str] = set()
     for directory, names, files in os.walk(source, followlinks=True):
-        # A link to a directory above must not go round for ever.
+        # A link to a directory above must not be followed forever.
         if (real := os.path.realpath(directory)) in visited:
             names.clear()
             continue
@@ -110,7 +120,7 @@ def _check_size(files: list[_Found]) -> None:
     largest = ", ".join(f"{one.path} ({_mib(one.size)})" for one in sorted(files, key=lambda one: -one.size)[:3])
     raise ValueError(
         f"the job's files have {_mib(total)} together, more than 10 MiB; the largest: {largest}. "
-        "Put large data where tasks can read them themselves, for example into a bucket, and send only their names."
+        "Put large data where tasks can read it themselves, for example in a bucket, and send only its name."
     )
 
 

@@ -128,8 +128,8 @@ def _request(
     machines = job_fields({name: value for name, value in options.items() if name in JOB_MACHINES})
     texts = _as_texts({name: value for name, value in options.items() if name not in JOB_MACHINES})
     notes: list[str] = []
-    files = collect_files(words, _paths(upload), notes.append)
-    body = {"command": words, **fields, **machines, "options": texts or None, "files": files or None}
+    files, command_sent = collect_files(words, _paths(upload), notes.append)
+    body = {"command": command_sent, **fields, **machines, "options": texts or None, "files": files or None}
     return {name: value for name, value in body.items() if value is not None}, notes
 
 
@@ -137,14 +137,21 @@ def _as_texts(options: Mapping[str, Option]) -> dict[str, str]:
     """As the command line has them: a flag is there or not, a list is one text."""
     texts: dict[str, str] = {}
     for name, value in options.items():
+        flag = name.replace("_", "-")
+        if value is False and name in _SWITCHES:
+            flag, value = f"no-{flag}", True
         if value is None or value is False:
             continue
         if value is True:
             text = ""
         else:
             text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-        texts[name.replace("_", "-")] = text
+        texts[flag] = text
     return texts
+
+
+#: Flags whose negation is an option of its own: False does not mean the same as leaving them out.
+_SWITCHES = frozenset({"task_on_scheduler"})
 
 
 def _paths(upload: StrPath | Sequence[StrPath] | None) -> list[Path]:
