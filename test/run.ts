@@ -25,6 +25,10 @@ function theRest(): Part[] {
   return [
     ['simulation', () => runVitestProject('simulation', { env: { ...env, ROPEWALK_SIMULATION_RUNS: '10000' } })],
     ['full', () => runVitestProject('full', { env })],
+    [
+      'dask-older',
+      () => runVitestProject('integration', { filters: ['test/dask'], env: { ROPEWALK_TEST_DASK: 'older' } }),
+    ],
     // One kill of each kind, and a sample of the kill matrix. `npm run chaos` kills three of each kind, `npm run test:chaos`
     // runs the whole matrix.
     ['chaos', () => runVitestProject('chaos')],

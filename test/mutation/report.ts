@@ -1,4 +1,6 @@
 // Reads StrykerJS's JSON report and sums it up by folder of domain/.
+import { dirname } from 'node:path';
+
 import { z } from 'zod';
 
 /** The parts that are used of https://github.com/stryker-mutator/mutation-testing-elements, report schema 2. */
@@ -31,7 +33,7 @@ export interface FolderScore {
 export function scoresByFolder(report: MutationReport): FolderScore[] {
   const scores = new Map<string, FolderScore>();
   for (const [file, { mutants }] of Object.entries(report.files)) {
-    const folder = folderOf(file);
+    const folder = dirname(file);
     const score = scores.get(folder) ?? { folder, noticed: 0, total: 0, survivors: [] };
     scores.set(folder, score);
     for (const mutant of mutants) {
@@ -48,12 +50,6 @@ export function scoresByFolder(report: MutationReport): FolderScore[] {
 
 /** In percent, 0 to 100. */
 export const percent = ({ noticed, total }: FolderScore): number => (100 * noticed) / total;
-
-/** `domain/cluster/slot/plan.ts` is of `domain/cluster`. */
-function folderOf(file: string): string {
-  const parts = file.split('/');
-  return parts.length < 3 ? 'domain' : parts.slice(0, 2).join('/');
-}
 
 function describe(
   file: string,
