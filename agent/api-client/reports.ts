@@ -96,14 +96,14 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
     leave: (leaving) => add({ leaving }),
     run: async () => {
       // Registering has just said that it lives.
-      for (let spokeAtMs = Date.now(); !stopping.signal.aborted;) {
-        const isDue = hasNews(news) || Date.now() >= spokeAtMs + aliveEveryMs;
+      for (let spokeAtMs = performance.now(); !stopping.signal.aborted;) {
+        const isDue = hasNews(news) || performance.now() >= spokeAtMs + aliveEveryMs;
         if (!isDue) {
-          await bell.wait(spokeAtMs + aliveEveryMs - Date.now());
+          await bell.wait(spokeAtMs + aliveEveryMs - performance.now());
           continue;
         }
         if (!(await send())) return;
-        spokeAtMs = Date.now();
+        spokeAtMs = performance.now();
       }
     },
   };

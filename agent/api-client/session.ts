@@ -130,8 +130,7 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
   };
 }
 
-const upFor = ({ upSinceMs }: Boot): { upForMs?: number } =>
-  upSinceMs === undefined ? {} : { upForMs: Math.max(0, Math.round(Date.now() - upSinceMs)) };
+const upFor = ({ upForMs }: Boot): { upForMs?: number } => (upForMs === undefined ? {} : { upForMs: upForMs() });
 
 /** A call rejects only because the agent is being stopped. */
 const orNull = <T>(call: Promise<T>): Promise<T | null> => call.catch(() => null);

@@ -25,20 +25,24 @@ const answer = z.object({
   Expiration: z.iso.datetime(),
 });
 
-/** New ones are there well before the old ones end. */
+/** New ones exist well before the old ones expire. */
 const renewBeforeMs = 5 * 60_000;
+/** EC2 hands out credentials for six hours. */
+const maxLifeMs = 6 * 3_600_000;
 
-export function createRoleCredentials(metadata: Metadata, now: () => number = Date.now): RoleCredentials {
-  let known: { credentials: Credentials; expiresAtMs: number } | null = null;
+export function createRoleCredentials(metadata: Metadata): RoleCredentials {
+  let known: { credentials: Credentials; goodUntilMs: number } | null = null;
   return {
     get: async () => {
-      if (known !== null && now() < known.expiresAtMs - renewBeforeMs) return known.credentials;
+      if (known !== null && performance.now() < known.goodUntilMs) return known.credentials;
       const role = (await metadata.read(path))?.split('\n')[0]?.trim() ?? '';
       const text = role === '' ? null : await metadata.read(path + role);
       if (text === null) return null;
       const { AccessKeyId, SecretAccessKey, Token, Expiration } = answer.parse(JSON.parse(text));
       const credentials = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: Token };
-      known = { credentials, expiresAtMs: Date.parse(Expiration) };
+      // Counted from now by the monotonic clock: a step of the wall clock must not keep expired ones in use.
+      const lifeMs = Math.min(maxLifeMs, Date.parse(Expiration) - Date.now());
+      known = { credentials, goodUntilMs: performance.now() + lifeMs - renewBeforeMs };
       return credentials;
     },
     forget: () => (known = null),

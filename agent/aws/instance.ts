@@ -47,7 +47,7 @@ export async function readEc2Instance(input: Ec2InstanceInput): Promise<Ec2Insta
     powerOff: isEmulated ? null : ['systemctl', 'poweroff'],
     // The document as it is, to the byte: that is what is signed.
     identity: { document, signature: signature.trim() },
-    upSinceMs: Date.now() - uptime() * 1_000,
+    upForMs: () => Math.round(uptime() * 1_000),
   };
   return { id: id.trim(), region: region.trim(), boot };
 }

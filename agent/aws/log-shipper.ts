@@ -66,9 +66,10 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
     if (outcome.kind === 'taken' || outcome.kind === 'refused') queue.drop(length);
   };
   const pause = async (): Promise<void> => {
-    const untilMs = Date.now() + Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));
+    const untilMs = performance.now() + Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));
     // What is printed meanwhile does not cut it short; the end does.
-    while (!isAbandoned && Date.now() < untilMs) await bell.wait(Math.min(firstRetryMs, untilMs - Date.now()));
+    while (!isAbandoned && performance.now() < untilMs)
+      await bell.wait(Math.min(firstRetryMs, untilMs - performance.now()));
   };
   const run = async (): Promise<void> => {
     while (!isAbandoned) {
@@ -77,9 +78,9 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
         await bell.wait(idleMs);
         continue;
       }
-      const lingersUntilMs = Date.now() + lingerMs;
-      while (!closing.signal.aborted && !queue.isFull() && Date.now() < lingersUntilMs) {
-        await bell.wait(lingersUntilMs - Date.now());
+      const lingersUntilMs = performance.now() + lingerMs;
+      while (!closing.signal.aborted && !queue.isFull() && performance.now() < lingersUntilMs) {
+        await bell.wait(lingersUntilMs - performance.now());
       }
       await send();
       if (failures > 0) await pause();

@@ -50,7 +50,7 @@ export function createOrderDesk({ session, stopping }: { session: Session; stopp
     run: async () => {
       while (!signal.aborted) {
         const seen = latest?.version ?? 0;
-        const askedAtMs = Date.now();
+        const askedAtMs = performance.now();
         const answer = await session.call({
           method: 'GET',
           path: `/v1/agent/orders?seen=${seen}`,
@@ -60,7 +60,7 @@ export function createOrderDesk({ session, stopping }: { session: Session; stopp
         });
         if (answer === null) return;
         take(answer);
-        const restMs = answer.version > seen ? 0 : askedAtMs + pauseMs - Date.now();
+        const restMs = answer.version > seen ? 0 : askedAtMs + pauseMs - performance.now();
         if (restMs > 0) await sleep(restMs, undefined, { signal }).catch(() => undefined);
       }
     },

@@ -169,6 +169,7 @@ const untilEnded = async (run: { task: TaskRun } | null): Promise<unknown> => ru
 const droppedText = ({ lease, task }: TaskResult): string =>
   `The result of task ${task} (lease ${lease}) is not accepted: it is given up, and the task may run again.`;
 
-function resultOf(grant: Grant, { kind: _, ...end }: Extract<TaskEnd, { kind: 'ended' }>): TaskResult {
-  return { lease: grant.lease, task: grant.task, attempt: grant.attempt, ...end };
+function resultOf({ lease, task, attempt }: Grant, end: Extract<TaskEnd, { kind: 'ended' }>): TaskResult {
+  const { exitCode, signal, startedAtMs, endedAtMs, reason } = end;
+  return { lease, task, attempt, exitCode, signal, startedAtMs, endedAtMs, reason };
 }

@@ -17,8 +17,8 @@ const bootFile = z.object({
 export type Boot = z.infer<typeof bootFile> & {
   /** What the cloud says of this instance, signed; absent where no cloud does. */
   identity?: { document: string; signature: string };
-  /** Since when this machine is up; absent where it is not the instance's own. */
-  upSinceMs?: number;
+  /** How long this machine is up; absent where it is not the instance's own. */
+  upForMs?: () => number;
 };
 
 export async function readBoot(directory: string): Promise<Boot> {

@@ -54,30 +54,31 @@ export function createLog(path: string, limits: LogLimits = taskLogLimits): LogF
   const parts = createParts(path, limits);
   let pending: Line[] = [];
   let pendingBytes = 0;
-  // A full disk must not end the agent: tasks go on, only their output is lost.
-  let broken = false;
   let writing: Promise<void> | null = null;
+  const losses = countLosses();
   const waiters: (() => void)[] = [];
   const write = async (): Promise<void> => {
     while (pending.length > 0) {
       const lines = pending;
       pending = [];
-      await parts.write(lines).catch(() => (broken = true));
-      pendingBytes = broken ? 0 : pendingBytes - lines.reduce((sum, { bytes }) => sum + bytes, 0);
-      if (broken) pending = [];
+      const report = losses.report();
+      const all = report === null ? lines : [toLine('agent', report), ...lines];
+      // A full disk must not end the agent: tasks go on, and what they print meanwhile is counted instead.
+      await parts.write(all).then(losses.end, (error: unknown) => losses.add(lines.length, error));
+      pendingBytes -= bytesOf(lines);
       for (const wake of waiters.splice(0)) wake();
     }
     writing = null;
   };
   const append = (stream: Stream, lines: string[]): boolean => {
-    if (broken || lines.length === 0) return true;
-    const t = Date.now();
-    for (const x of lines) {
-      const text = `${JSON.stringify({ t, s: stream, x })}\n`;
-      const bytes = Buffer.byteLength(text);
-      pending.push({ text, bytes });
-      pendingBytes += bytes;
+    if (lines.length === 0) return true;
+    if (losses.isPausing()) {
+      losses.add(lines.length);
+      return true;
     }
+    const added = lines.map((text) => toLine(stream, text));
+    pending.push(...added);
+    pendingBytes += bytesOf(added);
     writing ??= write();
     return pendingBytes <= maxPendingBytes;
   };
@@ -85,14 +86,45 @@ export function createLog(path: string, limits: LogLimits = taskLogLimits): LogF
     write: (text) => void append('agent', [text]),
     append,
     drained: async () => {
-      while (!broken && pendingBytes > maxPendingBytes) await new Promise<void>((resolve) => waiters.push(resolve));
+      while (pendingBytes > maxPendingBytes) await new Promise<void>((resolve) => waiters.push(resolve));
     },
     close: async () => {
       await writing;
+      const report = losses.report();
+      if (report !== null) await parts.write([toLine('agent', report)]).catch(() => undefined);
       await parts.close().catch(() => undefined);
     },
     bytes: parts.bytes,
     remove: () => parts.remove().catch(() => undefined),
+  };
+}
+
+function toLine(stream: Stream, text: string): Line {
+  const json = `${JSON.stringify({ t: Date.now(), s: stream, x: text })}\n`;
+  return { text: json, bytes: Buffer.byteLength(json) };
+}
+
+const bytesOf = (lines: readonly Line[]): number => lines.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** After a failed write the disk is left alone for this long. */
+const pauseMs = 1_000;
+
+/** Lines that could not be written, until one says so. */
+function countLosses() {
+  let count = 0;
+  let why = '';
+  let pausesUntilMs = 0;
+  return {
+    add: (lines: number, error?: unknown): void => {
+      count += lines;
+      if (error === undefined) return;
+      why = error instanceof Error ? error.message : String(error);
+      pausesUntilMs = performance.now() + pauseMs;
+    },
+    /** The lines that were counted are reported. */
+    end: (): void => void (count = 0),
+    isPausing: (): boolean => performance.now() < pausesUntilMs,
+    report: (): string | null => (count === 0 ? null : `${count} lines were lost: they could not be written (${why}).`),
   };
 }
 
@@ -110,6 +142,8 @@ function createParts(path: string, { partBytes, parts }: LogLimits): Parts {
   let file: FileHandle | null = null;
   let part = 0;
   let written = 0;
+  /** A write that failed may have left half a line. */
+  let isTorn = false;
   /** Of the parts before this one that are kept. */
   const full: number[] = [];
   const next = async (): Promise<void> => {
@@ -120,6 +154,11 @@ function createParts(path: string, { partBytes, parts }: LogLimits): Parts {
     part += 1;
     written = 0;
     if (part >= parts) await rm(pathOf(part - parts), { force: true });
+  };
+  const reopenLater = async (error: unknown): Promise<never> => {
+    await file?.close().catch(() => undefined);
+    file = null;
+    throw error;
   };
   return {
     write: async (lines) => {
@@ -132,7 +171,10 @@ function createParts(path: string, { partBytes, parts }: LogLimits): Parts {
           at += 1;
         }
         file ??= await open(pathOf(part), 'a', 0o600);
-        await file.appendFile(text);
+        const whole = isTorn ? `\n${text}` : text;
+        isTorn = true;
+        await file.appendFile(whole).catch(reopenLater);
+        isTorn = false;
       }
     },
     close: async () => {

@@ -12,7 +12,7 @@ export interface Lacking {
   marks(market: Market, pools: readonly Pool[]): string;
 }
 
-export function createLacking(now: () => number = Date.now): Lacking {
+export function createLacking(now: () => number = () => performance.now()): Lacking {
   const untilMs = new Map<string, number>();
   const isLacking = (market: Market, type: string, zone: string): boolean =>
     (untilMs.get(key(market, type, zone)) ?? 0) > now();

@@ -147,11 +147,11 @@ async function newestUbuntu(clients: AwsClients, architecture: Architecture): Pr
   const Name = `/aws/service/canonical/ubuntu/server/24.04/stable/current/${images[architecture]}/hvm/ebs-gp3/ami-id`;
   const key = `${await clients.ec2.config.region()} ${Name}`;
   const cached = known.get(key);
-  if (cached !== undefined && Date.now() - cached.atMs < imageTtlMs) return cached.id;
+  if (cached !== undefined && performance.now() - cached.atMs < imageTtlMs) return cached.id;
   const { Parameter } = await clients.ssm.send(new GetParameterCommand({ Name }));
   const id = Parameter?.Value ?? '';
   if (id === '') throw noImage(Name);
-  known.set(key, { id, atMs: Date.now() });
+  known.set(key, { id, atMs: performance.now() });
   return id;
 }
 

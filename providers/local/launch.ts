@@ -39,7 +39,7 @@ const claimPollMs = 20;
 const roomPollMs = 200;
 const base32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `giveUpAtMs`: until then a launch that finds no room at all waits for others to end. */
+/** `giveUpAtMs`, by `performance.now()`: until then a launch that finds no room at all waits for others to end. */
 export async function launchInstances(
   context: LaunchContext,
   request: LaunchRequest,
@@ -81,7 +81,7 @@ async function findRoom(context: LaunchContext, fresh: Place[], giveUpAtMs: numb
   const mine = new Set(fresh.map(({ id }) => id));
   for (;;) {
     const room = context.maxInstances - (await countLiving(context.home, mine));
-    if (room > 0 || Date.now() >= giveUpAtMs) return Math.max(0, room);
+    if (room > 0 || performance.now() >= giveUpAtMs) return Math.max(0, room);
     await sleep(roomPollMs);
   }
 }
@@ -165,12 +165,12 @@ async function spawnUntilClaimed(
   agent.once('exit', (code, signal) => (ended.how ??= `ended at once (${signal ?? `exit code ${code}`})`));
   agent.once('exit', (code) => void (code !== 0 && tellCrash(paths, crashed)));
   try {
-    for (const giveUpAtMs = Date.now() + claimTimeoutMs; ; await sleep(claimPollMs)) {
+    for (const giveUpAtMs = performance.now() + claimTimeoutMs; ; await sleep(claimPollMs)) {
       // The order matters: an agent that claimed and then ended has still been launched.
       const { how } = ended;
       if (await exists(paths.claim)) return null;
       if (how !== null) return `The agent ${how}. ${await lastWords(paths.output)}`.trim();
-      if (Date.now() > giveUpAtMs) {
+      if (performance.now() > giveUpAtMs) {
         agent.kill('SIGKILL');
         return `The agent did not come up within ${claimTimeoutMs / 1000} s and was ended.`;
       }

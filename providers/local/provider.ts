@@ -45,14 +45,13 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
   // What is left grows with launches alone, so it is looked at after one; in their line, so that none is under way meanwhile.
   const round = { dueMs: 0, after: '' };
   const removeOld = async (): Promise<void> => {
-    const nowMs = Date.now();
-    if (nowMs < round.dueMs) return;
-    round.dueMs = nowMs + removeEndedEveryMs;
-    round.after = await removeEnded(options.home, round.after, nowMs).catch(() => '');
+    if (performance.now() < round.dueMs) return;
+    round.dueMs = performance.now() + removeEndedEveryMs;
+    round.after = await removeEnded(options.home, round.after, Date.now()).catch(() => '');
   };
   const launch = (request: LaunchRequest): ReturnType<Provider['launch']> => {
     // Counted from when it was asked for, so that a long line of launches is answered in time all the same.
-    const giveUpAtMs = Date.now() + (options.waitForRoomMs ?? 0);
+    const giveUpAtMs = performance.now() + (options.waitForRoomMs ?? 0);
     const turn = lastLaunch.then(() => launchInstances(context, request, giveUpAtMs));
     lastLaunch = turn.then(removeOld, removeOld);
     return turn;

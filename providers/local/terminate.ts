@@ -56,7 +56,11 @@ async function waitForGrace(
   known: Map<string, ProcessEntry>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const endMs = Date.now() + graceMs; Date.now() < endMs; await sleep(pollMs, undefined, { signal })) {
+  for (
+    const endMs = performance.now() + graceMs;
+    performance.now() < endMs;
+    await sleep(pollMs, undefined, { signal })
+  ) {
     await look(home, ids, known);
     const agents = await Promise.all(ids.map((id) => readProcess(instancePaths(home, id).claim)));
     const alive = await Promise.all(agents.map(async (agent) => agent !== null && (await isSameProcess(agent))));

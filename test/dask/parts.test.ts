@@ -168,6 +168,7 @@ describe('the link', () => {
   const hello = {
     kind: 'hello',
     protocol: 1,
+    clockMs: 86_400_000,
     schedulerId: 's',
     address: 'tls://1.2.3.4:5',
     httpPort: null,
@@ -198,6 +199,25 @@ describe('the link', () => {
     await expect(createSchedulerLink({ socketPath: `/tmp/${'x'.repeat(120)}` })).rejects.toThrow(
       /too long for a socket/,
     );
+  });
+
+  it('gives the times of the scheduler by the clock of the agent', async () => {
+    const { link, say } = await linked();
+    const tasks = { processing: 0, waiting: 0, queued: 0, memory: 0, erred: 0, no_worker: 0 };
+    const idle = {
+      kind: 'state',
+      tasks,
+      clients: 0,
+      idleSinceMs: hello.clockMs - 5_000,
+      adaptiveTarget: 0,
+      workers: [],
+    };
+    const beforeMs = performance.now();
+    say(hello);
+    say(idle);
+    const { idleSinceMs } = await link.whenState(() => true, 5_000, 'any');
+    expect(idleSinceMs).toBeGreaterThanOrEqual(Math.floor(beforeMs) - 5_000);
+    expect(idleSinceMs).toBeLessThanOrEqual(Math.ceil(performance.now()) - 5_000);
   });
 
   it('puts lines together that come in pieces, and complains of those that mean nothing', async () => {

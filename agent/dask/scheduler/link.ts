@@ -18,7 +18,7 @@ export interface SchedulerLink {
   whenHello: (timeoutMs: number) => Promise<Hello>;
   /** Resolves with the first state, the latest included, for which `holds`. */
   whenState: (holds: (state: SchedulerState) => boolean, timeoutMs: number, what: string) => Promise<SchedulerState>;
-  /** The latest, or null before the first. */
+  /** The latest, with times by `performance.now()`; null before the first. */
   state: () => SchedulerState | null;
   isConnected: () => boolean;
   /** Rejects when the scheduler refuses or fails, is away, or does not answer in time. Any order may be given again. */
@@ -49,6 +49,8 @@ export async function createSchedulerLink(options: SchedulerLinkOptions = {}): P
   let greeting: Hello | null = null;
   let latest: SchedulerState | null = null;
   let nextId = 1;
+  /** From the scheduler's monotonic clock to this process's `performance.now()`. */
+  let clockOffsetMs = 0;
   const changes = createWaiters();
   const asked = new Map<number, { resolve: (answer: object) => void; reject: (error: Error) => void }>();
 
@@ -62,8 +64,10 @@ export async function createSchedulerLink(options: SchedulerLinkOptions = {}): P
       else waiting?.reject(new Error(`the Dask scheduler could not obey: ${message.error ?? 'it did not say why'}`));
       return;
     }
-    if (message.kind === 'hello') greeting = message;
-    else latest = message;
+    if (message.kind === 'hello') {
+      greeting = message;
+      clockOffsetMs = Math.round(performance.now()) - message.clockMs;
+    } else latest = onOwnClock(message, clockOffsetMs);
     changes.check();
     onChange();
   };
@@ -161,6 +165,9 @@ function readLines(socket: Socket, receive: (line: string) => void): void {
     if (length > maxLineChars) socket.destroy();
   });
 }
+
+const onOwnClock = (state: SchedulerState, offsetMs: number): SchedulerState =>
+  state.idleSinceMs === null ? state : { ...state, idleSinceMs: state.idleSinceMs + offsetMs };
 
 const timeoutOf = (order: Orders[OrderKind]): number =>
   orderTimeoutMs + ('deadlineSeconds' in order ? order.deadlineSeconds * 1000 : 0);

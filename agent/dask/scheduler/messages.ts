@@ -7,6 +7,8 @@ const count = z.number().int().min(0);
 export const hello = z.object({
   kind: z.literal('hello'),
   protocol: z.literal(1),
+  /** The scheduler's monotonic clock when it said hello: times in its messages are of this clock. */
+  clockMs: count,
   schedulerId: z.string(),
   /** Where workers and clients reach the scheduler: `tls://host:port`. */
   address: z.string(),
@@ -45,8 +47,8 @@ export const schedulerState = z.object({
   }),
   /** Connected clients of people and programs; neither Dask's own nor those that tasks make. */
   clients: count,
-  /** null while there is work, also work that no worker can take. */
-  idleSinceMs: count.nullable(),
+  /** By the scheduler's monotonic clock; null while there is work, also work that no worker can take. */
+  idleSinceMs: z.number().int().nullable(),
   adaptiveTarget: count,
   workers: z.array(schedulerWorker),
 });

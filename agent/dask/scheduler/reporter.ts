@@ -17,13 +17,13 @@ export function watchScheduler(state: () => SchedulerState | null, reports: Repo
     clearTimeout(timer);
     const latest = state();
     if (latest === null) return;
-    const waitMs = tellAtMs(told, latest) - Date.now();
+    const waitMs = tellAtMs(told, latest) - performance.now();
     if (waitMs <= 0) reports.scheduler((refusals) => shortened(make(latest), refusals));
     else if (waitMs !== Number.POSITIVE_INFINITY) timer = setTimeout(look, waitMs);
   };
   /** With what is true when the report goes out. */
   const make = (fallback: SchedulerState): ReturnType<typeof reportOf> => {
-    told = { atMs: Date.now(), state: state() ?? fallback };
+    told = { atMs: performance.now(), state: state() ?? fallback };
     return reportOf(told.state, told.atMs);
   };
   return { look, close: () => clearTimeout(timer) };

@@ -57,11 +57,11 @@ class Watch(SchedulerPlugin):
     def transition(self, key, start, finish, *args, **kwargs):
         self.link.changed = True
         if start in ACTIVE or finish in ACTIVE:
-            self.link.active_at = time.time()
+            self.link.active_at = time.monotonic()
 
     def update_graph(self, *args, **kwargs):
         self.link.changed = True
-        self.link.active_at = time.time()
+        self.link.active_at = time.monotonic()
 
     def add_worker(self, scheduler, worker):
         self.link.changed = True
@@ -83,7 +83,8 @@ class Link:
         self.orders = Orders(scheduler)
         self.writer = None
         self.changed = True
-        self.active_at = time.time()
+        self.active_at = time.monotonic()
+        self.jupyter = JupyterActivity()
         self.said = None
         self.tasks = set()
 
@@ -154,6 +155,7 @@ class Link:
         return {
             "kind": "hello",
             "protocol": 1,
+            "clockMs": int(time.monotonic() * 1000),
             "schedulerId": str(s.id),
             "address": s.address,
             "httpPort": getattr(getattr(s, "http_server", None), "port", None),
@@ -171,9 +173,9 @@ class Link:
             for name in SHOWN:
                 counts[name] += group.states.get(name, 0)
         if any(counts[name] for name in ACTIVE) or getattr(s, "_active_graph_updates", 0) > 0:
-            self.active_at, idle_since = time.time(), None
+            self.active_at, idle_since = time.monotonic(), None
         else:
-            idle_since = int(max(self.active_at, jupyter_activity(s)) * 1000)
+            idle_since = int(max(self.active_at, self.jupyter.of(s)) * 1000)
         state = {
             "kind": "state",
             "tasks": {name.replace("-", "_"): count for name, count in counts.items()},
@@ -225,7 +227,17 @@ def is_real_client(client_id):
     return client_id != "fire-and-forget" and not client_id.startswith("Client-worker-")
 
 
-def jupyter_activity(scheduler):
-    if not getattr(scheduler, "jupyter", False):
-        return 0.0
-    return scheduler._jupyter_server_application.web_app.last_activity().timestamp()
+class JupyterActivity:
+    """When Jupyter was last used, by the monotonic clock. Jupyter itself notes it by the wall clock."""
+
+    def __init__(self):
+        self.noted = None
+        self.at = 0.0
+
+    def of(self, scheduler):
+        if getattr(scheduler, "jupyter", False):
+            noted = scheduler._jupyter_server_application.web_app.last_activity().timestamp()
+            # Once per activity: converted again and again it would differ by a millisecond, and be news each time.
+            if noted != self.noted:
+                self.noted, self.at = noted, time.monotonic() - max(0.0, time.time() - noted)
+        return self.at
