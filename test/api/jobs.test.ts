@@ -65,7 +65,7 @@ describe('submitting a job', () => {
   });
 
   it('reads the first header there is when the first file that the command names has none', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const files = [
       script('#!/bin/bash\n"$@"\n', 'wrapper.sh'),
       { path: 'data.bin', content: Buffer.from([0]).toString('base64') },

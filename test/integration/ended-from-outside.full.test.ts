@@ -1,15 +1,17 @@
-// An operator terminates workflows in Temporal, on a real server: they can say goodbye to nobody. Afterwards nothing runs
-// any more, names and limits are free, and the API says how it ended.
+// An operator terminates workflows in Temporal, on a real server: they cannot clean up. The reconciliation does: afterwards
+// nothing runs any more, names and quota are free, and the API says how each ended.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { Client as TemporalClient, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { youngHolderMs } from '../../domain/limits.ts';
 import { createClient } from '../../sdk/client.ts';
 import type { Client } from '../../sdk/client.ts';
 import { clusterWorkflowId } from '../../contracts/cluster.ts';
 import { jobWorkflowId } from '../../contracts/job.ts';
-import { workspaceMessages, workspaceWorkflowId } from '../../workflows/workspace/messages.ts';
-import type { WorkspaceView } from '../../workflows/workspace/messages.ts';
+import { controlQueue } from '../../contracts/flush.ts';
+import { reconcileType, type ReconcileInput, type ReconcileReport } from '../../contracts/reconcile.ts';
 import { makeDaskHome } from '../support/dask.ts';
 import { eventually } from '../support/eventually.ts';
 import { agentPids } from '../support/kills.ts';
@@ -22,12 +24,14 @@ describe('workflows that are terminated from outside', () => {
   let client: Client;
   let connection: Connection;
   let temporal: TemporalClient;
+  let deploymentId: string;
   beforeAll(async () => {
     home = await makeDaskHome();
     stack = await startStack({ home });
     client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
     connection = await Connection.connect({ address: stack.temporalAddress });
     temporal = new TemporalClient({ connection, namespace: stack.namespace });
+    ({ deploymentId } = JSON.parse(await readFile(join(home, 'host.json'), 'utf8')));
   });
   afterAll(async () => {
     await connection.close();
@@ -35,9 +39,14 @@ describe('workflows that are terminated from outside', () => {
     await removeHome(home);
   });
 
-  const workspace = () => temporal.workflow.getHandle(workspaceWorkflowId('default'));
-  const holders = async (): Promise<number[]> =>
-    (await workspace().query<WorkspaceView>(workspaceMessages.view)).holders.map(({ number }) => number);
+  const running = async (): Promise<number> => (await client.workspaces.current()).use.running;
+  let runs = 0;
+  const reconcile = (graceMs: number): Promise<ReconcileReport> =>
+    temporal.workflow.execute<(input: ReconcileInput) => Promise<ReconcileReport>>(reconcileType, {
+      workflowId: `test-reconcile-${++runs}`,
+      taskQueue: controlQueue,
+      args: [{ deploymentId, graceMs, dryRun: false }],
+    });
   const agentsOf = async (number: number): Promise<string[]> =>
     (await client.clusters.get(number)).instances.map(({ id }) => id);
   const agentsLeft = (ids: string[]): string[] => ids.filter((id) => agentPids(home).has(id));
@@ -61,16 +70,13 @@ describe('workflows that are terminated from outside', () => {
     await terminate(jobWorkflowId(jobless.number));
     await terminate(clusterWorkflowId(clusterless.number));
     await terminate(clusterWorkflowId(dask.number));
-    const terminatedAtMs = Date.now();
     // Its own agents ask it, and are told at once.
     await eventually(() => agentsLeft(agents[0] ?? []).length === 0);
-    // What was seen once has no consequence yet.
-    expect(await holders()).toHaveLength(4);
+    // What was found missing once has no consequence yet.
+    expect((await reconcile(60_000)).finalized).toEqual([]);
+    expect(await running()).toBe(4);
 
-    await eventually(() => Date.now() > terminatedAtMs + youngHolderMs);
-    await workspace().signal(workspaceMessages.look);
-    await eventually(async () => (await holders()).length === 1, { timeoutMs: 120_000, intervalMs: 200 });
-    expect(await holders()).toEqual([healthy.number]);
+    await eventually(async () => (await reconcile(1), await running()) === 1, { timeoutMs: 120_000, intervalMs: 200 });
     expect(agentsLeft(agents.flat())).toEqual([]);
 
     const ended = await client.jobs.get(jobless.number);
@@ -93,6 +99,6 @@ describe('workflows that are terminated from outside', () => {
       expect((await client.jobs.wait(number)).status).toBe('done');
     }
     await client.jobs.cancel(healthy.number);
-    await eventually(async () => (await holders()).length === 0);
+    await eventually(async () => (await running()) === 0);
   });
 });

@@ -1,11 +1,8 @@
-// On a real Temporal server: what is worked off at once in one place and one after the other in another is the same history
-// with the interceptor, and without it one that nobody can follow.
+// On a real Temporal server: updates and signals that one activation holds together, and another one after the other, give the
+// same history with the interceptor; without it, a history that no code can replay.
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createWorkspaceState } from '../../domain/workspace/create.ts';
-import { workspaceMessages, workspaceType } from '../../workflows/workspace/messages.ts';
-import type { WorkspaceInput, WorkspaceView } from '../../workflows/workspace/messages.ts';
 import { eventually } from '../support/eventually.ts';
 import { afterDeath, fixture as workflowsPath, standStill, updatesLast, withWorker } from '../support/stuck.ts';
 import type { Scene } from '../support/stuck.ts';
@@ -68,37 +65,6 @@ describe('an update', () => {
     await expect(Worker.runReplayHistory(at.code, await run.fetchHistory())).resolves.toBeUndefined();
   });
 
-  it('of a workspace is part of what it hands on, though it forgets old keys before', async () => {
-    const at = scene('workspace', { workflowsPath: ours, interceptors: updatesLast });
-    const block = { next: 1, end: 1_000 };
-    const carry = createWorkspaceState({ slug: 'w', deploymentId: 'd', createdAtMs: 1, block });
-    carry.spare = { next: 1_001, end: 2_000 };
-    const input: WorkspaceInput = { slug: 'w', deploymentId: 'd', createdAtMs: 1, block, carry };
-    const handle = await temporal.client.workflow.start(workspaceType, {
-      ...{ taskQueue: at.taskQueue, workflowId: 'workspace/w', args: [input], workflowTaskTimeout: 5_000 },
-    });
-    const run = temporal.client.workflow.getHandle('workspace/w', handle.firstExecutionRunId);
-    await withWorker(at, () => eventually(async () => (await run.fetchHistory()).events?.some(isDone)));
-    // News enough for a run to end, and two updates, all for the same workflow task.
-    for (let n = 0; n < 40; n += 1) await handle.signal(workspaceMessages.released, { number: 999 });
-    const item = { ...{ admissionId: 'adm_1', idempotencyKey: 'ada:1', bodyHash: 'f', kind: 'job', name: '' } };
-    const more = { getOrCreate: false, specRef: 's', user: 'ada', instances: 1, vcpus: 1 };
-    const admit = () => handle.executeUpdate(workspaceMessages.admit, { args: [{ items: [{ ...item, ...more }] }] });
-    const admitted = admit();
-    const put = handle.executeUpdate(workspaceMessages.putUser, {
-      args: [{ items: [{ name: 'bob', role: 'member', by: null }] }],
-    });
-    await eventually(async () => (await run.describe()).raw.pendingWorkflowTask);
-    await withWorker(at, async () => {
-      const answer = await admitted;
-      await put;
-      await eventually(async () => (await handle.describe()).runId !== handle.firstExecutionRunId);
-      expect(await admit()).toEqual(answer);
-      const view = await handle.query<WorkspaceView>(workspaceMessages.view);
-      expect([view.admitted, view.users.map(({ name }) => name)]).toEqual([1, ['bob']]);
-    });
-  });
-
   it('and a signal after it keep their order when a reset applies them again', async () => {
     const { client } = temporal;
     const at = scene('hearing', { workflowsPath, interceptors: updatesLast });
@@ -126,12 +92,6 @@ describe('an update', () => {
     expect(await withWorker(at, () => again.query<string>('heard'))).toBe('one two three end');
     await expect(Worker.runReplayHistory(at.code, await again.fetchHistory())).resolves.toBeUndefined();
   });
-
-  it('is worked off as before by what was begun before', async () => {
-    await afterDeath(scene('old', { workflowsPath }), 'old');
-    await expect(replay('old', { workflowsPath, interceptors: updatesLast })).resolves.toBeUndefined();
-  });
 });
 
-const ours = new URL('../../workflows/index.ts', import.meta.url).pathname;
 const isDone = (event: object): boolean => Object.hasOwn(event, 'workflowTaskCompletedEventAttributes');

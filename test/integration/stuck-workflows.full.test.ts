@@ -1,5 +1,5 @@
-// The healing on a real Temporal server: a workflow that stands still by the known fault goes on, with the update that it
-// had answered; one that other code cannot follow is left as it is, and goes on when its own code is back.
+// The check for stuck workflows on a real Temporal server: a workflow that the known fault has stopped goes on, with the update
+// that it had answered; one that other code cannot replay is left as it is, and goes on when its own code is back.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,14 +7,22 @@ import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createHealActivities } from '../../activities/heal.ts';
-import type { HealActivities } from '../../contracts/activities.ts';
+import { createStuckWorkflowActivities } from '../../activities/stuck-workflows.ts';
+import type { StuckWorkflowActivities } from '../../contracts/activities.ts';
+import { controlQueue } from '../../contracts/flush.ts';
+import {
+  stuckWorkflowsType,
+  type StuckWorkflowsInput,
+  type StuckWorkflowsReport,
+} from '../../contracts/stuck-workflows.ts';
 import { findingsOf } from '../../ops/doctor/stuck-workflows.ts';
+import { claimNamespace } from '../../ops/init/claim.ts';
 import { findStuckWorkflows } from '../../ops/stuck-workflows.ts';
 import { createDirectoryObjects } from '../../platform/objects/directory.ts';
 import { createReplayer } from '../../platform/replayer.ts';
-import { type HealInput, type HealReport, healType } from '../../contracts/heal.ts';
-import { controlQueue } from '../../contracts/flush.ts';
+import { openMemoryStore } from '../../store/open.ts';
+import type { Store } from '../../store/store.ts';
+import { aClusterView } from '../store/fixtures.ts';
 import { eventually } from '../support/eventually.ts';
 import { dieInTask, fixture as workflowsPath, standStill, updatesLast, withWorker } from '../support/stuck.ts';
 import type { Scene } from '../support/stuck.ts';
@@ -24,44 +32,53 @@ import type { TestTemporal } from '../support/temporal-server.ts';
 const deploymentId = 'dep_own';
 const taskQueue = 'fixtures';
 
-describe('the healing', () => {
+describe('the check for stuck workflows', () => {
   let temporal: TestTemporal;
   let native: NativeConnection;
   let objects: string;
-  let real: HealActivities;
+  let store: Store;
+  let real: StuckWorkflowActivities;
   const counted: string[] = [];
   let buildId = '';
   beforeAll(async () => {
     objects = await mkdtemp(join(tmpdir(), 'ropewalk-heal-'));
     temporal = await sharedTemporal({
-      control: { healStandstills: (input: HealInput) => real.healStandstills(input) },
+      control: { resetStuckWorkflows: (input: StuckWorkflowsInput) => real.resetStuckWorkflows(input) },
       instances: { nothing: async () => null },
     });
     native = await NativeConnection.connect({ address: temporal.address });
     const { client } = temporal;
-    const onStandstill = (workflowId: string, outcome: string): void => void counted.push(`${workflowId} ${outcome}`);
+    store = await openMemoryStore();
+    for (const number of [7, 8, 9]) await store.clusters.adopt(openCluster(number));
+    const onStuck = (workflowId: string, outcome: string): void => void counted.push(`${workflowId} ${outcome}`);
     const replayer = { violation: createReplayer({ workflowsPath }), buildId: () => buildId };
-    real = createHealActivities({ client, objects: createDirectoryObjects(objects), replayer, onStandstill });
-    const knows = (workflowId: string, view: object): Promise<unknown> =>
-      client.workflow.start('knows', { workflowId, taskQueue, args: [view], memo: { deploymentId } });
-    await knows('deployment', { workspaces: ['w'] });
-    await knows('workspace/w', {
-      holders: [{ number: 7, kind: 'job' }, ...[8, 9].map((number) => ({ number, kind: 'cluster' }))],
+    real = createStuckWorkflowActivities({
+      client,
+      store,
+      objects: createDirectoryObjects(objects),
+      replayer,
+      onStuck,
     });
+    const host = { deploymentId, hostId: 'host_1' };
+    await claimNamespace(client, { host, home: objects }, { everyMs: 3_600_000, graceMs: 60_000 });
   });
   afterAll(async () => {
     await native?.close();
     await temporal?.stop();
+    await store?.close();
     await rm(objects, { recursive: true, force: true });
   });
 
   let runs = 0;
-  const heal = (wishes: Partial<HealInput> = {}): Promise<HealReport> =>
-    temporal.client.workflow.execute<(input: HealInput) => Promise<HealReport>>(healType, {
-      workflowId: `test-heal-${++runs}`,
-      taskQueue: controlQueue,
-      args: [{ deploymentId, dryRun: false, ...wishes }],
-    });
+  const check = (wanted: Partial<StuckWorkflowsInput> = {}): Promise<StuckWorkflowsReport> =>
+    temporal.client.workflow.execute<(input: StuckWorkflowsInput) => Promise<StuckWorkflowsReport>>(
+      stuckWorkflowsType,
+      {
+        workflowId: `test-stuck-${++runs}`,
+        taskQueue: controlQueue,
+        args: [{ deploymentId, autoReset: true, ...wanted }],
+      },
+    );
   const scene = (code: Scene['code']): Scene => ({ client: temporal.client, native, taskQueue, code });
   const handleOf = (workflowId: string) => temporal.client.workflow.getHandle(workflowId);
   const note = (workflowId: string): Promise<number> => handleOf(workflowId).executeUpdate<number, []>('note');
@@ -84,27 +101,31 @@ describe('the healing', () => {
       for (const id of ['cluster/7', 'cluster/8']) await handleOf(id).signal('wake');
       await Promise.all(['cluster/7', 'cluster/8'].map(fails));
       const seven = { workflowId: 'cluster/7', text: expect.stringContaining('Update machine does not handle') };
-      const eight = { workflowId: 'cluster/8', outcome: 'told', text: expect.stringContaining('Nondeterminism error') };
+      const eight = {
+        workflowId: 'cluster/8',
+        outcome: 'reported',
+        text: expect.stringContaining('Nondeterminism error'),
+      };
 
-      const dry = await healNow(temporal.client, true);
-      expect(dry?.healed).toHaveLength(2);
-      expect(dry?.healed).toEqual(expect.arrayContaining([{ ...seven, outcome: 'would be reset' }, eight]));
+      const dry = await findStuckWorkflows(temporal.client, { autoReset: false });
+      expect(dry?.stuck).toHaveLength(2);
+      expect(dry?.stuck).toEqual(expect.arrayContaining([{ ...seven, outcome: 'would be reset' }, eight]));
       expect(counted).toEqual([]);
-      const doctor = findingsOf(dry).map(({ check, state, fix }) => [check, state, fix]);
+      const doctor = findingsOf(dry, new Map()).map(({ check: of, state, fix }) => [of, state, fix]);
       expect(doctor).toEqual(
         expect.arrayContaining([
-          ['cluster/7', 'broken', expect.stringContaining('doctor --heal')],
+          ['cluster/7', 'broken', expect.stringContaining('doctor --reset-stuck')],
           ['cluster/8', 'broken', expect.stringContaining('docs/operations.md')],
         ]),
       );
 
-      const report = await heal();
-      expect(report).toMatchObject({ refusal: null, looked: 4, unknown: [] });
-      expect(report.healed).toEqual(expect.arrayContaining([{ ...seven, outcome: 'reset' }, eight]));
-      expect(counted.toSorted()).toEqual(['cluster/7 reset', 'cluster/8 told']);
+      const report = await check();
+      expect(report).toMatchObject({ refusal: null, checked: 2, unknown: [] });
+      expect(report.stuck).toEqual(expect.arrayContaining([{ ...seven, outcome: 'reset' }, eight]));
+      expect(counted.toSorted()).toEqual(['cluster/7 reset', 'cluster/8 reported']);
       // The update that it had answered counts: it was applied again.
       expect(await note('cluster/7')).toBe(2);
-      expect((await heal()).healed).toEqual([eight]);
+      expect((await check()).stuck).toEqual([eight]);
     });
     // The right code is back, and found upon the next attempt; until then the server refuses updates.
     const noted = eventually(() => note('cluster/8'), { timeoutMs: 60_000, intervalMs: 250 });
@@ -127,30 +148,24 @@ describe('the healing', () => {
       await fails('cluster/9');
       const nine = { workflowId: 'cluster/9', text: expect.stringContaining('Nondeterminism error') };
       buildId = 'of another worker';
-      expect((await heal()).healed).toEqual([{ ...nine, outcome: 'told' }]);
+      expect((await check()).stuck).toEqual([{ ...nine, outcome: 'reported' }]);
       buildId = worker.options.buildId ?? '';
-      expect((await heal()).healed).toEqual([{ ...nine, outcome: 'reset' }]);
+      expect((await check()).stuck).toEqual([{ ...nine, outcome: 'reset' }]);
       expect(await note('cluster/9')).toBe(2);
     });
   });
 
-  it('looks also at what neither the deployment nor a workspace tells it of', async () => {
-    await withWorker(scene({ workflowsPath }), async () => {
-      const before = (await heal({ dryRun: true })).looked;
-      const handle = await temporal.client.workflow.start('knows', {
-        workflowId: 'cluster/4711',
-        taskQueue,
-        args: [{}],
-      });
-      await eventually(async () => (await heal({ dryRun: true })).looked === before + 1);
-      await handle.terminate();
-    });
-  });
-
   it('does nothing for another deployment than the namespace’s', async () => {
-    expect(await heal({ deploymentId: 'dep_other' })).toMatchObject({
+    expect(await check({ deploymentId: 'dep_other' })).toMatchObject({
       refusal: expect.stringContaining('dep_own'),
-      looked: 0,
+      checked: 0,
     });
   });
+});
+
+/** A row of a cluster whose workflow is a fixture. */
+const openCluster = (number: number): Parameters<Store['clusters']['adopt']>[0] => ({
+  ...{ kind: 'cluster', number, workspace: 'w', name: `cluster-${number}`, user: 'ada', admissionId: 'adm_1' },
+  ...{ specRef: 'specs/w/adm_1.json', privateToCreator: false, admittedAtMs: 1, vcpus: 1 },
+  view: aClusterView('w', number),
 });
