@@ -42,28 +42,18 @@ export const kyselyOf = (database: DatabaseSync): Kysely<Tables> =>
     },
   });
 
-/** One user of the connection at a time, in the order of arrival: a transaction has it from begin to commit. */
+/** Transactions are begun and committed in writer.ts. */
 function createDriver(database: DatabaseSync): Driver {
   const connection = createConnection(database);
-  const waiting: (() => void)[] = [];
-  let isTaken = false;
+  const unsupported = async (): Promise<never> => Promise.reject(new Error('See store/sqlite/writer.ts.'));
   return {
     init: async () => {},
-    acquireConnection: async () => {
-      if (isTaken) await new Promise<void>((resolve) => waiting.push(resolve));
-      isTaken = true;
-      return connection;
-    },
-    releaseConnection: async () => {
-      const next = waiting.shift();
-      if (next === undefined) isTaken = false;
-      else next();
-    },
-    beginTransaction: async () => withLockRetry(() => database.exec('begin immediate')),
-    commitTransaction: async () => database.exec('commit'),
-    // After some errors, such as a full disk, SQLite has rolled back by itself.
-    rollbackTransaction: async () => (database.isTransaction ? database.exec('rollback') : undefined),
-    destroy: async () => database.close(),
+    acquireConnection: async () => connection,
+    releaseConnection: async () => {},
+    beginTransaction: unsupported,
+    commitTransaction: unsupported,
+    rollbackTransaction: unsupported,
+    destroy: async () => {},
   };
 }
 
