@@ -1,46 +1,118 @@
-// What can be said of a job or cluster from its reservation alone: it was admitted, and its workflow has not started yet,
-// or it was ended from outside before it could leave a result.
+// The view of a job or cluster whose workflow has not written one yet, or never will: from its row, and from its
+// specification where that was read.
+import type { ClusterView, DaskView } from '../contracts/cluster.ts';
+import type { JobView } from '../contracts/job.ts';
 import type { Reason } from '../domain/reason.ts';
-import { reservedCluster, reservedDask, reservedJob } from '../domain/workspace/reserved-views.ts';
-import type { Holder } from '../domain/workspace/state.ts';
 import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
-import type { ClusterView } from '../contracts/cluster.ts';
-import type { JobView } from '../contracts/job.ts';
+import type { StoredRecord } from '../store/store.ts';
 
-export function pendingJob(
-  workspace: string,
-  holder: Holder,
-  spec: JobSpec | null,
-  ended: string | null,
-  nowMs: number,
-): JobView {
-  const { tasks, ...job } = reservedJob(workspace, holder, spec?.settings);
+export function pendingJob(record: StoredRecord<JobView>, spec: JobSpec | null): JobView {
+  const { command = record.command, taskCount: total = 0, array = '0', provider = '', machines } = spec?.settings ?? {};
+  const status = statusOf(record, jobStatuses);
   return {
-    ...job,
-    status: ended === null ? 'pending' : 'error',
-    reason: reasonOf(holder, ended, nowMs),
-    tasks: { ...tasks, pending: ended === null ? tasks.total : 0 },
+    number: record.number,
+    workspace: record.workspace,
+    name: record.name,
+    command,
+    user: record.user,
+    status,
+    reason: reasonOf(record),
+    tasks: {
+      total,
+      pending: status === 'pending' ? total : 0,
+      assigned: 0,
+      running: 0,
+      done: 0,
+      error: 0,
+      cancelled: 0,
+    },
+    counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },
+    array,
+    instances: record.instances,
+    submittedAtMs: record.createdAtMs,
+    startedAtMs: null,
+    endedAtMs: record.endedAtMs,
+    recentErrors: [],
+    pagesWritten: 0,
+    privateToCreator: record.privateToCreator,
+    provider,
+    region: machines?.region ?? null,
   };
 }
 
 export function pendingCluster(
-  workspace: string,
-  holder: Holder,
-  spec: ClusterSpec | null,
-  ended: string | null,
-  nowMs: number,
+  record: StoredRecord<ClusterView>,
+  {
+    provider = '',
+    region = null,
+    dask = null,
+  }: { provider?: string; region?: string | null; dask?: DaskView | null } = {},
 ): ClusterView {
   return {
-    ...reservedCluster(workspace, holder, spec?.settings),
-    status: ended === null ? 'pending' : 'error',
-    reason: reasonOf(holder, ended, nowMs),
-    dask: spec === null ? null : reservedDask(spec),
+    number: record.number,
+    workspace: record.workspace,
+    name: record.name,
+    job: record.job,
+    user: record.user,
+    status: statusOf(record, clusterStatuses),
+    reason: reasonOf(record),
+    target: record.instances,
+    provider,
+    instances: [],
+    failures: [],
+    events: [],
+    createdAtMs: record.createdAtMs,
+    readyAtMs: null,
+    endedAtMs: record.endedAtMs,
+    launched: 0,
+    terminated: 0,
+    region,
+    waiting: null,
+    dask,
   };
 }
 
-function reasonOf(holder: Holder, ended: string | null, nowMs: number): Reason {
-  return ended === null
-    ? { code: 'STARTING', text: 'Admitted; it starts in a moment.', atMs: holder.reservedAtMs }
-    : { code: 'ENDED_FROM_OUTSIDE', text: `Its workflow ended without a result: ${ended}.`, atMs: nowMs };
+/** What the specification of a cluster says of its Dask. */
+export function pendingDask({ settings, caRef }: ClusterSpec): DaskView {
+  const { privateToCreator, noClientTimeoutMs } = settings.dask;
+  return {
+    orders: { version: 0, schedulerAddress: null, drain: [], stop: null },
+    report: null,
+    reportedAtMs: null,
+    idleSinceMs: null,
+    unresponsiveSinceMs: null,
+    adaptive: null,
+    workersWanted: settings.instances - 1,
+    workersStarted: 0,
+    workersErrored: 0,
+    privateToCreator,
+    noClientTimeoutMs,
+    caRef,
+  };
+}
+
+/** The cluster of a job that has no row of its own yet: the job's first report of it makes one. */
+export const clusterOfJob = (job: StoredRecord<JobView>): StoredRecord<ClusterView> => ({
+  ...job,
+  job: job.number,
+  status: 'pending',
+  view: null,
+  viewVersion: 0,
+  viewAtMs: null,
+});
+
+const jobStatuses: readonly JobView['status'][] = ['pending', 'running', 'done', 'error', 'cancelled'];
+const clusterStatuses: readonly ClusterView['status'][] = [
+  ...(['pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error'] as const),
+];
+
+/** Of its last view, even if that can no longer be read. */
+const statusOf = <S extends string>({ status, endedAtMs }: StoredRecord<unknown>, known: readonly S[]) =>
+  known.find((each) => each === status) ?? (endedAtMs === null ? 'pending' : 'error');
+
+function reasonOf({ refusal, endedAtMs, createdAtMs }: StoredRecord<unknown>): Reason | null {
+  if (refusal !== null) return { ...refusal, atMs: endedAtMs ?? createdAtMs };
+  if (endedAtMs !== null) return null;
+  return { code: 'STARTING', text: 'Admitted; its workflow starts as soon as Temporal takes it.', atMs: createdAtMs };
 }
