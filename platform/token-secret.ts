@@ -4,7 +4,7 @@ import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 export interface TokenSecret {
   id: string;
   secret: string;
-  /** What the database has. */
+  /** What the database keeps, hex. */
   sha256: string;
 }
 
