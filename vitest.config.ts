@@ -16,7 +16,7 @@ const realFolders =
   'integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,live,security';
 
 /** Long files that have not been renamed yet. */
-const fullFiles = [
+export const fullFiles: readonly string[] = [
   'test/agent/dask-agent.test.ts',
   'test/agent/ec2-dask.test.ts',
   'test/dev/doctor-ec2.test.ts',

@@ -17,7 +17,6 @@ export const cleanFolders: readonly string[] = [
   'test/support/shared-',
   'test/support/temporal-',
   'test/tidy/sources.ts',
-  'test/tidy/table.ts',
 ];
 
 export const avoided: readonly Avoided[] = [
