@@ -142,6 +142,7 @@ const drain = createDrain({
 server.on('error', (error) => {
   logger.fatal({ err: error }, 'the API cannot listen');
   process.exitCode = 1;
+  stopping.abort();
   void closeRest();
 });
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void drain());

@@ -28,7 +28,7 @@ export const pageQuery = z.object({
 export const numberParam = z.object({ number: z.coerce.number().int().min(1).max(999_999_999_999) });
 
 /** A time or how long ago: `2026-11-22T10:00:00Z`, `2h`, `3 days`. */
-const timeOrAge = z.string().min(1).max(64);
+const timeOrAge = z.string().min(1).max(64).describe('An RFC 3339 time, or how long ago: 2h, 3 days.');
 
 /** One or more, as repeated parameters or with commas between them. */
 export const listOf = <T extends z.ZodType>(item: T) =>
@@ -51,7 +51,7 @@ export const listQuery = pageQuery.extend({
   /** Started at this time or earlier. */
   until: timeOrAge.optional(),
   /** Part of name or command, in any case. A private command is found by its creator only. */
-  q: z.string().min(1).max(200).optional(),
+  q: z.string().min(1).max(200).describe('Part of name or command, in any case.').optional(),
 });
 export type ListQuery = z.output<typeof listQuery> & { status?: string[] | undefined };
 

@@ -61,7 +61,7 @@ export interface Ports {
   clouds?: Clouds;
   /** This machine, for the local provider. */
   local: { hostId: string; cores: number };
-  /** Aborts when the process is told to end: open streams are cut, so that their readers come back elsewhere. */
+  /** Aborts when the process ends: open streams are cut, and their readers come back to another replica. */
   stopping: AbortSignal;
   /** By which instances of EC2 are known. Default: none are. */
   identityKeys?: IdentityKeys;

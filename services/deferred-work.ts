@@ -7,7 +7,7 @@ import { deliverCommands } from './commands/deliver.ts';
 
 type Working = Pick<Deps, 'starter' | 'workflows' | 'store' | 'logger' | 'views' | 'stopping'>;
 
-/** Resolves when the process is told to end. */
+/** Resolves when the process ends. */
 export async function runDeferredWork(deps: Working): Promise<void> {
   while (!deps.stopping.aborted) {
     await workOnce(deps);

@@ -2,7 +2,8 @@
 import { RopewalkError } from '../domain/errors.ts';
 import { parseDurationMs } from '../domain/units.ts';
 import type { ListQuery } from '../schema/common.ts';
-import type { RecordQuery } from '../store/store.ts';
+import type { RecordQuery, StoredRecord } from '../store/store.ts';
+import { isHidden } from './auth/privacy.ts';
 import type { Context } from './context.ts';
 
 /** @throws RopewalkError VALIDATION naming `since`, `until` or `after`. */
@@ -25,6 +26,15 @@ export function toRecordQuery({ deps, actor }: Context, query: ListQuery): Recor
     ...(before === null ? {} : { before }),
   };
 }
+
+/**
+ * A search finds by a private command its creator only. The database knows users by name here, and a name may have been another
+ * user's before: what is hidden is found by its name alone.
+ */
+export const findable = <V>({ actor }: Context, items: StoredRecord<V>[], { q }: ListQuery): StoredRecord<V>[] =>
+  q === undefined
+    ? items
+    : items.filter((record) => !isHidden(actor, record) || record.name.toLowerCase().includes(q.toLowerCase()));
 
 export const nextCursor = ({ items, hasMore }: { items: { number: number }[]; hasMore: boolean }): string | null =>
   hasMore ? String(items.at(-1)?.number) : null;

@@ -7,7 +7,7 @@ import type { JobView } from '../contracts/job.ts';
 import type { StoredRecord } from '../store/store.ts';
 import { isHidden } from './auth/privacy.ts';
 import type { Context } from './context.ts';
-import { pendingCluster, pendingJob } from './pending-views.ts';
+import { pendingCluster, pendingJob } from './row-views.ts';
 import { toWireCluster, toWireJob } from './to-wire.ts';
 import type { Viewed } from './views.ts';
 

@@ -11,7 +11,7 @@ import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
 import type { Store, StoredRecord } from '../store/store.ts';
 import { createLiveViews, type Live, type LiveViews } from './live-views.ts';
-import { clusterOfJob, pendingCluster, pendingDask, pendingJob } from './pending-views.ts';
+import { clusterOfJob, pendingCluster, pendingDask, pendingJob } from './row-views.ts';
 import { readClusterSpec, readJobSpec } from './specs.ts';
 import { isUnavailable } from './unavailable.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
@@ -52,8 +52,7 @@ export function createViews(ports: {
   const findCluster = async (workspace: string, number: number): Promise<StoredRecord<ClusterView>> => {
     const known = await store.clusters.find(workspace, number);
     if (known !== null) return known;
-    const job = await store.jobs.find(workspace, number);
-    return orNotFound(job === null ? null : clusterOfJob(job), 'cluster', number);
+    return orNotFound(clusterOfJob(await store.jobs.find(workspace, number)), 'cluster', number);
   };
 
   const jobs = createReader<JobView>({

@@ -49,8 +49,8 @@ export const newRecord = (record: NewRecord): RecordTable => ({
   spec_ref: record.specRef,
   is_private: record.privateToCreator ? 1 : 0,
   command: storable(record.command),
-  search_name: searchable(record.name),
-  search_command: searchable(record.command),
+  search_name: searchable(record.name).slice(0, maxSearchedName),
+  search_command: searchable(record.command).slice(0, maxSearchedCommand),
   status: 'pending',
   instances: record.instances,
   created_at_ms: record.createdAtMs,
@@ -103,6 +103,10 @@ export const startableOf = (row: Pick<RecordTable, (typeof startableColumns)[num
 
 /** Upper and lower case are equal in a search. In JS: the lower() of SQLite knows ASCII only. */
 export const searchable = (text: string): string => storable(text).normalize('NFC').toLowerCase();
+
+/** Searches see the beginnings. An index row of PostgreSQL holds 2,704 bytes, and a UTF-16 unit takes at most 3 of them. */
+const maxSearchedName = 200;
+const maxSearchedCommand = 400;
 
 /** PostgreSQL refuses NUL in text. */
 const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}');

@@ -204,7 +204,10 @@ export interface RecordQuery {
   /** Created at this time or later. */
   sinceMs?: number;
   untilMs?: number;
-  /** Part of name or command, in any case. A private record of another user matches by its name only. */
+  /**
+   * Part of the name or of the first 400 characters of the command, in any case. A private record of another user matches by its
+   * name only.
+   */
   search?: { text: string; user: string };
   /** Of clusters: `job` those that run a job's tasks, `dask` the others. */
   kind?: 'job' | 'dask';

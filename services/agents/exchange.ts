@@ -99,6 +99,7 @@ const overAnswer = (job: number): ExchangeAnswer => ({
   stop: { code: 'JOB_OVER', text: `Job ${job} is over.` },
   retryAfterMs: minIdleClaimMs,
   renewWithinMs: minIdleClaimMs,
+  mayHold: 1,
 });
 
 const noJob = (cluster: number) =>

@@ -25,7 +25,7 @@ export async function adaptCluster(context: Context, { number, ...bounds }: Adap
   await withShare<AdaptSignal>(context, view, clusterMessages.adapt, {
     kind: 'adapt',
     instances: adaptive === null ? 0 : adaptive.maximum + 1,
-    signal: { adaptive },
+    signal: (asked) => ({ adaptive, ...asked }),
   });
   return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }

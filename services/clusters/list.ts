@@ -2,7 +2,7 @@
 import type { ClusterPage, ListClustersQuery } from '../../schema/clusters.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
-import { nextCursor, toRecordQuery } from '../list-query.ts';
+import { findable, nextCursor, toRecordQuery } from '../list-query.ts';
 import { listedCluster } from '../shown.ts';
 
 /** @throws RopewalkError VALIDATION naming the field. */
@@ -11,5 +11,6 @@ export async function listClusters(context: Context, { kind, ...query }: ListClu
   requireScope(actor, 'read');
   const wanted = { ...toRecordQuery(context, query), ...(kind === undefined ? {} : { kind }) };
   const page = await deps.store.clusters.list(wanted);
-  return { items: page.items.map((record) => listedCluster(context, record)), next: nextCursor(page) };
+  const items = findable(context, page.items, query).map((record) => listedCluster(context, record));
+  return { items, next: nextCursor(page) };
 }

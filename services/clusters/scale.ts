@@ -21,7 +21,7 @@ export async function scaleCluster(
   await withShare<ScaleSignal>(context, view, clusterMessages.scale, {
     kind: 'scale',
     instances,
-    signal: { instances },
+    signal: (asked) => ({ instances, ...asked }),
   });
   return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }

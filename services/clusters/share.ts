@@ -8,11 +8,12 @@ import { verifyAgain } from '../auth/verify-token.ts';
 import type { Context } from '../context.ts';
 import { signalCluster } from './open-dask.ts';
 
+/** `signal` makes the signal from who asked, and from the sequence number of the reservation. */
 export async function withShare<S extends AskedBy>(
   context: Context,
   view: ClusterView,
   message: string,
-  { kind, instances, signal }: { kind: ShareKind; instances: number; signal: S },
+  { kind, instances, signal }: { kind: ShareKind; instances: number; signal: (asked: Required<AskedBy>) => S },
 ): Promise<void> {
   const { deps, actor } = context;
   const { number } = view;
@@ -22,6 +23,6 @@ export async function withShare<S extends AskedBy>(
   const reserved = await quotas.reserve({ number, kind, instances });
   if ('error' in reserved) throw new RopewalkError(reserved.error, { retryAfterMs: 1_000 });
   const { seq } = reserved.ok;
-  await signalCluster<S>(context, view, message, { ...signal, by: actor.user, seq });
+  await signalCluster<S>(context, view, message, signal({ by: actor.user, seq }));
   await quotas.settle({ number, kind, seq });
 }

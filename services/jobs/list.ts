@@ -2,7 +2,7 @@
 import type { JobPage, ListJobsQuery } from '../../schema/jobs.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
-import { nextCursor, toRecordQuery } from '../list-query.ts';
+import { findable, nextCursor, toRecordQuery } from '../list-query.ts';
 import { listedJob } from '../shown.ts';
 
 /** @throws RopewalkError VALIDATION naming the field. */
@@ -10,5 +10,6 @@ export async function listJobs(context: Context, query: ListJobsQuery): Promise<
   const { deps, actor } = context;
   requireScope(actor, 'read');
   const page = await deps.store.jobs.list(toRecordQuery(context, query));
-  return { items: page.items.map((record) => listedJob(context, record)), next: nextCursor(page) };
+  const items = findable(context, page.items, query).map((record) => listedJob(context, record));
+  return { items, next: nextCursor(page) };
 }

@@ -8,10 +8,13 @@ import { RopewalkError } from '../../domain/errors.ts';
 import type { Database } from '../database.ts';
 import type { Db, Tables } from '../tables.ts';
 import { isConnectionLost, isRepeatable, postgresError } from './errors.ts';
+import { createTurns } from './turns.ts';
 
 /** Connections of one process; PostgreSQL accepts 100 unless it is configured otherwise. */
 const maxConnections = 10;
 const connectTimeoutMs = 5_000;
+/** Longer than the API's callers wait: 10 s. */
+const maxQueueMs = 15_000;
 /** A query takes milliseconds. The server gives up first; the client does when the network has swallowed the answer. */
 const queryTimeoutMs = 20_000;
 const clientTimeoutMs = 25_000;
@@ -40,10 +43,11 @@ export function openPostgres(url: string): Database {
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const inTurn = createTurns({ turns: maxConnections, maxWaitMs: maxQueueMs });
   return {
     engine: 'postgres',
-    read: (query) => repeating(() => query(db), isConnectionLost),
-    write: (transaction) => write(db, transaction),
+    read: (query) => inTurn(() => repeating(() => query(db), isConnectionLost)),
+    write: (transaction) => inTurn(() => write(db, transaction)),
     close: () => db.destroy(),
   };
 }

@@ -53,6 +53,7 @@ describe('the events of a job', () => {
       specRef: '',
       user: 'ada',
       deploymentId: '',
+      privateToCreator: false,
     };
     const before = jobEvents(viewJob(state, input));
     expect(before.map(({ code, text }) => [code, text])).toEqual([

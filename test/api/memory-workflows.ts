@@ -21,7 +21,6 @@ import {
 import type { WorkflowStart } from '../../contracts/start.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, keepAlive } from '../../domain/cluster/dask.ts';
-import { footprintToTell } from '../../domain/cluster/footprint.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
 import { RopewalkError } from '../../domain/errors.ts';
@@ -76,8 +75,9 @@ export function createMemoryWorkflows(ports: { store: Store; objects: Objects; n
     const project = async (): Promise<void> => {
       version += 1;
       await store.clusters.project({ view: view(), version, nowMs: now() });
-      const usage = footprintToTell(cluster);
-      if (usage !== null) await store.quotas.noteUsage(usage);
+      const { asked, target: instances, stopRequested } = cluster;
+      if (asked === undefined || stopRequested !== null) return;
+      await store.quotas.noteUsage({ number, instances, scale: asked.scale ?? 0, adapt: asked.adapt ?? 0 });
     };
     open.set(`cluster/${number}`, {
       update: (item) => report(cluster, trusted<ReportItem>(item)),

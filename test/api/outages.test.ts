@@ -186,6 +186,7 @@ describe('the start of an admitted row', () => {
     const job = await (await api.call('GET', '/v1/jobs/1')).json();
     expect(job).toMatchObject({ status: 'error', reason: { code: 'NUMBER_IN_USE' }, command: 'true' });
     expect(job.reason.text).toContain('ropewalk reconcile');
+    expect((await api.call('GET', '/v1/clusters/1')).status).toBe(404);
     expect((await (await api.call('GET', '/v1/jobs')).json()).items).toMatchObject([{ number: 1, status: 'error' }]);
     expect(api.objects.keys().filter((key) => key.startsWith('vault/'))).toEqual([]);
     expect(await api.usage()).toMatchObject({ running: 0 });

@@ -66,6 +66,8 @@ describe('private to its creator', () => {
       expect(page).not.toContain('launch-codes');
     }
     // Nor does a request under the key of the earlier user find what that one made.
+    const found = await (await api.call('GET', '/v1/jobs?q=launch-codes', { token: after })).json();
+    expect(found.items).toEqual([]);
     const own = await api.submit(sent, { token: after, headers });
     expect(own).not.toBe(job);
     expect(await status(`jobs/${own}/logs`)).toBe(200);

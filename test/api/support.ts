@@ -208,6 +208,7 @@ export function launch(api: TestApi, number: number, id: string, slot = 0): void
     heardAtMs: api.now(),
     process: null,
     drain: null,
+    stages: { requestedAtMs: api.now() },
   });
 }
 

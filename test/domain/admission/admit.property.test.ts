@@ -65,11 +65,15 @@ function run({ steps }: { steps: Step[] }, met: Met<Subject>): void {
   }
 }
 
-function ask(world: World, { do: _, key, sawEnding, instances, ...rest }: Request): void {
+function ask(world: World, asked: Request): void {
+  const { key, sawEnding, instances, bodyHash, name, getOrCreate, kind } = asked;
   world.count += 1;
-  const owner = rest.name === '' ? undefined : world.names.get(rest.name);
+  const owner = name === '' ? undefined : world.names.get(name);
   const instead = sawEnding && owner !== undefined ? { instead: owner.number } : {};
-  const item = { ...rest, ...instead, admissionId: `adm_${world.count}`, instances, vcpus: 2 * instances };
+  const item = {
+    ...{ admissionId: `adm_${world.count}`, bodyHash, name, getOrCreate, kind, instances, vcpus: 2 * instances },
+    ...instead,
+  };
   const answer = admit(world, `u/${key}`, item);
   // The caller did not receive the answer and sends the same request again.
   const again = admit(world, `u/${key}`, item);

@@ -161,6 +161,19 @@ export function describeAdmissions(backend: Backend): void {
       expect(await store.deployment.read()).toMatchObject({ nextNumber: newest + 1 });
     });
 
+    it('fail alone: one that the database cannot store does not fail those beside it', async () => {
+      const { slug } = await addWorkspace(stores().store);
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, index) =>
+          admitted(stores().store, slug, index === 7 ? { idempotencyKey: 'a\0b' } : {}),
+        ),
+      );
+      const failed = outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []));
+      // SQLite stores NUL in text, PostgreSQL does not.
+      expect([[], [7]]).toContainEqual(failed);
+      expect((await stores().store.workspaces.usage(slug)).total.running).toBe(20 - failed.length);
+    });
+
     it('hold a user to the limits of each user, or to their own', async () => {
       const { store } = stores();
       const { slug, admin } = await addWorkspace(store);

@@ -62,6 +62,18 @@ export function describeRecords(backend: Backend): void {
       expect(await store.jobs.find(slug, number)).toMatchObject({ view, command: command.replace('\0', '\u{fffd}') });
     });
 
+    it('and names and commands may be long', async () => {
+      const { store } = stores();
+      const { slug } = await addWorkspace(store);
+      const [name, user, command] = ['ü'.repeat(200), 'u'.repeat(100), '\u{1f980}'.repeat(100_000)];
+      const { number } = await opened(store, slug, { name, user, command });
+      const view = aJobView(slug, number, { name, user, command });
+      await store.jobs.project({ view, version: 1, nowMs: startMs });
+      expect(await store.jobs.find(slug, number)).toMatchObject({ name, command, view });
+      const search = { text: 'ÜÜÜ', user };
+      expect((await store.jobs.list({ workspace: slug, search, limit: 5 })).items).toMatchObject([{ number }]);
+    });
+
     it('of an unknown number make no row', async () => {
       const { store } = stores();
       const { slug } = await addWorkspace(store);

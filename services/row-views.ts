@@ -92,15 +92,11 @@ export function pendingDask({ settings, caRef }: ClusterSpec): DaskView {
   };
 }
 
-/** The cluster of a job that has no row of its own yet: the job's first report of it makes one. */
-export const clusterOfJob = (job: StoredRecord<JobView>): StoredRecord<ClusterView> => ({
-  ...job,
-  job: job.number,
-  status: 'pending',
-  view: null,
-  viewVersion: 0,
-  viewAtMs: null,
-});
+/** The cluster of an open job before its first view, which makes its row. Null for none: an ended job starts no cluster. */
+export const clusterOfJob = (job: StoredRecord<JobView> | null): StoredRecord<ClusterView> | null =>
+  job === null || job.state === 'ended'
+    ? null
+    : { ...job, job: job.number, status: 'pending', view: null, viewVersion: 0, viewAtMs: null };
 
 const jobStatuses: readonly JobView['status'][] = ['pending', 'running', 'done', 'error', 'cancelled'];
 const clusterStatuses: readonly ClusterView['status'][] = [
