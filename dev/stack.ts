@@ -8,9 +8,11 @@ import { configuredPlaces } from '../ops/clouds.ts';
 import { openDatabase } from '../ops/database.ts';
 import { writeJson } from '../ops/files.ts';
 import { loadHost } from '../ops/host.ts';
+import { namespaceOwner } from '../ops/init/claim.ts';
 import { prepareTemporal } from '../ops/init/prepare.ts';
 import { plural } from '../ops/plural.ts';
 import { endSurvivors } from '../ops/processes.ts';
+import { reconcileNow } from '../ops/reconcile.ts';
 import { listInstanceIds } from '../providers/local/files.ts';
 import type { Store } from '../store/store.ts';
 import { buildBundles } from './build.ts';
@@ -77,7 +79,8 @@ export function createStack(options: StackOptions): Stack {
     const survivors = await endSurvivors(home.path, home.runDir);
     if (survivors.length > 0) say(`ended what an earlier stack left running: ${survivors.join(', ')}`);
     const host = await loadHost(home.path);
-    ({ store } = await openDatabase({ env, home: home.path, host }));
+    const database = await openDatabase({ env, home: home.path, host });
+    ({ store } = database);
     const external = externalTemporal(env, config);
     const ports = await choosePorts(home.path, config.ports, external === null);
     const temporal = external ?? embeddedTemporal(ports, config);
@@ -92,13 +95,20 @@ export function createStack(options: StackOptions): Stack {
     else await requireExternal(temporal, connection);
     const clouds = configuredPlaces(config.worker.env);
     const settings = prepareSettings(config);
+    const wasClaimed = (await namespaceOwner(client)) !== null;
     await prepareTemporal({ connection, client, namespace, host, home: home.path, clouds, settings });
 
     const apiUrl = `http://127.0.0.1:${ports.api}`;
     const pidOf = (name: string): number | undefined => supervisor.pids()[name];
     const bundles = await building;
     const context = { config, host, temporal, client, plain, apiUrl, port: ports.api, bundles, pidOf };
-    await Promise.all([apiServer(context), ...temporalWorkers(context)].map(run));
+    const workers = Promise.all(temporalWorkers(context).map(run));
+    if (database.isNew && wasClaimed) {
+      // Before the API gives out numbers that workflows of an earlier database have.
+      await workers;
+      await addKnownWorkflows(client);
+    }
+    await Promise.all([workers, run(apiServer(context))]);
     await writeUserConfig(store, apiUrl);
     await takeOverInstances(store, client);
     info = { apiUrl, temporalAddress: temporal.address, namespace, uiUrl: uiOf(temporal, ports) };
@@ -112,6 +122,13 @@ export function createStack(options: StackOptions): Stack {
     const aside = await moveUnfinishedAside(home.database);
     if (aside !== null) say(`Temporal's database was never finished: it is now ${aside}, and a new one is made`);
     await run(temporalServer({ binary, home, ports, config, env: plain, connection }));
+  }
+
+  async function addKnownWorkflows(temporal: Client): Promise<void> {
+    const { report } = await reconcileNow(temporal, temporal.options.namespace, { dryRun: false });
+    const { adopted, unknown } = report;
+    say(`the database is new, and Temporal is not: added ${plural(adopted.length, 'workflow')} of an earlier database`);
+    if (unknown.length > 0) say(`could not add ${unknown.join(', ')}: "ropewalk reconcile" tries again`);
   }
 
   async function writeUserConfig(records: Store, apiUrl: string): Promise<void> {

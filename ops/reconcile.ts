@@ -30,13 +30,27 @@ export interface ReconcileOptions {
 export async function runReconcile(options: ReconcileOptions, said: Said): Promise<number> {
   return reporting(said, () =>
     withTemporal(options, async ({ client, namespace }) => {
-      const input = await scheduledInput(client, namespace);
-      const report = await reconcileNow(client, { ...input, dryRun: options.dryRun });
+      const { report, graceMs } = await reconcileNow(client, namespace, { dryRun: options.dryRun });
       if (options.format === 'json') said.json(report);
-      else printReport(report, input.graceMs, said);
+      else printReport(report, graceMs, said);
       return report.refusal !== null || report.unknown.length > 0 ? 1 : 0;
     }),
   );
+}
+
+/**
+ * Runs the workflow of the schedule with the schedule's settings, and waits for its report.
+ *
+ * @throws RopewalkError NOT_FOUND without that schedule, UNAVAILABLE without a Temporal worker or when the workflow failed.
+ */
+export async function reconcileNow(
+  client: Client,
+  namespace: string,
+  { dryRun }: { dryRun: boolean },
+): Promise<{ report: ReconcileReport; graceMs: number }> {
+  const input = await scheduledInput(client, namespace);
+  if (!(await hasPoller(client, controlQueue, 'workflows'))) throw noWorker();
+  return { report: await run(client, { ...input, dryRun }), graceMs: input.graceMs };
 }
 
 async function scheduledInput(client: Client, namespace: string): Promise<ReconcileInput> {
@@ -55,10 +69,9 @@ async function scheduledInput(client: Client, namespace: string): Promise<Reconc
   });
 }
 
-async function reconcileNow(client: Client, input: ReconcileInput): Promise<ReconcileReport> {
+async function run(client: Client, input: ReconcileInput): Promise<ReconcileReport> {
   const { dryRun } = input;
   const workflowId = dryRun ? reconcileDryRunId : reconcileNowId;
-  if (!(await hasPoller(client, controlQueue, 'workflows'))) throw noWorker();
   try {
     const handle = await client.workflow.start<(input: ReconcileInput) => Promise<ReconcileReport>>(reconcileType, {
       workflowId,

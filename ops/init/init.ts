@@ -7,6 +7,7 @@ import { loadHost } from '../host.ts';
 import { reporting, type Said } from '../report.ts';
 import { withTemporal } from '../temporal.ts';
 import { createFirstAdmin, type FirstAdmin, hasUsers } from './first-admin.ts';
+import { namespaceOwner } from './claim.ts';
 import { prepareTemporal, usualSettings } from './prepare.ts';
 
 export interface InitOptions {
@@ -32,12 +33,13 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
     const { store, name, isNew } = await openDatabase({ env, home, host });
     try {
       const changes = isNew ? [`created the tables in ${name}, for deployment ${host.deploymentId}`] : [];
-      const temporal = await prepareNamespaceOf(options);
+      const { wasClaimed, ...temporal } = await prepareNamespaceOf(options);
       changes.push(...temporal.changes);
       const first = admin === undefined ? null : await createFirstAdmin(store, { workspace, admin });
       const result = { ...temporal, database: name, deploymentId: host.deploymentId, hostId: host.hostId, changes };
       if (options.format === 'json') said.json({ ...result, admin: first });
       else await print({ result, first, home, store }, said);
+      if (isNew && wasClaimed) said.err(reconcileFirst);
       return 0;
     } finally {
       await store.close();
@@ -45,9 +47,15 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
   });
 }
 
+/** Else the API gives out numbers that workflows have: such a job or cluster cannot start. */
+const reconcileFirst =
+  'The database is new, and the namespace is not: start a Temporal worker, run "ropewalk reconcile", then start the API.';
+
 interface Prepared {
   address: string;
   namespace: string;
+  /** The namespace was this deployment's before. */
+  wasClaimed: boolean;
   changes: string[];
 }
 
@@ -62,12 +70,13 @@ function prepareNamespaceOf(options: InitOptions): Promise<Prepared> {
       stuckWorkflows: { ...usualSettings.stuckWorkflows, autoReset: options.autoReset },
     };
     const clouds = configuredPlaces(env);
+    const wasClaimed = (await namespaceOwner(client)) !== null;
     const changes = await prepareTemporal({ connection, client, namespace, host, home, clouds, settings });
-    return { address, namespace, changes };
+    return { address, namespace, wasClaimed, changes };
   });
 }
 
-interface Result extends Prepared {
+interface Result extends Omit<Prepared, 'wasClaimed'> {
   database: string;
   deploymentId: string;
 }

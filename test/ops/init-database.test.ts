@@ -130,6 +130,14 @@ describe('a database', () => {
     expect(await hasNamespace()).toBe(false);
   });
 
+  it('that is new, for a namespace that is not, needs a reconciliation first', async () => {
+    expect((await init()).stderr).not.toContain('ropewalk reconcile');
+    await rm(join(home, 'ropewalk.db'));
+    const { code, stderr } = await init();
+    expect([code, stderr]).toEqual([0, expect.stringContaining('run "ropewalk reconcile", then start the API')]);
+    expect((await init()).stderr).not.toContain('ropewalk reconcile');
+  });
+
   it('is named without its password', () => {
     const url = 'postgres://ropewalk:secret@db.example:5432/records?sslmode=require';
     expect(databaseName({ url, file: '' })).toBe('postgres://db.example:5432/records');

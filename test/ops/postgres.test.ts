@@ -9,10 +9,12 @@ import { checkDatabase, postgresFinding } from '../../ops/doctor/database.ts';
 import type { Finding } from '../../ops/doctor/finding.ts';
 import { loadHost } from '../../ops/host.ts';
 import { parseToken } from '../../platform/token-secret.ts';
+import { createClient } from '../../sdk/client.ts';
 import { openStore } from '../../store/open.ts';
 import { type CliResult, runCli } from '../cli/run-cli.ts';
 import { findPostgres, postgresPassword, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
-import { makeHome, removeHome } from '../support/stack.ts';
+import { processesOfHome } from '../support/home-processes.ts';
+import { makeHome, removeHome, startStack } from '../support/stack.ts';
 import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
 
 const found = await findPostgres();
@@ -73,6 +75,22 @@ describe.runIf('directory' in found)('an installation on PostgreSQL', () => {
       expect(stderr).not.toContain(postgresPassword);
     } finally {
       await removeHome(other);
+    }
+  });
+
+  it('runs jobs with the one-machine stack, and no process has the password on its command line', async () => {
+    const stack = await startStack({ env: { ROPEWALK_DATABASE_URL: url } });
+    try {
+      const { jobs } = createClient(stack);
+      const { number } = await jobs.create({ command: ['true'], ntasks: 3 });
+      expect(await jobs.wait(number)).toMatchObject({ status: 'done', tasks: { done: 3 } });
+      const processes = await processesOfHome(stack.home);
+      expect(processes.length).toBeGreaterThanOrEqual(3);
+      expect(JSON.stringify(processes)).not.toContain(postgresPassword);
+      expect(stack.output()).not.toContain(postgresPassword);
+      expect(existsSync(join(stack.home, 'ropewalk.db'))).toBe(false);
+    } finally {
+      await stack.stop();
     }
   });
 

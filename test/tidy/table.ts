@@ -9,8 +9,6 @@ export interface Row {
   packageTypes?: RegExp;
 }
 
-const messages = 'contracts\\/|^workflows\\/(?:deployment|workspace)\\/messages\\.ts$';
-
 /** Prefixes of paths, the most particular first. */
 export const table: [prefix: string, row: Row][] = [
   // What two sides share: ids, names and types of messages, views.
@@ -19,7 +17,7 @@ export const table: [prefix: string, row: Row][] = [
     { own: /^(contracts\/|domain\/limits\.ts$)/, ownTypes: /^domain\//, packages: /^@temporalio\/common$/ },
   ],
   ['domain/', { own: /^domain\//, packages: /^$/ }],
-  // Both ends of the relay share what streams are; nobody else may use it.
+  // Both ends of the relay share what streams are; no other folder uses it.
   ['schema/relay-streams.ts', { own: /^schema\/relay\.ts$/, packages: /^node$/ }],
   ['schema/', { own: /^(schema|domain)\//, packages: /^zod$/ }],
   ['workflows/', { own: /^(workflows|contracts|domain)\//, packages: /^@temporalio\/(workflow|common)$/ }],
@@ -102,6 +100,11 @@ export const table: [prefix: string, row: Row][] = [
   ['sdk/', { own: /^sdk\//, ownTypes: /^schema\//, packages: /^$/ }],
   // The client's environment is built as an agent builds it.
   ['cli/exec/environment.ts', { own: /^(cli|agent\/environment)\//, packages: /^node$/ }],
+  // A command of `cluster exec` runs in the same environment as the cluster: the agent's code builds it on this machine too.
+  [
+    'cli/exec/environment.ts',
+    { own: /^(cli|agent\/runtimes\/environment)\//, ownTypes: /^schema\//, packages: /^node$/ },
+  ],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
   ['ops/build.ts', { own: /^agent\/build\.ts$/, packages: /^(node|@temporalio\/worker)$/ }],
   [
