@@ -9,6 +9,8 @@ import { eventually } from './eventually.ts';
 const pathOf = (file: string): string => new URL(file, import.meta.url).pathname;
 
 export const fixture = pathOf('../integration/fixtures/noted.ts');
+/** The same, but for a workflow whose histories by `fixture` it cannot replay. */
+export const changedFixture = pathOf('../integration/fixtures/changed.ts');
 export const updatesLast = { workflowModules: [pathOf('../../workflows/updates-last.ts')] };
 
 export interface Scene {
