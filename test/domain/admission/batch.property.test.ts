@@ -72,7 +72,7 @@ function runBatches(batches: { item: BatchRequest; nowMs: number }[][]) {
       users: usersOf(open),
     };
   }
-  return { answers, numbers, keys: sorted(book.keys), names: sorted(book.names) };
+  return { answers, numbers, keys: Object.fromEntries(book.keys), names: Object.fromEntries(book.names) };
 }
 
 const usersOf = (open: BatchRequest[]): AdmissionBook['users'] =>
@@ -86,6 +86,3 @@ const useOf = (open: BatchRequest[]): WorkspaceLimits => ({
   instances: open.reduce((total, { instances }) => total + instances, 0),
   vcpus: open.reduce((total, { vcpus }) => total + vcpus, 0),
 });
-
-const sorted = <T>(entries: ReadonlyMap<string, T>): [string, T][] =>
-  [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));
