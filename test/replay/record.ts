@@ -30,7 +30,7 @@ async function main(asked: string[]): Promise<void> {
 
 async function recordJobs(): Promise<void> {
   const stack = await startStack({
-    overrides: { temporal: { dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 120 } } },
+    overrides: { temporal: { dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 40 } } },
   });
   try {
     const { server, close } = await connectTemporal(stack);
@@ -79,7 +79,7 @@ async function cancelMidway(client: Client): Promise<number> {
 }
 
 async function continueAsNew(client: Client): Promise<number> {
-  const { number } = await client.jobs.create({ command: ['true'], ntasks: 120, maxWorkers: 2 });
+  const { number } = await client.jobs.create({ command: ['sleep', '0.5'], ntasks: 60, maxWorkers: 2 });
   await over(client, number);
   return number;
 }
