@@ -16,7 +16,10 @@ export default defineConfig({
           name: 'unit',
           pool: 'forks',
           maxWorkers: 2,
-          include: ['test/{bench,domain,schema,platform,api,sdk,cli,workflows,activities,tidy}/**/*.test.ts'],
+          include: [
+            'test/{bench,domain,schema,platform,api,sdk,cli,workflows,activities,tidy}/**/*.test.ts',
+            'test/store/sqlite.test.ts',
+          ],
           // Longer than a condition is waited for: what did not come true says more than that a test took too long.
           testTimeout: 75_000,
         },
@@ -28,6 +31,7 @@ export default defineConfig({
           maxWorkers: 3,
           include: [
             'test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,live,security}/**/*.test.ts',
+            'test/store/{postgres,kill}.test.ts',
           ],
           testTimeout: 180_000,
         },

@@ -36,6 +36,10 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: '100 jobs created at the same moment',
     load: async () => (await import('./creates.ts')).createsBench,
   },
+  store: {
+    about: 'admissions, lists among 100,000 jobs and token lookups on SQLite and PostgreSQL',
+    load: async () => (await import('./store/bench.ts')).storeBench,
+  },
   idle: {
     about: 'what 200 idle clusters cost: CPU, memory, events per hour',
     load: async () => (await import('./idle.ts')).idleBench,

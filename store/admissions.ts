@@ -1,33 +1,40 @@
-// Admissions, and the start of what was admitted.
-import { decideAdmission, defaultName } from '../domain/admission/admit.ts';
-import { idempotencyTtlMs } from '../domain/admission/limits.ts';
+// Admissions, and the start of what was admitted. Admissions of one workspace wait for each other: those that arrive while a
+// transaction runs are admitted together in the next one.
+import { decideBatch } from '../domain/admission/batch.ts';
+import { RopewalkError } from '../domain/errors.ts';
+import { readBook, writeOutcome } from './admission-rows.ts';
 import type { Database } from './database.ts';
-import { takeNumber } from './deployment.ts';
+import { takeNumbers } from './deployment.ts';
 import { lockWorkspace } from './people-rows.ts';
-import { insertReservation, quotaOf } from './quota-rows.ts';
-import { newRecord } from './record-rows.ts';
 import { claim, refused, started } from './starts.ts';
 import type { AdmissionStore, Admitted, AdmitItem, Answer } from './store.ts';
 import type { Db } from './tables.ts';
 import { noWorkspace } from './workspaces.ts';
 
-/** Expired keys that one admission deletes at most: it stays short, and deletes more than it adds. */
-const maxDeletedKeys = 10;
+/** Keeps a transaction, and on SQLite the event loop, short. */
+const maxBatch = 100;
+
+interface Waiting {
+  item: AdmitItem;
+  nowMs: number;
+  resolve: (answer: Answer<Admitted>) => void;
+  reject: (error: unknown) => void;
+}
 
 export function createAdmissionStore(database: Database): AdmissionStore {
+  /** By workspace; absent where none is being admitted. */
+  const queues = new Map<string, Waiting[]>();
   return {
     admit: (item, nowMs) =>
-      database.write(async (db) => {
-        const workspace = await lockWorkspace(db, database.engine, item.workspace);
-        if (workspace === null) return { error: noWorkspace(item.workspace) };
-        const earlier = await findKey(db, item);
-        const owner = item.name === '' ? null : await findName(db, item);
-        const quota = await quotaOf(db, workspace, item.user);
-        const decision = decideAdmission({ earlier, owner, quota }, item, nowMs);
-        if ('error' in decision) return decision;
-        if ('create' in decision) return create(db, item, nowMs);
-        if (!decision.isRepeat) await rememberKey(db, item, decision.found, nowMs);
-        return { ok: decision.found };
+      new Promise((resolve, reject) => {
+        const waiting = { item, nowMs, resolve, reject };
+        const queue = queues.get(item.workspace);
+        if (queue !== undefined) {
+          queue.push(waiting);
+          return;
+        }
+        queues.set(item.workspace, [waiting]);
+        void admitAll(database, queues, item.workspace);
       }),
     claim: (query) => claim(database, query),
     started: (kind, number) => started(database, kind, number),
@@ -35,83 +42,44 @@ export function createAdmissionStore(database: Database): AdmissionStore {
   };
 }
 
-async function create(db: Db, item: AdmitItem, nowMs: number): Promise<Answer<Admitted>> {
-  await deleteExpiredKeys(db, item.workspace, nowMs);
-  const number = await takeNumber(db);
-  const name = item.name === '' ? defaultName(item.kind, number) : item.name;
-  const { workspace, kind, admissionId, user, instances, vcpus, workerVcpus } = item;
-  await db
-    .insertInto('records')
-    .values(newRecord({ ...item, number, name, state: 'admitted', createdAtMs: nowMs }))
-    .execute();
-  await insertReservation(db, workspace, { number, user, instances, vcpus, workerVcpus });
-  if (item.name !== '') {
-    const owner = { number, kind, admission_id: admissionId };
-    await db
-      .insertInto('open_names')
-      .values({ workspace, name, ...owner })
-      .onConflict((conflict) => conflict.columns(['workspace', 'name']).doUpdateSet(owner))
-      .execute();
+async function admitAll(database: Database, queues: Map<string, Waiting[]>, workspace: string): Promise<void> {
+  for (let queue = queues.get(workspace); queue !== undefined && queue.length > 0; queue = queues.get(workspace)) {
+    await admitTogether(database, workspace, queue.splice(0, maxBatch));
   }
-  const admitted = { number, name, admissionId, existing: false, named: false };
-  await rememberKey(db, item, admitted, nowMs);
-  return { ok: admitted };
+  queues.delete(workspace);
 }
 
-async function findKey(
+/** Never rejects. One that the database refuses, such as a text with NUL, must not fail the others: each is tried alone. */
+async function admitTogether(database: Database, workspace: string, batch: Waiting[]): Promise<void> {
+  try {
+    const answers = await database.write((db) => admitBatch(database, db, { workspace, batch }));
+    for (const [index, { resolve, reject }] of batch.entries()) {
+      const answer = answers[index];
+      if (answer === undefined) reject(new Error('An admission has no answer.'));
+      else resolve(answer);
+    }
+  } catch (error) {
+    if (batch.length > 1 && !(error instanceof RopewalkError)) {
+      for (const each of batch) await admitTogether(database, workspace, [each]);
+      return;
+    }
+    for (const { reject } of batch) reject(error);
+  }
+}
+
+async function admitBatch(
+  { engine }: Database,
   db: Db,
-  { workspace, idempotencyKey }: AdmitItem,
-): Promise<(Omit<Admitted, 'existing'> & { bodyHash: string; atMs: number }) | null> {
-  const row = await db
-    .selectFrom('idempotency_keys')
-    .select(['number', 'name', 'admission_id as admissionId', 'body_hash as bodyHash', 'at_ms as atMs', 'named'])
-    .where('workspace', '=', workspace)
-    .where('key', '=', idempotencyKey)
-    .executeTakeFirst();
-  return row === undefined ? null : { ...row, named: row.named === 1 };
-}
-
-async function findName(
-  db: Db,
-  { workspace, name }: AdmitItem,
-): Promise<(Pick<Admitted, 'number' | 'admissionId'> & { kind: AdmitItem['kind'] }) | null> {
-  const row = await db
-    .selectFrom('open_names')
-    .select(['number', 'kind', 'admission_id as admissionId'])
-    .where('workspace', '=', workspace)
-    .where('name', '=', name)
-    .executeTakeFirst();
-  return row ?? null;
-}
-
-async function rememberKey(
-  db: Db,
-  { workspace, idempotencyKey, bodyHash }: AdmitItem,
-  made: Admitted,
-  nowMs: number,
-): Promise<void> {
-  const { number, name, admissionId, named } = made;
-  const row = { number, name, admission_id: admissionId, body_hash: bodyHash, at_ms: nowMs, named: named ? 1 : 0 };
-  await db
-    .insertInto('idempotency_keys')
-    .values({ workspace, key: idempotencyKey, ...row })
-    .onConflict((conflict) => conflict.columns(['workspace', 'key']).doUpdateSet(row))
-    .execute();
-}
-
-/** The lock of the workspace keeps two admissions from deleting the same keys. */
-async function deleteExpiredKeys(db: Db, workspace: string, nowMs: number): Promise<void> {
-  await db
-    .deleteFrom('idempotency_keys')
-    .where('workspace', '=', workspace)
-    .where('key', 'in', (from) =>
-      from
-        .selectFrom('idempotency_keys')
-        .select('key')
-        .where('workspace', '=', workspace)
-        .where('at_ms', '<=', nowMs - idempotencyTtlMs)
-        .orderBy('at_ms')
-        .limit(maxDeletedKeys),
-    )
-    .execute();
+  { workspace: slug, batch }: { workspace: string; batch: Waiting[] },
+): Promise<Answer<Admitted>[]> {
+  const workspace = await lockWorkspace(db, engine, slug);
+  if (workspace === null) return batch.map(() => ({ error: noWorkspace(slug) }));
+  const items = batch.map(({ item }) => item);
+  const book = await readBook(db, workspace, items);
+  // Once to know how many numbers it takes, with numbers that no request can mean; then with the numbers.
+  const { made } = decideBatch(book, batch, (index) => -1 - index);
+  const first = made.length === 0 ? 0 : await takeNumbers(db, made.length);
+  const outcome = decideBatch(book, batch, (index) => first + index);
+  await writeOutcome(db, slug, outcome);
+  return outcome.answers;
 }

@@ -6,11 +6,11 @@ export type Engine = 'sqlite' | 'postgres';
 export interface Database {
   engine: Engine;
   /** Outside a transaction: each query sees what was committed before it. */
-  read<T>(query: (db: Db) => Promise<T>): Promise<T>;
+  read: <T>(query: (db: Db) => Promise<T>) => Promise<T>;
   /**
    * One transaction, which is repeated when the database asks for it: no effects but queries on the given `db`, and no `read`
    * or `write` inside.
    */
-  write<T>(transaction: (db: Db) => Promise<T>): Promise<T>;
-  close(): Promise<void>;
+  write: <T>(transaction: (db: Db) => Promise<T>) => Promise<T>;
+  close: () => Promise<void>;
 }

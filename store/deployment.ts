@@ -25,14 +25,14 @@ export function createDeploymentStore(database: Database): DeploymentStore {
   };
 }
 
-/** Last in its transaction: on PostgreSQL all admissions wait for the one that has taken a number. */
-export async function takeNumber(db: Db): Promise<number> {
+/** The first of `count` numbers. Late in a transaction: on PostgreSQL all admissions wait for the one that has taken numbers. */
+export async function takeNumbers(db: Db, count: number): Promise<number> {
   const row = await db
     .updateTable('deployment')
-    .set(({ eb }) => ({ next_number: eb('next_number', '+', 1) }))
+    .set((build) => ({ next_number: build('next_number', '+', count) }))
     .returning('next_number')
     .executeTakeFirstOrThrow();
-  return row.next_number - 1;
+  return row.next_number - count;
 }
 
 export async function reserveNumbersTo(db: Db, number: number): Promise<void> {

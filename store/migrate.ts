@@ -15,7 +15,7 @@ const advisoryLock = 0x726f7065;
 
 /** `migrate: false`: refuses a database that is not up to date. CONFLICT also when the database is newer than this code. */
 export async function prepareSchema(database: Database, { migrate }: { migrate: boolean }): Promise<void> {
-  // Most starts find it up to date, and take no lock.
+  // Usually it is up to date: no lock is needed.
   const version = await database.read((db) => schemaVersion(db, database.engine));
   refuseNewer(version);
   if (version === migrations.length) return;
@@ -49,7 +49,10 @@ async function applyMissing(db: Db, engine: Engine): Promise<void> {
 async function schemaVersion(db: Db, engine: Engine): Promise<number> {
   const exists =
     engine === 'postgres'
-      ? sql<{ found: unknown }>`select to_regclass('schema_version') as found`
+      ? // Not to_regclass(): it answers from a cache that may be older than the lock.
+        sql<{ found: unknown }>`
+          select max(tablename) as found from pg_tables
+          where schemaname = current_schema() and tablename = 'schema_version'`
       : sql<{ found: unknown }>`select max(name) as found from sqlite_master where name = 'schema_version'`;
   const { rows } = await exists.execute(db);
   if (rows[0]?.found === null) return 0;

@@ -6,6 +6,7 @@ import { createDeploymentStore } from './deployment.ts';
 import { createLoginStore } from './logins.ts';
 import { prepareSchema } from './migrate.ts';
 import { createPeopleStore } from './people.ts';
+import { openPostgres } from './postgres/database.ts';
 import { createQuotaStore } from './quotas.ts';
 import { createRecordStore } from './records.ts';
 import { openSqliteFile, openSqliteMemory } from './sqlite/database.ts';
@@ -18,8 +19,7 @@ import { createWorkspaceStore } from './workspaces.ts';
  */
 export async function openStore(options: { url: string | null; file: string; migrate: boolean }): Promise<Store> {
   const { url, file, migrate } = options;
-  if (url !== null) throw new Error('PostgreSQL is not supported yet.');
-  return prepared(await openSqliteFile(file), migrate);
+  return prepared(url === null ? await openSqliteFile(file) : openPostgres(url), migrate);
 }
 
 /** An empty store for tests, gone when it is closed. */

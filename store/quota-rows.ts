@@ -1,7 +1,8 @@
 // Rows of reservations, and sums over them.
+import { sql } from 'kysely';
+
 import type { Reservation, WorkspaceLimits } from '../domain/quota/state.ts';
 import type { Quota } from '../domain/quota/usage.ts';
-import { findUser } from './people-rows.ts';
 import type { Workspace } from './store.ts';
 import type { Db, ReservationTable } from './tables.ts';
 
@@ -15,8 +16,8 @@ export const reservationOf = (row: ReservationTable): Reservation => ({
   ...(row.has === null ? {} : { has: JSON.parse(row.has) as NonNullable<Reservation['has']> }),
 });
 
-/** What is in use in the workspace, or by one user of it. */
-export async function usageOf(db: Db, workspace: string, user?: string): Promise<WorkspaceLimits> {
+/** What is in use in the workspace. */
+export async function usageOf(db: Db, workspace: string): Promise<WorkspaceLimits> {
   const row = await db
     .selectFrom('reservations')
     .select(({ fn }) => [
@@ -25,7 +26,6 @@ export async function usageOf(db: Db, workspace: string, user?: string): Promise
       fn.sum<number | null>('vcpus').as('vcpus'),
     ])
     .where('workspace', '=', workspace)
-    .$if(user !== undefined, (query) => query.where('user_name', '=', user ?? ''))
     .executeTakeFirstOrThrow();
   return { running: row.running, instances: row.instances ?? 0, vcpus: row.vcpus ?? 0 };
 }
@@ -46,12 +46,35 @@ export async function usageByUser(db: Db, workspace: string): Promise<{ user: st
   return rows.map(({ user, ...use }) => ({ user, use })).toSorted((a, b) => (a.user < b.user ? -1 : 1));
 }
 
-/** Use and limits of the workspace, which the caller has locked, and of one user. */
+/** Use and limits of the workspace, which the caller has locked, and of one user: one pass over the reservations. */
 export async function quotaOf(db: Db, { slug, limits, perUser }: Workspace, user: string): Promise<Quota> {
-  const own = (await findUser(db, slug, user))?.limits ?? {};
+  const ofUser = sql<number>`case when user_name = ${user} then 1 else 0 end`;
+  const row = await db
+    .selectFrom('reservations')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('running'),
+      fn.sum<number | null>('instances').as('instances'),
+      fn.sum<number | null>('vcpus').as('vcpus'),
+      sql<number | null>`sum(${ofUser})`.as('own_running'),
+      sql<number | null>`sum(${ofUser} * instances)`.as('own_instances'),
+      sql<number | null>`sum(${ofUser} * vcpus)`.as('own_vcpus'),
+    ])
+    .select((build) =>
+      build
+        .selectFrom('users')
+        .select('users.limits')
+        .where('users.workspace', '=', slug)
+        .where('users.name', '=', user)
+        .as('own_limits'),
+    )
+    .where('workspace', '=', slug)
+    .executeTakeFirstOrThrow();
+  const use = { running: row.running, instances: row.instances ?? 0, vcpus: row.vcpus ?? 0 };
+  const ownUse = { running: row.own_running ?? 0, instances: row.own_instances ?? 0, vcpus: row.own_vcpus ?? 0 };
+  const ownLimits = row.own_limits === null ? {} : (JSON.parse(row.own_limits) as Partial<WorkspaceLimits>);
   return {
-    workspace: { use: await usageOf(db, slug), limits },
-    user: { name: user, use: await usageOf(db, slug, user), limits: { ...perUser, ...own } },
+    workspace: { use, limits },
+    user: { name: user, use: ownUse, limits: { ...perUser, ...ownLimits } },
   };
 }
 

@@ -1,14 +1,15 @@
 // Pages of jobs or clusters: all filters in one query, which an index serves at any depth.
 import { sql, type ExpressionBuilder, type ExpressionWrapper, type SqlBool } from 'kysely';
 
-import { recordOf, searchable } from './record-rows.ts';
+import { recordOf } from './record-rows.ts';
 import type { RecordKind, RecordQuery, StoredRecord } from './store.ts';
 import type { Db, Tables } from './tables.ts';
+import { searchable } from './text.ts';
 
 type Builder = ExpressionBuilder<Tables, 'records'>;
 type Condition = ExpressionWrapper<Tables, 'records', SqlBool>;
 
-/** Newest first; one more row than asked for says whether there are more. */
+/** The page's numbers come from an index, then its rows: views are long. One more than asked for says whether there are more. */
 export async function listRecords<V>(
   db: Db,
   kind: RecordKind,
@@ -18,9 +19,16 @@ export async function listRecords<V>(
   const rows = await db
     .selectFrom('records')
     .selectAll()
-    .where((build) => build.and(conditions(build, kind, query)))
+    .where('kind', '=', kind)
+    .where('number', 'in', (from) =>
+      from
+        .selectFrom('records')
+        .select('number')
+        .where((build) => build.and(conditions(build, kind, query)))
+        .orderBy('number', 'desc')
+        .limit(query.limit + 1),
+    )
     .orderBy('number', 'desc')
-    .limit(query.limit + 1)
     .execute();
   return { items: rows.slice(0, query.limit).map((row) => recordOf<V>(row)), hasMore: rows.length > query.limit };
 }

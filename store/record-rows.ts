@@ -1,6 +1,7 @@
 // Rows of jobs and clusters.
 import type { RecordKind, RecordState, Startable, StoredRecord } from './store.ts';
 import type { RecordTable } from './tables.ts';
+import { searchable, storable } from './text.ts';
 
 /** What both kinds of views have. */
 export interface AnyView {
@@ -49,8 +50,8 @@ export const newRecord = (record: NewRecord): RecordTable => ({
   spec_ref: record.specRef,
   is_private: record.privateToCreator ? 1 : 0,
   command: storable(record.command),
-  search_name: searchable(record.name),
-  search_command: searchable(record.command),
+  search_name: searchable(record.name).slice(0, maxSearchedName),
+  search_command: searchable(record.command).slice(0, maxSearchedCommand),
   status: 'pending',
   instances: record.instances,
   created_at_ms: record.createdAtMs,
@@ -101,11 +102,9 @@ export const startableOf = (row: Pick<RecordTable, (typeof startableColumns)[num
   admittedAtMs: row.created_at_ms,
 });
 
-/** Upper and lower case are equal in a search. In JS: the lower() of SQLite knows ASCII only. */
-export const searchable = (text: string): string => storable(text).normalize('NFC').toLowerCase();
-
-/** PostgreSQL refuses NUL in text. */
-const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}');
+/** Searches see the beginnings. An index row of PostgreSQL holds 2,704 bytes, and a UTF-16 unit takes at most 3 of them. */
+const maxSearchedName = 200;
+const maxSearchedCommand = 400;
 
 /** Views were written by this store. One that is damaged all the same must not fail the page that it is on. */
 function viewOf<V>(text: string | null): V | null {

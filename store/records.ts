@@ -27,13 +27,13 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
     project: (input) =>
       database.write(async (db) => {
         const isWritten = await writeView(db, kind, { ...input, isFinal: false });
-        if (isWritten || !(await insertClusterOfJob(db, kind, input.view))) return;
+        if (isWritten || !(await ensureClusterOfJob(db, kind, input.view))) return;
         await writeView(db, kind, { ...input, isFinal: false });
       }),
     end: ({ release, ...input }) =>
       database.write(async (db) => {
         const isWritten = await writeView(db, kind, { ...input, isFinal: true });
-        if (!isWritten && (await insertClusterOfJob(db, kind, input.view))) {
+        if (!isWritten && (await ensureClusterOfJob(db, kind, input.view))) {
           await writeView(db, kind, { ...input, isFinal: true });
         }
         if (release) await releaseNumber(db, input.view.number);
@@ -94,8 +94,11 @@ async function writeView(
   return written.numUpdatedRows > 0n;
 }
 
-/** The cluster that runs a job's tasks gets its row with its first view; the job's row has the rest. True when it was inserted. */
-async function insertClusterOfJob(db: Db, kind: RecordKind, view: AnyView): Promise<boolean> {
+/**
+ * The cluster that runs a job's tasks gets its row with its first view; the job's row has the rest. True when the row exists now:
+ * another process may have inserted it at the same moment, with an older view.
+ */
+async function ensureClusterOfJob(db: Db, kind: RecordKind, view: AnyView): Promise<boolean> {
   if (kind !== 'cluster' || view.job === undefined || view.job === null) return false;
   const job = await db
     .selectFrom('records')
@@ -109,10 +112,10 @@ async function insertClusterOfJob(db: Db, kind: RecordKind, view: AnyView): Prom
     ...{ state: 'open', admissionId: job.admission_id, specRef: job.spec_ref, privateToCreator: job.is_private === 1 },
     ...{ command: job.command, instances: job.instances, createdAtMs: view.createdAtMs ?? job.created_at_ms },
   });
-  const inserted = await db
+  await db
     .insertInto('records')
     .values(row)
     .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
+    .execute();
+  return true;
 }

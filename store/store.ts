@@ -156,7 +156,7 @@ export interface Startable {
 export interface AdmissionStore {
   /** Idempotency key, unique open name, quota, number, row, in one transaction. */
   admit(item: AdmitItem, nowMs: number): Promise<Answer<Admitted>>;
-  /** Admitted rows that nobody claims, oldest first; the claim ends by itself at `claimUntilMs`. */
+  /** Admitted rows without a claim, oldest first; the claim ends by itself at `claimUntilMs`. */
   claim(query: { limit: number; nowMs: number; claimUntilMs: number; number?: number }): Promise<Startable[]>;
   /** The workflow has started (again): idempotent. */
   started(kind: RecordKind, number: number): Promise<void>;
@@ -204,7 +204,10 @@ export interface RecordQuery {
   /** Created at this time or later. */
   sinceMs?: number;
   untilMs?: number;
-  /** Part of name or command, in any case. A private record of another user matches by its name only. */
+  /**
+   * Part of the name or of the first 400 characters of the command, in any case. A private record of another user matches by its
+   * name only.
+   */
   search?: { text: string; user: string };
   /** Of clusters: `job` those that run a job's tasks, `dask` the others. */
   kind?: 'job' | 'dask';

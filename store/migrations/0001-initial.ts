@@ -112,13 +112,18 @@ async function records(db: Db): Promise<void> {
     .addColumn('view', 'text')
     .addPrimaryKeyConstraint('records_key', ['kind', 'number'])
     .execute();
-  await index(db, 'records_list', 'records', ['workspace', 'kind', 'number']);
+  // All columns that lists filter by: a search reads this index alone, and the rows of its page.
+  const filters = ['workspace', 'kind', 'number', 'state', 'status', 'user_name', 'created_at_ms', 'job', 'is_private'];
+  const listed = [...filters, 'search_name', 'search_command'];
+  await index(db, 'records_list', 'records', listed);
+  await sql`create index records_not_ended on records (${sql.raw(listed.join(', '))}) where state <> 'ended'`.execute(
+    db,
+  );
   await index(db, 'records_by_status', 'records', ['workspace', 'kind', 'status', 'number']);
   await index(db, 'records_by_user', 'records', ['workspace', 'kind', 'user_name', 'number']);
   await index(db, 'records_by_name', 'records', ['workspace', 'kind', 'name', 'number']);
   await sql`create index records_startable on records (number) where state = 'admitted'`.execute(db);
   await sql`create index records_open on records (kind, number) where state = 'open'`.execute(db);
-  await sql`create index records_not_ended on records (workspace, kind, number) where state <> 'ended'`.execute(db);
 }
 
 async function admissions(db: Db): Promise<void> {

@@ -26,8 +26,8 @@ export function openConnection(file: string, { readOnly }: { readOnly: boolean }
   return database;
 }
 
-/** SQLite waits this long for a lock of another process. The event loop stands still meanwhile: the rest is waited for in JS. */
-const blockingTimeoutMs = 10;
+/** SQLite waits this long for a lock of another process, and blocks the event loop meanwhile: the rest is waited for in JS. */
+const blockingTimeoutMs = 2;
 /** After this, the lock of the other process is an error: a transaction takes milliseconds. */
 const lockTimeoutMs = 10_000;
 const maxStatements = 200;
@@ -42,28 +42,18 @@ export const kyselyOf = (database: DatabaseSync): Kysely<Tables> =>
     },
   });
 
-/** One user of the connection at a time, in the order of arrival: a transaction has it from begin to commit. */
+/** Transactions are begun and committed in writer.ts. */
 function createDriver(database: DatabaseSync): Driver {
   const connection = createConnection(database);
-  const waiting: (() => void)[] = [];
-  let isTaken = false;
+  const unsupported = async (): Promise<never> => Promise.reject(new Error('See store/sqlite/writer.ts.'));
   return {
     init: async () => {},
-    acquireConnection: async () => {
-      if (isTaken) await new Promise<void>((resolve) => waiting.push(resolve));
-      isTaken = true;
-      return connection;
-    },
-    releaseConnection: async () => {
-      const next = waiting.shift();
-      if (next === undefined) isTaken = false;
-      else next();
-    },
-    beginTransaction: async () => withLockRetry(() => database.exec('begin immediate')),
-    commitTransaction: async () => database.exec('commit'),
-    // After some errors, such as a full disk, SQLite has rolled back by itself.
-    rollbackTransaction: async () => (database.isTransaction ? database.exec('rollback') : undefined),
-    destroy: async () => database.close(),
+    acquireConnection: async () => connection,
+    releaseConnection: async () => {},
+    beginTransaction: unsupported,
+    commitTransaction: unsupported,
+    rollbackTransaction: unsupported,
+    destroy: async () => {},
   };
 }
 
@@ -95,7 +85,8 @@ function createConnection(database: DatabaseSync): DatabaseConnection {
 /** Repeats while another process has the lock. */
 export async function withLockRetry<T>(attempt: () => T | Promise<T>): Promise<T> {
   const startedAtMs = performance.now();
-  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 50)) {
+  // Short pauses: the other process has the lock for milliseconds, and may want it again at once.
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 4)) {
     try {
       return await attempt();
     } catch (error) {

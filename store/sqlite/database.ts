@@ -1,11 +1,12 @@
 // The embedded database: one file, which the processes of one host share.
 import { chmod, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 
 import type { Database } from '../database.ts';
-import type { Db } from '../tables.ts';
 import { kyselyOf, openConnection, withLockRetry } from './connection.ts';
 import { sqliteError } from './errors.ts';
+import { createWriter } from './writer.ts';
 
 /** Creates the file, readable by its owner only, when it does not exist. Its `-wal` and `-shm` files get the same mode. */
 export async function openSqliteFile(file: string): Promise<Database> {
@@ -15,26 +16,28 @@ export async function openSqliteFile(file: string): Promise<Database> {
     await chmod(file, 0o600);
     const writer = await withLockRetry(() => openConnection(file, { readOnly: false }));
     const reader = await withLockRetry(() => openConnection(file, { readOnly: true }));
-    return databaseOf(kyselyOf(writer), kyselyOf(reader));
+    return databaseOf(writer, reader);
   } catch (error) {
     throw sqliteError(error);
   }
 }
 
-/** For tests. A database in memory has one connection: reads wait for transactions. */
+/** For tests. A database in memory has one connection: reads take their turn with transactions. */
 export function openSqliteMemory(): Database {
-  const db = kyselyOf(openConnection(':memory:', { readOnly: false }));
-  return databaseOf(db, db);
+  const connection = openConnection(':memory:', { readOnly: false });
+  return databaseOf(connection, connection);
 }
 
-function databaseOf(writer: Db, reader: Db): Database {
+function databaseOf(writing: DatabaseSync, reading: DatabaseSync): Database {
+  const { write, idle } = createWriter(writing, kyselyOf(writing));
+  const reader = kyselyOf(reading);
   return {
     engine: 'sqlite',
-    read: (query) => mapped(() => withLockRetry(() => query(reader))),
-    write: (transaction) => mapped(() => writer.transaction().execute(transaction)),
+    read: (query) => mapped(() => (writing === reading ? write(query) : withLockRetry(() => query(reader)))),
+    write: (transaction) => mapped(() => write(transaction)),
     close: async () => {
-      await reader.destroy();
-      if (writer !== reader) await writer.destroy();
+      await idle();
+      for (const database of new Set([reading, writing])) database.close();
     },
   };
 }

@@ -1,0 +1,99 @@
+// Several admissions of one workspace, decided one after the other: each sees what those before it have taken.
+import type { Problem } from '../errors.ts';
+import type { WorkspaceLimits } from '../quota/state.ts';
+import {
+  decideAdmission,
+  defaultName,
+  type AdmissionRequest,
+  type EarlierAnswer,
+  type Found,
+  type NameOwner,
+} from './admit.ts';
+
+export interface BatchRequest extends AdmissionRequest {
+  idempotencyKey: string;
+  user: string;
+}
+
+/** The rows that the requests concern, as they are before the first one. */
+export interface AdmissionBook {
+  /** By idempotency key. */
+  keys: ReadonlyMap<string, EarlierAnswer>;
+  /** By name. */
+  names: ReadonlyMap<string, NameOwner>;
+  workspace: { use: WorkspaceLimits; limits: WorkspaceLimits };
+  /** By name; each user of the requests. */
+  users: ReadonlyMap<string, { use: WorkspaceLimits; limits: Partial<WorkspaceLimits> }>;
+}
+
+export interface BatchOutcome<R extends BatchRequest> {
+  /** One for each request, in order. */
+  answers: ({ ok: Found } | { error: Problem })[];
+  /** Rows to insert. */
+  made: { number: number; name: string; item: R; nowMs: number }[];
+  /** Rows to write, new or changed. */
+  keys: Map<string, EarlierAnswer>;
+  names: Map<string, NameOwner>;
+}
+
+/** `numberOf(n)`: the number of the nth one that is made. How many are made does not depend on it. */
+export function decideBatch<R extends BatchRequest>(
+  book: AdmissionBook,
+  requests: readonly { item: R; nowMs: number }[],
+  numberOf: (index: number) => number,
+): BatchOutcome<R> {
+  const outcome: BatchOutcome<R> = { answers: [], made: [], keys: new Map(), names: new Map() };
+  const use = { workspace: book.workspace.use, users: new Map<string, WorkspaceLimits>() };
+  for (const { item, nowMs } of requests) {
+    const user = book.users.get(item.user) ?? { use: none, limits: {} };
+    const ownUse = use.users.get(item.user) ?? user.use;
+    const decision = decideAdmission(
+      {
+        earlier: outcome.keys.get(item.idempotencyKey) ?? book.keys.get(item.idempotencyKey) ?? null,
+        owner: item.name === '' ? null : (outcome.names.get(item.name) ?? book.names.get(item.name) ?? null),
+        quota: {
+          workspace: { use: use.workspace, limits: book.workspace.limits },
+          user: { name: item.user, use: ownUse, limits: user.limits },
+        },
+      },
+      item,
+      nowMs,
+    );
+    if ('create' in decision) {
+      use.workspace = sum(use.workspace, item);
+      use.users.set(item.user, sum(ownUse, item));
+      outcome.answers.push({ ok: create(outcome, { item, nowMs }, numberOf(outcome.made.length)) });
+    } else if ('found' in decision) {
+      if (!decision.isRepeat) remember(outcome, item, decision.found, nowMs);
+      outcome.answers.push({ ok: decision.found });
+    } else outcome.answers.push(decision);
+  }
+  return outcome;
+}
+
+function create<R extends BatchRequest>(
+  outcome: BatchOutcome<R>,
+  { item, nowMs }: { item: R; nowMs: number },
+  number: number,
+): Found {
+  const { kind, admissionId } = item;
+  const name = item.name === '' ? defaultName(kind, number) : item.name;
+  const found = { number, name, admissionId, existing: false, named: false };
+  outcome.made.push({ number, name, item, nowMs });
+  if (item.name !== '') outcome.names.set(name, { number, kind, admissionId });
+  remember(outcome, item, found, nowMs);
+  return found;
+}
+
+function remember<R extends BatchRequest>({ keys }: BatchOutcome<R>, item: R, found: Found, nowMs: number): void {
+  const { number, name, admissionId, named } = found;
+  keys.set(item.idempotencyKey, { number, name, admissionId, named, bodyHash: item.bodyHash, atMs: nowMs });
+}
+
+const none: WorkspaceLimits = { running: 0, instances: 0, vcpus: 0 };
+
+const sum = (use: WorkspaceLimits, { instances, vcpus }: BatchRequest): WorkspaceLimits => ({
+  running: use.running + 1,
+  instances: use.instances + instances,
+  vcpus: use.vcpus + vcpus,
+});

@@ -1,0 +1,161 @@
+// The rows that a batch of admissions reads and writes: a few queries, however many admissions there are.
+import type { AdmissionBook, BatchOutcome } from '../domain/admission/batch.ts';
+import { idempotencyTtlMs } from '../domain/admission/limits.ts';
+import type { WorkspaceLimits } from '../domain/quota/state.ts';
+import { usageByUser } from './quota-rows.ts';
+import { newRecord } from './record-rows.ts';
+import type { AdmitItem, Workspace } from './store.ts';
+import type { Db } from './tables.ts';
+
+/** Every so many numbers a batch deletes expired keys: at most as many, which is more than were added since. */
+const deleteKeysEvery = 16;
+const maxDeletedKeys = 200;
+
+/** The workspace is locked by the caller. */
+export async function readBook(db: Db, workspace: Workspace, items: readonly AdmitItem[]): Promise<AdmissionBook> {
+  const { slug, limits, perUser } = workspace;
+  const keys = await db
+    .selectFrom('idempotency_keys')
+    .select(['key', 'number', 'name', 'admission_id', 'body_hash', 'at_ms', 'named'])
+    .where('workspace', '=', slug)
+    .where('key', 'in', unique(items.map(({ idempotencyKey }) => idempotencyKey)))
+    .execute();
+  const users = unique(items.map(({ user }) => user));
+  const own = await db
+    .selectFrom('users')
+    .select(['name', 'limits'])
+    .where('workspace', '=', slug)
+    .where('name', 'in', users)
+    .execute();
+  const ownLimits = new Map(own.map((row) => [row.name, JSON.parse(row.limits) as Partial<WorkspaceLimits>]));
+  const usage = await usageByUser(db, slug);
+  const useOf = new Map(usage.map(({ user, use }) => [user, use]));
+  return {
+    keys: new Map(
+      keys.map((row) => {
+        const { key, admission_id: admissionId, body_hash: bodyHash, at_ms: atMs, number, name } = row;
+        return [key, { number, name, admissionId, bodyHash, atMs, named: row.named === 1 }];
+      }),
+    ),
+    names: await readNames(db, slug, unique(items.map(({ name }) => name).filter((name) => name !== ''))),
+    workspace: { limits, use: usage.reduce((total, { use }) => sum(total, use), none) },
+    users: new Map(
+      users.map((user) => {
+        return [user, { use: useOf.get(user) ?? none, limits: { ...perUser, ...ownLimits.get(user) } }];
+      }),
+    ),
+  };
+}
+
+async function readNames(db: Db, workspace: string, names: string[]): Promise<AdmissionBook['names']> {
+  if (names.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('open_names')
+    .select(['name', 'number', 'kind', 'admission_id'])
+    .where('workspace', '=', workspace)
+    .where('name', 'in', names)
+    .execute();
+  return new Map(
+    rows.map(({ name, number, kind, admission_id: admissionId }) => [name, { number, kind, admissionId }]),
+  );
+}
+
+export async function writeOutcome(
+  db: Db,
+  workspace: string,
+  { made, keys, names }: BatchOutcome<AdmitItem>,
+): Promise<void> {
+  if (made.length > 0) {
+    await db
+      .insertInto('records')
+      .values(
+        made.map(({ number, name, item, nowMs }) =>
+          newRecord({ ...item, number, name, state: 'admitted', createdAtMs: nowMs }),
+        ),
+      )
+      .execute();
+    await db
+      .insertInto('reservations')
+      .values(
+        made.map(({ number, item: { user, instances, vcpus, workerVcpus } }) => ({
+          ...{ number, workspace, user_name: user, instances, vcpus, worker_vcpus: workerVcpus },
+          ...{ share: null, has: null },
+        })),
+      )
+      .execute();
+  }
+  await writeNames(db, workspace, names);
+  await writeKeys(db, workspace, keys);
+  const newest = made.at(-1);
+  if (newest === undefined || made.every(({ number }) => number % deleteKeysEvery !== 0)) return;
+  await deleteExpiredKeys(db, workspace, newest.nowMs);
+}
+
+async function writeNames(db: Db, workspace: string, names: BatchOutcome<AdmitItem>['names']): Promise<void> {
+  if (names.size === 0) return;
+  await db
+    .insertInto('open_names')
+    .values(
+      [...names].map(([name, { number, kind, admissionId }]) => ({
+        ...{ workspace, name, number, kind, admission_id: admissionId },
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['workspace', 'name']).doUpdateSet((build) => ({
+        number: build.ref('excluded.number'),
+        kind: build.ref('excluded.kind'),
+        admission_id: build.ref('excluded.admission_id'),
+      })),
+    )
+    .execute();
+}
+
+async function writeKeys(db: Db, workspace: string, keys: BatchOutcome<AdmitItem>['keys']): Promise<void> {
+  if (keys.size === 0) return;
+  await db
+    .insertInto('idempotency_keys')
+    .values(
+      [...keys].map(([key, { number, name, admissionId, bodyHash, atMs, named }]) => ({
+        ...{ workspace, key, number, name, admission_id: admissionId, body_hash: bodyHash, at_ms: atMs },
+        named: named ? 1 : 0,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['workspace', 'key']).doUpdateSet((build) => ({
+        number: build.ref('excluded.number'),
+        name: build.ref('excluded.name'),
+        admission_id: build.ref('excluded.admission_id'),
+        body_hash: build.ref('excluded.body_hash'),
+        at_ms: build.ref('excluded.at_ms'),
+        named: build.ref('excluded.named'),
+      })),
+    )
+    .execute();
+}
+
+/** The lock of the workspace keeps two processes from deleting the same keys. */
+async function deleteExpiredKeys(db: Db, workspace: string, nowMs: number): Promise<void> {
+  await db
+    .deleteFrom('idempotency_keys')
+    .where('workspace', '=', workspace)
+    .where('key', 'in', (from) =>
+      from
+        .selectFrom('idempotency_keys')
+        .select('key')
+        .where('workspace', '=', workspace)
+        .where('at_ms', '<=', nowMs - idempotencyTtlMs)
+        .orderBy('at_ms')
+        .limit(maxDeletedKeys),
+    )
+    .execute();
+}
+
+const unique = (values: string[]): string[] => [...new Set(values)];
+
+const none: WorkspaceLimits = { running: 0, instances: 0, vcpus: 0 };
+
+const sum = (a: WorkspaceLimits, b: WorkspaceLimits): WorkspaceLimits => ({
+  running: a.running + b.running,
+  instances: a.instances + b.instances,
+  vcpus: a.vcpus + b.vcpus,
+});

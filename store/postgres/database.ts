@@ -1,0 +1,94 @@
+// PostgreSQL, for control planes on several hosts.
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { Kysely, PostgresDialect } from 'kysely';
+import { Pool, types } from 'pg';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import type { Database } from '../database.ts';
+import type { Db, Tables } from '../tables.ts';
+import { isConnectionLost, isRepeatable, postgresError } from './errors.ts';
+import { createTurns } from './turns.ts';
+
+/** Connections of one process; PostgreSQL accepts 100 unless it is configured otherwise. */
+const maxConnections = 10;
+const connectTimeoutMs = 5_000;
+/** Longer than the API's callers wait: 10 s. */
+const maxQueueMs = 15_000;
+/** A query takes milliseconds. The server gives up first; the client does when the network has swallowed the answer. */
+const queryTimeoutMs = 20_000;
+const clientTimeoutMs = 25_000;
+/** Locks are held for one short transaction; the lock of a process that stopped inside one is freed after this time. */
+const lockTimeoutMs = 10_000;
+const idleTransactionTimeoutMs = 10_000;
+/** Repetitions of a transaction that PostgreSQL rolled back in favour of another one. */
+const maxRepetitions = 10;
+
+/** VALIDATION for a URL that cannot be read; the connection is made by the first query. No error contains the password. */
+export function openPostgres(url: string): Database {
+  const pool = new Pool({
+    connectionString: checked(url),
+    max: maxConnections,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: clientTimeoutMs,
+    statement_timeout: queryTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
+    keepAlive: true,
+    application_name: 'ropewalk',
+    types: { getTypeParser },
+  });
+  // A connection that is lost also emits `error`; without a listener that ends the process. Its query rejects as well, and the
+  // pool removes it.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const inTurn = createTurns({ turns: maxConnections, maxWaitMs: maxQueueMs });
+  return {
+    engine: 'postgres',
+    read: (query) => inTurn(() => repeating(() => query(db), isConnectionLost)),
+    write: (transaction) => inTurn(() => write(db, transaction)),
+    close: () => db.destroy(),
+  };
+}
+
+async function write<T>(db: Db, transaction: (db: Db) => Promise<T>): Promise<T> {
+  let isCommitting = false;
+  const attempt = (): Promise<T> =>
+    db.transaction().execute(async (each) => {
+      isCommitting = false;
+      const answer = await transaction(each);
+      isCommitting = true;
+      return answer;
+    });
+  // A connection that was lost during the commit leaves open whether it was done: the caller must ask again.
+  return repeating(attempt, (error) => !isCommitting && isConnectionLost(error));
+}
+
+/** Repeats what PostgreSQL asks to repeat, and once what a lost connection certainly undid: after a restart of the server. */
+async function repeating<T>(attempt: () => Promise<T>, isUndone: (error: unknown) => boolean): Promise<T> {
+  let wasLost = false;
+  for (let repetition = 0; ; repetition += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!wasLost && isUndone(error)) wasLost = true;
+      else if (!isRepeatable(error) || repetition >= maxRepetitions) throw postgresError(error);
+    }
+    await delay(Math.random() * 2 ** Math.min(repetition, 7));
+  }
+}
+
+function checked(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed !== null && /^postgres(ql)?:$/.test(parsed.protocol)) return url;
+  // Nothing of the URL is repeated: it may hold a password.
+  const message = 'ROPEWALK_DATABASE_URL is not a URL of PostgreSQL.';
+  const hint =
+    'Write postgresql://USER:PASSWORD@HOST:5432/DATABASE, with special characters of the password percent-encoded.';
+  throw new RopewalkError({ code: 'VALIDATION', message, hint });
+}
+
+/** Counts, sums and times as numbers: all of them are below 2^53. By default `pg` gives bigint and numeric as text. */
+const getTypeParser: typeof types.getTypeParser = (type: number, format?: 'text' | 'binary') =>
+  type === types.builtins.INT8 || type === types.builtins.NUMERIC ? Number : types.getTypeParser(type, format);

@@ -1,0 +1,49 @@
+// Error codes of PostgreSQL: https://www.postgresql.org/docs/15/errcodes-appendix.html, and of Node's sockets.
+import { RopewalkError } from '../../domain/errors.ts';
+
+/** serialization_failure, deadlock_detected: the same transaction succeeds when it is repeated. */
+const repeatable = new Set(['40001', '40P01']);
+
+/** admin_shutdown, crash_shutdown, cannot_connect_now, lock_not_available, query_canceled, read_only_sql_transaction, idle timeout. */
+const unavailable = new Set(['57P01', '57P02', '57P03', '55P03', '57014', '25006', '25P03']);
+/** Connection exceptions, wrong credentials, unknown database, insufficient resources, operator intervention, system errors. */
+const unavailableClasses = new Set(['08', '28', '3D', '53', '57', '58']);
+const socketCodes = new Set(
+  'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ENOTFOUND EAI_AGAIN ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOENT EACCES'.split(
+    ' ',
+  ),
+);
+/** `pg` gives no codes to these. */
+const lostMessages =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|Query read timeout|The server does not support SSL)/;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+export const isRepeatable = (error: unknown): boolean => repeatable.has(codeOf(error));
+
+/** The connection is gone, and with it the transaction unless it was being committed. */
+export const isConnectionLost = (error: unknown): boolean => {
+  const code = codeOf(error);
+  if (error instanceof Error && lostMessages.test(error.message)) return true;
+  return code.startsWith('08') || code === '57P01' || code === '57P02' || code === 'ECONNRESET' || code === 'EPIPE';
+};
+
+/** UNAVAILABLE for a database that cannot be reached or answers too late; other errors stay as they are. */
+export function postgresError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = codeOf(error);
+  const isUnavailable =
+    unavailable.has(code) ||
+    socketCodes.has(code) ||
+    (code.length === 5 && unavailableClasses.has(code.slice(0, 2))) ||
+    isConnectionLost(error) ||
+    isRepeatable(error);
+  if (!isUnavailable) return error;
+  // `pg` collects the attempts for several addresses in an error without a message.
+  const text = error.message === '' ? code : error.message;
+  const message = `The database cannot be used: PostgreSQL or the connection to it says "${text}".`;
+  const hint =
+    'Try again; if it stays so, check ROPEWALK_DATABASE_URL and that the server runs and accepts connections.';
+  return new RopewalkError({ code: 'UNAVAILABLE', message, hint }, { cause: error });
+}

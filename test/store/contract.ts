@@ -1,0 +1,29 @@
+// What every database of records promises. Each backend runs all of it.
+import { describe } from 'vitest';
+
+import { describeAdmissions } from './contract/admissions.ts';
+import { describeAdoption } from './contract/adoption.ts';
+import { describeDeployment } from './contract/deployment.ts';
+import { describeLists } from './contract/lists.ts';
+import { describeLogins } from './contract/logins.ts';
+import { describePeople } from './contract/people.ts';
+import { describeQuotas } from './contract/quotas.ts';
+import { describeRecords } from './contract/records.ts';
+import { describeStarts } from './contract/starts.ts';
+import { describeWorkspaces } from './contract/workspaces.ts';
+import type { Backend } from './fixtures.ts';
+
+export function describeStore(name: string, backend: Backend): void {
+  describe(`the store on ${name}`, () => {
+    describeDeployment(backend);
+    describeWorkspaces(backend);
+    describePeople(backend);
+    describeLogins(backend);
+    describeAdmissions(backend);
+    describeStarts(backend);
+    describeRecords(backend);
+    describeLists(backend);
+    describeAdoption(backend);
+    describeQuotas(backend);
+  });
+}

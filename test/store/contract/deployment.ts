@@ -1,0 +1,63 @@
+// The row of the deployment, and deferred commands.
+import { describe, expect, it } from 'vitest';
+
+import { addWorkspace, admitted, atOnce, expectOne, startMs, type Backend } from '../fixtures.ts';
+import { useStores } from './opened.ts';
+
+export function describeDeployment(backend: Backend): void {
+  describe('deployment', () => {
+    const stores = useStores(backend);
+
+    it('has no id until one process of many claims the database', async () => {
+      const { store, other } = stores();
+      expect(await store.deployment.read()).toBeNull();
+      const claims = await atOnce(10, stores(), (each, index) => each.deployment.claim(`dep-${index}`, startMs));
+      expectOne(claims, ({ isNew }) => isNew);
+      const ids = new Set(claims.map(({ deploymentId }) => deploymentId));
+      expect(ids.size).toBe(1);
+      const expected = { deploymentId: [...ids][0], createdAtMs: startMs };
+      expect(await other.deployment.read()).toMatchObject(expected);
+      expect(await other.deployment.claim('late', startMs)).toEqual({ deploymentId: [...ids][0], isNew: false });
+    });
+
+    it('gives no reserved number, and lowers its counter never', async () => {
+      const { store } = stores();
+      const { slug } = await addWorkspace(store);
+      await store.deployment.reserveNumbersTo(500);
+      await store.deployment.reserveNumbersTo(20);
+      expect(await store.deployment.read()).toMatchObject({ nextNumber: 501 });
+      expect(await admitted(store, slug)).toMatchObject({ number: 501, name: 'job-501' });
+    });
+
+    it('answers a ping', async () => {
+      await expect(stores().store.ping()).resolves.toBeUndefined();
+    });
+  });
+
+  describe('deferred commands', () => {
+    const stores = useStores(backend);
+
+    it('are kept once each, in the order of their arrival, until they are deleted', async () => {
+      const { store, other } = stores();
+      const command = (number: number, createdAtMs: number) => ({
+        ...{ kind: 'stop' as const, number, workspace: 'w', by: 'ada', createdAtMs },
+      });
+      await store.commands.put(command(2, 20));
+      await store.commands.put(command(1, 30));
+      await other.commands.put({ ...command(2, 40), by: 'bob' });
+      await store.commands.put({ ...command(2, 50), kind: 'cancel' });
+      expect(await other.commands.list(10)).toEqual([
+        command(2, 20),
+        command(1, 30),
+        { ...command(2, 50), kind: 'cancel' },
+      ]);
+      expect(await store.commands.list(1)).toHaveLength(1);
+      await store.commands.delete('stop', 2);
+      await store.commands.delete('stop', 2);
+      expect((await store.commands.list(10)).map(({ kind, number }) => `${kind} ${number}`)).toEqual([
+        'stop 1',
+        'cancel 2',
+      ]);
+    });
+  });
+}

@@ -1,0 +1,95 @@
+// From the admitted row to the started workflow.
+import { describe, expect, it } from 'vitest';
+
+import { addWorkspace, admitted, aJobView, anItem, atOnce, codeOf, startMs, type Backend } from '../fixtures.ts';
+import { useStores } from './opened.ts';
+
+export function describeStarts(backend: Backend): void {
+  describe('claims', () => {
+    const stores = useStores(backend);
+
+    it('give each admitted row to one process, oldest first', async () => {
+      const { store, other } = stores();
+      const { slug } = await addWorkspace(store);
+      const made = await atOnce(60, stores(), (each) => admitted(each, slug));
+      const query = { limit: 7, nowMs: startMs, claimUntilMs: startMs + 100 };
+      const claims = await atOnce(20, stores(), (each) => each.admissions.claim(query));
+      for (const claim of claims) {
+        const numbers = claim.map(({ number }) => number);
+        expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+        expect(numbers.length).toBeLessThanOrEqual(7);
+      }
+      // Calls that met the lock of another one may have left rows for the next poll.
+      const rest = await other.admissions.claim({ ...query, limit: 100 });
+      const claimed = [...claims.flat(), ...rest].map(({ number }) => number);
+      expect(claimed.toSorted((a, b) => a - b)).toEqual(made.map(({ number }) => number).toSorted((a, b) => a - b));
+    });
+
+    it('say what the start of the workflow needs, and end by themselves', async () => {
+      const { store, other } = stores();
+      const { slug } = await addWorkspace(store);
+      const item = anItem(slug, { kind: 'cluster', name: 'dash', user: 'bob', privateToCreator: true });
+      const answer = await store.admissions.admit(item, startMs);
+      const number = 'ok' in answer ? answer.ok.number : 0;
+      const query = { limit: 10, nowMs: startMs, claimUntilMs: startMs + 100, number };
+      const { admissionId, specRef } = item;
+      expect(await store.admissions.claim(query)).toEqual([
+        {
+          ...{ kind: 'cluster', number, workspace: slug, name: 'dash', user: 'bob', admissionId, specRef },
+          ...{ privateToCreator: true, admittedAtMs: startMs },
+        },
+      ]);
+      expect(await other.admissions.claim({ ...query, nowMs: startMs + 99 })).toEqual([]);
+      expect(
+        await other.admissions.claim({ ...query, nowMs: startMs + 100, claimUntilMs: startMs + 200 }),
+      ).toHaveLength(1);
+    });
+
+    it('leave out what was started', async () => {
+      const { store } = stores();
+      const { slug } = await addWorkspace(store);
+      const { number } = await admitted(store, slug);
+      for (const _ of [1, 2]) await store.admissions.started('job', number);
+      expect(await store.jobs.find(slug, number)).toMatchObject({ state: 'open', status: 'pending' });
+      const query = { limit: 10, nowMs: startMs, claimUntilMs: startMs + 1, number };
+      expect(await store.admissions.claim(query)).toEqual([]);
+    });
+
+    it('leave out what has written a view, though the starter crashed before it could say so', async () => {
+      const { store } = stores();
+      const { slug } = await addWorkspace(store);
+      const { number } = await admitted(store, slug);
+      await store.jobs.project({ view: aJobView(slug, number), version: 1, nowMs: startMs });
+      const query = { limit: 10, nowMs: startMs, claimUntilMs: startMs + 1, number };
+      expect(await store.admissions.claim(query)).toEqual([]);
+    });
+  });
+
+  describe('refused starts', () => {
+    const stores = useStores(backend);
+
+    it('end the row with the reason, and release name and quota', async () => {
+      const { store } = stores();
+      const { slug } = await addWorkspace(store, { running: 1 });
+      const { number } = await admitted(store, slug, { name: 'train' });
+      expect(codeOf(await store.admissions.admit(anItem(slug), startMs))).toBe('LIMIT_EXCEEDED');
+      await store.admissions.refused('job', number, { code: 'BAD', text: 'The specification is gone.' }, startMs + 5);
+      await store.admissions.refused('job', number, { code: 'LATE', text: '' }, startMs + 6);
+      expect(await store.jobs.find(slug, number)).toMatchObject({
+        ...{ state: 'ended', status: 'error', endedAtMs: startMs + 5, view: null },
+        refusal: { code: 'BAD', text: 'The specification is gone.' },
+      });
+      expect(await admitted(store, slug, { name: 'train' })).toMatchObject({ existing: false });
+    });
+
+    it('do nothing to a row whose workflow was started', async () => {
+      const { store } = stores();
+      const { slug } = await addWorkspace(store);
+      const { number } = await admitted(store, slug);
+      await store.admissions.started('job', number);
+      await store.admissions.refused('job', number, { code: 'LATE', text: '' }, startMs);
+      expect(await store.jobs.find(slug, number)).toMatchObject({ state: 'open', refusal: null });
+      expect((await store.workspaces.usage(slug)).total.running).toBe(1);
+    });
+  });
+}
