@@ -20,10 +20,9 @@ import { mountMeta } from './routes/meta.ts';
 import { mountInstanceTypes } from './routes/instance-types.ts';
 import { mountPlans } from './routes/plans.ts';
 import { mountPeople } from './routes/people.ts';
-import { createDeps, type Ports } from '../services/context.ts';
+import type { Deps } from '../services/context.ts';
 
-export function createApp(ports: Ports): App {
-  const deps = createDeps(ports);
+export function createApp(deps: Deps): App {
   const app: App = new OpenAPIHono<AppEnv>({
     defaultHook: (result) => {
       if (!result.success) throw validationProblem(result.error);

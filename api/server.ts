@@ -1,5 +1,6 @@
 // The API process: reads its environment, wires the ports, listens (on loopback unless told otherwise), and drains when it
-// is told to end. It starts while Temporal is away, since the connection is made when it is first needed.
+// is told to end. It starts while Temporal is unavailable: that connection is made when it is first needed. It does not start
+// without its database.
 import { access, constants, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -30,11 +31,11 @@ import { websocketsOnly, withDashboards } from './relay/serve.ts';
 import { readSettings } from './settings.ts';
 import { publishProgram } from '../services/agents/program.ts';
 import { isStillGood } from '../services/auth/verify-token.ts';
-import { runIntentLoop } from '../services/intents/loop.ts';
-import { createKeptWorkspaces } from '../services/kept-workspaces.ts';
+import { createDeps } from '../services/context.ts';
+import { runDeferredWork } from '../services/deferred-work.ts';
 import { createProviderLogs } from '../services/provider-logs.ts';
 import { createTemporalPort, temporalClientOptions } from '../services/temporal-port.ts';
-import { createViews } from '../services/views.ts';
+import { openDatabase } from './database.ts';
 
 const temporal = readForeign('TEMPORAL_*', () => loadClientConnectConfig());
 const settings = readOrExit(() => readSettings(process.env, 'problem' in temporal ? [temporal.problem] : []));
@@ -65,14 +66,14 @@ const aws =
     ? null
     : (await import('../providers/aws/regions.ts')).createAwsRegions(readAwsRegions(settings.awsSettings), Date.now);
 const registry = createRegistry('api', readVersion());
+const { store, deploymentId } = await openDatabase(settings, logger);
 
-const vault = createVault(objects, keys);
-
-const ports = {
+const deps = createDeps({
   workflows: createTemporalPort(client),
+  store,
+  deploymentId,
   objects,
-  vault,
-  kept: createKeptWorkspaces({ vault, logger }),
+  vault: createVault(objects, keys),
   tokens: rememberInstanceTokens(createTokens(keys)),
   keys,
   logger,
@@ -91,7 +92,7 @@ const ports = {
   identityKeys,
   readKeys: () => access(keyFile, constants.R_OK),
   ...(tracing === null ? {} : { trace: tracing.request }),
-};
+});
 const metrics =
   settings.metrics === null
     ? null
@@ -100,10 +101,8 @@ const metrics =
         sources: [() => registry.metrics()],
         onError: (error) => logger.warn({ err: error }, 'the metrics could not be read'),
       });
-const views = createViews(ports);
-const isGood = (session: { workspace: string; tokenId: string }) => isStillGood({ ...ports, views }, session);
-const relay = createDashboardRelay({ ...ports, views, isGood });
-const fetch = withDashboards(relay, createApp(ports).fetch);
+const relay = createDashboardRelay({ ...deps, isGood: (session) => isStillGood(deps, session) });
+const fetch = withDashboards(relay, createApp(deps).fetch);
 const connections = {
   maxConnections: settings.maxConnections,
   headersMs: requestHeadersMs,
@@ -120,10 +119,12 @@ const server = serve({ fetch, ...listen }, ({ address, port }) => {
 });
 limitConnections(server, connections);
 server.on('upgrade', relay.upgrade);
-void runIntentLoop({ ...ports, views });
+const deferredWork = runDeferredWork(deps);
 const closeRest = async (): Promise<void> => {
   await tracing?.close();
   await metrics?.close();
+  await deferredWork;
+  await store.close();
   await connection.close();
 };
 const drain = createDrain({
@@ -141,6 +142,7 @@ const drain = createDrain({
 server.on('error', (error) => {
   logger.fatal({ err: error }, 'the API cannot listen');
   process.exitCode = 1;
+  stopping.abort();
   void closeRest();
 });
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void drain());

@@ -21,6 +21,8 @@ import {
 
 export interface Settings {
   home: string;
+  /** PostgreSQL; null: SQLite in the home. */
+  databaseUrl: string | null;
   listen: string;
   port: number;
   publicUrl: string;
@@ -58,6 +60,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
   });
   return {
     home: values.ROPEWALK_HOME,
+    databaseUrl: values.ROPEWALK_DATABASE_URL ?? null,
     listen: values.ROPEWALK_LISTEN,
     port: values.ROPEWALK_PORT,
     publicUrl: values.ROPEWALK_PUBLIC_URL ?? `http://127.0.0.1:${values.ROPEWALK_PORT}`,
@@ -94,6 +97,7 @@ const file = z.string().refine((path) => existsSync(path), 'names no file of thi
 
 const environment = z.object({
   ROPEWALK_HOME: z.string().min(1).default(join(homedir(), '.ropewalk')),
+  ROPEWALK_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a URL of PostgreSQL' }).optional(),
   ROPEWALK_LISTEN: z.union([z.ipv4(), z.ipv6()], 'must be an IP address of this machine').default('127.0.0.1'),
   ROPEWALK_PORT: z.coerce
     .number('must be a port')
@@ -133,6 +137,7 @@ const environment = z.object({
 });
 
 const examples = {
+  ROPEWALK_DATABASE_URL: 'postgresql://ropewalk@db.example.com/ropewalk',
   ROPEWALK_LISTEN: '0.0.0.0',
   ROPEWALK_PORT: '7300',
   ROPEWALK_PUBLIC_URL: 'https://ropewalk.example.com',

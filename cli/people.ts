@@ -51,14 +51,13 @@ export function formatUsers(users: readonly User[]): string {
 }
 
 /** One row for the workspace, one for each user: what is used of what is allowed. */
-export function formatWorkspace({ slug, limits, perUser, use, users, staleSince }: WorkspaceInfo): string {
+export function formatWorkspace({ slug, limits, perUser, use, users }: WorkspaceInfo): string {
   const rows = [
     [`workspace ${slug}`, ...usage(use, limits)],
     ...users.map((user) => [`  ${user.name}`, ...usage(user.use, {})]),
     ['for each user', ...kinds.map((kind) => (perUser[kind] === undefined ? '' : `at most ${perUser[kind]}`))],
   ];
-  const table = formatTable([left('Used of allowed'), ...usageColumns], rows);
-  return staleSince === null ? table : `${table}\nAs of ${formatTime(staleSince)}.`;
+  return formatTable([left('Used of allowed'), ...usageColumns], rows);
 }
 
 function usage(use: Limits, limits: SomeLimits): string[] {

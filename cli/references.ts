@@ -26,6 +26,6 @@ async function numberOf(
   throw new NotFoundError(`no open ${noun} has the name ${reference}`, {
     code: 'NOT_FOUND',
     status: 404,
-    hint: `What is over has given its name back: find its number with ropewalk ${group} list.`,
+    hint: `An ended one releases its name: find its number with ropewalk ${group} list --name ${reference}.`,
   });
 }

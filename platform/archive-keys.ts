@@ -15,6 +15,3 @@ export const specKey = (workspace: string, admissionId: string): string => `spec
 export const sealedPrefix = 'vault/';
 export const caKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}-ca.sealed`;
 export const bundleKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}.sealed`;
-
-/** What was last known of a workspace, sealed, for an API that is started while Temporal is away. */
-export const keptWorkspaceKey = (workspace: string): string => `kept/workspaces/${workspace}.json`;

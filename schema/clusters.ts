@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { maxValueDepth } from '../domain/limits.ts';
-import { durationInput, pageQuery, reason } from './common.ts';
+import { durationInput, listOf, listQuery, reason } from './common.ts';
 import { clusterMachinesInput } from './machines.ts';
 import { envMap, nameInput } from './jobs.ts';
 import { planPrice } from './plans.ts';
@@ -64,6 +64,8 @@ export const createdCluster = z.object({
   name: z.string(),
   existing: z.boolean(),
   warnings: z.array(z.string()),
+  /** Temporal is unavailable: the cluster is accepted, and starts when Temporal is available again. */
+  acceptedForLater: z.literal(true).optional(),
   /** Of a new one on a cloud, all its instances together. */
   pricePerHour: planPrice.optional(),
 });
@@ -97,8 +99,13 @@ export const clusterLogsQuery = z.object({
   since: z.iso.datetime().optional(),
 });
 
-/** With `name`: only the open cluster of that name, if there is one. What is over is known by its number. */
-export const listClustersQuery = pageQuery.extend({ name: nameInput.optional() });
+export const listClustersQuery = listQuery.extend({
+  name: nameInput.optional(),
+  status: listOf(clusterStatus).optional(),
+  /** `job`: those that run the tasks of a job. `dask`: the others. */
+  kind: z.enum(['dask', 'job']).optional(),
+});
+export type ListClustersQuery = z.output<typeof listClustersQuery>;
 
 export const daskProcess = z.object({
   name: z.string(),
@@ -190,7 +197,7 @@ export const cluster = z.object({
   /** Null for a job's cluster. */
   dask: dask.nullable(),
   staleSince: time,
-  /** Temporal is away: the wish to end it is written down, and told when it is back. */
+  /** Temporal is unavailable, or it has not started yet: the command to end it is stored and delivered later. */
   acceptedForLater: z.literal(true).optional(),
   /** It is private to somebody else: what only its creator may see is left empty. */
   withheld: z.literal(true).optional(),

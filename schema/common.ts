@@ -27,5 +27,33 @@ export const pageQuery = z.object({
 
 export const numberParam = z.object({ number: z.coerce.number().int().min(1).max(999_999_999_999) });
 
+/** A time or how long ago: `2026-11-22T10:00:00Z`, `2h`, `3 days`. */
+const timeOrAge = z.string().min(1).max(64).describe('An RFC 3339 time, or how long ago: 2h, 3 days.');
+
+/** One or more, as repeated parameters or with commas between them. */
+export const listOf = <T extends z.ZodType>(item: T) =>
+  z.preprocess(
+    (value) =>
+      (Array.isArray(value) ? value : [value]).flatMap((each) => (typeof each === 'string' ? each.split(',') : each)),
+    z.array(item).min(1).max(20),
+  );
+
+/** All given conditions hold. Jobs and clusters add what is theirs. */
+export const listQuery = pageQuery.extend({
+  /** Exactly this name. */
+  name: z.string().min(1).max(100).optional(),
+  /** `true`: only those that have not ended. A name belongs to at most one of them. */
+  open: z.enum(['true', 'false']).default('false'),
+  /** Started by this user. */
+  user: z.string().min(1).max(100).optional(),
+  /** Started at this time or later. */
+  since: timeOrAge.optional(),
+  /** Started at this time or earlier. */
+  until: timeOrAge.optional(),
+  /** Part of name or command, in any case. A private command is found by its creator only. */
+  q: z.string().min(1).max(200).describe('Part of name or command, in any case.').optional(),
+});
+export type ListQuery = z.output<typeof listQuery> & { status?: string[] | undefined };
+
 /** People may write "20 minutes" or 1200. */
 export const durationInput = z.union([z.number().positive(), z.string().min(1).max(64)]);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { maxRetries, maxTasks } from '../domain/limits.ts';
-import { durationInput, pageQuery, reason } from './common.ts';
+import { durationInput, listOf, listQuery, reason } from './common.ts';
 import { jobMachinesInput } from './machines.ts';
 import { planPrice } from './plans.ts';
 
@@ -67,6 +67,8 @@ export const createdJob = z.object({
   existing: z.boolean(),
   /** Options that have no effect here, in sentences. */
   warnings: z.array(z.string()),
+  /** Temporal is unavailable: the job is accepted, and starts when Temporal is available again. */
+  acceptedForLater: z.literal(true).optional(),
   /** Of a new one on a cloud, all its instances together. */
   pricePerHour: planPrice.optional(),
 });
@@ -103,7 +105,7 @@ export const job = z.object({
   recentErrors: z.array(z.object({ task: count, attempt: count, text: z.string(), at: z.iso.datetime() })),
   /** Set when the answer is not fresh: Temporal could not be reached. */
   staleSince: time,
-  /** Temporal is away: the wish to end it is written down, and told when it is back. */
+  /** Temporal is unavailable, or it has not started yet: the command to end it is stored and delivered later. */
   acceptedForLater: z.literal(true).optional(),
   /** It is private to somebody else: what only its creator may see is left empty. */
   withheld: z.literal(true).optional(),
@@ -147,8 +149,8 @@ export const logLine = z.object({
 });
 export type LogLine = z.infer<typeof logLine>;
 
-/** With `name`: only the open job of that name, if there is one. What is over is known by its number. */
-export const listJobsQuery = pageQuery.extend({ name: nameInput.optional() });
+export const listJobsQuery = listQuery.extend({ name: nameInput.optional(), status: listOf(jobStatus).optional() });
+export type ListJobsQuery = z.output<typeof listJobsQuery>;
 
 export const eventsQuery = z.object({
   follow: z.enum(['true', 'false']).default('false'),

@@ -17,7 +17,6 @@
 // GET    /login?code=ABCD-EFGH          the page for people, and POST /login from it
 import { z } from 'zod';
 
-import { maxOpenInWorkspace } from '../domain/limits.ts';
 import { durationInput } from './common.ts';
 
 const count = z.number().int();
@@ -96,9 +95,7 @@ export const tokenIdParam = z.object({ id: z.string().regex(/^[a-z0-9]{12}$/, '1
 export const limits = z.object({ running: count, instances: count, vcpus: count });
 export type Limits = z.infer<typeof limits>;
 export const someLimits = z.strictObject({
-  running: limit
-    .max(maxOpenInWorkspace, `at most ${maxOpenInWorkspace}, which one workspace can keep track of`)
-    .optional(),
+  running: limit.optional(),
   instances: limit.optional(),
   vcpus: limit.optional(),
 });
@@ -135,7 +132,6 @@ export const workspaceInfo = z.object({
   users: z.array(z.object({ name: z.string(), use: limits })),
   /** Who changed what about people and limits; for admins, newest last. */
   events: z.array(z.object({ at: time, by: z.string().nullable(), code: z.string(), text: z.string() })),
-  staleSince: time.nullable(),
 });
 export type WorkspaceInfo = z.infer<typeof workspaceInfo>;
 

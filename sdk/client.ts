@@ -42,7 +42,7 @@ export type { FailureGroup } from './cluster-errors.ts';
 export { startCluster } from './cluster-handle.ts';
 export type { ClusterHandle, StartClusterOptions } from './cluster-handle.ts';
 export type { ClusterWaitOptions, WorkerAmount } from './cluster-wait.ts';
-export type { ClusterEvent, ClustersApi, Duration } from './clusters.ts';
+export type { ClusterEvent, ClusterListOptions, ClustersApi, Duration } from './clusters.ts';
 export {
   AuthenticationError,
   ConflictError,
@@ -59,7 +59,8 @@ export type { FollowOptions } from './follow.ts';
 export type {
   CallOptions,
   CreateOptions,
-  FindableListOptions,
+  Filter,
+  JobListOptions,
   JobsApi,
   ListOptions,
   LogOptions,

@@ -7,7 +7,7 @@ import { defaultAmount, waitForEnd, waitForScheduler, waitForWorkers } from './c
 import { createOwn } from './create-own.ts';
 import type { EventOptions } from './events.ts';
 import { readEvents } from './events.ts';
-import type { CallOptions, CreateOptions, FindableListOptions } from './jobs.ts';
+import type { CallOptions, CreateOptions, Filter, ListOptions } from './jobs.ts';
 import { findIn, listOf } from './jobs.ts';
 import type { ClusterLogOptions } from './logs.ts';
 import { readLogs } from './logs.ts';
@@ -19,6 +19,12 @@ export type ClusterEvent = Cluster['events'][number];
 
 /** Seconds, or words as Dask takes them: `5 minutes`, `90s`. */
 export type Duration = number | string;
+
+export interface ClusterListOptions extends ListOptions, Filter {
+  status?: Cluster['status'] | readonly Cluster['status'][];
+  /** `job`: those that run the tasks of a job; `dask`: the others. Both unless given. */
+  kind?: 'dask' | 'job';
+}
 
 export interface ClustersApi {
   /**
@@ -34,7 +40,7 @@ export interface ClustersApi {
   /** The open cluster of that name, or null. A job's cluster has the job's name. */
   find(name: string, options?: CallOptions): Promise<Cluster | null>;
   /** Newest first, those of jobs included. */
-  list(options?: FindableListOptions): Paged<Cluster>;
+  list(options?: ClusterListOptions): Paged<Cluster>;
   /** Asks for this many workers; those too many are drained first. Throws ConflictError for a job's or an ending one. */
   scale(number: number, workers: number, options?: CallOptions): Promise<void>;
   /** Lets the cluster follow its work between two counts of workers; null turns that off. */

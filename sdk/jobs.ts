@@ -32,9 +32,24 @@ export interface ListOptions extends CallOptions {
   after?: string;
 }
 
-export interface FindableListOptions extends ListOptions {
-  /** Only the open one of this name. */
+/** Which ones a list has; all given conditions hold. */
+export interface Filter {
+  /** Exactly this name, ended ones included. */
   name?: string;
+  /** Only those that have not ended: at most one of them has a given name. */
+  open?: boolean;
+  /** Started by this user. */
+  user?: string;
+  /** Started at this time or later; a text may say how long ago: `2h`, `3 days`. */
+  since?: Date | string;
+  /** Started at this time or earlier. */
+  until?: Date | string;
+  /** Part of the name or command, in any case. */
+  search?: string;
+}
+
+export interface JobListOptions extends ListOptions, Filter {
+  status?: Job['status'] | readonly Job['status'][];
 }
 
 export interface JobsApi {
@@ -47,10 +62,10 @@ export interface JobsApi {
   plan(input: CreateJob, options?: CallOptions): Promise<Plan>;
   /** Throws NotFoundError. */
   get(number: number, options?: CallOptions): Promise<Job>;
-  /** The open job of that name, or null: what is over is known by its number. */
+  /** The open job of that name, or null. `list` finds ended ones. */
   find(name: string, options?: CallOptions): Promise<Job | null>;
   /** Newest first. */
-  list(options?: FindableListOptions): Paged<Job>;
+  list(options?: JobListOptions): Paged<Job>;
   /** A job's tasks, by index. Throws NotFoundError. */
   tasks(number: number, options?: ListOptions): Paged<Task>;
   /** What tasks printed; each task's lines in order. Throws NotFoundError, or ConnectionError midway if not followed. */
@@ -91,12 +106,19 @@ export function createJobsApi(request: SendRequest): JobsApi {
 }
 
 /** Any list route: they all page alike. */
-export function listOf<T>(request: SendRequest, path: string, options: FindableListOptions = {}): Paged<T> {
-  const { limit, name, signal } = options;
+export function listOf<T>(request: SendRequest, path: string, options: ListOptions & AnyFilter = {}): Paged<T> {
+  const { limit, signal, after: first, status, since, until, search: q, ...rest } = options;
+  const statuses = status === undefined || typeof status === 'string' ? status : status.join(',');
+  const query = { ...rest, limit, status: statuses, since: timeText(since), until: timeText(until), q };
   const fetchPage = (after: string | undefined): Promise<Page<T>> =>
-    requestJson<Page<T>>(request, { method: 'GET', path, query: { limit, after, name }, signal });
-  return createPaged(fetchPage, options.after);
+    requestJson<Page<T>>(request, { method: 'GET', path, query: { ...query, after }, signal });
+  return createPaged(fetchPage, first);
 }
+
+type AnyFilter = Filter & { status?: string | readonly string[]; kind?: string };
+
+const timeText = (time: Date | string | undefined): string | undefined =>
+  time instanceof Date ? time.toISOString() : time;
 
 export async function findIn<T>(
   request: SendRequest,
@@ -104,6 +126,6 @@ export async function findIn<T>(
   name: string,
   { signal }: CallOptions = {},
 ): Promise<T | null> {
-  const { items } = await listOf<T>(request, path, { name, limit: 1, ...(signal && { signal }) });
+  const { items } = await listOf<T>(request, path, { name, open: true, limit: 1, ...(signal && { signal }) });
   return items[0] ?? null;
 }

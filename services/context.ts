@@ -1,4 +1,4 @@
-// What every service gets: its dependencies, who asks, and the request's id. Built once per process, never global.
+// What every service gets: its dependencies, the caller, and the request's id. Built once per process, never global.
 import { randomUUID } from 'node:crypto';
 
 import type { Logger } from 'pino';
@@ -11,7 +11,7 @@ import {
   defaultRequestsPerSecond,
 } from '../domain/limits.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../domain/job/protocol.ts';
-import type { AdmitItem, Role, Scope } from '../domain/workspace/state.ts';
+import type { Role, Scope } from '../domain/people/state.ts';
 import type { IdentityKeys } from '../platform/aws-identity.ts';
 import type { Keys } from '../platform/keys.ts';
 import { noMetrics, type ApiMetrics, type UpdateKind } from '../platform/metrics/api-metrics.ts';
@@ -22,7 +22,9 @@ import type { Vault } from '../platform/vault/vault.ts';
 import type { LogLine, LogQuery } from '../providers/provider.ts';
 import { clusterMessages, type ReportAnswer, type ReportItem } from '../contracts/cluster.ts';
 import { jobMessages } from '../contracts/job.ts';
-import { workspaceMessages, type AdmitOk } from '../workflows/workspace/messages.ts';
+import type { Store } from '../store/store.ts';
+import { createStarter, type Starter } from './admission/starter.ts';
+import { createTokenCache, type TokenCache } from './auth/token-cache.ts';
 import type { FlushWatch } from './group-commit/group-commit.ts';
 import { createGroupCommits, type GroupCommits } from './group-commit/registry.ts';
 import { createTemporalFlush } from './group-commit/temporal-flush.ts';
@@ -30,11 +32,9 @@ import { readClusterOrders } from './agents/orders.ts';
 import { type BodyRoom, createBodyRoom } from './body-room.ts';
 import { createPrograms, type Programs } from './agents/program.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
-import type { KeptWorkspaces } from './kept-workspaces.ts';
 import { createLoginRates, type LoginRates } from './login/rates.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
-import { createPeopleUpdates, type PeopleUpdates } from './people/updates.ts';
 import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
 import type { Clouds } from './machines.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
@@ -44,6 +44,9 @@ import type { WorkflowsPort } from './workflows-port.ts';
 /** What the composition root brings. */
 export interface Ports {
   workflows: WorkflowsPort;
+  store: Store;
+  /** Whose database and namespace these are. */
+  deploymentId: string;
   objects: Objects;
   vault: Vault;
   tokens: Tokens;
@@ -58,7 +61,7 @@ export interface Ports {
   clouds?: Clouds;
   /** This machine, for the local provider. */
   local: { hostId: string; cores: number };
-  /** Aborts when the process is told to end: open streams are cut, so that their readers come back elsewhere. */
+  /** Aborts when the process ends: open streams are cut, and their readers come back to another replica. */
   stopping: AbortSignal;
   /** By which instances of EC2 are known. Default: none are. */
   identityKeys?: IdentityKeys;
@@ -66,8 +69,6 @@ export interface Ports {
   metrics?: ApiMetrics;
   /** Default: tracing is off. */
   trace?: RequestTracer;
-  /** What an earlier process knew of workspaces. Default: nothing is kept. */
-  kept?: KeptWorkspaces;
   /** What one caller may ask. Default: that of domain/limits.ts. */
   quotas?: Partial<QuotaLimits>;
   /** Proxies of ours before the API, each of which adds to X-Forwarded-For. Default: none, the header is not read. */
@@ -86,12 +87,12 @@ export interface Deps extends Omit<Ports, 'quotas'> {
   readiness: () => Promise<Readiness>;
   views: Views;
   taskRecords: TaskRecords;
-  admissions: GroupCommits<AdmitItem, AdmitOk>;
+  tokenCache: TokenCache;
+  starter: Starter;
   reports: GroupCommits<ReportItem, ReportAnswer>;
   exchanges: GroupCommits<ExchangeItem, ExchangeAnswer>;
   orders: OrderWatch;
   keepalives: Keepalives;
-  people: PeopleUpdates;
   loginRates: LoginRates;
 }
 
@@ -99,6 +100,8 @@ export interface Deps extends Omit<Ports, 'quotas'> {
 export interface Actor {
   workspace: string;
   user: string;
+  /** Never reused: a name that was removed and added again is another user. */
+  userId: string;
   tokenId: string;
   role: Role;
   /** Those of the token, as far as the user's role has them now. */
@@ -106,8 +109,6 @@ export interface Actor {
   expiresAtMs: number | null;
   /** When the token was checked. */
   checkedAtMs: number;
-  /** The token could not be checked just now and is honoured from memory: enough to read and to end things. */
-  isStale: boolean;
 }
 
 export interface Context<A = Actor> {
@@ -142,10 +143,8 @@ export function createDeps(ports: Ports): Deps {
     readiness: createReadiness({ ...ports, readKeys, replica: randomUUID() }),
     views,
     taskRecords: createTaskRecords(ports.objects),
-    admissions: createGroupCommits({
-      flush: createTemporalFlush(workflows, workspaceMessages.admit),
-      watch: watch('admit'),
-    }),
+    tokenCache: createTokenCache({ ...ports, metrics }),
+    starter: createStarter({ ...ports, metrics }),
     reports: createGroupCommits({
       flush: createTemporalFlush(workflows, clusterMessages.report),
       watch: watch('report'),
@@ -155,7 +154,6 @@ export function createDeps(ports: Ports): Deps {
       holdMs: ordersHoldMs,
     }),
     keepalives: createKeepalives(ports.now),
-    people: createPeopleUpdates(workflows),
     loginRates: createLoginRates(ports.now),
     exchanges: createGroupCommits({
       flush: createTemporalFlush(workflows, jobMessages.exchange),

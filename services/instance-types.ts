@@ -15,7 +15,7 @@ export async function listInstanceTypes(
   { deps, actor }: Context,
   query: InstanceTypesQuery,
 ): Promise<InstanceTypeList> {
-  requireScope(actor, 'read', { honourStale: true });
+  requireScope(actor, 'read');
   const provider = query.provider ?? deps.clouds.preferred;
   const offers = await offersOf(deps, provider, query.region);
   const zones = query.zone === undefined ? [] : [query.zone];

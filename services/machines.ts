@@ -15,7 +15,7 @@ import { positiveMs } from './clusters/durations.ts';
 
 /** A cloud, or a region of one, that this control plane may launch on. */
 export interface CloudPort {
-  region?: string;
+  region: string;
   offers(): Promise<readonly Offer[]>;
   /** Those for which the configuration has a subnet. */
   zones: readonly string[];
@@ -120,7 +120,7 @@ export async function resolveMachines(
       headTypes: heads.map(({ type }) => type),
       architecture,
       spotPolicy: policy,
-      ...(cloud.region === undefined ? {} : { region: cloud.region }),
+      region: cloud.region,
       zones,
       allowCrossZone: input.allowCrossZone ?? false,
       diskGib: diskOf(input.diskSize),
@@ -142,7 +142,7 @@ function zonesOf({ region, zones }: CloudPort, wanted: string | undefined): stri
   throw new RopewalkError({
     code: 'VALIDATION',
     field: 'zone',
-    message: `The configuration has no subnet in ${wanted}${region === undefined ? '' : `, in the region ${region}`}.`,
+    message: `The configuration has no subnet in ${wanted}, in the region ${region}.`,
     hint: `There are: ${zones.join(', ')}.`,
   });
 }

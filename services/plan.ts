@@ -13,14 +13,14 @@ import { rolesOf } from './plan-roles.ts';
 
 /** @throws RopewalkError VALIDATION as `createCluster` would. */
 export async function planCluster({ deps, actor }: Context, body: CreateClusterParsed): Promise<Plan> {
-  requireScope(actor, 'write', { honourStale: true });
+  requireScope(actor, 'write');
   const { machines, instances, warnings } = await readClusterRequest(deps, body);
   return planOf(deps, { machines, instances, warnings });
 }
 
 /** @throws RopewalkError VALIDATION as `createJob` would. */
 export async function planJob({ deps, actor }: Context, body: CreateJobParsed): Promise<Plan> {
-  requireScope(actor, 'write', { honourStale: true });
+  requireScope(actor, 'write');
   const { machines, resolved, warnings } = await readJobRequest(deps, body);
   return planOf(deps, { machines, instances: resolved.instances, warnings });
 }

@@ -1,18 +1,22 @@
-// Can this replica do its work now? Each part is asked by itself, so that whoever reads the answer knows which one is not
-// well. Probes come often, and a write to the store costs something: what it said is good for a while.
+// Whether this replica can do its work now, part by part. Probes come often, and a write to the object store costs something:
+// its answer is kept for a while. Without Temporal the replica is ready still: it accepts creates and stops, and reads.
 import type { Objects } from '../platform/objects/objects.ts';
+import type { Store } from '../store/store.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
 export type PartState = 'ok' | 'unavailable';
 
 export interface Readiness {
+  /** The only part that the replica can be without. */
   temporal: PartState;
+  database: PartState;
   keys: PartState;
   objects: PartState;
 }
 
 export function createReadiness(ports: {
   workflows: Pick<WorkflowsPort, 'isReachable'>;
+  store: Pick<Store, 'ping'>;
   objects: Objects;
   /** Rejects when the key file cannot be read. */
   readKeys: () => Promise<unknown>;
@@ -26,7 +30,15 @@ export function createReadiness(ports: {
   let last: { atMs: number; isWell: Promise<boolean> } | null = null;
   /** One at a time: a store that hangs, or a key file on it, must not gather a round of each probe. */
   let asking: Promise<boolean> | null = null;
-  let reading: Promise<boolean> | null = null;
+  const isWithinDeadline = (check: () => Promise<unknown>): (() => Promise<boolean>) => {
+    let checking: Promise<boolean> | null = null;
+    return () => {
+      checking ??= succeeds(check).finally(() => (checking = null));
+      return within(deadlineMs, checking);
+    };
+  };
+  const areKeysWell = isWithinDeadline(ports.readKeys);
+  const isDatabaseWell = isWithinDeadline(() => ports.store.ping());
 
   const isStoreWell = (): Promise<boolean> => {
     const nowMs = ports.now();
@@ -36,14 +48,20 @@ export function createReadiness(ports: {
     }
     return last.isWell;
   };
-  const areKeysWell = (): Promise<boolean> => {
-    reading ??= succeeds(ports.readKeys).finally(() => (reading = null));
-    return within(deadlineMs, reading);
-  };
 
   return async () => {
-    const [temporal, keys, objects] = await Promise.all([ports.workflows.isReachable(), areKeysWell(), isStoreWell()]);
-    return { temporal: stateOf(temporal), keys: stateOf(keys), objects: stateOf(objects) };
+    const [temporal, database, keys, objects] = await Promise.all([
+      ports.workflows.isReachable(),
+      isDatabaseWell(),
+      areKeysWell(),
+      isStoreWell(),
+    ]);
+    return {
+      temporal: stateOf(temporal),
+      database: stateOf(database),
+      keys: stateOf(keys),
+      objects: stateOf(objects),
+    };
   };
 }
 

@@ -1,24 +1,48 @@
-// What a caller is shown of a job or cluster: all of it, or, when it is private to somebody else, that it is there, whose,
-// how it stands and how much it takes. Every answer that holds one goes through here.
+// What a caller is shown of a job or cluster: all of it, or, when it is private to another user, that it exists, its user, its
+// status and its size. Every answer that holds one goes through here.
 import type { Cluster } from '../schema/clusters.ts';
 import type { Job } from '../schema/jobs.ts';
 import type { ClusterView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
-import { isHidden, ownedCluster, ownedJob } from './auth/privacy.ts';
+import type { StoredRecord } from '../store/store.ts';
+import { isHidden } from './auth/privacy.ts';
 import type { Context } from './context.ts';
+import { pendingCluster, pendingJob } from './row-views.ts';
 import { toWireCluster, toWireJob } from './to-wire.ts';
 import type { Viewed } from './views.ts';
 
 export function showJob({ actor }: Context, viewed: Viewed<JobView>): Job {
   const job = toWireJob(viewed);
-  return isHidden(actor, ownedJob(viewed.view)) ? outsideOfJob(job) : job;
+  return isHidden(actor, viewed.record) ? outsideOfJob(job) : job;
 }
 
-export async function showCluster({ deps, actor }: Context, viewed: Viewed<ClusterView>): Promise<Cluster> {
+export function showCluster({ actor }: Context, viewed: Viewed<ClusterView>): Cluster {
   const cluster = toWireCluster(viewed);
-  // One's own is never hidden, so that nothing has to be looked up for it.
-  if (cluster.user === actor.user) return cluster;
-  return isHidden(actor, await ownedCluster(deps, viewed.view)) ? outsideOfCluster(cluster) : cluster;
+  return isHidden(actor, viewed.record) ? outsideOfCluster(cluster) : cluster;
+}
+
+/** Of a row as a list has it. A view that cannot be shown is left out: one row never fails a page. */
+export const listedJob = (context: Context, record: StoredRecord<JobView>): Job =>
+  listed(context, record, showJob, (row) => pendingJob(row, null));
+
+export const listedCluster = (context: Context, record: StoredRecord<ClusterView>): Cluster =>
+  listed(context, record, showCluster, (row) => pendingCluster(row));
+
+function listed<V, W>(
+  context: Context,
+  record: StoredRecord<V>,
+  show: (context: Context, viewed: Viewed<V>) => W,
+  ofRow: (record: StoredRecord<V>) => V,
+): W {
+  const rowAlone = (): W => show(context, { view: ofRow(record), staleSinceMs: null, record });
+  if (record.view === null) return rowAlone();
+  try {
+    return show(context, { view: record.view, staleSinceMs: null, record });
+  } catch (error) {
+    const { workspace, number } = record;
+    context.deps.logger.error({ err: error, workspace, number }, 'a stored view cannot be shown');
+    return rowAlone();
+  }
 }
 
 /** The command, the tasks by number, and every text that may quote what it does or prints are left out. */

@@ -1,9 +1,10 @@
-// The port to Temporal over its client. Every call has a deadline: the client's own default is to wait for ever.
+// The port to Temporal over its client. Every call has a deadline: the client's own default is to wait forever.
 import {
   isGrpcServiceError,
   QueryNotRegisteredError,
   QueryRejectedError,
   ServiceError,
+  WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -11,6 +12,7 @@ import {
   type Client,
 } from '@temporalio/client';
 
+import type { WorkflowStart } from '../contracts/start.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
@@ -20,7 +22,30 @@ export function createTemporalPort(client: Client): WorkflowsPort {
   const within = <T>(deadlineAtMs: number, call: () => Promise<T>): Promise<T> =>
     client.withDeadline(deadlineAtMs, call);
 
+  /** The admission that has started this workflow. */
+  const admissionOf = async (workflowId: string): Promise<string | null> => {
+    const { memo } = await within(Date.now() + readDeadlineMs, () => client.workflow.getHandle(workflowId).describe());
+    const admissionId = memo?.['admissionId'];
+    return typeof admissionId === 'string' ? admissionId : null;
+  };
+
   return {
+    async start({ type, workflowId, input, options }: WorkflowStart) {
+      try {
+        const begin = () => client.workflow.start(type, { ...options, workflowId, args: [input] });
+        await within(Date.now() + readDeadlineMs, begin);
+        return { kind: 'started' } as const;
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw refusedStart(workflowId, error);
+      }
+      try {
+        return { kind: 'exists', admissionId: await admissionOf(workflowId) } as const;
+      } catch (error) {
+        // Its retention may have ended in between.
+        throw unavailable(error);
+      }
+    },
+
     async update<I, O>(
       workflowId: string,
       name: string,
@@ -130,6 +155,16 @@ function unavailable(error: unknown): unknown {
     },
     { cause: error, retryAfterMs },
   );
+}
+
+/** gRPC: INVALID_ARGUMENT, NOT_FOUND (the namespace), PERMISSION_DENIED, FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED. */
+const refusals = new Set([3, 5, 7, 9, 12, 16]);
+
+/** What the server refuses is no outage: it must not make other starts wait. */
+function refusedStart(workflowId: string, error: unknown): unknown {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  if (!isGrpcServiceError(cause) || !refusals.has(cause.code)) return unavailable(error);
+  return new RopewalkError({ code: 'INTERNAL', message: `Temporal refused to start ${workflowId}.` }, { cause: error });
 }
 
 /** Handlers of ours never throw on an item, so a failed update is a mistake of ours. */

@@ -1,278 +1,196 @@
-// How one reads. An open workflow is asked by query, at most once a second; a closed one is read from its result and
-// then from the archive; a number that is reserved but not yet started reads as pending. While Temporal is away, what was
-// last known is given with its time. Another workspace's number is answered exactly like one that does not exist.
-import { RopewalkError } from '../domain/errors.ts';
-import type { Holder } from '../domain/workspace/state.ts';
-import { archiveKey } from '../platform/archive-keys.ts';
-import { noMetrics, type ApiMetrics } from '../platform/metrics/api-metrics.ts';
-import type { Objects } from '../platform/objects/objects.ts';
-import { clusterSpec, type ClusterSpec } from '../schema/cluster-spec.ts';
-import { jobSpec, type JobSpec } from '../schema/job-spec.ts';
+// How one job or cluster is read. The row is found first, by workspace and number: another workspace's number looks exactly
+// like one that does not exist. An ended one is its row. An open one is its workflow's answer to a query, at most a second
+// old; while Temporal does not answer, the row, with the time it was written. Lists read rows only.
 import { clusterMessages, clusterWorkflowId, type ClusterView } from '../contracts/cluster.ts';
 import { jobMessages, jobWorkflowId, type JobView } from '../contracts/job.ts';
-import { workspaceMessages, workspaceWorkflowId, type WorkspaceView } from '../workflows/workspace/messages.ts';
-import type { KeptWorkspaces } from './kept-workspaces.ts';
-import { pendingCluster, pendingJob } from './pending-views.ts';
-import { createViewCache, type Cached, type ReadSource } from './view-cache.ts';
+import { RopewalkError } from '../domain/errors.ts';
+import type { Reason } from '../domain/reason.ts';
+import { noMetrics, type ApiMetrics } from '../platform/metrics/api-metrics.ts';
+import type { Objects } from '../platform/objects/objects.ts';
+import type { ClusterSpec } from '../schema/cluster-spec.ts';
+import type { JobSpec } from '../schema/job-spec.ts';
+import type { Store, StoredRecord } from '../store/store.ts';
+import { createLiveViews, type Live, type LiveViews } from './live-views.ts';
+import { clusterOfJob, pendingCluster, pendingDask, pendingJob } from './row-views.ts';
+import { readClusterSpec, readJobSpec } from './specs.ts';
+import { isUnavailable } from './unavailable.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
-/** A view with the time since when it may be out of date, or null. */
-export interface Viewed<T> {
-  view: T;
+/** A view with its row, and the time since when it may be out of date, or null. */
+export interface Viewed<V> {
+  view: V;
   staleSinceMs: number | null;
+  record: StoredRecord<V>;
 }
 
 export interface Views {
   /** Throws NOT_FOUND for what this workspace does not have. */
   job(workspace: string, number: number): Promise<Viewed<JobView>>;
-  cluster(workspace: string, number: number, options?: { maxAgeMs?: number }): Promise<Viewed<ClusterView>>;
-  /** null when there is no such workspace. */
-  workspace(slug: string, maxAgeMs: number): Promise<Cached<WorkspaceView | null>>;
-  /** The specification of an open job, or null; throws UNAVAILABLE while nobody can tell. */
+  cluster(workspace: string, number: number): Promise<Viewed<ClusterView>>;
+  /** For agents, whose token names what is theirs: the database is read only once the workflow has ended. */
+  jobOfAgent(workspace: string, number: number): Promise<JobView>;
+  clusterOfAgent(workspace: string, number: number, maxAgeMs: number): Promise<ClusterView>;
+  /** The specification of an open job, or null. */
   jobSpec(workspace: string, number: number): Promise<JobSpec | null>;
-  /** The specification of an open Dask cluster, or null; throws UNAVAILABLE while nobody can tell. */
+  /** The specification of an open Dask cluster, or null. */
   clusterSpec(workspace: string, number: number): Promise<ClusterSpec | null>;
-  /** Read anew next time: something was changed. */
+  /** The workflow is asked again next time: something was changed. */
   expire(number: number): void;
-  expireWorkspace(slug: string): void;
 }
 
 export function createViews(ports: {
+  store: Pick<Store, 'jobs' | 'clusters'>;
   workflows: WorkflowsPort;
-  objects: Objects;
+  objects: Pick<Objects, 'get'>;
   now: () => number;
   metrics?: ApiMetrics;
-  kept?: KeptWorkspaces | undefined;
 }): Views {
-  const { workflows, objects, now, metrics = noMetrics, kept } = ports;
+  const { store, workflows, objects, now, metrics = noMetrics } = ports;
 
-  const workspaces = createViewCache<WorkspaceView | null>({
-    now,
-    maxEntries: maxCached,
-    onRead: (source) => metrics.viewRead('workspace', source),
-    load: async (slug) => {
-      const startedAtMs = now();
-      const read = await workflows.query<WorkspaceView>(workspaceWorkflowId(slug), workspaceMessages.view);
-      if (read.kind !== 'value') return null;
-      await kept?.keep(slug, read.value, startedAtMs);
-      return read.value;
-    },
-    ...(kept === undefined ? {} : { recall: (slug: string) => kept.recall(slug) }),
-  });
-
-  const holderOf = async (workspace: string, number: number, maxAgeMs: number) => {
-    const { value } = await workspaces.get(workspace, maxAgeMs);
-    return value?.holders.find((holder) => holder.number === number) ?? null;
-  };
-  const jobSpecOf = async ({ specRef }: Holder): Promise<JobSpec | null> => {
-    const text = await readText(objects, specRef);
-    return text === null ? null : jobSpec.parse(JSON.parse(text));
-  };
-  const clusterSpecOf = async ({ specRef }: Holder): Promise<ClusterSpec | null> => {
-    const text = await readText(objects, specRef);
-    return text === null ? null : clusterSpec.parse(JSON.parse(text));
-  };
-  /** null only by a workspace that could be asked: what was said before an outage knows nothing of what began since. */
-  const openHolder = async (workspace: string, number: number) => {
-    const known = await holderOf(workspace, number, holderMaxAgeMs);
+  const findJob = async (workspace: string, number: number) =>
+    orNotFound(await store.jobs.find(workspace, number), 'job', number);
+  const findCluster = async (workspace: string, number: number): Promise<StoredRecord<ClusterView>> => {
+    const known = await store.clusters.find(workspace, number);
     if (known !== null) return known;
-    const { value, isStale } = await workspaces.get(workspace, 0);
-    const found = value?.holders.find((holder) => holder.number === number) ?? null;
-    if (found === null && isStale) throw cannotTell(workspace, number);
-    return found;
+    return orNotFound(clusterOfJob(await store.jobs.find(workspace, number)), 'cluster', number);
   };
-
-  const isHeld =
-    (holds: (holder: Holder) => boolean) =>
-    async (workspace: string, number: number): Promise<boolean | undefined> => {
-      const find = (view: WorkspaceView | null) =>
-        view?.holders.some((holder) => holder.number === number && holds(holder)) ?? false;
-      if (find((await workspaces.get(workspace, freshForMs)).value)) return true;
-      const { value, isStale } = await workspaces.get(workspace, 0);
-      return find(value) || (isStale ? undefined : false);
-    };
 
   const jobs = createReader<JobView>({
-    ...ports,
-    isHeld: isHeld(({ kind: is }) => is === 'job'),
-    onRead: (source) => metrics.viewRead('job', source),
-    kind: 'jobs',
-    workflowId: jobWorkflowId,
-    query: jobMessages.view,
-    pending: async (workspace, number, ended) => {
-      const holder = await holderOf(workspace, number, 0);
-      return holder?.kind === 'job' ? pendingJob(workspace, holder, await jobSpecOf(holder), ended, now()) : null;
-    },
+    find: findJob,
+    live: createLiveViews({
+      workflows,
+      now,
+      workflowId: jobWorkflowId,
+      query: jobMessages.view,
+      onRead: (source) => metrics.viewRead('job', source),
+    }),
+    pending: async (record) => pendingJob(record, await readJobSpec(objects, record.specRef)),
+    // A job that has only just started has not read its specification yet.
+    isBlank: (view) => view.tasks.total === 0,
+    failed: (view, reason) => ({ ...view, status: 'error', reason }),
+    onStale: () => metrics.viewRead('job', 'stale'),
+    now,
   });
   const clusters = createReader<ClusterView>({
-    ...ports,
-    isHeld: isHeld(() => true),
-    onRead: (source) => metrics.viewRead('cluster', source),
-    kind: 'clusters',
-    workflowId: clusterWorkflowId,
-    query: clusterMessages.view,
-    pending: async (workspace, number, ended) => {
-      const holder = await holderOf(workspace, number, 0);
-      if (holder === null) return null;
-      const spec = holder.kind === 'cluster' ? await clusterSpecOf(holder) : null;
-      return pendingCluster(workspace, holder, spec, ended, now());
-    },
+    find: findCluster,
+    live: createLiveViews({
+      workflows,
+      now,
+      workflowId: clusterWorkflowId,
+      query: clusterMessages.view,
+      onRead: (source) => metrics.viewRead('cluster', source),
+    }),
+    pending: async (record) => pendingCluster(record, await readMachines(objects, record)),
+    isBlank: (view) => view.status === 'pending' && view.job === null && view.dask === null,
+    failed: (view, reason) => ({ ...view, status: 'error', reason }),
+    onStale: () => metrics.viewRead('cluster', 'stale'),
+    now,
   });
 
   return {
-    async job(workspace, number) {
-      const read = await jobs.read(workspace, number, freshForMs);
-      // A job that has only just started has not read its specification yet: its reservation says more.
-      if (read.view.tasks.total > 0 || read.staleSinceMs !== null) return read;
-      const holder = await holderOf(workspace, number, freshForMs);
-      if (holder === null) return read;
-      return { ...read, view: pendingJob(workspace, holder, await jobSpecOf(holder), null, now()) };
-    },
-    async cluster(workspace, number, { maxAgeMs = freshForMs } = {}) {
-      const read = await clusters.read(workspace, number, maxAgeMs);
-      // So has a Dask cluster; a job's one is told everything when it is started.
-      const { status, job, dask } = read.view;
-      if (status !== 'pending' || job !== null || dask !== null || read.staleSinceMs !== null) return read;
-      const holder = await holderOf(workspace, number, freshForMs);
-      if (holder?.kind !== 'cluster') return read;
-      return { ...read, view: pendingCluster(workspace, holder, await clusterSpecOf(holder), null, now()) };
-    },
-    workspace: (slug, maxAgeMs) => workspaces.get(slug, maxAgeMs),
+    job: (workspace, number) => jobs.read(workspace, number),
+    cluster: (workspace, number) => clusters.read(workspace, number),
+    jobOfAgent: (workspace, number) => jobs.readForAgent(workspace, number, freshForMs),
+    clusterOfAgent: (workspace, number, maxAgeMs) => clusters.readForAgent(workspace, number, maxAgeMs),
     async jobSpec(workspace, number) {
-      const known = await openHolder(workspace, number);
-      return known?.kind === 'job' ? jobSpecOf(known) : null;
+      const record = await store.jobs.find(workspace, number);
+      return record === null || record.state === 'ended' ? null : readJobSpec(objects, record.specRef);
     },
     async clusterSpec(workspace, number) {
-      const known = await openHolder(workspace, number);
-      return known?.kind === 'cluster' ? clusterSpecOf(known) : null;
+      const record = await store.clusters.find(workspace, number);
+      const isOpen = record !== null && record.state !== 'ended' && record.job === null;
+      return isOpen ? readClusterSpec(objects, record.specRef) : null;
     },
     expire(number) {
       jobs.expire(number);
       clusters.expire(number);
     },
-    expireWorkspace: (slug) => workspaces.expire(slug),
   };
 }
-
-const cannotTell = (workspace: string, number: number) =>
-  new RopewalkError(
-    {
-      code: 'UNAVAILABLE',
-      message: `Workspace ${workspace} does not answer, so it is not known whether ${number} is open.`,
-      hint: 'Try again after the time given in Retry-After.',
-    },
-    { retryAfterMs: 1_000 },
-  );
 
 const freshForMs = 1_000;
-const holderMaxAgeMs = 5_000;
-const maxCached = 2_000;
 
-interface ReaderOptions<T> {
-  onRead: (source: ReadSource) => void;
-  workflows: WorkflowsPort;
-  objects: Objects;
+interface ReaderOptions<V> {
+  /** Throws NOT_FOUND. */
+  find: (workspace: string, number: number) => Promise<StoredRecord<V>>;
+  live: LiveViews<V>;
+  /** Before its workflow has said anything. */
+  pending: (record: StoredRecord<V>) => Promise<V>;
+  /** The workflow has not read its specification yet: `pending` says more. */
+  isBlank: (view: V) => boolean;
+  /** Its workflow ended without a result. */
+  failed: (view: V, reason: Reason) => V;
+  /** The workflow did not answer, and an older view is given. */
+  onStale: () => void;
   now: () => number;
-  kind: 'jobs' | 'clusters';
-  workflowId: (number: number) => string;
-  query: string;
-  /** Whether the workspace holds this number; undefined while nobody can tell. */
-  isHeld: (workspace: string, number: number) => Promise<boolean | undefined>;
-  /** What the workspace's reservation tells; `ended` says how the workflow ended if it left no result. */
-  pending: (workspace: string, number: number, ended: string | null) => Promise<T | null>;
 }
 
-/** A closed workflow without a result, or none at all, is remembered as such too. */
-type Live<T> = { kind: 'view'; view: T } | { kind: 'none'; ended: string | null };
+function createReader<V extends { workspace: string }>(options: ReaderOptions<V>) {
+  const { find, live, pending, isBlank, failed, onStale, now } = options;
 
-function createReader<T extends { workspace: string }>(options: ReaderOptions<T>) {
-  const { workflows, objects, kind, workflowId, now } = options;
-
-  const live = createViewCache<Live<T>>({
-    now,
-    onRead: options.onRead,
-    maxEntries: maxCached,
-    load: async (key) => {
-      const read = await workflows.query<T>(key, options.query);
-      if (read.kind === 'value') return { kind: 'view', view: read.value };
-      if (read.kind === 'missing') return { kind: 'none', ended: null };
-      const result = await workflows.result<T>(key);
-      if (result.kind === 'value') return { kind: 'view', view: result.value };
-      return { kind: 'none', ended: result.kind === 'failed' ? result.text : null };
-    },
-  });
-  const archived = createViewCache<T | null>({
-    now,
-    maxEntries: maxCached,
-    load: async (key) => readOwn<T>(await objects.get(key)),
+  const fromRow = async (record: StoredRecord<V>, staleSinceMs: number | null): Promise<Viewed<V>> => ({
+    view: record.view ?? (await pending(record)),
+    staleSinceMs,
+    record,
   });
 
-  const fromArchive = async (workspace: string, number: number, maxAgeMs = freshForMs): Promise<Viewed<T> | null> => {
-    const { value } = await archived.get(archiveKey(workspace, kind, number), maxAgeMs);
-    return value === null ? null : { view: value, staleSinceMs: null };
-  };
-
-  /** Asked last: what its workspace holds no more has been archived before, and that may have been a moment ago. */
-  const justArchived = (workspace: string, number: number): Promise<Viewed<T> | null> =>
-    fromArchive(workspace, number, 0);
-
-  const isOwn = async (workspace: string, number: number): Promise<boolean | undefined> => {
-    const known = live.peek(workflowId(number));
-    if (known?.kind === 'view' && known.view.workspace === workspace) return true;
-    if ((await fromArchive(workspace, number)) !== null) return true;
-    const isHeld = await options.isHeld(workspace, number);
-    return isHeld === false ? (await justArchived(workspace, number)) !== null : isHeld;
+  const fromLive = async (record: StoredRecord<V>, answer: Live<V>): Promise<Viewed<V>> => {
+    if (answer.kind === 'view') {
+      const view = isBlank(answer.view) ? await pending(record) : answer.view;
+      return { view, staleSinceMs: null, record };
+    }
+    // It may have ended since its row was read: its last write comes before its end.
+    const again = await find(record.workspace, record.number);
+    if (again.state === 'ended') return fromRow(again, null);
+    const read = await fromRow(again, again.viewAtMs);
+    if (answer.kind === 'missing') return read;
+    const text = `Its workflow ended without a result: ${answer.text}.`;
+    return { ...read, view: failed(read.view, { code: 'ENDED_FROM_OUTSIDE', text, atMs: now() }), staleSinceMs: null };
   };
 
   return {
-    expire: (number: number) => live.expire(workflowId(number)),
+    expire: (number: number) => live.expire(number),
 
-    async read(workspace: string, number: number, maxAgeMs: number): Promise<Viewed<T>> {
-      // Before anything is asked of it: what is another workspace's takes no other time than what is not there.
-      if ((await isOwn(workspace, number)) === false) throw notFound(kind, number);
-      let known: Cached<Live<T>>;
+    async read(workspace: string, number: number): Promise<Viewed<V>> {
+      const record = await find(workspace, number);
+      if (record.state !== 'open') return fromRow(record, null);
       try {
-        known = await live.get(workflowId(number), maxAgeMs);
+        return await fromLive(record, await live.get(number, freshForMs));
       } catch (error) {
-        // What is over lies in the archive and can be read while Temporal is away.
-        const over = await fromArchive(workspace, number);
-        if (over === null) throw error;
-        return over;
+        if (!isUnavailable(error)) throw error;
+        onStale();
+        return fromRow(record, record.viewAtMs ?? record.createdAtMs);
       }
-      const { value, isStale, readAtMs } = known;
-      if (value.kind === 'view') {
-        if (value.view.workspace !== workspace) throw notFound(kind, number);
-        // It may have ended since: then the archive knows more than what Temporal said last.
-        const over = isStale ? await fromArchive(workspace, number) : null;
-        if (over !== null) return over;
-        return { view: value.view, staleSinceMs: isStale ? readAtMs : null };
+    },
+
+    async readForAgent(workspace: string, number: number, maxAgeMs: number): Promise<V> {
+      try {
+        const answer = await live.get(number, maxAgeMs);
+        if (answer.kind === 'view' && answer.view.workspace === workspace) return answer.view;
+      } catch (error) {
+        const last = live.peek(number);
+        if (!isUnavailable(error) || last === null || last.workspace !== workspace) throw error;
+        onStale();
+        return last;
       }
-      const over = await fromArchive(workspace, number);
-      if (over !== null) return over;
-      const pending = await options.pending(workspace, number, value.ended);
-      if (pending !== null) return { view: pending, staleSinceMs: isStale ? readAtMs : null };
-      const justOver = await justArchived(workspace, number);
-      if (justOver === null) throw notFound(kind, number);
-      return justOver;
+      return (await this.read(workspace, number)).view;
     },
   };
 }
 
-async function readText(objects: Objects, key: string): Promise<string | null> {
-  const bytes = await objects.get(key);
-  return bytes === null ? null : Buffer.from(bytes).toString('utf8');
+/** Of a cluster: a job's instances are described by the job's specification. */
+async function readMachines(objects: Pick<Objects, 'get'>, { job, specRef }: StoredRecord<ClusterView>) {
+  const ofJob = job === null ? null : await readJobSpec(objects, specRef);
+  const ofDask = job === null ? await readClusterSpec(objects, specRef) : null;
+  const { provider, machines } = (ofJob ?? ofDask)?.settings ?? { provider: '' };
+  return { provider, region: machines?.region ?? null, dask: ofDask === null ? null : pendingDask(ofDask) };
 }
 
-/** The archive is written by our own activities from the same types, and nobody else may write there. */
-function readOwn<T>(bytes: Uint8Array | null): T | null {
-  if (bytes === null) return null;
-  const value: T = JSON.parse(Buffer.from(bytes).toString('utf8'));
-  return value;
-}
-
-const notFound = (kind: 'jobs' | 'clusters', number: number) =>
-  new RopewalkError({
+function orNotFound<T>(record: T | null, kind: 'job' | 'cluster', number: number): T {
+  if (record !== null) return record;
+  throw new RopewalkError({
     code: 'NOT_FOUND',
-    message: `There is no ${kind.slice(0, -1)} ${number} in this workspace.`,
-    hint: `GET /v1/${kind} lists the ones there are.`,
+    message: `There is no ${kind} ${number} in this workspace.`,
+    hint: `GET /v1/${kind}s lists the ones there are.`,
   });
+}

@@ -1,6 +1,7 @@
-// All that the API asks of Temporal, narrow enough to stand in for in a test. temporal-port.ts is the real one.
-// Whoever implements it throws RopewalkError UNAVAILABLE when Temporal or its workers do not answer in time; what a
-// workflow itself has become (closed, missing) is an ordinary outcome, not an error.
+// All that the API asks of Temporal, narrow enough to be replaced in a test. temporal-port.ts is the real one.
+// Methods throw RopewalkError UNAVAILABLE when Temporal or its workers do not answer in time; what a workflow itself has
+// become (closed, missing) is an ordinary outcome, not an error.
+import type { WorkflowStart } from '../contracts/start.ts';
 
 export type UpdateOutcome<O> =
   | { kind: 'done'; value: O }
@@ -13,6 +14,11 @@ export type ReadOutcome<O> = { kind: 'value'; value: O } | Gone;
 /** `closed`: it ran and ended. `missing`: Temporal knows no such workflow, or forgot it. */
 export type Gone = { kind: 'closed' } | { kind: 'missing' };
 
+export type StartOutcome =
+  | { kind: 'started' }
+  /** The id was used before, by the admission that the memo of that workflow names; null when it names none. */
+  | { kind: 'exists'; admissionId: string | null };
+
 export type ResultOutcome<O> =
   | { kind: 'value'; value: O }
   /** It ended without a result: failed, terminated from outside, timed out. */
@@ -20,6 +26,8 @@ export type ResultOutcome<O> =
   | { kind: 'missing' };
 
 export interface WorkflowsPort {
+  /** Never twice under one id. Throws INTERNAL when Temporal refuses the request itself: a retry would be refused too. */
+  start(start: WorkflowStart): Promise<StartOutcome>;
   /** The same updateId is applied once per run, however often it is sent. */
   update<I, O>(
     workflowId: string,

@@ -45,7 +45,7 @@ export function validationProblem(error: z.ZodError): RopewalkError {
   const unknownKeys = first?.code === 'unrecognized_keys' ? first.keys : [];
   const field = [...(first?.path ?? []), ...unknownKeys.slice(0, 1)].map(String).join('.');
   const what = unknownKeys.length > 0 ? 'is not a field that is known here' : (first?.message ?? 'is not valid');
-  const others = more.length === 0 ? '' : ` There are ${more.length} more problems.`;
+  const others = more.length === 0 ? '' : ` ${countOf(more.length)}.`;
   return new RopewalkError({
     code: 'VALIDATION',
     message: `${field === '' ? 'The request' : field}: ${what}.${others}`,
@@ -53,6 +53,8 @@ export function validationProblem(error: z.ZodError): RopewalkError {
     hint: 'GET /v1/openapi.json describes every field.',
   });
 }
+
+const countOf = (more: number): string => (more === 1 ? 'There is 1 more problem' : `There are ${more} more problems`);
 
 function understand(error: unknown): { problem: Problem; retryAfterMs?: number | undefined } {
   if (error instanceof RopewalkError) {

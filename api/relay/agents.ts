@@ -14,7 +14,7 @@ import type { Hub } from './hub.ts';
 export interface AgentDeps {
   hub: Hub;
   tokens: Pick<Tokens, 'verifyInstance'>;
-  views: Pick<Views, 'cluster'>;
+  views: Pick<Views, 'clusterOfAgent'>;
 }
 
 export type AgentDoor = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
@@ -29,7 +29,7 @@ export function createAgentDoor({ hub, tokens, views }: AgentDeps): AgentDoor {
   const admit = async (request: IncomingMessage): Promise<number> => {
     const [, token = ''] = /^Bearer ([^ ]+)$/i.exec(request.headers.authorization ?? '') ?? [];
     const { workspace, cluster, instance } = await tokens.verifyInstance(token);
-    const { view } = await views.cluster(workspace, cluster);
+    const view = await views.clusterOfAgent(workspace, cluster, freshForMs);
     const heads = view.instances.filter(({ role, state }) => role === 'head' && live.has(state));
     // A head instance that was given up may live on for a while: only its successor counts.
     const newest = heads.toSorted((one, other) => other.generation - one.generation)[0];
@@ -47,6 +47,7 @@ export function createAgentDoor({ hub, tokens, views }: AgentDeps): AgentDoor {
   };
 }
 
+const freshForMs = 1_000;
 const live = new Set(['starting', 'started', 'ready']);
 
 const notTheHead = new RopewalkError({

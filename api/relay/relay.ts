@@ -17,7 +17,7 @@ import { refuse, serveWebSocket } from './websockets.ts';
 
 export interface RelayPorts extends HubOptions {
   tokens: Tokens;
-  views: Pick<Views, 'cluster'>;
+  views: Pick<Views, 'clusterOfAgent'>;
   /** Whether the API token that a session hangs from is still good. */
   isGood: Sessions['isGood'];
   publicUrl: string;

@@ -1,4 +1,4 @@
-// What is not about anybody's jobs: is the process up, does Temporal answer, what does this API look like.
+// The API itself: whether it is up and ready, and its reference.
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 
 import type { App } from './app.ts';
@@ -21,10 +21,13 @@ export const metaRoutes = {
     method: 'get',
     path: '/readyz',
     operationId: 'readyz',
-    summary: 'Temporal answers, the keys can be read, and the object store takes and gives',
+    summary: 'Whether this replica can serve requests, part by part',
     responses: {
-      200: json(readiness, 'All is well.'),
-      503: json(readiness, 'Which part is not; reading and ending things may still work.'),
+      200: json(
+        readiness,
+        'Ready. `degraded`: Temporal does not answer; creates and stops are accepted and carried out later, and reads may be stale.',
+      ),
+      503: json(readiness, 'Not ready: the database, the keys or the object store cannot be used.'),
     },
   }),
 };
@@ -36,7 +39,10 @@ export function mountMeta(app: App, document: ApiDocument): void {
   app.openapi(metaRoutes.healthz, (c) => c.json({ status: 'ok' } as const, 200));
   app.openapi(metaRoutes.readyz, async (c) => {
     const parts = await c.var.deps.readiness();
-    if (Object.values(parts).every((part) => part === 'ok')) return c.json({ status: 'ok', parts } as const, 200);
+    const { temporal, ...needed } = parts;
+    if (Object.values(needed).every((part) => part === 'ok')) {
+      return c.json({ status: temporal === 'ok' ? 'ok' : 'degraded', parts } as const, 200);
+    }
     c.header('Retry-After', '1');
     return c.json({ status: 'unavailable', parts } as const, 503);
   });

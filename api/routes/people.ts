@@ -47,7 +47,7 @@ export const peopleRoutes = {
     method: 'post',
     path: '/v1/tokens/{id}/revoke',
     operationId: 'revokeToken',
-    summary: 'Revoke a token: within five seconds it opens nothing any more',
+    summary: 'Revoke a token: within a second it is refused everywhere',
     request: { params: schema.tokenIdParam },
     responses: { 200: json(token, 'The token, which is revoked.'), ...problems },
   }),

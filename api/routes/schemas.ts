@@ -65,15 +65,17 @@ export const idempotencyHeader = z.object({
     .regex(/^[\x21-\x7e]{1,200}$/, 'printable ASCII without blanks, at most 200 characters')
     .optional()
     .openapi({
-      description:
-        'Repeating a request under the same key within 24 hours gives what the first one made. A workspace that admits many thousands in a day remembers the newest.',
+      description: 'Repeating a request under the same key within 24 hours answers with what the first one made.',
     }),
 });
 
 const partState = z.enum(['ok', 'unavailable']);
 export const health = z.object({ status: partState }).openapi('Health');
 export const readiness = z
-  .object({ status: partState, parts: z.object({ temporal: partState, keys: partState, objects: partState }) })
+  .object({
+    status: z.enum(['ok', 'degraded', 'unavailable']),
+    parts: z.object({ temporal: partState, database: partState, keys: partState, objects: partState }),
+  })
   .openapi('Readiness');
 
 export const json = <S extends z.ZodType>(schema: S, description: string) => ({

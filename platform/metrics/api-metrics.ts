@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import { durationBuckets } from './registry.ts';
 
-export type UpdateKind = 'admit' | 'report' | 'exchange';
+export type UpdateKind = 'report' | 'exchange';
 
 export interface FlushSeen {
   items: number;
@@ -28,9 +28,12 @@ export interface ApiMetrics {
   taskResult(outcome: 'ok' | 'failed'): void;
   leasesGranted(count: number): void;
   viewRead(kind: ViewKind, from: 'cache' | 'source' | 'stale' | 'failed'): void;
+  /** An attempt to start the workflow of an admitted row. */
+  workflowStart(result: 'started' | 'refused' | 'unavailable' | 'failed'): void;
 }
 
-export type ViewKind = 'workspace' | 'job' | 'cluster';
+/** Tokens are read from the database, views from their workflows. */
+export type ViewKind = 'token' | 'job' | 'cluster';
 
 /** Counts nothing: for what runs without anybody who looks. */
 export const noMetrics: ApiMetrics = {
@@ -43,6 +46,7 @@ export const noMetrics: ApiMetrics = {
   taskResult: () => undefined,
   leasesGranted: () => undefined,
   viewRead: () => undefined,
+  workflowStart: () => undefined,
 };
 
 export function createApiMetrics(registry: Registry): ApiMetrics {
@@ -82,10 +86,8 @@ export function createApiMetrics(registry: Registry): ApiMetrics {
   const away = counter('flush_turned_away_total', 'Items refused because too many wait already.', ['update']);
   const results = counter('task_results_total', 'Results that agents sent, repeats included.', ['outcome']);
   const leases = counter('leases_granted_total', 'Leases that agents were given, repeats included.', []);
-  const views = counter('view_reads_total', 'How views were read; the tokens are in the view of a workspace.', [
-    'kind',
-    'source',
-  ]);
+  const views = counter('view_reads_total', 'Reads of tokens, jobs and clusters, by their source.', ['kind', 'source']);
+  const starts = counter('workflow_starts_total', 'Attempts to start an admitted job or cluster.', ['result']);
 
   return {
     requestBegins: () => inFlight.inc(),
@@ -108,5 +110,6 @@ export function createApiMetrics(registry: Registry): ApiMetrics {
     taskResult: (outcome) => results.inc({ outcome }),
     leasesGranted: (count) => leases.inc(count),
     viewRead: (kind, source) => views.inc({ kind, source }),
+    workflowStart: (result) => starts.inc({ result }),
   };
 }

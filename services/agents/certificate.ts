@@ -32,7 +32,7 @@ const knownMaxAgeMs = 5_000;
 /** Read anew when it is not there: it may have registered through another replica just now. */
 async function findOwn({ deps, actor }: InstanceContext): Promise<{ instance: InstanceView; caRef: string }> {
   for (const maxAgeMs of [knownMaxAgeMs, 0]) {
-    const { view } = await deps.views.cluster(actor.workspace, actor.cluster, { maxAgeMs });
+    const view = await deps.views.clusterOfAgent(actor.workspace, actor.cluster, maxAgeMs);
     const instance = view.instances.find(({ id }) => id === actor.instance);
     const isOpen = view.endedAtMs === null && view.status !== 'stopping';
     if (view.dask !== null && isOpen && instance !== undefined && mayJoin.has(instance.state)) {

@@ -45,12 +45,12 @@ async function readSurroundings(
   job: number,
   seen: string | undefined,
 ): Promise<Surroundings> {
-  const [cluster, { view }] = await Promise.all([
-    deps.views.cluster(actor.workspace, actor.cluster, { maxAgeMs: clusterMaxAgeMs }),
-    deps.views.job(actor.workspace, job),
+  const [cluster, { tasks }] = await Promise.all([
+    deps.views.clusterOfAgent(actor.workspace, actor.cluster, clusterMaxAgeMs),
+    deps.views.jobOfAgent(actor.workspace, job),
   ]);
-  const addresses = addressesOf(cluster.view);
-  const taskCount = view.tasks.total;
+  const addresses = addressesOf(cluster);
+  const taskCount = tasks.total;
   return addresses.addresses === seen ? { ...unknownCluster, taskCount, addresses: seen } : { taskCount, ...addresses };
 }
 
@@ -99,6 +99,7 @@ const overAnswer = (job: number): ExchangeAnswer => ({
   stop: { code: 'JOB_OVER', text: `Job ${job} is over.` },
   retryAfterMs: minIdleClaimMs,
   renewWithinMs: minIdleClaimMs,
+  mayHold: 1,
 });
 
 const noJob = (cluster: number) =>

@@ -25,7 +25,7 @@ export async function readOrders(
     .wait({ workspace, cluster }, seen, AbortSignal.any([signal, deps.stopping]))
     .finally(giveBack);
   if (orders.drain.length === 0) return orders;
-  const { view } = await deps.views.cluster(workspace, cluster, { maxAgeMs: roleMaxAgeMs });
+  const view = await deps.views.clusterOfAgent(workspace, cluster, roleMaxAgeMs);
   return ordersFor(view.instances.find(({ id }) => id === instance)?.role ?? null, orders);
 }
 
@@ -37,7 +37,7 @@ export const ordersFor = (role: 'head' | 'worker' | null, orders: Orders): Order
 export async function readClusterOrders(views: Views, key: ClusterKey, maxAgeMs: number): Promise<Orders> {
   const { workspace, cluster } = key;
   try {
-    const { view } = await views.cluster(workspace, cluster, { maxAgeMs });
+    const view = await views.clusterOfAgent(workspace, cluster, maxAgeMs);
     if (isOver(view)) return over(cluster, view.dask?.orders ?? null);
     if (view.dask === null) throw noOrders(cluster);
     return view.dask.orders;

@@ -1,56 +1,30 @@
-// What is private to its creator: everybody in the workspace sees that it is there, and an admin may end it; what it does
-// and prints, its dashboard and its credentials are its creator's alone, and so are all changes.
+// Private jobs and clusters. All members of the workspace see that one exists, and an admin may end it; its command, output,
+// events, dashboard and credentials, and all changes, are for its creator only. An admin can make a token of any user, and
+// with it read what is private to that user: the workspace's events name the token and its maker.
 import { RopewalkError } from '../../domain/errors.ts';
-import { includes } from '../../domain/workspace/authority.ts';
-import type { ClusterView } from '../../contracts/cluster.ts';
-import type { JobView } from '../../contracts/job.ts';
-import type { Actor, Deps } from '../context.ts';
+import { includes } from '../../domain/people/authority.ts';
+import type { StoredRecord } from '../../store/store.ts';
+import { isAdmissionOf } from '../admission/admission-id.ts';
+import type { Actor } from '../context.ts';
 
-interface Owned {
-  kind: 'Cluster' | 'Job';
-  number: number;
-  user: string;
-  isPrivate: boolean;
-}
+type Owned = Pick<StoredRecord<unknown>, 'number' | 'user' | 'privateToCreator' | 'admissionId'>;
 
-export const ownedJob = ({ number, user, privateToCreator = false }: JobView): Owned => ({
-  kind: 'Job',
-  number,
-  user,
-  isPrivate: privateToCreator,
-});
+/** By the id of the user: a name that was removed and added again is another user. */
+export const isHidden = ({ userId }: Actor, { privateToCreator, admissionId }: Owned): boolean =>
+  privateToCreator && !isAdmissionOf(userId, admissionId);
 
-/** A job's cluster is as private as its job. */
-export async function ownedCluster({ views }: Pick<Deps, 'views'>, view: ClusterView): Promise<Owned> {
-  const { number, user, workspace } = view;
-  if (view.job !== null) {
-    const { value } = await views.workspace(workspace, holderMaxAgeMs);
-    const holder = value?.holders.find((each) => each.number === view.job);
-    const isPrivate =
-      holder === undefined ? (await views.job(workspace, view.job)).view.privateToCreator : holder.privateToCreator;
-    return { kind: 'Cluster', number, user, isPrivate: isPrivate ?? false };
-  }
-  return { kind: 'Cluster', number, user, isPrivate: view.dask?.privateToCreator ?? false };
-}
-
-/** Whether a job is private never changes. */
-const holderMaxAgeMs = 60_000;
-
-export const isHidden = (actor: Actor, { isPrivate, user }: Owned): boolean => isPrivate && user !== actor.user;
-
-/** For what only the creator of a private one may. */
-export function requireCreator(actor: Actor, owned: Owned, what: string): void {
-  if (isHidden(actor, owned)) throw notYours(owned, what);
-}
-
-/** An admin may end what is somebody's alone: it counts for the workspace's limits. */
-export function requireMayEnd(actor: Actor, owned: Owned): void {
-  if (!includes(actor.scopes, 'admin')) requireCreator(actor, owned, 'may end it, beside admins');
-}
-
-const notYours = ({ kind, number, user }: Owned, what: string) =>
-  new RopewalkError({
+/** For what only the creator of a private one may do. Throws FORBIDDEN. */
+export function requireCreator(actor: Actor, kind: 'Cluster' | 'Job', record: Owned, what: string): void {
+  if (!isHidden(actor, record)) return;
+  const { number, user } = record;
+  throw new RopewalkError({
     code: 'FORBIDDEN',
     message: `${kind} ${number} is private: only ${user}, who created it, ${what}.`,
     hint: `Ask ${user}, or start one of your own.`,
   });
+}
+
+/** An admin may end a private one too: it counts for the workspace's limits. */
+export function requireMayEnd(actor: Actor, kind: 'Cluster' | 'Job', record: Owned): void {
+  if (!includes(actor.scopes, 'admin')) requireCreator(actor, kind, record, 'may end it, beside admins');
+}

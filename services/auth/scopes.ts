@@ -1,30 +1,15 @@
-// The first line of every service: may this caller do it?
+// The first line of every service: does the caller's token have the scope?
 import { RopewalkError } from '../../domain/errors.ts';
-import { includes } from '../../domain/workspace/authority.ts';
-import type { Scope } from '../../domain/workspace/state.ts';
+import { includes } from '../../domain/people/authority.ts';
+import type { Scope } from '../../domain/people/state.ts';
 import type { Actor } from '../context.ts';
 
-/**
- * A token that could not be checked just now may read and end things, but
- * not make new ones, unless the service says so.
- */
-export function requireScope(actor: Actor, scope: Scope, options: { honourStale: boolean }): void {
-  if (!includes(actor.scopes, scope)) {
-    throw new RopewalkError({
-      code: 'FORBIDDEN',
-      message: `This token may not do that: it needs the scope ${scope}, and has ${actor.scopes.join(', ') || 'none'}.`,
-      hint: 'Use a token with that scope.',
-    });
-  }
-  if (actor.isStale && !options.honourStale) {
-    throw new RopewalkError(
-      {
-        code: 'UNAVAILABLE',
-        message:
-          'Your token cannot be checked now: the control plane does not answer. Reading, stopping and cancelling work.',
-        hint: 'Try again after the time given in Retry-After.',
-      },
-      { retryAfterMs: 1_000 },
-    );
-  }
+/** Throws FORBIDDEN. */
+export function requireScope(actor: Actor, scope: Scope): void {
+  if (includes(actor.scopes, scope)) return;
+  throw new RopewalkError({
+    code: 'FORBIDDEN',
+    message: `This token may not do that: it needs the scope ${scope}, and has ${actor.scopes.join(', ') || 'none'}.`,
+    hint: 'Use a token with that scope.',
+  });
 }

@@ -1,83 +1,67 @@
-// Who is it? API tokens are `rw_{workspace}_{id}-{secret}`; the workspace's workflow holds the SHA-256 of the secret.
-// Its view is cached for two seconds. While Temporal is away an older one is honoured, and the actor says so. Every way of being
-// wrong gets the same answer, and a wrong secret and an unknown id get it by the same work: ids are nothing to be found out.
+// Which user and scopes a token stands for. API tokens are `rw_{workspace}_{id}-{secret}`; the database has the SHA-256 of the
+// secret. All wrong tokens get the same answer, and a wrong secret and an unknown id get it by the same work: ids are not
+// disclosed.
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { newTokenMaxAgeMs, tokenMaxAgeMs } from '../../domain/limits.ts';
-import { scopesNow } from '../../domain/workspace/authority.ts';
-import type { Role, Scope, WorkspaceToken } from '../../domain/workspace/state.ts';
+import { scopesNow } from '../../domain/people/authority.ts';
 import type { Actor, Deps } from '../context.ts';
+import type { KnownToken } from './token-cache.ts';
 
-export async function verifyToken(deps: Pick<Deps, 'views' | 'now'>, text: string): Promise<Actor> {
+type Verifying = Pick<Deps, 'tokenCache' | 'now'>;
+
+/** Throws UNAUTHENTICATED, or UNAVAILABLE while the database does not answer. */
+export async function verifyToken(deps: Verifying, text: string): Promise<Actor> {
   const parsed = tokenSyntax.exec(text);
   if (parsed === null) throw refused();
   const [, workspace = '', tokenId = '', secret = ''] = parsed;
   const given = createHash('sha256').update(secret).digest();
-  const look = async (maxAgeMs: number): Promise<Found | null> => {
-    const found = await lookUp(deps, workspace, tokenId, maxAgeMs);
-    const isRight = isHash(found?.token.sha256 ?? nobodys, given);
-    return found !== null && isRight ? found : null;
-  };
-  const found = (await look(tokenMaxAgeMs)) ?? (await look(newTokenMaxAgeMs));
-  return actorOf(deps, workspace, found);
+  const known = await deps.tokenCache.find(workspace, tokenId);
+  const isRight = isHash(known?.token.sha256 ?? unknownHash, given);
+  return actorOf(deps, workspace, isRight ? known : null);
 }
 
 /**
- * Who this is by now, when it was long ago that somebody looked: a body takes minutes to arrive, and a store may be slow. Asks
- * nothing for what goes fast.
+ * Verifies again when the last time was long ago: a body takes minutes to arrive, and a store may be slow. Reads nothing for
+ * requests that are quick.
  */
-export async function verifyAgain(deps: Pick<Deps, 'views' | 'now'>, actor: Actor): Promise<Actor> {
+export async function verifyAgain(deps: Verifying, actor: Actor): Promise<Actor> {
   const { workspace, tokenId } = actor;
   if (deps.now() - actor.checkedAtMs < recheckAfterMs) return actor;
-  return actorOf(deps, workspace, await lookUp(deps, workspace, tokenId, tokenMaxAgeMs));
+  return actorOf(deps, workspace, await deps.tokenCache.find(workspace, tokenId));
 }
 
-/** May this token still do what is going on? True while nobody can tell: an outage of ours cuts nobody off. */
+/** Whether a token still has any scope. Rejects while the database does not answer: then streams go on. */
 export async function isStillGood(
-  deps: Pick<Deps, 'views' | 'now'>,
+  deps: Verifying,
   { workspace, tokenId }: { workspace: string; tokenId: string },
 ): Promise<boolean> {
-  const { value } = await deps.views.workspace(workspace, tokenMaxAgeMs);
-  const token = value?.tokens.find(({ id }) => id === tokenId);
-  return value !== null && token !== undefined && scopesNow(value, token, deps.now()).length > 0;
+  const known = await deps.tokenCache.find(workspace, tokenId);
+  return known !== null && scopesNow(workspace, known, deps.now()).length > 0;
 }
 
-/** With what is known of tokens by then, and as much again until it is used, within `revocationFeltWithinMs`. */
 const recheckAfterMs = 1_000;
 
 const tokenSyntax = /^rw_([a-z0-9][a-z0-9-]{0,62})_([a-z0-9]{12})-([A-Za-z0-9_-]{43})$/;
 /** What the secret of an unknown token is compared with. */
-const nobodys = '00'.repeat(32);
+const unknownHash = '00'.repeat(32);
 
-interface Found {
-  token: WorkspaceToken;
-  role: Role | null;
-  scopes: Scope[];
-  isStale: boolean;
-}
-
-async function lookUp(
-  { views, now }: Pick<Deps, 'views' | 'now'>,
-  workspace: string,
-  tokenId: string,
-  maxAgeMs: number,
-): Promise<Found | null> {
-  const { value, isStale } = await views.workspace(workspace, maxAgeMs);
-  const token = value?.tokens.find(({ id }) => id === tokenId);
-  if (value === null || token === undefined) return null;
-  const role = value.users.find(({ name }) => name === token.user)?.role ?? null;
-  return { token, role, scopes: scopesNow(value, token, now()), isStale };
-}
-
-function actorOf({ now }: Pick<Deps, 'now'>, workspace: string, found: Found | null): Actor {
-  if (found === null) throw refused();
-  const { token, role, scopes, isStale } = found;
+function actorOf({ now }: Pick<Deps, 'now'>, workspace: string, known: KnownToken | null): Actor {
+  if (known === null || known.user === null) throw refused();
+  const { token, user } = known;
   const checkedAtMs = now();
-  const isOver = token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= checkedAtMs);
-  if (isOver || role === null) throw refused();
-  const { user, id: tokenId, expiresAtMs } = token;
-  return { workspace, user, tokenId, role, scopes, expiresAtMs, checkedAtMs, isStale };
+  const hasEnded = token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= checkedAtMs);
+  if (hasEnded || token.userId !== user.id) throw refused();
+  return {
+    workspace,
+    user: user.name,
+    userId: user.id,
+    role: user.role,
+    tokenId: token.id,
+    scopes: scopesNow(workspace, known, checkedAtMs),
+    expiresAtMs: token.expiresAtMs,
+    checkedAtMs,
+  };
 }
 
 /** In constant time. */

@@ -3,7 +3,7 @@
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Cluster } from '../../schema/clusters.ts';
 import { clusterMessages, type AdaptSignal } from '../../contracts/cluster.ts';
-import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { showCluster } from '../shown.ts';
@@ -18,14 +18,14 @@ export interface AdaptInput {
 
 export async function adaptCluster(context: Context, { number, ...bounds }: AdaptInput): Promise<Cluster> {
   const { deps, actor } = context;
-  requireScope(actor, 'write', { honourStale: false });
+  requireScope(actor, 'write');
   const adaptive = readBounds(bounds);
-  const { view } = await findOpenDask(context, number);
-  requireCreator(actor, await ownedCluster(deps, view), 'may scale it');
+  const { view, record } = await findOpenDask(context, number);
+  requireCreator(actor, 'Cluster', record, 'may scale it');
   await withShare<AdaptSignal>(context, view, clusterMessages.adapt, {
     kind: 'adapt',
-    most: adaptive === null ? 0 : adaptive.maximum + 1,
-    signal: { adaptive },
+    instances: adaptive === null ? 0 : adaptive.maximum + 1,
+    signal: (asked) => ({ adaptive, ...asked }),
   });
   return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }

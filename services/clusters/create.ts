@@ -1,15 +1,14 @@
-// Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then the workspace admits
-// a reference to them. The specification holds no secret.
-import { sealedForDays } from '../../domain/limits.ts';
-import { firstShare } from '../../domain/workspace/shares.ts';
-import { cloudRegisterTimeoutMs, registerTimeoutMs } from '../../domain/limits.ts';
+// Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then a reference to them is
+// admitted. The specification holds no secret.
+import { cloudRegisterTimeoutMs, registerTimeoutMs, sealedForDays } from '../../domain/limits.ts';
+import { firstReservation } from '../../domain/quota/shares.ts';
 import { bundleKey, caKey, specKey } from '../../platform/archive-keys.ts';
-import { randomId } from '../../platform/ids.ts';
 import { createClusterCa } from '../../platform/pki/cluster-ca.ts';
 import type { DaskBundle } from '../../schema/agent.ts';
 import type { ClusterSpec } from '../../schema/cluster-spec.ts';
 import type { CreateClusterParsed, CreatedCluster } from '../../schema/clusters.ts';
-import { admit, orWithdrawn } from '../admission.ts';
+import { admit, laterWarning, orWithdrawn, requireDatabase } from '../admission/admit.ts';
+import { newAdmissionId } from '../admission/admission-id.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
@@ -27,11 +26,12 @@ export async function createCluster(
   { body, idempotencyKey }: CreateClusterInput,
 ): Promise<CreatedCluster> {
   const { deps, actor } = context;
-  requireScope(actor, 'write', { honourStale: false });
+  requireScope(actor, 'write');
   const { times, machines, instances, warnings } = await readClusterRequest(deps, body);
 
-  const { workspace, user } = actor;
-  const admissionId = randomId('adm');
+  await requireDatabase(context);
+  const { workspace, user, userId } = actor;
+  const admissionId = newAdmissionId(userId);
   const refs = { bundle: bundleKey(workspace, admissionId), ca: caKey(workspace, admissionId) };
   const specRef = specKey(workspace, admissionId);
   const ca = await createClusterCa({
@@ -47,19 +47,23 @@ export async function createCluster(
   const owner = { workspace, user, admissionId, bundleRef: refs.bundle, caRef: refs.ca };
   await orWithdrawn(deps.objects.put(specRef, toBytes(specOf(deps, owner, body, times, machines))), withdraw);
 
-  const { number, name, existing } = await admit(context, {
+  const { number, name, existing, acceptedForLater } = await admit(context, {
     admissionId,
     idempotencyKey,
     body,
     kind: 'cluster',
     name: body.name ?? '',
     getOrCreate: body.getOrCreate,
+    privateToCreator: body.privateToCreator,
     specRef,
-    ...firstShare(machines, instances),
+    command: '',
+    ...firstReservation(machines, instances),
     withdraw,
   });
   if (existing) return { number, name, existing, warnings: [] };
-  return { number, name, existing, warnings, ...pricePerHour(machines, instances) };
+  const price = pricePerHour(machines, instances);
+  if (!acceptedForLater) return { number, name, existing, warnings, ...price };
+  return { number, name, existing, warnings: [...warnings, laterWarning], acceptedForLater, ...price };
 }
 
 const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));

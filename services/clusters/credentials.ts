@@ -5,7 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import { RopewalkError } from '../../domain/errors.ts';
 import { issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
 import type { Credentials } from '../../schema/clusters.ts';
-import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { openCa } from '../cluster-ca.ts';
 import type { Context } from '../context.ts';
@@ -14,9 +14,9 @@ import { findOpenDask } from './open-dask.ts';
 
 export async function issueCredentials(context: Context, { number }: { number: number }): Promise<Credentials> {
   const { deps, actor } = context;
-  requireScope(actor, 'write', { honourStale: false });
-  const { view, dask } = await findOpenDask(context, number);
-  requireCreator(actor, await ownedCluster(deps, view), 'gets its credentials');
+  requireScope(actor, 'write');
+  const { dask, record } = await findOpenDask(context, number);
+  requireCreator(actor, 'Cluster', record, 'gets its credentials');
   const { schedulerAddress } = dask.orders;
   if (schedulerAddress === null) throw notYet(number);
   const ca = await openCa(deps.vault, number, dask.caRef);

@@ -1,19 +1,18 @@
 // A link to a cluster's dashboard, for whoever may read the cluster, or for its creator alone when it is private.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { DashboardLink } from '../../schema/clusters.ts';
-import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 
 export async function linkDashboard({ deps, actor }: Context, { number }: { number: number }): Promise<DashboardLink> {
-  // A link opens more than this token can read by itself: it is not given to a token that cannot be checked now.
-  requireScope(actor, 'read', { honourStale: false });
+  requireScope(actor, 'read');
   const { workspace, user, tokenId } = actor;
-  const { view } = await deps.views.cluster(workspace, number);
+  const { view, record } = await deps.views.cluster(workspace, number);
   if (view.job !== null) throw conflict(`Cluster ${number} runs a batch job: it has no Dask dashboard.`);
   if (view.endedAtMs !== null) throw conflict(`Cluster ${number} is over, and its dashboard with it.`);
   if (view.dask === null) throw notYet(number);
-  requireCreator(actor, await ownedCluster(deps, view), 'may see its dashboard');
+  requireCreator(actor, 'Cluster', record, 'may see its dashboard');
   const { token, expiresAtMs } = await deps.tokens.mintDashboard({ workspace, cluster: number, user, tokenId });
   const url = new URL(`/clusters/${number}/dashboard/`, deps.publicUrl);
   url.searchParams.set('link', token);

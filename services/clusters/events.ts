@@ -1,6 +1,6 @@
 // What happened to a cluster, in order. A view holds the newest events only.
 import type { Cluster } from '../../schema/clusters.ts';
-import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { followEvents, type EventsInput } from '../follow-events.ts';
@@ -9,10 +9,10 @@ type WireEvent = Cluster['events'][number];
 
 /** Rejects before the first event for what can be known then: scope and number. */
 export async function readEvents({ deps, actor }: Context, input: EventsInput): Promise<AsyncIterable<WireEvent>> {
-  requireScope(actor, 'read', { honourStale: true });
+  requireScope(actor, 'read');
   const read = () => deps.views.cluster(actor.workspace, input.number).then(({ view }) => view);
-  const first = await read();
-  requireCreator(actor, await ownedCluster(deps, first), 'may read its events');
+  const { view: first, record } = await deps.views.cluster(actor.workspace, input.number);
+  requireCreator(actor, 'Cluster', record, 'may read its events');
   return followEvents(deps, input, {
     first,
     read,

@@ -1,4 +1,4 @@
-// One cluster, open or over.
+// One cluster, open or ended.
 import type { Cluster } from '../../schema/clusters.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
@@ -6,6 +6,6 @@ import { showCluster } from '../shown.ts';
 
 export async function getCluster(context: Context, { number }: { number: number }): Promise<Cluster> {
   const { deps, actor } = context;
-  requireScope(actor, 'read', { honourStale: true });
+  requireScope(actor, 'read');
   return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }

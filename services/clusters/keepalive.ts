@@ -1,7 +1,7 @@
 // A client says that it is there, and may say for how long its silence is to be borne.
 import type { Cluster } from '../../schema/clusters.ts';
 import { clusterMessages, type KeepaliveSignal } from '../../contracts/cluster.ts';
-import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { showCluster } from '../shown.ts';
@@ -15,10 +15,10 @@ export interface KeepaliveInput {
 
 export async function keepCluster(context: Context, { number, timeout }: KeepaliveInput): Promise<Cluster> {
   const { deps, actor } = context;
-  requireScope(actor, 'write', { honourStale: false });
+  requireScope(actor, 'write');
   const noClientTimeoutMs = optionalMs(timeout, 'timeout');
-  const { view } = await findOpenDask(context, number);
-  requireCreator(actor, await ownedCluster(deps, view), 'may keep it');
+  const { view, record } = await findOpenDask(context, number);
+  requireCreator(actor, 'Cluster', record, 'may keep it');
   if (!deps.keepalives.isRecent(number, noClientTimeoutMs, noClientTimeoutMs ?? view.dask?.noClientTimeoutMs ?? null)) {
     const keepalive: KeepaliveSignal = { noClientTimeoutMs };
     await signalCluster(context, view, clusterMessages.keepalive, keepalive);

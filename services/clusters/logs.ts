@@ -1,6 +1,6 @@
 // What a cluster's processes and agents printed, line by line.
 import type { LogLine } from '../../schema/jobs.ts';
-import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { streamLines } from '../log-lines.ts';
@@ -19,9 +19,9 @@ export async function readClusterLogs(
   { deps, actor }: Context,
   { number, instance, follow, since, signal }: ClusterLogsInput,
 ): Promise<AsyncIterable<LogLine>> {
-  requireScope(actor, 'read', { honourStale: true });
-  const { view } = await deps.views.cluster(actor.workspace, number);
-  requireCreator(actor, await ownedCluster(deps, view), 'may read its logs');
+  requireScope(actor, 'read');
+  const { view, record } = await deps.views.cluster(actor.workspace, number);
+  requireCreator(actor, 'Cluster', record, 'may read its logs');
   const isOver = () => deps.views.cluster(actor.workspace, number).then((read) => read.view.endedAtMs !== null);
   return streamLines(deps, {
     provider: view.provider,

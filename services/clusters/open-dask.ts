@@ -1,18 +1,19 @@
-// What every request to change a Dask cluster begins and ends with: only one that is open and no job's own can be asked,
-// and once it was told, what this replica remembers of it is out of date.
+// What every request to change a Dask cluster begins and ends with: only an open one that is not a job's takes it, and after
+// the signal the view in this process is out of date.
 import { RopewalkError } from '../../domain/errors.ts';
 import { clusterWorkflowId, type ClusterView, type DaskView } from '../../contracts/cluster.ts';
 import type { Context } from '../context.ts';
+import type { Viewed } from '../views.ts';
 
-/** Throws NOT_FOUND, or CONFLICT for a job's cluster and for one that stops or is over. */
+/** Throws NOT_FOUND, or CONFLICT for a job's cluster and for one that stops or has ended. */
 export async function findOpenDask(
   { deps, actor }: Context,
   number: number,
-): Promise<{ view: ClusterView; dask: DaskView }> {
-  const { view } = await deps.views.cluster(actor.workspace, number);
+): Promise<Pick<Viewed<ClusterView>, 'view' | 'record'> & { dask: DaskView }> {
+  const { view, record } = await deps.views.cluster(actor.workspace, number);
   if (view.job !== null || view.dask === null) throw conflict(`Cluster ${number} works for a job, which manages it.`);
-  if (view.endedAtMs !== null || closing.has(view.status)) throw isOver(number, view.status);
-  return { view, dask: view.dask };
+  if (view.endedAtMs !== null || closing.has(view.status)) throw hasEnded(number, view.status);
+  return { view, record, dask: view.dask };
 }
 
 export async function signalCluster<I>(
@@ -24,7 +25,7 @@ export async function signalCluster<I>(
   const { number } = view;
   const sent = await deps.workflows.signal(clusterWorkflowId(number), name, input);
   if (sent.kind === 'missing' && view.status === 'pending') throw notYet(number);
-  if (sent.kind !== 'sent') throw isOver(number, 'stopped');
+  if (sent.kind !== 'sent') throw hasEnded(number, 'stopped');
   deps.views.expire(number);
   deps.orders.wake({ workspace: actor.workspace, cluster: number });
 }
@@ -37,9 +38,9 @@ export const notYet = (number: number) =>
 
 const closing = new Set<ClusterView['status']>(['stopping', 'stopped', 'error']);
 
-const isOver = (number: number, status: ClusterView['status']) =>
+const hasEnded = (number: number, status: ClusterView['status']) =>
   conflict(
-    `Cluster ${number} is ${status === 'stopping' ? 'stopping' : 'over'}: it takes no more requests.`,
+    `Cluster ${number} ${status === 'stopping' ? 'is stopping' : 'has ended'}: it takes no more requests.`,
     'Start a new cluster.',
   );
 

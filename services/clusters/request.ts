@@ -1,7 +1,15 @@
 // What a request for a Dask cluster comes to, before anything is written or admitted: its times, its machines, what it is
 // warned of. A plan is made of the same.
 import { maxLeaseMs } from '../../domain/job/settings.ts';
-import { defaultDeadManMs, maxDeadManMs, minDeadManMs, minLeaseMs, minUnresponsiveMs } from '../../domain/limits.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import {
+  defaultDeadManMs,
+  maxDeadManMs,
+  minDeadManMs,
+  minLeaseMs,
+  minUnresponsiveMs,
+  sealedForDays,
+} from '../../domain/limits.ts';
 import type { CreateClusterParsed } from '../../schema/clusters.ts';
 import type { Deps } from '../context.ts';
 import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
@@ -34,7 +42,7 @@ const readTimes = (body: CreateClusterParsed) => ({
   idleTimeoutMs: positiveMs(body.idleTimeout, 'idleTimeout'),
   noClientTimeoutMs: optionalMs(body.noClientTimeout, 'noClientTimeout'),
   startTimeoutMs: positiveMs(body.startTimeout, 'startTimeout'),
-  maxLifetimeMs: optionalMs(body.maxLifetime, 'maxLifetime'),
+  maxLifetimeMs: lifetimeMs(body.maxLifetime),
   unresponsiveTimeoutMs: positiveMs(body.unresponsiveTimeout, 'unresponsiveTimeout', { minMs: minUnresponsiveMs }),
   drainTimeoutMs: positiveMs(body.drainTimeout, 'drainTimeout'),
   deadManMs: positiveMs(body.deadMan ?? defaultDeadManMs / 1_000, 'deadMan', {
@@ -44,6 +52,18 @@ const readTimes = (body: CreateClusterParsed) => ({
   // Three silent periods make a lease.
   aliveEveryMs: Math.round(positiveMs(body.lease, 'lease', { minMs: minLeaseMs, maxMs: maxLeaseMs }) / 3),
 });
+
+/** As of a job: later it could start no new instance. */
+function lifetimeMs(maxLifetime: CreateClusterParsed['maxLifetime']): number | null {
+  const ms = optionalMs(maxLifetime, 'maxLifetime');
+  if (ms === null || ms <= sealedForDays * 86_400_000) return ms;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'maxLifetime',
+    message: `maxLifetime: must be at most ${sealedForDays} days.`,
+    hint: 'What a cluster is started with is kept no longer than that: later it could start no new instance.',
+  });
+}
 
 const machinesInput = (body: CreateClusterParsed): MachinesInput => ({
   provider: body.provider,

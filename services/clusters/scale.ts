@@ -1,7 +1,7 @@
 // Asks for another number of workers, within the limits of workspace and user.
 import type { Cluster } from '../../schema/clusters.ts';
 import { clusterMessages, type ScaleSignal } from '../../contracts/cluster.ts';
-import { ownedCluster, requireCreator } from '../auth/privacy.ts';
+import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { showCluster } from '../shown.ts';
@@ -13,15 +13,15 @@ export async function scaleCluster(
   { number, workers }: { number: number; workers: number },
 ): Promise<Cluster> {
   const { deps, actor } = context;
-  requireScope(actor, 'write', { honourStale: false });
-  const { view } = await findOpenDask(context, number);
-  requireCreator(actor, await ownedCluster(deps, view), 'may scale it');
+  requireScope(actor, 'write');
+  const { view, record } = await findOpenDask(context, number);
+  requireCreator(actor, 'Cluster', record, 'may scale it');
   // The head instance, which runs the scheduler, is one more.
   const instances = workers + 1;
   await withShare<ScaleSignal>(context, view, clusterMessages.scale, {
     kind: 'scale',
-    most: instances,
-    signal: { instances },
+    instances,
+    signal: (asked) => ({ instances, ...asked }),
   });
   return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }

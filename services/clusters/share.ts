@@ -1,27 +1,28 @@
-// A cluster's request for another size: its share of the limits is taken before the cluster is told, and what it no longer
-// needs is given back after. Whoever dies in between leaves too much taken, never too little; the next request mends it.
-import type { ShareKind } from '../../domain/workspace/shares.ts';
+// A cluster's request for another size: its quota is reserved before the cluster is signalled, and what it no longer needs is
+// released after. A process that crashes in between leaves too much reserved, never too little; the next request repairs it.
 import type { AskedBy, ClusterView } from '../../contracts/cluster.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import type { ShareKind } from '../../domain/quota/state.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { verifyAgain } from '../auth/verify-token.ts';
 import type { Context } from '../context.ts';
 import { signalCluster } from './open-dask.ts';
 
+/** `signal` makes the signal from who asked, and from the sequence number of the reservation. */
 export async function withShare<S extends AskedBy>(
   context: Context,
   view: ClusterView,
   message: string,
-  { kind, most, signal }: { kind: ShareKind; most: number; signal: S },
+  { kind, instances, signal }: { kind: ShareKind; instances: number; signal: (asked: Required<AskedBy>) => S },
 ): Promise<void> {
   const { deps, actor } = context;
   const { number } = view;
-  // Looking for the cluster takes as long as it does: whoever may no longer write by now takes nothing.
-  requireScope(await verifyAgain(deps, actor), 'write', { honourStale: false });
-  const { seq } = await deps.people.share(actor.workspace, {
-    do: 'reserve',
-    share: { number, kind, instances: most },
-  });
-  deps.views.expireWorkspace(actor.workspace);
-  await signalCluster<S>(context, view, message, { ...signal, by: actor.user, seq });
-  await deps.people.share(actor.workspace, { do: 'settle', share: { number, kind, seq } });
+  // Reading the cluster may take long: a token that was revoked meanwhile reserves nothing.
+  requireScope(await verifyAgain(deps, actor), 'write');
+  const { quotas } = deps.store;
+  const reserved = await quotas.reserve({ number, kind, instances });
+  if ('error' in reserved) throw new RopewalkError(reserved.error, { retryAfterMs: 1_000 });
+  const { seq } = reserved.ok;
+  await signalCluster<S>(context, view, message, signal({ by: actor.user, seq }));
+  await quotas.settle({ number, kind, seq });
 }

@@ -1,26 +1,22 @@
-// Ends a cluster and all its instances. Stopping what is over changes nothing. While Temporal is away it is written down.
+// Ends a cluster and all its instances. Stopping an ended one changes nothing. While Temporal is unavailable the command is
+// stored.
 import type { Cluster } from '../../schema/clusters.ts';
-import { ownedCluster, requireMayEnd } from '../auth/privacy.ts';
+import { requireMayEnd } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
+import { endNowOrLater } from '../commands/end.ts';
 import type { Context } from '../context.ts';
-import { endNowOrLater } from '../intents/intents.ts';
-import { lastKnownCluster } from '../intents/last-known.ts';
 import { showCluster } from '../shown.ts';
-import { notYet } from './open-dask.ts';
 
 export async function stopCluster(context: Context, { number }: { number: number }): Promise<Cluster> {
   const { deps, actor } = context;
-  requireScope(actor, 'write', { honourStale: true });
-  const known = await lastKnownCluster(context, number);
-  const { view } = known;
-  requireMayEnd(actor, await ownedCluster(deps, view));
-  if (view.endedAtMs === null) {
-    const { workspace, user } = actor;
-    const told = await endNowOrLater(deps, { kind: 'stop', number, workspace, by: user });
-    if (told === 'later') return { ...(await showCluster(context, known)), acceptedForLater: true };
-    if (told === 'missing' && view.status === 'pending') throw notYet(number);
-    deps.views.expire(number);
-    deps.orders.wake({ workspace, cluster: number });
-  }
-  return showCluster(context, await lastKnownCluster(context, number));
+  requireScope(actor, 'write');
+  const known = await deps.views.cluster(actor.workspace, number);
+  requireMayEnd(actor, 'Cluster', known.record);
+  if (known.view.endedAtMs !== null) return showCluster(context, known);
+  const { workspace, user: by } = actor;
+  const ended = await endNowOrLater(deps, { kind: 'stop', number, workspace, by }, known.record);
+  if (ended === 'later') return { ...showCluster(context, known), acceptedForLater: true };
+  deps.views.expire(number);
+  deps.orders.wake({ workspace, cluster: number });
+  return showCluster(context, await deps.views.cluster(workspace, number));
 }

@@ -1,13 +1,13 @@
-// Submits a job. What is secret or large is written first, then the workspace admits a reference to it.
+// Submits a job. What is secret or large is written first, then a reference to it is admitted.
 import { sealedForDays } from '../../domain/limits.ts';
-import { firstShare } from '../../domain/workspace/shares.ts';
 import type { ResolvedJob } from '../../domain/job/settings.ts';
+import { firstReservation } from '../../domain/quota/shares.ts';
 import { bundleKey, specKey } from '../../platform/archive-keys.ts';
-import { randomId } from '../../platform/ids.ts';
 import type { Bundle } from '../../schema/agent.ts';
 import type { JobSpec } from '../../schema/job-spec.ts';
 import type { CreatedJob, CreateJobParsed } from '../../schema/jobs.ts';
-import { admit, orWithdrawn } from '../admission.ts';
+import { admit, laterWarning, orWithdrawn, requireDatabase } from '../admission/admit.ts';
+import { newAdmissionId } from '../admission/admission-id.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
 import type { ResolvedMachines } from '../machines.ts';
@@ -21,31 +21,35 @@ export interface CreateJobInput {
 
 export async function createJob(context: Context, { body, idempotencyKey }: CreateJobInput): Promise<CreatedJob> {
   const { deps, actor } = context;
-  requireScope(actor, 'write', { honourStale: false });
+  requireScope(actor, 'write');
   const { resolved, machines, warnings } = await readJobRequest(deps, body);
 
-  const { workspace, user } = actor;
-  const admissionId = randomId('adm');
+  await requireDatabase(context);
+  const { workspace, user, userId } = actor;
+  const admissionId = newAdmissionId(userId);
   const keys = { bundle: bundleKey(workspace, admissionId), spec: specKey(workspace, admissionId) };
   const withdraw = () => Promise.all([deps.vault.delete(keys.bundle), deps.objects.delete(keys.spec)]);
   await deps.vault.seal(keys.bundle, toBytes(bundleOf(body, resolved)), { ttlMs: sealedForDays * 86_400_000 });
   const spec = specOf(deps, { workspace, user, admissionId, bundleRef: keys.bundle }, resolved, machines);
   await orWithdrawn(deps.objects.put(keys.spec, toBytes(spec)), withdraw);
 
-  const admitted = await admit(context, {
+  const { number, name, existing, acceptedForLater } = await admit(context, {
     admissionId,
     idempotencyKey,
     body,
     kind: 'job',
     name: resolved.name,
     getOrCreate: body.getOrCreate,
-    ...(body.privateToCreator ? { privateToCreator: true } : {}),
+    privateToCreator: body.privateToCreator,
     specRef: keys.spec,
-    ...firstShare(machines, resolved.instances),
+    command: resolved.command,
+    ...firstReservation(machines, resolved.instances),
     withdraw,
   });
-  const { number, name, existing } = admitted;
-  return { number, name, existing, warnings, ...(existing ? {} : pricePerHour(machines, resolved.instances)) };
+  if (existing) return { number, name, existing, warnings };
+  const price = pricePerHour(machines, resolved.instances);
+  if (!acceptedForLater) return { number, name, existing, warnings, ...price };
+  return { number, name, existing, warnings: [...warnings, laterWarning], acceptedForLater, ...price };
 }
 
 const toBytes = (value: Bundle | JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));

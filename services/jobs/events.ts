@@ -2,17 +2,17 @@
 import { parseArray } from '../../domain/job/array.ts';
 import type { JobEvent } from '../../schema/jobs.ts';
 import type { JobView } from '../../contracts/job.ts';
-import { ownedJob, requireCreator } from '../auth/privacy.ts';
+import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { followEvents, type EventsInput } from '../follow-events.ts';
 
 /** Rejects before the first event for what can be known then: scope and number. */
 export async function readJobEvents({ deps, actor }: Context, input: EventsInput): Promise<AsyncIterable<JobEvent>> {
-  requireScope(actor, 'read', { honourStale: true });
+  requireScope(actor, 'read');
   const read = () => deps.views.job(actor.workspace, input.number).then(({ view }) => view);
-  const first = await read();
-  requireCreator(actor, ownedJob(first), 'may read its events');
+  const { view: first, record } = await deps.views.job(actor.workspace, input.number);
+  requireCreator(actor, 'Job', record, 'may read its events');
   return followEvents(deps, input, { first, read, isOver, eventsOf: jobEvents, added: untold });
 }
 

@@ -1,4 +1,4 @@
-// One job, open or over.
+// One job, open or ended.
 import type { Job } from '../../schema/jobs.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
@@ -6,6 +6,6 @@ import { showJob } from '../shown.ts';
 
 export async function getJob(context: Context, { number }: { number: number }): Promise<Job> {
   const { deps, actor } = context;
-  requireScope(actor, 'read', { honourStale: true });
+  requireScope(actor, 'read');
   return showJob(context, await deps.views.job(actor.workspace, number));
 }

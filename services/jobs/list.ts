@@ -1,18 +1,15 @@
-// A page of jobs, newest first.
-import type { JobPage } from '../../schema/jobs.ts';
+// A page of jobs, newest first: one query, rows only.
+import type { JobPage, ListJobsQuery } from '../../schema/jobs.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
-import { listNumbers, readAll } from '../list-numbers.ts';
-import { showJob } from '../shown.ts';
+import { findable, nextCursor, toRecordQuery } from '../list-query.ts';
+import { listedJob } from '../shown.ts';
 
-export async function listJobs(
-  context: Context,
-  { limit, after, name }: { limit: number; after?: string | undefined; name?: string | undefined },
-): Promise<JobPage> {
+/** @throws RopewalkError VALIDATION naming the field. */
+export async function listJobs(context: Context, query: ListJobsQuery): Promise<JobPage> {
   const { deps, actor } = context;
-  requireScope(actor, 'read', { honourStale: true });
-  const { workspace } = actor;
-  const { numbers, next } = await listNumbers(deps, { workspace, kind: 'jobs', holders: ['job'], limit, after, name });
-  const read = async (number: number) => showJob(context, await deps.views.job(workspace, number));
-  return { items: await readAll(numbers, read), next };
+  requireScope(actor, 'read');
+  const page = await deps.store.jobs.list(toRecordQuery(context, query));
+  const items = findable(context, page.items, query).map((record) => listedJob(context, record));
+  return { items, next: nextCursor(page) };
 }

@@ -3,7 +3,7 @@ import { RopewalkError } from '../../domain/errors.ts';
 import { parseArray } from '../../domain/job/array.ts';
 import type { LogLine as WireLine } from '../../schema/jobs.ts';
 import type { JobView } from '../../contracts/job.ts';
-import { ownedJob, requireCreator } from '../auth/privacy.ts';
+import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { streamLines } from '../log-lines.ts';
@@ -19,9 +19,9 @@ export interface LogsInput {
 
 /** Rejects before the first line for what can be known then: scope, number, task ids. */
 export async function readLogs({ deps, actor }: Context, input: LogsInput): Promise<AsyncIterable<WireLine>> {
-  requireScope(actor, 'read', { honourStale: true });
-  const { view } = await deps.views.job(actor.workspace, input.number);
-  requireCreator(actor, ownedJob(view), 'may read its logs');
+  requireScope(actor, 'read');
+  const { view, record } = await deps.views.job(actor.workspace, input.number);
+  requireCreator(actor, 'Job', record, 'may read its logs');
   const { number, follow, signal, since, tasks } = input;
   const isOver = () => deps.views.job(actor.workspace, number).then((read) => overStates.has(read.view.status));
   return streamLines(deps, {

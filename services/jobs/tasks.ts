@@ -4,19 +4,19 @@ import type { TaskRecord } from '../../domain/job/state.ts';
 import { taskPageSize } from '../../domain/limits.ts';
 import type { Task, TaskPage } from '../../schema/jobs.ts';
 import { jobMessages, jobWorkflowId, type JobView, type OpenTasks, type TasksQueryInput } from '../../contracts/job.ts';
-import { ownedJob, requireCreator } from '../auth/privacy.ts';
+import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
-import { parseCursor } from '../list-numbers.ts';
+import { parseCursor } from '../list-query.ts';
 import { timeOrNull } from '../to-wire.ts';
 
 export async function listTasks(
   { deps, actor }: Context,
   { number, limit, after }: { number: number; limit: number; after?: string | undefined },
 ): Promise<TaskPage> {
-  requireScope(actor, 'read', { honourStale: true });
-  const { view } = await deps.views.job(actor.workspace, number);
-  requireCreator(actor, ownedJob(view), 'may see its tasks');
+  requireScope(actor, 'read');
+  const { view, record } = await deps.views.job(actor.workspace, number);
+  requireCreator(actor, 'Job', record, 'may see its tasks');
   const from = (parseCursor(after) ?? -1) + 1;
   const end = Math.min(from + limit, view.tasks.total);
   if (from >= end) return { items: [], next: null };

@@ -1,14 +1,15 @@
-// Signing in on a device without typing a token there: the device shows a code, somebody who is signed in approves it
-// elsewhere, and the device gets a token of that person's. The token's secret is made from the device's own code, so that
-// it is stored nowhere, and a lost answer can be asked for again.
+// Signing in on a device without typing a token there: the device shows a code, a signed-in person approves it elsewhere, and
+// the device gets a token of that person. The token's secret is derived from the device's own code: it is stored nowhere, and
+// a lost answer can be asked for again.
 import { RopewalkError } from '../../domain/errors.ts';
 import { deviceLoginIntervalMs, deviceLoginTtlMs } from '../../domain/limits.ts';
 import type { ApprovedLogin, CreatedToken, StartedLogin } from '../../schema/people.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
+import { orRefused } from '../people/rules.ts';
 import { tokenSecretFrom } from '../people/secret.ts';
 import { toCreated } from '../people/tokens.ts';
-import { beginLogin, findByDeviceCode, findByUserCode, giveUpUndecided, writeLogin } from './record.ts';
+import { beginLogin, findByDeviceCode, findByUserCode } from './codes.ts';
 
 export async function startLogin(
   deps: Deps,
@@ -17,7 +18,7 @@ export async function startLogin(
   const { begun } = deps.loginRates.begin(address);
   const { key, deviceCode, userCode } = await beginLogin(deps, client);
   const crowdedOut = begun(key);
-  if (crowdedOut !== null) await giveUpUndecided(deps, crowdedOut);
+  if (crowdedOut !== null) await deps.store.logins.deleteUndecided(crowdedOut);
   const page = new URL('/login', deps.publicUrl);
   const complete = new URL(page);
   complete.searchParams.set('code', userCode);
@@ -35,7 +36,7 @@ export async function approveLogin(
   { deps, actor }: Context,
   { userCode, approve }: { userCode: string; approve: boolean },
 ): Promise<ApprovedLogin> {
-  requireScope(actor, 'read', { honourStale: false });
+  requireScope(actor, 'read');
   const person = `${actor.workspace}/${actor.user}`;
   const wasRight = deps.loginRates.guess(person);
   const found = await findByUserCode(deps, userCode);
@@ -43,7 +44,7 @@ export async function approveLogin(
   wasRight();
   const { workspace, user, tokenId } = actor;
   const decision = approve ? ({ approved: true, workspace, user, tokenId } as const) : ({ approved: false } as const);
-  await writeLogin(deps, found.key, { ...found.login, decision });
+  if (!(await deps.store.logins.decide(found.key, decision, deps.now()))) throw unknownCode;
   return { client: found.login.client, approved: approve };
 }
 
@@ -55,17 +56,20 @@ export async function finishLogin(deps: Deps, { deviceCode }: { deviceCode: stri
   if (!login.decision.approved) throw denied;
   const { workspace, user, tokenId } = login.decision;
   const made = tokenSecretFrom(Buffer.from(secret, 'base64url'));
-  const issued = await deps.people.issueToken(workspace, {
-    id: made.id,
-    sha256: made.sha256,
-    user,
-    name: login.client === '' ? 'device login' : login.client,
-    scopes: null,
-    expiresAtMs: null,
-    by: { user, tokenId },
-  });
-  deps.views.expireWorkspace(workspace);
-  return toCreated(workspace, made, issued);
+  const issued = await deps.store.people.issueToken(
+    workspace,
+    {
+      id: made.id,
+      sha256: made.sha256,
+      user,
+      name: login.client === '' ? 'device login' : login.client,
+      scopes: null,
+      expiresAtMs: null,
+      by: { user, tokenId },
+    },
+    deps.now(),
+  );
+  return toCreated(workspace, made, orRefused(issued));
 }
 
 const unknownCode = new RopewalkError({
@@ -77,7 +81,7 @@ const unknownCode = new RopewalkError({
 
 const expired = new RopewalkError({
   code: 'EXPIRED',
-  message: 'This login is over, or was never begun.',
+  message: 'This login has expired, or was never begun.',
   hint: 'Start again: `ropewalk login`.',
 });
 

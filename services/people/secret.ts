@@ -4,7 +4,7 @@ import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 export interface TokenSecret {
   id: string;
   secret: string;
-  /** What the workspace keeps. */
+  /** What the database has. */
   sha256: string;
 }
 

@@ -1,52 +1,53 @@
-// The users of a workspace: everybody sees who there is, admins change it.
-import type { WorkspaceLimits, WorkspaceUser } from '../../domain/workspace/state.ts';
-import { useOf } from '../../domain/workspace/use.ts';
+// The users of a workspace: every member sees them, admins change them.
+import type { User as StoredUser } from '../../domain/people/state.ts';
+import type { WorkspaceLimits } from '../../domain/quota/state.ts';
 import type { PutUser, SomeLimits, User, UserList } from '../../schema/people.ts';
-import type { WorkspaceView } from '../../workflows/workspace/messages.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { time } from '../to-wire.ts';
-import { byOf, readWorkspace } from './read.ts';
+import { byOf, orRefused } from './rules.ts';
+import { readUsage, type Usage } from './usage.ts';
 
 export async function listUsers(context: Context): Promise<UserList> {
-  requireScope(context.actor, 'read', { honourStale: true });
-  const { view } = await readWorkspace(context);
-  return { items: view.users.map((user) => toWireUser(view, user)) };
+  const { deps, actor } = context;
+  requireScope(actor, 'read');
+  const [users, usage] = await Promise.all([deps.store.people.listUsers(actor.workspace), readUsage(context)]);
+  return { items: users.map((user) => toWireUser(user, usage)) };
 }
 
 export async function putUser(context: Context, { name, role, limits }: PutUser & { name: string }): Promise<User> {
   const { deps, actor } = context;
-  requireScope(actor, 'admin', { honourStale: false });
-  const user = await deps.people.putUser(actor.workspace, {
+  requireScope(actor, 'admin');
+  const item = {
     name,
     by: byOf(actor),
     ...(role === undefined ? {} : { role }),
     ...(limits === undefined ? {} : { limits: limits === null ? null : definedLimits(limits) }),
-  });
-  deps.views.expireWorkspace(actor.workspace);
-  return toWireUser((await readWorkspace(context)).view, user);
+  };
+  const put = await deps.store.people.putUser(actor.workspace, item, deps.now());
+  deps.tokenCache.expire();
+  return toWireUser(orRefused(put), await readUsage(context));
 }
 
 export async function removeUser(context: Context, { name }: { name: string }): Promise<User> {
   const { deps, actor } = context;
-  requireScope(actor, 'admin', { honourStale: false });
-  const removed = await deps.people.removeUser(actor.workspace, { name, by: byOf(actor) });
-  deps.views.expireWorkspace(actor.workspace);
-  const { view } = await readWorkspace(context);
-  return toWireUser(view, removed);
+  requireScope(actor, 'admin');
+  const removed = await deps.store.people.removeUser(actor.workspace, { name, by: byOf(actor) }, deps.now());
+  deps.tokenCache.expire();
+  return toWireUser(orRefused(removed), await readUsage(context));
 }
 
-/** Without the keys that were left out, since a limit that is undefined would take the place of one that is there. */
+/** Without the keys that were left out: an undefined limit would replace an existing one. */
 export const definedLimits = (limits: SomeLimits): Partial<WorkspaceLimits> => ({
   ...(limits.running === undefined ? {} : { running: limits.running }),
   ...(limits.instances === undefined ? {} : { instances: limits.instances }),
   ...(limits.vcpus === undefined ? {} : { vcpus: limits.vcpus }),
 });
 
-const toWireUser = (view: WorkspaceView, { name, role, limits, createdAtMs }: WorkspaceUser): User => ({
+const toWireUser = ({ name, role, limits, createdAtMs }: StoredUser, usage: Usage): User => ({
   name,
   role,
   limits,
-  use: useOf(view.holders, name),
+  use: usage.of(name),
   createdAt: time(createdAtMs),
 });

@@ -1,4 +1,4 @@
-// Who one is, and what one's token may do now.
+// The caller's user, and the scopes of their token now.
 import type { Whoami } from '../../schema/people.ts';
 import type { Context } from '../context.ts';
 import { timeOrNull } from '../to-wire.ts';

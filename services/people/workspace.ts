@@ -1,38 +1,48 @@
-// One's own workspace: its limits, and who uses how much of them.
-import { includes } from '../../domain/workspace/authority.ts';
-import { useOf } from '../../domain/workspace/use.ts';
+// The caller's workspace: its limits, and who uses how much of them.
+import { RopewalkError } from '../../domain/errors.ts';
+import { includes } from '../../domain/people/authority.ts';
 import type { PutLimits, WorkspaceInfo } from '../../schema/people.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
-import { time, timeOrNull } from '../to-wire.ts';
-import { byOf, readWorkspace } from './read.ts';
+import { time } from '../to-wire.ts';
+import { byOf, orRefused } from './rules.ts';
+import { readUsage } from './usage.ts';
 import { definedLimits } from './users.ts';
 
 export async function getWorkspace(context: Context): Promise<WorkspaceInfo> {
-  requireScope(context.actor, 'read', { honourStale: true });
-  const { view, staleSinceMs } = await readWorkspace(context);
-  // Who has been removed may still have something running.
-  const names = new Set([...view.users, ...view.holders.map(({ user }) => ({ name: user }))].map(({ name }) => name));
-  const isAdmin = includes(context.actor.scopes, 'admin');
+  const { deps, actor } = context;
+  requireScope(actor, 'read');
+  const { workspaces, people } = deps.store;
+  const isAdmin = includes(actor.scopes, 'admin');
+  const [workspace, users, usage, events] = await Promise.all([
+    workspaces.find(actor.workspace),
+    people.listUsers(actor.workspace),
+    readUsage(context),
+    isAdmin ? workspaces.events(actor.workspace, shownEvents) : [],
+  ]);
+  if (workspace === null) throw new RopewalkError({ code: 'NOT_FOUND', message: 'There is no such workspace.' });
+  // A user who was removed may still have something running.
+  const names = new Set([...users.map(({ name }) => name), ...usage.users]);
   return {
-    slug: view.slug,
-    limits: view.limits,
-    perUser: view.perUser,
-    use: useOf(view.holders),
-    users: [...names].map((name) => ({ name, use: useOf(view.holders, name) })),
-    events: isAdmin ? view.events.map(({ atMs, ...event }) => ({ at: time(atMs), ...event })) : [],
-    staleSince: timeOrNull(staleSinceMs),
+    slug: workspace.slug,
+    limits: workspace.limits,
+    perUser: workspace.perUser,
+    use: usage.total,
+    users: [...names].map((name) => ({ name, use: usage.of(name) })),
+    events: events.toReversed().map(({ atMs, ...event }) => ({ at: time(atMs), ...event })),
   };
 }
 
 export async function putLimits(context: Context, { perUser, ...limits }: PutLimits): Promise<WorkspaceInfo> {
   const { deps, actor } = context;
-  requireScope(actor, 'admin', { honourStale: false });
-  await deps.people.configure(actor.workspace, {
+  requireScope(actor, 'admin');
+  const change = {
     limits: definedLimits(limits),
     by: byOf(actor),
     ...(perUser === undefined ? {} : { perUser: perUser === null ? null : definedLimits(perUser) }),
-  });
-  deps.views.expireWorkspace(actor.workspace);
+  };
+  orRefused(await deps.store.workspaces.configure(actor.workspace, change, deps.now()));
   return getWorkspace(context);
 }
+
+const shownEvents = 100;

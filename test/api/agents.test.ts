@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { instanceTokenTtlMs } from '../../domain/limits.ts';
-import { createTestApi, launch, type TestApi } from './support.ts';
+import { createTestApi, endedView, launch, type TestApi } from './support.ts';
 
 const head = 'i_head0000';
 const worker = 'i_worker00';
@@ -29,7 +29,7 @@ const exchange = (api: TestApi, token: string, body: object) =>
 
 describe('agents', () => {
   it('register once per instance; another process with the same token is refused', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({ name: 'nightly' });
     launch(api, number, head);
     const answer = await register(api, number, head);
@@ -46,7 +46,7 @@ describe('agents', () => {
   });
 
   it('trade results for leases, and learn of their cluster with a grant', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { number, headToken } = await jobWithAgents(api);
     const granted = await (await exchange(api, headToken, { want: 1 })).json();
     expect(granted).toMatchObject({
@@ -87,7 +87,7 @@ describe('agents', () => {
   });
 
   it('share one update when they come together', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { number, headToken, workerToken } = await jobWithAgents(api);
     const answers = await Promise.all([exchange(api, headToken, { want: 1 }), exchange(api, workerToken, { want: 1 })]);
     const grants = (await Promise.all(answers.map((answer) => answer.json()))).map(({ grants: [grant] }) => grant.task);
@@ -96,9 +96,9 @@ describe('agents', () => {
   });
 
   it('are told to stop when their job or cluster is over', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { number, headToken } = await jobWithAgents(api);
-    api.workflows.end(`job/${number}`, { result: null });
+    api.workflows.close(`job/${number}`, { result: null });
     const exchanged = await exchange(api, headToken, { want: 1 });
     expect([exchanged.status, (await exchanged.json()).stop]).toEqual([
       200,
@@ -113,7 +113,7 @@ describe('agents', () => {
   });
 
   it('get a new token with an answer when half the life of theirs is over', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { headToken } = await jobWithAgents(api);
     api.clock.offsetMs += instanceTokenTtlMs / 2 + 1_000;
     const { token } = await (await exchange(api, headToken, { want: 1 })).json();
@@ -125,7 +125,7 @@ describe('agents', () => {
   });
 
   it('fetch the bundle of their own job, and of no other', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { number, headToken } = await jobWithAgents(api, { command: ['echo', 'x'], secretEnv: { A: 'b' } });
     const answer = await api.call('GET', '/v1/agent/bundle', { token: headToken });
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -139,7 +139,7 @@ describe('agents', () => {
   });
 
   it('of a job or cluster get its bundle for 397 days, and then are told that it is too old, not that it is over', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const job = await api.submit({ jobTimeout: '397 days' });
     const cluster = await api.startCluster();
     const ask = async (number: number, isJob: boolean) => {
@@ -154,30 +154,32 @@ describe('agents', () => {
     api.clock.offsetMs += 60_000;
     expect(await ask(job, true)).toEqual([410, expect.stringContaining('This job is open for more than 397 days')]);
     expect(await ask(cluster, false)).toEqual([410, expect.stringContaining('This cluster is open')]);
-    api.workflows.workspaces.get('default')?.holders.splice(0);
+    await api.workflows.endJob(endedView(api, job));
     api.clock.offsetMs += 60_000;
     expect(await ask(job, true)).toEqual([404, expect.stringContaining('the job is over')]);
   });
 
-  it('are not told that their job is over by a view from before it began', async () => {
-    const api = createTestApi();
-    expect((await api.call('GET', '/v1/jobs')).status).toBe(200);
-    const created = await api.call('POST', '/v1/jobs', { body: { command: ['true'] } });
-    const { number } = await created.json();
-    const claims = { workspace: 'default', cluster: number, job: number, instance: head };
-    const { instanceToken: token } = await api.tokens.mintInstance(claims);
-    api.workflows.control.isAway = true;
-    const answer = await api.call('GET', '/v1/agent/bundle', { token });
+  it('are told to try again while Temporal or, for their bundle, the database is unavailable', async () => {
+    const api = await createTestApi();
+    const { headToken: token } = await jobWithAgents(api);
+    api.workflows.control.isUnavailable = true;
+    const answer = await exchange(api, token, { want: 1 });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
-    api.workflows.control.isAway = false;
+    api.database.isUnavailable = true;
+    const bundle = await api.call('GET', '/v1/agent/bundle', { token });
+    expect([bundle.status, bundle.headers.get('retry-after')]).toEqual([503, '1']);
+    api.database.isUnavailable = false;
     expect((await api.call('GET', '/v1/agent/bundle', { token })).status).toBe(200);
   });
 
-  it('are told to try again while Temporal is away', async () => {
-    const api = createTestApi();
+  it('work on while the database is unavailable', async () => {
+    const api = await createTestApi();
     const { headToken } = await jobWithAgents(api);
-    api.workflows.control.isAway = true;
-    const answer = await exchange(api, headToken, { want: 1 });
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    api.database.isUnavailable = true;
+    api.workflows.control.isProjecting = false;
+    const granted = await (await exchange(api, headToken, { want: 1 })).json();
+    expect(granted).toMatchObject({ grants: [{ task: 0 }], taskCount: 3, schedulerAddress: '127.0.0.1:1' });
+    const report = { kind: 'alive', bootId: boot(head), address: 'a' };
+    expect((await api.call('POST', '/v1/agent/report', { token: headToken, body: report })).status).toBe(200);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { createTestApi } from './support.ts';
 
@@ -24,7 +24,7 @@ const codeOf = async (response: Response): Promise<string> => (await response.js
 
 describe('who may enter', () => {
   it.each([...paths, ...agentPaths])('nobody without a token: %s %s', async (method, path) => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const response = await api.call(method, path, { token: null, ...(method === 'POST' ? { body: {} } : {}) });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
@@ -32,7 +32,7 @@ describe('who may enter', () => {
   });
 
   it.each(paths)("no agent's token on people's routes: %s %s", async (method, path) => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { instanceToken } = await api.tokens.mintInstance({
       workspace: 'default',
       cluster: 1,
@@ -46,12 +46,12 @@ describe('who may enter', () => {
   });
 
   it.each(agentPaths)("no person's token on agents' routes: %s %s", async (method, path) => {
-    const api = createTestApi();
+    const api = await createTestApi();
     expect((await api.call(method, path)).status).toBe(401);
   });
 
   it('a launch token registers and does nothing else; an instance token cannot register', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const token = await api.tokens.mintLaunch({ workspace: 'default', cluster: 1, seq: 1 });
     for (const [method, path] of agentPaths.slice(1))
       expect((await api.call(method, path, { token })).status).toBe(401);
@@ -65,7 +65,7 @@ describe('who may enter', () => {
   });
 
   it('refuses every wrong token with the same words', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const head = api.token.slice(0, api.token.indexOf('-'));
     const secret = api.token.slice(head.length + 1);
     const wrong = [
@@ -89,7 +89,7 @@ describe('who may enter', () => {
   });
 
   it('takes the header as HTTP does: any case of Bearer, one token', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const status = async (authorization: string) =>
       (await api.call('GET', '/v1/jobs', { token: null, headers: { authorization } })).status;
     expect(await status(`bearer ${api.token}`)).toBe(200);
@@ -98,38 +98,36 @@ describe('who may enter', () => {
     expect(await status(api.token)).toBe(401);
   });
 
-  it('refuses expired and revoked tokens once the 5 s of the cache are over', async () => {
-    const api = createTestApi();
-    const state = api.workflows.workspaces.get('default');
-    const [token] = state?.tokens ?? [];
-    if (token === undefined) throw new Error('no token');
+  it('refuses a token that another process revoked within a second, and an expired one at once', async () => {
+    const api = await createTestApi();
     expect((await api.call('GET', '/v1/jobs')).status).toBe(200);
-    token.revokedAtMs = api.now();
-    api.clock.offsetMs += 5_001;
+    await api.revoke(api.token);
+    api.clock.offsetMs += 1_000;
     expect((await api.call('GET', '/v1/jobs')).status).toBe(401);
-    token.revokedAtMs = null;
-    token.expiresAtMs = api.now() + 60_000;
-    api.clock.offsetMs += 5_001;
-    expect((await api.call('GET', '/v1/jobs')).status).toBe(200);
+    const short = await api.addToken('default', ['read'], 'ada', 'admin', api.now() + 60_000);
+    expect((await api.call('GET', '/v1/jobs', { token: short })).status).toBe(200);
     api.clock.offsetMs += 60_000;
-    expect((await api.call('GET', '/v1/jobs')).status).toBe(401);
+    expect((await api.call('GET', '/v1/jobs', { token: short })).status).toBe(401);
   });
 
-  it('asks Temporal once in two seconds for tokens, and finds a token that is newer than that', async () => {
-    const api = createTestApi();
-    for (let n = 0; n < 5; n += 1) await api.call('GET', '/v1/jobs/77/tasks?limit=x');
-    expect(api.workflows.calls).toEqual(['query workspace/default workspace.view']);
-    const young = api.addToken('default', ['read'], 'grace');
-    api.clock.offsetMs += 600;
+  it('reads a token once a second, asks Temporal nothing for it, and takes a new one at once', async () => {
+    const api = await createTestApi();
+    const find = vi.spyOn(api.deps.store.people, 'findToken');
+    for (let n = 0; n < 5; n += 1) expect((await api.call('GET', '/v1/whoami')).status).toBe(200);
+    expect(find).toHaveBeenCalledTimes(1);
+    api.clock.offsetMs += 1_000;
+    await Promise.all(Array.from({ length: 5 }, () => api.call('GET', '/v1/whoami')));
+    expect(find).toHaveBeenCalledTimes(2);
+    expect(api.workflows.calls).toEqual([]);
+    const young = await api.addToken('default', ['read'], 'grace');
     expect((await api.call('GET', '/v1/jobs', { token: young })).status).toBe(200);
   });
 
   it('checks the scope', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({});
-    const reader = api.addToken('default', ['read']);
-    const nobody = api.addToken('default', []);
-    api.clock.offsetMs += 5_001;
+    const reader = await api.addToken('default', ['read']);
+    const nobody = await api.addToken('default', []);
     expect((await api.call('GET', `/v1/jobs/${number}`, { token: reader })).status).toBe(200);
     for (const [method, path, body] of [
       ['POST', '/v1/jobs', { command: ['true'] }],
@@ -145,22 +143,31 @@ describe('who may enter', () => {
     }
   });
 
-  it('honours a known token for reading and ending while Temporal is away, and for nothing else', async () => {
-    const api = createTestApi();
-    const number = await api.submit({});
-    await api.call('GET', `/v1/jobs/${number}`);
+  it('knows tokens as ever while Temporal is unavailable', async () => {
+    const api = await createTestApi();
+    api.workflows.control.isUnavailable = true;
     api.clock.offsetMs += 3_600_000;
-    api.workflows.control.isAway = true;
-    const stale = await api.call('GET', `/v1/jobs/${number}`);
-    expect(stale.status).toBe(200);
-    expect((await stale.json()).staleSince).toMatch(/^\d{4}-/);
-    const create = await api.call('POST', '/v1/jobs', { body: { command: ['true'] } });
-    expect(create.status).toBe(503);
-    expect(create.headers.get('retry-after')).toBe('1');
-    const cancel = await api.call('POST', `/v1/jobs/${number}/cancel`);
-    expect(cancel.status).toBe(202);
-    expect(await cancel.json()).toMatchObject({ acceptedForLater: true });
-    expect(api.workflows.calls).toContain(`signal job/${number} job.cancel`);
-    expect((await api.call('GET', '/v1/jobs', { token: api.addToken('stranger') })).status).toBe(503);
+    expect((await api.call('GET', '/v1/whoami')).status).toBe(200);
+    await api.revoke(api.token);
+    api.clock.offsetMs += 1_000;
+    expect((await api.call('GET', '/v1/whoami')).status).toBe(401);
+  });
+
+  it('refuses all but the tokens of the last second while the database is unavailable', async () => {
+    const api = await createTestApi();
+    const unseen = await api.addToken('default', ['read']);
+    expect((await api.call('GET', '/v1/whoami')).status).toBe(200);
+    api.database.isUnavailable = true;
+    expect((await api.call('GET', '/v1/whoami')).status).toBe(200);
+    const refused = await api.call('GET', '/v1/whoami', { token: unseen });
+    expect([refused.status, refused.headers.get('retry-after'), await codeOf(refused)]).toEqual([
+      503,
+      '1',
+      'UNAVAILABLE',
+    ]);
+    api.clock.offsetMs += 1_000;
+    expect((await api.call('GET', '/v1/whoami')).status).toBe(503);
+    api.database.isUnavailable = false;
+    expect((await api.call('GET', '/v1/whoami')).status).toBe(200);
   });
 });

@@ -89,8 +89,8 @@ it('is kept by the API: of ten jobs of the greatest size four are received at a 
       return objects.put(...input);
     },
   };
-  const api = createTestApi({ objects: slow });
-  const others = [api.addToken('other'), api.addToken('third')];
+  const api = await createTestApi({ objects: slow });
+  const others = [await api.addToken('other'), await api.addToken('third')];
   // What they say that they will send is what counts.
   const headers = { 'content-length': String(maxBodyBytes) };
   const send = (token?: string) =>

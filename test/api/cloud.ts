@@ -11,7 +11,13 @@ const offers = [
   ...onDemand.map((offer) => ({ ...offer, market: 'spot' as const, pricePerHour: offer.pricePerHour / 3 })),
 ];
 
+const aws = {
+  region: 'us-east-1',
+  offers: () => Promise.resolve(offers),
+  zones,
+  queue: 'provider/aws',
+  onDemandPrices,
+};
+
 export const cloudApi = (preferred: 'local' | 'aws' = 'aws') =>
-  createTestApi({
-    clouds: { preferred, aws: { offers: () => Promise.resolve(offers), zones, queue: 'provider/aws', onDemandPrices } },
-  });
+  createTestApi({ clouds: { preferred, aws, regions: new Map([[aws.region, aws]]) } });

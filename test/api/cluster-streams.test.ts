@@ -14,7 +14,7 @@ function finish(api: TestApi, number: number): void {
 
 describe('the logs of a cluster', () => {
   it('are the lines of all its instances, or of one, since a time', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster();
     const queries: LogQuery[] = [];
     api.logs.read = async function* (query) {
@@ -46,11 +46,11 @@ describe('the logs of a cluster', () => {
     ]);
     expect(queries[1]).not.toHaveProperty('instance');
     expect((await api.call('GET', `${path}?follow=perhaps`)).status).toBe(422);
-    expect((await api.call('GET', path, { token: api.addToken('other') })).status).toBe(404);
+    expect((await api.call('GET', path, { token: await api.addToken('other') })).status).toBe(404);
   });
 
   it('followed, end once the cluster is over and nothing more comes', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster();
     api.logs.read = async function* ({ signal }) {
       yield { atMs: 0, instance: 'i_a', task: null, attempt: null, stream: 'stdout', text: 'last' };
@@ -62,7 +62,7 @@ describe('the logs of a cluster', () => {
   });
 
   it('of which only the head is asked for hold no place of their reader', async () => {
-    const api = createTestApi({ quotas: { openStreams: 1 } });
+    const api = await createTestApi({ quotas: { openStreams: 1 } });
     const number = await api.startCluster();
     for (const path of [`/v1/clusters/${number}/logs`, `/v1/clusters/${number}/events`]) {
       for (const query of ['', '?follow=true']) {
@@ -77,7 +77,7 @@ describe('the logs of a cluster', () => {
   it('that nobody here can read are refused with the reason, and hold no place', async () => {
     const local = async function* (): AsyncGenerator<LogLine> {};
     const logs = createProviderLogs({ local, aws: null });
-    const api = createTestApi({ logs: (_, query) => logs('aws', query), quotas: { openStreams: 1 } });
+    const api = await createTestApi({ logs: (_, query) => logs('aws', query), quotas: { openStreams: 1 } });
     const number = await api.startCluster();
     for (const query of ['', '?follow=true']) {
       const response = await api.call('GET', `/v1/clusters/${number}/logs${query}`);
@@ -87,7 +87,7 @@ describe('the logs of a cluster', () => {
   });
 
   it('whose reader leaves are no trouble to tell of', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster();
     api.logs.read = async function* ({ signal }) {
       yield { atMs: 0, instance: 'i_a', task: null, attempt: null, stream: 'stdout', text: 'first' };
@@ -105,7 +105,7 @@ describe('the logs of a cluster', () => {
 
 describe('the events of a cluster', () => {
   it('are what its view holds, since a time', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster();
     await api.call('POST', `/v1/clusters/${number}/scale`, { body: { workers: 7 } });
     const events = await linesOf(await api.call('GET', `/v1/clusters/${number}/events`));
@@ -115,12 +115,12 @@ describe('the events of a cluster', () => {
     ]);
     const later = new Date(api.now() + 60_000).toISOString();
     expect(await linesOf(await api.call('GET', `/v1/clusters/${number}/events?since=${later}`))).toEqual([]);
-    const stranger = { token: api.addToken('other') };
+    const stranger = { token: await api.addToken('other') };
     expect((await api.call('GET', `/v1/clusters/${number}/events`, stranger)).status).toBe(404);
   });
 
   it('followed, come as they happen, through an outage, each once, and end with the cluster', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster();
     await api.call('POST', `/v1/clusters/${number}/scale`, { body: { workers: 7 } });
     const response = await api.call('GET', `/v1/clusters/${number}/events?follow=true`);
@@ -128,11 +128,11 @@ describe('the events of a cluster', () => {
     const next = async () => JSON.parse(new TextDecoder().decode((await reader?.read())?.value)).code;
     expect(await next()).toBe('CREATED');
     expect(await next()).toBe('SCALE');
-    api.workflows.control.isAway = true;
+    api.workflows.control.isUnavailable = true;
     const second = next();
     const asked = api.workflows.calls.length;
     await eventually(() => api.workflows.calls.length > asked);
-    api.workflows.control.isAway = false;
+    api.workflows.control.isUnavailable = false;
     await api.call('POST', `/v1/clusters/${number}/stop`);
     expect(await second).toBe('STOPPED');
     finish(api, number);
@@ -140,7 +140,7 @@ describe('the events of a cluster', () => {
   });
 
   it('followed, are cut, not ended, when the API shuts down', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster();
     const response = await api.call('GET', `/v1/clusters/${number}/events?follow=true`);
     const text = response.text().catch(String);

@@ -2,8 +2,7 @@ import { X509Certificate } from 'node:crypto';
 
 import { describe, expect, it } from 'vitest';
 
-import { archiveKey } from '../../platform/archive-keys.ts';
-import { createTestApi, json, type TestApi } from './support.ts';
+import { createTestApi, type TestApi } from './support.ts';
 
 const stored = (api: TestApi) => api.objects.keys().filter((key) => /^(specs|vault)\//.test(key));
 const errorOf = async (response: Response) => (await response.json()).error;
@@ -13,7 +12,7 @@ const signalsTo = (api: TestApi, number: number) =>
 
 describe('starting a Dask cluster', () => {
   it.each(['-ca.sealed', '.json'])('leaves nothing sealed behind when its %s cannot be written', async (end) => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const sound = { ...api.objects };
     api.objects.put = async (key, bytes) => {
       if (/^(specs|vault)\//.test(key) && key.endsWith(end)) throw new Error('the disk is full');
@@ -24,7 +23,7 @@ describe('starting a Dask cluster', () => {
   });
 
   it('seals bundle and authority, writes a spec without a secret, and answers the number', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const body = {
       name: 'analysis',
       workers: 2,
@@ -77,15 +76,11 @@ describe('starting a Dask cluster', () => {
     const ca = JSON.parse(Buffer.from((await api.vault.open(caKey)) ?? []).toString());
     const certificate = new X509Certificate(ca.certificatePem);
     expect([certificate.ca, certificate.subject]).toEqual([true, 'CN=analysis\nOU=ropewalk cluster']);
-    expect(api.workflows.workspaces.get('default')?.holders[0]).toMatchObject({
-      kind: 'cluster',
-      instances: 3,
-      vcpus: 3,
-    });
+    expect(await api.usage()).toEqual({ running: 1, instances: 3, vcpus: 3 });
   });
 
   it('keeps what is sealed for as long as the authority is valid: workers may come late', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     await api.call('POST', '/v1/clusters', { body: {} });
     api.clock.offsetMs += 396 * 86_400_000;
     const [, caKey = '', bundleKey = ''] = stored(api);
@@ -93,7 +88,7 @@ describe('starting a Dask cluster', () => {
   });
 
   it('answers the open one of the same name unless told otherwise, and leaves nothing of the second request', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     await api.startCluster({ name: 'shared' });
     const again = await api.call('POST', '/v1/clusters', { body: { name: 'shared', workers: 9 } });
     expect([again.status, await again.json()]).toMatchObject([200, { number: 1, existing: true }]);
@@ -111,7 +106,7 @@ describe('starting a Dask cluster', () => {
   });
 
   it('names the field at fault, never its value, and writes nothing', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     for (const [body, field] of [
       [{ requirements: ['dask', '--index-url=https://u:hunter2@x'] }, 'requirements.1'],
       [{ requirements: [' -e hunter2'] }, 'requirements.0'],
@@ -128,6 +123,7 @@ describe('starting a Dask cluster', () => {
       [{ env: { X: 'hunter2\0' } }, 'env.X'],
       [{ idleTimeout: '0 s' }, 'idleTimeout'],
       [{ maxLifetime: '5 lightyears' }, 'maxLifetime'],
+      [{ maxLifetime: '398 days' }, 'maxLifetime'],
       [{ startTimeout: '20 years' }, 'startTimeout'],
       [{ lease: '10 ms' }, 'lease'],
       [{ workers: -1 }, 'workers'],
@@ -142,7 +138,7 @@ describe('starting a Dask cluster', () => {
   });
 
   it('warns when this machine has few cores for so many instances', async () => {
-    const api = createTestApi({ cores: 2 });
+    const api = await createTestApi({ cores: 2 });
     const warnings = async (workers: number) =>
       (await (await api.call('POST', '/v1/clusters', { body: { workers } })).json()).warnings;
     expect(await warnings(3)).toEqual([]);
@@ -150,8 +146,10 @@ describe('starting a Dask cluster', () => {
   });
 
   it('reads as pending, with what was asked for, until its workflow has read the spec', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
+    api.workflows.control.isUnavailable = true;
     await api.call('POST', '/v1/clusters', { body: { name: 'soon', workers: 3 } });
+    api.workflows.control.isUnavailable = false;
     const cluster = await (await api.call('GET', '/v1/clusters/1')).json();
     expect(cluster).toMatchObject({ status: 'pending', name: 'soon', job: null, target: 4, provider: 'local' });
     expect(cluster.dask).toEqual({
@@ -176,7 +174,7 @@ describe('starting a Dask cluster', () => {
 
 describe('changing a Dask cluster', () => {
   it('scales to workers and the one instance of the scheduler', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster({ workers: 1 });
     const response = await api.call('POST', `/v1/clusters/${number}/scale`, { body: { workers: 5 } });
     expect([response.status, await response.json()]).toMatchObject([202, { target: 6, dask: { workersWanted: 5 } }]);
@@ -185,7 +183,7 @@ describe('changing a Dask cluster', () => {
   });
 
   it('turns adaptive scaling on with both bounds, off with none', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster();
     const adapt = (body: object) => api.call('POST', `/v1/clusters/${number}/adapt`, { body });
     expect((await (await adapt({ minimum: 1, maximum: 8 })).json()).dask.adaptive).toEqual({ minimum: 1, maximum: 8 });
@@ -200,7 +198,7 @@ describe('changing a Dask cluster', () => {
   });
 
   it('tells the cluster of a keepalive when it says something new or time has passed', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster();
     const keep = async (body: object) => (await api.call('POST', `/v1/clusters/${number}/keepalive`, { body })).status;
     const count = () => signalsTo(api, number).filter((name) => name === 'keepalive').length;
@@ -215,7 +213,7 @@ describe('changing a Dask cluster', () => {
   });
 
   it('never spares a keepalive for long when the cluster ends after a short silence', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster({ noClientTimeout: '9 s' });
     const keep = (body: object) => api.call('POST', `/v1/clusters/${number}/keepalive`, { body });
     const count = () => signalsTo(api, number).filter((name) => name === 'keepalive').length;
@@ -233,8 +231,8 @@ describe('changing a Dask cluster', () => {
   });
 
   it("is refused for a job's cluster, and once it stops or is over; another workspace's does not exist", async () => {
-    const api = createTestApi();
-    const [stranger, reader] = [api.addToken('other'), api.addToken('default', ['read'])];
+    const api = await createTestApi();
+    const [stranger, reader] = [await api.addToken('other'), await api.addToken('default', ['read'])];
     const job = await api.submit({});
     const number = await api.startCluster();
     const requests = [
@@ -259,19 +257,9 @@ describe('changing a Dask cluster', () => {
     const final = await (await api.call('GET', `/v1/clusters/${number}`)).json();
     expect(final).toMatchObject({ status: 'stopping', reason: { code: 'STOPPED' } });
     expect(signalsTo(api, number)).toEqual(['stop']);
-    api.workflows.forget(`cluster/${number}`);
-    await api.objects.put(archiveKey('default', 'clusters', number), json({ ...archived(final), number }));
+    const { view } = await api.deps.views.cluster('default', number);
+    await api.workflows.endCluster({ ...view, status: 'stopped', endedAtMs: api.now() });
     api.clock.offsetMs += 2_000;
     expect(await codes(number)).toEqual(all('CONFLICT'));
   });
-});
-
-/** What the archive would hold of it, as far as is looked at here. */
-const archived = (cluster: { name: string }) => ({
-  workspace: 'default',
-  name: cluster.name,
-  status: 'stopped',
-  job: null,
-  endedAtMs: 1,
-  dask: {},
 });

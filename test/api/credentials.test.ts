@@ -11,7 +11,7 @@ const textOf = async (api: TestApi, key: string) => Buffer.from((await api.objec
 
 describe('credentials', () => {
   it('wait for the scheduler, then are a client certificate of the cluster, new each time', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster();
     const head = await createDaskInstance(api, number, 0);
     const ask = () => api.call('GET', `/v1/clusters/${number}/credentials`);
@@ -39,8 +39,8 @@ describe('credentials', () => {
   });
 
   it('are for the creator alone when the cluster is private', async () => {
-    const api = createTestApi();
-    const bob = api.addToken('default', ['read', 'write'], 'bob');
+    const api = await createTestApi();
+    const bob = await api.addToken('default', ['read', 'write'], 'bob');
     const number = await api.startCluster({ privateToCreator: true });
     const open = await api.startCluster();
     for (const each of [number, open]) {
@@ -54,7 +54,7 @@ describe('credentials', () => {
   });
 
   it('say nothing of an authority that cannot be read', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.startCluster();
     const head = await createDaskInstance(api, number, 0);
     await head.report({ process: started('scheduler', 'tls://127.0.0.1:8786') });

@@ -27,7 +27,7 @@ async function expectHeld(request: Promise<unknown>): Promise<void> {
 
 describe('agents of a Dask cluster', () => {
   it('register without a job and fetch the bundle of their cluster, and of no other', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { number, head } = await clusterWithWorkers(api, 0);
     expect(head.registered).toMatchObject({ job: null, role: 'head', schedulerAddress: null });
     const bundle = await head.bundle();
@@ -45,7 +45,7 @@ describe('agents of a Dask cluster', () => {
   });
 
   it('tell how their process fares, which people see', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { number, head, others } = await clusterWithWorkers(api, 2);
     const [one, two] = others;
     await one?.report({ process: { ...started('', null), state: 'pending', name: 'w', stage: 'environment' } });
@@ -67,7 +67,7 @@ describe('agents of a Dask cluster', () => {
   });
 
   it('are told of the scheduler the moment it has started, all with one look', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { number, head, others } = await clusterWithWorkers(api, 10);
     const before = queriesOf(api, number);
     const waiting = Promise.all(others.map((worker) => worker.orders(1)));
@@ -82,7 +82,7 @@ describe('agents of a Dask cluster', () => {
   });
 
   it('are told to stop when the cluster stops or is over', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { number, head } = await clusterWithWorkers(api, 0);
     const waiting = head.orders(1);
     await expectHeld(waiting);
@@ -90,9 +90,8 @@ describe('agents of a Dask cluster', () => {
     expect((await (await waiting).json()).stop).toMatchObject({ code: 'STOPPED' });
     const { csrPem } = await createCsr();
     expect((await head.certificate(csrPem)).status).toBe(403);
-    api.workflows.forget(`cluster/${number}`);
-    const workspace = api.workflows.workspaces.get('default');
-    if (workspace !== undefined) workspace.holders = [];
+    const { view } = await api.deps.views.cluster('default', number);
+    await api.workflows.endCluster({ ...view, status: 'stopped', endedAtMs: api.now() });
     api.clock.offsetMs += 6_000;
     expect((await (await head.orders(9)).json()).stop).toMatchObject({ code: 'CLUSTER_OVER' });
     const report = await (await head.report({})).json();
@@ -100,7 +99,7 @@ describe('agents of a Dask cluster', () => {
   });
 
   it('drain through the head instance alone', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { number, head, others } = await clusterWithWorkers(api, 1);
     const [worker] = others;
     const state = api.workflows.clusters.get(number);
@@ -119,7 +118,7 @@ describe('agents of a Dask cluster', () => {
   });
 
   it('get certificates by what their cluster knows of them: role, name and address', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { head, others } = await clusterWithWorkers(api, 1);
     const { csrPem, keyPem } = await createCsr();
     for (const [instance, role] of [
@@ -140,7 +139,7 @@ describe('agents of a Dask cluster', () => {
   });
 
   it('get none when they are not, or not yet, a live part of it', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { number, others } = await clusterWithWorkers(api, 1);
     const { csrPem: csr } = await createCsr();
     const claims = { workspace: 'default', cluster: number, job: null };
@@ -163,7 +162,7 @@ describe('agents of a Dask cluster', () => {
   });
 
   it('need their own token, and a version that is a number', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { head } = await clusterWithWorkers(api, 0);
     for (const token of [null, api.token]) {
       expect((await api.call('GET', '/v1/agent/orders', { token })).status).toBe(401);
@@ -174,7 +173,7 @@ describe('agents of a Dask cluster', () => {
   });
 
   it('are let go when they leave, and answered when the API ends', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { head } = await clusterWithWorkers(api, 0);
     const left = new AbortController();
     const gone = head.orders(1, left.signal);

@@ -19,20 +19,20 @@ const script = (line: string) => ({
 
 describe('the dead-man limit', () => {
   it('is 30 minutes for a job unless it, or its script, says otherwise', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     expect(await limitOf(api, await api.submit({}))).toBe(1_800_000);
     expect(await limitOf(api, await api.submit({ deadMan: '2 hours' }))).toBe(7_200_000);
     expect(await limitOf(api, await api.submit(script('dead-man 45 minutes')))).toBe(2_700_000);
   });
 
   it('is 30 minutes for a cluster unless it says otherwise', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     expect(await limitOf(api, await api.startCluster())).toBe(1_800_000);
     expect(await limitOf(api, await api.startCluster({ deadMan: 90 }))).toBe(90_000);
   });
 
   it('is 30 minutes for what an earlier version has specified', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({});
     const [key = ''] = await api.objects.list('specs/', { limit: 10 });
     const spec = JSON.parse(Buffer.from((await api.objects.get(key)) ?? []).toString());
@@ -42,7 +42,7 @@ describe('the dead-man limit', () => {
   });
 
   it('is refused by name where it would end agents at once or never', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     for (const path of ['/v1/jobs', '/v1/clusters']) {
       for (const deadMan of ['4 s', '8 days', 'soon']) {
         const body = path === '/v1/jobs' ? { command: ['true'], deadMan } : { deadMan };

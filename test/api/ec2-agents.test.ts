@@ -57,7 +57,7 @@ async function jobOn(api: TestApi): Promise<number> {
 
 describe('an instance of EC2', () => {
   it('registers with its signed identity document, again too, but never as another process', async () => {
-    const api = createTestApi({ identityKeys });
+    const api = await createTestApi({ identityKeys });
     const number = await jobOn(api);
     const identity = identityOf();
     expect((await register(api, number, { identity })).status).toBe(200);
@@ -82,7 +82,7 @@ describe('an instance of EC2', () => {
     ],
     ['none that could be read', { identity: { document: '<xml/>', signature: '' } }, 'not an identity document'],
   ])('is refused with %s', async (_, more, why) => {
-    const api = createTestApi({ identityKeys });
+    const api = await createTestApi({ identityKeys });
     const number = await jobOn(api);
     const answer = await register(api, number, more);
     expect([answer.status, answer.message]).toEqual([403, expect.stringContaining(why)]);
@@ -90,17 +90,17 @@ describe('an instance of EC2', () => {
   });
 
   it('is refused in a cluster that has not launched it, and where no keys were given', async () => {
-    const api = createTestApi({ identityKeys });
+    const api = await createTestApi({ identityKeys });
     const number = await jobOn(api);
     const identity = identityOf({ instanceId: other });
     expect((await register(api, number, { identity }, other)).status).toBe(403);
-    const bare = createTestApi();
+    const bare = await createTestApi();
     const answer = await register(bare, await jobOn(bare), { identity: identityOf() });
     expect(answer.message).toContain('ROPEWALK_AWS_IDENTITY_KEYS');
   });
 
   it('tells its cluster of an interruption, in a form that is checked', async () => {
-    const api = createTestApi({ identityKeys });
+    const api = await createTestApi({ identityKeys });
     const number = await jobOn(api);
     const token = await api.tokens.mintLaunch({ workspace: 'default', cluster: number, seq: 1 });
     const body = { instance: own, bootId: 'b'.repeat(32), address: '10.0.0.7', version: '0.1.0', pid: 42 };
@@ -153,7 +153,7 @@ describe('the keys of identity documents', () => {
 
 describe('the agent as a download', () => {
   it('is served by its hash to anybody, for ever', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const program = new TextEncoder().encode('console.log("agent")\n');
     const sha256 = await publishProgram(api.objects, program);
     expect(sha256).toBe(createHash('sha256').update(program).digest('hex'));
@@ -170,7 +170,7 @@ describe('the agent as a download', () => {
   });
 
   it('is not there under other names, or when its bytes are not what they should be', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const get = async (name: string) => (await api.call('GET', `/v1/agent/program/${name}`, { token: null })).status;
     expect(await get('0'.repeat(64))).toBe(404);
     expect(await get('..%2fkeys.json')).toBe(422);

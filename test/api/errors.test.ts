@@ -5,7 +5,7 @@ import { createTestApi } from './support.ts';
 
 describe('errors', () => {
   it('has one body: code, message, and the request id, which is echoed', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const response = await api.call('GET', '/v1/jobs/7', { headers: { 'x-request-id': 'my-id-1' } });
     expect(response.status).toBe(404);
     expect(response.headers.get('x-request-id')).toBe('my-id-1');
@@ -22,7 +22,7 @@ describe('errors', () => {
   });
 
   it('says what is wrong with a body that is not JSON, or not there', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const broken = await api.call('POST', '/v1/jobs', { body: '{"command": [' });
     expect([broken.status, (await broken.json()).error.message]).toEqual([422, 'The request body is not valid JSON.']);
     const missing = await api.call('POST', '/v1/jobs');
@@ -32,15 +32,20 @@ describe('errors', () => {
   });
 
   it('counts further problems, and names a path parameter', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const many = await api.call('POST', '/v1/jobs', { body: { command: [], ntasks: 0, array: '' } });
-    expect((await many.json()).error).toMatchObject({ field: 'command', message: expect.stringContaining('2 more') });
+    expect((await many.json()).error).toMatchObject({
+      field: 'command',
+      message: expect.stringContaining('There are 2 more problems.'),
+    });
+    const two = await api.call('POST', '/v1/jobs', { body: { command: [], ntasks: 0 } });
+    expect((await two.json()).error.message).toContain('There is 1 more problem.');
     const response = await api.call('GET', '/v1/jobs/abc');
     expect([response.status, (await response.json()).error.field]).toEqual([422, 'number']);
   });
 
   it('answers 404 and 405 in the same body, and says which methods work', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const nowhere = await api.call('GET', '/v2/nothing', { token: null });
     expect([nowhere.status, (await nowhere.json()).error.code]).toEqual([404, 'NOT_FOUND']);
     const wrong = await api.call('DELETE', '/v1/jobs/3');
@@ -51,7 +56,7 @@ describe('errors', () => {
   });
 
   it('refuses a body over the limit, before it is parsed, and after the token was checked', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const body = 'x'.repeat(maxBodyBytes + 1);
     const response = await api.call('POST', '/v1/jobs', { body });
     expect([response.status, (await response.json()).error.code]).toEqual([413, 'TOO_LARGE']);
@@ -59,11 +64,13 @@ describe('errors', () => {
   });
 
   it('says nothing internal when we are at fault, and logs it under the request id', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     api.objects.get = async () => {
       throw new Error('disk on fire at /secret/path');
     };
-    const response = await api.call('GET', '/v1/jobs/5', { headers: { 'x-request-id': 'find-me' } });
+    api.workflows.control.isUnavailable = true;
+    const number = await api.submit({});
+    const response = await api.call('GET', `/v1/jobs/${number}`, { headers: { 'x-request-id': 'find-me' } });
     expect(response.status).toBe(500);
     const text = await response.text();
     expect(text).not.toMatch(/fire|secret|at /);
@@ -73,7 +80,7 @@ describe('errors', () => {
   });
 
   it('never logs a token', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     await api.call('GET', '/v1/jobs');
     await api.call('POST', '/v1/jobs', { body: { command: ['true'], secretEnv: { A: 'swordfish\0' } } });
     const secret = api.token.slice(api.token.indexOf('-') + 1);
@@ -81,11 +88,11 @@ describe('errors', () => {
     for (const word of [secret, 'swordfish']) expect(api.logged.join()).not.toContain(word);
   });
 
-  it('is up without Temporal, and ready with it', async () => {
-    const api = createTestApi();
+  it('is up without its database, and ready with it', async () => {
+    const api = await createTestApi();
     const status = async (path: string) => (await api.call('GET', path, { token: null })).status;
     expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 200]);
-    api.workflows.control.isAway = true;
+    api.database.isUnavailable = true;
     expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 503]);
   });
 });

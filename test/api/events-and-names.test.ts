@@ -9,7 +9,7 @@ const eventsOf = async (api: TestApi, number: number) => linesOf(await api.call(
 
 describe('the events of a job', () => {
   it('say who submitted it and how it ended, since a time, to its workspace only', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({ command: ['echo', 'hi'] });
     expect(await eventsOf(api, number)).toEqual([
       { at: expect.any(String), code: 'SUBMITTED', by: 'ada', text: 'submitted by ada: echo hi' },
@@ -21,25 +21,25 @@ describe('the events of a job', () => {
     ]);
     const later = new Date(api.now() + 60_000).toISOString();
     expect(await (await api.call('GET', `/v1/jobs/${number}/events?since=${later}`)).text()).toBe('');
-    const stranger = { token: api.addToken('other') };
+    const stranger = { token: await api.addToken('other') };
     expect((await api.call('GET', `/v1/jobs/${number}/events`, stranger)).status).toBe(404);
   });
 
   it('followed, come each once, through an outage, and end with the job', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({});
     const response = await api.call('GET', `/v1/jobs/${number}/events?follow=true`);
     const lines = linesOf(response);
-    api.workflows.control.isAway = true;
+    api.workflows.control.isUnavailable = true;
     const asked = api.workflows.calls.length;
     await eventually(() => api.workflows.calls.length > asked);
-    api.workflows.control.isAway = false;
+    api.workflows.control.isUnavailable = false;
     await api.call('POST', `/v1/jobs/${number}/cancel`);
     expect((await lines).map(({ code }) => code)).toEqual(['SUBMITTED', 'CANCELLED']);
   });
 
   it('name tasks as people do, and what the view no longer keeps is not told again', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({ array: '7-8' });
     const state = api.workflows.jobs.get(number);
     if (state === undefined) throw new Error('no job');
@@ -53,6 +53,7 @@ describe('the events of a job', () => {
       specRef: '',
       user: 'ada',
       deploymentId: '',
+      privateToCreator: false,
     };
     const before = jobEvents(viewJob(state, input));
     expect(before.map(({ code, text }) => [code, text])).toEqual([
@@ -70,7 +71,7 @@ describe('the events of a job', () => {
 
 describe('a name', () => {
   it('finds the one open job or cluster that has it, and nothing that is over or another workspace’s', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     await api.submit({ name: 'other' });
     const job = await api.submit({ name: 'nightly' });
     const cluster = await api.startCluster({ name: 'blue' });
@@ -83,7 +84,7 @@ describe('a name', () => {
     // The cluster of a job has the job's name and number.
     expect(await find('clusters', 'nightly')).toEqual([job]);
     expect(await find('jobs', 'blue')).toEqual([]);
-    expect(await find('jobs', 'nightly', { token: api.addToken('elsewhere') })).toEqual([]);
+    expect(await find('jobs', 'nightly', { token: await api.addToken('elsewhere') })).toEqual([]);
     expect((await api.call('GET', '/v1/jobs?name=a%20b')).status).toBe(422);
   });
 });

@@ -16,7 +16,7 @@ const line = (text: string, task = 0): LogLine => ({
 
 describe('logs', () => {
   it('are one JSON object a line, with the text exactly as it was printed', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({ ntasks: 3 });
     const texts = ['plain', '\u001b[31mred\u001b[0m', 'tab\tand "quotes"', 'ümläut \u2028', ''];
     const queries: LogQuery[] = [];
@@ -46,7 +46,7 @@ describe('logs', () => {
   });
 
   it('name what is wrong with the request before the first line', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({ ntasks: 3 });
     for (const [query, field] of [
       ['tasks=3', 'tasks'],
@@ -60,7 +60,7 @@ describe('logs', () => {
   });
 
   it('followed, end once the job is over and nothing more comes', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({});
     const { released } = followed(api, [line('first'), line('last')]);
     const response = await api.call('GET', `/v1/jobs/${number}/logs?follow=true`);
@@ -72,7 +72,7 @@ describe('logs', () => {
   });
 
   it('followed, are let go when the reader leaves', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({});
     const { released } = followed(api, [line('first')]);
     const response = await api.call('GET', `/v1/jobs/${number}/logs?follow=true`);
@@ -84,7 +84,7 @@ describe('logs', () => {
   });
 
   it('are cut, not ended, and say why, when the provider fails or the API shuts down', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({});
     api.logs.read = async function* () {
       yield line('first');

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { clusterSpec } from '../../schema/cluster-spec.ts';
 import { jobSpec } from '../../schema/job-spec.ts';
 import { cloudApi, zones } from './cloud.ts';
-import { createTestApi } from './support.ts';
+import { createTestApi, type TestApi } from './support.ts';
 
-async function specOf(api: ReturnType<typeof createTestApi>, kind: 'cluster' | 'job') {
+async function specOf(api: TestApi, kind: 'cluster' | 'job') {
   const keys = await api.objects.list('specs', { limit: 10 });
   const key = keys.at(-1) ?? '';
   const text = Buffer.from((await api.objects.get(key)) ?? new Uint8Array()).toString();
@@ -16,7 +16,7 @@ async function specOf(api: ReturnType<typeof createTestApi>, kind: 'cluster' | '
 
 describe('instance types', () => {
   it('are listed from cheap to dear, with both prices, as filtered', async () => {
-    const api = cloudApi();
+    const api = await cloudApi();
     const reply = await api.call(
       'GET',
       '/v1/instance-types?minCpu=4&maxCpu=4&minMemory=16%20GiB&maxMemory=16%20GiB&prefix=m',
@@ -32,7 +32,7 @@ describe('instance types', () => {
   });
 
   it('are this machine where there is no cloud, and an unknown cloud is named', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const { items } = await (await api.call('GET', '/v1/instance-types')).json();
     expect(items).toMatchObject([{ type: 'local', provider: 'local', pricePerHour: 0 }]);
     const refused = await api.call('GET', '/v1/instance-types?provider=aws');
@@ -42,7 +42,7 @@ describe('instance types', () => {
 
 describe('a cluster on EC2', () => {
   it('carries the machines that were chosen, and counts their vCPUs', async () => {
-    const api = cloudApi();
+    const api = await cloudApi();
     const body = {
       workers: 3,
       workerCpu: [2, 4],
@@ -64,27 +64,27 @@ describe('a cluster on EC2', () => {
   });
 
   it('takes a number alone for GiB of disk, as the header of a script has it', async () => {
-    const api = cloudApi();
+    const api = await cloudApi();
     const body = { workers: 1, diskSize: '120' };
     expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
     expect((await specOf(api, 'cluster')).machines?.diskGib).toBe(120);
   });
 
   it('carries how long it waits for capacity, in whatever unit it was said', async () => {
-    const api = cloudApi();
+    const api = await cloudApi();
     expect((await api.call('POST', '/v1/clusters', { body: { workers: 1, waitForCapacity: '6h' } })).status).toBe(201);
     expect((await specOf(api, 'cluster')).machines?.waitForCapacityMs).toBe(6 * 3_600_000);
-    const plain = cloudApi();
+    const plain = await cloudApi();
     expect((await plain.call('POST', '/v1/clusters', { body: { workers: 1 } })).status).toBe(201);
     expect((await specOf(plain, 'cluster')).machines).not.toHaveProperty('waitForCapacityMs');
   });
 
   it('carries who may reach its head instance, as firewalls write it', async () => {
-    const api = cloudApi();
+    const api = await cloudApi();
     const body = { workers: 1, allowIngressFrom: '203.0.113.77/24', allowSshFrom: 'everyone' };
     expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
     expect((await specOf(api, 'cluster')).machines?.doors).toEqual({ scheduler: '203.0.113.0/24', ssh: '0.0.0.0/0' });
-    const plain = cloudApi();
+    const plain = await cloudApi();
     expect((await plain.call('POST', '/v1/jobs', { body: { command: ['true'] } })).status).toBe(201);
     expect((await specOf(plain, 'job')).machines).not.toHaveProperty('doors');
   });
@@ -104,7 +104,7 @@ describe('a cluster on EC2', () => {
     [{ workerGpu: 2 }, 'workerGpu'],
     [{ spotPolicy: 'cheap' }, 'spotPolicy'],
   ])('%j is refused, naming %s, and nothing is left behind', async (body, field) => {
-    const api = cloudApi();
+    const api = await cloudApi();
     const before = await api.objects.list('', { limit: 100 });
     const reply = await api.call('POST', '/v1/clusters', { body: { workers: 1, ...body } });
     expect([reply.status, (await reply.json()).error.field]).toEqual([422, field]);
@@ -112,7 +112,7 @@ describe('a cluster on EC2', () => {
   });
 
   it('is refused by name where there is no account, and warned of where machines make no difference', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const refused = await api.call('POST', '/v1/clusters', { body: { workers: 1, provider: 'aws' } });
     expect([refused.status, (await refused.json()).error.field]).toEqual([422, 'provider']);
     const made = await api.call('POST', '/v1/clusters', { body: { workers: 1, workerCpu: 2 } });
@@ -125,7 +125,7 @@ describe('a cluster on EC2', () => {
 
 describe('a job on EC2', () => {
   it('reads its machines from the request, from options and from the header of its script, in this order', async () => {
-    const api = cloudApi();
+    const api = await cloudApi();
     const script = Buffer.from(
       '#!/bin/sh\n# ROPEWALK vm-type c6i.large\n# ROPEWALK spot-policy spot\n# ROPEWALK ntasks 50\ntrue\n',
     );
@@ -148,7 +148,7 @@ describe('a job on EC2', () => {
   });
 
   it('has a head instance of another type where that is asked for, by header too', async () => {
-    const api = cloudApi();
+    const api = await cloudApi();
     const script = '#!/bin/sh\n# ROPEWALK scheduler-vm-type m5.large\n# ROPEWALK zone us-east-1b\n# ROPEWALK cpu 8\n';
     const files = [{ path: 'run.sh', content: Buffer.from(script).toString('base64') }];
     const reply = await api.call('POST', '/v1/jobs', { body: { command: ['sh', 'run.sh'], files, ntasks: 2 } });
@@ -161,57 +161,40 @@ describe('a job on EC2', () => {
 
 describe('the limit of vCPUs', () => {
   const types = { vmTypes: ['m7i.large'], schedulerVmTypes: ['m7i.48xlarge'] };
-  const setUp = (vcpus: number) => {
-    const api = cloudApi();
-    const state = api.workflows.workspaces.get('default') ?? api.workflows.addWorkspace('default');
-    state.limits = { ...state.limits, vcpus };
+  const setUp = async (vcpus: number) => {
+    const api = await cloudApi();
+    await api.setLimits({ vcpus });
     const cluster = (workers: number) =>
       api.call('POST', '/v1/clusters', {
         body: { workers, workerVmTypes: types.vmTypes, schedulerVmTypes: types.schedulerVmTypes },
       });
     const scale = (number: number, workers: number) =>
       api.call('POST', `/v1/clusters/${number}/scale`, { body: { workers } });
-    return { api, state, cluster, scale };
+    return { api, cluster, scale };
   };
 
   it('holds for the head instance of a cluster, and of a job, by its own type', async () => {
-    const { api, state, cluster } = setUp(16);
+    const { api, cluster } = await setUp(16);
     const job = { command: ['true'], ntasks: 2, ...types };
     for (const answer of [await cluster(1), await api.call('POST', '/v1/jobs', { body: job })]) {
       expect([answer.status, await answer.json()]).toMatchObject([429, { error: { code: 'LIMIT_EXCEEDED' } }]);
     }
-    expect(state.holders).toEqual([]);
-    state.limits.vcpus = 400;
+    expect(await api.usage()).toMatchObject({ running: 0, vcpus: 0 });
+    await api.setLimits({ vcpus: 400 });
     expect((await cluster(3)).status).toBe(201);
+    expect(await api.usage()).toEqual({ running: 1, instances: 4, vcpus: 192 + 3 * 2 });
     expect((await api.call('POST', '/v1/jobs', { body: job })).status).toBe(201);
-    expect(state.holders.map(({ instances, vcpus }) => [instances, vcpus])).toEqual([
-      [4, 192 + 3 * 2],
-      [2, 192 + 2],
-    ]);
+    expect(await api.usage()).toEqual({ running: 2, instances: 4 + 2, vcpus: 2 * 192 + 4 * 2 });
   });
 
   it('counts workers as workers when a cluster grows, from none too, and when it shrinks', async () => {
-    const { api, state, cluster, scale } = setUp(200);
+    const { api, cluster, scale } = await setUp(200);
     const { number } = await (await cluster(0)).json();
-    await api.workflows.startHolder('default', number);
-    const held = () => state.holders.map(({ instances, vcpus }) => [instances, vcpus]);
-    expect(held()).toEqual([[1, 192]]);
+    expect(await api.usage()).toMatchObject({ instances: 1, vcpus: 192 });
     expect((await scale(number, 5)).status).toBe(429);
     expect((await scale(number, 4)).status).toBe(202);
-    expect(held()).toEqual([[5, 200]]);
+    expect(await api.usage()).toMatchObject({ instances: 5, vcpus: 200 });
     expect((await scale(number, 0)).status).toBe(202);
-    expect(held()).toEqual([[1, 192]]);
-  });
-
-  it('counts every instance alike for what an earlier API has admitted', async () => {
-    const { api, state, scale } = setUp(20);
-    const number = await api.startCluster({ workers: 1, provider: 'local' });
-    const [holder] = state.holders;
-    if (holder === undefined) throw new Error('nothing is held');
-    holder.vcpus = 8;
-    delete holder.workerVcpus;
-    expect((await scale(number, 5)).status).toBe(429);
-    expect((await scale(number, 4)).status).toBe(202);
-    expect([holder.instances, holder.vcpus]).toEqual([5, 20]);
+    expect(await api.usage()).toMatchObject({ instances: 1, vcpus: 192 });
   });
 });

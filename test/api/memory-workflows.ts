@@ -1,11 +1,28 @@
-// A stand-in for Temporal: workflows that live in memory and run the real rules of domain/. It can be away, and its
-// workflows can be started, ended and forgotten by the test.
-import type { UpdateOutcome, WorkflowsPort } from '../../services/workflows-port.ts';
+// A stand-in for Temporal: workflows of jobs and clusters in memory, which run the real rules of domain/ and write their views
+// to the database. It can be unavailable, and tests end its workflows or make it forget them.
+import {
+  clusterMessages,
+  type AdaptSignal,
+  type ClusterInput,
+  type ClusterView,
+  type KeepaliveSignal,
+  type ReportItem,
+  type ScaleSignal,
+  type StopSignal,
+} from '../../contracts/cluster.ts';
+import type { Flush } from '../../contracts/flush.ts';
+import {
+  jobMessages,
+  type CancelSignal,
+  type JobInput,
+  type JobView,
+  type TasksQueryInput,
+} from '../../contracts/job.ts';
+import type { WorkflowStart } from '../../contracts/start.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, keepAlive } from '../../domain/cluster/dask.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
-import { createDeploymentState, createWorkspace } from '../../domain/deployment/rules.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { parseArray } from '../../domain/job/array.ts';
 import { createJobState } from '../../domain/job/create.ts';
@@ -14,73 +31,106 @@ import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeItem } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { openTasks } from '../../domain/job/view.ts';
-import { admit } from '../../domain/workspace/admit.ts';
-import { createWorkspaceState } from '../../domain/workspace/create.ts';
-import { footprintToTell } from '../../domain/cluster/footprint.ts';
-import { noteFootprint, reserveShare, settleShare } from '../../domain/workspace/shares.ts';
-import type { AdmitItem, WorkspaceState } from '../../domain/workspace/state.ts';
-import { issueToken, revokeToken } from '../../domain/workspace/tokens.ts';
-import { configure, putUser, removeUser } from '../../domain/workspace/users.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { clusterSpec } from '../../schema/cluster-spec.ts';
 import { jobSpec } from '../../schema/job-spec.ts';
-import {
-  clusterMessages,
-  type AdaptSignal,
-  type ClusterInput,
-  type KeepaliveSignal,
-  type ReportItem,
-  type ScaleSignal,
-  type StopSignal,
-} from '../../contracts/cluster.ts';
+import type { StartOutcome, UpdateOutcome, WorkflowsPort } from '../../services/workflows-port.ts';
+import type { Store } from '../../store/store.ts';
 import { report } from '../../workflows/cluster/report.ts';
 import { viewCluster } from '../../workflows/cluster/view.ts';
-import { jobMessages, type CancelSignal, type TasksQueryInput } from '../../contracts/job.ts';
 import { viewJob } from '../../workflows/job/view.ts';
-import { deploymentMessages, type CreateWorkspaceItem } from '../../workflows/deployment/messages.ts';
-import type { Flush } from '../../contracts/flush.ts';
-import {
-  workspaceMessages,
-  type ConfigureItem,
-  type IssueTokenItem,
-  type PutUserItem,
-  type RemoveUserItem,
-  type RevokeTokenItem,
-  type ShareItem,
-} from '../../workflows/workspace/messages.ts';
 
 interface Open {
-  update?: (name: string, item: unknown) => unknown;
+  update: (item: unknown) => unknown;
   query: (name: string, input: unknown) => unknown;
-  signal?: (name: string, input: unknown) => void;
+  signal: (name: string, input: unknown) => void;
+  /** Writes its view to the database. */
+  project: () => Promise<void>;
 }
 
-export function createMemoryWorkflows(objects: Objects, now: () => number) {
+export function createMemoryWorkflows(ports: { store: Store; objects: Objects; now: () => number }) {
+  const { store, objects, now } = ports;
   const open = new Map<string, Open>();
   const closed = new Map<string, { result: unknown } | { failed: string }>();
-  const workspaces = new Map<string, WorkspaceState>();
+  const admissions = new Map<string, string>();
   const jobs = new Map<number, JobState>();
   const clusters = new Map<number, ClusterState>();
   const calls: string[] = [];
-  const control = { isAway: false, loseNextAnswer: false };
+  const starts: string[] = [];
+  /** Without `isProjecting`, views are not written: as while the database is unavailable to the activities. */
+  const control = { isUnavailable: false, isProjecting: true };
 
   const called = (what: string): void => {
     calls.push(what);
-    if (control.isAway) throw away();
+    if (control.isUnavailable) throw unavailable();
   };
   const gone = (id: string) => ({ kind: closed.has(id) ? 'closed' : 'missing' }) as const;
 
+  const openCluster = async (input: Omit<ClusterInput, 'settings'>, settings: ClusterSettings): Promise<void> => {
+    const { number, workspace, user } = input;
+    const cluster = createClusterState({ number, workspace, user, createdAtMs: now() }, settings);
+    clusters.set(number, cluster);
+    const view = (): ClusterView => viewCluster(cluster, { ...input, settings });
+    let version = 0;
+    const project = async (): Promise<void> => {
+      version += 1;
+      await store.clusters.project({ view: view(), version, nowMs: now() });
+      const { asked, target: instances, stopRequested } = cluster;
+      if (asked === undefined || stopRequested !== null) return;
+      await store.quotas.noteUsage({ number, instances, scale: asked.scale ?? 0, adapt: asked.adapt ?? 0 });
+    };
+    open.set(`cluster/${number}`, {
+      update: (item) => report(cluster, trusted<ReportItem>(item)),
+      query: view,
+      signal: (name, signal) => signalCluster(cluster, name, signal, now()),
+      project,
+    });
+    await project();
+  };
+
+  const openJob = async (input: JobInput): Promise<void> => {
+    const { number, workspace, name, specRef } = input;
+    const settings = { ...jobSpec.parse(await readJson(objects, specRef)).settings, name };
+    const job = createJobState({ number, workspace, submittedAtMs: now() }, settings);
+    jobs.set(number, job);
+    const array = parseArray(settings.array);
+    const view = (): JobView => viewJob(job, input);
+    let version = 0;
+    const project = (): Promise<void> => store.jobs.project({ view: view(), version: (version += 1), nowMs: now() });
+    open.set(`job/${number}`, {
+      update: (item) => ({ ok: exchange(job, trusted<ExchangeItem>(item), now(), (index) => array.idAt(index)) }),
+      query: (message, asked) => (message === jobMessages.view ? view() : viewTasks(job, asked)),
+      signal: (_name, signal) => cancelJob(job, { ...trusted<CancelSignal>(signal), atMs: now() }),
+      project,
+    });
+    await project();
+    const { admissionId, user, deploymentId } = input;
+    const ofJob = { number, workspace, name, admissionId, user, deploymentId, specRef: null };
+    await openCluster(ofJob, { ...settings, job: number, registerTimeoutMs: 1_000, dask: null });
+  };
+
+  const openDask = async (input: ClusterInput): Promise<void> => {
+    const { settings, bundleRef, caRef } = clusterSpec.parse(await readJson(objects, input.specRef ?? ''));
+    const dask = { ...settings.dask, bundleRef, caRef };
+    await openCluster(input, { ...settings, name: input.name, dask });
+  };
+
   const port = {
+    async start({ type, workflowId, input, options }: WorkflowStart): Promise<StartOutcome> {
+      called(`start ${workflowId}`);
+      const earlier = admissions.get(workflowId);
+      if (earlier !== undefined) return { kind: 'exists', admissionId: earlier };
+      admissions.set(workflowId, options.memo.admissionId);
+      starts.push(workflowId);
+      await (type === 'job' ? openJob(trusted<JobInput>(input)) : openDask(trusted<ClusterInput>(input)));
+      return { kind: 'started' };
+    },
     async update(id: string, name: string, input: Flush<unknown>): Promise<UpdateOutcome<unknown>> {
       called(`update ${id} ${name}`);
       const workflow = open.get(id);
-      if (workflow?.update === undefined) return gone(id);
-      const { update } = workflow;
-      const value = overTheWire({ items: input.items.map((item) => update(name, item)) });
-      if (control.loseNextAnswer) {
-        control.loseNextAnswer = false;
-        throw away();
-      }
+      if (workflow === undefined) return gone(id);
+      const value = overTheWire({ items: input.items.map((item) => workflow.update(item)) });
+      if (control.isProjecting) await workflow.project();
       return { kind: 'done', value };
     },
     async query(id: string, name: string, input?: unknown) {
@@ -92,7 +142,8 @@ export function createMemoryWorkflows(objects: Objects, now: () => number) {
       called(`signal ${id} ${name}`);
       const workflow = open.get(id);
       if (workflow === undefined) return gone(id);
-      workflow.signal?.(name, input);
+      workflow.signal(name, input);
+      if (control.isProjecting) await workflow.project();
       return { kind: 'sent' };
     },
     async result(id: string) {
@@ -101,105 +152,48 @@ export function createMemoryWorkflows(objects: Objects, now: () => number) {
       if (ended === undefined) return { kind: 'missing' };
       return 'failed' in ended ? { kind: 'failed', text: ended.failed } : { kind: 'value', value: ended.result };
     },
-    isReachable: async () => !control.isAway,
+    isReachable: async () => !control.isUnavailable,
   };
 
-  const openCluster = (input: Omit<ClusterInput, 'settings'>, settings: ClusterSettings): void => {
-    const { number, workspace, user } = input;
-    const cluster = createClusterState({ number, workspace, user, createdAtMs: now() }, settings);
-    clusters.set(number, cluster);
-    open.set(`cluster/${number}`, {
-      update: (_name, item) => report(cluster, trusted<ReportItem>(item)),
-      query: () => viewCluster(cluster, { ...input, settings }),
-      signal: (name, signal) => {
-        signalCluster(cluster, name, signal, now());
-        const footprint = footprintToTell(cluster);
-        const state = workspaces.get(workspace);
-        if (footprint !== null && state !== undefined) noteFootprint(state, footprint);
-      },
-    });
+  const close = (id: string, ending: { result: unknown } | { failed: string }): void => {
+    open.delete(id);
+    closed.set(id, ending);
   };
-
-  const addWorkspace = (slug: string): WorkspaceState => {
-    const state = createWorkspaceState({ slug, deploymentId: 'd', createdAtMs: now(), block: { next: 1, end: 999 } });
-    workspaces.set(slug, state);
-    open.set(`workspace/${slug}`, {
-      update: (name, item) => updateWorkspace(state, name, item, now()),
-      query: () => state,
-    });
-    return state;
-  };
-  const deployment = createDeploymentState('d', now());
-  open.set('deployment', {
-    update: (name, item) => {
-      if (name !== deploymentMessages.createWorkspace) throw new Error(`the deployment knows no ${name}`);
-      const made = createWorkspace(deployment, trusted<CreateWorkspaceItem>(item).slug, now());
-      if ('ok' in made && !made.ok.existing) addWorkspace(made.ok.slug);
-      return made;
-    },
-    query: () => ({
-      deploymentId: 'd',
-      workspaces: Object.keys(deployment.workspaces),
-      createdAtMs: Object.fromEntries(
-        Object.entries(deployment.workspaces).map(([slug, { createdAtMs }]) => [slug, createdAtMs]),
-      ),
-      nextNumber: deployment.nextNumber,
-    }),
-  });
 
   return {
     port: asPort(port),
     control,
     calls,
-    workspaces,
+    /** Workflows that were started, each as often as it was. */
+    starts,
     jobs,
     clusters,
+    close,
 
-    addWorkspace,
-
-    /** What the workspace's loop and the new workflows do after admission. */
-    async startHolder(slug: string, number: number): Promise<void> {
-      const holder = workspaces.get(slug)?.holders.find((each) => each.number === number);
-      if (holder === undefined) throw new Error(`${slug} holds no ${number}`);
-      const text = Buffer.from((await objects.get(holder.specRef)) ?? []).toString();
-      const owner = { number, workspace: slug, user: holder.user, deploymentId: 'd', admissionId: holder.admissionId };
-      if (holder.kind === 'cluster') {
-        const { settings, bundleRef, caRef } = clusterSpec.parse(JSON.parse(text));
-        const dask = { ...settings.dask, bundleRef, caRef };
-        openCluster({ ...owner, name: holder.name, specRef: holder.specRef }, { ...settings, name: holder.name, dask });
-        return;
-      }
-      const settings = { ...jobSpec.parse(JSON.parse(text)).settings, name: holder.name };
-      const job = createJobState({ ...owner, submittedAtMs: now() }, settings);
-      jobs.set(number, job);
-      const array = parseArray(settings.array);
-      const { name, specRef, privateToCreator = false } = holder;
-      const jobInput = { ...owner, name, specRef, privateToCreator };
-      open.set(`job/${number}`, {
-        update: (_name, item) => ({
-          ok: exchange(job, trusted<ExchangeItem>(item), now(), (index) => array.idAt(index)),
-        }),
-        query: (name, input) => (name === jobMessages.view ? viewJob(job, jobInput) : viewTasks(job, input)),
-        signal: (_name, input) => cancelJob(job, { ...trusted<CancelSignal>(input), atMs: now() }),
-      });
-      const clusterSettings = { ...settings, job: number, registerTimeoutMs: 1_000, dask: null };
-      openCluster({ ...owner, name: holder.name, specRef: null }, clusterSettings);
+    /** Writes its last view to the database, then closes: as the real workflows do. */
+    async endJob(view: JobView): Promise<void> {
+      await store.jobs.end({ view, version: 1_000_000, release: true, nowMs: now() });
+      close(`job/${view.number}`, { result: view });
     },
-
-    end(id: string, ending: { result: unknown } | { failed: string }): void {
-      open.delete(id);
-      closed.set(id, ending);
+    async endCluster(view: ClusterView): Promise<void> {
+      await store.clusters.end({ view, version: 1_000_000, release: true, nowMs: now() });
+      close(`cluster/${view.number}`, { result: view });
     },
     forget(id: string): void {
       open.delete(id);
       closed.delete(id);
     },
+    /** The number belongs to the workflow of another admission. */
+    occupy: (id: string): void => void admissions.set(id, 'adm_of_another_database'),
   };
 }
 
 export type MemoryWorkflows = ReturnType<typeof createMemoryWorkflows>;
 
-const away = () => new RopewalkError({ code: 'UNAVAILABLE', message: 'away' }, { retryAfterMs: 1_000 });
+const unavailable = () => new RopewalkError({ code: 'UNAVAILABLE', message: 'unavailable' }, { retryAfterMs: 1_000 });
+
+const readJson = async (objects: Objects, key: string): Promise<unknown> =>
+  JSON.parse(Buffer.from((await objects.get(key)) ?? []).toString());
 
 /** As plain JSON, so that nothing is shared by reference. */
 const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -227,22 +221,4 @@ function signalCluster(cluster: ClusterState, name: string, input: unknown, nowM
   } else if (name === clusterMessages.keepalive) {
     keepAlive(cluster, trusted<KeepaliveSignal>(input).noClientTimeoutMs, nowMs);
   } else throw new Error(`a cluster knows no signal ${name}`);
-}
-
-function updateWorkspace(state: WorkspaceState, name: string, item: unknown, nowMs: number): unknown {
-  if (name === workspaceMessages.admit) return admit(state, trusted<AdmitItem>(item), nowMs);
-  if (name === workspaceMessages.issueToken) return issueToken(state, trusted<IssueTokenItem>(item), nowMs);
-  if (name === workspaceMessages.putUser) return putUser(state, trusted<PutUserItem>(item), nowMs);
-  if (name === workspaceMessages.removeUser) return removeUser(state, trusted<RemoveUserItem>(item), nowMs);
-  if (name === workspaceMessages.revokeToken) {
-    const { id, by } = trusted<RevokeTokenItem>(item);
-    return revokeToken(state, id, nowMs, by);
-  }
-  if (name === workspaceMessages.configure) {
-    const { limits, by = null, perUser } = trusted<ConfigureItem>(item);
-    return configure(state, limits, { by, nowMs, ...(perUser === undefined ? {} : { perUser }) });
-  }
-  if (name !== workspaceMessages.share) throw new Error(`a workspace knows no ${name}`);
-  const change = trusted<ShareItem>(item);
-  return change.do === 'reserve' ? reserveShare(state, change.share) : settleShare(state, change.share);
 }

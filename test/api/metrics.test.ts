@@ -11,7 +11,7 @@ import { createTestApi, launch } from './support.ts';
 
 async function countedApi() {
   const registry = new Registry();
-  const api = createTestApi({ metrics: createApiMetrics(registry) });
+  const api = await createTestApi({ metrics: createApiMetrics(registry) });
   const text = () => registry.metrics();
   return { api, text };
 }
@@ -37,13 +37,29 @@ describe('metrics of the API', () => {
 
   it('tell of group commits: items, bytes, wait, window, and what became of them', async () => {
     const { api, text } = await countedApi();
-    await Promise.all([api.submit({}), api.submit({})]);
+    const job = await api.submit({ ntasks: 2 });
+    const exchange = async (instance: string) => {
+      const { instanceToken } = await api.tokens.mintInstance({ workspace: 'default', cluster: job, job, instance });
+      const body = { claim: 1, want: 1, running: [], results: [] };
+      return api.call('POST', '/v1/agent/exchange', { token: instanceToken, body });
+    };
+    await Promise.all([exchange('i_one'), exchange('i_two')]);
     const found = await text();
-    expect(found).toContain('ropewalk_flushes_total{update="admit",outcome="answered"} 1');
-    expect(found).toContain('ropewalk_flush_items_sum{update="admit"} 2');
-    expect(found).toContain('ropewalk_flush_wait_seconds_count{update="admit"} 2');
-    expect(found).toContain('ropewalk_flush_window_seconds_sum{update="admit"} 0.025');
-    expect(found).toMatch(/ropewalk_flush_bytes_sum\{update="admit"\} \d{3,}/);
+    expect(found).toContain('ropewalk_flushes_total{update="exchange",outcome="answered"} 1');
+    expect(found).toContain('ropewalk_flush_items_sum{update="exchange"} 2');
+    expect(found).toContain('ropewalk_flush_wait_seconds_count{update="exchange"} 2');
+    expect(found).toContain('ropewalk_flush_window_seconds_sum{update="exchange"} 0.025');
+    expect(found).toMatch(/ropewalk_flush_bytes_sum\{update="exchange"\} \d{3,}/);
+  });
+
+  it('count starts of workflows by their result', async () => {
+    const { api, text } = await countedApi();
+    await api.submit({});
+    api.workflows.control.isUnavailable = true;
+    await api.submit({});
+    const found = await text();
+    expect(found).toContain('ropewalk_workflow_starts_total{result="started"} 1');
+    expect(found).toContain('ropewalk_workflow_starts_total{result="unavailable"} 1');
   });
 
   it('count what agents send, and how views were read', async () => {
@@ -66,8 +82,8 @@ describe('metrics of the API', () => {
     const found = await text();
     expect(found).toContain('ropewalk_leases_granted_total 1');
     expect(found).toContain('ropewalk_task_results_total{outcome="failed"} 1');
-    expect(found).toMatch(/ropewalk_view_reads_total\{kind="workspace",source="cache"\} [1-9]/);
-    expect(found).toMatch(/ropewalk_view_reads_total\{kind="workspace",source="source"\} [1-9]/);
+    expect(found).toMatch(/ropewalk_view_reads_total\{kind="token",source="cache"\} [1-9]/);
+    expect(found).toMatch(/ropewalk_view_reads_total\{kind="job",source="source"\} [1-9]/);
   });
 
   it('know who reads a stream now, and no longer', async () => {

@@ -12,8 +12,8 @@ describe('the OpenAPI document', () => {
     expect(`${JSON.stringify(buildDocument(), null, 2)}\n` === committed).toBe(true);
   });
 
-  it('describes exactly the routes that are served', () => {
-    const { app } = createTestApi();
+  it('describes exactly the routes that are served', async () => {
+    const { app } = await createTestApi();
     const ownPages = ['GET /v1/openapi.json', 'GET /docs', 'GET /login', 'POST /login'];
     const served = new Set(
       app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
@@ -38,7 +38,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('is served, with a reference page that needs nothing from elsewhere', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const document = await api.call('GET', '/v1/openapi.json', { token: null });
     expect(await document.json()).toEqual(JSON.parse(JSON.stringify(buildDocument())));
     const page = await api.call('GET', '/docs', { token: null });

@@ -5,11 +5,11 @@ import type { Plan } from '../../schema/plans.ts';
 import { onDemandPrice } from '../../providers/aws/catalogue.ts';
 import { createAwsReading } from '../../providers/aws/reading.ts';
 import { cloudApi, onDemandPrices } from './cloud.ts';
-import { createTestApi } from './support.ts';
+import { createTestApi, type TestApi } from './support.ts';
 
 const price = (type: string): number => onDemandPrice(type) ?? Number.NaN;
 
-async function planned(api: ReturnType<typeof createTestApi>, path: string, body: object) {
+async function planned(api: TestApi, path: string, body: object) {
   const before = await api.objects.list('', { limit: 100 });
   const reply = await api.call('POST', `/v1/plans/${path}`, { body });
   expect(await api.objects.list('', { limit: 100 })).toEqual(before);
@@ -24,7 +24,7 @@ it('a cluster: types, zones, markets and prices of head and workers, and of when
     ...{ workers: 3, workerVmTypes: ['m6i.large', 'm6i.xlarge'], schedulerVmTypes: ['m5.large'] },
     ...{ spotPolicy: 'spot_with_fallback', zone: 'us-east-1b', diskSize: '100 GiB' },
   };
-  const found = await planned(cloudApi(), 'clusters', body);
+  const found = await planned(await cloudApi(), 'clusters', body);
   expect(found).toMatchObject({ provider: 'aws', zones: ['us-east-1b'], allowCrossZone: false, diskGib: 100 });
   expect(found.head).toMatchObject({ count: 1, markets: ['on-demand'], types: [{ type: 'm5.large' }] });
   expect(found.workers).toMatchObject({ count: 3, markets: ['spot', 'on-demand'] });
@@ -46,14 +46,14 @@ it('prices of a region that the table is not of are told for what they are', () 
 it('a job: what the header of its script says counts, and one instance is the head', async () => {
   const script = Buffer.from('#!/bin/sh\n# ROPEWALK vm-type c6i.large\n# ROPEWALK ntasks 5\ntrue\n');
   const files = [{ path: 'run.sh', content: script.toString('base64') }];
-  const found = await planned(cloudApi(), 'jobs', { command: ['sh', 'run.sh'], files });
+  const found = await planned(await cloudApi(), 'jobs', { command: ['sh', 'run.sh'], files });
   expect(found).toMatchObject({ head: { count: 1 }, workers: { count: 4, types: [{ type: 'c6i.large' }] } });
   expect(found.pricePerHour.firstChoice).toBeCloseTo(5 * price('c6i.large'), 3);
   expect(found.pricePerHour.max).toBe(found.pricePerHour.firstChoice);
 });
 
 it('on this machine costs nothing, and is warned of like the real thing', async () => {
-  const api = createTestApi({ cores: 2 });
+  const api = await createTestApi({ cores: 2 });
   const found = await planned(api, 'clusters', { workers: 5, workerCpu: 2 });
   expect(found).toMatchObject({ provider: 'local', pricePerHour: { firstChoice: 0, max: 0 }, diskGib: null });
   expect(found).toMatchObject({ workers: { count: 5, types: [{ type: 'local' }] }, prices: [] });
@@ -61,8 +61,8 @@ it('on this machine costs nothing, and is warned of like the real thing', async 
 });
 
 it('what would be refused is refused, naming the field, and so is who may create nothing', async () => {
-  const api = cloudApi();
-  const token = api.addToken('default', ['read']);
+  const api = await cloudApi();
+  const token = await api.addToken('default', ['read']);
   const reply = await api.call('POST', '/v1/plans/clusters', { body: { workerCpu: 1, workerMemory: '32 GiB' } });
   expect([reply.status, (await reply.json()).error]).toMatchObject([422, { field: 'workerCpu' }]);
   const denied = await api.call('POST', '/v1/plans/jobs', { body: { command: ['true'] }, token });
@@ -70,7 +70,7 @@ it('what would be refused is refused, naming the field, and so is who may create
 });
 
 it('creating says the price on a cloud, for what is new alone', async () => {
-  const api = cloudApi();
+  const api = await cloudApi();
   const body = { workers: 3, workerVmTypes: ['m6i.large'], schedulerVmTypes: ['m5.large'], name: 'blue' };
   const created = await (await api.call('POST', '/v1/clusters', { body })).json();
   expect(created.pricePerHour.max).toBeCloseTo(price('m5.large') + 3 * price('m6i.large'), 3);
@@ -80,6 +80,7 @@ it('creating says the price on a cloud, for what is new alone', async () => {
     await api.call('POST', '/v1/jobs', { body: { command: ['true'], ntasks: 2, vmTypes: ['m6i.large'] } })
   ).json();
   expect(job.pricePerHour.firstChoice).toBeCloseTo(2 * price('m6i.large'), 3);
-  const local = await (await createTestApi().call('POST', '/v1/clusters', { body: { workers: 1 } })).json();
+  const localApi = await createTestApi();
+  const local = await (await localApi.call('POST', '/v1/clusters', { body: { workers: 1 } })).json();
   expect(local.pricePerHour).toBeUndefined();
 });

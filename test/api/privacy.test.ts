@@ -9,11 +9,10 @@ describe('private to its creator', () => {
   it.each(['jobs', 'clusters'] as const)(
     '%s: others see it, an admin may end it, nobody else reads it',
     async (kind) => {
-      const api = createTestApi();
-      const mia = api.addToken('default', ['read', 'write'], 'mia', 'member');
-      const zoe = api.addToken('default', ['read', 'write'], 'zoe', 'member');
-      const admin = api.addToken('default', ['read', 'write', 'admin'], 'root');
-      api.clock.offsetMs += 5_000;
+      const api = await createTestApi();
+      const mia = await api.addToken('default', ['read', 'write'], 'mia', 'member');
+      const zoe = await api.addToken('default', ['read', 'write'], 'zoe', 'member');
+      const admin = await api.addToken('default', ['read', 'write', 'admin'], 'root');
       const body = { privateToCreator: true };
       const number = await (kind === 'jobs' ? api.submit : api.startCluster)(body, { token: mia });
       const status = async (method: string, what: string, token: string, sent?: object) =>
@@ -40,11 +39,58 @@ describe('private to its creator', () => {
     },
   );
 
+  it('belongs to the user, not to the name: one who is removed and added again does not inherit it', async () => {
+    const api = await createTestApi();
+    const before = await api.addToken('default', ['read', 'write'], 'mia', 'member');
+    const headers = { 'idempotency-key': 'once' };
+    const sent = { privateToCreator: true, command: ['launch-codes'] };
+    const job = await api.submit(sent, { token: before, headers });
+    const cluster = await api.startCluster({ privateToCreator: true }, { token: before });
+    await api.store.people.removeUser('default', { name: 'mia', by: null }, api.now());
+    const after = await api.addToken('default', ['read', 'write'], 'mia', 'member');
+    const status = async (path: string, method = 'GET') =>
+      (await api.call(method, `/v1/${path}`, { token: after })).status;
+    for (const path of [
+      `jobs/${job}/logs`,
+      `jobs/${job}/tasks`,
+      `clusters/${job}/logs`,
+      `clusters/${cluster}/events`,
+    ]) {
+      expect(await status(path)).toBe(403);
+    }
+    expect(await status(`clusters/${cluster}/credentials`)).toBe(403);
+    expect(await status(`jobs/${job}/cancel`, 'POST')).toBe(403);
+    for (const kind of ['jobs', 'clusters']) {
+      const page = await (await api.call('GET', `/v1/${kind}`, { token: after })).text();
+      expect(page).toContain('"withheld":true');
+      expect(page).not.toContain('launch-codes');
+    }
+    // Nor does a request under the key of the earlier user find what that one made.
+    const found = await (await api.call('GET', '/v1/jobs?q=launch-codes', { token: after })).json();
+    expect(found.items).toEqual([]);
+    const own = await api.submit(sent, { token: after, headers });
+    expect(own).not.toBe(job);
+    expect(await status(`jobs/${own}/logs`)).toBe(200);
+  });
+
+  it('is not private from an admin who makes a token of the creator, which the events of the workspace name', async () => {
+    const api = await createTestApi();
+    const mia = await api.addToken('default', ['read', 'write'], 'mia', 'member');
+    const admin = await api.addToken('default', ['read', 'write', 'admin'], 'root');
+    const number = await api.submit({ privateToCreator: true }, { token: mia });
+    const made = await api.call('POST', '/v1/tokens', { token: admin, body: { user: 'mia', name: 'support' } });
+    const { token, id } = await made.json();
+    expect((await api.call('GET', `/v1/jobs/${number}/logs`, { token })).status).toBe(200);
+    const { events } = await (await api.call('GET', '/v1/workspace', { token: admin })).json();
+    expect(events.at(-1)).toMatchObject({ code: 'TOKEN_CREATED', by: 'root', text: expect.stringContaining(id) });
+    const { items } = await (await api.call('GET', '/v1/tokens', { token: mia })).json();
+    expect(items).toContainEqual(expect.objectContaining({ id, createdBy: 'root' }));
+  });
+
   it('is not what others are: a member may end what somebody else has started', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const number = await api.submit({});
-    const zoe = api.addToken('default', ['read', 'write'], 'zoe', 'member');
-    api.clock.offsetMs += 5_000;
+    const zoe = await api.addToken('default', ['read', 'write'], 'zoe', 'member');
     expect((await api.call('POST', `/v1/jobs/${number}/cancel`, { token: zoe })).status).toBe(202);
     const { reason } = await (await api.call('GET', `/v1/jobs/${number}`)).json();
     expect(reason.text).toContain('zoe');
@@ -56,7 +102,7 @@ describe('revocation', () => {
     expect(accessCheckEveryMs + tokenMaxAgeMs).toBeLessThan(revocationFeltWithinMs);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
-      const api = createTestApi();
+      const api = await createTestApi();
       const number = await api.submit({});
       api.logs.read = async function* ({ signal }: LogQuery) {
         yield { atMs: 1, instance: 'i_a', task: 0, attempt: 1, stream: 'stdout', text: 'hello' };
@@ -65,9 +111,7 @@ describe('revocation', () => {
       const response = await api.call('GET', `/v1/jobs/${number}/logs?follow=true`);
       const reader = response.body?.getReader();
       expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('hello');
-      const [token] = api.workflows.workspaces.get('default')?.tokens ?? [];
-      if (token === undefined) throw new Error('no token');
-      token.revokedAtMs = api.now();
+      await api.revoke(api.token);
       api.clock.offsetMs += tokenMaxAgeMs + 1;
       const rest = reader?.read().then(({ value }) => new TextDecoder().decode(value));
       await vi.advanceTimersByTimeAsync(accessCheckEveryMs);

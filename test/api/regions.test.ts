@@ -18,7 +18,7 @@ const regionsApi = () => {
 describe('regions', () => {
   it('have instance types of their own', async () => {
     const zonesIn = async (query: string) => {
-      const reply = await regionsApi().call('GET', `/v1/instance-types?prefix=m6i.&${query}`);
+      const reply = await (await regionsApi()).call('GET', `/v1/instance-types?prefix=m6i.&${query}`);
       const { items }: { items: { zones: string[] }[] } = await reply.json();
       expect(items.length).toBeGreaterThan(0);
       return [...new Set(items.flatMap(({ zones }) => zones))];
@@ -33,7 +33,7 @@ describe('regions', () => {
     ['jobs', { command: ['true'], region: 'us-west-2' }, west],
     ['jobs', { command: ['true'], options: { region: 'us-west-2' } }, west],
   ])('%s %j go to the queue and the zones of theirs', async (kind, body, port) => {
-    const api = regionsApi();
+    const api = await regionsApi();
     expect((await api.call('POST', `/v1/${kind}`, { body })).status).toBe(201);
     const [key = ''] = await api.objects.list('specs', { limit: 10 });
     const spec = JSON.parse(Buffer.from((await api.objects.get(key)) ?? new Uint8Array()).toString());
@@ -48,7 +48,7 @@ describe('regions', () => {
     ['clusters', { region: 'us-west-2', zone: 'us-east-1a' }, 'zone', 'us-west-2a'],
     ['jobs', { command: ['true'], region: 'eu-west-1' }, 'region', 'us-east-1, us-west-2'],
   ])('%s %j are refused, naming %s and what there is', async (kind, body, field, named) => {
-    const reply = await regionsApi().call('POST', `/v1/${kind}`, { body });
+    const reply = await (await regionsApi()).call('POST', `/v1/${kind}`, { body });
     const { error } = await reply.json();
     expect([reply.status, error.field]).toEqual([422, field]);
     expect(`${error.message} ${error.hint}`).toContain(named);

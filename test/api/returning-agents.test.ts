@@ -23,7 +23,7 @@ function identityOf(instanceId: string) {
 
 /** Registered, and then away for a while. */
 async function away(instance: string, awayMs: number) {
-  const api = createTestApi({ identityKeys });
+  const api = await createTestApi({ identityKeys });
   const number = await api.submit({});
   launch(api, number, instance);
   const launchToken = await api.tokens.mintLaunch({ workspace: 'default', cluster: number, seq: 1 });

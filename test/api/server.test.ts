@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { readSettings } from '../../api/settings.ts';
+import { openStore } from '../../store/open.ts';
 import { eventually } from '../support/eventually.ts';
 
 const script = fileURLToPath(new URL('../../api/server.ts', import.meta.url));
@@ -21,7 +22,7 @@ describe('the API process', () => {
     for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true });
   });
 
-  const start = async (port: number) => {
+  const start = async (port: number, { hasDatabase = true } = {}) => {
     const home = await mkdtemp(join(tmpdir(), 'ropewalk-api-'));
     homes.push(home);
     const env = {
@@ -31,6 +32,7 @@ describe('the API process', () => {
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       TEMPORAL_CONFIG_FILE: join(home, 'none.toml'),
     };
+    if (hasDatabase) await createDatabase(home);
     const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     children.push(child);
     const output = { text: '' };
@@ -38,21 +40,22 @@ describe('the API process', () => {
     return { child, output, home };
   };
 
-  it('starts while Temporal is away, listens on loopback, and drains when told to end', async () => {
+  it('starts while Temporal is unavailable, listens on loopback, and drains when told to end', async () => {
     const { child, output, home } = await start(0);
     const line = await eventually(() => output.text.split('\n').find((text) => text.includes('"listening"')));
     const { address, port } = JSON.parse(line);
     expect(address).toBe('127.0.0.1');
     const url = `http://127.0.0.1:${port}`;
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    const notReady = fetch(`${url}/readyz`);
+    const ready = fetch(`${url}/readyz`);
     expect(await readdir(home)).toContain('keys.json');
     const pending = fetch(`${url}/v1/jobs`, {
       headers: { authorization: `Bearer rw_default_aaaaaaaaaaaa-${'a'.repeat(43)}` },
     });
     await eventually(async () => (await fetch(`${url}/healthz`)).ok);
     child.kill('SIGTERM');
-    for (const answer of await Promise.all([pending, notReady])) expect(answer.status).toBe(503);
+    expect((await pending).status).toBe(401);
+    expect(await (await ready).json()).toMatchObject({ status: 'degraded', parts: { temporal: 'unavailable' } });
     const [code] = await once(child, 'exit');
     expect(code).toBe(0);
     expect(output.text).toContain('"ended"');
@@ -73,8 +76,22 @@ describe('the API process', () => {
     }
   });
 
+  it('says what to do and fails when its database has no tables', async () => {
+    const { child, output } = await start(0, { hasDatabase: false });
+    expect(await once(child, 'exit')).toEqual([1, null]);
+    expect(output.text).toContain('the API cannot use its database');
+    expect(output.text).toContain('ropewalk init');
+  });
+
   it('tells every problem of its environment at once', () => {
     const read = () => readSettings({ ROPEWALK_PORT: '99999', ROPEWALK_PUBLIC_URL: 'nowhere' });
     for (const name of ['ROPEWALK_PORT', 'ROPEWALK_PUBLIC_URL', 'ROPEWALK_HOST_ID']) expect(read).toThrow(name);
   });
 });
+
+/** As `ropewalk init` does. */
+async function createDatabase(home: string): Promise<void> {
+  const store = await openStore({ url: null, file: join(home, 'ropewalk.db'), migrate: true });
+  await store.deployment.claim('d_test', Date.now());
+  await store.close();
+}

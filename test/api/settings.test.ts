@@ -28,12 +28,14 @@ describe("the API's environment", () => {
         ROPEWALK_METRICS_ADDRESS: 'canary-9464',
         ROPEWALK_DRAIN_SECONDS: '0',
         OTEL_EXPORTER_OTLP_ENDPOINT: 'canary:4317',
+        ROPEWALK_DATABASE_URL: 'mysql://canary',
       }),
     );
     const lines = text.split('\n').filter((line) => line.startsWith('  '));
     expect(new Set(lines.map((line) => line.trim().split(':')[0]))).toEqual(
       new Set([
         'OTEL_EXPORTER_OTLP_ENDPOINT',
+        'ROPEWALK_DATABASE_URL',
         'ROPEWALK_DRAIN_SECONDS',
         'ROPEWALK_HOST_ID',
         'ROPEWALK_LISTEN',

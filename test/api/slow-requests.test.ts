@@ -1,6 +1,7 @@
 // What takes long is done by whoever may do it when it is done, not by whoever might when it began.
 import { describe, expect, it, vi } from 'vitest';
 
+import type { Role } from '../../domain/people/state.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
 /** A request whose body is held back after its first bytes until `during` is over. */
@@ -34,19 +35,17 @@ async function slowly(
   return answer;
 }
 
-const stateOf = (api: TestApi) => {
-  const state = api.workflows.workspaces.get('default');
-  if (state === undefined) throw new Error('no workspace');
-  return state;
-};
-
-/** What each would leave behind: all that the workspace knows, and all that is stored. */
-const traces = async (api: TestApi) => [
-  structuredClone(stateOf(api).holders),
-  stateOf(api).tokens.length,
-  stateOf(api).users.length,
-  await api.objects.list('', { limit: 99 }),
+/** What each would leave behind, in the database and in the object store. */
+const traces = async ({ store, objects }: TestApi) => [
+  await store.workspaces.list(),
+  await store.workspaces.usage('default'),
+  await store.people.listTokens('default', {}),
+  await store.people.listUsers('default'),
+  await objects.list('', { limit: 99 }),
 ];
+
+const setRole = ({ store, now }: TestApi, role: Role) =>
+  store.people.putUser('default', { name: 'ada', role, by: null }, now());
 
 const writes = (cluster: number): readonly (readonly [string, string, object])[] => [
   ['POST', '/v1/jobs', { command: ['true'] }],
@@ -66,13 +65,12 @@ describe('while the body is sent', () => {
   it.each(writes(0).map(([method, path], n) => [method, path, n] as const))(
     'a token is revoked: %s %s answers 401 and changes nothing',
     async (_method, _path, n) => {
-      const api = createTestApi();
+      const api = await createTestApi();
       const write = writes(await api.startCluster())[n];
       if (write === undefined) throw new Error(`no write ${n}`);
       let before: unknown;
       const answer = await slowly(api, write, async () => {
-        const [token] = stateOf(api).tokens;
-        if (token !== undefined) token.revokedAtMs = api.now();
+        await api.revoke(api.token);
         api.clock.offsetMs += 60_000;
         before = await traces(api);
       });
@@ -83,40 +81,41 @@ describe('while the body is sent', () => {
   );
 
   it('a user may only read from now on, or is removed', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
+    await api.addToken('default', ['admin'], 'root');
     const demoted = await slowly(api, ['POST', '/v1/jobs', { command: ['true'] }], async () => {
-      for (const user of stateOf(api).users) user.role = 'read-only';
+      await setRole(api, 'read-only');
       api.clock.offsetMs += 60_000;
     });
     expect(demoted.status).toBe(403);
-    for (const user of stateOf(api).users) user.role = 'admin';
+    await setRole(api, 'admin');
     api.clock.offsetMs += 60_000;
-    const gone = await slowly(api, ['POST', '/v1/jobs', { command: ['true'] }], async () => {
-      stateOf(api).users = [];
+    const removed = await slowly(api, ['POST', '/v1/jobs', { command: ['true'] }], async () => {
+      await api.store.people.removeUser('default', { name: 'ada', by: null }, api.now());
       api.clock.offsetMs += 60_000;
     });
-    expect(gone.status).toBe(401);
-    expect(stateOf(api).holders).toEqual([]);
+    expect(removed.status).toBe(401);
+    expect((await api.usage()).running).toBe(0);
   });
 
-  it('Temporal goes away: nothing new is made, as for a token that could not be checked at all', async () => {
-    const api = createTestApi();
+  it('the database becomes unavailable: nothing is made', async () => {
+    const api = await createTestApi();
     const answer = await slowly(api, ['POST', '/v1/jobs', { command: ['true'] }], async () => {
-      api.workflows.control.isAway = true;
+      api.database.isUnavailable = true;
       api.clock.offsetMs += 60_000;
     });
     expect([answer.status, await answer.json()]).toMatchObject([503, { error: { code: 'UNAVAILABLE' } }]);
     expect(await api.objects.list('', { limit: 99 })).toEqual([]);
   });
 
-  it('all is well: who is slow is served, and who is fast asks Temporal nothing more', async () => {
-    const api = createTestApi();
+  it('all is well: a slow request is served, and a quick one reads its token once', async () => {
+    const api = await createTestApi();
     const job = ['POST', '/v1/plans/jobs', { command: ['true'] }] as const;
-    const asked = () => api.workflows.calls.filter((call) => call.startsWith('query workspace/')).length;
+    const find = vi.spyOn(api.deps.tokenCache, 'find');
     expect((await slowly(api, job, async () => undefined)).status).toBe(200);
-    expect(asked()).toBe(1);
+    expect(find).toHaveBeenCalledTimes(1);
     expect((await slowly(api, job, async () => void (api.clock.offsetMs += 60_000))).status).toBe(200);
-    expect(asked()).toBe(2);
+    expect(find).toHaveBeenCalledTimes(3);
   });
 });
 
@@ -124,36 +123,33 @@ describe('while what was sent is stored', () => {
   it.each(['/v1/jobs', '/v1/clusters'])(
     'a token is revoked: POST %s makes nothing and leaves nothing',
     async (path) => {
-      const api = createTestApi();
+      const api = await createTestApi();
       const put = api.objects.put.bind(api.objects);
-      const [token] = stateOf(api).tokens;
       api.objects.put = async (...what) => {
         await put(...what);
         api.clock.offsetMs += 3_000;
-        if (token !== undefined) token.revokedAtMs = api.now();
+        await api.revoke(api.token);
       };
       const body = path === '/v1/jobs' ? { command: ['true'] } : {};
       expect((await api.call('POST', path, { body })).status).toBe(401);
-      expect(stateOf(api).holders).toEqual([]);
+      expect((await api.usage()).running).toBe(0);
       expect(await api.objects.list('', { limit: 99 })).toEqual([]);
     },
   );
 });
 
 it('while its cluster is looked up a token is revoked: the cluster is not scaled', async () => {
-  const api = createTestApi();
+  const api = await createTestApi();
   const number = await api.startCluster();
-  const [holder] = stateOf(api).holders;
-  const before = structuredClone(holder);
+  const before = await api.usage();
   const query = api.workflows.port.query.bind(api.workflows.port);
   vi.spyOn(api.workflows.port, 'query').mockImplementation(async (id, ...what) => {
     const answer = await query(id, ...what);
-    const [token] = stateOf(api).tokens;
-    if (!id.startsWith('cluster/') || token === undefined) return answer;
+    if (!id.startsWith('cluster/')) return answer;
     api.clock.offsetMs += 3_000;
-    token.revokedAtMs = api.now();
+    await api.revoke(api.token);
     return answer;
   });
   expect((await api.call('POST', `/v1/clusters/${number}/scale`, { body: { workers: 9 } })).status).toBe(401);
-  expect(holder).toEqual(before);
+  expect(await api.usage()).toEqual(before);
 });

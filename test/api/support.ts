@@ -1,32 +1,42 @@
-// One API in memory: real app, services, vault and rules; Temporal and the object store are stand-ins.
+// One API in memory: real app, services, vault, database and rules; Temporal and the object store are stand-ins.
 import { createHash } from 'node:crypto';
 
 import { pino } from 'pino';
 
 import { createApp } from '../../api/app.ts';
-import type { Ports } from '../../services/context.ts';
+import type { JobView } from '../../contracts/job.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import type { Role, Scope } from '../../domain/people/state.ts';
+import type { WorkspaceLimits } from '../../domain/quota/state.ts';
 import { createTokens } from '../../platform/tokens.ts';
 import { createVault } from '../../platform/vault/vault.ts';
 import type { LogLine, LogQuery } from '../../providers/provider.ts';
-import type { Role, Scope } from '../../domain/workspace/state.ts';
-import type { JobView } from '../../contracts/job.ts';
+import { createDeps, type Ports } from '../../services/context.ts';
+import { workOnce } from '../../services/deferred-work.ts';
+import { openMemoryStore } from '../../store/open.ts';
+import type { Store } from '../../store/store.ts';
 import { viewJob } from '../../workflows/job/view.ts';
 import { memoryObjects, testKeys } from '../platform/support.ts';
 import { createMemoryWorkflows } from './memory-workflows.ts';
 
-export function createTestApi({ cores = 4, ...more }: Partial<Ports> & { cores?: number } = {}) {
+/** `workflows.control.isUnavailable` and `database.isUnavailable` simulate outages. */
+export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { cores?: number } = {}) {
   const clock = { offsetMs: 0 };
-  const now = () => Date.now() + clock.offsetMs;
-  const objects = memoryObjects();
-  const keys = testKeys();
-  const vault = createVault(objects, keys, now);
-  const tokens = createTokens(keys, now);
-  const workflows = createMemoryWorkflows(objects, now);
+  const now = more.now ?? (() => Date.now() + clock.offsetMs);
+  const ownObjects = memoryObjects();
+  const { objects = ownObjects, keys = testKeys() } = more;
+  const vault = more.vault ?? createVault(objects, keys, now);
+  const tokens = more.tokens ?? createTokens(keys, now);
+  const database: Outage = { isUnavailable: false, loseNextAnswerOf: null };
+  const store = more.store ?? breakable(await openMemoryStore(), database);
+  const workflows = createMemoryWorkflows({ store, objects, now });
   const stopping = new AbortController();
   const logged: string[] = [];
   const logs = { read: async function* (_query: LogQuery): AsyncGenerator<LogLine> {} };
-  const app = createApp({
+  const deps = createDeps({
     workflows: workflows.port,
+    store,
+    deploymentId: 'd_test',
     objects,
     vault,
     tokens,
@@ -39,21 +49,27 @@ export function createTestApi({ cores = 4, ...more }: Partial<Ports> & { cores?:
     stopping: stopping.signal,
     ...more,
   });
+  const app = createApp(deps);
 
-  let tokenCount = 0;
-  const addToken = (slug: string, scopes: Scope[] = ['read', 'write'], user = 'ada', role: Role = 'admin'): string => {
-    tokenCount += 1;
-    const id = `tok${String(tokenCount).padStart(9, '0')}`;
-    const secret = createHash('sha256').update(id).digest('base64url');
-    const state = workflows.workspaces.get(slug) ?? workflows.addWorkspace(slug);
-    const sha256 = createHash('sha256').update(secret).digest('hex');
-    if (!state.users.some(({ name }) => name === user)) {
-      state.users.push({ name: user, role, limits: {}, createdAtMs: now() });
+  /** Made beneath the API, as by another process. */
+  const addToken = async (
+    slug: string,
+    scopes: Scope[] = ['read', 'write'],
+    user = 'ada',
+    role: Role = 'admin',
+    expiresAtMs: number | null = null,
+  ): Promise<string> => {
+    const users = await store.people.listUsers(slug);
+    const made = newToken();
+    if (users.length === 0) await addWorkspace(store, slug, user, now());
+    else if (!users.some(({ name }) => name === user)) {
+      expectOk(await store.people.putUser(slug, { name: user, role, by: null }, now()));
     }
-    state.tokens.push({ id, sha256, user, scopes, createdAtMs: now(), expiresAtMs: null, revokedAtMs: null });
-    return `rw_${slug}_${id}-${secret}`;
+    const item = { id: made.id, sha256: made.sha256, user, scopes, expiresAtMs, by: null };
+    expectOk(await store.people.issueToken(slug, item, now()));
+    return `rw_${slug}_${made.id}-${made.secret}`;
   };
-  const token = addToken('default');
+  const token = more.store === undefined ? await addToken('default') : '';
 
   const call = (method: string, path: string, options: CallOptions = {}): Promise<Response> => {
     const headers = new Headers(options.headers);
@@ -65,38 +81,42 @@ export function createTestApi({ cores = 4, ...more }: Partial<Ports> & { cores?:
       app.request(path, { ...init, ...(options.signal === undefined ? {} : { signal: options.signal }) }),
     );
   };
-
-  /** Submits a job and starts its workflows. */
-  const submit = async (body: object, options: CallOptions = {}): Promise<number> => {
-    const response = await call('POST', '/v1/jobs', { ...options, body: { command: ['true'], ...body } });
+  const create = async (path: string, body: object, options: CallOptions): Promise<number> => {
+    const response = await call('POST', path, { ...options, body });
     if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
-    const { number } = await response.json();
-    await workflows.startHolder('default', number);
-    return number;
-  };
-
-  /** Starts a Dask cluster and its workflow. */
-  const startCluster = async (body: object = {}, options: CallOptions = {}): Promise<number> => {
-    const response = await call('POST', '/v1/clusters', { ...options, body });
-    if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
-    const { number } = await response.json();
-    await workflows.startHolder('default', number);
-    return number;
+    return Number((await response.json()).number);
   };
 
   return {
     app,
+    deps,
     call,
-    submit,
-    startCluster,
+    /** Submits a job, which starts at once. */
+    submit: (body: object, options: CallOptions = {}) => create('/v1/jobs', { command: ['true'], ...body }, options),
+    /** Starts a Dask cluster. */
+    startCluster: (body: object = {}, options: CallOptions = {}) => create('/v1/clusters', body, options),
+    /** What the background work of the process does in a round. */
+    work: () => workOnce(deps),
     clock,
     now,
-    objects,
+    objects: ownObjects,
+    keys,
     vault,
     tokens,
+    store,
+    database,
     workflows,
     token,
     addToken,
+    /** Beneath the API, as by another process. */
+    revoke: async (text: string): Promise<void> => {
+      const [, slug = '', id = ''] = /^rw_([a-z0-9-]+)_([a-z0-9]{12})-/.exec(text) ?? [];
+      expectOk(await store.people.revokeToken(slug, { id, by: null }, now()));
+    },
+    /** Of the workspace `default`. */
+    setLimits: async (limits: Partial<WorkspaceLimits>): Promise<void> =>
+      expectOk(await store.workspaces.configure('default', { limits, by: null }, now())),
+    usage: async () => (await store.workspaces.usage('default')).total,
     logs,
     logged,
     stopping,
@@ -111,7 +131,62 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-export type TestApi = ReturnType<typeof createTestApi>;
+export type TestApi = Awaited<ReturnType<typeof createTestApi>>;
+
+/** Another process on the same Temporal, database, object store and keys. It uses the first one's token. */
+export async function createReplica(first: TestApi, more: Partial<Ports> = {}): Promise<TestApi> {
+  const { objects, keys, vault, tokens, store, now, workflows } = first;
+  const shared = { objects, keys, vault, tokens, store, now, workflows: workflows.port, ...more };
+  const replica = await createTestApi(shared);
+  const call: TestApi['call'] = (method, path, options) =>
+    replica.call(method, path, { token: first.token, ...options });
+  return { ...replica, objects, workflows, token: first.token, clock: first.clock, database: first.database, call };
+}
+
+let tokenCount = 0;
+
+function newToken(): { id: string; secret: string; sha256: string } {
+  tokenCount += 1;
+  const id = `tok${String(tokenCount).padStart(9, '0')}`;
+  const secret = createHash('sha256').update(id).digest('base64url');
+  return { id, secret, sha256: createHash('sha256').update(secret).digest('hex') };
+}
+
+async function addWorkspace(store: Store, slug: string, name: string, nowMs: number): Promise<void> {
+  const { id, sha256 } = newToken();
+  expectOk(await store.workspaces.create({ slug, admin: { name, token: { id, sha256, expiresAtMs: null } }, nowMs }));
+}
+
+function expectOk(answer: object): void {
+  if ('error' in answer) throw new Error(JSON.stringify(answer));
+}
+
+interface Outage {
+  isUnavailable: boolean;
+  /** The next call of this method is carried out, and its answer lost. */
+  loseNextAnswerOf: string | null;
+}
+
+/** The store, but its methods reject as those of a real one do while the database cannot be reached. */
+function breakable<T extends object>(part: T, state: Outage): T {
+  return new Proxy(part, {
+    get(target, name, receiver) {
+      const value: unknown = Reflect.get(target, name, receiver);
+      if (typeof value === 'object' && value !== null) return breakable(value, state);
+      if (typeof value !== 'function') return value;
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (state.isUnavailable) throw noDatabase();
+        const answer: unknown = await Reflect.apply(value, target, args);
+        if (state.loseNextAnswerOf !== name) return answer;
+        state.loseNextAnswerOf = null;
+        throw noDatabase();
+      };
+    },
+  });
+}
+
+const noDatabase = () =>
+  new RopewalkError({ code: 'UNAVAILABLE', message: 'The database cannot be used.' }, { retryAfterMs: 1_000 });
 
 /** An instance that was launched for a cluster, known to it under a launch of its own. */
 export function launch(api: TestApi, number: number, id: string, slot = 0): void {
@@ -133,6 +208,7 @@ export function launch(api: TestApi, number: number, id: string, slot = 0): void
     heardAtMs: api.now(),
     process: null,
     drain: null,
+    stages: { requestedAtMs: api.now() },
   });
 }
 
@@ -146,17 +222,11 @@ export const linesOf = async (response: Response) =>
 export const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
 /** The view that a job would leave if it ended now. */
-export function endJob(api: TestApi, number: number): JobView {
+export function endedView(api: TestApi, number: number): JobView {
   const job = api.workflows.jobs.get(number);
   if (job === undefined) throw new Error(`no job ${number}`);
-  const input = {
-    number,
-    workspace: 'default',
-    name: '',
-    admissionId: '',
-    specRef: '',
-    user: 'ada',
-    deploymentId: 'd',
-  };
+  const [name, admissionId, specRef] = ['', '', ''];
+  const ids = { number, workspace: 'default', name, admissionId, specRef, user: 'ada', deploymentId: 'd' };
+  const input = { ...ids, privateToCreator: false };
   return { ...viewJob(job, input), status: 'done', endedAtMs: api.now() };
 }

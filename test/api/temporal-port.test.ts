@@ -1,7 +1,14 @@
 // What the client of Temporal throws, and what that means here. A workflow that continues as new is open all the while.
-import { Client, Connection, QueryRejectedError, ServiceError } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  QueryRejectedError,
+  ServiceError,
+  WorkflowExecutionAlreadyStartedError,
+} from '@temporalio/client';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 
+import { startOf } from '../../contracts/start.ts';
 import { createTemporalPort } from '../../services/temporal-port.ts';
 
 const status = { completed: 2, continuedAsNew: 6 } as const;
@@ -11,16 +18,16 @@ afterAll(() => connection.close());
 describe('a query', () => {
   it('is asked again of the next run when the one it was on its way to continued as new', async () => {
     const { port, query } = portWith(() => query.mock.calls.length > 2 || rejected(status.continuedAsNew));
-    expect(await port.query('workspace/default', 'view')).toEqual({ kind: 'value', value: true });
+    expect(await port.query('job/1', 'view')).toEqual({ kind: 'value', value: true });
     expect(query).toHaveBeenCalledTimes(3);
   });
 
-  it('says of a workflow that is over that it is', async () => {
+  it('says of a workflow that has ended that it is closed', async () => {
     const { port } = portWith(() => rejected(status.completed));
     expect(await port.query('job/1', 'view')).toEqual({ kind: 'closed' });
   });
 
-  it('is not asked again for ever', async () => {
+  it('is not asked again forever', async () => {
     const { port } = portWith(() => {
       vi.advanceTimersByTime(100);
       return rejected(status.continuedAsNew);
@@ -43,7 +50,69 @@ describe('an update', () => {
       throw new ServiceError('Workflow Update failed', { cause });
     });
     const options = { updateId: 'u', deadlineAtMs: Date.now() + 1_000 };
-    expect(await port.update('workspace/default', 'admit', {}, options)).toEqual({ kind: 'aborted' });
+    expect(await port.update('job/1', 'exchange', {}, options)).toEqual({ kind: 'aborted' });
+  });
+});
+
+describe('a start', () => {
+  const subject = {
+    kind: 'job',
+    number: 7,
+    workspace: 'lab',
+    name: 'nightly',
+    user: 'ada',
+    admissionId: 'adm_7',
+  } as const;
+  const start = startOf({ ...subject, specRef: 'specs/x', privateToCreator: true }, 'd_1');
+  const starting = (answer: () => unknown, memo: object = {}) => {
+    const client = new Client({ connection });
+    const started = vi.spyOn(client.workflow, 'start').mockImplementation(async () => answer() as never);
+    const handle = client.workflow.getHandle('any');
+    Reflect.set(handle, 'describe', async () => ({ memo }));
+    vi.spyOn(client.workflow, 'getHandle').mockReturnValue(handle);
+    return { started, port: createTemporalPort(client) };
+  };
+  const exists = () => {
+    throw new WorkflowExecutionAlreadyStartedError('exists', 'job/7', 'job');
+  };
+  const failing = (code: number) => () => {
+    const cause = Object.assign(new Error(`${code} FAILED`), { code, details: '', metadata: {} });
+    throw new ServiceError('Failed to start Workflow', { cause });
+  };
+
+  it('never takes an id twice, and says in the Temporal UI what is started', async () => {
+    const { port, started } = starting(() => ({}));
+    expect(await port.start(start)).toEqual({ kind: 'started' });
+    expect(started).toHaveBeenCalledWith('job', {
+      workflowId: 'job/7',
+      taskQueue: 'ropewalk',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowTaskTimeout: 2_000,
+      memo: { admissionId: 'adm_7', name: 'nightly', kind: 'job', owner: 'ada' },
+      typedSearchAttributes: expect.arrayContaining([expect.objectContaining({ value: 'lab' })]),
+      staticSummary: 'Job 7: nightly',
+      staticDetails: expect.stringContaining('**ada**'),
+      args: [expect.objectContaining({ number: 7, specRef: 'specs/x', privateToCreator: true, deploymentId: 'd_1' })],
+    });
+  });
+
+  it.each([
+    [{ admissionId: 'adm_7' }, 'adm_7'],
+    [{}, null],
+  ])('of an id that is taken says by which admission: %j', async (memo, admissionId) => {
+    const { port } = starting(exists, memo);
+    expect(await port.start(start)).toEqual({ kind: 'exists', admissionId });
+  });
+
+  it('tells an outage from a request that Temporal refuses', async () => {
+    for (const code of [4, 8, 14]) {
+      const outage = starting(failing(code)).port.start(start);
+      await expect(outage).rejects.toMatchObject({ problem: { code: 'UNAVAILABLE' } });
+    }
+    for (const code of [3, 5, 7]) {
+      const refused = starting(failing(code)).port.start(start);
+      await expect(refused).rejects.toMatchObject({ problem: { code: 'INTERNAL' } });
+    }
   });
 });
 

@@ -14,7 +14,9 @@ describe('cluster list and cluster get', () => {
   const ofJob = aCluster({ number: 6, job: 6, dask: null });
 
   it('list Dask clusters in a table, those of jobs on demand', async () => {
-    const { env } = await standIn(() => ({ json: { items: [aCluster(), ofJob, other], next: null } }));
+    const { env } = await standIn(({ query }) => ({
+      json: { items: [aCluster(), ...(query['kind'] === 'dask' ? [] : [ofJob]), other], next: null },
+    }));
     const { code, stdout } = await runCli(['cluster', 'list'], { env });
     expect(code).toBe(0);
     expect(stdout).toBe(`\
@@ -30,9 +32,21 @@ describe('cluster list and cluster get', () => {
   });
 
   it('say how to begin when there is none', async () => {
-    const { env } = await standIn(() => ({ json: { items: [ofJob], next: null } }));
+    const { env } = await standIn(() => ({ json: { items: [], next: null } }));
     const stderr = expect.stringContaining('ropewalk cluster create');
     expect(await runCli(['cluster', 'list'], { env })).toMatchObject({ code: 0, stdout: '', stderr });
+  });
+
+  it('leave filtering to the server', async () => {
+    const { api, env } = await standIn(() => ({ json: { items: [], next: null } }));
+    const filters = ['--status', 'ready,error', '--user', 'ada', '--name', 'blue', '--search', 'b%', '--kind', 'job'];
+    const { code, stderr } = await runCli(['cluster', 'list', ...filters, '--since', '2024-11-18T12:00Z'], { env });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('No cluster matches.')]);
+    expect(api.asked[0]?.query).toEqual({
+      ...{ status: 'ready,error', user: 'ada', name: 'blue', q: 'b%', kind: 'job', limit: '10' },
+      since: '2024-11-18T12:00:00.000Z',
+    });
+    expect((await runCli(['cluster', 'list', '--kind', 'both'], { env })).code).toBe(2);
   });
 
   it('show everything about one', async () => {

@@ -101,7 +101,6 @@ describe('users and workspaces', () => {
     use: { running: 1, instances: 4, vcpus: 4 },
     users: [{ name: 'ada', use: { running: 1, instances: 4, vcpus: 4 } }],
     events: [],
-    staleSince: null,
   };
 
   it('are shown with what they use of what they may', async () => {

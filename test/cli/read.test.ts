@@ -36,6 +36,23 @@ describe('batch status and batch list', () => {
     expect(api.asked[0]).toMatchObject({ path: '/v1/jobs', query: { limit } });
   });
 
+  it.each([
+    ['batch', 'list'],
+    ['batch', 'status'],
+  ])('%s %s leaves filtering to the server', async (...words) => {
+    const { api, env } = await standIn(() => ({ json: { items: [], next: null } }));
+    const filters = ['--status', 'error', '--user', 'ada', '--name', 'nightly', '--search', 'train', '--limit', '2'];
+    const { code, stderr } = await runCli([...words, ...filters], { env });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('No job matches.')]);
+    const query = { status: 'error', user: 'ada', name: 'nightly', q: 'train', limit: '2' };
+    expect(api.asked[0]).toMatchObject({ path: '/v1/jobs', query });
+  });
+
+  it('does not filter one job', async () => {
+    const { env } = await standIn(() => ({ json: aJob() }));
+    expect((await runCli(['batch', 'status', '12', '--user', 'ada'], { env })).code).toBe(2);
+  });
+
   it('is JSON for programs', async () => {
     const { env } = await standIn(() => ({ json: { items: jobs, next: null } }));
     const { stdout } = await runCli(['batch', 'list', '--format', 'json'], { env });

@@ -38,11 +38,10 @@ describe('the log', () => {
 
   it('says whose request it was and what it was about, in every line, and never its secrets', async () => {
     const { lines, logger } = recorded();
-    const api = createTestApi({ logger });
+    const api = await createTestApi({ logger });
     const number = await api.submit({ command: ['echo', canary], env: { PASSWORD: canary } });
     await api.call('GET', `/v1/jobs/${number}?x=${canary}`);
-    api.workflows.control.isAway = true;
-    api.clock.offsetMs += 60_000;
+    api.database.isUnavailable = true;
     await api.call('POST', '/v1/jobs', { body: { command: [canary] } });
     const parsed = lines.map((line) => JSON.parse(line));
     expect(parsed.length).toBeGreaterThanOrEqual(3);

@@ -29,10 +29,10 @@ describe('an agent whose admission is under way when the API is told to end', ()
     const isAsked = Promise.withResolvers<void>();
     bench = await createBench({
       views: {
-        cluster: async () => {
+        clusterOfAgent: async () => {
           isAsked.resolve();
           await lookedUp.promise;
-          return { view: bench.viewNow(), staleSinceMs: null };
+          return bench.viewNow();
         },
       },
     });

@@ -37,7 +37,7 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
   const now = (): number => Date.now() + clock.offsetMs;
   const tokens = createTokens(testKeys(), now);
   const view = { instances: [instance(head.instance, 'head'), instance('i_worker00', 'worker')], endedAtMs: null };
-  const views = { cluster: () => Promise.resolve({ view: viewWith(view), staleSinceMs: null }) };
+  const views = { clusterOfAgent: () => Promise.resolve(viewWith(view)) };
   const logged: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line) => void logged.push(line) });
   const endings: (() => unknown)[] = [];

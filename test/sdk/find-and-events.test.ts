@@ -15,8 +15,28 @@ describe('find', () => {
     expect((await client.jobs.find('blue'))?.number).toBe(12);
     expect((await client.clusters.find('blue'))?.number).toBe(7);
     expect(await client.jobs.find('red')).toBeNull();
-    expect(api.asked[0]).toMatchObject({ path: '/v1/jobs', query: { name: 'blue', limit: '1' } });
+    expect(api.asked[0]).toMatchObject({ path: '/v1/jobs', query: { name: 'blue', open: 'true', limit: '1' } });
     expect((await client.clusters.list({ name: 'blue' })).items).toHaveLength(1);
+  });
+});
+
+describe('list', () => {
+  it('sends its filters on, with every page', async () => {
+    const { client, api } = await connect(({ query }) => ({
+      json: { items: [aJob()], next: query['after'] === undefined ? '12' : null },
+    }));
+    const since = new Date('2026-11-22T10:00:00Z');
+    const filter = { status: ['done', 'error'], user: 'ada', since, until: '2h', search: '50%', limit: 1 } as const;
+    const jobs = [];
+    for await (const job of client.jobs.list(filter)) jobs.push(job);
+    expect(jobs).toHaveLength(2);
+    const sent = { status: 'done,error', user: 'ada', since: since.toISOString(), until: '2h', q: '50%', limit: '1' };
+    expect(api.asked.map(({ query }) => query)).toEqual([sent, { ...sent, after: '12' }]);
+    await client.clusters.list({ kind: 'dask', status: 'ready', open: true });
+    expect(api.asked.at(-1)).toMatchObject({
+      path: '/v1/clusters',
+      query: { kind: 'dask', status: 'ready', open: 'true' },
+    });
   });
 });
 

@@ -90,7 +90,7 @@ describe.each(Object.keys(peopleRoutes))('%s', (route) => {
     const world = await createWorld();
     const token = world.people.foreign;
     const [, path] = split(route);
-    const before = world.ofDefault();
+    const before = await world.ofDefault();
     const answer = await ask(world, route, { token, path: pathOf(world, route), body });
     if (subject !== undefined && !ownWhateverTheName.includes(route)) {
       const foreignId = foreignSubject(world, subject);
@@ -106,7 +106,7 @@ describe.each(Object.keys(peopleRoutes))('%s', (route) => {
     } else if (needs === 'operator') expect(answer.status).toBe(403);
     expect(answer.text).not.toContain(secretName);
     if (!ownWhateverTheName.includes(route)) expect(answer.text).not.toMatch(/"(root|mia|rob|ada)"/);
-    expect(world.ofDefault()).toBe(before);
+    expect(await world.ofDefault()).toBe(before);
   });
 
   it('works for who may', async () => {
@@ -131,7 +131,7 @@ describe('what is private to its creator', () => {
       const numbers = pathOf(world, route).includes('/clusters/') ? [world.cluster, world.job] : [world.job];
       for (const number of numbers) {
         const path = pathWith(split(route)[1], String(number));
-        const before = world.ofDefault();
+        const before = await world.ofDefault();
         const { status, text } = await ask(world, route, { token: world.people[who], path, body });
         // What there is to see, its creator sees: or else this test shows nothing.
         if (who === 'admin') {
@@ -145,7 +145,7 @@ describe('what is private to its creator', () => {
         if (ofPrivate === 'outside') expect(status).toBe(200);
         else expect(mayEnd ? [ok] : [403, 409]).toContain(status);
         if (ofPrivate === 'outside') expect(text).toContain('"withheld":true');
-        if (!mayEnd) expect(world.ofDefault()).toBe(before);
+        if (!mayEnd) expect(await world.ofDefault()).toBe(before);
       }
     }
   });
@@ -174,7 +174,7 @@ describe.each(Object.keys(agentRoutes))('%s', (route) => {
     const nowhere = own === 'launch' ? agents.nowhereLaunch : agents.otherCluster;
     // An agent whose cluster is not there is told to end, which is an answer.
     const telling = ['POST /v1/agent/report', 'POST /v1/agent/exchange', 'GET /v1/agent/orders'];
-    const before = world.ofDefault();
+    const before = await world.ofDefault();
     // Another workspace's agent that claims to be an instance of ours speaks to its own cluster, whatever it says.
     const theirs = await ask(world, route, { token: foreign, body: body?.(world) });
     const { status, text } = await ask(world, route, { token: nowhere, body: body?.(world) });
@@ -183,7 +183,7 @@ describe.each(Object.keys(agentRoutes))('%s', (route) => {
       expect(JSON.parse(text)).toMatchObject({ stop: { code: expect.any(String) } });
     } else expect([403, 404]).toContain(status);
     expect(`${theirs.text} ${text}`).not.toContain(secretName);
-    expect(world.ofDefault()).toBe(before);
+    expect(await world.ofDefault()).toBe(before);
   });
 
   it('works for who may', async () => {

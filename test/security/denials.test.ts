@@ -3,7 +3,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { verifyToken } from '../../services/auth/verify-token.ts';
-import { createViews, type Views } from '../../services/views.ts';
 import { createTestApi } from '../api/support.ts';
 
 const steps = vi.hoisted(() => ({ taken: [] as string[] }));
@@ -26,56 +25,60 @@ afterEach(() => void steps.taken.splice(0));
 
 describe('a refused token', () => {
   it('takes the same steps, whether its id is known or not', async () => {
-    const api = createTestApi();
-    const views = createViews({ workflows: api.workflows.port, objects: api.objects, now: api.now });
-    const state = api.workflows.workspaces.get('default');
-    const workspace: Views['workspace'] = async (slug, maxAgeMs) => {
-      steps.taken.push(`look at ${slug}, at most ${maxAgeMs} ms old`);
-      const known = slug === 'default' && state !== undefined;
-      return { value: known ? { ...state } : null, readAtMs: api.now(), isStale: false };
+    const api = await createTestApi();
+    const { tokenCache, store } = api.deps;
+    const findToken = store.people.findToken.bind(store.people);
+    store.people.findToken = (workspace, id) => {
+      steps.taken.push(`read a token of ${workspace}`);
+      return findToken(workspace, id);
     };
     const stepsOf = async (token: string) => {
       steps.taken.splice(0);
-      const verified = verifyToken({ views: { ...views, workspace }, now: api.now }, token);
-      const refused = await verified.then(
-        () => 'let in',
-        (error: Error) => error.message,
-      );
-      return { refused, taken: [...steps.taken] };
+      tokenCache.expire();
+      const asked: string[] = [];
+      for (let n = 0; n < 2; n += 1) {
+        asked.push(
+          await verifyToken(api.deps, token).then(
+            () => 'accepted',
+            (error: Error) => error.message,
+          ),
+        );
+      }
+      return { asked, taken: [...steps.taken] };
     };
     const wrongSecret = `${api.token.slice(0, -43)}${'A'.repeat(43)}`;
     const unknownId = wrongSecret.replace(/_tok\d{9}-/, '_zzzzzzzzzzzz-');
     expect(unknownId).not.toBe(wrongSecret);
     const known = await stepsOf(wrongSecret);
-    expect(known.refused).toContain('missing, unknown, revoked or expired');
+    expect(known.asked[0]).toContain('missing, unknown, revoked or expired');
     expect(known.taken.filter((step) => step === 'compare 32 bytes')).toHaveLength(2);
+    expect(known.taken.filter((step) => step.startsWith('read'))).toHaveLength(1);
     expect(await stepsOf(unknownId)).toEqual(known);
-    expect((await stepsOf(api.token)).refused).toBe('let in');
+    expect((await stepsOf(api.token)).asked).toEqual(['accepted', 'accepted']);
   });
 });
 
 describe("another workspace's number", () => {
   it.each(['jobs', 'clusters'] as const)('is looked up as one that is not there: %s', async (kind) => {
-    const api = createTestApi();
-    const foreign = api.addToken('other');
+    const api = await createTestApi();
+    const foreign = await api.addToken('other');
     const number = await (kind === 'jobs' ? api.submit({}) : api.startCluster());
     // Its own people look at it all the time.
     expect((await api.call('GET', `/v1/${kind}/${number}`)).status).toBe(200);
-    const { port } = api.workflows;
-    const query = port.query.bind(port);
-    const result = port.result.bind(port);
+    const { store } = api.deps;
     const asked: string[] = [];
-    port.query = (id, ...rest) => (asked.push(`query ${id}`), query(id, ...rest));
-    port.result = (id) => (asked.push(`result ${id}`), result(id));
+    const { jobs, clusters } = store;
+    const [findJob, findCluster] = [jobs.find.bind(jobs), clusters.find.bind(clusters)];
+    jobs.find = (workspace, which) => (asked.push(`jobs of ${workspace}`), findJob(workspace, which));
+    clusters.find = (workspace, which) => (asked.push(`clusters of ${workspace}`), findCluster(workspace, which));
     const lookUp = async (which: number) => {
       asked.splice(0);
-      api.clock.offsetMs += 10_000;
+      const before = api.workflows.calls.length;
       const { status } = await api.call('GET', `/v1/${kind}/${which}`, { token: foreign });
-      return { status, asked: [...asked] };
+      return { status, asked: [...asked], ofTemporal: api.workflows.calls.slice(before) };
     };
     const none = await lookUp(424_242);
-    expect(none).toEqual({ status: 404, asked: expect.arrayContaining(['query workspace/other']) });
+    expect(none).toEqual({ status: 404, asked: expect.arrayContaining([`${kind} of other`]), ofTemporal: [] });
     expect(await lookUp(number)).toEqual(none);
-    expect(none.asked.filter((each) => !each.includes('workspace/other'))).toEqual([]);
   });
 });

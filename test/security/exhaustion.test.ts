@@ -19,7 +19,7 @@ describe('the size of a request', () => {
     ['POST', '/v1/login/device', 65],
     ['POST', '/login', 65],
   ])('%s %s has an end', async (method, path, kibibytes) => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const token = path.includes('login') ? null : api.token;
     const origin = 'http://127.0.0.1:7777';
     const response = await api.call(method, path, { token, headers: { origin }, body: 'x'.repeat(kibibytes * 1024) });
@@ -28,7 +28,7 @@ describe('the size of a request', () => {
   });
 
   it('is taken at its word, and nothing of it is read', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     let sent = 0;
     const body = new ReadableStream<Uint8Array>(
       {
@@ -46,7 +46,7 @@ describe('the size of a request', () => {
   });
 
   it('is counted, also when the request does not say it', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     let sent = 0;
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => {
@@ -71,7 +71,7 @@ describe('the shape of a request', () => {
     ['options of a worker', (deep: string) => `{"workerOptions":{"a":${deep}}}`, '/v1/clusters'],
     ['options of a scheduler', (deep: string) => `{"schedulerOptions":{"a":${deep}}}`, '/v1/clusters'],
   ])('may not be 10,000 deep: %s', async (_what, around, path) => {
-    const api = createTestApi();
+    const api = await createTestApi();
     for (const deep of [nested('[', ']', 10_000), `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`]) {
       const response = await api.call('POST', path, { body: around(deep) });
       expect([response.status, (await errorOf(response)).code]).toEqual([422, 'VALIDATION']);
@@ -79,7 +79,7 @@ describe('the shape of a request', () => {
   });
 
   it('takes options as deep as people write them', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const body = { workers: 1, workerOptions: { a: JSON.parse(nested('[', ']', 20)) } };
     expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
   });
@@ -89,7 +89,7 @@ describe('the shape of a request', () => {
     ['files', (list: number[]) => ({ command: ['a'], files: list.map((n) => ({ path: String(n), content: '' })) })],
     ['array', (list: number[]) => ({ command: ['a'], array: list.join(',') })],
   ])('may not have 200,000 elements: %s', async (field, bodyWith) => {
-    const api = createTestApi();
+    const api = await createTestApi();
     const body = bodyWith(Array.from({ length: 200_000 }, (_, n) => n));
     const response = await api.call('POST', '/v1/jobs', { body });
     expect([response.status, (await errorOf(response)).field]).toEqual([422, field]);
@@ -100,8 +100,8 @@ describe('how often one may ask', () => {
   const quotas = { requestsPerSecond: 2, requestBurst: 5 };
 
   it('is bounded by token, says when to come back, and leaves others alone', async () => {
-    const api = createTestApi({ quotas });
-    const other = api.addToken('default');
+    const api = await createTestApi({ quotas });
+    const other = await api.addToken('default');
     const freeze = api.clock;
     const ask = (token: string) => api.call('GET', '/v1/whoami', { token });
     const statuses: number[] = [];
@@ -120,7 +120,7 @@ describe('how often one may ask', () => {
   });
 
   it('is bounded for instances too', async () => {
-    const api = createTestApi({ quotas });
+    const api = await createTestApi({ quotas });
     const minted = await api.tokens.mintInstance({ workspace: 'default', cluster: 1, job: 1, instance: 'i_aaaaaaaa' });
     const ask = () => api.call('GET', '/v1/agent/bundle', { token: minted.instanceToken });
     const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await ask()).status));
@@ -129,7 +129,7 @@ describe('how often one may ask', () => {
   });
 
   it('does not help to guess: whoever has no token uses up nobody else’s share', async () => {
-    const api = createTestApi({ quotas });
+    const api = await createTestApi({ quotas });
     const guess = `${api.token.slice(0, -1)}${api.token.endsWith('A') ? 'B' : 'A'}`;
     const guesses = Array.from(
       { length: 50 },
@@ -142,8 +142,8 @@ describe('how often one may ask', () => {
 
 describe('answers that stay open', () => {
   it('are bounded by token; one that ends gives its place back', async () => {
-    const api = createTestApi({ quotas: { openStreams: 2 } });
-    const others = api.addToken('default');
+    const api = await createTestApi({ quotas: { openStreams: 2 } });
+    const others = await api.addToken('default');
     const number = await api.submit({});
     const leave = new AbortController();
     const follow = (signal?: AbortSignal) =>
@@ -165,7 +165,7 @@ describe('answers that stay open', () => {
   });
 
   it('of nothing hold no place', async () => {
-    const api = createTestApi({ quotas: { openStreams: 1 } });
+    const api = await createTestApi({ quotas: { openStreams: 1 } });
     for (let count = 0; count < 3; count += 1) {
       expect((await api.call('GET', '/v1/jobs/777/events?follow=true')).status).toBe(404);
     }
@@ -208,7 +208,7 @@ describe('connections', () => {
       'POST /v1/login/device HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
     ],
   ])('that never finish %s are ended, and others are answered meanwhile', async (_what, words) => {
-    const port = await listen(createTestApi(), { maxConnections: 100 });
+    const port = await listen(await createTestApi(), { maxConnections: 100 });
     const slow = Array.from({ length: 20 }, () => dawdle(port, words));
     const healthy = await fetch(`http://127.0.0.1:${port}/healthz`);
     expect(healthy.status).toBe(200);
@@ -216,7 +216,7 @@ describe('connections', () => {
   });
 
   it('are bounded: those over the limit are closed, unheard', async () => {
-    const port = await listen(createTestApi(), { maxConnections: 2 });
+    const port = await listen(await createTestApi(), { maxConnections: 2 });
     const half = 'GET /healthz HTTP/1.1\r\n';
     const held = [dawdle(port, half), dawdle(port, half)];
     const turnedAway = await eventually(async () => {
@@ -233,7 +233,7 @@ describe('connections', () => {
   });
 
   it('take headers of 16 KiB, and no more', async () => {
-    const port = await listen(createTestApi(), { maxConnections: 100 });
+    const port = await listen(await createTestApi(), { maxConnections: 100 });
     const text = await dawdle(port, `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`);
     expect(text).toMatch(/^HTTP\/1.1 431/);
   });

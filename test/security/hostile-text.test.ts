@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { prepareDirectory, unpackFiles } from '../../agent/task-files.ts';
 import { clean, createOutput, toJson } from '../../cli/output.ts';
-import { createTestApi } from '../api/support.ts';
+import { createTestApi, endedView } from '../api/support.ts';
 import { fuzzTimes } from '../support/fuzz-options.ts';
 import { anyHostile, hostileStrings, withoutNul } from './hostile.ts';
 
@@ -20,7 +20,7 @@ const errorOf = async (response: Response) => (await response.json()).error;
 
 describe('what a job brings', () => {
   it('reaches its tasks as it was written: words, variables, secrets, contents', async () => {
-    const api = createTestApi({ cores: 64 });
+    const api = await createTestApi({ cores: 64 });
     const key = (prefix: string) => api.objects.keys().filter((each) => each.includes(prefix));
     const strings = fc.array(anyHostile.map(withoutNul), { minLength: 1, maxLength: 20 });
     await fc.assert(
@@ -40,8 +40,7 @@ describe('what a job brings', () => {
         expect(bundle.command).toEqual(['run', ...words]);
         expect(bundle.env).toEqual({ ...map, SECRET: words.join('') });
         expect(bundle.files[0].contentBase64).toBe(content);
-        api.workflows.end(`job/${number}`, { failed: 'over' });
-        api.workflows.workspaces.get('default')?.holders.splice(0);
+        await api.workflows.endJob(endedView(api, number));
       }),
       { numRuns: Math.ceil(numRuns / 3) },
     );
@@ -54,7 +53,7 @@ describe('what a job brings', () => {
     ['array', (text: string) => ({ array: text })],
     ['jobTimeout', (text: string) => ({ jobTimeout: text })],
   ])('is taken as it is, or refused by the name of its field: %s', async (field, bodyWith) => {
-    const api = createTestApi();
+    const api = await createTestApi();
     await fc.assert(
       fc.asyncProperty(anyHostile, async (text) => {
         const response = await api.call('POST', '/v1/jobs', { body: { command: ['true'], ...bodyWith(text) } });
@@ -67,7 +66,7 @@ describe('what a job brings', () => {
   });
 
   it('never becomes two lines of the log', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     for (const text of hostileStrings) {
       await api.call('GET', `/v1/jobs/${encodeURIComponent(text.toWellFormed())}`);
       await api.call('POST', '/v1/jobs', { body: { command: [text], name: text } });
@@ -80,7 +79,7 @@ describe('what a job brings', () => {
   });
 
   it('is text on our pages, never markup', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     for (const text of [...hostileStrings, `'" onfocus="alert(1)`]) {
       const code = encodeURIComponent(text.toWellFormed());
       const page = await (await api.call('GET', `/login?code=${code}`, { token: null })).text();
@@ -136,7 +135,7 @@ describe('files of a job', () => {
   });
 
   it('are refused by the API already when they would leave it', async () => {
-    const api = createTestApi();
+    const api = await createTestApi();
     for (const name of [...escapes, 'a/./b', 'a//b', 'a/', '\n', 'a\u001b[31m', 'a\0b']) {
       const body = { command: ['true'], files: [{ path: name, content: '' }] };
       const response = await api.call('POST', '/v1/jobs', { body });

@@ -1,7 +1,7 @@
 // Every route that asks who one is: what it needs, a request that it takes, and what it then answers. The tests compare
 // this list with the routes that are served.
 import { createCsr } from '../../agent/dask/csr.ts';
-import type { Scope } from '../../domain/workspace/state.ts';
+import type { Scope } from '../../domain/people/state.ts';
 import type { World } from './world.ts';
 
 export type Subject = 'job' | 'cluster' | 'token' | 'user';

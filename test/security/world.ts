@@ -1,22 +1,21 @@
 // Two workspaces on one API in memory, and every kind of credential that somebody might show.
 import { createDaskInstance, started } from '../api/dask-support.ts';
-import { createTestApi, launch } from '../api/support.ts';
+import { createTestApi, launch, type TestApi } from '../api/support.ts';
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
 export async function createWorld({ isPrivate = false } = {}) {
-  const api = createTestApi({ cores: 16 });
-  const admin = api.addToken('default', ['read', 'write', 'admin', 'operator'], 'root');
-  const member = api.addToken('default', ['read', 'write'], 'mia', 'member');
+  const api = await createTestApi({ cores: 16 });
+  const admin = await api.addToken('default', ['read', 'write', 'admin', 'operator'], 'root');
+  const member = await api.addToken('default', ['read', 'write'], 'mia', 'member');
   /** Another admin than the one whose everything here is. */
-  const otherAdmin = api.addToken('default', ['read', 'write', 'admin'], 'amy');
-  const readOnly = api.addToken('default', ['read'], 'rob', 'read-only');
-  const expired = api.addToken('default', ['read', 'write', 'admin'], 'root');
-  const revoked = api.addToken('default', ['read', 'write', 'admin'], 'root');
-  const foreign = api.addToken('other', ['read', 'write', 'admin'], 'eve');
-  const tokenOf = (text: string) => api.workflows.workspaces.get('default')?.tokens.find(({ id }) => text.includes(id));
-  Object.assign(tokenOf(expired) ?? {}, { expiresAtMs: api.now() - 1_000 });
-  Object.assign(tokenOf(revoked) ?? {}, { revokedAtMs: api.now() - 1_000 });
+  const otherAdmin = await api.addToken('default', ['read', 'write', 'admin'], 'amy');
+  const readOnly = await api.addToken('default', ['read'], 'rob', 'read-only');
+  const expired = await api.addToken('default', ['read', 'write', 'admin'], 'root', 'admin', api.now() - 1_000);
+  const revoked = await api.addToken('default', ['read', 'write', 'admin'], 'root');
+  await api.revoke(revoked);
+  const foreign = await api.addToken('other', ['read', 'write', 'admin'], 'eve');
+  const idOf = (text: string): string => text.split('_')[2]?.split('-')[0] ?? '';
 
   const own = isPrivate ? { privateToCreator: true } : {};
   const command = ['run', secretContent];
@@ -40,15 +39,11 @@ export async function createWorld({ isPrivate = false } = {}) {
   const registration = { instance: taskInstance, bootId, address: '127.0.0.1', version: '0.1.0', pid: 42 };
   const registered = await api.call('POST', '/v1/agent/register', { token: launchToken, body: registration });
   const taskToken = String((await registered.json()).instanceToken);
-  // Numbers are of the whole deployment: those of another workspace are others.
-  const others = api.workflows.workspaces.get('other');
-  if (others !== undefined) others.block = { next: 5_001, end: 5_999 };
   const made = await api.call('POST', '/v1/jobs', { token: foreign, body: { command: ['true'] } });
   const theirJob = Number((await made.json()).number);
-  await api.workflows.startHolder('other', theirJob);
   const theirs = { workspace: 'other', cluster: theirJob };
   const claims = { workspace: 'default', cluster, job: null, instance: head.id };
-  const dashboardClaims = { workspace: 'default', cluster, user: 'root', tokenId: tokenOf(admin)?.id ?? '' };
+  const dashboardClaims = { workspace: 'default', cluster, user: 'root', tokenId: idOf(admin) };
   api.clock.offsetMs += 3_000;
 
   return {
@@ -60,7 +55,7 @@ export async function createWorld({ isPrivate = false } = {}) {
     registration,
     people: { admin, member, otherAdmin, readOnly, foreign, expired, revoked },
     /** Of an admin's token. */
-    tokenId: tokenOf(expired)?.id ?? '',
+    tokenId: idOf(expired),
     agents: {
       launch: launchToken,
       /** Of a job's instance, and of a Dask cluster's. */
@@ -74,21 +69,34 @@ export async function createWorld({ isPrivate = false } = {}) {
       session: (await tokens.mintDashboardSession(dashboardClaims)).token,
     },
     /** What the workspace `default` has, less its objects. */
-    ofDefault: (): string => {
-      const { workspaces, jobs, clusters } = api.workflows;
-      return JSON.stringify([workspaces.get('default'), jobs.get(job), clusters.get(job), clusters.get(cluster)]);
+    ofDefault: async (): Promise<string> => {
+      const { jobs, clusters } = api.workflows;
+      return JSON.stringify([await rowsOf(api, 'default'), jobs.get(job), clusters.get(job), clusters.get(cluster)]);
     },
     /** Everything that is kept anywhere, as one text. */
     async state(): Promise<string> {
-      const { workspaces, jobs, clusters } = api.workflows;
+      const { jobs, clusters } = api.workflows;
+      const workspaces = await api.store.workspaces.list();
+      const rows = await Promise.all(workspaces.map(({ slug }) => rowsOf(api, slug)));
       const objects = await Promise.all(
         api.objects
           .keys()
           .map(async (key) => [key, Buffer.from((await api.objects.get(key)) ?? []).toString('base64')]),
       );
-      return JSON.stringify([[...workspaces], [...jobs], [...clusters], objects]);
+      return JSON.stringify([workspaces, rows, [...jobs], [...clusters], objects]);
     },
   };
+}
+
+/** All that the database has of a workspace. */
+async function rowsOf({ store }: TestApi, workspace: string): Promise<unknown[]> {
+  const { workspaces, people } = store;
+  const all = { workspace, limit: 1_000 };
+  return Promise.all([
+    ...[workspaces.find(workspace), workspaces.usage(workspace), workspaces.events(workspace, 1_000)],
+    ...[people.listUsers(workspace), people.listTokens(workspace, {})],
+    ...[store.jobs.list(all), store.clusters.list(all), store.commands.list(1_000)],
+  ]);
 }
 
 /** Not to be seen in what another workspace is told. */

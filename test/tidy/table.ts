@@ -54,8 +54,9 @@ export const table: [prefix: string, row: Row][] = [
   [
     'services/',
     {
-      own: new RegExp(`^(services|domain|schema|platform)\\/|^${messages}`),
-      ownTypes: /^providers\/provider\.ts$/,
+      own: /^(services|domain|schema|platform|contracts)\//,
+      // The implementation comes in as a port.
+      ownTypes: /^(providers\/provider|store\/store)\.ts$/,
       packages: /^(node|zod|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
     },
@@ -70,6 +71,10 @@ export const table: [prefix: string, row: Row][] = [
     },
   ],
   ['api/settings.ts', { own: /^(platform\/environment|domain\/limits)\.ts$/, packages: /^(node|zod)$/ }],
+  [
+    'api/database.ts',
+    { own: /^(store\/|domain\/errors\.ts$)/, ownTypes: /^api\//, packages: /^node$/, packageTypes: /^pino$/ },
+  ],
   ['api/server.ts', { own: /^(api|services|domain|schema|platform|providers)\//, packages: /./ }],
   [
     'api/',

@@ -12,30 +12,33 @@ import { numberOfJob } from '../../references.ts';
 import { formatTable } from '../../table.ts';
 import type { Column } from '../../table.ts';
 import { formatSpan, formatTime } from '../../times.ts';
-import { showList } from './list.ts';
+import { isFiltered, withFilters, type FilterFlags } from '../../filters.ts';
+import { jobStatuses, showList } from './list.ts';
 
-interface StatusFlags extends ConnectionFlags, FormatFlag {
+interface StatusFlags extends ConnectionFlags, FormatFlag, FilterFlags {
   tasks?: boolean;
 }
-
-const newest = 10;
 
 export function statusCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('status')
     .description('Show the newest jobs, or one job. Times are local.')
     .argument('[job]', 'number, or name of an open job', parseReference)
     .option('--tasks', "the job's tasks, a row each");
-  return withFormat(withConnection(command)).action(async (reference: Reference | undefined, flags: StatusFlags) => {
-    if (reference === undefined && flags.tasks === true) throw new UsageError('--tasks needs a job');
-    const client = await connect(context, flags);
-    if (reference === undefined) {
-      await showList(context, client, newest, flags);
-    } else {
-      const show = flags.tasks === true ? showTasks : showJob;
-      await show(context, client, await numberOfJob(client, reference), flags);
-    }
-    finish(exitCodes.ok);
-  });
+  return withFormat(withConnection(withFilters(command, jobStatuses))).action(
+    async (reference: Reference | undefined, flags: StatusFlags) => {
+      if (reference === undefined && flags.tasks === true) throw new UsageError('--tasks needs a job');
+      if (reference !== undefined && isFiltered(flags))
+        throw new UsageError('one job is not filtered: leave the options out');
+      const client = await connect(context, flags);
+      if (reference === undefined) {
+        await showList(context, client, flags);
+      } else {
+        const show = flags.tasks === true ? showTasks : showJob;
+        await show(context, client, await numberOfJob(client, reference), flags);
+      }
+      finish(exitCodes.ok);
+    },
+  );
 }
 
 async function showJob({ output }: CliContext, client: Client, number: number, { format }: FormatFlag): Promise<void> {

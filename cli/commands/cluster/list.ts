@@ -1,27 +1,30 @@
 // `ropewalk cluster list`: the clusters of the workspace, newest first.
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 
 import type { Cluster } from '../../../sdk/client.ts';
-import { parseLimit } from '../../arguments.ts';
 import { formatClusters } from '../../clusters.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
+import { filterOf, isFiltered, withFilters, type FilterFlags } from '../../filters.ts';
 
-interface ListFlags extends ConnectionFlags, FormatFlag {
-  limit: number;
+interface ListFlags extends ConnectionFlags, FormatFlag, FilterFlags {
   jobs?: boolean;
+  kind?: 'dask' | 'job';
 }
+
+const statuses = ['pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error'] as const;
 
 export function listClustersCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('list')
     .description('List Dask clusters, newest first. Times are local.')
-    .option('--limit <n>', 'how many', parseLimit, 10)
-    .option('--jobs', 'also the clusters of batch jobs');
-  return withFormat(withConnection(command)).action(async (flags: ListFlags) => {
+    .option('--jobs', 'also the clusters of batch jobs')
+    .addOption(new Option('--kind <kind>', 'only Dask clusters, or only those of batch jobs').choices(['dask', 'job']));
+  return withFormat(withConnection(withFilters(command, statuses))).action(async (flags: ListFlags) => {
     const { output } = context;
     const clusters = await newest(context, flags);
     if (flags.format === 'json') output.json(clusters);
+    else if (clusters.length === 0 && isFiltered(flags)) output.err('No cluster matches.');
     else if (clusters.length === 0) output.err('There are no clusters yet. Start one: ropewalk cluster create --wait');
     else output.out(formatClusters(clusters));
     finish(exitCodes.ok);
@@ -31,10 +34,9 @@ export function listClustersCommand(context: CliContext, finish: Finish): Comman
 async function newest(context: CliContext, flags: ListFlags): Promise<Cluster[]> {
   const client = await connect(context, flags);
   const clusters: Cluster[] = [];
-  for await (const cluster of client.clusters.list({
-    limit: Math.min(flags.jobs === true ? flags.limit : 100, 1_000),
-  })) {
-    if (cluster.job !== null && flags.jobs !== true) continue;
+  const kind = flags.kind ?? (flags.jobs === true ? undefined : 'dask');
+  const filter = { ...filterOf<Cluster['status']>(flags), ...(kind === undefined ? {} : { kind }) };
+  for await (const cluster of client.clusters.list({ ...filter, limit: Math.min(flags.limit, 1_000) })) {
     clusters.push(cluster);
     if (clusters.length === flags.limit) break;
   }

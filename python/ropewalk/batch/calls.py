@@ -24,9 +24,30 @@ def status(job: int | str, *, api_url: str | None = None, token: str | None = No
     return cast(Job, api.ask("GET", job_path(api, job)))
 
 
-def list_jobs(limit: int = 10, *, api_url: str | None = None, token: str | None = None) -> list[Job]:
-    """The newest jobs of the workspace, newest first."""
-    return cast("list[Job]", pages(connect(api_url, token), "/v1/jobs", limit))
+def list_jobs(
+    limit: int = 10,
+    *,
+    status: str | Sequence[str] | None = None,
+    name: str | None = None,
+    user: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    search: str | None = None,
+    api_url: str | None = None,
+    token: str | None = None,
+) -> list[Job]:
+    """The newest jobs of the workspace, newest first: those of a status or of several, of exactly this name, of a user,
+    started since or until a time (a text may say how long ago: "2h"), with a text in their name or command."""
+    wanted = {
+        "status": status if status is None or isinstance(status, str) else ",".join(status),
+        "name": name,
+        "user": user,
+        "since": iso_of(since) if isinstance(since, datetime) else since,
+        "until": iso_of(until) if isinstance(until, datetime) else until,
+        "q": search,
+    }
+    filters = {key: value for key, value in wanted.items() if value is not None}
+    return cast("list[Job]", pages(connect(api_url, token), "/v1/jobs", limit, filters))
 
 
 def tasks(job: int | str, *, api_url: str | None = None, token: str | None = None) -> list[Task]:

@@ -26,20 +26,21 @@ def _number_of(api: ClientApi, job: int | str) -> int:
         raise TypeError(f"job is {job!r}: give its number, or the name of an open one")
     if isinstance(job, int) or job.isdecimal():
         return int(job)
-    found = api.ask("GET", f"/v1/jobs?{urlencode({'name': job, 'limit': 1})}")["items"]
+    found = api.ask("GET", f"/v1/jobs?{urlencode({'name': job, 'open': 'true', 'limit': 1})}")["items"]
     if not found:
-        hint = "What is over has given its name back: find its number with ropewalk.batch.list_jobs()."
+        hint = "An ended job releases its name: find its number with ropewalk.batch.list_jobs(name=...)."
         raise RopewalkError(f"No open job has the name {job}.", code="NOT_FOUND", hint=hint, status=404)
     return int(found[0]["number"])
 
 
-def pages(api: ClientApi, path: str, limit: int | None) -> list[Any]:
+def pages(api: ClientApi, path: str, limit: int | None, filters: dict[str, str] | None = None) -> list[Any]:
     if limit is not None and limit < 1:
         raise ValueError(f"limit is {limit}: give at least 1")
     items: list[Any] = []
     after: str | None = None
     while True:
-        query = {"limit": _PAGE if limit is None else min(_PAGE, limit - len(items))}
+        size = _PAGE if limit is None else min(_PAGE, limit - len(items))
+        query: dict[str, str | int] = {**(filters or {}), "limit": size}
         page = api.ask("GET", f"{path}?{urlencode(query if after is None else {**query, 'after': after})}")
         items += page["items"]
         after = page["next"]

@@ -1,0 +1,31 @@
+// The API's database: it must exist and have the tables of this version, which `ropewalk init` and `ropewalk dev` make.
+import { join } from 'node:path';
+
+import type { Logger } from 'pino';
+
+import { RopewalkError } from '../domain/errors.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import type { Settings } from './settings.ts';
+
+/** Ends the process when the database cannot be used: whatever supervises it starts it again. */
+export async function openDatabase(
+  { databaseUrl, home }: Pick<Settings, 'databaseUrl' | 'home'>,
+  logger: Logger,
+): Promise<{ store: Store; deploymentId: string }> {
+  try {
+    const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
+    const deployment = await store.deployment.read();
+    if (deployment !== null) return { store, deploymentId: deployment.deploymentId };
+    await store.close();
+    throw new RopewalkError({
+      code: 'CONFLICT',
+      message: 'The database belongs to no deployment yet.',
+      hint: 'Run `ropewalk init`.',
+    });
+  } catch (error) {
+    const hint = error instanceof RopewalkError ? error.problem.hint : undefined;
+    logger.fatal({ err: error, ...(hint === undefined ? {} : { hint }) }, 'the API cannot use its database');
+    process.exit(1);
+  }
+}

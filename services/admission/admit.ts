@@ -1,0 +1,93 @@
+// The admission of a new job or cluster: one transaction, after what it refers to was written. What a refused or repeated
+// request has written is deleted. When the outcome of the transaction is unknown, it stays: the row may exist.
+import type { ClusterView } from '../../contracts/cluster.ts';
+import type { JobView } from '../../contracts/job.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import type { Admitted, AdmitItem, RecordKind } from '../../store/store.ts';
+import { requireScope } from '../auth/scopes.ts';
+import { verifyAgain } from '../auth/verify-token.ts';
+import type { Context } from '../context.ts';
+import { hashBody } from '../jobs/canonical.ts';
+import { numberInUse } from './start.ts';
+
+export interface Admission extends Omit<AdmitItem, 'workspace' | 'user' | 'idempotencyKey' | 'bodyHash'> {
+  /** As it was sent. */
+  idempotencyKey: string | undefined;
+  body: unknown;
+  withdraw: () => Promise<unknown>;
+}
+
+export interface Accepted extends Pick<Admitted, 'number' | 'name' | 'existing'> {
+  /** Temporal does not take it now: it starts later. */
+  acceptedForLater: boolean;
+}
+
+/** Before anything is written: an outage of the database leaves nothing behind. Throws UNAVAILABLE. */
+export const requireDatabase = ({ deps }: Context): Promise<void> => deps.store.ping();
+
+export async function admit(context: Context, admission: Admission): Promise<Accepted> {
+  const { deps, actor } = context;
+  const { idempotencyKey, body, withdraw, ...item } = admission;
+  const { workspace, user, userId } = actor;
+  await orWithdrawn(requireStill(context), withdraw);
+  const answer = await deps.store.admissions.admit(
+    {
+      ...item,
+      workspace,
+      user,
+      idempotencyKey: idempotencyKey === undefined ? item.admissionId : `${userId}:${idempotencyKey}`,
+      bodyHash: hashBody(body, deps.keys.current.requestHmac),
+    },
+    deps.now(),
+  );
+  if ('error' in answer) {
+    await withdraw();
+    throw new RopewalkError(answer.error, { retryAfterMs: 1_000 });
+  }
+  const { number, name, existing, named, admissionId } = answer.ok;
+  // An open one that is ending would be gone before it was used: this request gets one of its own.
+  if (named && item.instead === undefined && (await isEnding(context, item.kind, number))) {
+    return admit(context, { ...admission, instead: number });
+  }
+  if (admissionId !== item.admissionId) await withdraw();
+  if (existing) return { number, name, existing, acceptedForLater: false };
+  const begun = await deps.starter.begin(number);
+  if (begun === 'refused') throw inUse(item.kind, number);
+  return { number, name, existing, acceptedForLater: begun === 'later' };
+}
+
+export const laterWarning = 'Accepted; it starts when Temporal is available again.';
+
+/** What was written before a write that failed is deleted at once; what cannot be deleted now is deleted once it has expired. */
+export async function orWithdrawn(write: Promise<void>, withdraw: Admission['withdraw']): Promise<void> {
+  await write.catch(async (error: unknown) => {
+    await withdraw().catch(() => undefined);
+    throw error;
+  });
+}
+
+/** Storing may take long: a token that was revoked meanwhile makes nothing. */
+async function requireStill({ deps, actor }: Context): Promise<void> {
+  requireScope(await verifyAgain(deps, actor), 'write');
+}
+
+/** Asked of the workflow itself. While it does not answer, it is taken for one that goes on. */
+async function isEnding({ deps, actor }: Context, kind: RecordKind, number: number): Promise<boolean> {
+  deps.views.expire(number);
+  try {
+    if (kind === 'job') return endedJob.has((await deps.views.job(actor.workspace, number)).view.status);
+    return endingCluster.has((await deps.views.cluster(actor.workspace, number)).view.status);
+  } catch {
+    return false;
+  }
+}
+
+const endedJob = new Set<JobView['status']>(['done', 'error', 'cancelled']);
+const endingCluster = new Set<ClusterView['status']>(['stopping', 'stopped', 'error']);
+
+const inUse = (kind: RecordKind, number: number) =>
+  new RopewalkError({
+    code: 'CONFLICT',
+    message: `The ${kind} got the number ${number}, which a workflow of another admission has: ${numberInUse.code}.`,
+    hint: 'The database was probably restored from an older backup. An operator runs `ropewalk reconcile`; then try again.',
+  });

@@ -1,0 +1,53 @@
+// One attempt to start the workflow of an admitted row. Starting twice is starting once: the workflow's id is fixed, and its
+// memo names the admission.
+import { startOf } from '../../contracts/start.ts';
+import { bundleKey, caKey } from '../../platform/archive-keys.ts';
+import type { Startable } from '../../store/store.ts';
+import type { Deps } from '../context.ts';
+import { isUnavailable } from '../unavailable.ts';
+
+export type StartResult = 'started' | 'refused' | 'unavailable' | 'failed';
+
+/** What a row says whose number belongs to the workflow of another admission. */
+export const numberInUse = {
+  code: 'NUMBER_IN_USE',
+  text: 'Temporal has a workflow of this number from another admission: the database was probably restored from an older backup. An operator runs `ropewalk reconcile`; then submit it again.',
+};
+
+type Starting = Pick<Deps, 'store' | 'workflows' | 'vault' | 'now' | 'logger' | 'deploymentId'>;
+
+/** Never rejects. Except for `started` and `refused`, the row stays admitted and is claimed again later. */
+export async function startAdmitted(deps: Starting, row: Startable): Promise<StartResult> {
+  const { store, workflows, logger, deploymentId } = deps;
+  const { kind, number, workspace, admissionId } = row;
+  const log = { workspace, [kind]: number };
+  try {
+    const outcome = await workflows.start(startOf(row, deploymentId));
+    if (outcome.kind === 'exists' && outcome.admissionId !== admissionId) {
+      logger.error({ ...log, admissionId, found: outcome.admissionId }, 'this number is used by another admission');
+      await refuse(deps, row);
+      return 'refused';
+    }
+    await store.admissions.started(kind, number);
+    return 'started';
+  } catch (error) {
+    if (isUnavailable(error)) {
+      logger.warn({ ...log, err: error }, 'an admitted workflow could not be started now');
+      return 'unavailable';
+    }
+    logger.error({ ...log, err: error }, 'an admitted workflow could not be started');
+    return 'failed';
+  }
+}
+
+/** Nothing will open what was sealed for it. The specification stays: the row is shown with it. */
+async function refuse(
+  { store, vault, now }: Starting,
+  { kind, number, workspace, admissionId }: Startable,
+): Promise<void> {
+  await store.admissions.refused(kind, number, numberInUse, now());
+  await Promise.allSettled([
+    vault.delete(bundleKey(workspace, admissionId)),
+    vault.delete(caKey(workspace, admissionId)),
+  ]);
+}

@@ -1,0 +1,111 @@
+// Starts the workflows of admitted rows, in every replica of the API: rows of this process as soon as they are committed, and
+// rows that another process left, within a second. A row is claimed first, so that replicas rarely start the same one; if
+// they do, it is started once (see start.ts). While Temporal is unavailable rows wait, and none is claimed.
+import type { Startable } from '../../store/store.ts';
+import type { Deps } from '../context.ts';
+import { startAdmitted, type StartResult } from './start.ts';
+
+export type Begun = 'started' | 'refused' | 'later' | 'unknown';
+
+export interface Starter {
+  /**
+   * What became of a row that was just committed, as far as a short moment shows: `later` when Temporal does not take it
+   * now, `unknown` when it waits behind others or another replica has claimed it.
+   */
+  begin(number: number): Promise<Begun>;
+  /** Starts what is admitted. Resolves when the starts that are under way have ended. Never rejects. */
+  round(): Promise<void>;
+}
+
+export function createStarter(
+  deps: Pick<Deps, 'store' | 'workflows' | 'vault' | 'now' | 'logger' | 'deploymentId' | 'metrics'>,
+): Starter {
+  const { store, workflows, logger, metrics, now } = deps;
+  /** Claimed by this process, to be started next. */
+  const queue: Startable[] = [];
+  const active = new Map<number, Promise<void>>();
+  const waiting = new Map<number, (result: StartResult) => void>();
+  let isUnavailable = false;
+  let startedCount = 0;
+  let filling: Promise<void> | null = null;
+  let isWanted = false;
+
+  const startOne = async (row: Startable): Promise<void> => {
+    const result = await startAdmitted(deps, row);
+    metrics.workflowStart(result);
+    if (result === 'started') startedCount += 1;
+    if (result === 'unavailable') {
+      isUnavailable = true;
+      queue.push(row);
+    }
+    waiting.get(row.number)?.(result);
+    active.delete(row.number);
+    void fill();
+  };
+
+  const claimSome = async (): Promise<void> => {
+    if (queue.length > 0) return;
+    const nowMs = now();
+    queue.push(...(await store.admissions.claim({ limit: startsAtOnce, nowMs, claimUntilMs: nowMs + claimMs })));
+  };
+
+  const fillOnce = async (): Promise<void> => {
+    try {
+      while (isWanted) {
+        isWanted = false;
+        while (!isUnavailable && active.size < startsAtOnce) {
+          await claimSome();
+          const row = isUnavailable ? undefined : queue.shift();
+          if (row === undefined) break;
+          // A claim that has ended may come back while its start goes on.
+          if (!active.has(row.number)) active.set(row.number, startOne(row));
+        }
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'admitted rows could not be claimed now');
+    }
+  };
+  const fill = (): Promise<void> => {
+    isWanted = true;
+    filling ??= fillOnce().finally(() => {
+      filling = null;
+    });
+    return filling;
+  };
+
+  return {
+    async round() {
+      if (isUnavailable) isUnavailable = !(await workflows.isReachable());
+      await fill();
+      await Promise.all(active.values());
+    },
+
+    async begin(number) {
+      if (isUnavailable) return 'later';
+      const before = startedCount;
+      const result = await resultSoon(number);
+      if (result === 'started' || result === 'refused') return result;
+      if (result !== null) return 'later';
+      // Temporal has had this one for all that time, and has taken no other either.
+      return active.has(number) && startedCount === before ? 'later' : 'unknown';
+    },
+  };
+
+  async function resultSoon(number: number): Promise<StartResult | null> {
+    const { promise, resolve } = Promise.withResolvers<StartResult | null>();
+    waiting.set(number, resolve);
+    const timer = setTimeout(() => resolve(null), shortMomentMs);
+    void fill();
+    return promise.finally(() => {
+      clearTimeout(timer);
+      waiting.delete(number);
+    });
+  }
+}
+
+/** A start takes Temporal some 15 ms, and a server on one machine takes about 100 a second. */
+const startsAtOnce = 16;
+/** Longer than the deadline of a start: when a claim ends, its process has crashed or found Temporal unavailable. */
+const claimMs = 10_000;
+/** How long the answer to a create may wait for the start. */
+const shortMomentMs = 500;

@@ -1,0 +1,26 @@
+// What every replica of the API does in the background, about once a second: it starts admitted workflows and delivers stored
+// commands. Doing either twice is harmless.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Deps } from './context.ts';
+import { deliverCommands } from './commands/deliver.ts';
+
+type Working = Pick<Deps, 'starter' | 'workflows' | 'store' | 'logger' | 'views' | 'stopping'>;
+
+/** Resolves when the process ends. */
+export async function runDeferredWork(deps: Working): Promise<void> {
+  while (!deps.stopping.aborted) {
+    await workOnce(deps);
+    await sleep(everyMs, undefined, { signal: deps.stopping, ref: false }).catch(() => undefined);
+  }
+}
+
+/** Starts first: a command may be for a workflow that is started now. Never rejects. */
+export async function workOnce(deps: Working): Promise<void> {
+  await deps.starter.round();
+  await deliverCommands(deps).catch((error: unknown) =>
+    deps.logger.warn({ err: error }, 'stored commands could not be read now'),
+  );
+}
+
+const everyMs = 1_000;

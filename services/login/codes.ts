@@ -1,0 +1,60 @@
+// The two codes of a login: one that the device keeps, one that a person types. Only hashes are stored: of the device's secret,
+// and a keyed one of the user code.
+import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+
+import { deviceLoginTtlMs } from '../../domain/limits.ts';
+import type { DeviceLogin } from '../../store/store.ts';
+import type { Deps } from '../context.ts';
+
+type Logins = Pick<Deps, 'store' | 'keys' | 'now'>;
+
+export interface LoginCodes {
+  /** Of the stored login. */
+  key: string;
+  deviceCode: string;
+  userCode: string;
+}
+
+export async function beginLogin(deps: Logins, client: string): Promise<LoginCodes> {
+  const secret = randomBytes(32).toString('base64url');
+  const nowMs = deps.now();
+  const login = { client, secretSha256: hash(secret), expiresAtMs: nowMs + deviceLoginTtlMs, decision: null };
+  for (;;) {
+    const userCode = Array.from({ length: userCodeLength }, () => letters.charAt(randomInt(letters.length))).join('');
+    const key = keyOf(deps, userCode);
+    // Two open logins must not share a user code: one in 25 billion.
+    if (await deps.store.logins.begin(key, login, nowMs)) {
+      return { key, deviceCode: `${key}.${secret}`, userCode: `${userCode.slice(0, 4)}-${userCode.slice(4)}` };
+    }
+  }
+}
+
+/** By a code as people type it, in any case and with or without its dash; null when there is none. */
+export async function findByUserCode(deps: Logins, typed: string): Promise<{ key: string; login: DeviceLogin } | null> {
+  const code = typed.toUpperCase().replaceAll(/[^A-Z]/g, '');
+  if (code.length !== userCodeLength) return null;
+  const key = keyOf(deps, code);
+  const login = await deps.store.logins.find(key, deps.now());
+  return login === null ? null : { key, login };
+}
+
+/** Null for an unknown, an expired and another device's login: they look the same. */
+export async function findByDeviceCode(
+  { store, now }: Logins,
+  deviceCode: string,
+): Promise<{ login: DeviceLogin; secret: string } | null> {
+  const [, key, secret] = /^([0-9a-f]{64})\.([A-Za-z0-9_-]{43})$/.exec(deviceCode) ?? [];
+  if (key === undefined || secret === undefined) return null;
+  const login = await store.logins.find(key, now());
+  if (login === null || !timingSafeEqual(Buffer.from(hash(secret)), Buffer.from(login.secretSha256))) return null;
+  return { login, secret };
+}
+
+/** No vowels: no words, and no letters that look like digits. */
+const letters = 'BCDFGHJKLMNPQRSTVWXZ';
+const userCodeLength = 8;
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const keyOf = ({ keys }: Logins, userCode: string): string =>
+  createHmac('sha256', keys.current.requestHmac).update(`login ${userCode}`).digest('hex');
