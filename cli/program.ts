@@ -24,6 +24,7 @@ import { initCommand } from './commands/init.ts';
 import { instanceTypesCommand } from './commands/instance-types.ts';
 import { loginCommand } from './commands/login.ts';
 import { logoutCommand } from './commands/logout.ts';
+import { reconcileCommand } from './commands/reconcile.ts';
 import { sweepCommand } from './commands/sweep.ts';
 import { createTokenCommand } from './commands/token/create.ts';
 import { listTokensCommand } from './commands/token/list.ts';
@@ -110,6 +111,7 @@ export function createProgram(context: CliContext): Program {
     .addCommand(devCommand(finish))
     .addCommand(doctorCommand(context, finish))
     .addCommand(initCommand(context, finish))
+    .addCommand(reconcileCommand(context, finish))
     .addCommand(sweepCommand(context, finish))
     .addCommand(destroyCommand(context, finish));
   for (const command of [program, ...program.commands.flatMap((child) => [child, ...child.commands])])

@@ -17,7 +17,7 @@ export interface Bundles {
 export async function buildBundles(): Promise<Bundles> {
   const [agent, workflows] = await Promise.all([
     cached({ name: 'agent', ending: '.mjs', folders: ['agent', 'schema', 'domain'], make: makeAgent }),
-    cached({ name: 'workflows', ending: '.cjs', folders: ['workflows', 'domain'], make: makeWorkflows }),
+    cached({ name: 'workflows', ending: '.cjs', folders: ['workflows', 'contracts', 'domain'], make: makeWorkflows }),
   ]);
   return { agent, workflows };
 }
@@ -30,9 +30,9 @@ interface Recipe {
 }
 
 const cache = join(repository, 'node_modules', '.cache', 'ropewalk');
-/** Where Node keeps what it has compiled: see bin/ropewalk.mjs. */
+/** Node's compile cache: see bin/ropewalk.mjs. */
 export const compileCache = join(cache, 'compiled');
-/** Older bundles may still be what a running stack restarts from; after this long none is. */
+/** A running stack may restart from an older bundle; after this long, none does. */
 const keptForMs = 14 * 24 * 3_600_000;
 
 async function cached({ name, ending, folders, make }: Recipe): Promise<string> {

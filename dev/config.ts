@@ -41,21 +41,33 @@ export function parseDevConfig(text: string, path: string): DevConfig {
   throw new RopewalkError({ code: 'VALIDATION', message: `${path} has problems:\n${problems.join('\n')}` });
 }
 
-/** Twice the cores: local tasks are processes of this machine, and more of them only wait for each other. */
-export const localInstances = (config: DevConfig): number =>
-  config.worker.maxLocalInstances === 'auto' ? 8 * availableParallelism() : config.worker.maxLocalInstances;
+/** Instances are processes of this machine, and most of them wait. temporal-dev.yml states the same number in words. */
+const autoInstancesPerCore = 8;
+
+export const localInstances = ({ worker: { maxLocalInstances } }: DevConfig): number =>
+  maxLocalInstances === 'auto' ? autoInstancesPerCore * availableParallelism() : maxLocalInstances;
 
 /** What a namespace needs, as this file says it. */
-export const prepareSettings = ({ namespace, searchAttributes, sweep, heal }: DevConfig): PrepareSettings => ({
-  retentionDays: namespace.retentionDays,
-  searchAttributes,
-  sweep: { everyMs: 1_000 * sweep.everySeconds, graceMs: 1_000 * sweep.graceSeconds },
-  heal: { everyMs: 1_000 * heal.everySeconds },
+export const prepareSettings = (config: DevConfig): PrepareSettings => ({
+  retentionDays: config.namespace.retentionDays,
+  searchAttributes: config.searchAttributes,
+  sweep: inMs(config.sweep),
+  reconcile: inMs(config.reconcile),
+  stuckWorkflows: {
+    everyMs: 1_000 * config.stuckWorkflows.everySeconds,
+    autoReset: config.stuckWorkflows.autoReset,
+  },
+});
+
+const inMs = (timing: { everySeconds: number; graceSeconds: number }): { everyMs: number; graceMs: number } => ({
+  everyMs: 1_000 * timing.everySeconds,
+  graceMs: 1_000 * timing.graceSeconds,
 });
 
 const logLevel = z.enum(['debug', 'info', 'warn', 'error']);
 const env = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.coerce.string());
 const port = z.union([z.literal('auto'), z.number().int().min(1).max(65_535)]);
+const seconds = z.number().min(1).max(86_400);
 const identifier = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,99}$/);
 
 const devConfig = z.strictObject({
@@ -70,13 +82,11 @@ const devConfig = z.strictObject({
   }),
   namespace: z.strictObject({ name: identifier, retentionDays: z.number().int().min(1).max(3650) }),
   searchAttributes: z.array(identifier).max(10).default([]),
-  sweep: z
-    .strictObject({
-      everySeconds: z.number().min(1).max(86_400).default(300),
-      graceSeconds: z.number().min(1).max(86_400).default(240),
-    })
+  sweep: z.strictObject({ everySeconds: seconds.default(300), graceSeconds: seconds.default(240) }).prefault({}),
+  reconcile: z.strictObject({ everySeconds: seconds.default(300), graceSeconds: seconds.default(60) }).prefault({}),
+  stuckWorkflows: z
+    .strictObject({ everySeconds: seconds.default(60), autoReset: z.boolean().default(true) })
     .prefault({}),
-  heal: z.strictObject({ everySeconds: z.number().min(1).max(86_400).default(60) }).prefault({}),
   worker: z.strictObject({
     count: z.number().int().min(1).max(16).default(1),
     maxLocalInstances: z.union([z.literal('auto'), z.number().int().min(1).max(1000)]).default('auto'),

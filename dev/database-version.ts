@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 import { RopewalkError } from '../domain/errors.ts';
 import { exists, writeWhole } from '../providers/local/files.ts';
-import { readTextOrNull } from './files.ts';
+import { readTextOrNull } from '../ops/files.ts';
 
 /** Before the server is started. Refuses a database of another or an unknown version, and leaves it as it is. */
 export async function guardDatabase(database: string, binary: string): Promise<void> {

@@ -1,55 +1,67 @@
-// What the first start of a home makes, and each later start checks, once a Temporal worker runs: the default workspace.
-import type { Client } from '@temporalio/client';
+// What each start of a home makes sure of: workspace `default`, and a config.yaml with a token that the database knows. The
+// secret of a token is written to that file alone (0600) and never printed.
+import { userInfo } from 'node:os';
+
+import { parse, stringify } from 'yaml';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { updateDeadlineMs } from '../domain/limits.ts';
-import {
-  type CreateWorkspaceAnswer,
-  type CreateWorkspaceItem,
-  deploymentId as deploymentWorkflowId,
-  deploymentMessages,
-} from '../workflows/deployment/messages.ts';
-import type { Flush, FlushAnswer } from '../contracts/flush.ts';
+import { readTextOrNull } from '../ops/files.ts';
+import { createFirstAdmin, defaultWorkspace } from '../ops/init/first-admin.ts';
+import { newTokenSecret, parseToken, tokenText } from '../platform/token-secret.ts';
+import { writeWhole } from '../providers/local/files.ts';
+import { type UserConfig, userConfig } from '../schema/user-config.ts';
+import type { Store } from '../store/store.ts';
 
-export const defaultWorkspace = 'default';
+/** What happened to the token: it works, it is the first one, or it takes the place of one that the database refuses. */
+export type TokenOutcome = 'kept' | 'new' | 'replaced';
 
-/** Resolves once the workspace's workflow answers, which also proves that a Temporal worker does its work. */
-export async function ensureWorkspace(client: Client, slug: string, signal: AbortSignal): Promise<void> {
-  const item: CreateWorkspaceItem = { slug };
-  await updateOne<CreateWorkspaceItem, CreateWorkspaceAnswer>(
-    client,
-    deploymentWorkflowId,
-    deploymentMessages.createWorkspace,
-    item,
-    signal,
-  );
+export async function ensureUserConfig(
+  store: Store,
+  { configFile, apiUrl }: { configFile: string; apiUrl: string },
+): Promise<TokenOutcome> {
+  const before = await readUserConfig(configFile);
+  const workspace = before.token === undefined ? null : await workspaceOfToken(store, before.token);
+  if (workspace !== null && before.apiUrl === apiUrl) return 'kept';
+  const after =
+    workspace === null
+      ? { token: await issueToken(store), workspace: defaultWorkspace }
+      : { token: before.token, workspace };
+  await writeWhole(configFile, stringify({ ...before, apiUrl, ...after }));
+  if (workspace !== null) return 'kept';
+  return before.token === undefined ? 'new' : 'replaced';
 }
 
-/** One item through a grouped update. Repeated until the workflow is there and a Temporal worker answers for it. */
-export async function updateOne<I, O>(
-  client: Client,
-  workflowId: string,
-  update: string,
-  item: I,
-  signal: AbortSignal,
-): Promise<O> {
-  const handle = client.workflow.getHandle(workflowId);
-  const deadline = Date.now() + answerWithinMs;
-  for (;;) {
-    try {
-      const answer = await client.withDeadline(Date.now() + updateDeadlineMs, () =>
-        handle.executeUpdate<FlushAnswer<O>, [Flush<I>]>(update, { args: [{ items: [item] }] }),
-      );
-      const [first] = answer.items;
-      if (first === undefined) throw new Error(`${update} of ${workflowId} answered nothing`);
-      if ('error' in first) throw new RopewalkError(first.error);
-      return first.ok;
-    } catch (error) {
-      if (error instanceof RopewalkError || signal.aborted || Date.now() > deadline) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 200));
+/** A token of this machine's user, who is an admin of workspace `default` unless they were given another role. */
+async function issueToken(store: Store): Promise<string> {
+  const user = userInfo().username;
+  const { token } = await createFirstAdmin(store, { workspace: defaultWorkspace, admin: user });
+  if (token !== null) return token;
+  const secret = newTokenSecret();
+  const { id, sha256 } = secret;
+  const item = { id, sha256, user, name: 'ropewalk dev', scopes: null, expiresAtMs: null, by: null };
+  const answer = await store.people.issueToken(defaultWorkspace, item, Date.now());
+  if ('error' in answer) throw new RopewalkError(answer.error);
+  return tokenText(defaultWorkspace, secret);
+}
+
+/** Null when the database does not accept the token now. */
+async function workspaceOfToken(store: Store, text: string): Promise<string | null> {
+  const parsed = parseToken(text);
+  const found = parsed === null ? null : await store.people.findToken(parsed.workspace, parsed.id);
+  if (parsed === null || found === null || found.user === null) return null;
+  const { sha256, revokedAtMs, expiresAtMs } = found.token;
+  const isValid = sha256 === parsed.sha256 && revokedAtMs === null && (expiresAtMs ?? Infinity) > Date.now();
+  return isValid ? parsed.workspace : null;
+}
+
+async function readUserConfig(path: string): Promise<UserConfig> {
+  const text = await readTextOrNull(path);
+  if (text === null) return {};
+  try {
+    return userConfig.parse(parse(text) ?? {});
+  } catch {
+    // Neither the parser's message nor a cause: they may quote the line with the token.
+    const hint = 'Correct it, or move it away: the next start writes another one.';
+    throw new RopewalkError({ code: 'VALIDATION', message: `${path} is not a valid configuration`, hint });
   }
 }
-
-/** A cold Temporal worker that bundles its workflows first needs some of this. */
-const answerWithinMs = 60_000;

@@ -1,5 +1,5 @@
 // The home directory of one stack, and its lock: one stack at a time. The lock is a complete file, made by link(), that
-// names its holder by pid and start time, so a dead holder's lock is known to be dead and is taken over.
+// names its owner by pid and start time, so that the lock of a process that has ended is taken over.
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { RopewalkError } from '../domain/errors.ts';
 import { errorCode } from '../providers/local/files.ts';
 import { isSameProcess, startTimeOf } from '../providers/local/processes.ts';
-import { readTextOrNull } from './files.ts';
+import { readTextOrNull } from '../ops/files.ts';
 
 export interface Home {
   path: string;
@@ -38,35 +38,35 @@ export async function openHome(path: string): Promise<Home> {
   };
 }
 
-/** Throws CONFLICT, naming the holder, when a living process has the home. */
+/** Throws CONFLICT, naming the owner, when a living process has the home. */
 export async function lockHome(home: Home): Promise<Lock> {
   const startTime = await startTimeOf(process.pid);
   if (startTime === null) throw new Error('cannot read the start time of this process, without which no lock is safe');
-  const me: Holder = { pid: process.pid, startTime, token: randomUUID(), since: new Date().toISOString() };
+  const me: Owner = { pid: process.pid, startTime, token: randomUUID(), since: new Date().toISOString() };
   await take(home.lock, me, home.path);
   return {
     release: async () => {
-      if ((await readHolder(home.lock))?.token === me.token) await rm(home.lock, { force: true });
+      if ((await readOwner(home.lock))?.token === me.token) await rm(home.lock, { force: true });
     },
   };
 }
 
-const holder = z.object({ pid: z.number(), startTime: z.string(), token: z.string(), since: z.string() });
-type Holder = z.infer<typeof holder>;
+const owner = z.object({ pid: z.number(), startTime: z.string(), token: z.string(), since: z.string() });
+type Owner = z.infer<typeof owner>;
 
 /**
- * Two processes may find the same dead holder. Whoever links `{lock}.after-{token of the dead}` is its only successor and
- * alone may replace the lock; should it die between the two steps, its own successor is found the same way.
+ * Two processes may find the same dead owner. The one that links `{lock}.after-{token of the dead one}` is its only successor
+ * and replaces the lock; if it ends between the two steps, its own successor is found the same way.
  */
-async function take(path: string, me: Holder, home: string): Promise<void> {
+async function take(path: string, me: Owner, home: string): Promise<void> {
   for (;;) {
     if (await linkWhole(path, me)) return;
-    const other = await readHolder(path);
+    const other = await readOwner(path);
     if (other === null) continue;
     if (await isSameProcess(other)) throw heldBy(other, home);
     const successor = `${path}.after-${other.token}`;
     await take(successor, me, home);
-    const stillThere = (await readHolder(path))?.token === other.token;
+    const stillThere = (await readOwner(path))?.token === other.token;
     if (stillThere) {
       await rename(successor, path);
       return;
@@ -75,7 +75,7 @@ async function take(path: string, me: Holder, home: string): Promise<void> {
   }
 }
 
-async function linkWhole(path: string, me: Holder): Promise<boolean> {
+async function linkWhole(path: string, me: Owner): Promise<boolean> {
   const temporary = `${path}.${me.token}`;
   await writeFile(temporary, JSON.stringify(me), { flush: true });
   try {
@@ -89,12 +89,12 @@ async function linkWhole(path: string, me: Holder): Promise<boolean> {
   }
 }
 
-async function readHolder(path: string): Promise<Holder | null> {
+async function readOwner(path: string): Promise<Owner | null> {
   const text = await readTextOrNull(path);
-  return text === null ? null : holder.parse(JSON.parse(text));
+  return text === null ? null : owner.parse(JSON.parse(text));
 }
 
-const heldBy = (other: Holder, home: string): RopewalkError =>
+const heldBy = (other: Owner, home: string): RopewalkError =>
   new RopewalkError({
     code: 'CONFLICT',
     message: `the home ${home} is in use by another stack: process ${other.pid}, since ${other.since}`,

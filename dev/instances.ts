@@ -1,4 +1,4 @@
-// The local instances of a home, seen from the stack: adopted when it starts, ended when it stops in order.
+// The local instances of a home: adopted when the stack starts, terminated when it stops.
 import { rm, stat } from 'node:fs/promises';
 
 import type { Client } from '@temporalio/client';
@@ -11,15 +11,15 @@ import type { Owner } from '../providers/provider.ts';
 import { clusterMessages, clusterWorkflowId } from '../contracts/cluster.ts';
 import type { SuspectSignal } from '../contracts/cluster.ts';
 
-/** Agents that outlived an earlier stack: they find this one by its kept port and go on. */
-export async function countAdopted(home: string): Promise<number> {
-  const lives = await Promise.all((await listInstanceIds(home)).map((id) => lifeOf(home, id)));
-  return lives.filter((life) => life === 'running').length;
+/** Agents of an earlier stack that still run: they find the next stack by its kept port and go on. */
+export async function countRunning(home: string): Promise<number> {
+  const found = await Promise.all((await listInstanceIds(home)).map((id) => livenessOf(home, id)));
+  return found.filter((liveness) => liveness === 'running').length;
 }
 
 /**
- * Instances of open clusters that did not outlive the earlier stack. Their clusters are told to look at once, so that
- * the tasks go elsewhere without waiting for a lease to run out. Only a hint: without it the leases find out.
+ * Reports instances of open clusters that died with the earlier stack, so that their clusters check them at once and their
+ * tasks run elsewhere before a lease expires. Only a hint: without it the leases expire.
  */
 export async function reportDead(client: Client, home: string, open: Set<number>): Promise<void> {
   for (const [cluster, ids] of await listDead(home, open)) {
@@ -34,24 +34,27 @@ export async function listDead(home: string, open: Set<number>): Promise<Map<num
   const dead = new Map<number, string[]>();
   for (const id of await listInstanceIds(home)) {
     const owner = await readOwner(instancePaths(home, id));
-    if (owner === null || !open.has(owner.cluster) || (await lifeOf(home, id)) !== 'ended') continue;
+    if (owner === null || !open.has(owner.cluster) || (await livenessOf(home, id)) !== 'ended') continue;
     dead.set(owner.cluster, [...(dead.get(owner.cluster) ?? []), id]);
   }
   return dead;
 }
 
-/** Removes what is left of instances that were terminated so long ago that nobody can ask for them again. */
+/** Removes the directories of instances whose launch tokens have long expired: no launch asks for them again. */
 export async function pruneInstances(home: string): Promise<void> {
   for (const id of await listInstanceIds(home)) {
     const { root, tombstone } = instancePaths(home, id);
-    const buried = await stat(tombstone).catch(() => null);
-    if (buried === null || Date.now() - buried.mtimeMs < 2 * launchTokenTtlMs) continue;
+    const tombstoned = await stat(tombstone).catch(() => null);
+    if (tombstoned === null || Date.now() - tombstoned.mtimeMs < 2 * launchTokenTtlMs) continue;
     await rm(root, { recursive: true, force: true });
   }
 }
 
-/** Ends every instance without a tombstone, with all that it started; how many there were. */
-export async function endInstances(home: string, withinMs: number): Promise<number> {
+/** Ends every other instance without a tombstone, with all that it started; how many there were. */
+export async function endInstances(
+  home: string,
+  { withinMs, except }: { withinMs: number; except: ReadonlySet<string> },
+): Promise<number> {
   const provider = createLocalProvider({
     home,
     // Nothing is launched here.
@@ -64,7 +67,7 @@ export async function endInstances(home: string, withinMs: number): Promise<numb
   for (const id of await listInstanceIds(home)) {
     const paths = instancePaths(home, id);
     const owner = await readOwner(paths);
-    if (owner === null || (await exists(paths.tombstone))) continue;
+    if (except.has(id) || owner === null || (await exists(paths.tombstone))) continue;
     const { deploymentId, workspace, cluster } = owner;
     const key = JSON.stringify([deploymentId, workspace, cluster]);
     const group = owners.get(key) ?? { owner: { deploymentId, workspace, cluster }, ids: [] };
@@ -76,13 +79,13 @@ export async function endInstances(home: string, withinMs: number): Promise<numb
   return [...owners.values()].reduce((count, { ids }) => count + ids.length, 0);
 }
 
-type Life = 'not begun' | 'running' | 'ended';
+type Liveness = 'not started' | 'running' | 'ended';
 
-/** The worker of this very stack may be launching: an instance whose agent has not taken its name yet is not a dead one. */
-async function lifeOf(home: string, id: string): Promise<Life> {
+/** The Temporal worker of this stack may be launching: an instance whose agent has not claimed its name is not dead. */
+async function livenessOf(home: string, id: string): Promise<Liveness> {
   const paths = instancePaths(home, id);
   if (await exists(paths.tombstone)) return 'ended';
   const agent = await readProcess(paths.claim);
-  if (agent === null) return 'not begun';
+  if (agent === null) return 'not started';
   return (await isSameProcess(agent)) ? 'running' : 'ended';
 }

@@ -1,4 +1,4 @@
-// Where `ropewalk dev` begins: reads the environment, takes the home, runs the stack until it is told to stop.
+// The entry point of `ropewalk dev`: reads the environment, locks the home, runs the stack until a signal ends it.
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -34,20 +34,20 @@ export async function runDev(options: DevOptions = {}): Promise<number> {
   }
 }
 
-/** A terminal's Ctrl-C reaches us directly and through the wrapper that started us: presses this close are one. */
+/** Milliseconds. A terminal's Ctrl-C arrives directly and through the wrapper that started us: signals this close are one. */
 const samePressMs = 500;
 
 async function runUntilStopped(home: Home, stack: Stack): Promise<number> {
   let firstSignalAtMs = 0;
-  let tellStop: () => void = () => undefined;
-  const told = new Promise<void>((done) => {
-    tellStop = done;
+  let resolveStop: () => void = () => undefined;
+  const signalled = new Promise<void>((done) => {
+    resolveStop = done;
   });
   const onSignal = (): void => {
     if (firstSignalAtMs === 0) {
       firstSignalAtMs = Date.now();
       say('stopping (once more to end everything at once)');
-      tellStop();
+      resolveStop();
     } else if (Date.now() - firstSignalAtMs > samePressMs) {
       stack.killAll();
       process.exit(130);
@@ -57,11 +57,12 @@ async function runUntilStopped(home: Home, stack: Stack): Promise<number> {
   for (const name of signals) process.on(name, onSignal);
   try {
     const starting = stack.start().then((info) => say(describe(home, info)));
-    await Promise.race([starting, told]);
-    await told;
+    await Promise.race([starting, signalled]);
+    await signalled;
     return 0;
   } finally {
-    await stack.stop();
+    // Without a signal, only a failed start comes here.
+    await stack.stop({ keepEarlier: firstSignalAtMs === 0 });
     for (const name of signals) process.off(name, onSignal);
     say('stopped');
   }

@@ -1,36 +1,25 @@
-// What is open while the stack starts or stops. Never fails and never waits long: it only speeds things up or tells.
-import type { Client } from '@temporalio/client';
+// What is open while the stack starts or stops, as the database has it.
+import type { OpenRecord, Store } from '../store/store.ts';
 
-import type { Holder } from '../domain/workspace/state.ts';
-import { deploymentId, deploymentMessages, type DeploymentView } from '../workflows/deployment/messages.ts';
-import { workspaceMessages, type WorkspaceView, workspaceWorkflowId } from '../workflows/workspace/messages.ts';
+type Records = Pick<Store['jobs'], 'listOpen'>;
 
-const answerWithinMs = 2_000;
+const pageSize = 1_000;
 
-/** Open jobs of all workspaces; 0 when no Temporal worker is there to say. */
-export async function countOpen(client: Client): Promise<number> {
-  return client.withDeadline(Date.now() + answerWithinMs, () => countJobs(client)).catch(() => 0);
+/** Open jobs of all workspaces. */
+export const countOpenJobs = async ({ jobs }: { jobs: Records }): Promise<number> => (await listOpen(jobs)).length;
+
+/** Numbers of all open clusters and jobs. The cluster of a job has the number of its job. */
+export async function listOpenNumbers({ jobs, clusters }: { jobs: Records; clusters: Records }): Promise<Set<number>> {
+  const open = [...(await listOpen(jobs)), ...(await listOpen(clusters))];
+  return new Set(open.map(({ number }) => number));
 }
 
-/** Numbers of all open clusters and jobs; none when no Temporal worker is there to say. */
-export async function listOpen(client: Client): Promise<Set<number>> {
-  const holders = await client.withDeadline(Date.now() + answerWithinMs, () => openHolders(client)).catch(() => []);
-  return new Set(holders.map((holder) => holder.number));
-}
-
-async function countJobs(client: Client): Promise<number> {
-  return (await openHolders(client)).filter((holder) => holder.kind === 'job').length;
-}
-
-async function openHolders(client: Client): Promise<Holder[]> {
-  const deployment = client.workflow.getHandle(deploymentId);
-  const { workspaces } = await deployment.query<DeploymentView>(deploymentMessages.view);
-  const holders = await Promise.all(
-    workspaces.map(async (slug) => {
-      const workspace = client.workflow.getHandle(workspaceWorkflowId(slug));
-      const view = await workspace.query<WorkspaceView>(workspaceMessages.view);
-      return view.holders;
-    }),
-  );
-  return holders.flat();
+async function listOpen(records: Records): Promise<OpenRecord[]> {
+  const found: OpenRecord[] = [];
+  for (let after = 0; ;) {
+    const page = await records.listOpen({ after, limit: pageSize });
+    found.push(...page);
+    if (page.length < pageSize) return found;
+    after = page.at(-1)?.number ?? after;
+  }
 }

@@ -1,5 +1,5 @@
 // The ports of a stack, chosen once and kept in ports.json: agents and saved commands must find the API again after a
-// restart. A kept port that a stranger has taken is an error, never quietly replaced.
+// restart. A kept port that another program has taken is an error, never replaced silently.
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { RopewalkError } from '../domain/errors.ts';
 import { errorCode } from '../providers/local/files.ts';
 import type { DevConfig } from './config.ts';
-import { readJson, writeJson } from './files.ts';
+import { readJson, writeJson } from '../ops/files.ts';
 
 export interface Ports {
   temporal: number;
@@ -24,7 +24,7 @@ export async function choosePorts(home: string, asked: DevConfig['ports'], embed
   const used = new Set<number>();
   for (const name of names) {
     const before = kept?.[name];
-    // Another number in temporal-dev.yml is a new wish, not a restart.
+    // Another number in temporal-dev.yml is a change of settings, not a restart.
     const keep = before !== undefined && before.asked === asked[name];
     const isNeeded = embedded || name === 'api';
     if (keep && isNeeded && !(await isFree(before.port))) throw taken(name, before.port, path);

@@ -13,8 +13,8 @@ import { z } from 'zod';
 import { type Task, taskPage } from '../schema/jobs.ts';
 import { userConfig } from '../schema/user-config.ts';
 import { repository } from './build.ts';
-import { readTextOrNull } from './files.ts';
-import { processesLeft } from './processes.ts';
+import { readTextOrNull } from '../ops/files.ts';
+import { processesLeft } from '../ops/processes.ts';
 import { cli } from './quickstart-cli.ts';
 import { walkDask } from './quickstart-dask.ts';
 

@@ -1,30 +1,33 @@
 // The one-machine stack: what is started in which order, and ended in the reverse one. At any moment `stop` ends what runs
 // so far. It leaves nothing behind but the home directory.
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 
-import { Client } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 
-import { RopewalkError } from '../domain/errors.ts';
 import { configuredPlaces } from '../ops/clouds.ts';
-import { type Host, loadHost } from '../ops/host.ts';
+import { openDatabase } from '../ops/database.ts';
+import { writeJson } from '../ops/files.ts';
+import { loadHost } from '../ops/host.ts';
+import { namespaceOwner } from '../ops/init/claim.ts';
 import { prepareTemporal } from '../ops/init/prepare.ts';
 import { plural } from '../ops/plural.ts';
-import { buildBundles, type Bundles, compileCache, repository } from './build.ts';
-import { type DevConfig, localInstances, prepareSettings } from './config.ts';
+import { endSurvivors } from '../ops/processes.ts';
+import { reconcileNow } from '../ops/reconcile.ts';
+import { listInstanceIds } from '../providers/local/files.ts';
+import type { Store } from '../store/store.ts';
+import { buildBundles } from './build.ts';
+import { type DevConfig, prepareSettings } from './config.ts';
 import { guardDatabase } from './database-version.ts';
-import { writeJson } from './files.ts';
-import { defaultWorkspace, ensureWorkspace } from './first-run.ts';
+import { ensureUserConfig } from './first-run.ts';
 import type { Home } from './home.ts';
-import { countAdopted, endInstances, pruneInstances, reportDead } from './instances.ts';
-import { countOpen, listOpen } from './open-work.ts';
-import { choosePorts } from './ports.ts';
-import { endSurvivors } from './processes.ts';
+import { countRunning, endInstances, pruneInstances, reportDead } from './instances.ts';
+import { countOpenJobs, listOpenNumbers } from './open-work.ts';
+import { choosePorts, type Ports } from './ports.ts';
+import { apiServer, plainEnv, temporalWorkers } from './services.ts';
 import { type ChildSpec, createSupervisor } from './supervisor.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 import { embeddedTemporal, externalTemporal, requireExternal, type Temporal, temporalServer } from './temporal.ts';
-import { ensureToken } from './token.ts';
+import { moveUnfinishedAside } from './unfinished-database.ts';
 
 export interface StackOptions {
   home: Home;
@@ -44,7 +47,8 @@ export interface StackInfo {
 
 export interface Stack {
   start: () => Promise<StackInfo>;
-  stop: () => Promise<void>;
+  /** `keepEarlier`: instances that ran before this start go on, because the start has failed. */
+  stop: (options: { keepEarlier: boolean }) => Promise<void>;
   /** At once and without order; instances live on and are adopted by the next start. */
   killAll: () => void;
 }
@@ -53,7 +57,9 @@ export function createStack(options: StackOptions): Stack {
   const { home, config, env, say } = options;
   let info: Omit<StackInfo, 'pids'> | null = null;
   let client: Client | null = null;
-  const stopping = new AbortController();
+  let store: Store | null = null;
+  let earlier: ReadonlySet<string> = new Set();
+  let isStopping = false;
   const started: string[] = [];
   const supervisor = createSupervisor({ runDir: home.runDir, say, onSpawn: () => void publish() });
 
@@ -62,164 +68,114 @@ export function createStack(options: StackOptions): Stack {
   }
 
   async function run(spec: ChildSpec): Promise<void> {
-    if (stopping.signal.aborted) throw new Error('the stack was stopped while it started');
+    if (isStopping) throw new Error('the stack was stopped while it started');
     started.push(spec.name);
     await supervisor.start(spec);
   }
 
   async function start(): Promise<StackInfo> {
+    earlier = new Set(await listInstanceIds(home.path));
     await rm(home.stackFile, { force: true });
     const survivors = await endSurvivors(home.path, home.runDir);
     if (survivors.length > 0) say(`ended what an earlier stack left running: ${survivors.join(', ')}`);
     const host = await loadHost(home.path);
+    const database = await openDatabase({ env, home: home.path, host });
+    ({ store } = database);
     const external = externalTemporal(env, config);
     const ports = await choosePorts(home.path, config.ports, external === null);
     const temporal = external ?? embeddedTemporal(ports, config);
+    const { namespace } = temporal;
     const connection = temporal.connect();
-    client = new Client({ connection, namespace: temporal.namespace });
+    client = new Client({ connection, namespace });
     const building = buildBundles();
     // Awaited below; until then a failure must not count as unhandled.
     building.catch(() => undefined);
-    const plain = plainEnv(env, home);
-    if (temporal.isEmbedded) {
-      const binary = await findTemporalBinary({ env, say });
-      await guardDatabase(home.database, binary);
-      await run(temporalServer({ binary, home, ports, config, env: plain, connection }));
-    } else {
-      await requireExternal(temporal, connection);
-    }
-    const { namespace } = temporal;
+    const plain = plainEnv(env, home.path);
+    if (temporal.isEmbedded) await startTemporal(ports, plain, connection);
+    else await requireExternal(temporal, connection);
     const clouds = configuredPlaces(config.worker.env);
     const settings = prepareSettings(config);
+    const wasClaimed = (await namespaceOwner(client)) !== null;
     await prepareTemporal({ connection, client, namespace, host, home: home.path, clouds, settings });
 
     const apiUrl = `http://127.0.0.1:${ports.api}`;
-    const context = { config, host, temporal, plain, apiUrl, port: ports.api, bundles: await building };
-    const { signal } = stopping;
-    await Promise.all([apiServer(context), ...temporalWorkers(context)].map(run));
-    await ensureWorkspace(client, defaultWorkspace, signal).catch(workerIsSilent);
-    await ensureToken(client, { configFile: home.configFile, apiUrl, workspace: defaultWorkspace, signal });
-
-    const adopted = await countAdopted(home.path);
-    if (adopted > 0) say(`adopted ${plural(adopted, 'running instance')}`);
-    await reportDead(client, home.path, await listOpen(client));
-    await pruneInstances(home.path);
-    const uiUrl = temporal.isEmbedded
-      ? `http://127.0.0.1:${ports.ui}/namespaces/${temporal.namespace}/workflows`
-      : null;
-    info = { apiUrl, temporalAddress: temporal.address, namespace: temporal.namespace, uiUrl };
+    const pidOf = (name: string): number | undefined => supervisor.pids()[name];
+    const bundles = await building;
+    const context = { config, host, temporal, client, plain, apiUrl, port: ports.api, bundles, pidOf };
+    const workers = Promise.all(temporalWorkers(context).map(run));
+    if (database.isNew && wasClaimed) {
+      // Before the API gives out numbers that workflows of an earlier database have.
+      await workers;
+      await addKnownWorkflows(client);
+    }
+    await Promise.all([workers, run(apiServer(context))]);
+    await writeUserConfig(store, apiUrl);
+    await takeOverInstances(store, client);
+    info = { apiUrl, temporalAddress: temporal.address, namespace, uiUrl: uiOf(temporal, ports) };
     await publish();
     return { ...info, pids: supervisor.pids() };
   }
 
-  async function stop(): Promise<void> {
-    const open = info === null || client === null ? 0 : await countOpen(client);
-    stopping.abort();
+  async function startTemporal(ports: Ports, plain: Record<string, string>, connection: Connection): Promise<void> {
+    const binary = await findTemporalBinary({ env, say });
+    await guardDatabase(home.database, binary);
+    const aside = await moveUnfinishedAside(home.database);
+    if (aside !== null) say(`Temporal's database was never finished: it is now ${aside}, and a new one is made`);
+    await run(temporalServer({ binary, home, ports, config, env: plain, connection }));
+  }
+
+  async function addKnownWorkflows(temporal: Client): Promise<void> {
+    const { report } = await reconcileNow(temporal, temporal.options.namespace, { dryRun: false });
+    const { adopted, unknown } = report;
+    say(`the database is new, and Temporal is not: added ${plural(adopted.length, 'workflow')} of an earlier database`);
+    if (unknown.length > 0) say(`could not add ${unknown.join(', ')}: "ropewalk reconcile" tries again`);
+  }
+
+  async function writeUserConfig(records: Store, apiUrl: string): Promise<void> {
+    const outcome = await ensureUserConfig(records, { configFile: home.configFile, apiUrl });
+    if (outcome !== 'replaced') return;
+    say(`the database does not accept the token in ${home.configFile} (unknown, revoked or expired): it has a new one`);
+  }
+
+  async function takeOverInstances(records: Store, temporal: Client): Promise<void> {
+    const adopted = await countRunning(home.path);
+    if (adopted > 0) say(`adopted ${plural(adopted, 'running instance')}`);
+    await reportDead(temporal, home.path, await listOpenNumbers(records));
+    await pruneInstances(home.path);
+  }
+
+  async function stop({ keepEarlier }: { keepEarlier: boolean }): Promise<void> {
+    // Only to tell: a database that does not answer must not keep the stack from ending.
+    const open = info === null || store === null ? 0 : await countOpenJobs(store).catch(() => 0);
+    isStopping = true;
     info = null;
     await rm(home.stackFile, { force: true });
     if (started.includes('api')) await supervisor.stop('api');
     await Promise.all(started.filter((name) => name.startsWith('worker')).map((name) => supervisor.stop(name)));
     // Temporal must be ended in order whatever happens to the instances; those left are adopted by the next start.
-    const ended = await endInstances(home.path, 60_000).catch((error: unknown) => {
+    const except = keepEarlier ? earlier : new Set<string>();
+    const ended = await endInstances(home.path, { withinMs: 60_000, except }).catch((error: unknown) => {
       say(`could not end every instance: ${String(error)}`);
       return 0;
     });
     if (ended > 0) say(`ended ${plural(ended, 'instance')}`);
+    if (keepEarlier) await sayWhatIsLeft();
     await supervisor.stop('temporal');
     await client?.connection.close();
+    await store?.close();
     if (open > 0)
       say(`${plural(open, 'open job')} kept in Temporal: the next start goes on with ${open === 1 ? 'it' : 'them'}`);
+  }
+
+  async function sayWhatIsLeft(): Promise<void> {
+    const left = await countRunning(home.path);
+    if (left === 0) return;
+    const [was, them] = left === 1 ? ['was', 'it'] : ['were', 'them'];
+    say(`${plural(left, 'instance')} of an earlier stack ${was} left running: the next start adopts ${them}`);
   }
 
   return { start, stop, killAll: supervisor.killAll };
 }
 
-interface ServiceContext {
-  config: DevConfig;
-  host: Host;
-  temporal: Temporal;
-  plain: Record<string, string>;
-  apiUrl: string;
-  port: number;
-  bundles: Bundles;
-}
-
-function apiServer({ config, host, temporal, plain, apiUrl, port }: ServiceContext): ChildSpec {
-  return {
-    ...service('api', join(repository, 'api', 'server.ts')),
-    env: {
-      ...plain,
-      ...temporal.env,
-      ROPEWALK_PORT: String(port),
-      ROPEWALK_PUBLIC_URL: apiUrl,
-      ROPEWALK_HOST_ID: host.hostId,
-      ROPEWALK_LOG_LEVEL: config.api.logLevel,
-      ...config.api.env,
-    },
-    isHealthy: () => answersOk(`${apiUrl}/healthz`),
-  };
-}
-
-function temporalWorkers({ config, host, temporal, plain, apiUrl, bundles }: ServiceContext): ChildSpec[] {
-  const names = Array.from({ length: config.worker.count }, (_, index) =>
-    index === 0 ? 'worker' : `worker-${index + 1}`,
-  );
-  return names.map((name) => ({
-    ...service(name, join(repository, 'worker.ts'), workerOptions),
-    env: {
-      ...plain,
-      ...temporal.env,
-      ROPEWALK_API_URL: apiUrl,
-      ROPEWALK_HOST_ID: host.hostId,
-      ROPEWALK_AGENT_BUNDLE: bundles.agent,
-      ROPEWALK_WORKFLOW_BUNDLE: bundles.workflows,
-      ROPEWALK_MAX_LOCAL_INSTANCES: String(localInstances(config)),
-      ROPEWALK_LOG_LEVEL: config.worker.logLevel,
-      // The C library keeps what is free in as many arenas as there were threads: 110 of 130 MB after a thousand jobs.
-      MALLOC_ARENA_MAX: '2',
-      ...config.worker.env,
-    },
-  }));
-}
-
-/** A young generation that grows as far as Node lets it holds 150 MB of what nobody needs any more; package.json has the same. */
-const workerOptions = [
-  '--max-semi-space-size=8',
-  ...['--import', pathToFileURL(join(repository, 'platform', 'workflow-vm.ts')).href],
-];
-
-const service = (name: string, script: string, options: string[] = []): Omit<ChildSpec, 'env'> => ({
-  name,
-  command: process.execPath,
-  args: [...options, script],
-  healthyWithinMs: 60_000,
-  stopWithinMs: 15_000,
-});
-
-/** Without what belongs to npm, to Temporal or to another Ropewalk: children get those from us or not at all. */
-function plainEnv(env: Record<string, string>, home: Home): Record<string, string> {
-  const kept = Object.entries(env).filter(([name]) => !/^(npm_|TEMPORAL_|ROPEWALK_)/.test(name));
-  return { ...Object.fromEntries(kept), ROPEWALK_HOME: home.path, NODE_COMPILE_CACHE: compileCache };
-}
-
-async function answersOk(url: string): Promise<boolean> {
-  try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
-    await answer.body?.cancel();
-    return answer.ok;
-  } catch {
-    return false;
-  }
-}
-
-function workerIsSilent(cause: unknown): never {
-  if (cause instanceof RopewalkError) throw cause;
-  throw new RopewalkError(
-    {
-      code: 'UNAVAILABLE',
-      message: 'no Temporal worker answered',
-      hint: 'Its own lines above, which begin with "worker |", usually say why.',
-    },
-    { cause },
-  );
-}
+const uiOf = ({ isEmbedded, namespace }: Temporal, ports: Ports): string | null =>
+  isEmbedded ? `http://127.0.0.1:${ports.ui}/namespaces/${namespace}/workflows` : null;

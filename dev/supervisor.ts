@@ -4,14 +4,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { childMark, forgetProcess, recordProcess, signalGroup } from './processes.ts';
+import { childMark, forgetProcess, recordProcess, signalGroup } from '../ops/processes.ts';
 
 export interface ChildSpec {
   name: string;
   command: string;
   args: string[];
   env: Record<string, string>;
-  /** Asked until it says yes; a child without one is healthy when it runs. */
+  /** Called until it answers true; a child without one is healthy when it runs. */
   isHealthy?: () => Promise<boolean>;
   healthyWithinMs: number;
   /** From SIGTERM to SIGKILL. */
@@ -30,8 +30,8 @@ export interface Supervisor {
 
 const minBackoffMs = 200;
 const maxBackoffMs = 10_000;
-/** A child that ran this long was well: the next restart is quick again. */
-const wellAfterMs = 30_000;
+/** Milliseconds. After a run this long, the next restart is quick again. */
+const resetBackoffAfterMs = 30_000;
 const linesKept = 20;
 
 interface Child {
@@ -63,7 +63,7 @@ export function createSupervisor(options: {
     for (const stream of [started.stdout, started.stderr]) {
       createInterface({ input: stream }).on('line', (line) => {
         child.lastLines = [...child.lastLines, line].slice(-linesKept);
-        // What a process says while it is being ended is about its ending.
+        // Errors of a process that is being ended are expected.
         if (!child.isStopping) options.say(`${name} | ${line}`);
       });
     }
@@ -83,7 +83,7 @@ export function createSupervisor(options: {
   function ended(child: Child, how: string): void {
     child.process = null;
     if (child.isStopping) return;
-    if (Date.now() - child.startedAtMs >= wellAfterMs) child.backoffMs = minBackoffMs;
+    if (Date.now() - child.startedAtMs >= resetBackoffAfterMs) child.backoffMs = minBackoffMs;
     options.say(`${child.spec.name} ended (${how}); starting it again in ${child.backoffMs / 1000} s`);
     child.restart = setTimeout(() => launch(child), child.backoffMs);
     child.backoffMs = Math.min(child.backoffMs * 2, maxBackoffMs);
@@ -141,7 +141,7 @@ async function end(running: ChildProcess, withinMs: number): Promise<void> {
   if (pid === undefined || running.exitCode !== null || running.signalCode !== null) return;
   const gone = new Promise((resolve) => running.once('exit', resolve));
   signalGroup(pid, 'SIGTERM');
-  // A stopped process takes no SIGTERM before it goes on.
+  // A stopped process handles no SIGTERM before it continues.
   signalGroup(pid, 'SIGCONT');
   const timer = setTimeout(() => signalGroup(pid, 'SIGKILL'), withinMs);
   await gone;

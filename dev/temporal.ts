@@ -22,7 +22,7 @@ export interface Temporal {
   env: Record<string, string>;
 }
 
-/** null when the environment names no server: then the stack has its own. */
+/** Null when the environment names no server: then the stack starts its own. */
 export function externalTemporal(env: Record<string, string>, config: DevConfig): Temporal | null {
   const { connectionOptions, namespace: named } = loadClientConnectConfig({ overrideEnvVars: env });
   const { address } = connectionOptions;

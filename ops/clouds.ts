@@ -1,4 +1,4 @@
-// Which clouds an environment configures, region by region, and what an operator's command needs of them: to list and to end.
+// The clouds that an environment configures, region by region, and providers that list and terminate there.
 import { cloudQueue } from '../domain/cloud-names.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import { type AwsFile, readAwsRegions } from '../platform/aws-settings.ts';
@@ -34,7 +34,7 @@ export function awsRegions(env: Env): AwsFile[] {
   }
 }
 
-/** Providers that launch nothing, to list and to end what is there. Loaded only when there are any: they are heavy. */
+/** Providers that launch nothing: they list and terminate. Loaded only when there are any, because they are large. */
 export async function cloudsToEnd(env: Env): Promise<{ where: string; provider: Provider }[]> {
   const regions = awsRegions(env);
   if (regions.length === 0) return [];

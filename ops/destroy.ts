@@ -1,9 +1,9 @@
-// `ropewalk destroy --by-tag`: the emergency stop. Ends every instance that carries a deployment's tag, and what else carries
-// it, by the providers alone: it needs no Temporal, no API and no Temporal worker, and asks none of them.
+// `ropewalk destroy --by-tag`: the emergency stop. Terminates every instance and every cloud resource with a deployment's tag,
+// through the providers alone: it uses no database, no Temporal, no API and no Temporal worker.
 import { RopewalkError } from '../domain/errors.ts';
 import { createLocalProvider } from '../providers/local/provider.ts';
 import { cloudsToEnd } from './clouds.ts';
-import { type Ended, endAll, type Found, lookFor, type Where } from './end-all.ts';
+import { type Ended, endAll, type Found, listAll, type Where } from './end-all.ts';
 import { findHost } from './host.ts';
 import { plural } from './plural.ts';
 import { reporting, type Said } from './report.ts';
@@ -17,9 +17,9 @@ export interface DestroyOptions {
   /** Without asking. */
   yes: boolean;
   format: 'table' | 'json';
-  /** Shows the question and gives the line that was typed; null when there is nobody to ask. */
+  /** Shows the question and answers the line that was typed; null when standard input is closed. */
   ask: (question: string) => Promise<string | null>;
-  /** How long it goes on trying; ten minutes unless given. */
+  /** How long it repeats attempts; ten minutes unless given. */
   withinMs?: number;
 }
 
@@ -28,7 +28,7 @@ export async function runDestroy(options: DestroyOptions, said: Said): Promise<n
   return reporting(said, async () => {
     const deploymentId = await deploymentOf(options);
     const places = [localPlace(options.home), ...(await cloudsToEnd(options.env))];
-    const found = await Promise.all(places.map((place) => lookFor(place, deploymentId)));
+    const found = await Promise.all(places.map((place) => listAll(place, deploymentId)));
     const isTable = options.format === 'table';
     if (isTable) printFound(deploymentId, found, said);
     const ended: Ended[] = [];
@@ -51,7 +51,7 @@ async function deploymentOf({ home, deployment }: DestroyOptions): Promise<strin
   if (id !== undefined) return id;
   throw new RopewalkError({
     code: 'VALIDATION',
-    message: `which deployment? ${home} has no host.json that would say`,
+    message: `the deployment is unknown: ${home} has no host.json`,
     hint: 'Name it with --deployment, or the right home with ROPEWALK_HOME.',
   });
 }
@@ -73,7 +73,7 @@ function printFound(deploymentId: string, found: Found[], said: Said): void {
     for (const { id, kind, owner } of belongings) {
       said.out(`  ${where}${id}  workspace ${owner.workspace}, cluster ${owner.cluster}, ${kind}`);
     }
-    if (problem !== null) said.err(`  ${place} could not be asked for everything: ${problem}`);
+    if (problem !== null) said.err(`  ${place} could not list everything: ${problem}`);
   }
 }
 
@@ -81,7 +81,7 @@ function printEnded(ended: Ended[], said: Said): void {
   const terminated = ended.flatMap((each) => each.terminated).length;
   const removed = ended.flatMap((each) => each.removed).length;
   said.out(
-    `ended ${plural(terminated, 'instance')}${removed === 0 ? '' : `, removed ${plural(removed, 'belonging')}`}`,
+    `ended ${plural(terminated, 'instance')}${removed === 0 ? '' : `, removed ${plural(removed, 'cloud resource')}`}`,
   );
 }
 
@@ -101,13 +101,13 @@ function giveResult(deploymentId: string, found: Found[], ended: Ended[]): numbe
   if (left.length === 0) return found.some(({ problem }) => problem !== null) ? 1 : 0;
   const what = left.flatMap(({ where, remaining, problem }) => {
     const named =
-      remaining.length === 0 ? '' : `${plural(remaining.length, 'thing')} in ${where} (${first(remaining)})`;
+      remaining.length === 0 ? '' : `${plural(remaining.length, 'resource')} in ${where} (${first(remaining)})`;
     return [[named, problem ?? ''].filter((text) => text !== '').join(': ')];
   });
   throw new RopewalkError({
     code: 'UNAVAILABLE',
-    message: `not everything could be ended: ${what.join('; ')}`,
-    hint: `Run it again: it begins with what is left. In the cloud's console the tag ropewalk:deployment = ${deploymentId} finds it.`,
+    message: `some resources remain: ${what.join('; ')}`,
+    hint: `Run it again: it continues with what remains. In the cloud's console, the tag ropewalk:deployment = ${deploymentId} finds it.`,
   });
 }
 
@@ -116,19 +116,18 @@ const first = (ids: string[]): string => `${ids.slice(0, 5).join(', ')}${ids.len
 function counted(found: Found[]): string {
   const instances = found.reduce((sum, each) => sum + each.instances.length, 0);
   const belongings = found.reduce((sum, each) => sum + each.belongings.length, 0);
-  return `${plural(instances, 'instance')}${belongings === 0 ? '' : `, ${plural(belongings, 'belonging')}`}`;
+  return `${plural(instances, 'instance')}${belongings === 0 ? '' : `, ${plural(belongings, 'cloud resource')}`}`;
 }
 
 async function confirm(deploymentId: string, found: Found[], ask: DestroyOptions['ask']): Promise<void> {
   const typed = await ask(
-    `This ends ${counted(found)} with all that runs there. Clusters that are still open start new ones,` +
-      ` so stop the stack first.\nType the deployment's id to go on: `,
+    `This terminates ${counted(found)} and all that runs there. Open clusters launch new instances, so stop the` +
+      ` stack first.\nType the deployment's id to continue: `,
   );
   if (typed?.trim() === deploymentId) return;
   throw new RopewalkError({
     code: 'VALIDATION',
-    message:
-      typed === null ? 'nobody was there to confirm; nothing was ended' : 'that is not its id; nothing was ended',
+    message: typed === null ? 'not confirmed; nothing was terminated' : 'this is not its id; nothing was terminated',
     hint: `Type ${deploymentId} when asked, or add --yes.`,
   });
 }

@@ -1,4 +1,4 @@
-// Ends whatever of a deployment one provider lists, until nothing is listed any more, and tells what would not go.
+// Terminates all that one provider lists of a deployment, until the list is empty, and reports what remains.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Owner } from '../domain/owner.ts';
@@ -14,7 +14,7 @@ export interface Where {
 export interface Found extends Where {
   instances: ObservedInstance[];
   belongings: Belonging[];
-  /** Why it could not be asked for everything; null when it could. */
+  /** Why the lists are incomplete; null when they are complete. */
   problem: string | null;
 }
 
@@ -25,8 +25,8 @@ export interface Ended extends Where {
   problem: string | null;
 }
 
-/** Never rejects: one cloud that cannot be asked must not save what runs elsewhere. */
-export async function lookFor({ where, provider }: Where, deploymentId: string): Promise<Found> {
+/** Never rejects: a cloud that does not answer must not keep instances elsewhere alive. */
+export async function listAll({ where, provider }: Where, deploymentId: string): Promise<Found> {
   const found: Found = { where, provider, instances: [], belongings: [], problem: null };
   try {
     found.instances = await provider.list(deploymentId);
@@ -37,29 +37,29 @@ export async function lookFor({ where, provider }: Where, deploymentId: string):
   return found;
 }
 
-/** Never rejects. Instances first: what they have left behind is only to be seen when they are gone. */
+/** Never rejects. Instances first: a cloud lists their volumes as unused only when they are gone. */
 export async function endAll({ where, provider }: Where, deploymentId: string, signal: AbortSignal): Promise<Ended> {
   const terminated = new Set<string>();
   const removed = new Set<string>();
   let problem: string | null = null;
   try {
-    // Two looks in a row that find nothing: an instance may have been on its way up during the first one.
-    for (let emptyLooks = 0; emptyLooks < 2; await sleep(betweenLooksMs(provider), undefined, { signal })) {
+    // Two empty lists in a row: an instance may have been starting during the first one.
+    for (let emptyLists = 0; emptyLists < 2; await sleep(betweenListsMs(provider), undefined, { signal })) {
       const instances = await provider.list(deploymentId);
       await ofEachOwner(instances, terminated, ({ owner, ids }) => provider.terminate(owner, ids, signal));
       const belongings = await provider.listBelongings(deploymentId);
       await ofEachOwner(belongings, removed, ({ owner, ids }) => provider.removeBelongings(owner, ids, signal));
-      emptyLooks = instances.length + belongings.length === 0 ? emptyLooks + 1 : 0;
+      emptyLists = instances.length + belongings.length === 0 ? emptyLists + 1 : 0;
     }
   } catch (error) {
-    problem = signal.aborted ? 'they were still there when the time was over' : textOf(error);
+    problem = signal.aborted ? 'they still existed when the time limit was reached' : textOf(error);
   }
-  const left = problem === null ? null : await lookFor({ where, provider }, deploymentId);
+  const left = problem === null ? null : await listAll({ where, provider }, deploymentId);
   const remaining = [...(left?.instances ?? []), ...(left?.belongings ?? [])].map(({ id }) => id);
   return { where, provider, terminated: [...terminated], removed: [...removed], remaining, problem };
 }
 
-/** Those that will not go must not save the others; when nothing goes at all, the first reason is thrown. */
+/** A group that fails does not stop the others; when every group fails, the first reason is thrown. */
 async function ofEachOwner(
   things: readonly { id: string; owner: Owner }[],
   done: Set<string>,
@@ -77,6 +77,6 @@ async function ofEachOwner(
 }
 
 /** A cloud shows new instances late. */
-const betweenLooksMs = ({ name }: Provider): number => (name === 'local' ? 200 : 2_000);
+const betweenListsMs = ({ name }: Provider): number => (name === 'local' ? 200 : 2_000);
 
 const textOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));

@@ -1,10 +1,10 @@
-// Who this machine and this installation are, in $ROPEWALK_HOME/host.json. Made once, and never changed: the tags of every
-// instance hold it.
+// The ids of this machine and of this installation, in $ROPEWALK_HOME/host.json. Made once and never changed: the tags of
+// every instance and the database hold the deployment's.
 import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { readJson, writeJson } from '../dev/files.ts';
+import { readJson, writeJson } from './files.ts';
 import { randomId } from '../platform/ids.ts';
 
 const hostFile = z.object({ hostId: z.string(), deploymentId: z.string() });

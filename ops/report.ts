@@ -1,5 +1,5 @@
-// How an operator's command ends: what happened, why, what to do. Its functions print themselves, because the command
-// line knows errors of the API only.
+// How an operator's command ends: what happened, why, what to do. These commands print errors themselves, because the command
+// line formats errors of the API only.
 import { RopewalkError } from '../domain/errors.ts';
 
 export interface Said {
@@ -11,7 +11,7 @@ export interface Said {
   err: (text: string) => void;
 }
 
-/** The exit code: what `work` says, or 1 with an explanation. A mistake of ours is thrown on. */
+/** The exit code: that of `work`, or 1 with an explanation. An unexpected error is thrown. */
 export async function reporting(said: Said, work: () => Promise<number>): Promise<number> {
   try {
     return await work();

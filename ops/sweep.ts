@@ -52,7 +52,7 @@ async function scheduledSweeps(client: Client, namespace: string): Promise<Sweep
   for await (const { scheduleId } of client.schedule.list()) {
     if (!scheduleId.startsWith(sweepScheduleId(''))) continue;
     const { action } = await client.schedule.getHandle(scheduleId).describe();
-    // Written by ops/init/schedule.ts and by nobody else.
+    // ops/init/schedule.ts writes it, and no other program does.
     const [input]: readonly SweepInput[] = action.args ?? [];
     if (input !== undefined) inputs.push(input);
   }
@@ -73,7 +73,7 @@ async function sweepNow(client: Client, input: SweepInput): Promise<SweepReport>
       taskQueue: controlQueue,
       workflowTaskTimeout: workflowTaskTimeoutMs,
       workflowRunTimeout: waitMs,
-      // Somebody else may have just asked the same.
+      // Another operator may have just asked the same.
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [input],
       staticSummary: `${dryRun ? 'Dry run of the sweep' : 'Sweep'} of ${providerQueue}, asked for by hand`,
@@ -85,7 +85,7 @@ async function sweepNow(client: Client, input: SweepInput): Promise<SweepReport>
     throw new RopewalkError(
       {
         code: 'UNAVAILABLE',
-        message: `the sweep of ${providerQueue} did not come to an end: ${reason instanceof Error ? reason.message : error.message}`,
+        message: `the sweep of ${providerQueue} did not finish: ${reason instanceof Error ? reason.message : error.message}`,
         hint: `It needs a Temporal worker, also on the host of ${providerQueue}. The Temporal UI shows ${workflowId}.`,
       },
       { cause: error },
@@ -93,21 +93,21 @@ async function sweepNow(client: Client, input: SweepInput): Promise<SweepReport>
   }
 }
 
-/** Longer than the workflow's own patience with a host that does not answer. */
+/** Milliseconds: longer than the workflow waits for a host that does not answer. */
 const waitMs = 10 * 60_000;
 
 function printReport(report: SweepReport & { providerQueue: string }, said: Said): void {
   const { providerQueue, refusal, dryRun, verdicts, terminated, removed = [], unlisted, failed, graceMs } = report;
   const belongings = verdicts.filter(({ kind }) => kind !== undefined).length;
-  const besides = belongings === 0 ? '' : `, ${plural(belongings, 'belonging')}`;
+  const besides = belongings === 0 ? '' : `, ${plural(belongings, 'cloud resource')}`;
   said.out(`${providerQueue}: ${plural(verdicts.length - belongings, 'instance')}${besides}`);
   if (refusal !== null) said.err(`  nothing was judged: ${refusal}`);
-  if (unlisted !== undefined) said.err(`  what instances may have left behind could not be listed: ${unlisted}`);
+  if (unlisted !== undefined) said.err(`  cloud resources could not be listed: ${unlisted}`);
   const ended = new Set([...terminated, ...removed]);
   for (const { id, owner, kind, verdict, text } of verdicts) {
-    const fate = verdict !== 'orphan' ? verdict : ended.has(id) ? 'ended' : dryRun ? 'would be ended' : 'orphan';
+    const outcome = verdict !== 'orphan' ? verdict : ended.has(id) ? 'ended' : dryRun ? 'would be ended' : 'orphan';
     const what = kind === undefined ? id : `${kind} ${id}`;
-    said.out(`  ${what}  ${owner.workspace} ${owner.cluster}  ${fate}: ${text}`);
+    said.out(`  ${what}  ${owner.workspace} ${owner.cluster}  ${outcome}: ${text}`);
   }
   for (const { ids, text } of failed) said.err(`  could not end ${ids.join(', ')}: ${text}`);
   if (verdicts.some(({ verdict }) => verdict === 'suspected')) {

@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 
-import { readJson } from '../dev/files.ts';
+import { readJson } from './files.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import { isServing } from './init/namespace.ts';
 
@@ -17,16 +17,19 @@ export interface TemporalTarget {
   client: Client;
 }
 
-export interface TemporalWishes {
+export interface TemporalOptions {
   env: Record<string, string | undefined>;
   home: string;
-  /** Over what the environment says. */
+  /** Overrides the environment. */
   namespace?: string | undefined;
 }
 
 /** Calls `use` with a server that has answered; the connection is closed afterwards. */
-export async function withTemporal<T>(wishes: TemporalWishes, use: (target: TemporalTarget) => Promise<T>): Promise<T> {
-  const { address, namespace, connection } = await findServer(wishes);
+export async function withTemporal<T>(
+  options: TemporalOptions,
+  use: (target: TemporalTarget) => Promise<T>,
+): Promise<T> {
+  const { address, namespace, connection } = await findServer(options);
   try {
     if (!(await isServing(connection))) throw notAnswering(address);
     return await use({ address, namespace, connection, client: new Client({ connection, namespace }) });
@@ -38,7 +41,7 @@ export async function withTemporal<T>(wishes: TemporalWishes, use: (target: Temp
 const usualNamespace = 'ropewalk';
 const stackFile = z.object({ temporalAddress: z.string(), namespace: z.string() });
 
-async function findServer({ env, home, namespace }: TemporalWishes): Promise<Omit<TemporalTarget, 'client'>> {
+async function findServer({ env, home, namespace }: TemporalOptions): Promise<Omit<TemporalTarget, 'client'>> {
   const named = loadClientConnectConfig({ overrideEnvVars: definedIn(env) });
   const { address } = named.connectionOptions;
   if (address !== undefined) {

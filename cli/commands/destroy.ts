@@ -1,4 +1,4 @@
-// `ropewalk destroy --by-tag`: the emergency stop that works when nothing else does.
+// `ropewalk destroy --by-tag`: the emergency stop, which needs no other part of Ropewalk.
 import { createInterface } from 'node:readline/promises';
 
 import { Command } from 'commander';
@@ -14,11 +14,11 @@ interface DestroyFlags extends FormatFlag {
 export function destroyCommand({ env, home, output }: CliContext, finish: Finish): Command {
   return withFormat(new Command('destroy'))
     .description(
-      'End every instance of a deployment by its tag alone, here and on EC2, without Temporal and without the API.',
+      'Terminate every instance of a deployment by its tag alone, without the database, Temporal and the API.',
     )
     .requiredOption('--by-tag', 'find them by their tag (the only way there is)')
     .option('--deployment <id>', "another deployment than the home's own")
-    .option('--dry-run', 'list them; end nothing')
+    .option('--dry-run', 'list them; terminate nothing')
     .option('--yes', 'do not ask')
     .action(async (flags: DestroyFlags) => {
       // Loaded only here: no other command may depend on the providers' code.
@@ -28,7 +28,7 @@ export function destroyCommand({ env, home, output }: CliContext, finish: Finish
     });
 }
 
-/** Stdout belongs to the result. */
+/** Standard output is for the result. */
 async function askOnStderr(question: string): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<null>((resolve) => terminal.once('close', () => resolve(null)));

@@ -16,15 +16,15 @@ import { formatTable } from '../table.ts';
 export function doctorCommand(context: CliContext, finish: Finish): Command {
   const { env, home, output } = context;
   return withFormat(withConnection(new Command('doctor')))
-    .description('Look at everything that has to be right on this machine and with its API, and say what to do.')
-    .option('--heal', 'reset workflows that a known fault of Temporal has stopped, instead of only naming them')
-    .action(async (flags: ConnectionFlags & FormatFlag & { heal?: true }) => {
+    .description('Check everything that has to be right on this machine and with its API, and say what to do.')
+    .option('--reset-stuck', 'reset workflows that a known fault of the Temporal SDK has stopped')
+    .action(async (flags: ConnectionFlags & FormatFlag & { resetStuck?: true }) => {
       const connection = await resolveConnection(flags, context).catch((error: unknown) => ({
         problem: error instanceof Error ? error.message : String(error),
       }));
       // Loaded only here: no other command may depend on Temporal or the server's code.
       const { examine, isBroken } = await import('../../ops/doctor/doctor.ts');
-      const findings = await examine({ env, home, connection, heal: flags.heal === true });
+      const findings = await examine({ env, home, connection, resetStuck: flags.resetStuck === true });
       if (flags.format === 'json') output.json(findings);
       else {
         const rows = findings.map(({ check, state, text, fix }) => [check, state, text, fix]);

@@ -1,4 +1,4 @@
-// `ropewalk init`: prepares a Temporal namespace, once per deployment and after each upgrade.
+// `ropewalk init`: prepares the database and a Temporal namespace, once per deployment and after each upgrade.
 import { Command } from 'commander';
 
 import { parseLimit } from '../arguments.ts';
@@ -8,17 +8,24 @@ interface InitFlags extends FormatFlag {
   namespace?: string;
   retentionDays?: number;
   searchAttributes: boolean;
+  autoReset: boolean;
+  admin?: string;
+  workspace: string;
 }
 
 export function initCommand({ env, home, output }: CliContext, finish: Finish): Command {
   return withFormat(new Command('init'))
-    .description('Prepare a Temporal namespace: retention, search attributes, the deployment, the scheduled sweep.')
+    .description('Prepare the database and a Temporal namespace: tables, retention, search attributes, schedules.')
     .option('--namespace <name>', 'the Temporal namespace (else TEMPORAL_NAMESPACE, else ropewalk)')
-    .option('--retention-days <days>', 'how long a new namespace keeps what is over (default: 30)', parseLimit)
-    .option('--no-search-attributes', 'leave search attributes alone: somebody else has added them')
+    .option('--retention-days <days>', 'how long a new namespace keeps ended workflows (default: 30)', parseLimit)
+    .option('--no-search-attributes', 'do not add search attributes: an administrator of the server has')
+    .option('--no-auto-reset', 'only report stuck workflows, never reset them')
+    .option('--admin <name>', 'add the first admin of the workspace, and print their token once')
+    .option('--workspace <slug>', 'the workspace of --admin', 'default')
     .addHelpText(
       'after',
-      "\nThe server is the one of TEMPORAL_ADDRESS or of a Temporal configuration profile, else the stack's.",
+      '\nThe database is the PostgreSQL of ROPEWALK_DATABASE_URL, else ropewalk.db in the home.' +
+        "\nThe Temporal server is that of TEMPORAL_ADDRESS or of a Temporal configuration profile, else the stack's.",
     )
     .action(async (flags: InitFlags) => {
       // Loaded only here: no other command may depend on Temporal or the server's code.

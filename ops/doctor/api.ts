@@ -1,4 +1,4 @@
-// The API: can it be reached, is it ready, is the token good, do its clock and ours agree.
+// The API: can it be reached, is it ready, is the token valid, does its clock agree with this machine's.
 import { z } from 'zod';
 
 import { broken, ok, warning, type Finding, type Patient } from './finding.ts';
@@ -19,26 +19,31 @@ export async function checkApi({ connection }: Patient): Promise<Finding[]> {
 
 async function readyOf(apiUrl: string): Promise<Finding> {
   const answer = await ask(`${apiUrl}/readyz`);
-  if (answer instanceof Error) return broken('readiness', reasonOf(answer), 'Look at the log of the API.');
-  if (answer.ok) return ok('readiness', 'ready');
+  if (answer instanceof Error) return broken('readiness', reasonOf(answer), 'Read the log of the API.');
   const parsed = ready.safeParse(await answer.json().catch(() => null));
-  const away = Object.entries(parsed.data?.parts ?? {}).filter(([, state]) => state !== 'ok');
-  const names = away.map(([name]) => name).join(', ') || 'something';
-  return broken('readiness', `not ready: ${names} is away`, 'docs/operations.md says what each part needs.');
+  const unavailable = Object.entries(parsed.data?.parts ?? {}).filter(([, state]) => state !== 'ok');
+  return readinessFinding(
+    answer.ok,
+    unavailable.map(([name]) => name),
+  );
+}
+
+/** An API without Temporal is ready, but starts and ends nothing before Temporal answers. */
+export function readinessFinding(isReady: boolean, unavailable: readonly string[]): Finding {
+  const names = unavailable.join(', ');
+  const fix = 'docs/operations.md, "While a part is unavailable", says what works meanwhile and what to do.';
+  if (!isReady) return broken('readiness', `not ready: ${names || 'a part'} is unavailable`, fix);
+  return names === '' ? ok('readiness', 'ready') : warning('readiness', `ready without ${names}`, fix);
 }
 
 async function tokenOf(apiUrl: string, token: string): Promise<Finding> {
   const answer = await ask(`${apiUrl}/v1/jobs?limit=1`, { authorization: `Bearer ${token}` });
-  if (answer instanceof Error) return broken('token', reasonOf(answer), 'Look at the log of the API.');
-  if (answer.ok) return ok('token', `good for workspace ${/^rw_([a-z0-9-]+)_/.exec(token)?.[1] ?? '?'}`);
+  if (answer instanceof Error) return broken('token', reasonOf(answer), 'Read the log of the API.');
+  if (answer.ok) return ok('token', `valid in workspace ${/^rw_([a-z0-9-]+)_/.exec(token)?.[1] ?? '?'}`);
   if (answer.status === 401) {
     return broken('token', 'unknown, expired or revoked', 'Run ropewalk login, or ask for a new one.');
   }
-  return broken(
-    'token',
-    `could not be tried: the API answered ${answer.status}`,
-    'Try again; look at the log of the API.',
-  );
+  return broken('token', `the API answered ${answer.status} to it`, 'Try again; read the log of the API.');
 }
 
 const mildSkewMs = 30_000;
@@ -50,11 +55,11 @@ function clockOf(answer: Response): Finding[] {
   return [clockFinding(Date.now() - theirs)];
 }
 
-/** The header tells whole seconds. */
+/** The header has whole seconds. */
 export function clockFinding(aheadMs: number): Finding {
   const seconds = Math.round(Math.abs(aheadMs) / 1_000);
   const text = `this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the API`;
-  const fix = 'Let both follow NTP: tokens and certificates are valid by the clock.';
+  const fix = 'Synchronise both by NTP: tokens and certificates are valid by the clock.';
   if (Math.abs(aheadMs) > badSkewMs) return broken('clock', text, fix);
   return Math.abs(aheadMs) > mildSkewMs ? warning('clock', text, fix) : ok('clock', 'agrees with the API');
 }

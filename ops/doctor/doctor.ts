@@ -1,11 +1,12 @@
-// `ropewalk doctor`: looks at everything that has to be right, and says what is wrong and what to do about it. It changes
-// nothing unless it is to heal, and never prints a token or a key.
+// `ropewalk doctor`: checks everything that has to be right, and says what is wrong and what to do about it. It changes nothing
+// unless it is asked to reset stuck workflows, and never prints a token, a key or a password.
 import { checkApi } from './api.ts';
 import { checkAws } from './aws.ts';
+import { checkDatabase } from './database.ts';
 import { type Finding, type Patient } from './finding.ts';
 import { checkDisk, checkHome } from './home.ts';
 import { checkAgentBundle, checkPorts, checkProcesses } from './machine.ts';
-import { checkStandstills } from './standstills.ts';
+import { checkStuckWorkflows } from './stuck-workflows.ts';
 import { checkTemporal } from './temporal.ts';
 import { checkTools } from './tools.ts';
 
@@ -19,15 +20,16 @@ export async function examine(patient: Patient): Promise<Finding[]> {
       checkPorts,
       checkProcesses,
       checkAgentBundle,
+      checkDatabase,
       checkTemporal,
-      checkStandstills,
+      checkStuckWorkflows,
       checkAws,
       checkApi,
     ].map(async (check) => {
       try {
         return await check(patient);
       } catch (error) {
-        const text = `could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
+        const text = `could not be checked: ${error instanceof Error ? error.message : String(error)}`;
         return [{ check: check.name.replace(/^check/, '').toLowerCase(), state: 'broken', text, fix: '' } as const];
       }
     }),

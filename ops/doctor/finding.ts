@@ -1,7 +1,7 @@
-// What a check says, and what it may look at.
+// What a check reports, and what it is given.
 
 export interface Finding {
-  /** One or two words: what was looked at. */
+  /** One or two words: what was checked. */
   check: string;
   /** `warning`: works, but not everything or not for long. */
   state: 'ok' | 'warning' | 'broken';
@@ -15,8 +15,8 @@ export interface Patient {
   home: string;
   /** Where the API is and how to sign in, or why that is not known. */
   connection: { apiUrl: string; token: string } | { problem: string };
-  /** Reset workflows that stand still by a known fault, instead of only naming them. */
-  heal?: boolean;
+  /** Resets workflows that a known fault has stopped, instead of only naming them. */
+  resetStuck?: boolean;
 }
 
 export const ok = (check: string, text: string): Finding => ({ check, state: 'ok', text, fix: '' });

@@ -1,11 +1,11 @@
-// What runs on this machine, and what stands in its way.
+// The processes and ports of this machine.
 import { connect } from 'node:net';
 import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { readJson } from '../../dev/files.ts';
-import { processesLeft } from '../../dev/processes.ts';
+import { readJson } from '../files.ts';
+import { processesLeft } from '../processes.ts';
 import { exists } from '../../providers/local/files.ts';
 import { isSameProcess } from '../../providers/local/processes.ts';
 import { broken, ok, warning, type Finding, type Patient } from './finding.ts';
@@ -13,7 +13,7 @@ import { broken, ok, warning, type Finding, type Patient } from './finding.ts';
 const lockFile = z.object({ pid: z.number(), startTime: z.string() });
 const portsFile = z.record(z.string(), z.object({ port: z.number() }));
 
-/** A stack that ended keeps its ports for the next start: nobody else may have taken them. */
+/** A stack keeps its ports for the next start: no other program may have taken them. */
 export async function checkPorts({ home }: Patient): Promise<Finding[]> {
   const ports = (await readJson(join(home, 'ports.json'), portsFile)) ?? {};
   const isRunning = await hasStack(home);

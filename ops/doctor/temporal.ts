@@ -1,5 +1,7 @@
-// Temporal: does it answer, is the namespace there, does it have the search attributes.
+// Temporal: does it answer, is the namespace there, does it have the search attributes, whose is it.
 import { RopewalkError } from '../../domain/errors.ts';
+import { findHost, type Host } from '../host.ts';
+import { namespaceOwner } from '../init/claim.ts';
 import { usualSettings } from '../init/prepare.ts';
 import { withTemporal } from '../temporal.ts';
 import { broken, ok, warning, type Finding, type Patient } from './finding.ts';
@@ -8,14 +10,14 @@ const initFix = 'Run: ropewalk init';
 
 export async function checkTemporal({ env, home }: Patient): Promise<Finding[]> {
   try {
-    return await withTemporal({ env, home }, async ({ address, namespace, connection }) => {
+    return await withTemporal({ env, home }, async ({ address, namespace, connection, client }) => {
       const findings = [ok('temporal', address)];
       try {
         const listed = await connection.operatorService.listSearchAttributes({ namespace });
         const absent = usualSettings.searchAttributes.filter((name) => listed.customAttributes?.[name] === undefined);
         findings.push(
           absent.length === 0
-            ? ok('namespace', namespace)
+            ? ownerFinding(namespace, home, await namespaceOwner(client), await findHost(home))
             : broken('namespace', `${namespace} lacks search attributes: ${absent.join(', ')}`, initFix),
         );
       } catch (error) {
@@ -27,7 +29,14 @@ export async function checkTemporal({ env, home }: Patient): Promise<Finding[]> 
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;
     const { code, message, hint = '' } = error.problem;
-    // On a machine of somebody who only uses an API there is no Temporal to look at.
+    // A machine that only uses an API has no Temporal.
     return [code === 'VALIDATION' ? warning('temporal', message, hint) : broken('temporal', message, hint)];
   }
+}
+
+function ownerFinding(namespace: string, home: string, owner: string | null, host: Host | null): Finding {
+  if (owner === null) return broken('namespace', `no deployment has claimed ${namespace}`, initFix);
+  if (host === null || host.deploymentId === owner) return ok('namespace', `${namespace}, of deployment ${owner}`);
+  const text = `${namespace} belongs to deployment ${owner}, and ${home} to ${host.deploymentId}`;
+  return broken('namespace', text, `Use the home of ${owner}, or another namespace (TEMPORAL_NAMESPACE).`);
 }

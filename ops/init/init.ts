@@ -1,8 +1,13 @@
-// `ropewalk init`: prepares a Temporal namespace for Ropewalk and prints what it changed. Safe to repeat.
+// `ropewalk init`: prepares the database and a Temporal namespace for Ropewalk, adds the first admin, and prints what it
+// changed. Safe to repeat.
+import type { Store } from '../../store/store.ts';
 import { configuredPlaces } from '../clouds.ts';
+import { openDatabase } from '../database.ts';
 import { loadHost } from '../host.ts';
 import { reporting, type Said } from '../report.ts';
 import { withTemporal } from '../temporal.ts';
+import { createFirstAdmin, type FirstAdmin, hasUsers } from './first-admin.ts';
+import { namespaceOwner } from './claim.ts';
 import { prepareTemporal, usualSettings } from './prepare.ts';
 
 export interface InitOptions {
@@ -10,32 +15,94 @@ export interface InitOptions {
   home: string;
   namespace?: string | undefined;
   retentionDays?: number | undefined;
-  /** False where the server keeps search attributes to itself and somebody else has added them. */
+  /** False where the server refuses to add search attributes, and its administrator has added them. */
   searchAttributes: boolean;
+  /** False: stuck workflows are reported, and never reset without an operator. */
+  autoReset: boolean;
+  /** Name of the first admin of `workspace`; none is added when absent. */
+  admin?: string | undefined;
+  workspace: string;
   format: 'table' | 'json';
 }
 
 /** The exit code. */
 export async function runInit(options: InitOptions, said: Said): Promise<number> {
-  return reporting(said, () =>
-    withTemporal(options, async ({ address, namespace, connection, client }) => {
-      const { home, format } = options;
-      const host = await loadHost(home);
-      const settings = {
-        ...usualSettings,
-        retentionDays: options.retentionDays ?? usualSettings.retentionDays,
-        searchAttributes: options.searchAttributes ? usualSettings.searchAttributes : [],
-      };
-      const clouds = configuredPlaces(options.env);
-      const changes = await prepareTemporal({ connection, client, namespace, host, home, clouds, settings });
-      if (format === 'json') {
-        said.json({ address, namespace, deploymentId: host.deploymentId, hostId: host.hostId, changes });
-        return 0;
-      }
-      for (const change of changes) said.out(change);
-      if (changes.length === 0) said.out('nothing to change');
-      said.out(`namespace ${namespace} at ${address} is ready for deployment ${host.deploymentId} (home ${home})`);
+  return reporting(said, async () => {
+    const { env, home, admin, workspace } = options;
+    const host = await loadHost(home);
+    const { store, name, isNew } = await openDatabase({ env, home, host });
+    try {
+      const changes = isNew ? [`created the tables in ${name}, for deployment ${host.deploymentId}`] : [];
+      const { wasClaimed, ...temporal } = await prepareNamespaceOf(options);
+      changes.push(...temporal.changes);
+      const first = admin === undefined ? null : await createFirstAdmin(store, { workspace, admin });
+      const result = { ...temporal, database: name, deploymentId: host.deploymentId, hostId: host.hostId, changes };
+      if (options.format === 'json') said.json({ ...result, admin: first });
+      else await print({ result, first, home, store }, said);
+      if (isNew && wasClaimed) said.err(reconcileFirst);
       return 0;
-    }),
-  );
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+/** Else the API gives out numbers that workflows have: such a job or cluster cannot start. */
+const reconcileFirst =
+  'The database is new, and the namespace is not: start a Temporal worker, run "ropewalk reconcile", then start the API.';
+
+interface Prepared {
+  address: string;
+  namespace: string;
+  /** The namespace was this deployment's before. */
+  wasClaimed: boolean;
+  changes: string[];
+}
+
+function prepareNamespaceOf(options: InitOptions): Promise<Prepared> {
+  return withTemporal(options, async ({ address, namespace, connection, client }) => {
+    const { home, env } = options;
+    const host = await loadHost(home);
+    const settings = {
+      ...usualSettings,
+      retentionDays: options.retentionDays ?? usualSettings.retentionDays,
+      searchAttributes: options.searchAttributes ? usualSettings.searchAttributes : [],
+      stuckWorkflows: { ...usualSettings.stuckWorkflows, autoReset: options.autoReset },
+    };
+    const clouds = configuredPlaces(env);
+    const wasClaimed = (await namespaceOwner(client)) !== null;
+    const changes = await prepareTemporal({ connection, client, namespace, host, home, clouds, settings });
+    return { address, namespace, wasClaimed, changes };
+  });
+}
+
+interface Result extends Omit<Prepared, 'wasClaimed'> {
+  database: string;
+  deploymentId: string;
+}
+
+async function print(
+  { result, first, home, store }: { result: Result; first: FirstAdmin | null; home: string; store: Store },
+  said: Said,
+): Promise<void> {
+  const { address, namespace, database, deploymentId, changes } = result;
+  // With --admin the result is the token, alone on standard output: TOKEN=$(ropewalk init --admin NAME) is all it takes.
+  const line = first === null ? said.out : said.err;
+  for (const change of changes) line(change);
+  if (changes.length === 0) line('nothing to change');
+  line(`namespace ${namespace} at ${address} and ${database} are ready for deployment ${deploymentId} (home ${home})`);
+  if (first !== null) printAdmin(first, said);
+  else if (!(await hasUsers(store))) {
+    said.err('There are no users yet: "ropewalk init --admin NAME" adds the first admin and prints their token.');
+  }
+}
+
+function printAdmin({ workspace, user, token }: FirstAdmin, said: Said): void {
+  if (token === null) {
+    said.err(`Workspace ${workspace} has users already: none was added, and no token was made.`);
+    said.err(`  An admin of it adds ${user}: ropewalk user set ${user} --role admin`);
+    return;
+  }
+  said.err(`Token of ${user}, the first admin of workspace ${workspace}. It is shown this once: store it safely.`);
+  said.out(token);
 }

@@ -1,12 +1,12 @@
 // Prepares the Temporal namespace, on the embedded server or on one that runs elsewhere: retention and search attributes.
-// Safe to repeat; it changes nothing that is there already, and says what it did change.
+// Safe to repeat: it changes nothing that exists, and reports what it changed.
 import type { Connection } from '@temporalio/client';
 import { msNumberToTs } from '@temporalio/common/lib/time.js';
 
 import { RopewalkError } from '../../domain/errors.ts';
 
 const indexedValueKeyword = 2;
-/** A new namespace and new attributes are not at once seen by every part of the server. */
+/** Milliseconds: each part of the server reads new namespaces and attributes after a delay of its own. */
 const settleWithinMs = 20_000;
 
 export interface NamespaceSettings {
@@ -14,7 +14,7 @@ export interface NamespaceSettings {
   searchAttributes: string[];
 }
 
-/** What it changed, or could not, in sentences; none when all was there. */
+/** Answers what it changed, or could not, in sentences; none when all existed. */
 export async function prepareNamespace(
   connection: Connection,
   namespace: string,
@@ -41,7 +41,7 @@ async function registerNamespace(connection: Connection, namespace: string, rete
   if (found !== null && (found === 'unknown' || found >= retentionDays)) return [];
   if (found !== null) {
     return [
-      `left the retention of namespace ${namespace} at ${found} days, which is less than ${retentionDays}: what is over leaves the Temporal UI sooner`,
+      `left the retention of namespace ${namespace} at ${found} days, which is less than ${retentionDays}: ended workflows leave the Temporal UI sooner`,
     ];
   }
   try {
@@ -56,10 +56,10 @@ async function registerNamespace(connection: Connection, namespace: string, rete
     if (grpcCode(error) !== alreadyExists) throw error;
   }
   await until(async () => (await retentionOf(connection, namespace)) !== null, `namespace ${namespace} did not appear`);
-  return [`created namespace ${namespace}, which keeps what is over for ${retentionDays} days`];
+  return [`created namespace ${namespace}, which keeps ended workflows for ${retentionDays} days`];
 }
 
-/** In days; null when there is no such namespace, `unknown` when it is there and does not say. */
+/** In days; null when there is no such namespace, `unknown` when the server does not tell. */
 async function retentionOf(connection: Connection, namespace: string): Promise<number | 'unknown' | null> {
   try {
     const { config } = await connection.workflowService.describeNamespace({ namespace });
@@ -94,7 +94,7 @@ async function addSearchAttributes(connection: Connection, namespace: string, na
   }
 }
 
-/** null while this part of the server has not yet seen a new namespace. */
+/** null until this part of the server has read a new namespace. */
 async function attributesOf(connection: Connection, namespace: string): Promise<string[] | null> {
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
@@ -121,7 +121,7 @@ const unimplemented = 12;
 const grpcCode = (error: unknown): number | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'number' ? error.code : null;
 
-/** Temporal Cloud, and servers with an authorizer, keep these calls for themselves. */
+/** Temporal Cloud, and servers with an authorizer, refuse these calls. */
 const isNotAllowed = (error: unknown): boolean => [permissionDenied, unimplemented].includes(grpcCode(error) ?? 0);
 
 const mayNotCreate = (namespace: string, days: number, cause: unknown): RopewalkError =>
@@ -138,7 +138,7 @@ const mayNotAdd = (namespace: string, names: string[], cause: unknown): Ropewalk
   new RopewalkError(
     {
       code: 'FORBIDDEN',
-      message: `this Temporal server does not let these credentials look after the search attributes of namespace ${namespace}`,
+      message: `this Temporal server does not let these credentials change the search attributes of namespace ${namespace}`,
       hint: `Have ${names.join(', ')} added as Keyword (on Temporal Cloud: in its UI, or with "tcld namespace search-attributes add"), then run this again with --no-search-attributes.`,
     },
     { cause },

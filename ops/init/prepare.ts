@@ -2,16 +2,24 @@
 // start of `ropewalk dev` run this; it is safe to repeat.
 import type { Client, Connection } from '@temporalio/client';
 
-import { healEveryMs, sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
+import { sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
+import { reconcileEveryMs, reconcileGraceMs } from '../../domain/reconcile/limits.ts';
+import { stuckCheckEveryMs } from '../../domain/stuck/limits.ts';
 import type { Place } from '../clouds.ts';
-import { type Host, localQueue } from '../host.ts';
-import { ensureDeployment, refuseForeign } from './deployment.ts';
+import { localQueue } from '../host.ts';
+import { type Claimant, claimNamespace, type ReconcileTiming, refuseForeign } from './claim.ts';
 import { type NamespaceSettings, prepareNamespace } from './namespace.ts';
-import { ensureHealSchedule, ensureSweepSchedule, type SweepTiming } from './schedule.ts';
+import {
+  ensureStuckWorkflowsSchedule,
+  ensureSweepSchedule,
+  type StuckWorkflowsSettings,
+  type SweepTiming,
+} from './schedule.ts';
 
 export interface PrepareSettings extends NamespaceSettings {
   sweep: SweepTiming;
-  heal: { everyMs: number };
+  reconcile: ReconcileTiming;
+  stuckWorkflows: StuckWorkflowsSettings;
 }
 
 /** The same as temporal-dev.yml says; a test compares them. */
@@ -19,32 +27,30 @@ export const usualSettings: PrepareSettings = {
   retentionDays: 30,
   searchAttributes: ['RopewalkWorkspace', 'RopewalkUser', 'RopewalkStatus'],
   sweep: { everyMs: sweepEveryMs, graceMs: sweepGraceMs },
-  heal: { everyMs: healEveryMs },
+  reconcile: { everyMs: reconcileEveryMs, graceMs: reconcileGraceMs },
+  stuckWorkflows: { everyMs: stuckCheckEveryMs, autoReset: true },
 };
 
-export interface Preparation {
+export interface Preparation extends Claimant {
   connection: Connection;
   client: Client;
   namespace: string;
-  host: Host;
-  home: string;
   /** Besides this machine: what is swept too. */
   clouds: readonly Place[];
   settings: PrepareSettings;
 }
 
-/** What it changed, in sentences; none when all was there. */
+/** Answers what it changed, in sentences; none when all was there. */
 export async function prepareTemporal(preparation: Preparation): Promise<string[]> {
-  const { connection, client, namespace, host, home, clouds, settings } = preparation;
-  await refuseForeign(client, host, home);
+  const { connection, client, namespace, host, clouds, settings } = preparation;
+  await refuseForeign(client, preparation);
   const changes = await prepareNamespace(connection, namespace, settings);
-  const isNew = await ensureDeployment(client, host, home);
-  if (isNew) changes.push(`started the workflow of deployment ${host.deploymentId}`);
+  changes.push(...(await claimNamespace(client, preparation, settings.reconcile)));
   const { deploymentId } = host;
   const places = [{ provider: 'local', providerQueue: localQueue(host) }, ...clouds];
   for (const place of places) {
     changes.push(...(await ensureSweepSchedule(client, { deploymentId, ...place }, settings.sweep)));
   }
-  changes.push(...(await ensureHealSchedule(client, deploymentId, settings.heal.everyMs)));
+  changes.push(...(await ensureStuckWorkflowsSchedule(client, deploymentId, settings.stuckWorkflows)));
   return changes;
 }

@@ -1,12 +1,28 @@
-// The Temporal Schedules that run the sweep and the healing. Made once; later runs only bring them to today's settings, and
-// leave them paused when somebody has paused them.
+// The Temporal Schedules of a deployment. Created once; later runs bring them to the present settings, and leave a schedule
+// paused that an operator has paused.
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
-import type { ScheduleOptionsAction, ScheduleSpec } from '@temporalio/client';
+import type { ScheduleOptions, ScheduleOptionsAction } from '@temporalio/client';
 
-import { workflowTaskTimeoutMs } from '../../domain/limits.ts';
 import { controlQueue } from '../../contracts/flush.ts';
-import { type HealInput, healScheduleId, healType } from '../../contracts/heal.ts';
+import {
+  type StuckWorkflowsInput,
+  stuckWorkflowsScheduleId,
+  stuckWorkflowsType,
+} from '../../contracts/stuck-workflows.ts';
 import { sweepScheduleId, sweepType, type SweepInput } from '../../contracts/sweep.ts';
+import { workflowTaskTimeoutMs } from '../../domain/limits.ts';
+
+export interface Schedule {
+  /** Also the prefix of the ids of the workflows that it starts. */
+  scheduleId: string;
+  everyMs: number;
+  workflowType: string;
+  input: object;
+  memo?: Record<string, unknown>;
+  /** Shown in the Temporal UI. */
+  summary: string;
+  details: string;
+}
 
 export interface SweepTarget {
   deploymentId: string;
@@ -19,72 +35,95 @@ export interface SweepTiming {
   graceMs: number;
 }
 
-/** What it changed, in sentences; none when all was there. */
+/** Answers what it changed, in sentences; none when the schedule was there with these settings. */
 export async function ensureSweepSchedule(client: Client, target: SweepTarget, timing: SweepTiming): Promise<string[]> {
   const { everyMs, graceMs } = timing;
-  const scheduleId = sweepScheduleId(target.providerQueue);
   const input: SweepInput = { ...target, graceMs, dryRun: false };
-  const action: ScheduleOptionsAction = {
-    type: 'startWorkflow',
+  return ensureSchedule(client, {
+    scheduleId: sweepScheduleId(target.providerQueue),
+    everyMs,
     workflowType: sweepType,
-    workflowId: scheduleId,
+    input,
+    summary: `Sweep of ${target.providerQueue}`,
+    details: 'Terminates instances that carry the tags of this deployment and that no open cluster claims.',
+  });
+}
+
+export interface StuckWorkflowsSettings {
+  everyMs: number;
+  /** False: stuck workflows are reported only. */
+  autoReset: boolean;
+}
+
+/** Answers what it changed, in sentences; none when the schedule was there with these settings. */
+export async function ensureStuckWorkflowsSchedule(
+  client: Client,
+  deploymentId: string,
+  { everyMs, autoReset }: StuckWorkflowsSettings,
+): Promise<string[]> {
+  const input: StuckWorkflowsInput = { deploymentId, autoReset };
+  return ensureSchedule(client, {
+    scheduleId: stuckWorkflowsScheduleId,
+    everyMs,
+    workflowType: stuckWorkflowsType,
+    input,
+    summary: 'Finds stuck workflows',
+    details: 'Resets those that a known fault of the Temporal SDK has stopped, and reports the others.',
+  });
+}
+
+async function ensureSchedule(client: Client, schedule: Schedule): Promise<string[]> {
+  if (await createSchedule(client, schedule)) return [`created the schedule ${describe(schedule)}`];
+  return updateSchedule(client, schedule);
+}
+
+/** False when a schedule with this id exists; it may be another deployment's. */
+export async function createSchedule(client: Client, schedule: Schedule): Promise<boolean> {
+  const { scheduleId, memo } = schedule;
+  try {
+    await client.schedule.create({ scheduleId, ...optionsOf(schedule), ...(memo === undefined ? {} : { memo }) });
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleAlreadyRunning) return false;
+    throw error;
+  }
+}
+
+/** Answers what it changed, in sentences. Keeps the memo and whether the schedule is paused. */
+export async function updateSchedule(client: Client, schedule: Schedule): Promise<string[]> {
+  const handle = client.schedule.getHandle(schedule.scheduleId);
+  const { spec, action } = await handle.describe();
+  const isSame = JSON.stringify(sorted(action.args?.[0])) === JSON.stringify(sorted(schedule.input));
+  if (isSame && spec.intervals?.[0]?.every === schedule.everyMs) return [];
+  await handle.update((previous) => ({ ...previous, ...optionsOf(schedule) }));
+  return [`changed the schedule ${describe(schedule)}`];
+}
+
+const describe = ({ scheduleId, everyMs }: Schedule): string => `${scheduleId}, every ${everyMs / 1_000} s`;
+
+const optionsOf = (
+  schedule: Schedule,
+): Pick<ScheduleOptions, 'spec' | 'policies'> & { action: ScheduleOptionsAction } => ({
+  spec: { intervals: [{ every: schedule.everyMs }] },
+  // After an outage one run is enough.
+  policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
+  action: {
+    type: 'startWorkflow',
+    workflowType: schedule.workflowType,
+    workflowId: schedule.scheduleId,
     taskQueue: controlQueue,
-    args: [input],
+    args: [schedule.input],
     workflowTaskTimeout: workflowTaskTimeoutMs,
     // A run that hangs would hold up all that follow.
     workflowRunTimeout: runTimeoutMs,
-    staticSummary: `Sweep of ${target.providerQueue}`,
-    staticDetails: 'Ends instances that carry the tags of this deployment and that no open cluster claims.',
-  };
-  return ensureSchedule(client, scheduleId, everyMs, action, input);
-}
-
-/** What it changed, in sentences; none when all was there. */
-export async function ensureHealSchedule(client: Client, deploymentId: string, everyMs: number): Promise<string[]> {
-  const input: HealInput = { deploymentId, dryRun: false };
-  const action: ScheduleOptionsAction = {
-    type: 'startWorkflow',
-    workflowType: healType,
-    workflowId: healScheduleId,
-    taskQueue: controlQueue,
-    args: [input],
-    workflowTaskTimeout: workflowTaskTimeoutMs,
-    workflowRunTimeout: runTimeoutMs,
-    staticSummary: 'Looks for workflows that stand still',
-    staticDetails: 'Resets those that a known fault of Temporal’s SDK stopped, and tells of the others.',
-  };
-  return ensureSchedule(client, healScheduleId, everyMs, action, input);
-}
-
-async function ensureSchedule(
-  client: Client,
-  scheduleId: string,
-  everyMs: number,
-  action: ScheduleOptionsAction,
-  input: SweepInput | HealInput,
-): Promise<string[]> {
-  const spec: ScheduleSpec = { intervals: [{ every: everyMs }] };
-  const said = `${scheduleId}, every ${everyMs / 1_000} s`;
-  // After an outage one run is enough.
-  const policies = { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' } as const;
-  try {
-    await client.schedule.create({ scheduleId, spec, action, policies });
-    return [`created the schedule ${said}`];
-  } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-  }
-  const handle = client.schedule.getHandle(scheduleId);
-  const found = await handle.describe();
-  const foundEveryMs = found.spec.intervals?.[0]?.every;
-  const isSame = JSON.stringify(sorted(found.action.args?.[0])) === JSON.stringify(sorted(input));
-  if (isSame && foundEveryMs === everyMs) return [];
-  await handle.update((previous) => ({ ...previous, spec, action, policies }));
-  return [`changed the schedule ${said}`];
-}
+    staticSummary: schedule.summary,
+    staticDetails: schedule.details,
+  },
+});
 
 const runTimeoutMs = 15 * 60_000;
 
-/** What comes back from the server may have its names in another order. */
+/** The server answers the names of an object in any order. */
 const sorted = (value: unknown): unknown =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).toSorted(([a], [b]) => a.localeCompare(b))

@@ -6,8 +6,8 @@ import { deviceLoginIntervalMs, deviceLoginTtlMs } from '../../domain/limits.ts'
 import type { ApprovedLogin, CreatedToken, StartedLogin } from '../../schema/people.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
+import { tokenSecretFrom } from '../../platform/token-secret.ts';
 import { orRefused } from '../people/rules.ts';
-import { tokenSecretFrom } from '../people/secret.ts';
 import { toCreated } from '../people/tokens.ts';
 import { beginLogin, findByDeviceCode, findByUserCode } from './codes.ts';
 

@@ -6,8 +6,8 @@ import { requireScope } from '../auth/scopes.ts';
 import { positiveMs } from '../clusters/durations.ts';
 import type { Context } from '../context.ts';
 import { time, timeOrNull } from '../to-wire.ts';
+import { newTokenSecret, tokenText, type TokenSecret } from '../../platform/token-secret.ts';
 import { byOf, orRefused } from './rules.ts';
-import { newTokenSecret, tokenText, type TokenSecret } from './secret.ts';
 
 export async function createToken({ deps, actor }: Context, body: CreateTokenParsed): Promise<CreatedToken> {
   requireScope(actor, 'read');

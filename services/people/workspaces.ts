@@ -3,8 +3,8 @@ import type { CreatedWorkspace, CreateWorkspace, WorkspaceList } from '../../sch
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { time } from '../to-wire.ts';
+import { newTokenSecret } from '../../platform/token-secret.ts';
 import { orRefused } from './rules.ts';
-import { newTokenSecret } from './secret.ts';
 import { toCreated } from './tokens.ts';
 
 export async function createWorkspace({ deps, actor }: Context, body: CreateWorkspace): Promise<CreatedWorkspace> {

@@ -1,14 +1,27 @@
 import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 
-import { defaultConfigPath, parseDevConfig } from '../../dev/config.ts';
+import { defaultConfigPath, localInstances, parseDevConfig } from '../../dev/config.ts';
 
 describe('temporal-dev.yml', () => {
   it('of this checkout is valid and durable', async () => {
     const config = parseDevConfig(await readFile(defaultConfigPath, 'utf8'), defaultConfigPath);
     expect(config.temporal.sqlitePragmas).toEqual({ journal_mode: 'wal', synchronous: 'full' });
     expect(config.namespace).toEqual({ name: 'ropewalk', retentionDays: 30 });
+  });
+
+  it('says in words what `auto` means for the number of local instances', async () => {
+    const text = await readFile(defaultConfigPath, 'utf8');
+    const times = { two: 2, four: 4, eight: 8, sixteen: 16 };
+    const word = z
+      .enum(['two', 'four', 'eight', 'sixteen'])
+      .parse(/auto is (\w+) times the number of cores/.exec(text)?.[1]);
+    const config = parseDevConfig(text, defaultConfigPath);
+    expect(config.worker.maxLocalInstances).toBe('auto');
+    expect(localInstances(config)).toBe(times[word] * availableParallelism());
   });
 
   it('is refused with all its problems at once, each by its path', () => {

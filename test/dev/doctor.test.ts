@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { clockFinding } from '../../ops/doctor/api.ts';
+import { clockFinding, readinessFinding } from '../../ops/doctor/api.ts';
 import { examine, isBroken } from '../../ops/doctor/doctor.ts';
 import type { Finding, Patient } from '../../ops/doctor/finding.ts';
 import { diskFinding } from '../../ops/doctor/home.ts';
@@ -35,6 +35,8 @@ describe('at a stack that runs', () => {
       'readiness',
       'token',
       'clock',
+      'database',
+      'deployment',
       'temporal',
       'namespace',
       'workflows',
@@ -103,7 +105,13 @@ describe('at what is broken', () => {
     }
   });
 
-  it('judges clocks, disks and versions', () => {
+  it('judges clocks, disks, versions and readiness', () => {
+    const ready = [
+      readinessFinding(true, []),
+      readinessFinding(true, ['temporal']),
+      readinessFinding(false, ['database']),
+    ];
+    expect(ready.map(({ state }) => state)).toEqual(['ok', 'warning', 'broken']);
     expect([1_000, 60_000, -200_000].map((ms) => clockFinding(ms).state)).toEqual(['ok', 'warning', 'broken']);
     expect([9e9, 3e9, 1e8].map((bytes) => diskFinding(bytes).state)).toEqual(['ok', 'warning', 'broken']);
     expect(['v24.1.0', 'v20.1.0'].map((version) => nodeFinding(version).state)).toEqual(['ok', 'broken']);

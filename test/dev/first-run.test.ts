@@ -1,98 +1,150 @@
-// Against a real embedded Temporal server: what a first start makes, and what a later one refuses.
-import { Client, type Connection } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// What a start of the stack makes in the database and writes to config.yaml.
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
 
-import { parseDevConfig, prepareSettings } from '../../dev/config.ts';
-import { type Home, openHome } from '../../dev/home.ts';
-import { choosePorts } from '../../dev/ports.ts';
-import { createSupervisor, type Supervisor } from '../../dev/supervisor.ts';
-import { findTemporalBinary } from '../../dev/temporal-binary.ts';
-import { embeddedTemporal, externalTemporal, temporalServer } from '../../dev/temporal.ts';
-import { loadHost } from '../../ops/host.ts';
-import { ensureDeployment } from '../../ops/init/deployment.ts';
-import { prepareNamespace } from '../../ops/init/namespace.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+
+import { ensureUserConfig, type TokenOutcome } from '../../dev/first-run.ts';
+import { countOpenJobs, listOpenNumbers } from '../../dev/open-work.ts';
+import { createFirstAdmin } from '../../ops/init/first-admin.ts';
+import { newTokenSecret, parseToken, tokenText } from '../../platform/token-secret.ts';
+import { userConfig, type UserConfig } from '../../schema/user-config.ts';
+import { openMemoryStore } from '../../store/open.ts';
+import type { Store } from '../../store/store.ts';
 import { makeHome, removeHome } from '../support/stack.ts';
 
-const config = parseDevConfig(
-  [
-    'temporal: { version: 1.9.1, logLevel: never, sqlitePragmas: { journal_mode: wal }, dynamicConfig: { limit.maxIDLength: 999 } }',
-    'namespace: { name: ropewalk, retentionDays: 30 }',
-    'searchAttributes: [RopewalkWorkspace, RopewalkUser]',
-    'worker: {}',
-    'api: {}',
-    'ports: { temporal: auto, ui: auto, api: auto }',
-  ].join('\n'),
-  'test',
-);
-let home: Home;
-let supervisor: Supervisor;
-let connection: Connection;
-let client: Client;
-
-beforeAll(async () => {
-  home = await openHome(await makeHome());
-  supervisor = createSupervisor({ runDir: home.runDir, say: () => undefined, onSpawn: () => undefined });
-  const ports = await choosePorts(home.path, config.ports, true);
-  connection = embeddedTemporal(ports, config).connect();
-  client = new Client({ connection, namespace: 'ropewalk' });
-  const binary = await findTemporalBinary({ env: process.env, say: () => undefined });
-  await supervisor.start(
-    temporalServer({ binary, home, ports, config, env: { ROPEWALK_HOME: home.path }, connection }),
-  );
-  await prepareNamespace(connection, 'ropewalk', prepareSettings(config));
+const apiUrl = 'http://127.0.0.1:7300';
+const user = userInfo().username;
+let home = '';
+let configFile = '';
+let store: Store;
+beforeEach(async () => {
+  home = await makeHome();
+  configFile = join(home, 'config.yaml');
+  store = await openMemoryStore();
 });
-afterAll(async () => {
-  await connection.close();
-  await supervisor.stop('temporal');
-  await removeHome(home.path);
+afterEach(async () => {
+  await store.close();
+  await removeHome(home);
 });
 
-describe('the namespace', () => {
-  it('has its retention and its search attributes, and may be prepared again', async () => {
-    await prepareNamespace(connection, 'ropewalk', {
-      ...prepareSettings(config),
-      searchAttributes: ['RopewalkUser', 'RopewalkStatus'],
+const ensure = (): Promise<TokenOutcome> => ensureUserConfig(store, { configFile, apiUrl });
+const config = async (): Promise<UserConfig> => userConfig.parse(parse(await readFile(configFile, 'utf8')));
+
+/** The token of config.yaml as the database has it. */
+async function known(): Promise<{ user: string; scopes: string[] } | null> {
+  const token = parseToken((await config()).token ?? '');
+  const found = token === null ? null : await store.people.findToken(token.workspace, token.id);
+  return found?.token.sha256 === token?.sha256 && found?.token !== undefined ? found.token : null;
+}
+
+describe('config.yaml', () => {
+  it('gets a token of an admin of workspace default, who is also an operator, and keeps it at later starts', async () => {
+    expect(await ensure()).toBe('new');
+    const first = await config();
+    expect(first).toMatchObject({ apiUrl, workspace: 'default' });
+    expect(await known()).toMatchObject({ user, scopes: ['read', 'write', 'admin', 'operator'] });
+    expect((await stat(configFile)).mode & 0o777).toBe(0o600);
+
+    expect(await ensure()).toBe('kept');
+    expect(await config()).toEqual(first);
+    expect(await store.people.listTokens('default', {})).toHaveLength(1);
+  });
+
+  it('gets another token when the database was moved away', async () => {
+    await ensure();
+    const before = await config();
+    await store.close();
+    store = await openMemoryStore();
+    expect(await ensure()).toBe('replaced');
+    expect((await config()).token).not.toBe(before.token);
+    expect(await known()).toMatchObject({ user });
+  });
+
+  it('gets another token when its own was revoked, has expired or has another secret', async () => {
+    await ensure();
+    const { token = '' } = await config();
+    await store.people.revokeToken('default', { id: parseToken(token)?.id ?? '', by: null }, Date.now());
+    expect(await ensure()).toBe('replaced');
+
+    const expired = newTokenSecret();
+    const item = { id: expired.id, sha256: expired.sha256, user, scopes: null, expiresAtMs: Date.now() - 1, by: null };
+    expect(await store.people.issueToken('default', item, Date.now() - 1_000)).toHaveProperty('ok');
+    await writeFile(configFile, stringify({ apiUrl, token: tokenText('default', expired) }));
+    expect(await ensure()).toBe('replaced');
+
+    const { id } = parseToken((await config()).token ?? '') ?? { id: '' };
+    await writeFile(
+      configFile,
+      stringify({ apiUrl, token: tokenText('default', { id, secret: newTokenSecret().secret }) }),
+    );
+    expect(await ensure()).toBe('replaced');
+    expect(await known()).not.toBeNull();
+  });
+
+  it('keeps a token of another workspace, and only follows the address of the API', async () => {
+    const { token } = await createFirstAdmin(store, { workspace: 'team', admin: 'ada' });
+    await writeFile(configFile, stringify({ apiUrl: 'http://127.0.0.1:1', token }));
+    expect(await ensure()).toBe('kept');
+    expect(await config()).toEqual({ apiUrl, token, workspace: 'team' });
+  });
+
+  it('gets a token also when another person has made workspace default', async () => {
+    await createFirstAdmin(store, { workspace: 'default', admin: 'someone-else' });
+    expect(await ensure()).toBe('new');
+    expect(await known()).toMatchObject({ user });
+  });
+
+  it('that is damaged is neither replaced nor quoted', async () => {
+    await writeFile(configFile, 'token: [rw_secret');
+    const refusal = await ensure().catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      problem: { code: 'VALIDATION', message: `${configFile} is not a valid configuration` },
     });
-    const { config: found } = await connection.workflowService.describeNamespace({ namespace: 'ropewalk' });
-    expect(Number(found?.workflowExecutionRetentionTtl?.seconds)).toBe(30 * 86_400);
-    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'ropewalk' });
-    expect(Object.keys(customAttributes ?? {})).toEqual(
-      expect.arrayContaining(['RopewalkWorkspace', 'RopewalkUser', 'RopewalkStatus']),
-    );
+    expect(JSON.stringify(refusal)).not.toContain('rw_secret');
+    expect(await readFile(configFile, 'utf8')).toBe('token: [rw_secret');
   });
 });
 
-describe('the deployment', () => {
-  it('is made once, and belongs to the home that made it', async () => {
-    const host = await loadHost(home.path);
-    expect(await loadHost(home.path)).toEqual(host);
-    await Promise.all([ensureDeployment(client, host, home.path), ensureDeployment(client, host, home.path)]);
-    const { runId } = await client.workflow.getHandle('deployment').describe();
-
-    const stranger = { hostId: 'host_b', deploymentId: 'dep_b' };
-    await expect(ensureDeployment(client, stranger, '/other')).rejects.toThrow(
-      `belongs to deployment ${host.deploymentId}, and /other to deployment dep_b; nothing was touched`,
-    );
-    await ensureDeployment(client, host, home.path);
-    expect((await client.workflow.getHandle('deployment').describe()).runId).toBe(runId);
+describe('what is open', () => {
+  it('is counted over all pages', async () => {
+    const row = {
+      ...{
+        kind: 'job' as const,
+        job: null,
+        workspace: 'default',
+        name: 'a',
+        user: 'ada',
+        admissionId: 'a',
+        specRef: 'a',
+      },
+      ...{ privateToCreator: false, admittedAtMs: 0, missingSinceMs: null },
+    };
+    const rows = Array.from({ length: 2_500 }, (_, index) => ({ ...row, number: index + 1 }));
+    const listOpen: Store['jobs']['listOpen'] = async ({ after, limit }) =>
+      rows.filter(({ number }) => number > after).slice(0, limit);
+    expect(await countOpenJobs({ jobs: { listOpen } })).toBe(2_500);
   });
 
-  it('is not made anew when it was ended from outside', async () => {
-    const host = await loadHost(home.path);
-    await ensureDeployment(client, host, home.path);
-    await client.workflow.getHandle('deployment').terminate('test');
-    await expect(ensureDeployment(client, host, home.path)).rejects.toThrow('has ended (TERMINATED)');
-  });
-});
-
-describe('a Temporal server that runs elsewhere', () => {
-  it('is used when the environment names one, and only then', () => {
-    const elsewhere = externalTemporal(
-      { TEMPORAL_ADDRESS: 'temporal.example:7233', TEMPORAL_NAMESPACE: 'jobs', TEMPORAL_CONFIG_FILE: '/nowhere' },
-      config,
-    );
-    expect(elsewhere).toMatchObject({ isEmbedded: false, address: 'temporal.example:7233', namespace: 'jobs' });
-    expect(elsewhere?.env).toMatchObject({ TEMPORAL_ADDRESS: 'temporal.example:7233', TEMPORAL_NAMESPACE: 'jobs' });
-    expect(externalTemporal({ TEMPORAL_CONFIG_FILE: '/nowhere' }, config)).toBeNull();
+  it('is counted over all workspaces', async () => {
+    await createFirstAdmin(store, { workspace: 'default', admin: 'ada' });
+    await createFirstAdmin(store, { workspace: 'team', admin: 'ada' });
+    const numbers = [await open('default', 'job'), await open('team', 'job'), await open('team', 'cluster')];
+    expect(await countOpenJobs(store)).toBe(2);
+    expect(await listOpenNumbers(store)).toEqual(new Set(numbers));
   });
 });
+
+async function open(workspace: string, kind: 'job' | 'cluster'): Promise<number> {
+  const id = crypto.randomUUID();
+  const item = {
+    ...{ workspace, kind, admissionId: id, idempotencyKey: id, bodyHash: id, name: '', getOrCreate: false },
+    ...{ privateToCreator: false, specRef: id, command: 'true', user: 'ada', instances: 1, vcpus: 1, workerVcpus: 1 },
+  };
+  const answer = await store.admissions.admit(item, Date.now());
+  if ('error' in answer) throw new Error(answer.error.message);
+  await store.admissions.started(kind, answer.ok.number);
+  return answer.ok.number;
+}

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { countAdopted, listDead } from '../../dev/instances.ts';
+import { countRunning, listDead } from '../../dev/instances.ts';
 import { instancePaths } from '../../providers/local/files.ts';
 import { startTimeOf } from '../../providers/local/processes.ts';
 
@@ -26,7 +26,7 @@ it('counts those that run as adopted, and takes for dead only those that once be
   await instance('i_elsewhere', 2, replaced);
   await instance('i_closed00', 3, replaced);
 
-  expect(await countAdopted(home)).toBe(1);
+  expect(await countRunning(home)).toBe(1);
   const dead = await listDead(home, new Set([1, 2]));
   expect([...dead].map(([cluster, ids]) => [cluster, ids.toSorted()])).toEqual(
     expect.arrayContaining([

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { job } from '../../schema/jobs.ts';
+import { job, taskPage } from '../../schema/jobs.ts';
 import { eventually } from '../support/eventually.ts';
 import { processesOfHome } from '../support/home-processes.ts';
 import { makeHome, removeHome, spawnStack, startStack, type TestStack } from '../support/stack.ts';
@@ -101,6 +101,33 @@ describe('ropewalk dev', () => {
     const third = await start({ home });
     await eventually(async () => (await statusOf(third, number)).status === 'done', { timeoutMs: 120_000 });
     await third.stop();
+  });
+
+  it('leaves the tasks of a killed stack running when the next start fails, and goes on with the same attempt', async () => {
+    const home = await makeHome();
+    homes.push(home);
+    const flag = join(home, 'may-end');
+    const first = await start({ home });
+    const wait = ['sh', '-c', `while [ ! -e "${flag}" ]; do sleep 0.1; done`];
+    const { number } = z.object({ number: z.number() }).parse(await (await submit(first, wait)).json());
+    await eventually(async () => (await statusOf(first, number)).running === 1);
+    first.dev.kill('SIGKILL');
+    await first.exited;
+    const host = await readFile(join(home, 'host.json'), 'utf8');
+    await writeFile(join(home, 'host.json'), 'damaged');
+    const failed = await spawnStack(home);
+    stacks.push(failed);
+    expect(await failed.exited).toBe(1);
+    expect(failed.output()).toContain('1 instance of an earlier stack was left running: the next start adopts it');
+
+    await writeFile(join(home, 'host.json'), host);
+    const second = await start({ home });
+    expect(second.output()).toContain('adopted 1 running instance');
+    await writeFile(flag, '');
+    await eventually(async () => (await statusOf(second, number)).status === 'done', { timeoutMs: 60_000 });
+    const answer = await fetch(`${second.apiUrl}/v1/jobs/${number}/tasks`, { headers: headers(second) });
+    expect(taskPage.parse(await answer.json()).items).toMatchObject([{ state: 'done', attempt: 1 }]);
+    await second.stop();
   });
 
   it('ends everything at once on a second Ctrl-C, also in the middle of its start', async () => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { endSurvivors } from '../../dev/processes.ts';
+import { endSurvivors } from '../../ops/processes.ts';
 import { type ChildSpec, createSupervisor, type Supervisor } from '../../dev/supervisor.ts';
 import { startTimeOf } from '../../providers/local/processes.ts';
 import { eventually } from '../support/eventually.ts';

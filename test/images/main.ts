@@ -1,13 +1,9 @@
 // Builds both images from their Dockerfiles as they are, and runs them against a Temporal server of its own until the API is
 // ready and a job is done. By hand: `npm run test:images`, as root, with podman and debootstrap; a few minutes.
-import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Client, Connection } from '@temporalio/client';
-
-import { defaultWorkspace, ensureWorkspace } from '../../dev/first-run.ts';
-import { issueToken } from '../../dev/token.ts';
 import { loadHost } from '../../ops/host.ts';
 import { createClient } from '../../sdk/client.ts';
 import { runCli } from '../cli/run-cli.ts';
@@ -54,13 +50,15 @@ async function build(): Promise<void> {
 }
 
 async function tryOut(directory: string, address: string, containers: string[]): Promise<void> {
-  const env = { ROPEWALK_HOME: directory, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
-  const init = await runCli(['init'], { env: { ...env, HOME: directory } });
-  if (init.code !== 0) throw new Error(init.stderr);
-  const { hostId } = await loadHost(directory);
   const state = join(directory, 'state');
   await mkdir(state, { mode: 0o700 });
-  await chown(state, 1000, 1000);
+  const env = { ROPEWALK_HOME: state, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+  const init = await runCli(['init', '--admin', 'ada'], { env: { ...env, HOME: directory } });
+  if (init.code !== 0) throw new Error(init.stderr);
+  const token = init.stdout.trim();
+  const { hostId } = await loadHost(state);
+  // The containers' user owns the database, too.
+  for (const path of [state, ...(await readdir(state)).map((name) => join(state, name))]) await chown(path, 1000, 1000);
   const port = await freePort();
   const apiUrl = `http://127.0.0.1:${port}`;
   const settings = {
@@ -83,19 +81,11 @@ async function tryOut(directory: string, address: string, containers: string[]):
   });
   console.log('the API is ready');
 
-  const connection = await Connection.connect({ address });
-  try {
-    const temporal = new Client({ connection, namespace });
-    const signal = AbortSignal.timeout(120_000);
-    await ensureWorkspace(temporal, defaultWorkspace, signal);
-    const { jobs } = createClient({ apiUrl, token: await issueToken(temporal, defaultWorkspace, signal) });
-    const { number } = await jobs.create({ command: ['node', '-e', 'console.log(process.version)'], ntasks: 2 });
-    const { status, tasks } = await jobs.wait(number);
-    if (status !== 'done') throw new Error(`job ${number} is ${status}: ${JSON.stringify(tasks)}`);
-    console.log(`job ${number} is done: ${tasks.done} tasks`);
-  } finally {
-    await connection.close();
-  }
+  const { jobs } = createClient({ apiUrl, token });
+  const { number } = await jobs.create({ command: ['node', '-e', 'console.log(process.version)'], ntasks: 2 });
+  const { status, tasks } = await jobs.wait(number);
+  if (status !== 'done') throw new Error(`job ${number} is ${status}: ${JSON.stringify(tasks)}`);
+  console.log(`job ${number} is done: ${tasks.done} tasks`);
 }
 
 const freeAddress = async (): Promise<string> => `127.0.0.1:${await freePort()}`;

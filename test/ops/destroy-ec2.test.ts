@@ -70,7 +70,7 @@ describe('ropewalk destroy --by-tag on EC2', () => {
     expect([code, stderr]).toEqual([0, '']);
     for (const id of own) expect(stdout).toContain(id);
     // The volume that its instance left behind was not to be seen at first. Templates went with their last instance, or then.
-    expect(stdout).toMatch(/ended 4 instances, removed [2-4] belongings\n$/);
+    expect(stdout).toMatch(/ended 4 instances, removed [2-4] cloud resources\n$/);
     const left = [...(await cloud.emulator.instances()), ...(await cloud.emulator.belongings())].filter(
       ({ state }) => state !== 'terminated',
     );
@@ -98,9 +98,9 @@ describe('ropewalk destroy --by-tag on EC2', () => {
     await cloud.emulator.tell({ op: 'delays', shutdownMs: 3_600_000 });
     const { lines, said: to } = said();
     const code = await runDestroy({ ...directly, env, home, deployment, withinMs: 3_000 }, to);
-    expect([code, lines.at(-2)]).toEqual([1, expect.stringContaining('error: not everything could be ended: ')]);
+    expect([code, lines.at(-2)]).toEqual([1, expect.stringContaining('error: some resources remain: ')]);
     expect(lines.at(-2)).toMatch(
-      new RegExp(`things? in us-east-1 .*${ids[0]}.* were still there when the time was over`),
+      new RegExp(`resources? in us-east-1 .*${ids[0]}.* still existed when the time limit was reached`),
     );
     expect(lines.at(-1)).toContain('how to fix: Run it again');
   });
@@ -118,7 +118,7 @@ describe('ropewalk destroy --by-tag on EC2', () => {
     });
     const refused = await destroy('--yes');
     expect([refused.code, refused.stderr]).toEqual([
-      ...[1, expect.stringContaining('us-east-1 could not be asked for everything: UnauthorizedOperation')],
+      ...[1, expect.stringContaining('us-east-1 could not list everything: UnauthorizedOperation')],
     ]);
   });
 });

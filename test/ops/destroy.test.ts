@@ -33,7 +33,7 @@ describe('ropewalk destroy --by-tag', () => {
         input: `${deploymentId}\n`,
       });
       expect([code, stdout.trim().split('\n').at(-1)]).toEqual([0, 'ended 3 instances']);
-      expect(stderr).toContain('This ends 3 instances with all that runs there.');
+      expect(stderr).toContain('This terminates 3 instances and all that runs there.');
       expect(await processesOfHome(stack.home)).toEqual([]);
       expect([...agents.values()].some(isAlive)).toBe(false);
     } finally {
@@ -86,11 +86,17 @@ describe('ropewalk destroy --by-tag', () => {
       const env = { ROPEWALK_HOME: bench.home };
       const words = ['destroy', '--by-tag', '--deployment', 'dep_a'];
       const wrong = await runCli(words, { env, input: 'yes\n' });
-      expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('that is not its id; nothing was ended')]);
+      expect([wrong.code, wrong.stderr]).toEqual([
+        1,
+        expect.stringContaining('this is not its id; nothing was terminated'),
+      ]);
       const nobody = await runCli(words, { env });
-      expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('nobody was there to confirm')]);
+      expect([nobody.code, nobody.stderr]).toEqual([
+        1,
+        expect.stringContaining('not confirmed; nothing was terminated'),
+      ]);
       const homeless = await runCli(['destroy', '--by-tag', '--yes'], { env });
-      expect([homeless.code, homeless.stderr]).toEqual([1, expect.stringContaining('which deployment?')]);
+      expect([homeless.code, homeless.stderr]).toEqual([1, expect.stringContaining('the deployment is unknown')]);
       expect((await runCli(['destroy'], { env })).code).toBe(2);
       expect(isAlive(pid)).toBe(true);
     });

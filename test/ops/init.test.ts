@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { defaultConfigPath, prepareSettings, readDevConfig } from '../../dev/config.ts';
 import { loadHost, localQueue } from '../../ops/host.ts';
+import { claimNamespace, namespaceOwner } from '../../ops/init/claim.ts';
 import { prepareNamespace } from '../../ops/init/namespace.ts';
 import { usualSettings } from '../../ops/init/prepare.ts';
 import { ensureSweepSchedule } from '../../ops/init/schedule.ts';
@@ -35,25 +36,26 @@ describe('ropewalk init', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it('makes a namespace, its search attributes, the deployment and the schedule, and says so', async () => {
+  it('makes the tables, a namespace, its search attributes and the schedules, and says so', async () => {
     const { code, stdout, stderr } = await runCli(['init', '--retention-days', '40'], { env });
     const host = await loadHost(home);
-    expect([code, stderr]).toEqual([0, '']);
+    const hint = 'There are no users yet: "ropewalk init --admin NAME" adds the first admin and prints their token.\n';
+    expect([code, stderr]).toEqual([0, hint]);
     expect(stdout.trim().split('\n')).toEqual([
-      'created namespace another, which keeps what is over for 40 days',
+      `created the tables in ${home}/ropewalk.db, for deployment ${host.deploymentId}`,
+      'created namespace another, which keeps ended workflows for 40 days',
       'added the search attributes RopewalkWorkspace, RopewalkUser, RopewalkStatus (Keyword)',
-      `started the workflow of deployment ${host.deploymentId}`,
+      `claimed the namespace for deployment ${host.deploymentId}: schedule reconcile, every 300 s`,
       `created the schedule sweep/${localQueue(host)}, every 300 s`,
-      'created the schedule heal, every 60 s',
-      `namespace another at ${temporal.address} is ready for deployment ${host.deploymentId} (home ${home})`,
+      'created the schedule stuck-workflows, every 60 s',
+      `namespace another at ${temporal.address} and ${home}/ropewalk.db are ready for deployment ${host.deploymentId} (home ${home})`,
     ]);
     const { config } = await connection.workflowService.describeNamespace({ namespace: 'another' });
     expect(Number(config?.workflowExecutionRetentionTtl?.seconds)).toBe(40 * 86_400);
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'another' });
     expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(usualSettings.searchAttributes));
     const client = new Client({ connection, namespace: 'another' });
-    const deployment = await client.workflow.getHandle('deployment').describe();
-    expect(deployment.memo).toEqual({ deploymentId: host.deploymentId });
+    expect(await namespaceOwner(client)).toBe(host.deploymentId);
     const schedule = await client.schedule.getHandle(sweepScheduleId(localQueue(host))).describe();
     expect([schedule.spec.intervals?.[0]?.every, schedule.policies.overlap]).toEqual([300_000, 'SKIP']);
     expect(schedule.action.args).toEqual([
@@ -66,7 +68,7 @@ describe('ropewalk init', () => {
 
   it('changes nothing the second time', async () => {
     const { stdout } = await runCli(['init', '--format', 'json'], { env });
-    expect(JSON.parse(stdout)).toMatchObject({ namespace: 'another', changes: [] });
+    expect(JSON.parse(stdout)).toMatchObject({ namespace: 'another', changes: [], admin: null });
   });
 
   it('tells of a retention that is too short, and leaves it', async () => {
@@ -97,9 +99,8 @@ describe('ropewalk init', () => {
       // One that lacks everything but its owner: a stranger must not even add search attributes.
       await prepareNamespace(connection, 'third', { retentionDays: 30, searchAttributes: [] });
       const client = new Client({ connection, namespace: 'third' });
-      await client.workflow.start('deployment', {
-        ...{ workflowId: 'deployment', taskQueue: 'nobody', memo: { deploymentId: 'dep_other' }, args: [] },
-      });
+      const other = { host: { hostId: 'host_other', deploymentId: 'dep_other' }, home: stranger };
+      await claimNamespace(client, other, usualSettings.reconcile);
       const refused = await runCli(['init', '--namespace', 'third'], { env });
       expect(refused.stderr).toContain('belongs to deployment dep_other');
       const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'third' });

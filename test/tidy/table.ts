@@ -102,14 +102,14 @@ export const table: [prefix: string, row: Row][] = [
   [
     'ops/',
     {
-      own: new RegExp(`^(ops|providers|platform|schema|domain)\\/|^dev\\/(files|processes)\\.ts$|^${messages}`),
-      packages: /^(node|zod|@temporalio\/(client|common|envconfig))$/,
+      own: /^(ops|store|providers|platform|schema|contracts|domain)\//,
+      packages: /^(node|zod|pg|@temporalio\/(client|common|envconfig))$/,
     },
   ],
   [
     'dev/',
     {
-      own: new RegExp(`^(dev|ops|providers|platform|schema|domain)\\/|^agent\\/build\\.ts$|^${messages}`),
+      own: /^((dev|ops|store|providers|platform|schema|contracts|domain)\/|agent\/build\.ts$)/,
       packages: /^(node|zod|yaml|@temporalio\/(client|common|envconfig|worker))$/,
     },
   ],

@@ -62,7 +62,7 @@ export async function makeBed(on: GroundName, workers: number): Promise<Bed> {
     };
     const ground = await grounds[on]({
       home,
-      overrides: { worker: { env, maxLocalInstances: 200 }, heal: { everySeconds: 5 } },
+      overrides: { worker: { env, maxLocalInstances: 200 }, stuckWorkflows: { everySeconds: 5 } },
     });
     const { stack } = ground;
     const connection = Connection.lazy({ address: stack.temporalAddress });

@@ -24,7 +24,7 @@ export async function forgetProcess(runDir: string, name: string): Promise<void>
   await rm(join(runDir, `${name}.json`), { force: true });
 }
 
-/** Ends what an earlier stack of this home left running; the names of what was ended. */
+/** Ends the children that an earlier stack of this home left running; answers their names. */
 export async function endSurvivors(home: string, runDir: string): Promise<string[]> {
   const survivors = await findSurvivors(home, runDir);
   for (const survivor of survivors) signalGroup(survivor.pid, 'SIGTERM');
@@ -35,7 +35,7 @@ export async function endSurvivors(home: string, runDir: string): Promise<string
   return survivors.map((survivor) => survivor.name);
 }
 
-/** What still lives of a home: children of its stack, instances and their tasks. */
+/** Living processes of a home: children of its stack, instances and their tasks. */
 export async function processesLeft(home: string): Promise<{ name: string; pid: number }[]> {
   const ids = new Set(await listInstanceIds(home));
   const ofInstances = (await scanProcesses()).filter((entry) => entry.instance !== null && ids.has(entry.instance));
@@ -50,7 +50,7 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Gone already, which is what the signal is for.
+    // It has ended already.
   }
 }
 

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { z } from 'zod';
 
+import { RopewalkError } from '../domain/errors.ts';
 import { errorCode, writeWhole } from '../providers/local/files.ts';
 
 export const writeJson = (path: string, value: unknown): Promise<void> =>
@@ -16,7 +17,8 @@ export async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new Error(`${path} is damaged: move it away, or restore it from a copy`, { cause });
+    const hint = 'Restore it from a copy, or move it away.';
+    throw new RopewalkError({ code: 'VALIDATION', message: `${path} is damaged`, hint }, { cause });
   }
 }
 

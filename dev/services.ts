@@ -1,0 +1,109 @@
+// The API and the Temporal workers of the stack: with which program, settings and environment each is started.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import type { Client } from '@temporalio/client';
+
+import { controlQueue } from '../contracts/flush.ts';
+import type { Host } from '../ops/host.ts';
+import { isPolledBy } from '../ops/pollers.ts';
+import { type Bundles, compileCache, repository } from './build.ts';
+import { type DevConfig, localInstances } from './config.ts';
+import type { ChildSpec } from './supervisor.ts';
+import type { Temporal } from './temporal.ts';
+
+export interface ServiceContext {
+  config: DevConfig;
+  host: Host;
+  temporal: Temporal;
+  client: Client;
+  /** See `plainEnv`. */
+  plain: Record<string, string>;
+  apiUrl: string;
+  port: number;
+  bundles: Bundles;
+  /** Of a child as it runs now. */
+  pidOf: (name: string) => number | undefined;
+}
+
+/**
+ * The environment of every child, without what belongs to npm, to Temporal or to another Ropewalk: children get those from us
+ * or not at all. The URL of the database has a password in it: it goes this way, and never onto a command line.
+ */
+export function plainEnv(env: Record<string, string>, home: string): Record<string, string> {
+  const kept = Object.entries(env).filter(([name]) => !/^(npm_|TEMPORAL_|ROPEWALK_)/.test(name));
+  const url = env['ROPEWALK_DATABASE_URL'] ?? '';
+  return {
+    ...Object.fromEntries(kept),
+    ...(url === '' ? {} : { ROPEWALK_DATABASE_URL: url }),
+    ROPEWALK_HOME: home,
+    NODE_COMPILE_CACHE: compileCache,
+  };
+}
+
+export function apiServer({ config, host, temporal, plain, apiUrl, port }: ServiceContext): ChildSpec {
+  return {
+    ...service('api', join(repository, 'api', 'server.ts')),
+    env: {
+      ...plain,
+      ...temporal.env,
+      ROPEWALK_PORT: String(port),
+      ROPEWALK_PUBLIC_URL: apiUrl,
+      ROPEWALK_HOST_ID: host.hostId,
+      ROPEWALK_LOG_LEVEL: config.api.logLevel,
+      ...config.api.env,
+    },
+    isHealthy: () => answersOk(`${apiUrl}/healthz`),
+  };
+}
+
+export function temporalWorkers(context: ServiceContext): ChildSpec[] {
+  const { config, host, temporal, client, plain, apiUrl, bundles, pidOf } = context;
+  const names = Array.from({ length: config.worker.count }, (_, index) =>
+    index === 0 ? 'worker' : `worker-${index + 1}`,
+  );
+  return names.map((name) => ({
+    ...service(name, join(repository, 'worker.ts'), workerOptions),
+    env: {
+      ...plain,
+      ...temporal.env,
+      ROPEWALK_API_URL: apiUrl,
+      ROPEWALK_HOST_ID: host.hostId,
+      ROPEWALK_AGENT_BUNDLE: bundles.agent,
+      ROPEWALK_WORKFLOW_BUNDLE: bundles.workflows,
+      ROPEWALK_MAX_LOCAL_INSTANCES: String(localInstances(config)),
+      ROPEWALK_LOG_LEVEL: config.worker.logLevel,
+      // The C library keeps freed memory in as many arenas as there were threads: 110 of 130 MB after a thousand jobs.
+      MALLOC_ARENA_MAX: '2',
+      ...config.worker.env,
+    },
+    isHealthy: async () => {
+      const pid = pidOf(name);
+      return pid !== undefined && isPolledBy(client, { queue: controlQueue, pid }).catch(() => false);
+    },
+  }));
+}
+
+/** A young generation as large as Node allows keeps 150 MB of garbage; package.json has the same options. */
+const workerOptions = [
+  '--max-semi-space-size=8',
+  ...['--import', pathToFileURL(join(repository, 'platform', 'workflow-vm.ts')).href],
+];
+
+const service = (name: string, script: string, options: string[] = []): Omit<ChildSpec, 'env'> => ({
+  name,
+  command: process.execPath,
+  args: [...options, script],
+  healthyWithinMs: 60_000,
+  stopWithinMs: 15_000,
+});
+
+async function answersOk(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,64 @@
+// The database of records of an installation: where it is, and whose. Opened before Temporal is touched, so that a start that
+// must not happen changes nothing there.
+import { join } from 'node:path';
+
+import { RopewalkError } from '../domain/errors.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import type { Host } from './host.ts';
+
+type Env = Record<string, string | undefined>;
+
+export interface DatabasePlace {
+  /** Of PostgreSQL; null: SQLite in `file`. It holds a password: errors and lists show `databaseName` instead. */
+  url: string | null;
+  file: string;
+}
+
+export const databasePlace = (env: Env, home: string): DatabasePlace => ({
+  url: env['ROPEWALK_DATABASE_URL'] || null,
+  file: join(home, 'ropewalk.db'),
+});
+
+/** For people: without user and password. */
+export function databaseName({ url, file }: DatabasePlace): string {
+  if (url === null) return file;
+  if (!URL.canParse(url)) return 'the database of ROPEWALK_DATABASE_URL';
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+export interface OpenedDatabase {
+  store: Store;
+  name: string;
+  /** It was empty, and belongs to this deployment from now on. */
+  isNew: boolean;
+}
+
+/**
+ * Creates or updates the tables and claims the database for this deployment.
+ *
+ * @throws RopewalkError CONFLICT when it belongs to another deployment or is newer than this code, UNAVAILABLE when it
+ * cannot be reached.
+ */
+export async function openDatabase(options: { env: Env; home: string; host: Host }): Promise<OpenedDatabase> {
+  const { env, home, host } = options;
+  const place = databasePlace(env, home);
+  const name = databaseName(place);
+  const store = await openStore({ ...place, migrate: true });
+  try {
+    const { deploymentId, isNew } = await store.deployment.claim(host.deploymentId, Date.now());
+    if (deploymentId !== host.deploymentId) throw foreignDatabase(name, deploymentId, options);
+    return { store, name, isNew };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+const foreignDatabase = (name: string, found: string, { home, host }: { home: string; host: Host }): RopewalkError =>
+  new RopewalkError({
+    code: 'CONFLICT',
+    message: `${name} belongs to deployment ${found}, and ${home} to deployment ${host.deploymentId}; nothing was started`,
+    hint: `Use the home of ${found} (its host.json), or another database: ROPEWALK_DATABASE_URL, or move the file away.`,
+  });

@@ -1,0 +1,82 @@
+// Whose a Temporal namespace is. The schedule `reconcile` has the same id for every deployment, and its memo names the one
+// that created it: Temporal creates a schedule id once, so the first deployment has the namespace, and each other one is
+// refused before it changes anything.
+import { type Client, NamespaceNotFoundError, ScheduleNotFoundError } from '@temporalio/client';
+
+import {
+  type NamespaceMemo,
+  type ReconcileInput,
+  reconcileScheduleId,
+  reconcileType,
+} from '../../contracts/reconcile.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import type { Host } from '../host.ts';
+import { createSchedule, type Schedule, updateSchedule } from './schedule.ts';
+
+export interface ReconcileTiming {
+  everyMs: number;
+  graceMs: number;
+}
+
+/** Who asks: an installation, and its home for the text of an error. */
+export interface Claimant {
+  host: Host;
+  home: string;
+}
+
+/**
+ * Claims the namespace, or brings the schedule of an earlier claim to these settings. Before any Temporal worker runs: a
+ * foreign deployment must not be served, not even by accident. Answers what it changed, in sentences.
+ *
+ * @throws RopewalkError CONFLICT when the namespace belongs to another deployment; nothing was changed.
+ */
+export async function claimNamespace(client: Client, claimant: Claimant, timing: ReconcileTiming): Promise<string[]> {
+  const { deploymentId } = claimant.host;
+  const input: ReconcileInput = { deploymentId, graceMs: timing.graceMs, dryRun: false };
+  const memo: NamespaceMemo = { deploymentId };
+  const schedule: Schedule = {
+    scheduleId: reconcileScheduleId,
+    everyMs: timing.everyMs,
+    workflowType: reconcileType,
+    input,
+    memo: { ...memo },
+    summary: 'Compares the database with workflows',
+    details: `Marks this namespace as that of deployment ${deploymentId}: deleting this schedule gives the namespace up.`,
+  };
+  if (await createSchedule(client, schedule)) {
+    return [
+      `claimed the namespace for deployment ${deploymentId}: schedule reconcile, every ${timing.everyMs / 1_000} s`,
+    ];
+  }
+  await refuseForeign(client, claimant);
+  return updateSchedule(client, schedule);
+}
+
+/**
+ * Only reads: called before anything is changed in a namespace that may belong to another deployment.
+ *
+ * @throws RopewalkError CONFLICT when it does.
+ */
+export async function refuseForeign(client: Client, { host, home }: Claimant): Promise<void> {
+  const owner = await namespaceOwner(client);
+  if (owner !== null && owner !== host.deploymentId) throw foreignNamespace(owner, host.deploymentId, home);
+}
+
+/** The deployment that has claimed the namespace; null when none has, or there is no such namespace. */
+export async function namespaceOwner(client: Client): Promise<string | null> {
+  try {
+    const { memo } = await client.schedule.getHandle(reconcileScheduleId).describe();
+    const owner = memo?.['deploymentId' satisfies keyof NamespaceMemo];
+    return typeof owner === 'string' ? owner : '(unknown)';
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError || error instanceof NamespaceNotFoundError) return null;
+    throw error;
+  }
+}
+
+const foreignNamespace = (found: string, own: string, home: string): RopewalkError =>
+  new RopewalkError({
+    code: 'CONFLICT',
+    message: `this Temporal namespace belongs to deployment ${found}, and ${home} to deployment ${own}; nothing was changed`,
+    hint: `Use the home of ${found}, or another namespace (TEMPORAL_NAMESPACE).`,
+  });

@@ -1,0 +1,49 @@
+// The first user of a workspace. An admin adds the others, through the API.
+import { RopewalkError } from '../../domain/errors.ts';
+import { newTokenSecret, tokenText } from '../../platform/token-secret.ts';
+import { userName } from '../../schema/people.ts';
+import type { Store } from '../../store/store.ts';
+
+/** The workspace that exists on every deployment; its admins may be operators. */
+export const defaultWorkspace = 'default';
+
+export interface FirstAdmin {
+  workspace: string;
+  user: string;
+  /** Null: the workspace has users already, and nothing was changed. Shown once: the database holds its hash only. */
+  token: string | null;
+}
+
+/**
+ * Creates the workspace with its first admin, unless it has users.
+ *
+ * @throws RopewalkError VALIDATION for a name that no workspace or user can have.
+ */
+export async function createFirstAdmin(
+  store: Store,
+  { workspace, admin }: { workspace: string; admin: string },
+): Promise<FirstAdmin> {
+  const name = userName.safeParse(admin);
+  if (!name.success) {
+    const message = `"${admin}" cannot be the name of a user: ${name.error.issues[0]?.message ?? 'it is not valid'}`;
+    throw new RopewalkError({ code: 'VALIDATION', message, hint: 'Choose another one with --admin.' });
+  }
+  const secret = newTokenSecret();
+  const token = { id: secret.id, sha256: secret.sha256, expiresAtMs: null };
+  const answer = await store.workspaces.create({
+    slug: workspace,
+    admin: { name: name.data, token },
+    nowMs: Date.now(),
+  });
+  if ('ok' in answer) return { workspace, user: name.data, token: tokenText(workspace, secret) };
+  if (answer.error.code === 'CONFLICT') return { workspace, user: name.data, token: null };
+  throw new RopewalkError(answer.error);
+}
+
+/** Of any workspace. */
+export async function hasUsers(store: Store): Promise<boolean> {
+  for (const { slug } of await store.workspaces.list()) {
+    if ((await store.people.listUsers(slug)).length > 0) return true;
+  }
+  return false;
+}

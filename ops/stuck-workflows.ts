@@ -1,0 +1,53 @@
+// Looks for stuck workflows now, as the schedule does every minute, and finds where one could be reset. A Temporal worker
+// decides, with the memory that the schedule's runs have.
+import type { Client } from '@temporalio/client';
+
+import { controlQueue } from '../contracts/flush.ts';
+import {
+  stuckWorkflowsDryRunId,
+  type StuckWorkflowsInput,
+  stuckWorkflowsNowId,
+  type StuckWorkflowsReport,
+  stuckWorkflowsType,
+} from '../contracts/stuck-workflows.ts';
+import { workflowTaskTimeoutMs } from '../domain/limits.ts';
+import { namespaceOwner } from './init/claim.ts';
+import { hasPoller } from './pollers.ts';
+
+/** Null when no deployment has claimed the namespace, or no Temporal worker polls it. */
+export async function findStuckWorkflows(
+  client: Client,
+  { autoReset }: { autoReset: boolean },
+): Promise<StuckWorkflowsReport | null> {
+  const deploymentId = await namespaceOwner(client);
+  if (deploymentId === null || !(await hasPoller(client, controlQueue, 'workflows'))) return null;
+  const handle = await client.workflow.start<(input: StuckWorkflowsInput) => Promise<StuckWorkflowsReport>>(
+    stuckWorkflowsType,
+    {
+      workflowId: autoReset ? stuckWorkflowsNowId : stuckWorkflowsDryRunId,
+      taskQueue: controlQueue,
+      workflowTaskTimeout: workflowTaskTimeoutMs,
+      workflowRunTimeout: waitMs,
+      // Another operator may have just asked the same.
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [{ deploymentId, autoReset }],
+      staticSummary: `${autoReset ? 'Finds and resets' : 'Finds'} stuck workflows, asked for by hand`,
+    },
+  );
+  return handle.result();
+}
+
+/**
+ * The event of a completed workflow task to reset to: the last one before the event that the failure names, or the last one of
+ * all. Null when the history has none.
+ */
+export async function resetPoint(client: Client, workflowId: string, failure: string): Promise<number | null> {
+  const named = /HistoryEvent\(id: (\d+)/.exec(failure)?.[1];
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  const completed = (events ?? []).flatMap(({ eventId, workflowTaskCompletedEventAttributes }) =>
+    workflowTaskCompletedEventAttributes ? [Number(eventId)] : [],
+  );
+  return completed.findLast((id) => named === undefined || id < Number(named)) ?? null;
+}
+
+const waitMs = 60_000;

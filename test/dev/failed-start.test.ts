@@ -1,0 +1,93 @@
+// A start that fails ends what it began, and leaves the instances of an earlier stack to the next start.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { endInstances } from '../../dev/instances.ts';
+import { openDatabase } from '../../ops/database.ts';
+import { loadHost } from '../../ops/host.ts';
+import { instancePaths } from '../../providers/local/files.ts';
+import { startTimeOf } from '../../providers/local/processes.ts';
+import { makeHome, node24, removeHome, spawnStack } from '../support/stack.ts';
+
+let home = '';
+const agents: ChildProcess[] = [];
+beforeEach(async () => {
+  home = await makeHome();
+});
+afterEach(async () => {
+  for (const agent of agents.splice(0)) agent.kill('SIGKILL');
+  await removeHome(home);
+});
+
+it('leaves running instances alone when a file of the home is damaged, and says so', async () => {
+  const agent = await runInstance('i_survivor00');
+  await writeFile(join(home, 'host.json'), 'damaged');
+  const stack = await spawnStack(home);
+  try {
+    expect(await stack.exited).toBe(1);
+    expect(stack.output()).toContain('host.json is damaged');
+    expect(stack.output()).toContain('1 instance of an earlier stack was left running: the next start adopts it');
+    expect(existsSync(instancePaths(home, 'i_survivor00').tombstone)).toBe(false);
+    expect(await startTimeOf(agent)).not.toBeNull();
+  } finally {
+    await stack.killAll('SIGKILL');
+  }
+});
+
+it('ends the instances that were launched during a start, and no earlier ones', async () => {
+  const earlier = await runInstance('i_survivor00');
+  const launched = await runInstance('i_launched00');
+  expect(await endInstances(home, { withinMs: 20_000, except: new Set(['i_survivor00']) })).toBe(1);
+  expect(await startTimeOf(launched)).toBeNull();
+  expect(await startTimeOf(earlier)).not.toBeNull();
+});
+
+it.each([
+  {
+    what: 'is newer than this code',
+    change: 'INSERT INTO schema_version (version, applied_at_ms) VALUES (9999, 0)',
+    said: 'The database has schema version 9999',
+  },
+  {
+    what: 'belongs to another deployment',
+    change: "UPDATE deployment SET deployment_id = 'dep_other'",
+    said: 'ropewalk.db belongs to deployment dep_other, and',
+  },
+])('starts nothing when the database $what', async ({ change, said }) => {
+  const { store } = await openDatabase({ env: {}, home, host: await loadHost(home) });
+  await store.close();
+  const database = new DatabaseSync(join(home, 'ropewalk.db'));
+  database.exec(change);
+  database.close();
+  const stack = await spawnStack(home);
+  try {
+    expect(await stack.exited).toBe(1);
+    expect(stack.output()).toContain(said);
+    const names = (await readdir(home)).filter((name) => !name.startsWith('ropewalk.db'));
+    expect(names.toSorted()).toEqual(['host.json', 'run']);
+    expect(await readdir(join(home, 'run'))).toEqual([]);
+  } finally {
+    await stack.killAll('SIGKILL');
+  }
+});
+
+/** A process that looks to the local provider like the agent of an instance; its pid. */
+async function runInstance(id: string): Promise<number> {
+  const { root, owner, claim } = instancePaths(home, id);
+  await mkdir(root, { recursive: true });
+  const tags = { deploymentId: 'dep_x', workspace: 'default', cluster: 1, slot: 0, generation: 1, role: 'head' };
+  await writeFile(owner, JSON.stringify({ ...tags, launchedAtMs: 1 }));
+  const agent = spawn(node24, ['-e', 'setInterval(() => undefined, 1000)'], {
+    env: { ROPEWALK_INSTANCE: id, ROPEWALK_INSTANCE_DIR: root },
+    stdio: 'ignore',
+  });
+  agents.push(agent);
+  const { pid = 0 } = agent;
+  await writeFile(claim, JSON.stringify({ pid, startTime: await startTimeOf(pid) }));
+  return pid;
+}
