@@ -5,6 +5,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import type { WorkerOptions } from '@temporalio/worker';
 
 import { controlQueue } from '../../contracts/flush.ts';
+import { reconcileScheduleId, reconcileType } from '../../contracts/reconcile.ts';
 import { eventually } from './eventually.ts';
 import { startTemporalProcess } from './temporal-process.ts';
 import type { DynamicConfig } from './temporal-process.ts';
@@ -83,3 +84,14 @@ const sources: WorkflowCode = {
   workflowsPath: pathOf('../../workflows/index.ts'),
   interceptors: { workflowModules: [pathOf('../../workflows/updates-last.ts')] },
 };
+
+/** The schedule that says whose a namespace is; here it never runs. */
+export async function claimNamespace(client: Client, deploymentId: string): Promise<void> {
+  await client.schedule.create({
+    scheduleId: reconcileScheduleId,
+    spec: {},
+    action: { type: 'startWorkflow', workflowType: reconcileType, taskQueue: controlQueue },
+    memo: { deploymentId },
+    state: { paused: true },
+  });
+}
