@@ -12,9 +12,6 @@ export const workflowTaskTimeoutMs = 2_000;
  */
 export const maxEventsOfRun = 2_000;
 
-/** Numbers a workspace leases from the deployment at a time. */
-export const numberBlockSize = 1_000;
-
 /** Tasks in one job. A larger array wants shards, which come later. */
 export const maxTasks = 20_000;
 
@@ -59,14 +56,6 @@ export const taskPageSize = 500;
  */
 export const minIdleClaimMs = 500;
 export const maxIdleClaimMs = 10_000;
-
-/** An idempotency key is remembered this long (design: 24 h). */
-export const idempotencyTtlMs = 24 * 3_600_000;
-export const maxIdempotencyKeys = 20_000;
-
-/** What a workspace hands on, of the 2 MiB that Temporal takes in one message: all but its keys, of 450 bytes each open one. */
-export const maxCarriedBytes = 1_500_000;
-export const maxOpenInWorkspace = 2_000;
 
 /** An instance that has not registered this long after its launch is terminated and replaced. */
 export const registerTimeoutMs = 120_000;
@@ -177,20 +166,6 @@ export const maxDeadManMs = 7 * 86_400_000;
 /** What a job or cluster is started with lies sealed so long, which is how long it may live: no new instance begins after. */
 export const sealedForDays = 397;
 
-/** Children started at once by a workspace. */
-export const startBatchSize = 50;
-
-/** People of one workspace: its view is read by every API replica every few seconds, and must stay small. */
-export const maxWorkspaceTokens = 1_000;
-/** Of one user: nobody's own tokens keep others from signing in. */
-export const maxUserTokens = 250;
-export const maxWorkspaceUsers = 1_000;
-export const maxWorkspaceEvents = 100;
-/** A token that has been revoked or expired for this long leaves the state. */
-export const forgetTokenAfterMs = 30 * 86_400_000;
-/** Sooner, when its place is wanted; but as long as the sign-in that made it may be repeated, which must not make it anew. */
-export const keepOverTokenMs = 3_600_000;
-
 /**
  * A revoked token is refused everywhere after `tokenMaxAgeMs`, the age at which a process reads it again. What goes on for
  * long, a stream or a dashboard, checks its token every `accessCheckEveryMs`, and so ends within `revocationFeltWithinMs`.
@@ -228,15 +203,6 @@ export const maxExpiredBytes = 64 * 1024 * 1024;
 /** Clusters described at once by the sweep: a namespace has a rate limit that others need too. */
 export const sweepDescribeAtOnce = 10;
 
-/** A workspace looks this often whether the workflows of its reservations still run: some are ended from outside. */
-export const lookEveryMs = 5 * 60_000;
-/** What looks ended is looked at once more after this long before anything follows from it. */
-export const lookAgainMs = 20_000;
-/** A reservation younger than this is not looked at. */
-export const youngHolderMs = 30_000;
-/** Workflows described at once by a look. */
-export const lookAtOnce = 20;
-
 /** A job gives idle instances back when no task has waited for this long: until then one may be tried again. */
 export const shrinkAfterMs = 15_000;
 
@@ -261,18 +227,7 @@ export const defaultMaxConnections = 10_000;
 export const requestHeadersMs = 15_000;
 export const requestBodyMs = 120_000;
 
-/** Open workflows are looked at this often, whether one of them stands still. */
-export const healEveryMs = 60_000;
-
-/** Workflow tasks fail once or twice for many reasons; from this attempt on, a workflow stands still. */
-export const standstillAttempts = 3;
-
-/** One that stands still again and again has another fault: that is for people. */
-export const maxResetsADay = 5;
-
-/** Workflows described at once by the healing. */
-export const healDescribeAtOnce = 10;
-
+/** A scheduler that is busy with a huge graph may need minutes; tests need seconds. */
 export const minUnresponsiveMs = 5_000;
 
 /**

@@ -1,24 +1,14 @@
 // A job that continues as new in the middle, on a real Temporal server: a repeated claim across the seam gets the same grant, a
 // repeated result stays a no-op, and every task is recorded once.
-import { randomUUID } from 'node:crypto';
-
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from '../../domain/job/protocol.ts';
 import type { TaskRecord } from '../../domain/job/state.ts';
-import { maxEventsOfRun } from '../../domain/limits.ts';
-import { admit } from '../../domain/workspace/admit.ts';
-import { createWorkspaceState } from '../../domain/workspace/create.ts';
-import type { AdmitItem } from '../../domain/workspace/state.ts';
-import { deploymentMessages, deploymentType } from '../../workflows/deployment/messages.ts';
-import type { CreateWorkspaceItem, DeploymentInput } from '../../workflows/deployment/messages.ts';
 import { jobMessages, jobType, jobWorkflowId } from '../../contracts/job.ts';
 import type { JobInput, JobView } from '../../contracts/job.ts';
 import { controlQueue } from '../../contracts/flush.ts';
 import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
-import { workspaceMessages, workspaceType } from '../../workflows/workspace/messages.ts';
-import type { WorkspaceInput } from '../../workflows/workspace/messages.ts';
 import { startTemporal } from '../support/temporal-server.ts';
 import type { TestTemporal } from '../support/temporal-server.ts';
 
@@ -33,8 +23,7 @@ describe('continue-as-new in the middle of a job', () => {
       control: {
         loadJob: async () => ({ settings, bundleRef: 'bundle', createdAtMs: 1 }),
         archiveTaskPage: async ({ records }: { records: TaskRecord[] }) => void archived.push(...records),
-        archiveJob: async () => undefined,
-        archiveCluster: async () => undefined,
+        writeView: async () => undefined,
       },
       instances: {
         launchInstances: async () => ({ launched: [], failures: [] }),
@@ -77,71 +66,6 @@ describe('continue-as-new in the middle of a job', () => {
     expect(archived.map((record) => record.task).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: taskCount }, (_, index) => index),
     );
-  });
-});
-
-describe('a workspace that has admitted much', () => {
-  let temporal: TestTemporal;
-  beforeAll(async () => {
-    const leaseNumbers = async () => ({ next: 1_001, end: 2_000 });
-    const dynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 40 };
-    temporal = await startTemporal({ dynamicConfig, control: { leaseNumbers }, instances: { leaseNumbers } });
-  });
-  afterAll(() => temporal.stop());
-
-  it('hands on what Temporal takes in one message, and goes on', async () => {
-    const block = { next: 20_000, end: 21_000 };
-    const state = createWorkspaceState({ slug: 'w', deploymentId: 'd', createdAtMs: 1, block });
-    state.spare = { next: 21_001, end: 22_000 };
-    const item = (key: string): AdmitItem => ({
-      ...{ admissionId: `adm_${key}`, idempotencyKey: `ada:${key}`, bodyHash: 'f'.repeat(64), kind: 'job', name: 'x' },
-      ...{ getOrCreate: true, specRef: 's', user: 'ada', instances: 1, vcpus: 1 },
-    });
-    for (let n = 0; n < 7_000; n += 1) admit(state, item(randomUUID()), Date.now());
-    const input: WorkspaceInput = { slug: 'w', deploymentId: 'd', createdAtMs: 1, block, carry: state };
-    const handle = await temporal.client.workflow.start(workspaceType, {
-      workflowId: 'workspace/w',
-      taskQueue: controlQueue,
-      // Nobody here starts the job that all these ask for.
-      args: [{ ...input, carry: { ...state, holders: state.holders.map((each) => ({ ...each, state: 'running' })) } }],
-    });
-    const flush = (): [Flush<AdmitItem>] => [{ items: Array.from({ length: 500 }, () => item(randomUUID())) }];
-    const isFirst = async () => (await handle.describe()).runId === handle.firstExecutionRunId;
-    let made = 0;
-    for (; made < 20 && (await isFirst()); made += 1) {
-      await handle.executeUpdate(workspaceMessages.admit, { args: flush() }).catch(unlessRunClosed);
-    }
-    expect(made).toBeGreaterThanOrEqual(5);
-    expect(made).toBeLessThan(20);
-    await expect(handle.executeUpdate(workspaceMessages.admit, { args: flush() })).resolves.toHaveProperty('items');
-  });
-});
-
-describe('a history that Temporal would let grow', () => {
-  let temporal: TestTemporal;
-  beforeAll(async () => {
-    const leaseNumbers = async () => ({ next: 1_001, end: 2_000 });
-    temporal = await startTemporal({ control: { leaseNumbers }, instances: { leaseNumbers } });
-  });
-  afterAll(() => temporal.stop());
-
-  it('ends while it can be replayed within the time of a workflow task', async () => {
-    const deployment: DeploymentInput = { deploymentId: 'd', createdAtMs: 1 };
-    const handle = await temporal.client.workflow.start(deploymentType, {
-      workflowId: 'deployment',
-      taskQueue: controlQueue,
-      args: [deployment],
-    });
-    const first = handle.firstExecutionRunId;
-    // It is there from the second on: five events each.
-    const args: [Flush<CreateWorkspaceItem>] = [{ items: [{ slug: 'default' }] }];
-    const mostUpdates = maxEventsOfRun / 5 + 50;
-    for (let made = 0; made < mostUpdates && (await handle.describe()).runId === first; made += 1) {
-      await handle.executeUpdate(deploymentMessages.createWorkspace, { args });
-    }
-    const { historyLength } = await temporal.client.workflow.getHandle('deployment', first).describe();
-    expect(historyLength).toBeGreaterThanOrEqual(maxEventsOfRun);
-    expect(historyLength).toBeLessThan(maxEventsOfRun + 50);
   });
 });
 

@@ -38,7 +38,7 @@ describe('metrics and traces', () => {
     expect(api).toMatch(/ropewalk_flushes_total\{update="exchange",outcome="answered"\} [1-9]/);
     expect(api).toMatch(/ropewalk_task_results_total\{outcome="ok"\} [1-9]/);
     expect(worker).toMatch(/ropewalk_activities_total\{type="launchInstances",outcome="completed"\} 1/);
-    expect(worker).toMatch(/ropewalk_activity_duration_seconds_count\{type="archiveJob"\} 1/);
+    expect(worker).toMatch(/ropewalk_activity_duration_seconds_count\{type="loadJob"\} 1/);
     expect(worker).toMatch(/^temporal_worker_task_slots_available\{/m);
     const known = new Set([...`${api}\n${worker}`.matchAll(/^# TYPE (\w+) /gm)].map((match) => match[1]));
     const board = await readFile(new URL('../../ops/grafana/ropewalk.json', import.meta.url), 'utf8');

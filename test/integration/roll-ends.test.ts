@@ -20,7 +20,7 @@ let isLetGo = false;
 beforeAll(async () => {
   temporal = await startTemporal({
     dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': suggestedAt },
-    control: { archiveCluster: async () => undefined },
+    control: { writeView: async () => undefined },
     instances: {
       launchInstances: async ({ slots }: { slots: { slot: number }[] }) => ({
         launched: slots.map(({ slot }) => ({ id: `i_${slot}`, slot, offer: 'local', zone: 'here' })),

@@ -18,7 +18,7 @@ import { createVault } from '../../platform/vault/vault.ts';
 import { clusterWorkflowId } from '../../contracts/cluster.ts';
 import { controlQueue } from '../../contracts/flush.ts';
 import { type SweepInput, type SweepReport, sweepType } from '../../contracts/sweep.ts';
-import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+import { claimNamespace, startTemporal, type TestTemporal } from '../support/temporal-server.ts';
 import { testKeys } from '../platform/support.ts';
 
 const own = 'dep_own';
@@ -56,8 +56,8 @@ describe('a sweep', () => {
     });
     real = createSweepActivities({ client: temporal.client, objects: createDirectoryObjects(objects) });
     // Nobody works on this queue: they are open until the test ends them.
-    await startOpen('deployment', { deploymentId: own });
-    for (const number of [1, 2]) await startOpen(clusterWorkflowId(number), {});
+    await claimNamespace(temporal.client, own);
+    for (const number of [1, 2]) await startOpen(clusterWorkflowId(number));
   });
   beforeEach(() => {
     terminated = [];
@@ -70,8 +70,8 @@ describe('a sweep', () => {
     await rm(objects, { recursive: true, force: true });
   });
 
-  const startOpen = async (workflowId: string, memo: Record<string, string>): Promise<void> => {
-    await temporal.client.workflow.start('nothing', { workflowId, taskQueue: 'nobody', args: [], memo });
+  const startOpen = async (workflowId: string): Promise<void> => {
+    await temporal.client.workflow.start('nothing', { workflowId, taskQueue: 'nobody', args: [] });
   };
   let runs = 0;
   const sweep = (wishes: Partial<SweepInput> = {}): Promise<SweepReport> =>

@@ -3,11 +3,10 @@
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createWorkspaceState } from '../../domain/workspace/create.ts';
-import { workspaceMessages, workspaceType } from '../../workflows/workspace/messages.ts';
-import type { WorkspaceInput, WorkspaceView } from '../../workflows/workspace/messages.ts';
+import { type JobInput, jobMessages, jobType, type JobView } from '../../contracts/job.ts';
+import { createJobState } from '../../domain/job/create.ts';
 import { eventually } from '../support/eventually.ts';
-import { afterDeath, fixture as workflowsPath, standStill, updatesLast, withWorker } from '../support/stuck.ts';
+import { afterDeath, fixture as workflowsPath, makeStuck, updatesLast, withWorker } from '../support/stuck.ts';
 import type { Scene } from '../support/stuck.ts';
 import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
 
@@ -32,12 +31,12 @@ describe('an update', () => {
 
   it('to a worker that has forgotten the workflow leaves a history that replays', async () => {
     const code = { workflowsPath, interceptors: updatesLast };
-    await standStill(scene('forgotten', code), 'forgotten');
+    await makeStuck(scene('forgotten', code), 'forgotten');
     await expect(replay('forgotten', code)).resolves.toBeUndefined();
   });
 
   it('without the interceptor leaves one that does not, which is the fault that it is for', async () => {
-    await standStill(scene('stuck', { workflowsPath }), 'stuck');
+    await makeStuck(scene('stuck', { workflowsPath }), 'stuck');
     await expect(replay('stuck', { workflowsPath })).rejects.toThrow('Update machine does not handle this event');
   });
 
@@ -67,34 +66,28 @@ describe('an update', () => {
     await expect(Worker.runReplayHistory(at.code, await run.fetchHistory())).resolves.toBeUndefined();
   });
 
-  it('of a workspace is part of what it hands on, though it forgets old keys before', async () => {
-    const at = scene('workspace', { workflowsPath: ours, interceptors: updatesLast });
-    const block = { next: 1, end: 1_000 };
-    const carry = createWorkspaceState({ slug: 'w', deploymentId: 'd', createdAtMs: 1, block });
-    carry.spare = { next: 1_001, end: 2_000 };
-    const input: WorkspaceInput = { slug: 'w', deploymentId: 'd', createdAtMs: 1, block, carry };
-    const handle = await temporal.client.workflow.start(workspaceType, {
-      ...{ taskQueue: at.taskQueue, workflowId: 'workspace/w', args: [input], workflowTaskTimeout: 5_000 },
+  it('of a job is part of what it carries into its next run', async () => {
+    const at = scene('job', { workflowsPath: ours, interceptors: updatesLast });
+    const handle = await temporal.client.workflow.start(jobType, {
+      ...{ taskQueue: at.taskQueue, workflowId: 'job/1', args: [input], workflowTaskTimeout: 5_000 },
     });
-    const run = temporal.client.workflow.getHandle('workspace/w', handle.firstExecutionRunId);
+    const run = temporal.client.workflow.getHandle('job/1', handle.firstExecutionRunId);
     await withWorker(at, () => eventually(async () => (await run.fetchHistory()).events?.some(isDone)));
-    // News enough for a run to end, and two updates, all for the same workflow task.
-    for (let n = 0; n < 30; n += 1) await handle.signal(workspaceMessages.released, { number: 999 });
-    const item = { ...{ admissionId: 'adm_1', idempotencyKey: 'ada:1', bodyHash: 'f', kind: 'job', name: '' } };
-    const more = { getOrCreate: false, specRef: 's', user: 'ada', instances: 1, vcpus: 1 };
-    const admit = () => handle.executeUpdate(workspaceMessages.admit, { args: [{ items: [{ ...item, ...more }] }] });
-    const admitted = admit();
-    const put = handle.executeUpdate(workspaceMessages.putUser, {
-      args: [{ items: [{ name: 'bob', role: 'member', by: null }] }],
-    });
+    // Events enough for a run to end, and two updates, all for the same workflow task.
+    for (let n = 0; n < 30; n += 1) await handle.signal(jobMessages.instanceLost, { instances: [] });
+    const claim = (instance: string) => {
+      const item = { instance, claim: 1, want: 1, running: [], results: [], head: true };
+      return handle.executeUpdate(jobMessages.exchange, { args: [{ items: [item] }] });
+    };
+    const granted = claim('i_1');
+    const other = claim('i_2');
     await eventually(async () => (await run.describe()).raw.pendingWorkflowTask);
     await withWorker(at, async () => {
-      const answer = await admitted;
-      await put;
+      const answer = await granted;
+      await other;
       await eventually(async () => (await handle.describe()).runId !== handle.firstExecutionRunId);
-      expect(await admit()).toEqual(answer);
-      const view = await handle.query<WorkspaceView>(workspaceMessages.view);
-      expect([view.admitted, view.users.map(({ name }) => name)]).toEqual([1, ['bob']]);
+      expect(await claim('i_1')).toEqual(answer);
+      expect((await handle.query<JobView>(jobMessages.view)).tasks).toMatchObject({ total: 2, assigned: 2 });
     });
   });
 
@@ -125,12 +118,19 @@ describe('an update', () => {
     expect(await withWorker(at, () => again.query<string>('heard'))).toBe('one two three end');
     await expect(Worker.runReplayHistory(at.code, await again.fetchHistory())).resolves.toBeUndefined();
   });
-
-  it('is worked off as before by what was begun before', async () => {
-    await afterDeath(scene('old', { workflowsPath }), 'old');
-    await expect(replay('old', { workflowsPath, interceptors: updatesLast })).resolves.toBeUndefined();
-  });
 });
 
 const ours = new URL('../../workflows/index.ts', import.meta.url).pathname;
 const isDone = (event: object): boolean => Object.hasOwn(event, 'workflowTaskCompletedEventAttributes');
+
+const state = createJobState(
+  { number: 1, workspace: 'w', submittedAtMs: 1 },
+  {
+    ...{ name: 'seam', command: 'true', taskCount: 2, array: '0-1', instances: 2, leaseMs: 600_000, retries: 0 },
+    ...{ jobTimeoutMs: null, provider: 'local', providerQueue: 'local/test', instanceVcpus: 1 },
+  },
+);
+const input: JobInput = {
+  ...{ number: 1, workspace: 'w', name: 'seam', admissionId: 'a', specRef: 's', user: 'u', deploymentId: 'd' },
+  ...{ privateToCreator: false, carry: { state, bundleRef: 'b', clusterStarted: true } },
+};

@@ -9,6 +9,8 @@ import { eventually } from './eventually.ts';
 const pathOf = (file: string): string => new URL(file, import.meta.url).pathname;
 
 export const fixture = pathOf('../integration/fixtures/noted.ts');
+/** Other code of the workflow `noted`. */
+export const otherFixture = pathOf('../integration/fixtures/noted-otherwise.ts');
 export const updatesLast = { workflowModules: [pathOf('../../workflows/updates-last.ts')] };
 
 export interface Scene {
@@ -21,10 +23,10 @@ export interface Scene {
 
 /**
  * A first workflow task without commands, then an update to a worker that has forgotten the workflow: both are worked off
- * together, and no replay does that. Without the interceptor, the workflow stands still from then on.
+ * together, and no replay does that. Without the interceptor, the workflow is stuck from then on.
  */
-export async function standStill(scene: Scene, workflowId: string, memo: Record<string, string> = {}): Promise<void> {
-  const handle = await start(scene, 'noted', workflowId, memo);
+export async function makeStuck(scene: Scene, workflowId: string): Promise<void> {
+  const handle = await start(scene, 'noted', workflowId);
   await withWorker(scene, () => began(scene, workflowId, 'workflowTaskCompletedEventAttributes'));
   await withWorker(scene, () => handle.executeUpdate<number, []>('note'));
 }
@@ -33,7 +35,7 @@ export async function standStill(scene: Scene, workflowId: string, memo: Record<
 export async function afterDeath(scene: Scene, workflowId: string): Promise<void> {
   const { client, native } = scene;
   const { namespace } = client.options;
-  const handle = await start(scene, 'acting', workflowId, {});
+  const handle = await start(scene, 'acting', workflowId);
   await withWorker(scene, () => began(scene, workflowId, 'activityTaskScheduledEventAttributes'));
   const activities = { act: async () => 'done' };
   const acts = await Worker.create({ connection: native, namespace, taskQueue: 'acts', activities });
@@ -59,8 +61,8 @@ export async function withWorker<T>({ client, native, taskQueue, code }: Scene, 
   return worker.runUntil(during());
 }
 
-const start = ({ client, taskQueue }: Scene, type: string, workflowId: string, memo: Record<string, string>) =>
-  client.workflow.start(type, { taskQueue, workflowId, args: [], workflowTaskTimeout: 1_000, memo });
+const start = ({ client, taskQueue }: Scene, type: string, workflowId: string) =>
+  client.workflow.start(type, { taskQueue, workflowId, args: [], workflowTaskTimeout: 1_000 });
 
 function began({ client }: Scene, workflowId: string, name: string): Promise<boolean> {
   const handle = client.workflow.getHandle(workflowId);

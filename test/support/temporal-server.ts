@@ -7,6 +7,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { controlQueue } from '../../contracts/flush.ts';
+import { reconcileScheduleId, reconcileType } from '../../contracts/reconcile.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 
@@ -82,4 +83,15 @@ export async function startTemporal(options: {
     await ended();
     throw error;
   }
+}
+
+/** The schedule that says whose a namespace is; here it never runs. */
+export async function claimNamespace(client: Client, deploymentId: string): Promise<void> {
+  await client.schedule.create({
+    scheduleId: reconcileScheduleId,
+    spec: {},
+    action: { type: 'startWorkflow', workflowType: reconcileType, taskQueue: controlQueue },
+    memo: { deploymentId },
+    state: { paused: true },
+  });
 }

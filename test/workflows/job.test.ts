@@ -127,6 +127,9 @@ describe('a job', () => {
       for (let each = 0; each < 10; each += 1) await bed.exchange(number, { claim: 1, running: [1] });
     }
     expect((await describeJob(number)).runId).not.toBe(runId);
+    const { historyLength } = await bed.env.client.workflow.getHandle(`job/${number}`, runId).describe();
+    expect(historyLength).toBeGreaterThanOrEqual(maxEventsOfRun);
+    expect(historyLength).toBeLessThan(maxEventsOfRun + 50);
     expect(await handleOf(number).query<number>(jobMessages.version)).toBeGreaterThanOrEqual(viewVersion);
     await bed.exchange(number, { claim: 2, want: 1, results: [done(1, 0)] });
     await bed.exchange(number, { claim: 3, results: [done(2, 1)] });

@@ -81,7 +81,7 @@ function hasRoom(life: Life, boundary: Boundary, mode: Mode): boolean {
 
 async function readBoundaries(bed: Bed, key: string): Promise<Boundary[]> {
   const boundaries = new Map<string, Boundary>();
-  for (const kind of ['job', 'cluster', 'workspace', 'heal'] as const) await read(kind, `${kind}/${key}`);
+  for (const kind of ['job', 'cluster', 'stuck-workflows'] as const) await read(kind, `${kind}/${key}`);
   // A life sweeps until its orphan is gone: what any of these sweeps did is a boundary.
   for (let run = 1; (await read('sweep', sweepRunId(key, run))) > 0; run += 1);
   return [...boundaries.values()];

@@ -16,7 +16,7 @@ const mode = z.enum([...killModes, ...softModes, ...pausedModes]);
 export type Mode = z.infer<typeof mode>;
 
 /** What a life consists of. */
-export const faultKinds = ['job', 'cluster', 'workspace', 'sweep', 'heal'] as const;
+export const faultKinds = ['job', 'cluster', 'sweep', 'stuck-workflows'] as const;
 
 /** The nth execution of an activity type in a workflow of this kind. */
 const boundary = z.object({
@@ -40,7 +40,7 @@ export const faultsVariable = 'ROPEWALK_TEST_FAULTS';
 export const workersVariable = 'ROPEWALK_TEST_WORKERS';
 
 export interface FaultFiles {
-  /** All faults of the workflows with this number or slug; null while nothing was planned for it. */
+  /** All faults of the workflows with this number or id; null while nothing was planned for it. */
   readPlan: (key: string) => Fault[] | null;
   writePlan: (key: string, faults: Fault[]) => void;
   /** Which execution of its type this is, by the ids that were ever seen: the same in every attempt and process. */

@@ -7,14 +7,14 @@ export interface Life {
   id: string;
   scenario: Scenario;
   faults: Fault[];
-  /** The number of its job or cluster, or the slug of its workspace; empty until it has one. */
+  /** The number of its job or cluster, or the id of its run; empty until it has one. */
   key: string;
   /** Somebody stopped it at a boundary: from then on it is to end, and nothing else. */
   isStopped: boolean;
   isUnderWay: boolean;
 }
 
-export type Scenario = 'grow' | 'stop' | 'recover' | 'dask' | 'workspace' | 'sweep' | 'heal';
+export type Scenario = 'grow' | 'stop' | 'recover' | 'dask' | 'sweep' | 'stuck-workflows';
 
 export const isOfACluster = (scenario: Scenario): boolean => ['grow', 'stop', 'recover', 'dask'].includes(scenario);
 

@@ -13,7 +13,7 @@ import type { Life, Scenario } from './life.ts';
 import { slotsOf } from './oracle.ts';
 import { recordedTasks, ranTasks } from './records.ts';
 import { clusterReplays, jobReplays } from './replays.ts';
-import { heal, sweep } from './upkeep.ts';
+import { checkStuckWorkflows, sweep } from './upkeep.ts';
 
 /** Each throws when what it asked for does not come true. */
 export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>> = {
@@ -67,18 +67,8 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
     await nothingLeft(bed, life, created.number);
     await clusterReplays(bed, created.number);
   },
-  /** A workspace leases its numbers, each block once. */
-  async workspace(bed, life) {
-    const { id } = life;
-    begin(bed, life, id);
-    await bed.client.workspaces.create({ slug: id, admin: 'ada' });
-    const handle = bed.temporal.workflow.getHandle(`workspace/${id}`);
-    await wait(life, 'its numbers are leased', async () =>
-      ((await handle.fetchHistory()).events ?? []).some((event) => event.activityTaskCompletedEventAttributes),
-    );
-  },
   sweep,
-  heal,
+  'stuck-workflows': checkStuckWorkflows,
 };
 
 /** Asks for the end of a life, as its user would. */

@@ -38,7 +38,7 @@ export interface MatrixOptions {
   say: (line: string) => void;
 }
 
-export const allScenarios = ['grow', 'stop', 'recover', 'dask', 'workspace', 'sweep', 'heal'] as const;
+export const allScenarios = ['grow', 'stop', 'recover', 'dask', 'sweep', 'stuck-workflows'] as const;
 
 export async function runMatrix(options: MatrixOptions): Promise<Report> {
   const startedAtMs = Date.now();

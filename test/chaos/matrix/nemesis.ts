@@ -21,7 +21,7 @@ export interface Nemesis {
 }
 
 const lookEveryMs = 20;
-/** One that stands still by the SDK's fault is healed within this: three tries with the server's pauses, and one look. */
+/** A workflow that is stuck by the SDK's fault is reset within this: three attempts with the server's pauses, and one check. */
 const giveUpAfterMs = 90_000;
 /** A kill this long before another one, or during its recovery, is part of what that one is measured by. */
 const aloneMs = 5_000;
@@ -90,7 +90,7 @@ export function startNemesis(bed: Bed): Nemesis {
 
 /** A flush with nothing in it asks for an answer and changes nothing. False when the workflow is over, or has no such message. */
 async function answers(bed: Bed, life: Life, fault: Fault): Promise<boolean> {
-  const none = { workspace: null, sweep: null, heal: null };
+  const none = { sweep: null, 'stuck-workflows': null };
   const message = { job: jobMessages.exchange, cluster: clusterMessages.report, ...none }[fault.kind];
   if (message === null) return false;
   const handle = bed.temporal.workflow.getHandle(`${fault.kind}/${life.key}`);

@@ -24,12 +24,12 @@ export const ranTasks = (directory: string): number[] =>
     .map(Number)
     .toSorted((a, b) => a - b);
 
-/** From the healing's own memory: a workflow is named once for each reset. */
-export function healedWorkflows(home: string): string[] {
-  const root = join(home, 'objects', 'heal');
+/** From the memory of resets: a workflow is named once for each. */
+export function resetWorkflows(home: string): string[] {
+  const root = join(home, 'objects', 'stuck');
   return readdirSync(join(home, 'objects'), { recursive: true, encoding: 'utf8' }).flatMap((path) => {
     const [folder = '', file = ''] = path.split('/');
-    if (folder !== 'heal' || file === '') return [];
+    if (folder !== 'stuck' || file === '') return [];
     const { resetsAtMs } = resetMemory.parse(read<unknown>(join(root, file)));
     return resetsAtMs.map(() => file.replace(/\.json$/, ''));
   });

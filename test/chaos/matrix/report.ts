@@ -5,7 +5,7 @@ import type { Boundary } from './faults.ts';
 import type { Life, Scenario } from './life.ts';
 import type { MatrixOptions } from './matrix.ts';
 import type { Nemesis } from './nemesis.ts';
-import { healedWorkflows } from './records.ts';
+import { resetWorkflows } from './records.ts';
 
 export interface Report {
   provider: MatrixOptions['provider'];
@@ -26,7 +26,7 @@ export interface Report {
   /** Did not happen at the first try, and the time was up before the second. */
   notTriedAgain: string[];
   violations: string[];
-  /** Workflows that a known fault of the SDK had stopped, and that the product's healing reset: once for each time. */
+  /** Workflows that a known fault of the SDK had stopped, and that were reset: once for each time. */
   resets: string[];
   /** From a worker's kill to the next answered message of the workflow whose activity it ran. */
   messageMs: Quantiles;
@@ -81,7 +81,7 @@ export async function summarize(run: {
     notInjected: run.missed,
     notTriedAgain: run.rest,
     violations: bed.violations,
-    resets: healedWorkflows(bed.stack.home),
+    resets: resetWorkflows(bed.stack.home),
     messageMs: quantiles(nemesis.messages().all),
     messageAloneMs: quantiles(nemesis.messages().alone),
     activityMs: quantiles(activityMs),
@@ -103,7 +103,7 @@ export function inWords(report: Report): string {
     `after a worker's kill, messages: p50 ${messageMs.p50} ms, p95 ${messageMs.p95} ms, max ${messageMs.max} ms (${messageMs.runs})`,
     `where no other kill was near: p50 ${messageAloneMs.p50} ms, p95 ${messageAloneMs.p95} ms, max ${messageAloneMs.max} ms (${messageAloneMs.runs})`,
     `its activity: p50 ${activityMs.p50} ms, p95 ${activityMs.p95} ms, max ${activityMs.max} ms (${activityMs.runs})`,
-    `${report.notInjected.length} not injected, ${report.violations.length} violations, ${report.resets.length} resets by the healing`,
+    `${report.notInjected.length} not injected, ${report.violations.length} violations, ${report.resets.length} automatic resets`,
     ...report.notInjected.map((text) => `not injected: ${text}`),
     ...report.notTriedAgain.map((text) => `not injected, and no time to try again: ${text}`),
     ...report.violations.map((text) => `violation: ${text}`),

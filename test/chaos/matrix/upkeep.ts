@@ -1,7 +1,7 @@
-// The lives of what looks after the others: sweeps that must end a planted orphan and leave a stranger's instance, and healings
-// that must find everybody well. Their runs are started here and not by their schedules, so that each has a plan of its own.
-import { healType } from '../../../contracts/heal.ts';
-import type { HealInput, HealReport } from '../../../contracts/heal.ts';
+// Runs of maintenance: sweeps that must terminate a planted orphan and leave the instance of another deployment, and checks that
+// must find no workflow stuck. They are started here and not by their schedules, so that each has a plan of its own.
+import { stuckWorkflowsType } from '../../../contracts/stuck-workflows.ts';
+import type { StuckWorkflowsInput, StuckWorkflowsReport } from '../../../contracts/stuck-workflows.ts';
 import { controlQueue } from '../../../contracts/flush.ts';
 import { sweepType } from '../../../contracts/sweep.ts';
 import type { SweepInput, SweepReport } from '../../../contracts/sweep.ts';
@@ -42,14 +42,14 @@ export async function sweep(bed: Bed, life: Life): Promise<void> {
   });
 }
 
-export async function heal(bed: Bed, life: Life): Promise<void> {
+export async function checkStuckWorkflows(bed: Bed, life: Life): Promise<void> {
   begin(bed, life, life.id);
-  const input: HealInput = { deploymentId: bed.deploymentId, dryRun: false };
-  const report = await bed.temporal.workflow.execute<(input: HealInput) => Promise<HealReport>>(healType, {
-    workflowId: `heal/${life.id}`,
-    ...{ taskQueue: controlQueue, workflowTaskTimeout, args: [input] },
-  });
-  if (report.refusal !== null || report.looked === 0) throw new Error(`it looked at nothing: ${report.refusal}`);
+  const input: StuckWorkflowsInput = { deploymentId: bed.deploymentId, autoReset: true };
+  const report = await bed.temporal.workflow.execute<(input: StuckWorkflowsInput) => Promise<StuckWorkflowsReport>>(
+    stuckWorkflowsType,
+    { workflowId: `stuck-workflows/${life.id}`, ...{ taskQueue: controlQueue, workflowTaskTimeout, args: [input] } },
+  );
+  if (report.refusal !== null || report.checked === 0) throw new Error(`it checked nothing: ${report.refusal}`);
 }
 
 let lastPlanted = 900_000;

@@ -1,0 +1,129 @@
+// The activities that write to the database and the object store, on a real database in memory.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Client, Connection } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { createRecordActivities } from '../../activities/records.ts';
+import { createSpecActivities } from '../../activities/specs.ts';
+import { createTaskPageActivities } from '../../activities/task-pages.ts';
+import { unseenJob } from '../../activities/ended-views.ts';
+import type { ViewWrite } from '../../contracts/activities.ts';
+import type { JobView } from '../../contracts/job.ts';
+import type { JobStatus } from '../../domain/job/state.ts';
+import { createDirectoryObjects } from '../../platform/objects/directory.ts';
+import { openMemoryStore } from '../../store/open.ts';
+import type { Store } from '../../store/store.ts';
+import { aRecord, clusterSpecOf, jobSpec } from '../builders/records.ts';
+
+// Failed activities would be logged.
+Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
+
+let store: Store;
+let number = 0;
+const deleted: string[] = [];
+beforeEach(async () => {
+  deleted.length = 0;
+  store = await openMemoryStore();
+  const token = { id: 't', sha256: '', expiresAtMs: null };
+  await store.workspaces.create({ slug: 'w', admin: { name: 'mia', token }, nowMs: 1 });
+  const admitted = await store.admissions.admit(
+    {
+      ...{ workspace: 'w', admissionId: 'adm_7', idempotencyKey: 'k', bodyHash: '', kind: 'job', name: 'mine' },
+      ...{ getOrCreate: false, privateToCreator: false, specRef: 'specs/7', command: 'sleep 1', user: 'mia' },
+      ...{ instances: 3, vcpus: 6, workerVcpus: 2 },
+    },
+    1,
+  );
+  if ('error' in admitted) throw new Error(admitted.error.message);
+  ({ number } = admitted.ok);
+});
+afterEach(() => store.close());
+
+// A job's view is handed over: nothing is asked of Temporal, which is not there.
+const client = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
+const activities = () =>
+  createRecordActivities({ client, store, vault: { delete: async (ref) => void deleted.push(ref) }, now: () => 5_000 });
+const run = <I, O>(activity: (input: I) => Promise<O>, input: I): Promise<O> =>
+  new MockActivityEnvironment().run(activity, input);
+
+const viewed = (status: JobStatus): JobView => ({
+  ...unseenJob({ ...aRecord<JobView>(number), command: 'sleep 1' }, jobSpec),
+  status,
+});
+
+const write = (status: JobStatus, version: number, end: ViewWrite['end'] = null): Promise<void> =>
+  run(activities().writeView, { kind: 'job', number, workspace: 'w', view: viewed(status), version, end });
+
+const row = () => store.jobs.find('w', number);
+const running = async (): Promise<number> => (await store.workspaces.usage('w')).total.running;
+
+describe('a view', () => {
+  it('replaces an older one, and no newer one', async () => {
+    await write('running', 2);
+    await write('pending', 1);
+    expect(await row()).toMatchObject({ state: 'open', status: 'running', viewVersion: 2 });
+  });
+
+  it('that is written twice is written once', async () => {
+    await write('running', 1);
+    await write('running', 1);
+    expect(await row()).toMatchObject({ status: 'running', viewVersion: 1 });
+  });
+
+  it('that is final ends the row, releases name and quota, and deletes what was sealed', async () => {
+    expect(await running()).toBe(1);
+    await write('done', 1, { release: true, sealed: ['vault/job'] });
+    await write('running', 2);
+    expect(await row()).toMatchObject({ state: 'ended', status: 'done' });
+    expect([await running(), deleted]).toEqual([0, ['vault/job']]);
+  });
+
+  it('that is final releases nothing while the cluster has instances', async () => {
+    await write('done', 1, { release: false, sealed: [] });
+    expect([(await row())?.state, await running()]).toEqual(['ended', 1]);
+  });
+});
+
+describe('a specification', () => {
+  const bytes = (value: object): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+  let root = '';
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'ropewalk-specs-'));
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  it('is read as the API wrote it', async () => {
+    const objects = createDirectoryObjects(root);
+    const { loadJob, loadCluster } = createSpecActivities({ objects });
+    await objects.put('job', bytes(jobSpec));
+    await objects.put('cluster', bytes(clusterSpecOf()));
+    expect(await run(loadJob, { specRef: 'job' })).toMatchObject({ bundleRef: 'vault/job', createdAtMs: 1_000 });
+    expect((await run(loadCluster, { specRef: 'cluster' })).dask).toMatchObject({
+      bundleRef: 'vault/cluster',
+      caRef: 'ca',
+    });
+  });
+
+  it('that is missing or too new fails the activity for good', async () => {
+    const objects = createDirectoryObjects(root);
+    const { loadJob } = createSpecActivities({ objects });
+    await objects.put('newer', bytes({ ...jobSpec, v: 2 }));
+    await expect(run(loadJob, { specRef: 'none' })).rejects.toMatchObject({ nonRetryable: true, type: 'SpecMissing' });
+    await expect(run(loadJob, { specRef: 'newer' })).rejects.toMatchObject({ nonRetryable: true, type: 'SpecVersion' });
+  });
+
+  it('has the task pages of its job beside it, each once', async () => {
+    const objects = createDirectoryObjects(root);
+    const { archiveTaskPage } = createTaskPageActivities({ objects });
+    const page = { workspace: 'w', job: 7, page: 0, records: [] };
+    for (let attempt = 0; attempt < 2; attempt += 1) await run(archiveTaskPage, page);
+    const [key, ...others] = await objects.list('archive/w/job-tasks/', { limit: 10 });
+    expect(others).toEqual([]);
+    expect(new TextDecoder().decode((await objects.get(key ?? '')) ?? undefined)).toBe('[]');
+  });
+});
