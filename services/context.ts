@@ -37,6 +37,7 @@ import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
 import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
 import type { Clouds } from './machines.ts';
+import { withQuickOutages } from './quick-outages.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { createViews, type Views } from './views.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
@@ -122,14 +123,16 @@ export type InstanceContext = Context<InstanceClaims & { expiresAtMs: number }>;
 export type LaunchContext = Context<LaunchClaims>;
 
 export function createDeps(ports: Ports): Deps {
-  const { workflows, metrics = noMetrics, readKeys = () => Promise.resolve() } = ports;
-  const views = createViews({ ...ports, metrics });
+  const { metrics = noMetrics, readKeys = () => Promise.resolve() } = ports;
+  const workflows = withQuickOutages(ports.workflows);
+  const known = { ...ports, workflows, metrics };
+  const views = createViews(known);
   const watch = (update: UpdateKind): FlushWatch => ({
     flushed: (flush) => metrics.flushed(update, flush),
     turnedAway: () => metrics.turnedAway(update),
   });
   return {
-    ...ports,
+    ...known,
     clouds: ports.clouds ?? { preferred: 'local', aws: null },
     quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, ports.now),
     bodyRoom: createBodyRoom({
@@ -139,12 +142,11 @@ export function createDeps(ports: Ports): Deps {
     }),
     identityKeys: ports.identityKeys ?? new Map(),
     programs: createPrograms(ports.objects),
-    metrics,
-    readiness: createReadiness({ ...ports, readKeys, replica: randomUUID() }),
+    readiness: createReadiness({ ...known, readKeys, replica: randomUUID() }),
     views,
     taskRecords: createTaskRecords(ports.objects),
-    tokenCache: createTokenCache({ ...ports, metrics }),
-    starter: createStarter({ ...ports, metrics }),
+    tokenCache: createTokenCache(known),
+    starter: createStarter(known),
     reports: createGroupCommits({
       flush: createTemporalFlush(workflows, clusterMessages.report),
       watch: watch('report'),

@@ -17,6 +17,8 @@ export async function runDeferredWork(deps: Working): Promise<void> {
 
 /** Starts first: a command may be for a workflow that is started now. Never rejects. */
 export async function workOnce(deps: Working): Promise<void> {
+  // So that an outage is known before a request meets it, and its end when no request comes.
+  await deps.workflows.isReachable();
   await deps.starter.round();
   await deliverCommands(deps).catch((error: unknown) =>
     deps.logger.warn({ err: error }, 'stored commands could not be read now'),

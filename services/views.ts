@@ -27,6 +27,9 @@ export interface Views {
   /** Throws NOT_FOUND for what this workspace does not have. */
   job(workspace: string, number: number): Promise<Viewed<JobView>>;
   cluster(workspace: string, number: number): Promise<Viewed<ClusterView>>;
+  /** As its row says: without Temporal. */
+  jobRow(workspace: string, number: number): Promise<Viewed<JobView>>;
+  clusterRow(workspace: string, number: number): Promise<Viewed<ClusterView>>;
   /** For agents, whose token names what is theirs: the database is read only once the workflow has ended. */
   jobOfAgent(workspace: string, number: number): Promise<JobView>;
   clusterOfAgent(workspace: string, number: number, maxAgeMs: number): Promise<ClusterView>;
@@ -90,6 +93,8 @@ export function createViews(ports: {
   return {
     job: (workspace, number) => jobs.read(workspace, number),
     cluster: (workspace, number) => clusters.read(workspace, number),
+    jobRow: (workspace, number) => jobs.readRow(workspace, number),
+    clusterRow: (workspace, number) => clusters.readRow(workspace, number),
     jobOfAgent: (workspace, number) => jobs.readForAgent(workspace, number, freshForMs),
     clusterOfAgent: (workspace, number, maxAgeMs) => clusters.readForAgent(workspace, number, maxAgeMs),
     async jobSpec(workspace, number) {
@@ -159,8 +164,13 @@ function createReader<V extends { workspace: string }>(options: ReaderOptions<V>
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         onStale();
-        return fromRow(record, record.viewAtMs ?? record.createdAtMs);
+        return fromRow(record, writtenAtMs(record));
       }
+    },
+
+    async readRow(workspace: string, number: number): Promise<Viewed<V>> {
+      const record = await find(workspace, number);
+      return fromRow(record, record.state === 'open' ? writtenAtMs(record) : null);
     },
 
     async readForAgent(workspace: string, number: number, maxAgeMs: number): Promise<V> {
@@ -177,6 +187,8 @@ function createReader<V extends { workspace: string }>(options: ReaderOptions<V>
     },
   };
 }
+
+const writtenAtMs = ({ viewAtMs, createdAtMs }: StoredRecord<unknown>): number => viewAtMs ?? createdAtMs;
 
 /** Of a cluster: a job's instances are described by the job's specification. */
 async function readMachines(objects: Pick<Objects, 'get'>, { job, specRef }: StoredRecord<ClusterView>) {

@@ -86,8 +86,9 @@ export function createStarter(
       const result = await resultSoon(number);
       if (result === 'started' || result === 'refused') return result;
       if (result !== null) return 'later';
-      // Temporal has had this one for all that time, and has taken no other either.
-      return active.has(number) && startedCount === before ? 'later' : 'unknown';
+      if (!active.has(number) || startedCount > before) return 'unknown';
+      // Temporal has had this one for all that time, and has taken no other either: it is slow, or cannot be reached.
+      return (await workflows.isReachable()) ? 'unknown' : 'later';
     },
   };
 

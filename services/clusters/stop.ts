@@ -10,7 +10,7 @@ import { showCluster } from '../shown.ts';
 export async function stopCluster(context: Context, { number }: { number: number }): Promise<Cluster> {
   const { deps, actor } = context;
   requireScope(actor, 'write');
-  const known = await deps.views.cluster(actor.workspace, number);
+  const known = await deps.views.clusterRow(actor.workspace, number);
   requireMayEnd(actor, 'Cluster', known.record);
   if (known.view.endedAtMs !== null) return showCluster(context, known);
   const { workspace, user: by } = actor;

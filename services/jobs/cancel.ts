@@ -10,7 +10,7 @@ import { showJob } from '../shown.ts';
 export async function cancelJob(context: Context, { number }: { number: number }): Promise<Job> {
   const { deps, actor } = context;
   requireScope(actor, 'write');
-  const known = await deps.views.job(actor.workspace, number);
+  const known = await deps.views.jobRow(actor.workspace, number);
   requireMayEnd(actor, 'Job', known.record);
   if (known.view.endedAtMs !== null) return showJob(context, known);
   const { workspace, user: by } = actor;

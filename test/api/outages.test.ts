@@ -40,7 +40,9 @@ describe('while Temporal is unavailable', () => {
       await held.promise;
       return start(what);
     };
-    expect(await create(api)).toMatchObject({ status: 201, body: { acceptedForLater: true } });
+    const created = await create(api);
+    expect(created).toMatchObject({ status: 201, body: { warnings: [] } });
+    expect(await rowOf(api, created.body.number)).toMatchObject({ state: 'admitted' });
     held.resolve();
     await eventually(() => api.workflows.starts.length === 1);
   });
