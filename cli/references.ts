@@ -1,4 +1,4 @@
-// From what people type to a number: a number is taken as it is, a name is looked up by the server.
+// Resolves a job or cluster to its number: a number is used as it is, the server finds a name.
 import type { Client } from '../sdk/client.ts';
 import { NotFoundError } from '../sdk/client.ts';
 import type { Reference } from './arguments.ts';
@@ -26,6 +26,6 @@ async function numberOf(
   throw new NotFoundError(`no open ${noun} has the name ${reference}`, {
     code: 'NOT_FOUND',
     status: 404,
-    hint: `What is over has given its name back: find its number with ropewalk ${group} list.`,
+    hint: `An ended ${noun} releases its name: find its number with ropewalk ${group} list.`,
   });
 }

@@ -1,4 +1,4 @@
-// Batch jobs: create them, look at them, wait for them.
+// Batch jobs: create, read, cancel, and wait for them.
 import type { CreatedJob, CreateJob, Job, JobEvent, LogLine, Task } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
 import { createOwn } from './create-own.ts';
@@ -21,45 +21,45 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** The same key with the same input never makes a second job (for 24 h). A new one per call unless given. */
+  /** The same key with the same input creates one object only (for 24 h). By default each call has a new key. */
   idempotencyKey?: string;
 }
 
 export interface ListOptions extends CallOptions {
-  /** Items per page, 1 to 1,000; 100 unless given. */
+  /** Items per page, 1 to 1,000; 100 by default. */
   limit?: number;
   /** The `next` of an earlier page. */
   after?: string;
 }
 
 export interface FindableListOptions extends ListOptions {
-  /** Only the open one of this name. */
+  /** Only the open object of this name. */
   name?: string;
 }
 
 export interface JobsApi {
   /**
-   * Submits a job. `privateToCreator` keeps what its tasks print from others; an instance that nobody has answered for
-   * `deadMan` ends by itself. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
+   * Submits a job. `privateToCreator` hides the output of its tasks from other users. An instance that gets no answer from the
+   * API for `deadMan` ends itself. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
    */
   create(input: CreateJob, options?: CreateOptions): Promise<CreatedJob>;
-  /** What `create` would launch, and what it would cost an hour; launches nothing. Throws ValidationError. */
+  /** What `create` would launch, and its price per hour. Launches nothing. Throws ValidationError. */
   plan(input: CreateJob, options?: CallOptions): Promise<Plan>;
   /** Throws NotFoundError. */
   get(number: number, options?: CallOptions): Promise<Job>;
-  /** The open job of that name, or null: what is over is known by its number. */
+  /** The open job of that name, or null. An ended job is found by its number only. */
   find(name: string, options?: CallOptions): Promise<Job | null>;
   /** Newest first. */
   list(options?: FindableListOptions): Paged<Job>;
   /** A job's tasks, by index. Throws NotFoundError. */
   tasks(number: number, options?: ListOptions): Paged<Task>;
-  /** What tasks printed; each task's lines in order. Throws NotFoundError, or ConnectionError midway if not followed. */
+  /** Output of tasks; the lines of each task are in order. Throws NotFoundError, or ConnectionError midway if not followed. */
   logs(number: number, options?: LogOptions): AsyncGenerator<LogLine, void, undefined>;
-  /** What happened to the job, oldest first, its newest ten errors among it. `follow` goes on until the job is over. */
+  /** Events of the job, oldest first, including its newest ten errors. `follow` continues until the job has ended. */
   events(number: number, options?: EventOptions): AsyncGenerator<JobEvent, void, undefined>;
-  /** Asks a job to end; `wait` tells when it has. Harmless when it is over. Throws NotFoundError. */
+  /** Cancels the job; `wait` resolves when it has ended. Has no effect on an ended job. Throws NotFoundError. */
   cancel(number: number, options?: CallOptions): Promise<void>;
-  /** Resolves with the job once it is `done`, `error` or `cancelled`; none of these throws. */
+  /** Resolves when the job is `done`, `error` or `cancelled`; none of these throws. */
   wait(number: number, options?: WaitOptions): Promise<Job>;
 }
 
@@ -90,7 +90,7 @@ export function createJobsApi(request: SendRequest): JobsApi {
   };
 }
 
-/** Any list route: they all page alike. */
+/** Reads any list route: all have the same pages. */
 export function listOf<T>(request: SendRequest, path: string, options: FindableListOptions = {}): Paged<T> {
   const { limit, name, signal } = options;
   const fetchPage = (after: string | undefined): Promise<Page<T>> =>

@@ -1,4 +1,4 @@
-// `ropewalk batch status [N]`: the newest jobs, one job, or one job's tasks.
+// `ropewalk batch status [N]`: prints the newest jobs, one job, or the tasks of a job.
 import { Command } from 'commander';
 
 import type { Client, Task } from '../../../sdk/client.ts';
@@ -24,9 +24,10 @@ export function statusCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('status')
     .description('Show the newest jobs, or one job. Times are local.')
     .argument('[job]', 'number, or name of an open job', parseReference)
-    .option('--tasks', "the job's tasks, a row each");
+    .option('--tasks', "the job's tasks, one row each");
   return withFormat(withConnection(command)).action(async (reference: Reference | undefined, flags: StatusFlags) => {
-    if (reference === undefined && flags.tasks === true) throw new UsageError('--tasks needs a job');
+    if (reference === undefined && flags.tasks === true)
+      throw new UsageError('--tasks needs a job', 'For example: ropewalk batch status 12 --tasks.');
     const client = await connect(context, flags);
     if (reference === undefined) {
       await showList(context, client, newest, flags);

@@ -1,4 +1,4 @@
-// `ropewalk cluster list`: the clusters of the workspace, newest first.
+// `ropewalk cluster list`: lists the clusters of the workspace, newest first.
 import { Command } from 'commander';
 
 import type { Cluster } from '../../../sdk/client.ts';
