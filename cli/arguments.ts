@@ -1,10 +1,10 @@
-// Words of the command line that are numbers, times or pairs: read here, so that mistakes are told by name, exit code 2.
+// Parsers of numbers, times and pairs on the command line. Commander names the option in the error, exit code 2.
 import { InvalidArgumentError } from 'commander';
 
-/** How people say which job or cluster they mean; references.ts finds its number. */
+/** A job or cluster as the user names it; references.ts finds its number. */
 export type Reference = number | string;
 
-/** Digits are a number, also where a name is made of digits only. */
+/** Digits are always a number, also when a name consists of digits. */
 export function parseReference(text: string): Reference {
   if (/^[1-9]\d{0,11}$/.test(text)) return Number(text);
   if (!/^\d+$/.test(text) && /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(text)) return text;
@@ -21,7 +21,7 @@ export function parseWorkers(text: string): number {
   throw new InvalidArgumentError('Give a number of workers, for example 4.');
 }
 
-/** Of something that is limited; 0 allows none. */
+/** A limit; 0 allows none. */
 export function parseAmount(text: string): number {
   if (/^\d{1,7}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Give a whole number, 0 or more.');
@@ -32,26 +32,26 @@ export function parseLimit(text: string): number {
   throw new InvalidArgumentError('Give a whole number of at least 1.');
 }
 
-/** In milliseconds. Only for what this program itself waits for: durations for the server are read there. */
+/** In milliseconds. Only for waits of this program: the server parses all other durations. */
 export function parseTimeout(text: string): number {
   const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?)\s*(s|m|h)?$/.exec(text) ?? [];
   if (count !== undefined) return Number(count) * (unitMs[unit ?? 's'] ?? 0);
   throw new InvalidArgumentError('Give seconds, or for example 90s, 5m, 1h.');
 }
 
-/** A time, or how long ago it was. */
+/** A time, or an age such as 10m. */
 export function parseSince(text: string): Date {
   const ago = /^(\d{1,9})\s*(s|m|h|d)$/.exec(text);
   if (ago !== null) return new Date(Date.now() - Number(ago[1]) * (unitMs[ago[2] ?? 's'] ?? 0));
   const time = new Date(text);
   if (Number.isNaN(time.getTime()))
-    throw new InvalidArgumentError('Give a time (2026-01-31T12:00) or how long ago (10m, 2h).');
+    throw new InvalidArgumentError('Give a time (2026-01-31T12:00) or an age (10m, 2h).');
   return time;
 }
 
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** For options that may be given several times. */
+/** For options that can be repeated. */
 export function collect(text: string, before: string[] = []): string[] {
   return [...before, text];
 }

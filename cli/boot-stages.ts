@@ -1,4 +1,4 @@
-// How the instances of a cluster came up: what each stage took, a row each, the slowest first.
+// Start times of a cluster's instances: the duration of each stage, one row per instance, the slowest first.
 import type { Cluster } from '../sdk/client.ts';
 import { formatTable } from './table.ts';
 import type { Column } from './table.ts';
@@ -18,7 +18,7 @@ const titles = {
 type Name = keyof typeof titles;
 const names: readonly Name[] = ['launched', 'running', 'agent', 'environment', 'dask'];
 
-/** Empty when no instance has any. */
+/** Empty when no instance has stages. */
 export function formatStages(instances: readonly Instance[]): string[] {
   const known = instances.flatMap(({ id, role, stages = [] }) => (stages.length < 2 ? [] : [{ id, role, stages }]));
   if (known.length === 0) return [];
@@ -28,10 +28,10 @@ export function formatStages(instances: readonly Instance[]): string[] {
     { title: 'Role', align: 'left' },
     { title: 'Requested', align: 'right' },
     ...shown.map((name) => ({ title: titles[name], align: 'right' as const })),
-    { title: 'Together', align: 'right' },
+    { title: 'Total', align: 'right' },
   ];
   const rows = known
-    .toSorted((a, b) => togetherMs(b.stages) - togetherMs(a.stages))
+    .toSorted((a, b) => totalMs(b.stages) - totalMs(a.stages))
     .slice(0, maxRows)
     .map(({ id, role, stages }) => [
       id,
@@ -40,14 +40,14 @@ export function formatStages(instances: readonly Instance[]): string[] {
       ...shown.map((name) => spanOf(stages, name)),
       formatSpan(stages[0]?.at ?? null, stages.at(-1)?.at ?? null),
     ]);
-  const more = known.length > maxRows ? [`  and ${known.length - maxRows} that were faster`] : [];
+  const more = known.length > maxRows ? [`  and ${known.length - maxRows} faster instances`] : [];
   return [formatTable(columns, rows), ...more];
 }
 
-/** From the stage before it that is known. */
+/** Since the previous known stage. */
 function spanOf(stages: Stages, name: Name): string {
   const at = stages.findIndex((stage) => stage.name === name);
   return at < 1 ? '' : formatSpan(stages[at - 1]?.at ?? null, stages[at]?.at ?? null);
 }
 
-const togetherMs = (stages: Stages): number => Date.parse(stages.at(-1)?.at ?? '0') - Date.parse(stages[0]?.at ?? '0');
+const totalMs = (stages: Stages): number => Date.parse(stages.at(-1)?.at ?? '0') - Date.parse(stages[0]?.at ?? '0');

@@ -1,4 +1,4 @@
-// How a cluster looks on a terminal: its row in a table, its progress, and all there is to say about it.
+// Clusters on a terminal: a table row, one line of progress, and all details.
 import type { Cluster } from '../sdk/client.ts';
 import { formatFailure, groupFailures } from '../sdk/client.ts';
 import { formatStages } from './boot-stages.ts';
@@ -44,7 +44,7 @@ export function formatCluster(cluster: Cluster): string {
   return `Cluster ${number} (${name}) ${status}: ${parts.join(', ')}${why}`;
 }
 
-/** Everything: the line above, the scheduler, the workers by state, what failed and why, what happened. */
+/** The line above, the scheduler, the workers by state, failures with their reasons, and events. */
 export function formatDetails(cluster: Cluster): string {
   const { createdAt, readyAt, endedAt, user, events } = cluster;
   const ready = formatSpan(createdAt, readyAt);
@@ -69,8 +69,8 @@ export function formatEvent({ at, code, text }: Cluster['events'][number]): stri
 }
 
 function waitText({ since, nextTry, until, text }: NonNullable<Cluster['waitingForCapacity']>): string {
-  const end = until === null ? '' : `, until ${formatTime(until)} at most`;
-  return `since ${formatTime(since)}, asked for again at ${formatTime(nextTry)}${end}: ${text}`;
+  const end = until === null ? '' : `, until ${formatTime(until)} at the latest`;
+  return `since ${formatTime(since)}, next attempt at ${formatTime(nextTry)}${end}: ${text}`;
 }
 
 function daskFacts({ instances, dask }: Cluster): string[] {
@@ -97,14 +97,14 @@ function daskFacts({ instances, dask }: Cluster): string[] {
   return facts;
 }
 
-/** `2 started, 1 starting (environment)`: as many groups as there are different states. */
+/** `2 started, 1 starting (environment)`: one group for each state. */
 function countStates(instances: readonly Instance[]): string {
   const counts = new Map<string, number>();
   for (const instance of instances) counts.set(stateOf(instance), (counts.get(stateOf(instance)) ?? 0) + 1);
   return [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
 }
 
-/** One word for an instance and what runs on it; a reason follows in brackets when it went wrong. */
+/** The state of an instance and its process; a failure's code follows in brackets. */
 function stateOf({ state, process, reason }: Instance): string {
   const why = process?.reason ?? reason;
   const because = why === null ? '' : ` (${why.code})`;
@@ -116,7 +116,7 @@ function stateOf({ state, process, reason }: Instance): string {
 
 function workersOf({ dask, target, job }: Cluster): string {
   if (dask !== null) return `${dask.workersStarted} / ${dask.workersWanted}`;
-  // Not known yet, or the instances of a job, which are no Dask workers.
+  // Not known yet; instances of a job are not Dask workers.
   return job === null ? `0 / ${Math.max(0, target - 1)}` : '-';
 }
 
@@ -124,7 +124,7 @@ function fact(name: string, value: string): string {
   return `${name.padEnd(10)} ${oneLine(value)}`;
 }
 
-/** Texts of a failed installation have many lines. */
+/** Error messages of an installer have many lines. */
 function oneLine(text: string, indent = 0): string {
   return ' '.repeat(indent) + text.trim().replace(/\s*\n\s*/g, ' | ');
 }

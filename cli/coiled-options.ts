@@ -1,5 +1,5 @@
-// Options of `coiled batch run` that are no options of ours. They are taken so that a command line that people have
-// keeps working, and sent on by name: the server knows which have no effect and which it must refuse.
+// Options of `coiled batch run` that Ropewalk does not have. They are accepted so that existing command lines work, and are sent
+// to the server by name: it warns about those without effect, and refuses those that would change the result.
 import type { Command } from 'commander';
 import { Option } from 'commander';
 

@@ -1,5 +1,5 @@
-// Where the API is and how to sign in: flag over environment over config.yaml, each of the two on its own.
-// The token is never printed, whatever goes wrong.
+// Resolves the API's address and the token, each on its own: flag, then environment, then config.yaml.
+// No error contains the token.
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
@@ -21,7 +21,7 @@ export async function resolveConnection(
   const apiUrl = givenUrl(flags, context.env);
   const token =
     flags.tokenFile === undefined ? context.env['ROPEWALK_TOKEN'] : await readToken(flags.tokenFile, context.cwd);
-  // A broken file must not stop someone who does not need it.
+  // An invalid file must not stop a user who does not need it.
   const config = apiUrl !== undefined && token ? {} : await readConfig(file);
   return {
     apiUrl: checkUrl(apiUrl ?? config['apiUrl'] ?? missingUrl(file)),
@@ -29,7 +29,7 @@ export async function resolveConnection(
   };
 }
 
-/** For signing in: everything but the token. */
+/** The address without a token, for signing in. */
 export async function resolveApiUrl(
   flags: Pick<ConnectionFlags, 'apiUrl'>,
   { env, home }: Pick<CliContext, 'env' | 'home'>,
@@ -62,7 +62,7 @@ export async function readToken(path: string, cwd: string): Promise<string> {
   return token;
 }
 
-/** The texts of the file; no file is an empty one. */
+/** The settings of the file; empty when there is no file. */
 export async function readConfig(file: string): Promise<Record<string, string>> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -70,9 +70,9 @@ export async function readConfig(file: string): Promise<Record<string, string>> 
   });
   const parsed = parseYaml(text, file);
   if (parsed === null || parsed === undefined) return {};
-  if (typeof parsed !== 'object' || Array.isArray(parsed)) throw notValid(file, 'it is not a list of settings');
+  if (typeof parsed !== 'object' || Array.isArray(parsed)) throw notValid(file, 'it is not a map of settings');
   const wrong = Object.entries(parsed).find(([, value]) => typeof value !== 'string');
-  if (wrong !== undefined) throw notValid(file, `${wrong[0]} is not a text`);
+  if (wrong !== undefined) throw notValid(file, `${wrong[0]} is not a string`);
   return Object.fromEntries(Object.entries(parsed));
 }
 
@@ -80,18 +80,18 @@ function parseYaml(text: string, file: string): unknown {
   try {
     return parse(text);
   } catch {
-    // The parser's own message quotes the line, which may hold the token.
+    // The parser's message quotes the line, which can contain the token.
     throw notValid(file, 'it is not YAML');
   }
 }
 
 function notValid(file: string, why: string): UsageError {
-  return new UsageError(`${file} is not a valid configuration: ${why}`, 'Mend it, or move it away.');
+  return new UsageError(`${file} is not a valid configuration: ${why}`, 'Correct the file, or move it away.');
 }
 
 function missing(what: string, where: string, file: string): never {
   throw new UsageError(
-    `no ${what} is known`,
+    `the ${what} is not set`,
     `Set ${where}; or sign in with \`ropewalk login\`, or start \`ropewalk dev\`: both write ${file}.`,
   );
 }

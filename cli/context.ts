@@ -1,4 +1,4 @@
-// What every command gets: the world around it, and a client made from flags, environment and configuration file.
+// The input of every command: environment, home, directory and output; and the API client for its connection flags.
 import type { Command } from 'commander';
 import { Option } from 'commander';
 
@@ -9,13 +9,13 @@ import type { Output } from './output.ts';
 
 export interface CliContext {
   env: Record<string, string | undefined>;
-  /** Ropewalk's home directory, which holds config.yaml. */
+  /** Ropewalk's home directory, which contains config.yaml. */
   home: string;
   cwd: string;
   output: Output;
 }
 
-/** A command's way to say its exit code. */
+/** Sets the exit code of the command. */
 export type Finish = (exitCode: number) => void;
 
 export interface ConnectionFlags {
@@ -27,15 +27,17 @@ export interface FormatFlag {
   format: 'table' | 'json';
 }
 
-/** There is no --token: other users of the machine can read a command line. */
+/** There is no --token, because other users of the machine can read a command line. */
 export function withConnection(command: Command): Command {
   return command
-    .option('--api-url <url>', 'where the API is (else ROPEWALK_API_URL, else config.yaml)')
-    .option('--token-file <path>', 'a file that holds the token (else ROPEWALK_TOKEN, else config.yaml)');
+    .option('--api-url <url>', 'address of the API (default: ROPEWALK_API_URL, then config.yaml)')
+    .option('--token-file <path>', 'file that contains the token (default: ROPEWALK_TOKEN, then config.yaml)');
 }
 
 export function withFormat(command: Command): Command {
-  return command.addOption(new Option('--format <format>', 'how to print').choices(['table', 'json']).default('table'));
+  return command.addOption(
+    new Option('--format <format>', 'output format').choices(['table', 'json']).default('table'),
+  );
 }
 
 export async function connect(context: CliContext, flags: ConnectionFlags): Promise<Client> {

@@ -1,4 +1,4 @@
-// --env, --secret-env and their files: from words to names and values. Values never appear in an error.
+// Parses --env, --secret-env and their files. Errors never contain values.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util';
 import type { CliContext } from './context.ts';
 import { UsageError } from './errors.ts';
 
-/** Files first, in order, then pairs: what is nearer to the user wins. */
+/** Files first, in order, then pairs; a later value wins. */
 export async function readEnvironment(
   option: '--env' | '--secret-env',
   pairs: readonly string[],
@@ -22,19 +22,19 @@ export async function readEnvironment(
   return result;
 }
 
-/** `KEY=val`; or only `KEY`, which takes its value from our own environment and so keeps it off the command line. */
+/** `KEY=val`; or only `KEY`, which takes its value from this program's environment and keeps it off the command line. */
 function parsePair(option: string, pair: string, env: CliContext['env']): [string, string] {
   const at = pair.indexOf('=');
   const name = at === -1 ? pair : pair.slice(0, at);
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
     throw new UsageError(
-      `${option}: it must be KEY=val, with letters, digits and _ in KEY`,
+      `${option}: must be KEY=val, with letters, digits and _ in KEY`,
       `For example ${option} MODE=fast.`,
     );
   }
   const value = at === -1 ? env[name] : pair.slice(at + 1);
   if (value === undefined)
-    throw new UsageError(`${option} ${name}: no value, and the environment has no ${name} either`);
+    throw new UsageError(`${option} ${name}: has no value, and the environment has no variable ${name}`);
   return [name, value];
 }
 

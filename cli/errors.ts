@@ -1,10 +1,10 @@
-// How an error ends a command: what happened, what to do, the request's id; and the exit code.
+// Errors of commands: the message, how to fix it, the request's id, and the exit code.
 import { ClusterFailedError, ClusterTimeoutError, RopewalkApiError, ValidationError } from '../sdk/client.ts';
 import type { Output } from './output.ts';
 
 export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
-/** The command line, or a file it names, is at fault. */
+/** The command line, or a file it names, is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly hint: string | undefined;
@@ -26,12 +26,12 @@ export class CommandError extends Error {
   }
 }
 
-/** Ctrl-C. The message says what goes on without us and how to come back to it. */
+/** Ctrl-C. The message names the job or cluster that continues, and the command that shows it. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** Prints to stderr and answers with the exit code. */
+/** Prints the error to stderr and returns the exit code. */
 export function reportError(error: unknown, output: Output): number {
   if (error instanceof Interrupted) {
     output.err(error.message);
@@ -49,12 +49,12 @@ export function reportError(error: unknown, output: Output): number {
   if (error instanceof ClusterFailedError || error instanceof ClusterTimeoutError) {
     const number = error.cluster?.number;
     const where =
-      number === undefined ? undefined : `ropewalk cluster get ${number} and cluster logs ${number} tell more.`;
+      number === undefined ? undefined : `See ropewalk cluster get ${number} and ropewalk cluster logs ${number}.`;
     output.err(lines(error.message, where));
     return exitCodes.failed;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  output.err(lines(text, 'This is a mistake in ropewalk itself: please report it with the lines above.'));
+  output.err(lines(text, 'This is a bug in ropewalk: please report it with the lines above.'));
   return exitCodes.failed;
 }
 

@@ -76,7 +76,7 @@ async function fileOfWord(
   return null;
 }
 
-/** As Coiled does it: a file goes into the working directory under its name, a directory's content without its name. */
+/** As in Coiled: a file is put into the working directory under its name, a directory's content without the directory's name. */
 async function filesOfUpload(upload: string, cwd: string): Promise<Found[]> {
   const source = resolve(cwd, upload);
   const info = await stat(source).catch((error: NodeJS.ErrnoException) => {
@@ -90,7 +90,7 @@ async function filesOfUpload(upload: string, cwd: string): Promise<Found[]> {
   return walk(source, '', new Set());
 }
 
-/** `visited` holds real paths: a link to a directory above must not be followed forever. */
+/** `visited` has real paths: a link to a parent directory must not be followed forever. */
 async function walk(directory: string, prefix: string, visited: Set<string>): Promise<Found[]> {
   const real = await realpath(directory);
   if (visited.has(real)) return [];

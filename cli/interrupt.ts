@@ -1,12 +1,12 @@
-// Ctrl-C: the first one leaves what runs elsewhere alone and says how to come back, the second one ends us at once.
+// Ctrl-C: the first stops this command but not the job or cluster; the second exits immediately.
 import { exitCodes, Interrupted } from './errors.ts';
 
-/** A terminal's Ctrl-C reaches us directly and through bin/ropewalk.mjs: signals this close together are one. */
+/** A terminal's Ctrl-C arrives directly and through bin/ropewalk.mjs: signals this close together count as one. */
 const samePressMs = 500;
 
-/** Runs `work`; after Ctrl-C its signal aborts with Interrupted, whose message is what `comeBack` says then. */
+/** Runs `work`; on Ctrl-C its signal aborts with Interrupted, whose message is `describe()`. */
 export async function untilInterrupted<T>(
-  comeBack: () => string,
+  describe: () => string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
@@ -14,7 +14,7 @@ export async function untilInterrupted<T>(
   const onInterrupt = (): void => {
     if (firstAtMs === 0) {
       firstAtMs = Date.now();
-      controller.abort(new Interrupted(comeBack()));
+      controller.abort(new Interrupted(describe()));
     } else if (Date.now() - firstAtMs > samePressMs) {
       process.exit(exitCodes.interrupted);
     }

@@ -1,4 +1,4 @@
-// How a job looks on a terminal: its row in a table, its progress, its outcome.
+// Jobs on a terminal: a table row, one line of progress, and the outcome.
 import type { Job } from '../sdk/client.ts';
 import { exitCodes } from './errors.ts';
 import { clean } from './output.ts';
@@ -36,7 +36,7 @@ export function formatProgress({ number, status, tasks, staleSince }: Job): stri
   return `Job ${number} ${status}: ${parts.join(', ')}`;
 }
 
-/** One line when it is over: `Job 12 done: 10 / 10 done in 12.3 s`. */
+/** One line when it has ended: `Job 12 done: 10 / 10 done in 12.3 s`. */
 export function formatOutcome(job: Job): string {
   const { number, status, tasks, startedAt, endedAt, reason } = job;
   const parts = [`${tasks.done} / ${tasks.total} done`];
@@ -47,7 +47,7 @@ export function formatOutcome(job: Job): string {
   return `Job ${number} ${status}: ${parts.join(', ')}${span === '' ? '' : ` in ${span}`}${why}`;
 }
 
-/** The newest errors of tasks, a line each. Their numbers are task ids as users gave them. */
+/** The newest errors of tasks, one line each. Task numbers are the ids that the user gave. */
 export function formatErrors(job: Job): string[] {
   return job.recentErrors.map(({ task, attempt, text }) => `(Task ${task}) attempt ${attempt}: ${clean(text)}`);
 }

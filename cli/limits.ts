@@ -1,4 +1,4 @@
-// Limits of workspaces and users, as options: how many open jobs and clusters, instances and vCPUs at a time.
+// Limits of workspaces and users as options: concurrent open jobs and clusters, instances, and vCPUs.
 import type { Command } from 'commander';
 
 import type { SomeLimits } from '../sdk/client.ts';
@@ -12,12 +12,12 @@ export interface LimitFlags {
 
 export function withLimits(command: Command): Command {
   return command
-    .option('--running <n>', 'most open jobs and clusters', parseAmount)
-    .option('--instances <n>', 'most instances', parseAmount)
-    .option('--vcpus <n>', 'most vCPUs', parseAmount);
+    .option('--running <n>', 'maximum of open jobs and clusters', parseAmount)
+    .option('--instances <n>', 'maximum of instances', parseAmount)
+    .option('--vcpus <n>', 'maximum of vCPUs', parseAmount);
 }
 
-/** Only those that were named. */
+/** Only the given limits. */
 export function limitsOf({ running, instances, vcpus }: LimitFlags): SomeLimits {
   return {
     ...(running !== undefined && { running }),

@@ -1,5 +1,4 @@
-// Options about machines, of `cluster create` and `batch run`: what is asked for goes to the server as it was said, which
-// knows what there is.
+// Machine options of `cluster create` and `batch run`. They are sent to the server as given: it knows the available machines.
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 
@@ -12,7 +11,7 @@ interface PlaceFlags {
   region?: string;
   zone?: string;
   allowCrossZone?: boolean;
-  /** Commander's name of --no-cross-zone: false when it was given. */
+  /** Commander's name for --no-cross-zone: false when it is given. */
   crossZone?: boolean;
   arm?: boolean;
   spotPolicy?: 'on-demand' | 'spot' | 'spot_with_fallback';
@@ -43,15 +42,19 @@ export interface JobMachineFlags extends PlaceFlags {
 
 export function withClusterMachines(command: Command): Command {
   command
-    .option('--worker-vm-type <types>', 'instance type of the workers (repeatable, or a,b): any will do', collectTypes)
+    .option('--worker-vm-type <types>', 'acceptable instance type of the workers (repeatable, or a,b)', collectTypes)
     .option('--worker-cpu <n>', 'vCPUs of each worker, or a range: 2,8', parseCpu)
     .option(
       '--worker-memory <size>',
-      'memory of each worker, a tenth more or less, or a range: "8 GiB,32 GiB"',
+      'memory of each worker, within 10 percent, or a range: "8 GiB,32 GiB"',
       parseMemory,
     )
-    .option('--worker-gpu [n]', 'a GPU for each worker', parseGpu)
-    .option('--scheduler-vm-type <types>', 'instance type of the scheduler (repeatable, or a,b)', collectTypes)
+    .option('--worker-gpu [n]', 'GPUs of each worker (1 without a number)', parseGpu)
+    .option(
+      '--scheduler-vm-type <types>',
+      'acceptable instance type of the scheduler (repeatable, or a,b)',
+      collectTypes,
+    )
     .option('--scheduler-cpu <n>', 'vCPUs of the scheduler, or a range', parseCpu)
     .option('--scheduler-memory <size>', 'memory of the scheduler, or a range', parseMemory);
   return withPlace(command);
@@ -59,15 +62,15 @@ export function withClusterMachines(command: Command): Command {
 
 export function withJobMachines(command: Command): Command {
   command
-    .option('--vm-type <types>', 'instance type (repeatable, or a,b): any will do', collectTypes)
+    .option('--vm-type <types>', 'acceptable instance type (repeatable, or a,b)', collectTypes)
     .option(
       '--scheduler-vm-type <types>',
-      'instance type of the head instance alone (repeatable, or a,b)',
+      'acceptable instance type of the head instance (repeatable, or a,b)',
       collectTypes,
     )
     .option('--cpu <n>', 'vCPUs of each instance, or a range: 2,8', parseCpu)
-    .option('--memory <size>', 'memory of each instance, a tenth more or less, or a range: "8 GiB,32 GiB"', parseMemory)
-    .option('--gpu', 'a GPU for each instance');
+    .option('--memory <size>', 'memory of each instance, within 10 percent, or a range: "8 GiB,32 GiB"', parseMemory)
+    .option('--gpu', 'instances with a GPU');
   return withPlace(command);
 }
 
@@ -100,27 +103,24 @@ export function jobMachinesOf(flags: JobMachineFlags): Partial<CreateJob> {
 
 function withPlace(command: Command): Command {
   return command
-    .option(
-      '--provider <name>',
-      'where to run: a provider of the control plane, e.g. aws; its preferred one unless given',
-    )
-    .option('--region <region>', 'region of the cloud, e.g. us-west-2')
-    .option('--zone <zone>', 'zone of the region, e.g. us-east-1b; the one with the best availability unless given')
-    .option('--allow-cross-zone', 'instances may be in different zones')
-    .option('--no-cross-zone', 'all instances in one zone')
-    .option('--arm', 'ARM processors')
+    .option('--provider <name>', 'provider to run on, e.g. aws (default: the preferred one of the control plane)')
+    .option('--region <region>', 'region of the cloud, e.g. us-west-2 (default: that of the configuration)')
+    .option('--zone <zone>', 'zone of the region, e.g. us-east-1b (default: the one with the best availability)')
+    .option('--allow-cross-zone', 'allow instances in different zones')
+    .option('--no-cross-zone', 'keep all instances in one zone')
+    .option('--arm', 'use ARM processors')
     .addOption(
-      new Option('--spot-policy <policy>', 'market of the workers; the head instance is always on demand').choices([
+      new Option('--spot-policy <policy>', 'market of the workers; the head instance is always on-demand').choices([
         'on-demand',
         'spot',
         'spot_with_fallback',
       ]),
     )
-    .option('--disk-size <size>', 'disk of each instance, e.g. "100 GiB"; a number alone is GiB')
-    .option('--wait-for-capacity <duration>', 'keep asking for what the cloud does not have now, e.g. 6h')
+    .option('--disk-size <size>', 'disk of each instance, e.g. "100 GiB"; a number alone means GiB')
+    .option('--wait-for-capacity <duration>', 'retry for this long while the cloud has no capacity, e.g. 6h')
     .option('--allow-ssh', 'open port 22 of the head instance')
-    .option('--allow-ssh-from <source>', 'from where: an address, a range such as 203.0.113.0/24, or everyone')
-    .option('--allow-ingress-from <source>', 'from where clients of Dask may come in, likewise');
+    .option('--allow-ssh-from <source>', 'open port 22 to an address, a range such as 203.0.113.0/24, or everyone')
+    .option('--allow-ingress-from <source>', 'open the Dask scheduler to an address, a range, or everyone');
 }
 
 function placeOf(flags: PlaceFlags) {

@@ -1,4 +1,4 @@
-// `ropewalk`: where the command line meets the process. The only file of cli/ that reads the environment.
+// `ropewalk`: runs one command line. The only file of cli/ that reads the environment.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,8 +10,8 @@ import { createProgram } from './program.ts';
 
 /** Runs one command line (without the program's name) and resolves with the exit code. */
 export async function main(words: string[] = process.argv.slice(2)): Promise<number> {
-  endQuietlyWhenNobodyReads(process.stdout);
-  endQuietlyWhenNobodyReads(process.stderr);
+  exitWhenReaderCloses(process.stdout);
+  exitWhenReaderCloses(process.stderr);
   const { env } = process;
   const output = createOutput(process.stdout, process.stderr);
   const home = env['ROPEWALK_HOME'] || join(homedir(), '.ropewalk');
@@ -20,14 +20,14 @@ export async function main(words: string[] = process.argv.slice(2)): Promise<num
     await program.parseAsync(words, { from: 'user' });
     return exitCode();
   } catch (error) {
-    // Commander has printed its own message by now, or the help that was asked for.
+    // Commander has already printed its message, or the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     return reportError(error, output);
   }
 }
 
-/** `ropewalk batch logs 12 | head` is no error. */
-function endQuietlyWhenNobodyReads(stream: NodeJS.WriteStream): void {
+/** `ropewalk batch logs 12 | head` is not an error. */
+function exitWhenReaderCloses(stream: NodeJS.WriteStream): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(exitCodes.ok);
     throw error;

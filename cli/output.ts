@@ -1,20 +1,20 @@
-// Results to stdout, everything else to stderr. Text that came from tasks or other people never reaches a terminal with
-// its control characters: they can move the cursor, forge lines, or make a terminal type.
+// Results go to stdout, everything else to stderr. Text from tasks and other users is printed without control characters: they
+// can move the cursor, forge lines, or make a terminal send input.
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
 export interface Output {
-  /** A line (or lines) of the result. */
+  /** One or more lines of the result. */
   out(text: string): void;
-  /** Like out, but resolves when there is room for more: for logs of any length. */
+  /** Like `out`, but resolves when the stream accepts more: for logs of any length. */
   outLine(text: string): Promise<void>;
-  /** A result for programs. */
+  /** A result as JSON. */
   json(value: unknown): void;
   /** Notes, warnings, errors. */
   err(text: string): void;
-  /** Where progress is: on a terminal it replaces the line before. */
+  /** A line of progress. On a terminal it replaces the previous line of progress. */
   progress(text: string): void;
-  /** Takes the last progress off a terminal: somebody else writes there now. */
+  /** Erases the last line of progress, before another program writes to the terminal. */
   endProgress(): void;
 }
 
@@ -51,7 +51,7 @@ export function createOutput(stdout: Writable, stderr: Writable & { isTTY?: bool
   };
 }
 
-/** JSON that is safe to look at: the control characters that JSON itself lets through are escaped as well. */
+/** JSON that is safe to print: control characters that JSON allows are escaped too. */
 export function toJson(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent).replace(
     /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
@@ -60,13 +60,13 @@ export function toJson(value: unknown, indent = 0): string {
 }
 
 // Sequences of ECMA-48, after one ESC or its eight-bit form: CSI, then strings (OSC, DCS, SOS, PM, APC) up to their end,
-// then two-character escapes. Written as texts because a pattern of control characters is usually a mistake.
+// then two-character escapes.
 const csi = '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]';
 const string =
   '(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u001b\\\\|\\u009c)?';
 const short = '\\u001b[ -/]*[0-~]?';
 const escapes = new RegExp([csi, string, short].join('|'), 'g');
-// All control characters but the tab, and those that reverse the direction of what follows.
+// All control characters except the tab, and characters that reverse the direction of text.
 const controls = /(?!\t)\p{Cc}|[\u2028-\u202e\u2066-\u2069]/gu;
 
 /** One line of text without terminal escapes and control characters. */

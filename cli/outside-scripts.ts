@@ -1,5 +1,5 @@
-// Which of the files that a command names by an absolute path, `~/` or `../` are the user's scripts. Those are sent with the job;
-// other such paths mean programs and data of the instance, e.g. /usr/bin/python3.
+// Decides which files that a command names by an absolute path, `~/` or `../` are the user's scripts. Scripts are sent with the
+// job; other such paths mean programs and data of the instance, e.g. /usr/bin/python3.
 import { basename, delimiter, dirname } from 'node:path';
 
 /** `path` is absolute; `content` is the whole file; `searchPath` is the user's PATH. */

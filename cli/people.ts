@@ -1,4 +1,4 @@
-// How people, tokens and limits look on a terminal.
+// Users, tokens and limits on a terminal.
 import type { CreatedToken, Limits, SomeLimits, Token, User, Whoami, WorkspaceInfo } from '../sdk/client.ts';
 import type { CliContext, FormatFlag } from './context.ts';
 import { formatTable } from './table.ts';
@@ -25,19 +25,19 @@ function stateOf({ revokedAt, expiresAt }: Token, nowMs: number): string {
   return expiresAt !== null && Date.parse(expiresAt) <= nowMs ? 'expired' : 'valid';
 }
 
-/** The token alone on stdout, so that `TOKEN=$(ropewalk token create)` is all it takes; what it is on stderr. */
+/** Prints only the token on stdout, for `TOKEN=$(ropewalk token create)`, and its description on stderr. */
 export function showCreatedToken({ output }: CliContext, created: CreatedToken): void {
   const { id, token, user, workspace, scopes, expiresAt } = created;
-  const until = expiresAt === null ? 'good until it is revoked' : `good until ${formatTime(expiresAt)}`;
+  const until = expiresAt === null ? 'valid until it is revoked' : `valid until ${formatTime(expiresAt)}`;
   output.err(`Token ${id} of ${user} (workspace ${workspace}): ${scopes.join(', ')}; ${until}.`);
-  output.err('It is shown this once: keep it where only you can read it.');
+  output.err('It is shown only now: store it where only you can read it.');
   output.out(token);
 }
 
-/** `ada (workspace default): admin; this token may read, write` */
+/** `ada (workspace default): admin; token abcdefghijkl with the scopes read, write` */
 export function formatWhoami({ user, workspace, role, scopes, tokenId, expiresAt }: Whoami): string {
   const until = expiresAt === null ? '' : ` until ${formatTime(expiresAt)}`;
-  return `${user} (workspace ${workspace}): ${role}; token ${tokenId} may ${scopes.join(', ')}${until}`;
+  return `${user} (workspace ${workspace}): ${role}; token ${tokenId} with the scopes ${scopes.join(', ')}${until}`;
 }
 
 const kinds = ['running', 'instances', 'vcpus'] as const;
@@ -55,7 +55,7 @@ export function formatWorkspace({ slug, limits, perUser, use, users }: Workspace
   const rows = [
     [`workspace ${slug}`, ...usage(use, limits)],
     ...users.map((user) => [`  ${user.name}`, ...usage(user.use, {})]),
-    ['for each user', ...kinds.map((kind) => (perUser[kind] === undefined ? '' : `at most ${perUser[kind]}`))],
+    ['limit of each user', ...kinds.map((kind) => (perUser[kind] === undefined ? '' : String(perUser[kind])))],
   ];
   return formatTable([left('Used of allowed'), ...usageColumns], rows);
 }
@@ -64,7 +64,7 @@ function usage(use: Limits, limits: SomeLimits): string[] {
   return kinds.map((kind) => (limits[kind] === undefined ? String(use[kind]) : `${use[kind]} / ${limits[kind]}`));
 }
 
-/** A table for people, the value itself for programs. */
+/** Prints the value as text, or as JSON. */
 export function show<T>({ output }: CliContext, { format }: FormatFlag, value: T, text: (value: T) => string): void {
   if (format === 'json') output.json(value);
   else output.out(text(value));

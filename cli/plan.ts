@@ -1,20 +1,20 @@
-// How a plan looks on a terminal: what would be launched, in which order it is tried, and what it would cost.
+// Plans on a terminal: the instances that would be launched, the order of attempts, and the price.
 import type { Plan } from '../sdk/client.ts';
 import type { CliContext, FormatFlag } from './context.ts';
 import { show } from './people.ts';
 import { formatTable } from './table.ts';
 import { typeCells, typeColumns } from './type-cells.ts';
 
-/** `head` is what people call the first instance: the scheduler, or the head of a job. */
+/** `head` is the user's word for the first instance: `scheduler`, or `head` of a job. */
 export function showPlan(context: CliContext, flags: FormatFlag, plan: Plan, head: string): void {
   for (const warning of plan.warnings) context.output.err(`warning: ${warning}`);
   show(context, flags, plan, (found) => formatPlan(found, head));
 }
 
-/** `$1.92 an hour if the first choice is had, at most $3.84` */
+/** `$1.92 per hour with the first choice, at most $3.84` */
 export function formatPrice({ firstChoice, max }: Plan['pricePerHour']): string {
-  if (firstChoice === max) return `${dollars(max)} an hour`;
-  return `${dollars(firstChoice)} an hour if the first choice is had, at most ${dollars(max)}`;
+  if (firstChoice === max) return `${dollars(max)} per hour`;
+  return `${dollars(firstChoice)} per hour with the first choice, at most ${dollars(max)}`;
 }
 
 function formatPlan(plan: Plan, head: string): string {
@@ -28,7 +28,7 @@ function formatPlan(plan: Plan, head: string): string {
   const oneOfThem = allowCrossZone || zones.length === 1 || alone ? '' : '; all instances in one of them';
   return [
     formatTable(
-      [{ title: 'in the order tried', align: 'left' }, ...typeColumns],
+      [{ title: 'in order of attempts', align: 'left' }, ...typeColumns],
       [...rows(plan.head, head), ...(alone ? [] : rows(workers, counted(workers.count, 'worker')))],
     ),
     ...(plan.region === null ? [] : [`Region:  ${plan.region}`]),
@@ -42,7 +42,7 @@ function formatPlan(plan: Plan, head: string): string {
   ].join('\n');
 }
 
-const more = 'disks, addresses and traffic come on top';
+const more = 'disks, addresses and traffic are extra';
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const rows = ({ types }: Plan['head'], role: string): string[][] =>

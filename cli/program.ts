@@ -1,4 +1,4 @@
-// The tree of commands: what can be said. What it does is one file per command.
+// The tree of commands. Each command is a file of commands/.
 import { Command } from 'commander';
 
 import { cancelCommand } from './commands/batch/cancel.ts';
@@ -41,7 +41,7 @@ import { version } from './version.ts';
 
 export interface Program {
   program: Command;
-  /** Of the command that ran, once parseAsync has resolved. */
+  /** The exit code of the command, once parseAsync has resolved. */
   exitCode: () => number;
 }
 
@@ -82,21 +82,21 @@ export function createProgram(context: CliContext): Program {
     for (const create of commands) parent.addCommand(create(context, finish));
     return parent;
   };
-  const batch = group('batch', 'Batch jobs: one command, run as many tasks, on as many instances.', batchCommands);
+  const batch = group('batch', 'Batch jobs: one command, run as many tasks on many instances.', batchCommands);
   const cluster = group(
     'cluster',
-    'Dask clusters: a scheduler and workers that outlive your terminal.',
+    'Dask clusters: a scheduler and workers that run independently of your terminal.',
     clusterCommands,
   );
-  const token = group('token', 'Tokens: what programs and machines sign in with.', tokenCommands);
-  const user = group('user', 'The people of a workspace, their roles and limits.', userCommands);
+  const token = group('token', 'Tokens, with which programs and machines sign in.', tokenCommands);
+  const user = group('user', 'Users of a workspace, their roles and limits.', userCommands);
   const workspace = group(
     'workspace',
-    'Workspaces: what is used of what is allowed; for operators: all.',
+    'Limits and usage of the workspace; for operators, all workspaces.',
     workspaceCommands,
   );
   const program = new Command('ropewalk')
-    .description('Durable batch jobs and Dask clusters on your own machines.')
+    .description('Durable batch jobs and Dask clusters on your own VMs.')
     .version(version)
     .enablePositionalOptions()
     .addCommand(batch)
@@ -119,11 +119,11 @@ export function createProgram(context: CliContext): Program {
   return { program, exitCode: () => code };
 }
 
-/** Commander ends the process itself unless told not to, and settings do not reach commands added ready-made. */
+/** By default Commander exits the process; and its settings do not apply to subcommands that are added as objects. */
 function configure(command: Command, { output }: CliContext): void {
   command
     .exitOverride()
-    .showHelpAfterError('(--help tells more)')
+    .showHelpAfterError('(see --help)')
     .configureOutput({
       writeOut: (text) => output.out(text.trimEnd()),
       writeErr: (text) => output.err(text.trimEnd()),

@@ -1,4 +1,4 @@
-// From what people type to a number: a number is taken as it is, a name is looked up by the server.
+// Resolves a job or cluster to its number: a number is used as it is, the server finds a name.
 import type { Client } from '../sdk/client.ts';
 import { NotFoundError } from '../sdk/client.ts';
 import type { Reference } from './arguments.ts';

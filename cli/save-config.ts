@@ -1,4 +1,4 @@
-// Writes config.yaml, which holds a token: whole or not at all, and readable for its owner only.
+// Writes config.yaml, which contains a token: atomically, and readable by its owner only.
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 
 import { stringify } from 'yaml';
@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { configFile, readConfig } from './config.ts';
 import { UsageError } from './errors.ts';
 
-/** Changes what is named; undefined takes it away. A file that is not valid stays as it is: UsageError. */
+/** Changes the given settings; undefined removes one. Throws UsageError, and changes nothing, when the file is not valid. */
 export async function saveConfig(home: string, change: Record<string, string | undefined>): Promise<string> {
   const file = configFile(home);
   const config = { ...(await readConfig(file)), ...change };
@@ -15,7 +15,7 @@ export async function saveConfig(home: string, change: Record<string, string | u
   try {
     await mkdir(home, { recursive: true, mode: 0o700 });
     await writeFile(whole, stringify(kept), { mode: 0o600 });
-    // The mode above counts for new files only.
+    // `mode` above applies to new files only.
     await chmod(whole, 0o600);
     await rename(whole, file);
   } catch (error) {

@@ -1,4 +1,4 @@
-// A token from standard input: typed without being shown on a terminal, else read as it comes.
+// Reads a token from standard input. A terminal does not show it.
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
@@ -12,12 +12,12 @@ export async function readSecret(what: string, output: Output): Promise<string> 
   const text = stdin.isTTY ? await typed(what, output) : await readAll(stdin);
   const secret = text.trim();
   if (secret === '')
-    throw new UsageError(`no ${what} came on standard input`, `For example: ropewalk login --token < file`);
+    throw new UsageError(`standard input has no ${what}`, `For example: ropewalk login --token < file`);
   return secret;
 }
 
 async function typed(what: string, output: Output): Promise<string> {
-  output.err(`Paste the ${what}, which is not shown, and press Enter:`);
+  output.err(`Paste the ${what} (it is not shown) and press Enter:`);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -37,7 +37,7 @@ async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
   for await (const chunk of stream) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new UsageError('what came on standard input is too long for a token');
+    if (bytes > maxBytes) throw new UsageError('standard input is too long for a token');
   }
   return Buffer.concat(chunks).toString('utf8');
 }

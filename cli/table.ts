@@ -1,4 +1,4 @@
-// A table for people, in a box.
+// Formats a table with a border.
 import { clean } from './output.ts';
 
 export interface Column {

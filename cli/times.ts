@@ -1,6 +1,6 @@
-// Times for people: in the time zone of whoever reads, to the second; logs to the microsecond's place.
+// Formats times in the local time zone, to the second; times of log lines with six decimals, as in Coiled.
 
-/** `2024-11-18 17:25:08`, or nothing. */
+/** `2024-11-18 17:25:08`; empty for null. */
 export function formatTime(iso: string | null): string {
   if (iso === null) return '';
   const time = new Date(iso);
@@ -14,7 +14,7 @@ export function formatLogTime(iso: string): string {
   return `${formatTime(iso)}.${milliseconds}000`;
 }
 
-/** `12.3 s`, `3 m 20 s`, `2 h 5 m` between two times; nothing while one of them is open. */
+/** `12.3 s`, `3 m 20 s`, `2 h 5 m` between two times; empty while one of them is unknown. */
 export function formatSpan(from: string | null, to: string | null): string {
   if (from === null || to === null) return '';
   const seconds = Math.max(0, Date.parse(to) - Date.parse(from)) / 1_000;

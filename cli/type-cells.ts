@@ -1,4 +1,4 @@
-// An instance type as a row of a table.
+// An instance type as cells of a table row.
 import type { Plan } from '../sdk/client.ts';
 import type { Column } from './table.ts';
 

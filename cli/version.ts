@@ -1,2 +1,2 @@
-/** Kept equal to package.json by a test: the program must not read files to say its version. */
+/** A test keeps it equal to package.json: the program must not read files to print its version. */
 export const version = '0.1.0';

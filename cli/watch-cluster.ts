@@ -1,10 +1,10 @@
-// Waiting for a cluster in front of someone: progress on stderr, the cluster as it is then on stdout.
+// Waits for a cluster: prints progress on stderr and the final view on stdout.
 import type { Client, Cluster, ClusterWaitOptions } from '../sdk/client.ts';
 import { formatFailure, groupFailures } from '../sdk/client.ts';
 import { formatCluster } from './clusters.ts';
 import type { CliContext, FormatFlag } from './context.ts';
 
-/** Resolves when the cluster is there as asked, perhaps with fewer workers than that: then the reasons are told. */
+/** Resolves when `wait` does. When workers have failed, their reasons are printed on stderr. */
 export async function watchCluster(
   wait: (options: ClusterWaitOptions) => Promise<Cluster>,
   { output }: CliContext,
@@ -26,20 +26,20 @@ export function waitOptions(
     signal,
     ...(timeoutMs !== undefined && { timeoutMs }),
     onProgress: (cluster) => output.progress(formatCluster(cluster)),
-    onUnreachable: (error) => output.progress(`Still trying: ${error.message}`),
+    onUnreachable: (error) => output.progress(`Retrying: ${error.message}`),
   };
 }
 
-/** After a count of workers was asked for: until every worker has started or failed. */
+/** Waits after a scale request until every worker has started or failed. */
 export function untilScaled(
   client: Client,
   number: number,
   workers: number,
 ): (options: ClusterWaitOptions) => Promise<Cluster> {
-  const asked = { workers, atMs: Date.now() };
-  return (options) => client.clusters.waitForWorkers(number, true, { ...options, asked });
+  const requested = { workers, atMs: Date.now() };
+  return (options) => client.clusters.waitForWorkers(number, true, { ...options, requested });
 }
 
-export function clusterGoesOn(number: number): string {
-  return `Detached: cluster ${number} goes on. Come back with: ropewalk cluster get ${number}`;
+export function detachedFromCluster(number: number): string {
+  return `Detached: cluster ${number} continues. To see it: ropewalk cluster get ${number}`;
 }

@@ -1,9 +1,9 @@
-// Waiting for a job in front of someone: progress on stderr, the outcome on stdout.
+// Waits for a job: prints progress on stderr and the outcome on stdout.
 import type { Client } from '../sdk/client.ts';
 import type { CliContext, FormatFlag } from './context.ts';
 import { exitCodeOf, formatErrors, formatOutcome, formatProgress } from './jobs.ts';
 
-/** The exit code: 0 when every task was done. */
+/** Resolves with the exit code: 0 when every task is done. */
 export async function watchJob(
   client: Client,
   number: number,
@@ -14,7 +14,7 @@ export async function watchJob(
   const job = await client.jobs.wait(number, {
     signal,
     onProgress: (view) => output.progress(formatProgress(view)),
-    onUnreachable: (error) => output.progress(`Still trying: ${error.message}`),
+    onUnreachable: (error) => output.progress(`Retrying: ${error.message}`),
   });
   if (format === 'json') output.json(job);
   else output.out(formatOutcome(job));
@@ -23,6 +23,6 @@ export async function watchJob(
   return exitCodeOf(job);
 }
 
-export function detached(number: number): string {
-  return `Detached: job ${number} goes on. Come back with: ropewalk batch wait ${number}`;
+export function detachedFromJob(number: number): string {
+  return `Detached: job ${number} continues. To wait for it: ropewalk batch wait ${number}`;
 }

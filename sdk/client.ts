@@ -1,5 +1,5 @@
-// @ropewalk/sdk: Dask clusters and durable batch jobs on your own machines, from any JavaScript that has `fetch`.
-// This is the package's entry: what it exports is the public interface. It must never need Node.
+// @ropewalk/sdk: Dask clusters and durable batch jobs on your own VMs, from any JavaScript runtime that has `fetch`.
+// The package's entry: its exports are the public interface. It must run without Node.
 import type { CreateJob, Job } from '../schema/jobs.ts';
 import type { ClustersApi } from './clusters.ts';
 import { createClustersApi } from './clusters.ts';
@@ -94,8 +94,8 @@ export interface Client extends PeopleApi {
  * const job = await client.jobs.wait(number);
  * ```
  *
- * Every call may throw a RopewalkApiError (errors.ts says which) and, when its `signal` aborts, the signal's reason.
- * Calls that are safe to repeat, which all are that make no token, are tried up to five times.
+ * Every call can throw a RopewalkApiError (see errors.ts) and, when its `signal` aborts, the signal's reason.
+ * All calls except those that create a token are safe to repeat; they are tried up to five times.
  */
 export function createClient(options: ConnectionOptions = {}): Client {
   const request = createRequest(resolveConnection(options));
@@ -110,16 +110,16 @@ export function createClient(options: ConnectionOptions = {}): Client {
 export type RunJobOptions = CreateJob &
   ConnectionOptions &
   WaitOptions & {
-    /** Called once with the number, before waiting: enough to come back to the job later. */
+    /** Called once with the job's number, before waiting. Store it to find the job again. */
     onCreated?: (created: { number: number; warnings: string[] }) => void;
   };
 
-/** The end of a job: its last view, with what the API warned about when it was created. */
+/** The final state of a job, with the warnings of its creation. */
 export type JobOutcome = Job & { warnings: string[] };
 
 /**
- * Creates a job and waits until it is over. A job whose tasks fail does not throw: look at `status` (`done`, `error`
- * or `cancelled`) and at the counts in `tasks`. Aborting `signal` stops the waiting, not the job.
+ * Creates a job and waits until it has ended. A job whose tasks fail does not throw: check `status` (`done`, `error` or
+ * `cancelled`) and the counts in `tasks`. Aborting `signal` stops the waiting, not the job.
  */
 export async function runJob(options: RunJobOptions): Promise<JobOutcome> {
   const { apiUrl, token, fetch, signal, pollMs, onProgress, onUnreachable, onCreated, ...input } = options;

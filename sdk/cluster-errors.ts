@@ -1,22 +1,22 @@
-// What can go wrong with a cluster while the API itself answers well: it failed, or it took too long.
+// Errors of a cluster, as opposed to errors of the API: the cluster failed, or a wait took too long.
 import type { Cluster } from '../schema/clusters.ts';
 
-/** One cause, and how often it was met. */
+/** One cause of failures, and how often it occurred. */
 export interface FailureGroup {
   code: string;
-  /** A sentence for people, of the newest one. */
+  /** A sentence for users, from the newest failure. */
   text: string;
   count: number;
 }
 
-/** The cluster ended, or nothing that could be waited for can still come. */
+/** The cluster has ended, or the state that the caller waits for can no longer be reached. */
 export class ClusterFailedError extends Error {
   override readonly name = 'ClusterFailedError';
-  /** The last view of it. */
+  /** The newest view of the cluster. */
   readonly cluster: Cluster;
   /** Why it ended, e.g. `START_FAILED`; `NO_WORKERS`, `NOT_ENOUGH_WORKERS` or `NOT_DASK` while it is open. */
   readonly code: string;
-  /** What went wrong on its instances, most frequent first. */
+  /** Failures of its instances, most frequent first. */
   readonly failures: readonly FailureGroup[];
 
   constructor(cluster: Cluster, code: string, what: string) {
@@ -28,10 +28,10 @@ export class ClusterFailedError extends Error {
   }
 }
 
-/** The time given for waiting is over; the cluster itself is not touched by that. */
+/** The wait timed out. The cluster itself is not affected. */
 export class ClusterTimeoutError extends Error {
   override readonly name = 'ClusterTimeoutError';
-  /** The last view of it, or null when the API did not answer in all that time. */
+  /** The newest view of the cluster; null when the API did not answer during the wait. */
   readonly cluster: Cluster | null;
 
   constructor(cluster: Cluster | null, what: string) {
@@ -40,7 +40,7 @@ export class ClusterTimeoutError extends Error {
   }
 }
 
-/** The cluster keeps count of them; instances that failed a moment ago may not be counted yet. */
+/** Groups failures by code. The cluster counts them; instances that failed moments ago are added to its counts. */
 export function groupFailures({ failures, instances }: Cluster): FailureGroup[] {
   const groups = new Map<string, FailureGroup>();
   for (const { code, text, count } of failures) groups.set(code, { code, text, count });

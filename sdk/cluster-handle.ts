@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// One cluster in the hands of a program: started, used, and stopped when the program is done with it.
+// A handle for a program that starts a cluster, uses it, and stops it at the end.
 import type { Cluster, CreateCluster, Credentials } from '../schema/clusters.ts';
 import type { LogLine } from '../schema/jobs.ts';
 import type { ClusterWaitOptions, WorkerAmount } from './cluster-wait.ts';
@@ -15,50 +15,50 @@ import { createRequest } from './request.ts';
 export type StartClusterOptions = CreateCluster &
   ConnectionOptions &
   ClusterWaitOptions & {
-    /** How many workers to wait for; 0.3 of all unless given, `false` to wait for none. */
+    /** Workers to wait for: 0.3 of all by default; `false` waits for none. */
     waitForWorkers?: WorkerAmount;
-    /** Whether `close` stops the cluster; true unless it existed before. */
+    /** Whether `close` stops the cluster. By default it does, unless the cluster existed before. */
     shutdownOnClose?: boolean;
-    /** Called once with the number, before waiting: enough to come back to the cluster later. */
+    /** Called once with the cluster's number, before waiting. Store it to find the cluster again. */
     onCreated?: (created: { number: number; name: string; existing: boolean; warnings: string[] }) => void;
   };
 
-/** Methods throw what those of `client.clusters` throw. */
+/** Each method throws the errors of the method of the same name in `client.clusters`. */
 export interface ClusterHandle extends AsyncDisposable {
   readonly number: number;
   readonly name: string;
-  /** True when an open cluster of that name was there already. */
+  /** True when an open cluster of that name existed before. */
   readonly existing: boolean;
-  /** Options that have no effect, in sentences. */
+  /** One sentence for each option that has no effect. */
   readonly warnings: readonly string[];
   get(options?: CallOptions): Promise<Cluster>;
   scale(workers: number, options?: CallOptions): Promise<void>;
   adapt(range: { minimum: number; maximum: number } | null, options?: CallOptions): Promise<void>;
-  /** Also of workers that a `scale` just before it asked for. See ClustersApi. */
+  /** Also waits for workers that a preceding `scale` requested. See ClustersApi. */
   waitForWorkers(amount?: WorkerAmount, options?: ClusterWaitOptions): Promise<Cluster>;
-  /** Waits for the scheduler, if need be. Whoever holds these can run code on the cluster. */
+  /** Waits for the scheduler if needed. The credentials allow running code on the cluster. */
   credentials(options?: ClusterWaitOptions): Promise<Credentials>;
-  /** Good for minutes: open it, do not keep it. */
+  /** A link that is valid for minutes: open it, do not store it. */
   dashboardUrl(options?: CallOptions): Promise<string>;
   logs(options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
   events(options?: EventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
   keepalive(timeout?: Duration, options?: CallOptions): Promise<void>;
-  /** Asks the cluster to end, whoever started it. */
+  /** Stops the cluster, even when it existed before. */
   stop(options?: CallOptions): Promise<void>;
-  /** The end of this program's use: stops the cluster unless it existed before or `shutdownOnClose` says otherwise. */
+  /** Ends this program's use: stops the cluster if `shutdownOnClose` is true. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a Dask cluster and waits for its first workers. Throws what `clusters.create` and `clusters.waitForWorkers` throw;
- * a cluster that was started here and whose workers did not come, or were no longer waited for, is asked to stop.
+ * Starts a Dask cluster and waits for its first workers. Throws the errors of `clusters.create` and
+ * `clusters.waitForWorkers`. When the wait fails or is aborted, the new cluster is stopped.
  *
  * ```ts
- * await using cluster = await startCluster({ apiUrl, token, workers: 2 });
+ * await using cluster = await startCluster({ workers: 2 });
  * const { schedulerAddress, ca, certificate, key } = await cluster.credentials();
  * await cluster.scale(4);
  * await cluster.waitForWorkers(true);
- * // Leaving the block, by return or by throw, stops the cluster.
+ * // Leaving the block, by `return` or by an error, stops the cluster.
  * ```
  */
 export async function startCluster(options: StartClusterOptions): Promise<ClusterHandle> {
@@ -78,7 +78,7 @@ export async function startCluster(options: StartClusterOptions): Promise<Cluste
     });
     return handle;
   } catch (error) {
-    // The reason is what the caller needs to know; what cannot be stopped now ends by its own rules.
+    // The caller needs the first error. A cluster that cannot be stopped now ends by its own timeouts.
     await handle.close().catch(() => undefined);
     throw error;
   }
@@ -89,12 +89,12 @@ function createHandle(
   { number, name, existing, warnings }: { number: number; name: string; existing: boolean; warnings: string[] },
   stopOnClose: boolean,
 ): ClusterHandle {
-  let asked: { workers: number; atMs: number } | undefined;
+  let requested: { workers: number; atMs: number } | undefined;
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     if (!stopOnClose) return;
     closing ??= clusters.stop(number).catch((error: unknown) => {
-      // Closing again tries again.
+      // The next `close` tries again.
       closing = null;
       throw error;
     });
@@ -108,13 +108,13 @@ function createHandle(
     get: (options) => clusters.get(number, options),
     scale: async (workers, options) => {
       await clusters.scale(number, workers, options);
-      asked = { workers, atMs: Date.now() };
+      requested = { workers, atMs: Date.now() };
     },
     adapt: async (range, options) => {
       await clusters.adapt(number, range, options);
-      asked = undefined;
+      requested = undefined;
     },
-    waitForWorkers: (amount, options = {}) => clusters.waitForWorkers(number, amount, { ...options, asked }),
+    waitForWorkers: (amount, options = {}) => clusters.waitForWorkers(number, amount, { ...options, requested }),
     credentials: async (options = {}) => {
       await clusters.waitForScheduler(number, options);
       return clusters.credentials(number, { ...(options.signal && { signal: options.signal }) });

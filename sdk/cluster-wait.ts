@@ -1,55 +1,55 @@
-// Waiting for a cluster: for its scheduler, for some of its workers, for its end. Waiting changes nothing.
+// Waits for a cluster's scheduler, for some of its workers, or for its end. Waiting does not change the cluster.
 import type { Cluster } from '../schema/clusters.ts';
 import { ClusterFailedError, ClusterTimeoutError } from './cluster-errors.ts';
 import type { PollOptions } from './poll.ts';
 import { poll } from './poll.ts';
 
 /**
- * How many workers to wait for, as Dask and Coiled count: `true` all, `false` none, a whole number that many, a fraction
- * between 0 and 1 that part of all, rounded up.
+ * How many workers to wait for, as in Dask and Coiled: `true` is all, `false` is none, a whole number is a count, and a
+ * fraction between 0 and 1 is that share of all workers, rounded up.
  */
 export type WorkerAmount = boolean | number;
 
 export interface ClusterWaitOptions extends PollOptions<Cluster> {
   /**
-   * Throws ClusterTimeoutError after this many milliseconds. Unless given, after ten minutes in which the cluster does not wait
-   * for capacity: that wait has an end of its own.
+   * Throws ClusterTimeoutError after this many milliseconds. By default after ten minutes, not counting the time in which the
+   * cluster waits for capacity, which has its own limit.
    */
   timeoutMs?: number;
 }
 
 export interface WorkersWaitOptions extends ClusterWaitOptions {
-  /** A count of workers that was just asked for: a view that does not know of it yet is looked past, for 10 s at most. */
-  asked?: { workers: number; atMs: number } | undefined;
+  /** A number of workers that was just requested. Views that do not show it yet are ignored, for at most 10 s. */
+  requested?: { workers: number; atMs: number } | undefined;
 }
 
-export type LookAtCluster = (signal: AbortSignal | undefined) => Promise<Cluster>;
+export type ReadCluster = (signal: AbortSignal | undefined) => Promise<Cluster>;
 
 export const defaultAmount = 0.3;
 const defaultTimeoutMs = 10 * 60_000;
-const askedGraceMs = 10_000;
+const maxViewLagMs = 10_000;
 
 export async function waitForWorkers(
-  look: LookAtCluster,
+  read: ReadCluster,
   amount: WorkerAmount,
-  { asked, ...options }: WorkersWaitOptions,
+  { requested, ...options }: WorkersWaitOptions,
 ): Promise<Cluster> {
   checkAmount(amount);
-  return waitFor(look, 'workers', options, (cluster) => {
+  return waitFor(read, 'workers', options, (cluster) => {
     if (amount === false || amount === 0) return true;
     checkAlive(cluster);
     const { dask } = cluster;
     if (dask === null) return false;
-    const isNews =
-      asked === undefined || dask.workersWanted === asked.workers || Date.now() > asked.atMs + askedGraceMs;
-    const wanted = isNews ? dask.workersWanted : asked.workers;
+    const isCurrent =
+      requested === undefined || dask.workersWanted === requested.workers || Date.now() > requested.atMs + maxViewLagMs;
+    const wanted = isCurrent ? dask.workersWanted : requested.workers;
     const needed = countOf(amount, wanted);
     if (dask.workersStarted >= needed) return true;
-    // More may come: of an adaptive cluster as work comes, of any other until every worker has started or failed.
-    if (!isNews || cluster.status !== 'ready' || (dask.adaptive !== null && dask.adaptive.maximum >= needed))
+    // More workers can start: in an adaptive cluster when its load grows, in others until every worker has started or failed.
+    if (!isCurrent || cluster.status !== 'ready' || (dask.adaptive !== null && dask.adaptive.maximum >= needed))
       return false;
     if (needed > wanted) {
-      const text = `cluster ${cluster.number} has ${wanted} workers, so that ${needed} never start: scale it first`;
+      const text = `cluster ${cluster.number} has ${wanted} workers, fewer than ${needed}: scale it first`;
       throw new ClusterFailedError(cluster, 'NOT_ENOUGH_WORKERS', text);
     }
     if (dask.workersStarted > 0) return true;
@@ -58,29 +58,29 @@ export async function waitForWorkers(
   });
 }
 
-/** From then on it has credentials, and clients can connect. */
-export function waitForScheduler(look: LookAtCluster, options: ClusterWaitOptions): Promise<Cluster> {
-  return waitFor(look, 'scheduler', options, (cluster) => {
+/** Once the scheduler has started, the cluster has credentials and clients can connect. */
+export function waitForScheduler(read: ReadCluster, options: ClusterWaitOptions): Promise<Cluster> {
+  return waitFor(read, 'scheduler', options, (cluster) => {
     checkAlive(cluster);
     return typeof cluster.dask?.schedulerAddress === 'string';
   });
 }
 
-export function waitForEnd(look: LookAtCluster, options: ClusterWaitOptions): Promise<Cluster> {
-  return waitFor(look, 'end', options, hasEnded);
+export function waitForEnd(read: ReadCluster, options: ClusterWaitOptions): Promise<Cluster> {
+  return waitFor(read, 'end', options, hasEnded);
 }
 
 export function hasEnded({ status }: Cluster): boolean {
   return status === 'stopped' || status === 'error';
 }
 
-/** Of `wanted` workers; exported for those who show progress. */
+/** The number of workers that `amount` means, of `wanted` workers. */
 export function countOf(amount: WorkerAmount, wanted: number): number {
   if (typeof amount === 'boolean') return amount ? wanted : 0;
   return Number.isInteger(amount) ? amount : Math.ceil(amount * wanted);
 }
 
-/** A fraction of 1 or more is as much a mistake as half a worker. */
+/** Throws RangeError for a negative amount, and for a fraction above 1. */
 function checkAmount(amount: WorkerAmount): void {
   if (typeof amount === 'boolean' || (amount >= 0 && (amount < 1 || Number.isSafeInteger(amount)))) return;
   throw new RangeError(`wait for true, false, a whole number of workers, or a fraction between 0 and 1, not ${amount}`);
@@ -89,7 +89,11 @@ function checkAmount(amount: WorkerAmount): void {
 function checkAlive(cluster: Cluster): void {
   const { number, job, status, reason } = cluster;
   if (job !== null) {
-    throw new ClusterFailedError(cluster, 'NOT_DASK', `cluster ${number} runs the tasks of job ${job}: it has no Dask`);
+    throw new ClusterFailedError(
+      cluster,
+      'NOT_DASK',
+      `cluster ${number} runs the tasks of job ${job}: it has no Dask scheduler`,
+    );
   }
   if (status !== 'stopping' && !hasEnded(cluster)) return;
   const what = status === 'stopping' ? 'is stopping' : 'has ended';
@@ -98,7 +102,7 @@ function checkAlive(cluster: Cluster): void {
 }
 
 async function waitFor(
-  look: LookAtCluster,
+  read: ReadCluster,
   what: 'workers' | 'scheduler' | 'end',
   { timeoutMs: givenMs, signal, ...options }: ClusterWaitOptions,
   isEnough: (cluster: Cluster) => boolean,
@@ -106,25 +110,25 @@ async function waitFor(
   const timeoutMs = givenMs ?? defaultTimeoutMs;
   const timeout = new AbortController();
   let last: Cluster | null = null;
-  const over = (): void => {
+  const onTimeout = (): void => {
     const state = last === null ? 'the API did not answer' : `it is ${last.status}, with ${startedOf(last)}`;
     timeout.abort(new ClusterTimeoutError(last, `waited ${timeoutMs / 1_000} s for the cluster's ${what}: ${state}`));
   };
-  // The longest time that a timer can hold is 24 days.
-  const startTimer = () => (timeoutMs < 2 ** 31 ? setTimeout(over, timeoutMs) : undefined);
+  // setTimeout takes at most 24 days.
+  const startTimer = () => (timeoutMs < 2 ** 31 ? setTimeout(onTimeout, timeoutMs) : undefined);
   let timer = startTimer();
   const both = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
   const remember = (cluster: Cluster): boolean => {
     last = cluster;
     if (givenMs === undefined && cluster.waitingForCapacity) {
-      // Not `refresh`, which only the timers of Node have.
+      // Not `refresh`, which only Node's timers have.
       clearTimeout(timer);
       timer = startTimer();
     }
     return isEnough(cluster);
   };
   try {
-    return await poll(look, remember, { ...options, signal: both });
+    return await poll(read, remember, { ...options, signal: both });
   } finally {
     clearTimeout(timer);
   }

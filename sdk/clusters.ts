@@ -1,4 +1,4 @@
-// Clusters: a Dask scheduler and its workers, or the instances behind a job. Start them, look at them, scale and stop them.
+// Clusters: a Dask scheduler and its workers, or the instances of a job. Create, read, scale and stop them.
 import type { Cluster, CreateCluster, CreatedCluster, Credentials, DashboardLink } from '../schema/clusters.ts';
 import type { LogLine } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
@@ -17,7 +17,7 @@ import { requestJson } from './request.ts';
 
 export type ClusterEvent = Cluster['events'][number];
 
-/** Seconds, or words as Dask takes them: `5 minutes`, `90s`. */
+/** A number of seconds, or text as Dask reads it: `5 minutes`, `90s`. */
 export type Duration = number | string;
 
 export interface ClusterListOptions extends ListOptions, Filter {
@@ -28,12 +28,12 @@ export interface ClusterListOptions extends ListOptions, Filter {
 
 export interface ClustersApi {
   /**
-   * Starts a Dask cluster, or answers with the open one of that name (`existing`), unless `getOrCreate` is false.
-   * With `privateToCreator` nobody else may connect; an instance that nobody has answered for `deadMan` ends by itself.
+   * Starts a Dask cluster, or returns the open cluster of that name (`existing`) unless `getOrCreate` is false.
+   * `privateToCreator` forbids other users to connect. An instance that gets no answer from the API for `deadMan` ends itself.
    * Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
    */
   create(input?: CreateCluster, options?: CreateOptions): Promise<CreatedCluster>;
-  /** What `create` would launch, and what it would cost an hour; launches nothing. Throws ValidationError. */
+  /** What `create` would launch, and its price per hour. Launches nothing. Throws ValidationError. */
   plan(input?: CreateCluster, options?: CallOptions): Promise<Plan>;
   /** Throws NotFoundError. A job's cluster has the job's number. */
   get(number: number, options?: CallOptions): Promise<Cluster>;
@@ -43,27 +43,27 @@ export interface ClustersApi {
   list(options?: ClusterListOptions): Paged<Cluster>;
   /** Asks for this many workers; those too many are drained first. Throws ConflictError for a job's or an ending one. */
   scale(number: number, workers: number, options?: CallOptions): Promise<void>;
-  /** Lets the cluster follow its work between two counts of workers; null turns that off. */
+  /** Scales the cluster with its load, within this range of workers; null turns adaptive scaling off. */
   adapt(number: number, range: { minimum: number; maximum: number } | null, options?: CallOptions): Promise<void>;
-  /** Says that somebody is there. With `timeout`, the cluster ends that long after its last client or keepalive. */
+  /** Reports a client. With `timeout`, the cluster ends that long after its last client or keepalive. */
   keepalive(number: number, timeout?: Duration, options?: CallOptions): Promise<void>;
-  /** Asks a cluster to end all its instances; a job that still runs on it does not go on. Throws NotFoundError. */
+  /** Stops the cluster and terminates its instances; a job that runs on it ends too. Throws NotFoundError. */
   stop(number: number, options?: CallOptions): Promise<void>;
   /**
-   * A client certificate for the cluster, made for this call and stored nowhere: whoever holds it can run code there.
-   * Throws ServerError (`NOT_YET`) before the scheduler has started, PermissionError when it is somebody's own.
+   * A new client certificate for the cluster, which the API does not store. It allows running code on the cluster.
+   * Throws ServerError (`NOT_YET`) before the scheduler has started, PermissionError for another user's private cluster.
    */
   credentials(number: number, options?: CallOptions): Promise<Credentials>;
-  /** A link to the Dask dashboard that signs in whoever opens it within minutes. */
+  /** A link to the Dask dashboard. It signs its opener in, and is valid for minutes. */
   dashboardLink(number: number, options?: CallOptions): Promise<DashboardLink>;
-  /** What the scheduler, the workers and the agents wrote; each instance's lines in order. */
+  /** Output of the scheduler, the workers and the agents; the lines of each instance are in order. */
   logs(number: number, options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
-  /** What happened to the cluster, oldest first; the newest few dozen are kept. */
+  /** Events of the cluster, oldest first. The newest few dozen are kept. */
   events(number: number, options?: EventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
   /**
-   * Resolves when that many workers (0.3 of all, unless given) have started; or when every worker has started or failed
-   * and some have started: look at `dask.workersStarted`. Throws ClusterFailedError, with the grouped reasons, when the
-   * cluster ends or no worker can come any more, and ClusterTimeoutError.
+   * Resolves when that many workers (by default 0.3 of all) have started, or when every worker has started or failed and at
+   * least one has started: check `dask.workersStarted`. Throws ClusterFailedError, with the grouped reasons, when the cluster
+   * ends or every worker failed, and ClusterTimeoutError.
    */
   waitForWorkers(number: number, amount?: WorkerAmount, options?: WorkersWaitOptions): Promise<Cluster>;
   /** Resolves when clients can connect. Throws ClusterFailedError and ClusterTimeoutError. */
@@ -76,19 +76,19 @@ export function createClustersApi(request: SendRequest): ClustersApi {
   const path = (number: number, rest = ''): string => `/v1/clusters/${number}${rest}`;
   const get = (number: number, { signal }: CallOptions = {}): Promise<Cluster> =>
     requestJson<Cluster>(request, { method: 'GET', path: path(number), signal });
-  const look =
+  const read =
     (number: number) =>
     (signal: AbortSignal | undefined): Promise<Cluster> =>
       get(number, { ...(signal && { signal }) });
-  /** Asking twice is the same as asking once: all of these say what should be, not what should change. */
-  const ask = async (number: number, verb: string, body: unknown, { signal }: CallOptions = {}): Promise<void> => {
+  /** Safe to repeat: each of these states a wanted result, not a change. */
+  const send = async (number: number, verb: string, body: unknown, { signal }: CallOptions = {}): Promise<void> => {
     const response = await request({ method: 'POST', path: path(number, `/${verb}`), body, signal });
     await response.body?.cancel();
   };
   return {
     get,
     create: (input = {}, { signal, idempotencyKey } = {}) => {
-      const send = (body: CreateCluster, key: string) =>
+      const post = (body: CreateCluster, key: string) =>
         requestJson<CreatedCluster>(request, {
           method: 'POST',
           path: '/v1/clusters',
@@ -96,27 +96,27 @@ export function createClustersApi(request: SendRequest): ClustersApi {
           idempotencyKey: key,
           signal,
         });
-      if (idempotencyKey !== undefined) return send(input, idempotencyKey);
+      if (idempotencyKey !== undefined) return post(input, idempotencyKey);
       const mayExist = input.name !== undefined && input.getOrCreate !== false;
-      return createOwn((how, key) => send({ ...input, ...how }, key), mayExist);
+      return createOwn((how, key) => post({ ...input, ...how }, key), mayExist);
     },
     plan: (input = {}, { signal } = {}) =>
       requestJson<Plan>(request, { method: 'POST', path: '/v1/plans/clusters', body: input, signal }),
     find: (name, options) => findIn<Cluster>(request, '/v1/clusters', name, options),
     list: (options) => listOf<Cluster>(request, '/v1/clusters', options),
-    scale: (number, workers, options) => ask(number, 'scale', { workers }, options),
-    adapt: (number, range, options) => ask(number, 'adapt', range ?? {}, options),
+    scale: (number, workers, options) => send(number, 'scale', { workers }, options),
+    adapt: (number, range, options) => send(number, 'adapt', range ?? {}, options),
     keepalive: (number, timeout, options) =>
-      ask(number, 'keepalive', timeout === undefined ? {} : { timeout }, options),
-    stop: (number, options) => ask(number, 'stop', undefined, options),
+      send(number, 'keepalive', timeout === undefined ? {} : { timeout }, options),
+    stop: (number, options) => send(number, 'stop', undefined, options),
     credentials: (number, { signal } = {}) =>
       requestJson<Credentials>(request, { method: 'GET', path: path(number, '/credentials'), signal }),
     dashboardLink: (number, { signal } = {}) =>
       requestJson<DashboardLink>(request, { method: 'POST', path: path(number, '/dashboard-link'), signal }),
     logs: (number, options = {}) => readLogs(request, path(number, '/logs'), options),
     events: (number, options = {}) => readEvents<ClusterEvent>(request, path(number, '/events'), options),
-    waitForWorkers: (number, amount = defaultAmount, options = {}) => waitForWorkers(look(number), amount, options),
-    waitForScheduler: (number, options = {}) => waitForScheduler(look(number), options),
-    waitForEnd: (number, options = {}) => waitForEnd(look(number), options),
+    waitForWorkers: (number, amount = defaultAmount, options = {}) => waitForWorkers(read(number), amount, options),
+    waitForScheduler: (number, options = {}) => waitForScheduler(read(number), options),
+    waitForEnd: (number, options = {}) => waitForEnd(read(number), options),
   };
 }

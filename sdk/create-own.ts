@@ -1,9 +1,9 @@
-// Something new, over an API whose answer may be lost: then the request is repeated, and its repeat finds what it made.
+// Creates a job or cluster although the API's answer can be lost: the request is then repeated under the same idempotency key.
 import { ConflictError } from './errors.ts';
 
 /**
- * With a key of its own, whatever the first request made is its caller's, also when only a repeat was answered, which calls it
- * existing. What was there before is found by its name alone: it is asked for once the name is known to be taken.
+ * The first requests use a new key and refuse an existing object, so their answer is the caller's own object even when the API
+ * reports it as existing because only a repeat was answered. An existing object is requested only after NAME_TAKEN.
  */
 export async function createOwn<T extends { existing: boolean }>(
   create: (how: { getOrCreate?: boolean }, idempotencyKey: string) => Promise<T>,

@@ -1,5 +1,5 @@
 // Node, Deno and Bun: the environment variables of the command line, and the config.yaml that `ropewalk login` and
-// `ropewalk dev` write. The only file of the SDK that needs Node; package.json chooses it by the condition `node`.
+// `ropewalk dev` write. The only file of the SDK that needs Node; package.json selects it by the condition `node`.
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ function readSetting(path: string, name: Name): string | undefined {
     throw new ConfigurationError(`Cannot read ${path}: ${String(code)}.`);
   }
   const value = readScalar(text, name);
-  // The value is not part of the error: it may be the token.
+  // Without the value, which can be the token.
   if (value === null) throw new ConfigurationError(`${path}: the value of ${name} is not a string on one line.`);
   return value;
 }

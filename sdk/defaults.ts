@@ -1,6 +1,6 @@
-// What a runtime knows of the API without being told by the program: defaults-node.ts and defaults-none.ts implement it.
+// Default address and token of a runtime, implemented by defaults-node.ts and defaults-none.ts.
 
-/** What the environment and the configuration file say; values are read only when an option is missing. */
+/** Values of the environment and the configuration file. They are read only when the program passes none. */
 export interface Defaults {
   apiUrl(): string | undefined;
   token(): string | undefined;

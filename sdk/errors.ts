@@ -1,20 +1,20 @@
-// What can go wrong, as types to catch: one class per family of HTTP status, and one for "no answer at all".
-// No error of this file ever holds the token.
+// Errors of requests to the API: one class per family of HTTP status, and one for requests without an answer.
+// No error contains the token.
 import type { ErrorBody } from '../schema/common.ts';
 
 export interface ApiErrorDetails {
-  /** The API's error code, e.g. `NAME_TAKEN`; `HTTP_502` and the like when something else than the API answered. */
+  /** The API's error code, e.g. `NAME_TAKEN`; `HTTP_502` and similar when a proxy answered instead of the API. */
   code: string;
   /** HTTP status, or null without an answer. */
   status: number | null;
-  /** The input field at fault, as a dotted path. */
+  /** Dotted path of the invalid input field. */
   field?: string | undefined;
-  /** What to do about it. */
+  /** How to fix it. */
   hint?: string | undefined;
   docs?: string | undefined;
-  /** Quote it when asking for help: the server's log has the same. */
+  /** Identifies the request in the server's log. */
   requestId?: string | undefined;
-  /** How long the server asked to wait. */
+  /** The server's `Retry-After`, in milliseconds. */
   retryAfterMs?: number | undefined;
 }
 
@@ -23,7 +23,7 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-/** The root of all errors of this SDK that concern the API. */
+/** Base class of the errors of requests to the API. */
 export class RopewalkApiError extends Error {
   override readonly name: string = 'RopewalkApiError';
   readonly code: string;
@@ -54,15 +54,15 @@ export class AuthenticationError extends RopewalkApiError {
 export class PermissionError extends RopewalkApiError {
   override readonly name = 'PermissionError';
 }
-/** 404: no such thing in this token's workspace. */
+/** 404: the token's workspace has no such object. */
 export class NotFoundError extends RopewalkApiError {
   override readonly name = 'NotFoundError';
 }
-/** 409, 410, 428: a name is taken, or the state does not allow it: not yet, or no longer. */
+/** 409, 410, 428: a name is taken, or the object's state does not allow the request, yet or any more. */
 export class ConflictError extends RopewalkApiError {
   override readonly name = 'ConflictError';
 }
-/** 400, 413, 422 and other 4xx: the request is at fault; `field` says where. */
+/** 400, 413, 422 and other 4xx: the request is invalid; `field` says where. */
 export class ValidationError extends RopewalkApiError {
   override readonly name = 'ValidationError';
 }
@@ -70,22 +70,23 @@ export class ValidationError extends RopewalkApiError {
 export class RateLimitError extends RopewalkApiError {
   override readonly name = 'RateLimitError';
 }
-/** 5xx, or an answer that is not what the API says. */
+/** 5xx, or an answer that is not valid. */
 export class ServerError extends RopewalkApiError {
   override readonly name = 'ServerError';
 }
-/** No answer: refused, timed out, name not found, or cut off in the middle. */
+/** No answer: connection refused, timed out, host not found, or connection lost during the answer. */
 export class ConnectionError extends RopewalkApiError {
   override readonly name = 'ConnectionError';
 }
 
-/** The error for a response that is not ok. `text` is its body, whatever that is. */
+/** The error for a response that is not ok. `text` is its body. */
 export function errorFromResponse(response: Response, text: string): RopewalkApiError {
   const body = errorBodyOf(text);
   const status = response.status;
   const requestId = body?.requestId ?? response.headers.get('x-request-id') ?? undefined;
   const retryAfterMs = retryAfter(response.headers);
-  const message = body?.message ?? `the server answered ${status} without saying why: it may not be Ropewalk's API`;
+  const message =
+    body?.message ?? `the server answered ${status} without an error message: it may not be a Ropewalk API`;
   const Family = familyOf(status);
   return new Family(message, {
     code: body?.code ?? `HTTP_${status}`,
@@ -98,7 +99,7 @@ export function errorFromResponse(response: Response, text: string): RopewalkApi
   });
 }
 
-/** The error that the last line of a broken answer tells; null for any other line. */
+/** The error in the last line of an incomplete answer; null for any other line. */
 export function errorFromLine(line: unknown): RopewalkApiError | null {
   if (typeof line !== 'object' || line === null || !('error' in line && 'status' in line)) return null;
   const status = Number(line.status);
@@ -108,7 +109,7 @@ export function errorFromLine(line: unknown): RopewalkApiError | null {
   );
 }
 
-/** True when the same call may well succeed a little later: there was no answer, or the service is away or busy. */
+/** True when a repetition can succeed: there was no answer, or the service is unavailable or busy. */
 export function isOutage(error: unknown): error is RopewalkApiError {
   if (error instanceof ServerError) return error.status !== null;
   return error instanceof ConnectionError || error instanceof RateLimitError;

@@ -1,10 +1,10 @@
-// What happened to a job or a cluster, as lines. Each answer has all that is kept: what was given before is left out.
+// Events of a job or a cluster, as lines. Each answer of the API has all kept events; those already yielded are skipped.
 import type { FollowOptions } from './follow.ts';
 import { followLines } from './follow.ts';
 import type { SendRequest } from './request.ts';
 
 export interface EventOptions extends FollowOptions {
-  /** Only what happened from this time on. */
+  /** Only events from this time on. */
   since?: Date | string;
 }
 

@@ -1,5 +1,5 @@
-// Lines of NDJSON that may be followed. A followed answer outlives a lost connection: it is asked for again, and what was
-// already given is left out.
+// Lines of NDJSON, followed on request. When the connection of a followed answer is lost, the request is repeated, and lines that
+// were already yielded are skipped.
 import type { RopewalkApiError } from './errors.ts';
 import { isOutage } from './errors.ts';
 import { readNdjson } from './ndjson.ts';
@@ -8,18 +8,18 @@ import { sleep } from './sleep.ts';
 
 export interface FollowOptions {
   signal?: AbortSignal;
-  /** Go on as lines appear, until what writes them is over, through outages of the API. */
+  /** Continue with new lines until the job or cluster has ended, through outages of the API. */
   follow?: boolean;
-  /** Called when a followed answer broke off and will be asked for again. */
+  /** Called when the connection of a followed answer is lost, before the request is repeated. */
   onUnreachable?: (error: RopewalkApiError) => void;
 }
 
-/** Where lines come from, and what tells them apart. */
+/** The origin of lines, and their identity. */
 export interface Source<T> {
   path: string;
-  /** For a connection that should begin a little before `resumeAt`, the newest time given so far. */
+  /** For a connection that starts shortly before the newest time yielded so far. */
   query: (resumeAt: string | undefined) => Record<string, string | boolean | undefined>;
-  /** Lines of equal keys always come in the same order, whatever the connection. */
+  /** Lines of the same key come in the same order in every connection. */
   keyOf: (line: T) => string;
 }
 
@@ -45,17 +45,17 @@ export async function* followLines<T extends { at: string }>(
 }
 
 const pauseMs = 500;
-/** Lines of different keys may come this much out of order. */
+/** Lines of different keys can be out of order by this much. */
 const overlapMs = 60_000;
 
 interface Position {
   at: string;
-  /** Lines given with exactly this time, and how many of them the connection at hand has repeated. */
+  /** Lines yielded with exactly this time, and how many of them the current connection has repeated. */
   count: number;
   repeated: number;
 }
 
-/** What was given already. Lines of one key always come in the same order: a place in it is enough. */
+/** The lines already yielded. Lines of one key come in a fixed order, so one position per key is enough. */
 function createSeen<T extends { at: string }>(
   keyOf: (line: T) => string,
 ): {
@@ -76,7 +76,7 @@ function createSeen<T extends { at: string }>(
         if (at > newest) newest = at;
         return true;
       }
-      // Nothing is left out of the first connection, whatever a clock that was set back makes of the times.
+      // The first connection skips nothing, even when a clock that was set back puts times out of order.
       if (at < position.at) return connections === 1;
       position.repeated += 1;
       if (position.repeated <= position.count) return false;

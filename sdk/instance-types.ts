@@ -1,4 +1,4 @@
-// What can be launched.
+// Instance types that the control plane can launch.
 import type { InstanceType, InstanceTypeList, InstanceTypesQuery } from '../schema/instance-types.ts';
 import type { CallOptions } from './jobs.ts';
 import type { SendRequest } from './request.ts';
@@ -6,8 +6,8 @@ import { requestJson } from './request.ts';
 
 export interface InstanceTypesApi {
   /**
-   * Instance types from cheap to dear, with approximate prices in US dollars an hour. Throws ValidationError for a
-   * provider that the control plane does not have.
+   * Instance types, cheapest first, with approximate prices in US dollars per hour. Throws ValidationError for a provider that
+   * the control plane does not have.
    */
   list(query?: InstanceTypesQuery, options?: CallOptions): Promise<InstanceType[]>;
 }

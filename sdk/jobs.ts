@@ -1,4 +1,4 @@
-// Batch jobs: create them, look at them, wait for them.
+// Batch jobs: create, read, cancel, and wait for them.
 import type { CreatedJob, CreateJob, Job, JobEvent, LogLine, Task } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
 import { createOwn } from './create-own.ts';
@@ -21,12 +21,12 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** The same key with the same input never makes a second job (for 24 h). A new one per call unless given. */
+  /** The same key with the same input creates one object only (for 24 h). By default each call has a new key. */
   idempotencyKey?: string;
 }
 
 export interface ListOptions extends CallOptions {
-  /** Items per page, 1 to 1,000; 100 unless given. */
+  /** Items per page, 1 to 1,000; 100 by default. */
   limit?: number;
   /** The `next` of an earlier page. */
   after?: string;
@@ -54,11 +54,11 @@ export interface JobListOptions extends ListOptions, Filter {
 
 export interface JobsApi {
   /**
-   * Submits a job. `privateToCreator` keeps what its tasks print from others; an instance that nobody has answered for
-   * `deadMan` ends by itself. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
+   * Submits a job. `privateToCreator` hides the output of its tasks from other users. An instance that gets no answer from the
+   * API for `deadMan` ends itself. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
    */
   create(input: CreateJob, options?: CreateOptions): Promise<CreatedJob>;
-  /** What `create` would launch, and what it would cost an hour; launches nothing. Throws ValidationError. */
+  /** What `create` would launch, and its price per hour. Launches nothing. Throws ValidationError. */
   plan(input: CreateJob, options?: CallOptions): Promise<Plan>;
   /** Throws NotFoundError. */
   get(number: number, options?: CallOptions): Promise<Job>;
@@ -68,13 +68,13 @@ export interface JobsApi {
   list(options?: JobListOptions): Paged<Job>;
   /** A job's tasks, by index. Throws NotFoundError. */
   tasks(number: number, options?: ListOptions): Paged<Task>;
-  /** What tasks printed; each task's lines in order. Throws NotFoundError, or ConnectionError midway if not followed. */
+  /** Output of tasks; the lines of each task are in order. Throws NotFoundError, or ConnectionError midway if not followed. */
   logs(number: number, options?: LogOptions): AsyncGenerator<LogLine, void, undefined>;
-  /** What happened to the job, oldest first, its newest ten errors among it. `follow` goes on until the job is over. */
+  /** Events of the job, oldest first, including its newest ten errors. `follow` continues until the job has ended. */
   events(number: number, options?: EventOptions): AsyncGenerator<JobEvent, void, undefined>;
-  /** Asks a job to end; `wait` tells when it has. Harmless when it is over. Throws NotFoundError. */
+  /** Cancels the job; `wait` resolves when it has ended. Has no effect on an ended job. Throws NotFoundError. */
   cancel(number: number, options?: CallOptions): Promise<void>;
-  /** Resolves with the job once it is `done`, `error` or `cancelled`; none of these throws. */
+  /** Resolves when the job is `done`, `error` or `cancelled`; none of these throws. */
   wait(number: number, options?: WaitOptions): Promise<Job>;
 }
 

@@ -1,5 +1,5 @@
-// Signing in without a token: this side shows a code, somebody who is signed in approves it, and a token comes back.
-// The device code is a secret like a token: it leaves this file only towards the API.
+// Device login: the program shows a code, a signed-in user approves it, and the API returns a token.
+// The device code is a secret like a token: it is sent to the API only.
 import type { CreatedToken, StartedLogin } from '../schema/people.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { resolveAnonymousConnection } from './connection.ts';
@@ -10,18 +10,18 @@ import { sleep } from './sleep.ts';
 export type LoginCode = Omit<StartedLogin, 'deviceCode'>;
 
 export interface LoginOptions extends Omit<ConnectionOptions, 'token'> {
-  /** What whoever approves is told, e.g. `ropewalk CLI on laptop`. */
+  /** Shown to the user who approves, e.g. `ropewalk CLI on laptop`. */
   client?: string;
-  /** Called once, with what to show: the code, and where it can be approved. */
+  /** Called once, with the code and the address where it is approved. */
   onCode: (code: LoginCode) => void;
-  /** Called when the API could not be asked and will be asked again. */
+  /** Called when a request failed and will be repeated. */
   onUnreachable?: (error: RopewalkApiError) => void;
   signal?: AbortSignal;
 }
 
 /**
- * Resolves with a token of whoever approved. Throws PermissionError when it was denied, ConflictError (`EXPIRED`) when
- * nobody decided in time, and the signal's reason.
+ * Resolves with a token of the user who approved. Throws PermissionError when the login was denied, ConflictError (`EXPIRED`)
+ * when the code expired, and the signal's reason.
  */
 export async function login(options: LoginOptions): Promise<CreatedToken> {
   const { apiUrl, fetch, client = '', onCode, onUnreachable, signal } = options;

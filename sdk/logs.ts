@@ -5,7 +5,7 @@ import { followLines } from './follow.ts';
 import type { SendRequest } from './request.ts';
 
 export interface LogOptions extends FollowOptions {
-  /** Task ids, as numbers or in array syntax (`2,4-6`); all when absent. */
+  /** Task ids, as numbers or in array syntax (`2,4-6`); by default all tasks. */
   tasks?: readonly number[] | string;
   /** Only lines from this time on. */
   since?: Date | string;
@@ -34,12 +34,12 @@ export function readLogs(
   return followLines<LogLine>(request, { path, query, keyOf: fileOf }, options);
 }
 
-/** What an agent says and what its Dask process says are two files: each is in order, not both together. */
+/** Output of an agent and of its Dask process are two files. The lines of each are in order. */
 function fileOf({ instance, task, attempt, stream }: LogLine): string {
   return `${instance}/${task}/${attempt}/${stream === 'agent'}`;
 }
 
-/** Of two ISO times in UTC, of which either may be missing. */
+/** The later of two ISO times in UTC; either can be missing. */
 function later(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || (other !== undefined && other > one) ? other : one;
 }

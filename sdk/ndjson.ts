@@ -1,15 +1,15 @@
-// A response body of one JSON value per line, as it arrives: lines are put together across chunks.
+// Reads a response body of one JSON value per line as it arrives. Lines can span chunks.
 import { ConnectionError, errorFromLine, RopewalkApiError, ServerError } from './errors.ts';
 import { trusted } from './request.ts';
 
 /**
- * Ends with the body; leaving the loop early cancels it. When it breaks off it throws what the API's last line tells, or
- * ConnectionError.
+ * Ends with the body; leaving the loop early cancels the request. An incomplete body throws the error of the API's last line,
+ * or ConnectionError.
  */
 export async function* readNdjson<T>(response: Response, signal?: AbortSignal): AsyncGenerator<T, void, undefined> {
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  // Pieces of an unfinished line are kept apart, so that a long line does not cost its square.
+  // Pieces of an unfinished line are joined once: repeated concatenation of a long line takes quadratic time.
   let pieces: string[] = [];
   try {
     for (;;) {
@@ -30,7 +30,7 @@ export async function* readNdjson<T>(response: Response, signal?: AbortSignal): 
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof RopewalkApiError) throw cause;
-    throw brokenOff(cause);
+    throw incomplete(cause);
   } finally {
     await reader.cancel().catch(() => undefined);
   }
@@ -43,21 +43,25 @@ function parse<T>(line: string): T {
   } catch (cause) {
     throw new ServerError('a line of the log is not JSON', { code: 'BAD_ANSWER', status: null }, { cause });
   }
-  const told = errorFromLine(value);
-  if (told !== null) throw told;
+  const error = errorFromLine(value);
+  if (error !== null) throw error;
   return trusted<T>(value);
 }
 
-/** The last line may lack its line end, but not its second half. */
+/** The last line can lack its line break, but not a part of its value. */
 function parseTail<T>(text: string): T {
   try {
     return trusted<T>(JSON.parse(text));
   } catch (cause) {
-    throw brokenOff(cause);
+    throw incomplete(cause);
   }
 }
 
-function brokenOff(cause: unknown): ConnectionError {
-  const hint = 'Ask again, with `since` set to the time of the last line you have.';
-  return new ConnectionError('the log broke off before its end', { code: 'CONNECTION', status: null, hint }, { cause });
+function incomplete(cause: unknown): ConnectionError {
+  const hint = 'Repeat the request with `since` set to the time of the last line received.';
+  return new ConnectionError(
+    'the connection was lost before the end of the answer',
+    { code: 'CONNECTION', status: null, hint },
+    { cause },
+  );
 }

@@ -1,4 +1,4 @@
-// People: who one is, tokens, users, and the workspace with its limits.
+// The caller's identity, tokens, users, and workspaces with their limits.
 import type {
   CreatedToken,
   CreatedWorkspace,
@@ -20,32 +20,32 @@ import { requestJson } from './request.ts';
 
 export interface TokensApi {
   /**
-   * A token that may at most what the asking one may. Its text is in this answer and nowhere else, so that this call is
-   * never tried again by itself. Throws PermissionError, ValidationError.
+   * Creates a token with at most the caller's own rights. Only this answer contains its secret, so the call is never repeated
+   * automatically. Throws PermissionError, ValidationError.
    */
   create(input?: CreateToken, options?: CallOptions): Promise<CreatedToken>;
-  /** One's own; for an admin those of the whole workspace. Never their texts. */
+  /** The caller's own tokens; for an admin, all tokens of the workspace. Without their secrets. */
   list(options?: CallOptions): Promise<Token[]>;
-  /** Within five seconds it opens nothing any more. Twice is the same as once. Throws NotFoundError. */
+  /** The API refuses the token within seconds. Has no effect on a revoked token. Throws NotFoundError. */
   revoke(id: string, options?: CallOptions): Promise<Token>;
 }
 
 export interface UsersApi {
   list(options?: CallOptions): Promise<User[]>;
-  /** Adds somebody, or changes what is named; for admins. Throws PermissionError, ConflictError for the last admin. */
+  /** Adds a user, or changes the given properties; for admins. Throws PermissionError, ConflictError for the last admin. */
   set(name: string, change: PutUser, options?: CallOptions): Promise<User>;
-  /** Removes somebody and revokes their tokens; what they started goes on. Answers with the user as it was. */
+  /** Removes a user and revokes their tokens; their jobs and clusters continue. Returns the user as it was. */
   remove(name: string, options?: CallOptions): Promise<User>;
 }
 
 export interface WorkspacesApi {
-  /** The token's own: its limits, and who uses how much. */
+  /** The token's workspace: its limits, and the usage of each user. */
   current(options?: CallOptions): Promise<WorkspaceInfo>;
-  /** Changes the limits that are named; for admins. */
+  /** Changes the given limits; for admins. */
   setLimits(limits: PutLimits, options?: CallOptions): Promise<WorkspaceInfo>;
-  /** All of the deployment; for operators. */
+  /** All workspaces of the deployment; for operators. */
   list(options?: CallOptions): Promise<WorkspaceList['items']>;
-  /** For operators. The admin's token is in this answer only, so that this call is never tried again by itself. */
+  /** For operators. Only this answer contains the admin's token, so the call is never repeated automatically. */
   create(input: CreateWorkspace, options?: CallOptions): Promise<CreatedWorkspace>;
 }
 
@@ -57,30 +57,30 @@ export interface PeopleApi {
 }
 
 export function createPeopleApi(request: SendRequest): PeopleApi {
-  const ask = <T>(options: Omit<RequestOptions, 'signal'>, { signal }: CallOptions = {}): Promise<T> =>
+  const send = <T>(options: Omit<RequestOptions, 'signal'>, { signal }: CallOptions = {}): Promise<T> =>
     requestJson<T>(request, { ...options, signal });
   const userPath = (name: string): string => `/v1/users/${encodeURIComponent(name)}`;
   return {
-    whoami: (options) => ask<Whoami>({ method: 'GET', path: '/v1/whoami' }, options),
+    whoami: (options) => send<Whoami>({ method: 'GET', path: '/v1/whoami' }, options),
     tokens: {
       create: (input = {}, options) =>
-        ask<CreatedToken>({ method: 'POST', path: '/v1/tokens', body: input, once: true }, options),
-      list: async (options) => (await ask<TokenList>({ method: 'GET', path: '/v1/tokens' }, options)).items,
+        send<CreatedToken>({ method: 'POST', path: '/v1/tokens', body: input, once: true }, options),
+      list: async (options) => (await send<TokenList>({ method: 'GET', path: '/v1/tokens' }, options)).items,
       revoke: (id, options) =>
-        ask<Token>({ method: 'POST', path: `/v1/tokens/${encodeURIComponent(id)}/revoke` }, options),
+        send<Token>({ method: 'POST', path: `/v1/tokens/${encodeURIComponent(id)}/revoke` }, options),
     },
     users: {
-      list: async (options) => (await ask<UserList>({ method: 'GET', path: '/v1/users' }, options)).items,
-      set: (name, change, options) => ask<User>({ method: 'PUT', path: userPath(name), body: change }, options),
-      remove: (name, options) => ask<User>({ method: 'DELETE', path: userPath(name) }, options),
+      list: async (options) => (await send<UserList>({ method: 'GET', path: '/v1/users' }, options)).items,
+      set: (name, change, options) => send<User>({ method: 'PUT', path: userPath(name), body: change }, options),
+      remove: (name, options) => send<User>({ method: 'DELETE', path: userPath(name) }, options),
     },
     workspaces: {
-      current: (options) => ask<WorkspaceInfo>({ method: 'GET', path: '/v1/workspace' }, options),
+      current: (options) => send<WorkspaceInfo>({ method: 'GET', path: '/v1/workspace' }, options),
       setLimits: (limits, options) =>
-        ask<WorkspaceInfo>({ method: 'PUT', path: '/v1/workspace/limits', body: limits }, options),
-      list: async (options) => (await ask<WorkspaceList>({ method: 'GET', path: '/v1/workspaces' }, options)).items,
+        send<WorkspaceInfo>({ method: 'PUT', path: '/v1/workspace/limits', body: limits }, options),
+      list: async (options) => (await send<WorkspaceList>({ method: 'GET', path: '/v1/workspaces' }, options)).items,
       create: (input, options) =>
-        ask<CreatedWorkspace>({ method: 'POST', path: '/v1/workspaces', body: input, once: true }, options),
+        send<CreatedWorkspace>({ method: 'POST', path: '/v1/workspaces', body: input, once: true }, options),
     },
   };
 }

@@ -1,25 +1,25 @@
-// Waiting by looking now and then: often at first, for what is quick, then every two seconds. What took long is noticed a
-// tenth of that later at most.
+// Polls for a condition: often at first, then at most every two seconds. A condition that took long is noticed late by at most a
+// tenth of that time.
 import type { RopewalkApiError } from './errors.ts';
 import { isOutage } from './errors.ts';
 import { sleep } from './sleep.ts';
 
 export interface PollOptions<View> {
   signal?: AbortSignal;
-  /** Called after each look, also when nothing changed. */
+  /** Called with each view, also when nothing changed. */
   onProgress?: (view: View) => void;
-  /** Called when a look failed and will be repeated: what is waited for outlives an outage of its API. */
+  /** Called when a request failed and will be repeated: jobs and clusters continue during an outage of the API. */
   onUnreachable?: (error: RopewalkApiError) => void;
-  /** Longest pause between two looks, in milliseconds; 2,000 unless given. */
+  /** Longest pause between two requests, in milliseconds; 2,000 by default. */
   pollMs?: number;
 }
 
 const firstPauseMs = 250;
-const shareOfWait = 0.1;
+const pausePerWaited = 0.1;
 
-/** Resolves with the first view that `isEnough`, which may also throw. */
+/** Resolves with the first view that `isEnough` accepts; errors of `isEnough` are thrown. */
 export async function poll<View>(
-  look: (signal: AbortSignal | undefined) => Promise<View>,
+  read: (signal: AbortSignal | undefined) => Promise<View>,
   isEnough: (view: View) => boolean,
   { signal, onProgress, onUnreachable, pollMs = 2_000 }: PollOptions<View>,
 ): Promise<View> {
@@ -27,7 +27,7 @@ export async function poll<View>(
   // Until the API has answered once, an error is more likely a wrong address than an outage.
   let known = false;
   for (;;) {
-    const seen = await look(signal).then(
+    const found = await read(signal).then(
       (view) => ({ view }),
       (error: unknown) => {
         if (!known || !isOutage(error)) throw error;
@@ -35,11 +35,11 @@ export async function poll<View>(
         return null;
       },
     );
-    if (seen !== null) {
+    if (found !== null) {
       known = true;
-      onProgress?.(seen.view);
-      if (isEnough(seen.view)) return seen.view;
+      onProgress?.(found.view);
+      if (isEnough(found.view)) return found.view;
     }
-    await sleep(Math.min(pollMs, Math.max(firstPauseMs, (Date.now() - sinceMs) * shareOfWait)), signal);
+    await sleep(Math.min(pollMs, Math.max(firstPauseMs, (Date.now() - sinceMs) * pausePerWaited)), signal);
   }
 }

@@ -1,5 +1,5 @@
-// One HTTP request to the API, repeated while that can help. The only file that calls `fetch`.
-// The token goes into the Authorization header and nowhere else.
+// Sends an HTTP request to the API, and repeats it while that can help. The only file that calls `fetch`.
+// The token is sent in the Authorization header only.
 import type { Connection } from './connection.ts';
 import { ConnectionError, errorFromResponse } from './errors.ts';
 import type { RopewalkApiError } from './errors.ts';
@@ -11,14 +11,14 @@ export interface RequestOptions {
   query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
   idempotencyKey?: string;
-  /** Never tried again: a lost answer must not make a second secret that nobody knows of. */
+  /** Never repeated: a lost answer must not create a second token that no user knows of. */
   once?: boolean;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Resolves with an ok response whose headers have arrived. All requests made here are safe to repeat: they read, they
- * carry an Idempotency-Key, or doing them twice is the same as once (cancel, stop); unless they say `once`.
+ * Resolves with an ok response when its headers have arrived. All requests are safe to repeat, except those with `once`: they
+ * read, they carry an Idempotency-Key, or they are idempotent (cancel, stop).
  */
 export type SendRequest = (options: RequestOptions) => Promise<Response>;
 
@@ -26,7 +26,7 @@ export const maxTries = 5;
 const headersTimeoutMs = 30_000;
 const firstPauseMs = 200;
 const maxPauseMs = 5_000;
-/** A server that asks for more than this is not waited for: the caller gets the error, with `retryAfterMs`. */
+/** A longer `Retry-After` is not waited for: the caller gets the error, with `retryAfterMs`. */
 const maxRetryAfterMs = 30_000;
 
 export function createRequest({ apiUrl: base, token, fetch: send }: Connection): SendRequest {
@@ -44,7 +44,7 @@ export function createRequest({ apiUrl: base, token, fetch: send }: Connection):
   };
 }
 
-/** Sends and reads the JSON of the answer; a connection lost while the body arrives is told as ConnectionError. */
+/** Sends a request and parses the JSON answer. Throws ConnectionError when the connection is lost during the answer. */
 export async function requestJson<T>(request: SendRequest, options: RequestOptions): Promise<T> {
   const response = await request(options);
   try {
@@ -58,8 +58,8 @@ export async function requestJson<T>(request: SendRequest, options: RequestOptio
 }
 
 /**
- * The one cast of the SDK. The API's answers follow schema/, which the API checks against its own OpenAPI document;
- * checking them again here would mean shipping zod to every client.
+ * The only cast of the SDK. Tests check that the API's answers follow schema/; checking them here again would ship zod to every
+ * client.
  */
 export function trusted<T>(value: unknown): T {
   return value as T;
@@ -80,14 +80,14 @@ function initOf(token: string | null, { method, body, idempotencyKey }: RequestO
   return { method, headers, body: JSON.stringify(body) };
 }
 
-/** One try: an ok response, or the error it came to. Only the caller's abort is thrown. */
+/** One attempt: an ok response, or the error. Throws only when the caller aborts. */
 async function attempt(
   send: typeof globalThis.fetch,
   url: string,
   init: RequestInit,
   signal: AbortSignal | undefined,
 ): Promise<Response | RopewalkApiError> {
-  // The limit is on the wait for headers only: a followed log may go on for days.
+  // Limits only the wait for headers: a followed log can last for days.
   const timeout = new AbortController();
   const timer = setTimeout(
     () => timeout.abort(new Error(`no answer in ${headersTimeoutMs / 1_000} s`)),
@@ -111,12 +111,12 @@ async function attempt(
   }
 }
 
-/** How long to wait before the next try, or null when there is none. */
+/** Milliseconds until the next attempt, or null when there is none. */
 function pauseAfter(error: RopewalkApiError, tries: number): number | null {
   const helps = error.status === null || [429, 502, 503, 504].includes(error.status);
   if (!helps || tries >= maxTries || (error.retryAfterMs ?? 0) > maxRetryAfterMs) return null;
   const ceiling = Math.min(maxPauseMs, firstPauseMs * 2 ** (tries - 1));
-  // Clients that failed together must not come back together.
+  // Spreads the attempts of clients that failed at the same moment.
   const jitter = (0.5 + Math.random() / 2) * ceiling;
   return error.retryAfterMs === undefined ? jitter : error.retryAfterMs + jitter / 4;
 }
@@ -125,12 +125,12 @@ function noAnswer(headers?: Headers): { code: string; status: null; hint: string
   return {
     code: 'CONNECTION',
     status: null,
-    hint: 'Check the address and that the API runs; on one machine `ropewalk dev` starts it.',
+    hint: 'Check the address, and that the API is running; `ropewalk dev` starts one on this machine.',
     requestId: headers?.get('x-request-id') ?? undefined,
   };
 }
 
-/** fetch says only "fetch failed"; what happened is in the cause, sometimes only as its code. */
+/** fetch reports only "fetch failed"; its cause has the reason, sometimes only as a code. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? error.cause : error;

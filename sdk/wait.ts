@@ -1,4 +1,4 @@
-// Waiting for a job.
+// Waits for a job to end.
 import type { Job } from '../schema/jobs.ts';
 import type { PollOptions } from './poll.ts';
 import { poll } from './poll.ts';
@@ -6,8 +6,8 @@ import { poll } from './poll.ts';
 export type WaitOptions = PollOptions<Job>;
 
 export function waitForJob(
-  look: (signal: AbortSignal | undefined) => Promise<Job>,
+  read: (signal: AbortSignal | undefined) => Promise<Job>,
   options: WaitOptions,
 ): Promise<Job> {
-  return poll(look, ({ status }) => status !== 'pending' && status !== 'running', options);
+  return poll(read, ({ status }) => status !== 'pending' && status !== 'running', options);
 }

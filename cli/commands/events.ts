@@ -1,4 +1,4 @@
-// `ropewalk batch events JOB` and `ropewalk cluster events CLUSTER`: what happened to it.
+// `ropewalk batch events JOB` and `ropewalk cluster events CLUSTER`: prints events.
 import { Command, Option } from 'commander';
 
 import type { Client, ClusterEvent, EventOptions, JobEvent } from '../../sdk/client.ts';
@@ -43,23 +43,27 @@ export const clusterEventsCommand = (context: CliContext, finish: Finish): Comma
 
 function eventsCommand(context: CliContext, finish: Finish, { noun, group, numberOf, read }: Subject): Command {
   const command = new Command('events')
-    .description(`Print what happened to a ${noun}, oldest first. Times are local.`)
+    .description(`Print the events of a ${noun}, oldest first. Times are local.`)
     .argument(`<${noun}>`, `number, or name of an open ${noun}`, parseReference)
-    .option('-f, --follow', `go on until the ${noun} is over`)
-    .option('--since <time>', 'only what happened since a time, or since 10m ago', parseSince)
-    .addOption(new Option('--format <format>', 'json: one object a line').choices(['text', 'json']).default('text'));
+    .option('-f, --follow', `continue until the ${noun} has ended`)
+    .option('--since <time>', 'only events since a time (2026-01-31T12:00) or an age (10m)', parseSince)
+    .addOption(
+      new Option('--format <format>', 'output format; json is one object per line')
+        .choices(['text', 'json'])
+        .default('text'),
+    );
   return withConnection(command).action(async (reference: Reference, flags: EventsFlags) => {
     const client = await connect(context, flags);
     const { output } = context;
     const format = flags.format === 'json' ? toJson : formatEvent;
-    const comeBack = (): string =>
-      `Stopped reading: ${noun} ${reference} is not touched. Come back with: ropewalk ${group} events ${reference}`;
-    await untilInterrupted(comeBack, async (signal) => {
+    const describe = (): string =>
+      `Stopped reading: ${noun} ${reference} continues. To read on: ropewalk ${group} events ${reference}`;
+    await untilInterrupted(describe, async (signal) => {
       const events = read(client, await numberOf(client, reference, signal), {
         signal,
         ...(flags.follow === true && { follow: true }),
         ...(flags.since && { since: flags.since }),
-        onUnreachable: (error) => output.progress(`Still trying: ${error.message}`),
+        onUnreachable: (error) => output.progress(`Retrying: ${error.message}`),
       });
       for await (const event of events) await output.outLine(format(event));
     });

@@ -1,4 +1,4 @@
-// `ropewalk instance-types`: what can be launched, and what it costs.
+// `ropewalk instance-types`: lists available instance types with their prices.
 import { Command } from 'commander';
 
 import type { InstanceType } from '../../sdk/client.ts';
@@ -24,17 +24,17 @@ interface Flags extends ConnectionFlags, FormatFlag {
 
 export function instanceTypesCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('instance-types')
-    .description('List what can be launched, cheapest first. Prices are approximate.')
-    .option('--provider <name>', 'of this provider, e.g. aws')
-    .option('--min-cpu <n>', 'at least so many vCPUs')
-    .option('--max-cpu <n>', 'at most so many vCPUs')
-    .option('--min-memory <size>', 'at least so much memory, e.g. "16 GiB"')
-    .option('--max-memory <size>', 'at most so much memory')
-    .option('--gpu', 'with a GPU')
-    .option('--arm', 'with an ARM processor')
-    .option('--region <region>', 'in this region of the cloud')
-    .option('--zone <zone>', 'in this zone')
-    .option('--prefix <text>', 'whose name begins so, e.g. m6i.');
+    .description('List instance types, cheapest first. Prices are approximate.')
+    .option('--provider <name>', 'only of this provider, e.g. aws')
+    .option('--min-cpu <n>', 'minimum of vCPUs')
+    .option('--max-cpu <n>', 'maximum of vCPUs')
+    .option('--min-memory <size>', 'minimum of memory, e.g. "16 GiB"')
+    .option('--max-memory <size>', 'maximum of memory')
+    .option('--gpu', 'only with a GPU')
+    .option('--arm', 'only with an ARM processor')
+    .option('--region <region>', 'only in this region of the cloud')
+    .option('--zone <zone>', 'only in this zone')
+    .option('--prefix <text>', 'only names with this prefix, e.g. m6i.');
   return withFormat(withConnection(command)).action(async (flags: Flags) => {
     const client = await connect(context, flags);
     const { provider, minCpu, maxCpu, minMemory, maxMemory, gpu, arm, region, zone, prefix } = flags;
@@ -49,4 +49,4 @@ export function instanceTypesCommand(context: CliContext, finish: Finish): Comma
 }
 
 const formatTypes = (types: readonly InstanceType[]): string =>
-  types.length === 0 ? 'Nothing matches.' : formatTable(typeColumns, types.map(typeCells));
+  types.length === 0 ? 'No instance type matches.' : formatTable(typeColumns, types.map(typeCells));

@@ -1,5 +1,5 @@
-// `ropewalk login`: get a token for this machine, and keep it in config.yaml. Nothing secret is ever an argument, and
-// nothing is asked on a terminal that is none: the code is shown, and approved elsewhere.
+// `ropewalk login`: gets a token for this machine and stores it in config.yaml. No secret is a command-line argument, and nothing
+// is prompted for: the code is shown here and approved in a browser.
 import { hostname } from 'node:os';
 
 import { Command, Option } from 'commander';
@@ -19,27 +19,27 @@ interface LoginFlags extends ConnectionFlags, FormatFlag {
 }
 
 const help = `
-Shows a code: open the address on any device, compare the code, and approve it with a token that you have. The token that
-comes back is kept in config.yaml in your Ropewalk home, readable for you alone.
+Shows a code: open the address on any device, compare the code, and approve it with a token that you have. The new token is stored
+in config.yaml in your Ropewalk home, readable only by you.
 
   ropewalk login --api-url https://ropewalk.example.org
   ropewalk login --token < token.txt`;
 
 export function loginCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('login')
-    .description('Sign in: get a token for this machine and keep it.')
-    .addOption(new Option('--token', 'take a token from standard input instead').conflicts('tokenFile'))
+    .description('Sign in: get a token for this machine and store it.')
+    .addOption(new Option('--token', 'read a token from standard input instead').conflicts('tokenFile'))
     .addHelpText('after', help);
   return withFormat(withConnection(command)).action(async (flags: LoginFlags) => {
     const apiUrl = await resolveApiUrl(flags, context);
     const token = await getToken(context, flags, apiUrl);
-    // A token that does not work must not take the place of one that does.
+    // A token that does not work must not replace one that does.
     const who = await createClient({ apiUrl, token }).whoami();
     const file = await saveConfig(context.home, { apiUrl, token, workspace: who.workspace });
     show(context, flags, who, (known) => `Signed in at ${apiUrl} as ${formatWhoami(known)}`);
-    context.output.err(`The token is kept in ${file}.`);
+    context.output.err(`The token is stored in ${file}.`);
     for (const name of ['ROPEWALK_API_URL', 'ROPEWALK_TOKEN']) {
-      if (context.env[name]) context.output.err(`note: ${name} is set here and wins over what was just kept`);
+      if (context.env[name]) context.output.err(`note: the environment variable ${name} is set and overrides ${file}`);
     }
     finish(exitCodes.ok);
   });
@@ -50,7 +50,7 @@ async function getToken(context: CliContext, flags: LoginFlags, apiUrl: string):
   if (flags.tokenFile !== undefined) return checkToken(await readToken(flags.tokenFile, context.cwd));
   const { output } = context;
   const created = await untilInterrupted(
-    () => 'Interrupted: nobody is signed in here by this.',
+    () => 'Interrupted: not signed in.',
     (signal) =>
       login({
         apiUrl,
@@ -58,19 +58,17 @@ async function getToken(context: CliContext, flags: LoginFlags, apiUrl: string):
         signal,
         onCode: ({ userCode, verificationUrl, verificationUrlComplete, expiresInSeconds }) => {
           output.err(`Open ${verificationUrlComplete}`);
-          output.err(
-            `or ${verificationUrl} and type the code, and approve it there if it is this one:\n\n  ${userCode}\n`,
-          );
-          output.progress(`Waiting for that, for ${Math.round(expiresInSeconds / 60)} minutes at most`);
+          output.err(`or ${verificationUrl} and enter the code. Approve it only if it is this one:\n\n  ${userCode}\n`);
+          output.progress(`Waiting for approval, for at most ${Math.round(expiresInSeconds / 60)} minutes`);
         },
-        onUnreachable: (error) => output.progress(`Still trying: ${error.message}`),
+        onUnreachable: (error) => output.progress(`Retrying: ${error.message}`),
       }),
   );
   output.endProgress();
   return created.token;
 }
 
-/** Its text is never part of the error: it is a secret, or somebody took it for one. */
+/** The error does not contain the text, which can be a secret. */
 function checkToken(token: string): string {
   if (/^rw_[a-z0-9-]+_[a-z0-9]+-[\w-]+$/.test(token)) return token;
   throw new UsageError('this is not a token', 'A token looks like rw_WORKSPACE_ID-SECRET, on one line.');

@@ -1,4 +1,4 @@
-// `ropewalk logout`: end the token that config.yaml holds, and forget it.
+// `ropewalk logout`: revokes the token in config.yaml and deletes it from the file.
 import { Command } from 'commander';
 
 import { AuthenticationError, createClient } from '../../sdk/client.ts';
@@ -13,26 +13,28 @@ interface LogoutFlags {
 
 export function logoutCommand(context: CliContext, finish: Finish): Command {
   return new Command('logout')
-    .description('Revoke the token that is kept here, and forget it.')
-    .option('--local', 'only forget it: whoever has a copy can go on using it')
+    .description('Revoke the token in config.yaml and delete it there.')
+    .option('--local', 'only delete it from config.yaml: the token itself stays valid')
     .action(async (flags: LogoutFlags) => {
       const { home, output, env } = context;
       const { token } = await readConfig(configFile(home));
       if (token === undefined) {
-        output.err(`Nobody is signed in here: ${configFile(home)} holds no token.`);
+        output.err(`Not signed in: ${configFile(home)} has no token.`);
       } else {
         if (flags.local !== true) await revoke(await resolveApiUrl({}, { env: {}, home }), token);
         await saveConfig(home, { token: undefined, workspace: undefined });
         output.out(
-          flags.local === true ? 'Signed out here: the token itself is still good' : 'Signed out: the token is revoked',
+          flags.local === true
+            ? 'Signed out here: the token itself is still valid'
+            : 'Signed out: the token is revoked',
         );
       }
-      if (env['ROPEWALK_TOKEN']) output.err('note: ROPEWALK_TOKEN is set here, and goes on being used');
+      if (env['ROPEWALK_TOKEN']) output.err('note: the environment variable ROPEWALK_TOKEN is set and is still used');
       finish(exitCodes.ok);
     });
 }
 
-/** One that is revoked or expired already is as good as revoked now. */
+/** An already revoked or expired token is not an error. */
 async function revoke(apiUrl: string, token: string): Promise<void> {
   const client = createClient({ apiUrl, token });
   try {

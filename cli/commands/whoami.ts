@@ -1,4 +1,4 @@
-// `ropewalk whoami`: whose token this is, and what it may do.
+// `ropewalk whoami`: prints the user and the scopes of the token.
 import { Command } from 'commander';
 
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../context.ts';
@@ -7,7 +7,7 @@ import { exitCodes } from '../errors.ts';
 import { formatWhoami, show } from '../people.ts';
 
 export function whoamiCommand(context: CliContext, finish: Finish): Command {
-  const command = new Command('whoami').description('Say whose token is used here, and what it may do.');
+  const command = new Command('whoami').description('Show the user, role and scopes of the token in use.');
   return withFormat(withConnection(command)).action(async (flags: ConnectionFlags & FormatFlag) => {
     const client = await connect(context, flags);
     show(context, flags, await client.whoami(), formatWhoami);

@@ -1,5 +1,5 @@
-// Which Python a command of `cluster exec` runs with: the one the user's PATH names, or the cluster's own environment, built on
-// this machine from the same requirements. Client and cluster exchange pickles, so their versions of distributed must match.
+// Selects the Python of a `cluster exec` command: the one on the user's PATH, or the cluster's own environment, built on this
+// machine from the same requirements. Client and cluster exchange pickles, so their versions of distributed must match.
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -61,13 +61,13 @@ async function chooseVariables(
   return { PATH: [programs, context.env['PATH'] ?? ''].join(delimiter), VIRTUAL_ENV: directory };
 }
 
-/** Says why the user's Python cannot be a client of the cluster; null when it can, or when the command is not a Python. */
+/** Why the user's Python cannot be a client of the cluster; null when it can, or when the command is not a Python. */
 async function missingHere(
   program: string,
   requirements: readonly string[],
   { env, cwd }: Pick<CliContext, 'env' | 'cwd'>,
 ): Promise<string | null> {
-  // A path names one interpreter: it is used as it is.
+  // A path names a particular interpreter: it is used as it is.
   if (!isPython(program)) return null;
   const pinned = requirements.map((each) => /^distributed==([^,;*\s]+)$/.exec(each)?.[1]).find(Boolean);
   const found = await promisify(execFile)(program, ['-c', versionOfDistributed], { env, cwd, timeout: 30_000 }).then(
@@ -82,7 +82,7 @@ const versionOfDistributed = 'from importlib.metadata import version; print(vers
 
 const isPython = (program: string): boolean => /^python(3(\.\d+)?)?$/.test(program);
 
-/** Kept in the home, where the agents of `ropewalk dev` keep theirs: the same requirements are built once. */
+/** In the home, where the agents of `ropewalk dev` build theirs: equal requirements are built once. */
 async function build(
   requirements: readonly string[],
   { env, home, output }: Pick<CliContext, 'env' | 'home' | 'output'>,

@@ -1,5 +1,5 @@
-// Runs a local command with all that Dask needs to connect to a cluster. The key lies in a file that only this user can
-// read, for as long as the command runs; it is in no argument and in no environment variable.
+// Runs a local command with the settings that Dask needs to connect to a cluster. The key is in a file that only this user can
+// read, for as long as the command runs; it is in no argument and no environment variable.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,18 +9,21 @@ import type { CliContext } from '../context.ts';
 import { runCommand } from './run-command.ts';
 import { createSignalRelay, exitCodeOfSignal } from './signal-relay.ts';
 
-/** `extra` variables win over the user's own. Resolves with the command's exit code; as shells count, 128 + n when a signal ended it and 127 when there is none. */
+/**
+ * `extra` variables override the user's own. Resolves with the command's exit code; as in shells, 128 + n when signal n ended it,
+ * and 127 when the program does not exist.
+ */
 export async function runAsClient(
   credentials: Credentials,
   words: readonly string[],
   extra: Record<string, string>,
   { env, cwd, output }: Pick<CliContext, 'env' | 'cwd' | 'output'>,
 ): Promise<number> {
-  // Before the first file: from here on no signal ends us without the files being removed.
+  // Before the first file is written: from here on a signal does not end this process before the files are removed.
   const relay = createSignalRelay();
   let directory: string | null = null;
   try {
-    // Made with mode 0700.
+    // mkdtemp uses mode 0700.
     directory = await mkdtemp(join(tmpdir(), 'ropewalk-exec-'));
     const dask = await writeCredentials(directory, credentials);
     const early = relay.received();
@@ -37,7 +40,7 @@ export async function runAsClient(
   }
 }
 
-/** What dask.config makes `scheduler-address` and `distributed.comm` of; Client() reads these when it is given nothing. */
+/** Variables that dask.config reads as `scheduler-address` and `distributed.comm`, the defaults of Client(). */
 async function writeCredentials(directory: string, credentials: Credentials): Promise<Record<string, string>> {
   const write = async (name: string, content: string): Promise<string> => {
     const path = join(directory, name);

@@ -1,4 +1,4 @@
-// One local command on our own stdin, stdout and stderr: whoever uses it should not notice that we are in between.
+// Runs a local command on this process's stdin, stdout and stderr.
 import { spawn } from 'node:child_process';
 
 import type { SignalRelay } from './signal-relay.ts';
@@ -21,9 +21,9 @@ export async function runCommand(
   relay.to((signal) => child.kill(signal));
   return new Promise((resolve) => {
     child.on('error', (error: NodeJS.ErrnoException) => {
-      // A signal that could not be sent comes here as well; the command's own end will tell.
+      // A signal that cannot be sent is an error event too; the command's exit event follows.
       if (child.pid !== undefined) return;
-      const why = error.code === 'ENOENT' ? 'there is no such program' : (error.code ?? error.message);
+      const why = error.code === 'ENOENT' ? 'program not found' : (error.code ?? error.message);
       note(`error: cannot run ${program}: ${why}`);
       resolve(error.code === 'ENOENT' ? notFound : notExecutable);
     });

@@ -1,19 +1,19 @@
-// Signals that are meant for the command that we run for somebody: they reach it, and they do not end us before it.
+// Relays signals to the command that `cluster exec` runs, and keeps this process alive until the command has ended.
 import { constants } from 'node:os';
 
 export interface SignalRelay {
-  /** The first one so far. */
+  /** The first signal, or null. */
   received(): NodeJS.Signals | null;
-  /** Where they go from now on. */
+  /** Sets the receiver of later signals. */
   to(send: (signal: NodeJS.Signals) => void): void;
   close(): void;
 }
 
-/** Those a terminal sends to all of its foreground processes at once, the command among them. */
+/** A terminal sends these to all of its foreground processes, including the command. */
 const fromTerminal: NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 const others: NodeJS.Signals[] = ['SIGTERM', 'SIGHUP'];
 
-/** A wrapper around us may pass on what we have received already: signals this close together are one. */
+/** A wrapper, bin/ropewalk.mjs, relays signals too: equal signals this close together count as one. */
 const sameMs = 500;
 
 export function createSignalRelay(isTerminal = hasTerminal()): SignalRelay {
@@ -24,7 +24,7 @@ export function createSignalRelay(isTerminal = hasTerminal()): SignalRelay {
     const again = signal === first && Date.now() - lastMs < sameMs;
     first ??= signal;
     lastMs = Date.now();
-    // Passed on, a Ctrl-C would be two for the command; and for many programs the second one means "at once".
+    // The command has received a Ctrl-C from the terminal. Many programs exit immediately on a second one.
     if (again || (isTerminal && fromTerminal.includes(signal))) return;
     send?.(signal);
   };
@@ -40,7 +40,7 @@ export function createSignalRelay(isTerminal = hasTerminal()): SignalRelay {
   };
 }
 
-/** As shells count. */
+/** As in shells. */
 export function exitCodeOfSignal(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }

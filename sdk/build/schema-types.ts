@@ -1,5 +1,5 @@
-// The types of schema/ that the SDK exports, written out: what `z.infer` computes is asked of the compiler, so that the
-// package needs neither zod nor the schemas. Doc comments of the schemas' fields come along.
+// Prints the types of schema/ that the SDK exports as the compiler resolves them, so the package needs neither zod nor the
+// schemas. Doc comments of the schemas' fields are kept.
 import { dirname, join } from 'node:path';
 
 import { API, type Checker, SymbolFlags, TypeFlags, type Type } from 'typescript/unstable/sync';
@@ -46,7 +46,7 @@ function print(checker: Checker, named: readonly NamedType[], wanted: ReadonlySe
   return `// Made by sdk/build from schema/: what the API takes and answers.\n\n${declarations.join('\n')}`;
 }
 
-/** The full text of a type, which tells whether two types are the same. */
+/** The full text of a type: equal texts are equal types. */
 const textOf = (checker: Checker, type: Type): string => checker.typeToString(type, undefined, noTruncation);
 const noTruncation = 1;
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Cluster } from '../../schema/clusters.ts';
 import { aCluster, anInstance, aProcess } from '../sdk/stand-in-api.ts';
-import type { Asked, Reply } from '../sdk/stand-in-api.ts';
+import type { ReceivedRequest, Reply } from '../sdk/stand-in-api.ts';
 import { runCli, startCli, withDirectory } from './run-cli.ts';
 import { standIn } from './stand-in.ts';
 
@@ -14,14 +14,14 @@ const created = { number: 7, name: 'blue', existing: false, warnings: ['workerOp
 /** Creates, then shows one view after the other. */
 const creating =
   (...views: Cluster[]) =>
-  ({ method }: Asked, nth: number): Reply =>
+  ({ method }: ReceivedRequest, nth: number): Reply =>
     method === 'POST' ? { status: 201, json: created } : { json: views[Math.min(nth - 1, views.length) - 1] };
 
 const broken = { code: 'ENVIRONMENT_FAILED', text: 'no such package:\n  nonsense\u001b[2J', count: 3 };
 const failures = [{ ...broken, lastAt: '2024-11-18T17:26:00.000Z' }];
 
 describe('cluster create', () => {
-  it('sends what it was told and nothing else, and says how to go on', async () => {
+  it('sends exactly the given options, and prints the next commands', async () => {
     await withDirectory(async (cwd) => {
       await writeFile(
         join(cwd, 'requirements.txt'),
@@ -44,7 +44,7 @@ describe('cluster create', () => {
       expect(result).toMatchObject({ code: 0, stdout: 'Cluster 7 (blue) is created\n' });
       expect(result.stderr).toContain('warning: workerOptions: no effect\n');
       expect(result.stderr).toContain('ropewalk cluster exec 7 -- python my_script.py\n');
-      expect(api.asked[0]?.body).toEqual({
+      expect(api.requests[0]?.body).toEqual({
         workers: 2,
         name: 'blue',
         getOrCreate: false,
@@ -57,15 +57,15 @@ describe('cluster create', () => {
         deadMan: '1h',
         privateToCreator: true,
       });
-      expect(api.asked).toHaveLength(1);
+      expect(api.requests).toHaveLength(1);
     });
   });
 
-  it('needs no option, and answers programs in JSON', async () => {
+  it('needs no option, and prints JSON on request', async () => {
     const { api, env } = await standIn(creating());
     const { stdout } = await runCli(['cluster', 'create', '--format', 'json'], { env });
     expect(JSON.parse(stdout)).toEqual(created);
-    expect(api.asked[0]?.body).toEqual({});
+    expect(api.requests[0]?.body).toEqual({});
   });
 
   it('waits for all workers: progress on stderr, the cluster on stdout', async () => {
@@ -85,7 +85,7 @@ describe('cluster create', () => {
     );
   });
 
-  it('waits for a part of them when told so, and says what is wrong with the rest', async () => {
+  it('waits for a fraction of them, and prints why the others failed', async () => {
     const one = aCluster({ status: 'starting', failures, dask: { workersStarted: 1, workersErrored: 1 } });
     const { env } = await standIn(creating(one));
     const result = await runCli(['cluster', 'create', '--wait', '0.5', '--format', 'json'], { env });
@@ -95,40 +95,40 @@ describe('cluster create', () => {
     expect(result.stderr).not.toContain('\u001b');
   });
 
-  it('fails with the reasons when no worker comes, and when the time is over', async () => {
+  it('fails with the reasons when no worker starts, and when the wait times out', async () => {
     const failed = aCluster({ status: 'error', failures, dask: { workersStarted: 0 } });
     const one = await runCli(['cluster', 'create', '--wait'], await standIn(creating(failed)));
     expect(one).toMatchObject({ code: 1, stdout: '' });
     expect(one.stderr).toContain('error: cluster 7 has ended\n  3 x ENVIRONMENT_FAILED');
-    expect(one.stderr).toContain('how to fix: ropewalk cluster get 7');
+    expect(one.stderr).toContain('how to fix: See ropewalk cluster get 7');
     const starting = aCluster({ status: 'starting', dask: { workersStarted: 1 } });
     const words = ['cluster', 'create', '--wait', '--timeout', '0.3s'];
     const late = await runCli(words, await standIn(creating(starting)));
     expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('it is starting, with 1 of 2 workers') });
   });
 
-  it('leaves the cluster alone on Ctrl-C', async () => {
+  it('does not stop the cluster on Ctrl-C', async () => {
     const { api, env } = await standIn(creating(aCluster({ status: 'starting', dask: { workersStarted: 0 } })));
     const cli = startCli(['cluster', 'create', '--wait'], { env });
     await expect.poll(cli.stderr, { timeout: 20_000 }).toContain('0 / 2 workers');
     cli.child.kill('SIGINT');
     const { code, stderr } = await cli.result;
     expect(code).toBe(130);
-    expect(stderr).toContain('cluster 7 goes on. Come back with: ropewalk cluster get 7');
-    expect(api.asked.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(stderr).toContain('cluster 7 continues. To see it: ropewalk cluster get 7');
+    expect(api.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   it.each([
     [['--wait', '1.5'], 'Give a number of workers'],
     [['--workers', 'many'], 'Give a whole number'],
     [['--worker-options', '[1]'], 'Give a JSON object'],
-    [['--worker-options', '{'], 'It is not JSON'],
+    [['--worker-options', '{'], 'Give a JSON object'],
     [['--timeout', 'soon'], 'Give seconds'],
     [['--requirements-file', 'none.txt'], 'cannot read none.txt: ENOENT'],
   ])('refuses %j', async (words, message) => {
     const { api, env } = await standIn(creating());
     const result = await runCli(['cluster', 'create', ...words], { env });
     expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
-    expect(api.asked).toEqual([]);
+    expect(api.requests).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
-// `ropewalk cluster exec`: what the command gets, what we give back, and that no key stays behind.
+// `ropewalk cluster exec`: the command's environment and files, its output and exit code, and the removal of the key.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { aCluster, anError, startStandIn } from '../sdk/stand-in-api.ts';
-import type { Asked, Reply, StandIn } from '../sdk/stand-in-api.ts';
+import type { ReceivedRequest, Reply, StandIn } from '../sdk/stand-in-api.ts';
 import { binFile, runCli, startCli, withDirectory } from './run-cli.ts';
 import type { RunningCli } from './run-cli.ts';
 
@@ -24,7 +24,9 @@ const credentials = {
   expiresAt: '2026-01-01T00:00:00.000Z',
   requirements: [],
 };
-const ready = ({ path }: Asked): Reply => ({ json: path.endsWith('/credentials') ? credentials : aCluster() });
+const ready = ({ path }: ReceivedRequest): Reply => ({
+  json: path.endsWith('/credentials') ? credentials : aCluster(),
+});
 
 interface World {
   api: StandIn;
@@ -35,7 +37,10 @@ interface World {
   script: (text: string) => Promise<string[]>;
 }
 
-async function inWorld(use: (world: World) => Promise<void>, reply: (asked: Asked, nth: number) => Reply = ready) {
+async function inWorld(
+  use: (world: World) => Promise<void>,
+  reply: (request: ReceivedRequest, nth: number) => Reply = ready,
+) {
   const api = await startStandIn(reply);
   open.push(api);
   await withDirectory((cwd) =>
@@ -51,7 +56,7 @@ async function inWorld(use: (world: World) => Promise<void>, reply: (asked: Aske
 }
 
 describe('cluster exec', () => {
-  it('gives the command the address and the files, readable for this user alone, and takes them away', async () => {
+  it('passes the address and files that only this user can read, and removes the files', async () => {
     await inWorld(async ({ temporary, options, script }) => {
       const words = await script(`
         import { readFileSync, statSync } from 'node:fs';
@@ -73,8 +78,8 @@ describe('cluster exec', () => {
       `);
       const { code, stdout, stderr } = await runCli([...words, '--fast', '--', '-x', 'a b'], options);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      const told: Record<string, unknown> = JSON.parse(stdout);
-      expect(told).toEqual({
+      const printed: Record<string, unknown> = JSON.parse(stdout);
+      expect(printed).toEqual({
         argv: ['--fast', '--', '-x', 'a b'],
         address: 'tls://127.0.0.1:8786',
         encryption: 'True',
@@ -135,7 +140,7 @@ describe('cluster exec', () => {
     });
   });
 
-  it('counts as shells do: a signal, no such program, no program at all', async () => {
+  it('returns the exit codes of shells for a signal, a missing program, and a file that is not executable', async () => {
     await inWorld(async ({ temporary, options, script }) => {
       const words = await script(`process.kill(process.pid, 'SIGKILL');`);
       expect(await runCli(words, options)).toMatchObject({ code: 137 });
@@ -143,7 +148,7 @@ describe('cluster exec', () => {
       expect(missing).toEqual({
         code: 127,
         stdout: '',
-        stderr: 'error: cannot run no-such-program: there is no such program\n',
+        stderr: 'error: cannot run no-such-program: program not found\n',
       });
       expect(await runCli(['cluster', 'exec', '7', '--', join(options.cwd, 'script.mjs')], options)).toMatchObject({
         code: 126,
@@ -153,7 +158,7 @@ describe('cluster exec', () => {
     });
   });
 
-  it('understands the command also without --, and wants one', async () => {
+  it('accepts a command without --, and requires one', async () => {
     await inWorld(async ({ api, options }) => {
       const print = [process.execPath, '-p', '"hello " + process.env.DASK_SCHEDULER_ADDRESS'];
       for (const words of [
@@ -164,15 +169,15 @@ describe('cluster exec', () => {
         const result = await runCli(['cluster', 'exec', ...words], options);
         expect(result).toEqual({ code: 0, stdout: 'hello tls://127.0.0.1:8786\n', stderr: '' });
       }
-      const asked = api.asked.length;
+      const before = api.requests.length;
       for (const words of [['7'], ['7', '--']]) {
         expect(await runCli(['cluster', 'exec', ...words], options)).toMatchObject({ code: 2 });
       }
-      expect(api.asked).toHaveLength(asked);
+      expect(api.requests).toHaveLength(before);
     });
   });
 
-  it('waits for the scheduler, and says for what it waits', async () => {
+  it('waits for the scheduler, with progress', async () => {
     const none = aCluster({ status: 'starting', dask: { schedulerAddress: null, workersStarted: 0 } });
     await inWorld(
       async ({ options, script }) => {
@@ -180,7 +185,7 @@ describe('cluster exec', () => {
         expect(result).toMatchObject({ code: 0, stdout: 'ran\n' });
         expect(result.stderr).toBe('Cluster 7 (blue) starting: 0 / 2 workers, scheduler started\n');
       },
-      (asked, nth) => (nth < 3 ? { json: none } : ready(asked)),
+      (request, nth) => (nth < 3 ? { json: none } : ready(request)),
     );
   });
 
@@ -189,7 +194,7 @@ describe('cluster exec', () => {
     ['the cluster of a job', () => ({ json: aCluster({ job: 7, dask: null }) }), 'it has no Dask'],
     [
       "somebody else's own cluster",
-      ({ path }: Asked) =>
+      ({ path }: ReceivedRequest) =>
         path.endsWith('/credentials')
           ? anError(403, { code: 'FORBIDDEN', message: 'cluster 7 is private to ada' })
           : { json: aCluster() },

@@ -11,7 +11,7 @@ const stages = (
 ) => known.map(([name, seconds]) => ({ name, at: at(seconds) }));
 
 describe('cluster get', () => {
-  it('shows what each step took, the slowest instance first, and only steps that somebody has taken', async () => {
+  it('shows the duration of each stage, the slowest instance first, and only stages that an instance has reached', async () => {
     const instances = [
       anInstance({ id: 'i-fast', stages: stages(['requested', 0], ['launched', 1], ['agent', 21], ['dask', 30]) }),
       anInstance({ id: 'i-slow', slot: 1, stages: stages(['requested', 0], ['launched', 2], ['agent', 152.5]) }),
@@ -28,18 +28,18 @@ describe('cluster get', () => {
           .slice(1, -1),
       ),
     ).toEqual([
-      ['Instance', 'Role', 'Requested', 'Launch', 'Agent', 'Dask', 'Together'],
+      ['Instance', 'Role', 'Requested', 'Launch', 'Agent', 'Dask', 'Total'],
       ['i-slow', 'worker', '2024-11-18 17:25:08', '2.0 s', '2 m 31 s', '', '2 m 33 s'],
       ['i-fast', 'worker', '2024-11-18 17:25:08', '1.0 s', '20.0 s', '9.0 s', '30.0 s'],
     ]);
   });
 
-  it('says that it waits for capacity, since when, for what, and until when', async () => {
-    const text = '2 of 3 instances cannot be had now; 2 x InsufficientInstanceCapacity: AWS is short of it';
+  it('shows since when, for what and until when it waits for capacity', async () => {
+    const text = 'No capacity for 2 of 3 instances; 2 x InsufficientInstanceCapacity: AWS has no m6i.xlarge';
     const waitingForCapacity = { since: at(0), nextTry: at(40), until: at(3_600), missing: 2, text };
     const { env } = await standIn(() => ({ json: aCluster({ status: 'starting', waitingForCapacity }) }));
     const { stdout } = await runCli(['cluster', 'get', '7'], { env });
     expect(stdout).toContain('waiting for capacity since 2024-11-18 17:25:08');
-    expect(stdout).toContain(`until 2024-11-18 18:25:08 at most: ${text}`);
+    expect(stdout).toContain(`until 2024-11-18 18:25:08 at the latest: ${text}`);
   });
 });

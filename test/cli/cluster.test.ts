@@ -42,7 +42,7 @@ describe('cluster list and cluster get', () => {
     const filters = ['--status', 'ready,error', '--user', 'ada', '--name', 'blue', '--search', 'b%', '--kind', 'job'];
     const { code, stderr } = await runCli(['cluster', 'list', ...filters, '--since', '2024-11-18T12:00Z'], { env });
     expect([code, stderr]).toEqual([0, expect.stringContaining('No cluster matches.')]);
-    expect(api.asked[0]?.query).toEqual({
+    expect(api.requests[0]?.query).toEqual({
       ...{ status: 'ready,error', user: 'ada', name: 'blue', q: 'b%', kind: 'job', limit: '10' },
       since: '2024-11-18T12:00:00.000Z',
     });
@@ -93,14 +93,14 @@ Events
 `);
   });
 
-  it("show a job's cluster for what it is", async () => {
+  it('show the cluster of a job', async () => {
     const { env } = await standIn(() => ({ json: ofJob }));
     const { stdout } = await runCli(['cluster', 'get', '6'], { env });
     expect(stdout).toContain('Cluster 6 (blue) ready: for job 6\n');
     expect(stdout).toContain('Instances  3 started\n');
   });
 
-  it('say that there is no such cluster', async () => {
+  it('say that a cluster does not exist', async () => {
     const { env } = await standIn(() => anError(404, { code: 'NOT_FOUND', message: 'there is no cluster 9' }));
     const stderr = 'error: there is no cluster 9\n  request id: req_1\n';
     expect(await runCli(['cluster', 'get', '9'], { env })).toEqual({ code: 1, stdout: '', stderr });
@@ -119,8 +119,8 @@ describe('cluster scale, adapt, stop and dashboard', () => {
   ])('%j is POST %s %j', async (words, path, body, stdout) => {
     const { api, env } = await standIn(() => ({ status: 202, json: {} }));
     expect(await runCli(['cluster', ...words], { env })).toEqual({ code: 0, stdout, stderr: '' });
-    expect(api.asked).toMatchObject([{ method: 'POST', path: `/v1/clusters/7${path}` }]);
-    expect(api.asked[0]?.body).toEqual(body);
+    expect(api.requests).toMatchObject([{ method: 'POST', path: `/v1/clusters/7${path}` }]);
+    expect(api.requests[0]?.body).toEqual(body);
   });
 
   it.each([
@@ -128,17 +128,17 @@ describe('cluster scale, adapt, stop and dashboard', () => {
     [['scale', '7', 'x'], 'Give a number of workers'],
     [['adapt', '7'], '--maximum is missing'],
     [['adapt', '7', '--minimum', '3', '--maximum', '2'], '--minimum 3 is more than --maximum 2'],
-    [['adapt', '7', '--off', '--maximum', '2'], '--off does not go with'],
+    [['adapt', '7', '--off', '--maximum', '2'], '--off cannot be combined with'],
   ])('%j is refused', async (words, message) => {
     const { api, env } = await standIn(() => ({}));
     expect(await runCli(['cluster', ...words], { env })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(message),
     });
-    expect(api.asked).toEqual([]);
+    expect(api.requests).toEqual([]);
   });
 
-  it('wait for what was asked for, past views that do not know of it', async () => {
+  it('wait for the requested workers, past views that do not show them yet', async () => {
     const four = aCluster({ dask: { workersWanted: 4, workersStarted: 4 } });
     const scaled = await standIn((_, nth) => ({ json: nth < 4 ? aCluster() : four }));
     const result = await runCli(['cluster', 'scale', '7', '4', '--wait'], { env: scaled.env });
@@ -151,14 +151,14 @@ describe('cluster scale, adapt, stop and dashboard', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ number: 7, status: 'stopped' });
   });
 
-  it('dashboard prints the link alone on stdout', async () => {
+  it('dashboard prints only the link on stdout', async () => {
     const link = { url: 'http://127.0.0.1:7280/clusters/7/dashboard/?link=x', expiresAt: '2024-11-18T17:30:00.000Z' };
     const { api, env } = await standIn(() => ({ status: 201, json: link }));
-    const stderr = 'Open it before 2024-11-18 17:30:00; later, ask for a new one.\n';
+    const stderr = 'Open it before 2024-11-18 17:30:00; run the command again for a new link.\n';
     expect(await runCli(['cluster', 'dashboard', '7'], { env })).toEqual({ code: 0, stdout: `${link.url}\n`, stderr });
     const { stdout } = await runCli(['cluster', 'dashboard', '7', '--format', 'json'], { env });
     expect(JSON.parse(stdout)).toEqual(link);
-    expect(api.asked[0]).toMatchObject({ method: 'POST', path: '/v1/clusters/7/dashboard-link' });
+    expect(api.requests[0]).toMatchObject({ method: 'POST', path: '/v1/clusters/7/dashboard-link' });
   });
 });
 
@@ -172,7 +172,7 @@ describe('cluster logs and cluster events', () => {
   ];
   const ndjson = (values: unknown[]): Reply => ({ chunks: values.map((value) => `${JSON.stringify(value)}\n`) });
 
-  it('logs are lines with the names that Dask has', async () => {
+  it("logs are lines with Dask's names", async () => {
     const { api, env } = await standIn(({ path }) => (path.endsWith('/logs') ? ndjson(lines) : { json: aCluster() }));
     const words = ['cluster', 'logs', '7', '--follow', '--instance', 'i_x', '--since', '2025-07-09T16:50:00Z'];
     const { code, stdout } = await runCli(words, { env });
@@ -183,9 +183,9 @@ describe('cluster logs and cluster events', () => {
 (i_gone)          2025-07-09 16:50:37.844000 bye
 `);
     const query = { instance: 'i_x', follow: 'true', since: '2025-07-09T16:50:00.000Z' };
-    expect(api.asked[0]).toMatchObject({ path: '/v1/clusters/7/logs', query });
+    expect(api.requests[0]).toMatchObject({ path: '/v1/clusters/7/logs', query });
     // Names are looked up once, however many lines have none.
-    expect(api.asked).toHaveLength(2);
+    expect(api.requests).toHaveLength(2);
 
     const withAgents = await runCli(['cluster', 'logs', '7', '--agents'], { env });
     expect(withAgents.stdout).toContain('(blue-worker-one agent) 2025-07-09 16:50:37.844000 registered\n');
@@ -209,7 +209,7 @@ describe('cluster logs and cluster events', () => {
 2024-11-18 17:25:10 SCHEDULER_STARTED: it listens
 2024-11-18 17:25:12 READY: forged | 2024-11-18 17:25:13 STOPPED: no
 `);
-    expect(api.asked).toMatchObject([{ path: '/v1/clusters/7/events', query: { follow: 'true' } }]);
+    expect(api.requests).toMatchObject([{ path: '/v1/clusters/7/events', query: { follow: 'true' } }]);
     const json = await runCli(['cluster', 'events', '7', '--format', 'json'], { env });
     expect(
       json.stdout

@@ -23,8 +23,8 @@ async function standIn(name: string): Promise<StandIn> {
 
 const status = ['batch', 'status', '12', '--format', 'json'];
 
-describe('where the API is and how to sign in', () => {
-  it('is flag over environment over file, each of the two on its own', async () => {
+describe('the address of the API and the token', () => {
+  it('come from flag, environment and file in this order, each on its own', async () => {
     const [flag, env, file] = await Promise.all([standIn('flag'), standIn('env'), standIn('file')]);
     await withDirectory(async (home) => {
       await writeFile(join(home, 'config.yaml'), `apiUrl: ${file.url}\ntoken: rw_file\nworkspace: default\n`);
@@ -34,7 +34,7 @@ describe('where the API is and how to sign in', () => {
       const ask = async (words: string[], environment: Record<string, string>): Promise<unknown> => {
         const { stdout } = await runCli([...status, ...words], { env: environment });
         const sent = [flag, env, file]
-          .flatMap(({ asked }) => asked.splice(0))
+          .flatMap(({ requests }) => requests.splice(0))
           .map(({ headers }) => headers.authorization);
         return [JSON.parse(stdout).name, ...sent];
       };
@@ -51,14 +51,14 @@ describe('where the API is and how to sign in', () => {
   });
 
   it.each([
-    ['apiUrl: http://127.0.0.1:1\n', /no token is known\n {2}how to fix: Set ROPEWALK_TOKEN/],
-    ['token: rw_topsecret\n', /no address of the API is known/],
+    ['apiUrl: http://127.0.0.1:1\n', /the token is not set\n {2}how to fix: Set ROPEWALK_TOKEN/],
+    ['token: rw_topsecret\n', /the address of the API is not set/],
     ['apiUrl: ftp://x\ntoken: rw_topsecret\n', /not an http or https URL: ftp:\/\/x/],
     ['token: [rw_topsecret\n', /config.yaml is not a valid configuration: it is not YAML/],
-    ['- rw_topsecret\n', /config.yaml is not a valid configuration: it is not a list/],
-    ['apiUrl: 12\ntoken: rw_topsecret\n', /config.yaml is not a valid configuration: apiUrl is not a text/],
-    ['', /no address of the API is known/],
-  ])('is explained when it is missing or wrong, and never shown: %j', async (text, message) => {
+    ['- rw_topsecret\n', /config.yaml is not a valid configuration: it is not a map of settings/],
+    ['apiUrl: 12\ntoken: rw_topsecret\n', /config.yaml is not a valid configuration: apiUrl is not a string/],
+    ['', /the address of the API is not set/],
+  ])('are explained when they are missing or invalid, and the token is never shown: %j', async (text, message) => {
     await withDirectory(async (home) => {
       await writeFile(join(home, 'config.yaml'), text);
       const { code, stdout, stderr } = await runCli(status, { env: { ROPEWALK_HOME: home } });
@@ -68,7 +68,7 @@ describe('where the API is and how to sign in', () => {
     });
   });
 
-  it('does not need the file when it is not needed', async () => {
+  it('do not need the file when flags and environment have both', async () => {
     const api = await standIn('env');
     await withDirectory(async (home) => {
       await writeFile(join(home, 'config.yaml'), '[broken');
@@ -77,7 +77,7 @@ describe('where the API is and how to sign in', () => {
     });
   });
 
-  it('says that nothing answers there', async () => {
+  it('are named when no server answers', async () => {
     const api = await startStandIn(() => ({}));
     await api.close();
     const { code, stderr } = await runCli(status, {
@@ -98,7 +98,7 @@ describe('where the API is and how to sign in', () => {
 });
 
 describe('bin/ropewalk.mjs', () => {
-  it('says the version of the package', async () => {
+  it('prints the version of the package', async () => {
     const manifest: unknown = JSON.parse(await readFile(join(binFile, '../../package.json'), 'utf8'));
     expect(manifest).toMatchObject({ version });
     expect(await runCli(['--version'], { argv: [process.execPath, binFile] })).toMatchObject({
@@ -107,7 +107,7 @@ describe('bin/ropewalk.mjs', () => {
     });
   });
 
-  it('passes words, exit codes and signals on, also from an older Node', async () => {
+  it('passes arguments, exit codes and signals on, also from an older Node', async () => {
     const node = await oldestNode();
     const api = await startStandIn(() => ({ json: aJob({ status: 'running', endedAt: null }) }));
     open.push(api);

@@ -67,7 +67,7 @@ async function environment(cacheDir: string, requirements: readonly string[]): P
 }
 
 describe('the Python of cluster exec', () => {
-  it("is the cluster's when the user's has no distributed, which is said in one line", async () => {
+  it("is the cluster's when the user's has no distributed, with one line on stderr", async () => {
     const { code, stdout, stderr } = await exec(['7', '--', 'python', 'script.py']);
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -93,7 +93,7 @@ describe('the Python of cluster exec', () => {
       { distributed: '1', requirements: ['dask'] },
     ],
     ['the cluster has no environment', ['7', '--', 'python', 'x.py'], { requirements: null }],
-  ])("is the user's when %s, and nothing is said", async (_, words, scene) => {
+  ])("is the user's when %s, without a message", async (_, words, scene) => {
     expect(await exec(words, scene)).toEqual({ code: 0, stdout: 'yours x.py\n', stderr: '' });
   });
 
@@ -102,7 +102,7 @@ describe('the Python of cluster exec', () => {
     expect(await exec(['7', '--', 'sh', '-c', 'python x.py'])).toMatchObject({ stdout: 'yours x.py\n', stderr: '' });
   });
 
-  it("is the cluster's for any command with --environment, and nothing is said", async () => {
+  it("is the cluster's for any command with --environment, without a message", async () => {
     const { code, stdout, stderr } = await exec(['--environment', '7', '--', 'sh', '-c', 'python x.py']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^cluster's x\.py/);
@@ -116,7 +116,7 @@ describe('the Python of cluster exec', () => {
       { requirements: ['not a requirement'], finished: [] },
       "cannot build the cluster's environment",
     ],
-  ])('ends %j with what to do instead when there is none', async (words, scene, message) => {
+  ])("fails for %j with a hint when the cluster's cannot be used", async (words, scene, message) => {
     const { code, stdout, stderr } = await exec(words, scene);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(`error: ${message}`);

@@ -12,7 +12,7 @@ const me = aWhoami;
 const created = aCreatedToken;
 
 describe('login', () => {
-  it('shows a code, waits until it is approved, and keeps the token for its owner alone', async () => {
+  it('shows a code, waits for approval, and stores the token readable only by its owner', async () => {
     await withDirectory(async (directory) => {
       const home = join(directory, 'new', 'home');
       const { api } = await standIn(({ path }, nth) => {
@@ -27,7 +27,7 @@ describe('login', () => {
       } = await runCli(['login', '--api-url', api.url], { env: { ROPEWALK_HOME: home } });
       expect({ exit, stdout }).toEqual({
         exit: 0,
-        stdout: `Signed in at ${api.url} as ada (workspace default): admin; token abcdefghijkl may read, write, admin\n`,
+        stdout: `Signed in at ${api.url} as ada (workspace default): admin; token abcdefghijkl with the scopes read, write, admin\n`,
       });
       expect(stderr).toContain('BCDF-GHJK');
       expect(stderr).toContain('https://x.example/login?code=BCDF-GHJK');
@@ -36,19 +36,19 @@ describe('login', () => {
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       expect(await readFile(file, 'utf8')).toBe(`apiUrl: ${api.url}\ntoken: ${fresh}\nworkspace: default\n`);
       expect(await readdir(home)).toEqual(['config.yaml']);
-      expect(api.asked.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+      expect(api.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual([
         ['/v1/login/device', undefined],
         ...Array.from({ length: 3 }, () => ['/v1/login/device/token', undefined]),
         ['/v1/whoami', `Bearer ${fresh}`],
       ]);
-      expect(api.asked[0]?.body).toEqual({ client: expect.stringMatching(/^ropewalk on /) });
+      expect(api.requests[0]?.body).toEqual({ client: expect.stringMatching(/^ropewalk on /) });
     });
   });
 
   it.each([
     [anError(403, { code: 'FORBIDDEN', message: 'This login was denied.' }), 'This login was denied.', 1],
     [anError(410, { code: 'EXPIRED', message: 'This login is over.' }), 'This login is over.', 1],
-  ])('says so when it was denied or nobody decided', async (answer, text, exit) => {
+  ])('fails when the login is denied or expires', async (answer, text, exit) => {
     await withDirectory(async (home) => {
       const { env } = await standIn(({ path }) => (path === '/v1/login/device' ? { json: aLoginStart } : answer));
       const result = await runCli(['login'], {
@@ -60,7 +60,7 @@ describe('login', () => {
     });
   });
 
-  it('ends with Ctrl-C, and nothing is kept', async () => {
+  it('ends with Ctrl-C, and stores nothing', async () => {
     await withDirectory(async (home) => {
       const { env } = await standIn(({ path }) => (path === '/v1/login/device' ? { json: aLoginStart } : notYet));
       const cli = startCli(['login'], {
@@ -69,7 +69,7 @@ describe('login', () => {
       try {
         await expect.poll(cli.stderr, { timeout: 20_000 }).toContain('BCDF-GHJK');
         cli.child.kill('SIGINT');
-        expect(await cli.result).toMatchObject({ code: 130, stderr: expect.stringContaining('nobody is signed in') });
+        expect(await cli.result).toMatchObject({ code: 130, stderr: expect.stringContaining('not signed in') });
         expect(await readdir(home)).toEqual([]);
       } finally {
         cli.child.kill('SIGKILL');
@@ -77,7 +77,7 @@ describe('login', () => {
     });
   });
 
-  it('takes a token from standard input or a file, and keeps only one that works, beside what else is configured', async () => {
+  it('reads a token from standard input or a file, and stores only a valid one, next to other settings', async () => {
     await withDirectory(async (home) => {
       const file = join(home, 'config.yaml');
       await writeFile(file, 'apiUrl: http://127.0.0.1:1\nother: kept\ntoken: rw_default_old-old\n', { mode: 0o644 });
@@ -95,7 +95,7 @@ describe('login', () => {
 
       const good = await runCli(words, { env: { ROPEWALK_HOME: home, ROPEWALK_TOKEN: 'x' }, input: `${fresh}\n` });
       expect(JSON.parse(good.stdout)).toEqual(me);
-      expect(good.stderr).toContain('note: ROPEWALK_TOKEN is set here');
+      expect(good.stderr).toContain('variable ROPEWALK_TOKEN is set');
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       expect(await readFile(file, 'utf8')).toBe(
         `apiUrl: ${api.url}\nother: kept\ntoken: ${fresh}\nworkspace: default\n`,
@@ -111,15 +111,15 @@ describe('login', () => {
   });
 
   it.each([
-    ['', 'no token came on standard input'],
+    ['', 'standard input has no token'],
     ['hunter2\n', 'this is not a token'],
     ['rw_default_a-b\nrw_default_c-d\n', 'this is not a token'],
-  ])('refuses %j before it asks anybody', async (input, text) => {
+  ])('refuses %j without a request', async (input, text) => {
     const { api, env } = await standIn(() => ({ json: me }));
     const result = await runCli(['login', '--token'], { env, input });
     expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(text) });
     expect(result.stderr).not.toContain('hunter2');
-    expect(api.asked).toEqual([]);
+    expect(api.requests).toEqual([]);
   });
 });
 
@@ -131,7 +131,7 @@ describe('logout', () => {
     return file;
   }
 
-  it('revokes what is kept here, and forgets it; one that is no longer good is forgotten too', async () => {
+  it('revokes the stored token and deletes it; a token that is no longer valid is deleted too', async () => {
     const whoami = '/v1/whoami';
     const cases = [
       { answer: { json: me }, paths: [whoami, '/v1/tokens/abcdefghijkl/revoke'] },
@@ -147,26 +147,26 @@ describe('logout', () => {
           stderr: '',
         });
         expect(await readFile(file, 'utf8')).toBe(`apiUrl: ${api.url}\n`);
-        expect(api.asked.map(({ path }) => path)).toEqual(paths);
+        expect(api.requests.map(({ path }) => path)).toEqual(paths);
         expect(await runCli(['logout'], { env: { ROPEWALK_HOME: home } })).toMatchObject({
           code: 0,
           stdout: '',
-          stderr: expect.stringContaining('Nobody is signed in here'),
+          stderr: expect.stringContaining('Not signed in'),
         });
       });
     }
   });
 
-  it('keeps a token that it could not revoke, unless told to forget it here only', async () => {
+  it('keeps a token that it cannot revoke, except with --local', async () => {
     await withDirectory(async (home) => {
       const { api } = await standIn(() => anError(500, { code: 'INTERNAL', message: 'Something went wrong.' }));
       const file = await signedIn(home, api.url);
       expect(await runCli(['logout'], { env: { ROPEWALK_HOME: home } })).toMatchObject({ code: 1, stdout: '' });
       expect(await readFile(file, 'utf8')).toContain(fresh);
       const local = await runCli(['logout', '--local'], { env: { ROPEWALK_HOME: home } });
-      expect(local).toMatchObject({ code: 0, stdout: expect.stringContaining('still good') });
+      expect(local).toMatchObject({ code: 0, stdout: expect.stringContaining('still valid') });
       expect(await readFile(file, 'utf8')).toBe(`apiUrl: ${api.url}\n`);
-      expect(api.asked).toHaveLength(1);
+      expect(api.requests).toHaveLength(1);
     });
   });
 });

@@ -1,4 +1,4 @@
-// Machines at the command line: what options say is what the API is asked for, and how a plan and a price look.
+// Machine options of the command line: the request, plans, and prices.
 import { describe, expect, it } from 'vitest';
 
 import type { Plan } from '../../sdk/client.ts';
@@ -25,9 +25,9 @@ const plan: Plan = {
   warnings: ['memory: no\u001b[31m effect'],
 };
 
-async function asked(words: string[]): Promise<{ body: unknown; stdout: string; stderr: string; code: number | null }> {
+async function send(words: string[]): Promise<{ body: unknown; stdout: string; stderr: string; code: number | null }> {
   const { api, env } = await standIn(() => ({ status: 201, json: created }));
-  return { ...(await runCli(words, { env })), body: api.asked[0]?.body };
+  return { ...(await runCli(words, { env })), body: api.requests[0]?.body };
 }
 
 const place = [
@@ -41,12 +41,12 @@ const placed = {
 };
 
 describe('options about machines', () => {
-  it('of a cluster are sent as they were said', async () => {
+  it('of a cluster are sent as given', async () => {
     const words = [
       ...['--worker-vm-type', 'm6i.large,m5.large', '--worker-vm-type', 'c6i.large', '--worker-gpu', ...place],
       ...['--scheduler-cpu', '[2, 8]', '--scheduler-memory', '"8 GiB", 32GiB', '--allow-cross-zone'],
     ];
-    expect((await asked(['cluster', 'create', ...words])).body).toEqual({
+    expect((await send(['cluster', 'create', ...words])).body).toEqual({
       ...{ workerVmTypes: ['m6i.large', 'm5.large', 'c6i.large'], workerGpu: true, ...placed, allowCrossZone: true },
       ...{ schedulerCpu: [2, 8], schedulerMemory: ['8 GiB', '32GiB'] },
     });
@@ -60,19 +60,19 @@ describe('options about machines', () => {
       '--scheduler-vm-type',
       'a.b',
     ];
-    expect((await asked(['cluster', 'create', ...others])).body).toEqual({
+    expect((await send(['cluster', 'create', ...others])).body).toEqual({
       ...{ workerCpu: 4, workerMemory: '16 GiB', workerGpu: 1, schedulerVmTypes: ['a.b'] },
     });
   });
 
-  it('of a job are sent as they were said, and leave those of the command alone', async () => {
+  it('of a job are sent as given; options of the command stay in the command', async () => {
     const words = ['--vm-type', 'm6i.large', '--vm-type', 'm5.large', '--gpu', '--no-cross-zone', ...place];
     words.push('--scheduler-vm-type', 'm5.xlarge');
-    expect((await asked(['batch', 'run', ...words, 'train.sh', '--cpu', '3'])).body).toEqual({
+    expect((await send(['batch', 'run', ...words, 'train.sh', '--cpu', '3'])).body).toEqual({
       ...{ command: ['train.sh', '--cpu', '3'], vmTypes: ['m6i.large', 'm5.large'], gpu: true, ...placed },
       ...{ allowCrossZone: false, schedulerVmTypes: ['m5.xlarge'] },
     });
-    expect((await asked(['batch', 'run', '--cpu', '2,8', '--memory', '[8GB,64GB]', 'true'])).body).toEqual({
+    expect((await send(['batch', 'run', '--cpu', '2,8', '--memory', '[8GB,64GB]', 'true'])).body).toEqual({
       ...{ command: ['true'], cpu: [2, 8], memory: ['8GB', '64GB'] },
     });
   });
@@ -85,7 +85,7 @@ describe('options about machines', () => {
     [['--worker-gpu', 'yes'], 'Give a number'],
     [['--plan', '--wait'], "'--plan' cannot be used with option '--wait"],
   ])('refuses %j', async (words, message) => {
-    const { body, code, stdout, stderr } = await asked(['cluster', 'create', ...words]);
+    const { body, code, stdout, stderr } = await send(['cluster', 'create', ...words]);
     expect({ body, code, stdout }).toEqual({ body: undefined, code: 2, stdout: '' });
     expect(stderr).toContain(message);
   });
@@ -95,12 +95,12 @@ describe('--plan', () => {
   it.each([
     [['cluster', 'create', '--workers', '10'], '/v1/plans/clusters', { workers: 10 }, 'scheduler'],
     [['batch', 'run', '--ntasks', '11', 'true'], '/v1/plans/jobs', { command: ['true'], ntasks: 11 }, 'head'],
-  ])('of %j asks what would be launched, shows it and creates nothing', async (words, path, body, head) => {
+  ])('of %j prints what would be launched and creates nothing', async (words, path, body, head) => {
     const { api, env } = await standIn(() => ({ json: plan }));
     const [noun = '', verb = '', ...rest] = words;
     const { code, stdout, stderr } = await runCli([noun, verb, '--plan', ...rest], { env });
     expect(code).toBe(0);
-    expect(api.asked).toMatchObject([{ method: 'POST', path, body }]);
+    expect(api.requests).toMatchObject([{ method: 'POST', path, body }]);
     expect(stderr).toBe('warning: memory: no effect\n');
     expect(stdout).toMatch(
       new RegExp(`${head} .*m6i\\.xlarge .*4 .*16\\.0 GiB .*0\\.1920 .*0\\.0700 .*us-east-1a, us-`),
@@ -109,22 +109,22 @@ describe('--plan', () => {
     expect(stdout).toContain('Region:  us-east-1\n');
     expect(stdout).toContain('Zones:   us-east-1a, us-east-1b; all instances in one of them\n');
     expect(stdout).toContain(`Markets: ${head} on-demand; workers spot, then on-demand\n`);
-    expect(stdout).toContain('Price:   $0.8920 an hour if the first choice is had, at most $2.11\n');
+    expect(stdout).toContain('Price:   $0.8920 per hour with the first choice, at most $2.11\n');
     expect(stdout).toContain(
       'on-demand from a table of us-east-1, 2026-07-20; spot from EC2, 2026-11-21T10:00:00.000Z',
     );
     expect(stdout).toContain('Nothing was launched.');
   });
 
-  it('of a job of one instance speaks of no workers', async () => {
+  it('of a job of one instance names no workers', async () => {
     const one = { ...plan, workers: { ...plan.workers, count: 0, pricePerHour: { firstChoice: 0, max: 0 } } };
     const { env } = await standIn(() => ({ json: { ...one, pricePerHour: plan.head.pricePerHour } }));
     const { stdout } = await runCli(['batch', 'run', '--plan', 'true'], { env });
-    expect(stdout).toContain('Price:   $0.1920 an hour\n         disks, addresses');
+    expect(stdout).toContain('Price:   $0.1920 per hour\n         disks, addresses');
     expect(stdout).not.toContain('worker');
   });
 
-  it('says when a provider has no prices, and answers programs in JSON', async () => {
+  it('says when a provider has no prices, and prints JSON on request', async () => {
     const nothing = { firstChoice: 0, max: 0 };
     const local = { ...plan, provider: 'local', warnings: [], prices: [], pricePerHour: nothing };
     const { env } = await standIn(() => ({ json: local }));
@@ -138,10 +138,10 @@ describe('--plan', () => {
   });
 });
 
-it('what is created says what it costs, where the API tells', async () => {
+it('a new job or cluster prints its price when the API returns one', async () => {
   const pricePerHour = { firstChoice: 1.5, max: 1.5 };
   const { env } = await standIn(() => ({ status: 201, json: { ...created, pricePerHour } }));
-  expect((await runCli(['cluster', 'create'], { env })).stderr).toContain('Price:               $1.50 an hour\n');
-  expect((await runCli(['batch', 'run', 'true'], { env })).stderr).toContain('Price:       $1.50 an hour\n');
-  expect((await asked(['cluster', 'create'])).stderr).not.toContain('Price');
+  expect((await runCli(['cluster', 'create'], { env })).stderr).toContain('Price:               $1.50 per hour\n');
+  expect((await runCli(['batch', 'run', 'true'], { env })).stderr).toContain('Price:       $1.50 per hour\n');
+  expect((await send(['cluster', 'create'])).stderr).not.toContain('Price');
 });

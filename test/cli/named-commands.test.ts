@@ -1,4 +1,4 @@
-// Every `ropewalk ...` that an error, a page or a document tells people to run is a command.
+// Every `ropewalk ...` that an error, a page or a document names is a command.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -21,7 +21,7 @@ const notCommands = new Set(['on', 'heals']);
 const commandsOf = (help: string): string[] =>
   (help.split('Commands:\n')[1] ?? '').split('\n').flatMap((line) => /^ {2}([a-z][a-z-]*)/.exec(line)?.[1] ?? []);
 
-it('every command that we tell people to run exists', async () => {
+it('every command that a text names exists', async () => {
   const product = readSources().filter(({ path }) => !path.startsWith('test/'));
   const texts = await Promise.all(
     documents.map((path) => readFile(join(root, path), 'utf8').then((text) => ({ path, text }))),

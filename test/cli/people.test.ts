@@ -28,19 +28,19 @@ const ada: User = {
 };
 
 describe('whoami and tokens', () => {
-  it('say who one is', async () => {
+  it('print the user and the scopes', async () => {
     const { env } = await standIn(() => ({ json: me }));
     expect(await runCli(['whoami'], { env })).toEqual({
       code: 0,
-      stdout: 'ada (workspace default): admin; token abcdefghijkl may read, write, admin\n',
+      stdout: 'ada (workspace default): admin; token abcdefghijkl with the scopes read, write, admin\n',
       stderr: '',
     });
     expect(JSON.parse((await runCli(['whoami', '--format', 'json'], { env })).stdout)).toEqual(me);
   });
 
-  it('are made, and printed alone on stdout; never a second time by themselves', async () => {
+  it('are created and printed alone on stdout, and never created twice by a repeated request', async () => {
     const { api, env } = await standIn((_, nth) =>
-      nth < 3 ? { status: 201, json: created } : anError(503, { code: 'UNAVAILABLE', message: 'away' }),
+      nth < 3 ? { status: 201, json: created } : anError(503, { code: 'UNAVAILABLE', message: 'unavailable' }),
     );
     const words = [
       'token',
@@ -57,20 +57,20 @@ describe('whoami and tokens', () => {
     ];
     const { stdout, stderr } = await runCli(words, { env });
     expect(stdout).toBe(`${fresh}\n`);
-    expect(stderr).toContain('Token abcdefghijkl of ada (workspace default): read, write; good until 2026-12-01');
-    expect(api.asked[0]).toMatchObject({
+    expect(stderr).toContain('Token abcdefghijkl of ada (workspace default): read, write; valid until 2026-12-01');
+    expect(api.requests[0]).toMatchObject({
       method: 'POST',
       path: '/v1/tokens',
       body: { name: 'ci', user: 'bob', scopes: ['read', 'write'], expires: '30 days' },
     });
     await runCli(['token', 'create', '--format', 'json'], { env });
-    expect(api.asked[1]?.body).toEqual({});
+    expect(api.requests[1]?.body).toEqual({});
     expect(await runCli(['token', 'create'], { env })).toMatchObject({ code: 1, stdout: '' });
-    expect(api.asked).toHaveLength(3);
+    expect(api.requests).toHaveLength(3);
     expect(await runCli(['token', 'create', '--scope', 'all'], { env })).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it('are listed, without those that are revoked, and revoked', async () => {
+  it('are listed without revoked tokens, and revoked', async () => {
     const items = [
       aToken(),
       aToken({ id: 'bbbbbbbbbbbb', name: '\u001b[2Jx', expiresAt: '2024-12-01T00:00:00.000Z' }),
@@ -89,7 +89,7 @@ describe('whoami and tokens', () => {
     expect((await runCli(['token', 'revoke', 'cccccccccccc'], { env })).stdout).toBe(
       'Token cccccccccccc of ada is revoked\n',
     );
-    expect(api.asked.at(-1)).toMatchObject({ method: 'POST', path: '/v1/tokens/cccccccccccc/revoke' });
+    expect(api.requests.at(-1)).toMatchObject({ method: 'POST', path: '/v1/tokens/cccccccccccc/revoke' });
   });
 });
 
@@ -103,15 +103,15 @@ describe('users and workspaces', () => {
     events: [],
   };
 
-  it('are shown with what they use of what they may', async () => {
+  it('are shown with usage and limits', async () => {
     const { env } = await standIn(({ path }) => ({ json: path === '/v1/users' ? { items: [ada] } : workspace }));
     expect((await runCli(['user', 'list'], { env })).stdout).toContain(
       '│ ada  │ admin │               1 │         4 │ 4 / 8 │',
     );
     const limits = await runCli(['workspace', 'limits'], { env });
-    expect(limits.stdout).toContain('│ workspace default │         1 / 100 │   4 / 200 │    4 / 400 │');
+    expect(limits.stdout).toContain('│ workspace default  │         1 / 100 │   4 / 200 │ 4 / 400 │');
     expect(limits.stdout).toContain('│   ada             │               1 │         4 │          4 │');
-    expect(limits.stdout).toContain('at most 16');
+    expect(limits.stdout).toContain('│ limit of each user │                 │           │      16 │');
   });
 
   it.each([
@@ -131,11 +131,11 @@ describe('users and workspaces', () => {
     ],
     [['workspace', 'limits', '--no-per-user'], 'PUT /v1/workspace/limits', { perUser: null }],
     [['workspace', 'limits'], 'GET /v1/workspace', undefined],
-  ])('%j asks for what it says', async (words, sent, body) => {
+  ])('%j sends the request', async (words, sent, body) => {
     const { api, env } = await standIn(({ path }) => ({ json: path.startsWith('/v1/users') ? ada : workspace }));
     expect(await runCli(words, { env })).toMatchObject({ code: 0 });
-    expect(api.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([sent]);
-    expect(api.asked[0]?.body).toEqual(body);
+    expect(api.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([sent]);
+    expect(api.requests[0]?.body).toEqual(body);
   });
 
   it.each([
@@ -145,25 +145,25 @@ describe('users and workspaces', () => {
     ['workspace', 'limits', '--no-per-user', '--user-vcpus', '1'],
     ['workspace', 'create', 'team-a'],
     ['workspace'],
-  ])('%j %j %j is refused before anything is asked', async (...words) => {
+  ])('%j %j %j is refused without a request', async (...words) => {
     const { api, env } = await standIn(() => ({ json: {} }));
     expect(await runCli(words, { env })).toMatchObject({ code: 2, stdout: '' });
-    expect(api.asked).toEqual([]);
+    expect(api.requests).toEqual([]);
   });
 
-  it('of an operator: workspaces are made, with the token of their admin, and listed', async () => {
+  it('are created by an operator with the token of their admin, and listed', async () => {
     const { api, env } = await standIn(({ method }) =>
       method === 'POST'
         ? { status: 201, json: { slug: 'team-a', admin: created } }
         : { json: { items: [{ slug: 'team-a', createdAt: '2024-11-18T17:25:08.000Z' }] } },
     );
     const made = await runCli(['workspace', 'create', 'team-a', '--admin', 'ada'], { env });
-    expect(made).toMatchObject({ code: 0, stdout: `${fresh}\n`, stderr: expect.stringContaining('team-a is made') });
-    expect(api.asked[0]).toMatchObject({ path: '/v1/workspaces', body: { slug: 'team-a', admin: 'ada' } });
+    expect(made).toMatchObject({ code: 0, stdout: `${fresh}\n`, stderr: expect.stringContaining('team-a is created') });
+    expect(api.requests[0]).toMatchObject({ path: '/v1/workspaces', body: { slug: 'team-a', admin: 'ada' } });
     expect((await runCli(['workspace', 'list'], { env })).stdout).toContain('│ team-a    │ 2024-11-18 17:25:08 │');
   });
 
-  it('that one may not change are a refusal with what to do', async () => {
+  it('that the user is forbidden to change are an error with a hint', async () => {
     const { env } = await standIn(() =>
       anError(403, { code: 'FORBIDDEN', message: 'This needs the scope admin.', hint: 'Ask an admin.' }),
     );

@@ -33,7 +33,7 @@ describe('batch status and batch list', () => {
 │ 655848 │  done   │   10 /  10 │ 2024-11-18 17:25:08 │ 2024-11-18 17:26:07 │ echo 'Hello, world' │
 └────────┴─────────┴────────────┴─────────────────────┴─────────────────────┴─────────────────────┘
 `);
-    expect(api.asked[0]).toMatchObject({ path: '/v1/jobs', query: { limit } });
+    expect(api.requests[0]).toMatchObject({ path: '/v1/jobs', query: { limit } });
   });
 
   it.each([
@@ -45,7 +45,7 @@ describe('batch status and batch list', () => {
     const { code, stderr } = await runCli([...words, ...filters], { env });
     expect([code, stderr]).toEqual([0, expect.stringContaining('No job matches.')]);
     const query = { status: 'error', user: 'ada', name: 'nightly', q: 'train', limit: '2' };
-    expect(api.asked[0]).toMatchObject({ path: '/v1/jobs', query });
+    expect(api.requests[0]).toMatchObject({ path: '/v1/jobs', query });
   });
 
   it('does not filter one job', async () => {
@@ -61,7 +61,7 @@ describe('batch status and batch list', () => {
     expect(stdout).not.toContain('\u202e');
   });
 
-  it('says so when there is nothing', async () => {
+  it('says that there are no jobs', async () => {
     const { env } = await standIn(() => ({ json: { items: [], next: null } }));
     const result = await runCli(['batch', 'list'], { env });
     expect(result).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('There are no jobs yet') });
@@ -94,7 +94,7 @@ describe('batch status and batch list', () => {
     ).toEqual(tasks);
   });
 
-  it('has an exit code for "failed" and one for "wrong words"', async () => {
+  it('has one exit code for failures and one for invalid command lines', async () => {
     const { env } = await standIn(() => anError(404, { code: 'NOT_FOUND', message: 'there is no job 99' }));
     expect(await runCli(['batch', 'status', '99'], { env })).toEqual({
       code: 1,
@@ -118,7 +118,7 @@ describe('batch status and batch list', () => {
 describe('batch logs', () => {
   const ndjson = (...lines: unknown[]): string[] => lines.map((line) => `${JSON.stringify(line)}\n`);
 
-  it('prints lines in the shape that people know, without what could fool a terminal', async () => {
+  it('prints lines as Coiled does, without control characters', async () => {
     const { api, env } = await standIn(() => ({
       chunks: ndjson(
         aLine(),
@@ -143,12 +143,12 @@ describe('batch logs', () => {
     const tasksOnly = await runCli(['batch', 'logs', '12'], { env });
     expect(tasksOnly.stdout).not.toContain('Instance');
     expect(tasksOnly.stdout).toContain('(Task 2 attempt 2)');
-    expect(api.asked.slice(0, 1)).toMatchObject([
+    expect(api.requests.slice(0, 1)).toMatchObject([
       { path: '/v1/jobs/12/logs', query: { tasks: '0-2', since: '2025-01-01T00:00:00.000Z' } },
     ]);
   });
 
-  it('is one JSON object a line for programs', async () => {
+  it('prints one JSON object per line on request', async () => {
     const lines = [aLine({ text: '\u009b2J' }), aLine({ task: 1 })];
     const { env } = await standIn(() => ({ chunks: ndjson(...lines) }));
     const { stdout } = await runCli(['batch', 'logs', '12', '--format', 'json'], { env });
@@ -168,13 +168,13 @@ describe('batch logs', () => {
       await expect.poll(cli.stdout, { timeout: 20_000 }).toContain('Hello from 0\n');
       cli.child.kill('SIGINT');
       expect(await cli.result).toMatchObject({ code: 130, stderr: expect.stringContaining('ropewalk batch logs 12') });
-      expect(api.asked[0]?.query['follow']).toBe('true');
+      expect(api.requests[0]?.query['follow']).toBe('true');
     } finally {
       cli.child.kill('SIGKILL');
     }
   });
 
-  it('ends quietly when nobody reads on', async () => {
+  it('ends without an error when its reader closes', async () => {
     const many = Array.from({ length: 20_000 }, (_, task) => aLine({ task, text: 'x'.repeat(100) }));
     const { env } = await standIn(() => ({ chunks: [ndjson(...many).join('')] }));
     const cli = startCli(['batch', 'logs', '12'], { env });
@@ -186,17 +186,21 @@ describe('batch logs', () => {
 describe('batch wait and batch cancel', () => {
   it('waits for the newest job, through an outage', async () => {
     const running = aJob({ status: 'running', endedAt: null });
-    const away = anError(503, { code: 'UNAVAILABLE', message: 'Temporal is away' }, { 'retry-after': '99' });
+    const unavailable = anError(
+      503,
+      { code: 'UNAVAILABLE', message: 'Temporal is unavailable' },
+      { 'retry-after': '99' },
+    );
     const { env } = await standIn(({ query }, nth) => {
       if (query['limit'] === '1') return { json: { items: [running], next: null } };
-      return nth === 2 ? { json: running } : nth === 3 ? away : { json: aJob() };
+      return nth === 2 ? { json: running } : nth === 3 ? unavailable : { json: aJob() };
     });
     const { code, stdout, stderr } = await runCli(['batch', 'wait'], { env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Job 12 done: 10 / 10 done in 57.0 s\n' });
-    expect(stderr).toContain('Still trying: Temporal is away\n');
+    expect(stderr).toContain('Retrying: Temporal is unavailable\n');
   });
 
-  it('is the whole job for programs', async () => {
+  it('prints the job as JSON on request', async () => {
     const { env } = await standIn(() => ({ json: aJob({ status: 'error' }) }));
     const { code, stdout } = await runCli(['batch', 'wait', '12', '--format', 'json'], { env });
     expect(code).toBe(1);
@@ -206,6 +210,6 @@ describe('batch wait and batch cancel', () => {
   it('cancels', async () => {
     const { api, env } = await standIn(() => ({ status: 202, json: {} }));
     expect(await runCli(['batch', 'cancel', '12'], { env })).toMatchObject({ code: 0, stdout: 'Job 12: cancelling\n' });
-    expect(api.asked).toMatchObject([{ method: 'POST', path: '/v1/jobs/12/cancel' }]);
+    expect(api.requests).toMatchObject([{ method: 'POST', path: '/v1/jobs/12/cancel' }]);
   });
 });

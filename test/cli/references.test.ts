@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
 import { aCluster, aJob } from '../sdk/stand-in-api.ts';
-import type { Asked, Reply } from '../sdk/stand-in-api.ts';
+import type { ReceivedRequest, Reply } from '../sdk/stand-in-api.ts';
 import { runCli } from './run-cli.ts';
 import { standIn } from './stand-in.ts';
 
 /** Job 12 is named nightly, cluster 7 blue; every other name is unknown. */
-function answer({ path, query, method }: Asked): Reply {
+function answer({ path, query, method }: ReceivedRequest): Reply {
   const { name } = query;
   if (path === '/v1/jobs') return { json: { items: name === 'nightly' ? [aJob()] : [], next: null } };
   if (path === '/v1/clusters') return { json: { items: name === 'blue' ? [aCluster()] : [], next: null } };
@@ -32,39 +32,39 @@ describe('a name instead of a number', () => {
     [['cluster', 'logs', 'blue', '--format', 'json'], '/v1/clusters', '/v1/clusters/7/logs'],
     [['cluster', 'events', 'blue'], '/v1/clusters', '/v1/clusters/7/events'],
     [['cluster', 'dashboard', 'blue'], '/v1/clusters', '/v1/clusters/7/dashboard-link'],
-  ])('%j is looked up by the server', async (words, list, path) => {
+  ])('%j is resolved by the server', async (words, list, path) => {
     const { api, env } = await standIn(answer);
     expect(await runCli(words, { env })).toMatchObject({ code: 0 });
     const name = words[2];
-    expect(api.asked.slice(0, 2)).toMatchObject([{ path: list, query: { name, limit: '1' } }, { path }]);
+    expect(api.requests.slice(0, 2)).toMatchObject([{ path: list, query: { name, limit: '1' } }, { path }]);
   });
 
   it.each([
     [['batch', 'cancel', 'gone'], 'no open job has the name gone', 'ropewalk batch list'],
     [['cluster', 'exec', 'gone', '--', 'true'], 'no open cluster has the name gone', 'ropewalk cluster list'],
-  ])('%j says what is not open, and where its number is', async (words, what, where) => {
+  ])('%j fails with the command that lists numbers', async (words, what, where) => {
     const { api, env } = await standIn(answer);
     const { code, stdout, stderr } = await runCli(words, { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(what);
     expect(stderr).toContain(where);
-    expect(api.asked).toHaveLength(1);
+    expect(api.requests).toHaveLength(1);
   });
 
-  it('is refused before anything is asked when it cannot be one', async () => {
+  it('is refused without a request when it is not valid', async () => {
     const { api, env } = await standIn(answer);
     for (const word of ['012', 'a/b', '../x', '-']) {
       expect(await runCli(['cluster', 'get', word], { env })).toMatchObject({ code: 2, stdout: '' });
     }
-    expect(api.asked).toEqual([]);
+    expect(api.requests).toEqual([]);
   });
 });
 
 describe('batch events', () => {
-  it('is a line each, followed if asked', async () => {
+  it('prints one line per event, and follows on request', async () => {
     const { api, env } = await standIn(answer);
     const { stdout } = await runCli(['batch', 'events', '12', '--follow'], { env });
     expect(stdout).toBe('2024-11-18 17:25:10 SUBMITTED: by ada\n');
-    expect(api.asked).toMatchObject([{ path: '/v1/jobs/12/events', query: { follow: 'true' } }]);
+    expect(api.requests).toMatchObject([{ path: '/v1/jobs/12/events', query: { follow: 'true' } }]);
   });
 });

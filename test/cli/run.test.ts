@@ -21,11 +21,11 @@ function envOf(api: StandIn): Record<string, string> {
 async function submit(words: string[], options: CliOptions = {}): Promise<CliResult & { body: unknown }> {
   const api = await openStandIn(() => ({ status: 201, json: created }));
   const result = await runCli(['batch', 'run', ...words], { ...options, env: { ...envOf(api), ...options.env } });
-  return { ...result, body: api.asked[0]?.body };
+  return { ...result, body: api.requests[0]?.body };
 }
 
 describe('batch run', () => {
-  it('says the number on stdout, and how to follow it on stderr', async () => {
+  it('prints the number on stdout, and the next commands on stderr', async () => {
     const { code, stdout, stderr, body } = await submit(['echo', 'hi']);
     expect({ code, stdout, body }).toEqual({
       code: 0,
@@ -36,7 +36,7 @@ describe('batch run', () => {
     expect(stderr).toContain('ropewalk batch logs 12 --follow');
   });
 
-  it('sends every option, and leaves the options of the command to the command', async () => {
+  it('sends every option; options of the command stay in the command', async () => {
     const { body } = await submit([
       ...['--array', '2,4-6', '--max-workers', '-1', '-e', 'MODE=fast', '--env', 'EQ=a=b', '-e', 'EMPTY='],
       ...['--secret-env', 'KEY=v', '--name', 'nightly', '--retries', '2', '--job-timeout', '1 hour', '--lease', '30s'],
@@ -55,12 +55,12 @@ describe('batch run', () => {
       lease: '30s',
       deadMan: '10 minutes',
       privateToCreator: true,
-      // One of its own is asked for first: an open one of that name, when there is one, after that.
+      // The first request refuses an existing job; a second one would return it.
       getOrCreate: false,
     });
   });
 
-  it('knows --n-tasks, asks for machines, and sends on what only Coiled knows for the server to judge', async () => {
+  it('accepts --n-tasks, sends machine options, and sends options of Coiled by name', async () => {
     const words = [
       '--n-tasks',
       '10',
@@ -81,7 +81,7 @@ describe('batch run', () => {
     });
   });
 
-  it('shows warnings on stderr and keeps stdout for programs', async () => {
+  it('prints warnings on stderr', async () => {
     const api = await openStandIn(() => ({
       status: 201,
       json: { ...created, warnings: ['memory has no\u001b[31m effect.'] },
@@ -92,7 +92,7 @@ describe('batch run', () => {
     expect(stderr).toContain('warning: memory has no effect.\n');
   });
 
-  it('reads environment files, under the pairs, and values from its own environment', async () => {
+  it('reads environment files, pairs that override them, and values from its own environment', async () => {
     await withDirectory(async (cwd) => {
       await writeFile(join(cwd, 'a.env'), '# a comment\nA=1\nB="two words"\nC=3\n');
       await writeFile(join(cwd, 's.env'), 'S=hidden\n');
@@ -116,21 +116,21 @@ describe('batch run', () => {
   });
 
   it.each([
-    [['-e', '1A=topsecret', 'true'], /--env: it must be KEY=val/],
-    [['--secret-env', 'NOT_THERE', 'true'], /--secret-env NOT_THERE: no value/],
+    [['-e', '1A=topsecret', 'true'], /--env: must be KEY=val/],
+    [['--secret-env', 'NOT_THERE', 'true'], /--secret-env NOT_THERE: has no value/],
     [['--env-file', 'absent.env', 'true'], /--env-file: cannot read absent.env: ENOENT/],
     [['--upload', 'absent', 'true'], /--upload: cannot read absent: ENOENT/],
     [['--ntasks', 'ten', 'true'], /--ntasks.*whole number/],
     [['--nonsense', 'true'], /unknown option '--nonsense'/],
     [[], /missing required argument 'command'/],
-  ])('is a mistake of usage, exit code 2: %j', async (words, message) => {
+  ])('refuses the command line %j with exit code 2', async (words, message) => {
     const { code, stdout, stderr } = await submit(words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(message);
     expect(stderr).not.toContain('topsecret');
   });
 
-  it('says what the server refused, why, what to do and the request id', async () => {
+  it("prints the server's error with a hint and the request id", async () => {
     const refusal = { code: 'VALIDATION', message: 'ntasks: too many', field: 'ntasks', hint: 'Ask for less.' };
     const api = await openStandIn(() => anError(422, refusal));
     const { code, stderr } = await runCli(['batch', 'run', 'true'], { env: envOf(api) });
@@ -140,7 +140,7 @@ describe('batch run', () => {
 });
 
 describe('the files of a job', () => {
-  it('are those that words of the command name, below the current directory', async () => {
+  it('are those below the current directory that words of the command name', async () => {
     await withDirectory(async (above) => {
       const cwd = join(above, 'here');
       await mkdir(join(cwd, 'scripts'), { recursive: true });
@@ -185,7 +185,7 @@ describe('the files of a job', () => {
       (home: string) => join(home, 'here', 'sub', 'near.py'),
       'sub/near.py',
     ],
-  ])('are scripts outside the current directory too: %s', async (_, wordOf, path) => {
+  ])('include scripts outside the current directory: %s', async (_, wordOf, path) => {
     await withDirectory(async (home) => {
       const cwd = join(home, 'here');
       await mkdir(join(cwd, 'sub'), { recursive: true });
@@ -202,7 +202,7 @@ describe('the files of a job', () => {
     });
   });
 
-  it('are not programs and data that an absolute path names', async () => {
+  it('exclude programs and data that an absolute path names', async () => {
     await withDirectory(async (home) => {
       await mkdir(join(home, 'venv', 'bin'), { recursive: true });
       await mkdir(join(home, 'on-path'));
@@ -214,7 +214,7 @@ describe('the files of a job', () => {
     });
   });
 
-  it('are programs that have a header', async () => {
+  it('include programs with a header', async () => {
     await withDirectory(async (home) => {
       await mkdir(join(home, 'bin'));
       await writeFile(join(home, 'bin', 'nightly'), '#!/bin/sh\n# ROPEWALK ntasks 2\n');
@@ -223,7 +223,7 @@ describe('the files of a job', () => {
     });
   });
 
-  it("are uploads too: a file under its name, a directory's content, links followed once", async () => {
+  it("include uploads: a file under its name, a directory's content, links followed once", async () => {
     await withDirectory(async (cwd) => {
       await mkdir(join(cwd, 'data', 'deep'), { recursive: true });
       await writeFile(join(cwd, 'data', 'a.csv'), 'a');
@@ -237,7 +237,7 @@ describe('the files of a job', () => {
     });
   });
 
-  it('are refused when two would become one, or all together are too large', async () => {
+  it('are refused when two have the same place, or the total is too large', async () => {
     await withDirectory(async (cwd) => {
       await mkdir(join(cwd, 'x'));
       await mkdir(join(cwd, 'y'));
@@ -267,8 +267,8 @@ describe('batch run --wait', () => {
       recentErrors:
         status === 'error' ? [{ task: 3, attempt: 1, text: 'exit code 7', at: '2024-11-18T17:26:00.000Z' }] : [],
     });
-    const api = await openStandIn((asked, nth) => ({
-      json: asked.method === 'POST' ? created : nth < 4 ? running : job,
+    const api = await openStandIn((request, nth) => ({
+      json: request.method === 'POST' ? created : nth < 4 ? running : job,
     }));
     const { code, stdout, stderr } = await runCli(['batch', 'run', '--wait', 'true'], { env: envOf(api) });
     expect(code).toBe(exitCode);
@@ -278,7 +278,7 @@ describe('batch run --wait', () => {
     expect(stderr.includes('(Task 3) attempt 1: exit code 7')).toBe(status === 'error');
   });
 
-  it('detaches at Ctrl-C, says how to come back, and leaves the job alone', async () => {
+  it('detaches on Ctrl-C, prints the command to wait again, and does not cancel the job', async () => {
     const api = await openStandIn(({ method }) => ({ json: method === 'POST' ? created : running }));
     const cli = startCli(['batch', 'run', '--wait', 'true'], { env: envOf(api) });
     try {
@@ -286,18 +286,18 @@ describe('batch run --wait', () => {
       cli.child.kill('SIGINT');
       const { code, stdout, stderr } = await cli.result;
       expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
-      expect(stderr).toContain('Detached: job 12 goes on. Come back with: ropewalk batch wait 12\n');
-      expect(api.asked.filter(({ method }) => method === 'POST')).toHaveLength(1);
+      expect(stderr).toContain('Detached: job 12 continues. To wait for it: ropewalk batch wait 12\n');
+      expect(api.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
     } finally {
       cli.child.kill('SIGKILL');
     }
   });
 
-  it('says that a job may exist when Ctrl-C comes before the answer', async () => {
+  it('says on Ctrl-C before the answer that the job may exist', async () => {
     const api = await openStandIn(() => ({ ending: 'hang' }));
     const cli = startCli(['batch', 'run', 'true'], { env: envOf(api) });
     try {
-      await expect.poll(() => api.asked.length, { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => api.requests.length, { timeout: 20_000 }).toBe(1);
       cli.child.kill('SIGINT');
       expect(await cli.result).toMatchObject({ code: 130, stderr: expect.stringContaining('ropewalk batch list') });
     } finally {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ClusterFailedError, ClusterTimeoutError, startCluster } from '../../sdk/client.ts';
 import type { Cluster, StartClusterOptions } from '../../sdk/client.ts';
 import { aCluster, anError, startStandIn } from './stand-in-api.ts';
-import type { Asked, Reply, StandIn } from './stand-in-api.ts';
+import type { ReceivedRequest, Reply, StandIn } from './stand-in-api.ts';
 
 const open: StandIn[] = [];
 afterEach(async () => {
@@ -15,28 +15,28 @@ interface World {
   existing?: boolean;
   /** The view for the nth look, from 1. */
   view?: (nth: number) => Cluster;
-  post?: (asked: Asked) => Reply | undefined;
+  post?: (request: ReceivedRequest) => Reply | undefined;
 }
 
 async function standIn({ existing = false, view = () => aCluster(), post }: World = {}): Promise<
   StandIn & { options: Pick<StartClusterOptions, 'apiUrl' | 'token' | 'pollMs'>; posts: () => string[] }
 > {
   let looks = 0;
-  const api = await startStandIn((asked) => {
-    const { method, path, body } = asked;
+  const api = await startStandIn((request) => {
+    const { method, path, body } = request;
     const wantsNew = !Object.entries(body ?? {}).some(([name, value]) => name === 'getOrCreate' && value === true);
     if (path === '/v1/clusters' && existing && wantsNew) {
       return anError(409, { code: 'NAME_TAKEN', message: 'there is one' });
     }
     if (path === '/v1/clusters') return { status: 201, json: { number: 7, name: 'blue', existing, warnings: ['w'] } };
-    if (method === 'POST') return post?.(asked) ?? { status: 202, json: {} };
+    if (method === 'POST') return post?.(request) ?? { status: 202, json: {} };
     if (path.endsWith('/credentials')) return { json: { schedulerAddress: 'tls://127.0.0.1:8786' } };
     looks += 1;
     return { json: view(looks) };
   });
   open.push(api);
   const posts = (): string[] =>
-    api.asked.filter(({ method }) => method === 'POST').map(({ path }) => path.replace('/v1/clusters', ''));
+    api.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.replace('/v1/clusters', ''));
   return { ...api, posts, options: { apiUrl: api.url, token: 'rw_default_abc-topsecret', pollMs: 1 } };
 }
 
@@ -44,7 +44,7 @@ const starting = (workersStarted: number): Cluster =>
   aCluster({ status: 'starting', dask: { workersWanted: 10, workersStarted } });
 
 describe('startCluster', () => {
-  it('sends the options of the cluster and none of its own, and waits for the first workers', async () => {
+  it('sends the options of the cluster, not its own, and waits for the first workers', async () => {
     const api = await standIn({ view: (nth) => starting(nth) });
     const seen: (number | undefined)[] = [];
     const created: unknown[] = [];
@@ -59,14 +59,14 @@ describe('startCluster', () => {
       onProgress: ({ dask }) => seen.push(dask?.workersStarted),
     });
     expect(cluster).toMatchObject({ number: 7, name: 'blue', existing: false, warnings: ['w'] });
-    // First a new one is asked for, which is its own whatever becomes of the answer.
-    expect(api.asked[0]?.body).toEqual({ workers: 10, name: 'blue', idleTimeout: '1 hour', getOrCreate: false });
+    // The first request refuses an existing cluster, so its answer is the caller's own cluster.
+    expect(api.requests[0]?.body).toEqual({ workers: 10, name: 'blue', idleTimeout: '1 hour', getOrCreate: false });
     expect(seen).toEqual([1, 2, 3]);
     expect(created).toEqual([{ number: 7, name: 'blue', existing: false, warnings: ['w'] }]);
     expect(api.posts()).toEqual(['']);
   });
 
-  it('stops what it started and what did not come up, and says why it did not', async () => {
+  it('stops a cluster that does not start, and throws the reason', async () => {
     const failed = await standIn({ view: () => aCluster({ status: 'error' }) });
     await expect(startCluster(failed.options)).rejects.toBeInstanceOf(ClusterFailedError);
     const late = await standIn({ view: () => starting(0) });
@@ -77,7 +77,7 @@ describe('startCluster', () => {
     for (const api of [failed, late, left]) expect(api.posts()).toEqual(['', '/7/stop']);
   });
 
-  it('tells the first error when the cluster cannot be stopped either', async () => {
+  it('throws the first error when the cluster cannot be stopped either', async () => {
     const gone = anError(404, { code: 'NOT_FOUND', message: 'gone' });
     const api = await standIn({ view: () => aCluster({ status: 'error' }), post: () => gone });
     await expect(startCluster(api.options)).rejects.toBeInstanceOf(ClusterFailedError);
@@ -86,7 +86,7 @@ describe('startCluster', () => {
   it.each([
     ['existed before', { existing: true }, { name: 'blue' }],
     ['was not to be stopped', {}, { shutdownOnClose: false }],
-  ])('leaves a cluster alone that %s', async (_, world, options) => {
+  ])('does not stop a cluster that %s', async (_, world, options) => {
     const api = await standIn({ ...world, view: () => starting(0) });
     await expect(startCluster({ ...api.options, ...options, timeoutMs: 30 })).rejects.toBeInstanceOf(
       ClusterTimeoutError,
@@ -96,7 +96,7 @@ describe('startCluster', () => {
 });
 
 describe('a cluster handle', () => {
-  it('stops the cluster when the block is left, also by a throw, and only once', async () => {
+  it('stops the cluster once when the block is left, also by an error', async () => {
     const api = await standIn();
     const use = async (): Promise<never> => {
       await using cluster = await startCluster(api.options);
@@ -129,7 +129,7 @@ describe('a cluster handle', () => {
     expect(api.posts().includes('/7/stop')).toBe(stops);
   });
 
-  it('may be closed again when stopping failed, and stopped whoever started it', async () => {
+  it('can be closed again after a failed stop, and stops also a cluster that existed before', async () => {
     let refusals = 1;
     const post = (): Reply | undefined =>
       refusals-- > 0 ? anError(403, { code: 'FORBIDDEN', message: 'not now' }) : undefined;
@@ -144,7 +144,7 @@ describe('a cluster handle', () => {
     expect(other.posts()).toEqual(['', '', '/7/stop']);
   });
 
-  it('waits for the workers that it asked for, though the views do not know of them yet', async () => {
+  it('waits for the requested workers although views do not show them yet', async () => {
     const four = (workersStarted: number): Cluster =>
       aCluster({
         status: workersStarted === 4 ? 'ready' : 'scaling',
@@ -157,23 +157,23 @@ describe('a cluster handle', () => {
     await cluster.scale(4);
     const ready = await cluster.waitForWorkers(true, { pollMs: 1 });
     expect(ready.dask?.workersStarted).toBe(4);
-    expect(api.asked.find(({ path }) => path.endsWith('/scale'))?.body).toEqual({ workers: 4 });
+    expect(api.requests.find(({ path }) => path.endsWith('/scale'))?.body).toEqual({ workers: 4 });
   });
 
-  it('gives credentials once there is a scheduler', async () => {
+  it('returns credentials once the scheduler has started', async () => {
     const none = aCluster({ status: 'starting', dask: { schedulerAddress: null, workersStarted: 0 } });
     const api = await standIn({ view: (nth) => (nth < 3 ? none : aCluster()) });
     const cluster = await startCluster({ ...api.options, waitForWorkers: false });
-    expect(api.asked.filter(({ path }) => path.endsWith('/credentials'))).toEqual([]);
+    expect(api.requests.filter(({ path }) => path.endsWith('/credentials'))).toEqual([]);
     expect(await cluster.credentials({ pollMs: 1 })).toEqual({ schedulerAddress: 'tls://127.0.0.1:8786' });
-    expect(api.asked.slice(-3).map(({ path }) => path)).toEqual([
+    expect(api.requests.slice(-3).map(({ path }) => path)).toEqual([
       '/v1/clusters/7',
       '/v1/clusters/7',
       '/v1/clusters/7/credentials',
     ]);
   });
 
-  it('does what the client does, for its number', async () => {
+  it('calls the methods of the client with its number', async () => {
     const api = await standIn({ post: () => ({ status: 202, json: { url: 'https://x/link' } }) });
     const cluster = await startCluster(api.options);
     await cluster.adapt({ minimum: 1, maximum: 2 });

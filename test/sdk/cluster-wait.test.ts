@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('does not count the time in which a cluster waits for capacity, unless a time was given', async () => {
+it('does not count the time in which a cluster waits for capacity, unless a timeout is given', async () => {
   const startedMs = Date.now();
   const waitingForCapacity = {
     since: new Date(startedMs).toISOString(),

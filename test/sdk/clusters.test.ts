@@ -23,7 +23,7 @@ describe('calls', () => {
     await clusters.credentials(7);
     await clusters.dashboardLink(7);
     await clusters.get(7);
-    const sent = api.asked.map(({ method, path, body }) => [`${method} ${path}`, body]);
+    const sent = api.requests.map(({ method, path, body }) => [`${method} ${path}`, body]);
     expect(sent).toEqual([
       ['POST /v1/clusters', { workers: 2, name: 'blue' }],
       ['POST /v1/clusters/7/scale', { workers: 0 }],
@@ -36,21 +36,21 @@ describe('calls', () => {
       ['POST /v1/clusters/7/dashboard-link', undefined],
       ['GET /v1/clusters/7', undefined],
     ]);
-    expect(api.asked[0]?.headers['idempotency-key']).toBe('once');
+    expect(api.requests[0]?.headers['idempotency-key']).toBe('once');
   });
 
-  it('to create carry a key of their own, the same one when tried again', async () => {
-    const away = anError(503, { code: 'UNAVAILABLE', message: 'away' });
-    const { client, api } = await connect((_, nth) => (nth === 1 ? away : { status: 201, json: {} }));
+  it('that create have a new key each, and the same key when repeated', async () => {
+    const unavailable = anError(503, { code: 'UNAVAILABLE', message: 'unavailable' });
+    const { client, api } = await connect((_, nth) => (nth === 1 ? unavailable : { status: 201, json: {} }));
     await client.clusters.create();
     await client.clusters.create();
-    const [first, again, second] = api.asked.map(({ headers }) => headers['idempotency-key']);
+    const [first, again, second] = api.requests.map(({ headers }) => headers['idempotency-key']);
     expect(first).toMatch(/^[0-9a-f-]{36}$/);
     expect(again).toBe(first);
     expect(second).not.toBe(first);
   });
 
-  it('say what the API says', async () => {
+  it('throw the errors of the API', async () => {
     const stopping = anError(409, { code: 'CONFLICT', message: 'cluster 7 is stopping' });
     const { client } = await connect(() => stopping);
     await expect(client.clusters.scale(7, 3)).rejects.toBeInstanceOf(ConflictError);
@@ -64,19 +64,19 @@ describe('calls', () => {
 });
 
 describe('logs and events', () => {
-  it('of a cluster ask in the words of the API', async () => {
+  it('of a cluster are requested with the parameters of the API', async () => {
     const { client, api } = await connect(() => ({ chunks: [] }));
     await client.clusters.logs(7, { instance: 'i_one', since: new Date(0), follow: true }).next();
     await client.clusters.events(7, { follow: true }).next();
     await client.clusters.events(7).next();
-    expect(api.asked.map(({ path, query }) => [path, query])).toEqual([
+    expect(api.requests.map(({ path, query }) => [path, query])).toEqual([
       ['/v1/clusters/7/logs', { instance: 'i_one', since: '1970-01-01T00:00:00.000Z', follow: 'true' }],
       ['/v1/clusters/7/events', { follow: 'true' }],
       ['/v1/clusters/7/events', {}],
     ]);
   });
 
-  it('followed, go on after a lost connection: an agent and its Dask process are two orders of lines', async () => {
+  it('continue after a lost connection when followed: lines of an agent and of its Dask process have separate orders', async () => {
     const at = (second: number): string => `2025-07-09T16:50:${second}.000Z`;
     const line = (second: number, stream: LogLine['stream'], text: string): LogLine =>
       aLine({ at: at(second), task: null, attempt: null, stream, text });
@@ -92,7 +92,7 @@ describe('logs and events', () => {
     expect(texts).toEqual(['registered', 'b', 'c', 'certificate', 'd']);
   });
 
-  it('followed, give each event once, also equal ones and those of one instant', async () => {
+  it('yield each event once when followed, also equal events and events of the same time', async () => {
     const event = (second: number, code: string): ClusterEvent => ({
       at: `2025-07-09T16:50:${second}.000Z`,
       code,
@@ -133,24 +133,24 @@ describe('waitForWorkers', () => {
     [0.5, 5],
     [0.51, 6],
     [0.01, 1],
-  ])('%j of 10 is over when %j have started', async (amount, expected) => {
+  ])('%j of 10 ends when %j have started', async (amount, expected) => {
     const { client } = await among(growing);
     const cluster = await client.clusters.waitForWorkers(7, amount, { pollMs: 1 });
     expect(cluster.dask?.workersStarted).toBe(expected);
   });
 
-  it.each([false, 0])('%j waits for nothing, whatever the cluster is', async (amount) => {
+  it.each([false, 0])('%j waits for nothing in any state of the cluster', async (amount) => {
     const { client } = await among([aCluster({ status: 'stopped' })]);
     expect((await client.clusters.waitForWorkers(7, amount)).status).toBe('stopped');
   });
 
-  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('%j is no amount', async (amount) => {
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('%j is not an amount', async (amount) => {
     const { client, api } = await among(growing);
     await expect(client.clusters.waitForWorkers(7, amount)).rejects.toBeInstanceOf(RangeError);
-    expect(api.asked).toEqual([]);
+    expect(api.requests).toEqual([]);
   });
 
-  it('is content with a part when the rest has failed', async () => {
+  it('resolves with some workers when the others have failed', async () => {
     const part = { workersWanted: 3, workersStarted: 1, workersErrored: 2 };
     const { client } = await among([aCluster({ status: 'starting', dask: part }), aCluster({ dask: part })]);
     const cluster = await client.clusters.waitForWorkers(7, true, { pollMs: 1 });
@@ -196,12 +196,12 @@ describe('waitForWorkers', () => {
     ['NOT_ENOUGH_WORKERS', 3, aCluster()],
     ['NOT_ENOUGH_WORKERS', 30, aCluster({ dask: { adaptive: { minimum: 1, maximum: 29 } } })],
     ['NOT_DASK', 1, aCluster({ job: 7, dask: null })],
-  ])('throws %s when nothing more can come', async (code, amount, view) => {
+  ])('throws %s when no more workers can start', async (code, amount, view) => {
     const { client } = await among([view]);
     await expect(client.clusters.waitForWorkers(7, amount)).rejects.toMatchObject({ name: 'ClusterFailedError', code });
   });
 
-  it('goes on while adaptive scaling may bring more', async () => {
+  it('continues while adaptive scaling can add workers', async () => {
     const adaptive = { minimum: 1, maximum: 5 };
     const views = [
       aCluster({ dask: { adaptive } }),
@@ -209,10 +209,10 @@ describe('waitForWorkers', () => {
     ];
     const { client, api } = await among(views);
     await client.clusters.waitForWorkers(7, 3, { pollMs: 1 });
-    expect(api.asked).toHaveLength(2);
+    expect(api.requests).toHaveLength(2);
   });
 
-  it('ends with its time, saying how far the cluster came, or with the reason of its signal', async () => {
+  it('times out with the progress of the cluster, or ends with the reason of its signal', async () => {
     const { client } = await among([aCluster({ status: 'starting', dask: { workersStarted: 1 } })]);
     const late = client.clusters.waitForWorkers(7, 2, { pollMs: 5, timeoutMs: 60 });
     await expect(late).rejects.toBeInstanceOf(ClusterTimeoutError);
@@ -225,21 +225,23 @@ describe('waitForWorkers', () => {
     );
   });
 
-  it('outlives an outage', async () => {
-    const away = anError(503, { code: 'UNAVAILABLE', message: 'away' }, { 'retry-after': '99' });
+  it('continues through an outage', async () => {
+    const unavailable = anError(503, { code: 'UNAVAILABLE', message: 'unavailable' }, { 'retry-after': '99' });
     const starting = aCluster({ status: 'starting', dask: { workersStarted: 0 } });
-    const { client } = await connect((_, nth) => (nth === 2 ? away : { json: nth === 1 ? starting : aCluster() }));
+    const { client } = await connect((_, nth) =>
+      nth === 2 ? unavailable : { json: nth === 1 ? starting : aCluster() },
+    );
     const troubles: string[] = [];
     const onUnreachable = (error: { code: string }): void => void troubles.push(error.code);
     await client.clusters.waitForWorkers(7, true, { pollMs: 1, onUnreachable });
     expect(troubles).toEqual(['UNAVAILABLE']);
   });
 
-  it('has relatives: for the scheduler, and for the end', async () => {
+  it('has variants for the scheduler and for the end', async () => {
     const none = { schedulerAddress: null, workersStarted: 0 };
     const starting = await among([aCluster({ dask: null }), aCluster({ status: 'starting', dask: none }), aCluster()]);
     await starting.client.clusters.waitForScheduler(7, { pollMs: 1 });
-    expect(starting.api.asked).toHaveLength(3);
+    expect(starting.api.requests).toHaveLength(3);
 
     const ending = await among([aCluster({ status: 'stopping' }), aCluster({ status: 'error' })]);
     expect((await ending.client.clusters.waitForEnd(7, { pollMs: 1 })).status).toBe('error');

@@ -1,4 +1,4 @@
-// Whose something is when the answer to its making was lost, so that the SDK asked again.
+// Jobs and clusters belong to their caller although the answer to the first request was lost and the SDK repeated it.
 import { expect, it } from 'vitest';
 
 import { createClient } from '../../sdk/client.ts';
@@ -8,7 +8,7 @@ import { ConflictError } from '../../sdk/errors.ts';
 function losingApi(lose: number) {
   const byKey = new Map<string, number>();
   const byName = new Map<string, number>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   let left = lose;
   const answer = (status: number, body: unknown) =>
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
@@ -25,36 +25,36 @@ function losingApi(lose: number) {
   };
   const fetch = async (_: unknown, { headers, body }: RequestInit = {}): Promise<Response> => {
     const wanted = JSON.parse(typeof body === 'string' ? body : '{}');
-    asked.push(`${wanted.name ?? ''} ${wanted.getOrCreate}`);
+    requested.push(`${wanted.name ?? ''} ${wanted.getOrCreate}`);
     const decided = decide(new Headers(headers).get('idempotency-key') ?? '', wanted);
     left -= 1;
     if (left >= 0) throw new TypeError('fetch failed');
     return decided;
   };
-  return { client: createClient({ apiUrl: 'http://127.0.0.1:1', token: 't', fetch }), byName, asked };
+  return { client: createClient({ apiUrl: 'http://127.0.0.1:1', token: 't', fetch }), byName, requested };
 }
 
-it('a cluster that was made, though its answer was lost, is not somebody else’s', async () => {
+it("a cluster whose answer was lost is the caller's own", async () => {
   const { client } = losingApi(1);
   expect(await client.clusters.create({ name: 'mine' })).toMatchObject({ number: 1, existing: false });
 });
 
-it('nor is a job', async () => {
+it("a job whose answer was lost is the caller's own", async () => {
   const { client } = losingApi(1);
   expect(await client.jobs.create({ command: ['true'] })).toMatchObject({ number: 1, existing: false });
 });
 
-it('one that was there under the name is', async () => {
-  const { client, byName, asked } = losingApi(0);
+it('a cluster that had the name before exists already', async () => {
+  const { client, byName, requested } = losingApi(0);
   byName.set('shared', 7);
   expect(await client.clusters.create({ name: 'shared' })).toMatchObject({ number: 7, existing: true });
-  expect(asked).toEqual(['shared false', 'shared true']);
+  expect(requested).toEqual(['shared false', 'shared true']);
 });
 
-it('a name that is taken is an error for who wants a new one', async () => {
-  const { client, byName, asked } = losingApi(0);
+it('a taken name is an error when a new cluster is wanted', async () => {
+  const { client, byName, requested } = losingApi(0);
   byName.set('shared', 7);
   await expect(client.jobs.create({ command: ['true'], name: 'shared' })).rejects.toThrow(ConflictError);
   await expect(client.clusters.create({ name: 'shared', getOrCreate: false })).rejects.toThrow(ConflictError);
-  expect(asked).toEqual(['shared undefined', 'shared false']);
+  expect(requested).toEqual(['shared undefined', 'shared false']);
 });

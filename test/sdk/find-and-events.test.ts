@@ -7,7 +7,7 @@ import { connect } from './open-stand-in.ts';
 import { aCluster, aJob, anError } from './stand-in-api.ts';
 
 describe('find', () => {
-  it('is the open one of that name, or null', async () => {
+  it('returns the open object of that name, or null', async () => {
     const { client, api } = await connect(({ path, query }) => {
       const found = path === '/v1/jobs' ? aJob() : aCluster();
       return { json: { items: query['name'] === 'blue' ? [found] : [], next: null } };
@@ -15,7 +15,7 @@ describe('find', () => {
     expect((await client.jobs.find('blue'))?.number).toBe(12);
     expect((await client.clusters.find('blue'))?.number).toBe(7);
     expect(await client.jobs.find('red')).toBeNull();
-    expect(api.asked[0]).toMatchObject({ path: '/v1/jobs', query: { name: 'blue', open: 'true', limit: '1' } });
+    expect(api.requests[0]).toMatchObject({ path: '/v1/jobs', query: { name: 'blue', open: 'true', limit: '1' } });
     expect((await client.clusters.list({ name: 'blue' })).items).toHaveLength(1);
   });
 });
@@ -31,9 +31,9 @@ describe('list', () => {
     for await (const job of client.jobs.list(filter)) jobs.push(job);
     expect(jobs).toHaveLength(2);
     const sent = { status: 'done,error', user: 'ada', since: since.toISOString(), until: '2h', q: '50%', limit: '1' };
-    expect(api.asked.map(({ query }) => query)).toEqual([sent, { ...sent, after: '12' }]);
+    expect(api.requests.map(({ query }) => query)).toEqual([sent, { ...sent, after: '12' }]);
     await client.clusters.list({ kind: 'dask', status: 'ready', open: true });
-    expect(api.asked.at(-1)).toMatchObject({
+    expect(api.requests.at(-1)).toMatchObject({
       path: '/v1/clusters',
       query: { kind: 'dask', status: 'ready', open: 'true' },
     });
@@ -55,19 +55,22 @@ describe('the events of a job', () => {
   ];
   const ndjson = (events: readonly JobEvent[]): string[] => events.map((each) => `${JSON.stringify(each)}\n`);
 
-  it.each([0, 1, 2, 3, 4, 5])('followed, come once each when the connection is lost after %j of them', async (cut) => {
-    const { client } = await connect((_, nth) => {
-      if (nth === 1) return { chunks: ndjson(all.slice(0, cut)), ending: 'break' };
-      // In the middle of a line, this time.
-      if (nth === 2) return { chunks: [...ndjson(all.slice(0, cut)), '{"at":"2025-'], ending: 'break' };
-      return { chunks: ndjson(all) };
-    });
-    const got: JobEvent[] = [];
-    for await (const each of client.jobs.events(12, { follow: true })) got.push(each);
-    expect(got).toEqual(all);
-  });
+  it.each([0, 1, 2, 3, 4, 5])(
+    'are yielded once each when the connection of a followed answer is lost after %j of them',
+    async (cut) => {
+      const { client } = await connect((_, nth) => {
+        if (nth === 1) return { chunks: ndjson(all.slice(0, cut)), ending: 'break' };
+        // In the middle of a line, this time.
+        if (nth === 2) return { chunks: [...ndjson(all.slice(0, cut)), '{"at":"2025-'], ending: 'break' };
+        return { chunks: ndjson(all) };
+      });
+      const got: JobEvent[] = [];
+      for await (const each of client.jobs.events(12, { follow: true })) got.push(each);
+      expect(got).toEqual(all);
+    },
+  );
 
-  it('end with what the API says when it cannot go on, or are asked for again when that will pass', async () => {
+  it('end with the error of an incomplete answer, or are requested again when the error is temporary', async () => {
     const error = { code: 'UNAUTHENTICATED', message: 'The token is no longer good.', requestId: 'req_1' };
     const says = (status: number): string => `${JSON.stringify({ status, error })}\n`;
     const { client } = await connect((_, nth) => {
@@ -84,13 +87,13 @@ describe('the events of a job', () => {
     expect([got, troubles]).toEqual([all.slice(0, 3), [error.message]]);
   });
 
-  it('start where they are asked to, end with the signal, and let the connection go when the loop is left', async () => {
+  it('start at the given time, end with the signal, and close the connection when the loop is left', async () => {
     const { client, api } = await connect(() => ({ chunks: ndjson(all), ending: 'hang' }));
     for await (const { code } of client.jobs.events(12, { follow: true, since: new Date(0) })) {
       if (code === 'STARTED') break;
     }
     await expect.poll(api.aborted).toBe(1);
-    expect(api.asked[0]).toMatchObject({
+    expect(api.requests[0]).toMatchObject({
       path: '/v1/jobs/12/events',
       query: { follow: 'true', since: '1970-01-01T00:00:00.000Z' },
     });
@@ -107,7 +110,7 @@ describe('the events of a job', () => {
     await expect.poll(api.aborted).toBe(2);
   });
 
-  it('of no job are an error before the first one', async () => {
+  it('of an unknown job are an error before the first event', async () => {
     const { client } = await connect(() => anError(404, { code: 'NOT_FOUND', message: 'There is no job 99.' }));
     await expect(client.jobs.events(99, { follow: true }).next()).rejects.toBeInstanceOf(NotFoundError);
   });

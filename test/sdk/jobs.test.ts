@@ -6,7 +6,7 @@ import { connect, token } from './open-stand-in.ts';
 import { aJob, aLine, anError, aTask } from './stand-in-api.ts';
 import type { Reply } from './stand-in-api.ts';
 
-const busy = anError(503, { code: 'UNAVAILABLE', message: 'away' }, { 'retry-after': '99' });
+const busy = anError(503, { code: 'UNAVAILABLE', message: 'unavailable' }, { 'retry-after': '99' });
 
 describe('lists', () => {
   const pages: Record<string, Reply> = {
@@ -15,25 +15,25 @@ describe('lists', () => {
     three: { json: { items: [aJob({ number: 1 })], next: null } },
   };
 
-  it('are one page when awaited, and all of them when iterated', async () => {
+  it('are one page when awaited, and all items when iterated', async () => {
     const { client, api } = await connect(({ query }) => pages[query['after'] ?? 'first'] ?? {});
     const page = await client.jobs.list({ limit: 2 });
     expect(page.next).toBe('two');
-    expect(api.asked).toMatchObject([{ path: '/v1/jobs', query: { limit: '2' } }]);
+    expect(api.requests).toMatchObject([{ path: '/v1/jobs', query: { limit: '2' } }]);
 
     const numbers: number[] = [];
     for await (const job of client.jobs.list({ limit: 2 })) numbers.push(job.number);
     expect(numbers).toEqual([3, 2, 1]);
-    expect(api.asked.slice(1).map(({ query }) => query['after'])).toEqual([undefined, 'two', 'three']);
+    expect(api.requests.slice(1).map(({ query }) => query['after'])).toEqual([undefined, 'two', 'three']);
   });
 
-  it('start where they are told, and fetch no page that nobody wants', async () => {
+  it('start at the given page, and fetch no page that is not used', async () => {
     const { client, api } = await connect(({ query }) => pages[query['after'] ?? 'first'] ?? {});
     for await (const job of client.jobs.list()) {
       expect(job.number).toBe(3);
       break;
     }
-    expect(api.asked).toHaveLength(1);
+    expect(api.requests).toHaveLength(1);
     expect((await client.jobs.list({ after: 'three' })).items).toHaveLength(1);
   });
 
@@ -46,7 +46,7 @@ describe('lists', () => {
   it('have tasks', async () => {
     const { client, api } = await connect(() => ({ json: { items: [aTask()], next: null } }));
     expect((await client.jobs.tasks(12)).items).toEqual([aTask()]);
-    expect(api.asked[0]?.path).toBe('/v1/jobs/12/tasks');
+    expect(api.requests[0]?.path).toBe('/v1/jobs/12/tasks');
   });
 });
 
@@ -65,13 +65,13 @@ describe('logs', () => {
     return all;
   }
 
-  it.each([1, 2, 3, 7, 50, 10_000])('come whole from chunks of %d bytes', async (size) => {
+  it.each([1, 2, 3, 7, 50, 10_000])('are complete lines when they arrive in chunks of %d bytes', async (size) => {
     const chunks: Uint8Array[] = [];
     for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.slice(at, at + size));
     expect(await read(chunks)).toEqual(lines);
   });
 
-  it('need no line end at the end, and may hold empty lines that only say "still here"', async () => {
+  it('need no line break at the end, and can have empty lines, which keep the connection open', async () => {
     expect(await read([`\n\n${JSON.stringify(lines[0])}\n\n${JSON.stringify(lines[1])}`])).toEqual(lines.slice(0, 2));
     expect(await read([])).toEqual([]);
   });
@@ -83,13 +83,13 @@ describe('logs', () => {
     await expect(read([...chunks], ending)).rejects.toBeInstanceOf(ConnectionError);
   });
 
-  it('say so when they are not lines of JSON, also when followed', async () => {
+  it('are an error when they are not lines of JSON, also when followed', async () => {
     const { client, api } = await connect(() => ({ chunks: ['nonsense\n'] }));
     await expect(client.jobs.logs(12, { follow: true }).next()).rejects.toMatchObject({ code: 'BAD_ANSWER' });
-    expect(api.asked).toHaveLength(1);
+    expect(api.requests).toHaveLength(1);
   });
 
-  it('go on after an outage when followed: every line once, also of equal times', async () => {
+  it('continue after an outage when followed: every line once, also lines of equal times', async () => {
     const at = (second: number): string => `2025-07-09T16:50:${second}.000Z`;
     const all = [
       aLine({ at: at(10), text: 'a' }),
@@ -100,21 +100,21 @@ describe('logs', () => {
       aLine({ at: at(12), text: 'c' }),
     ];
     const ndjson = all.map((line) => `${JSON.stringify(line)}\n`);
-    const away = anError(503, { code: 'UNAVAILABLE', message: 'away' }, { 'retry-after': '99' });
+    const unavailable = anError(503, { code: 'UNAVAILABLE', message: 'unavailable' }, { 'retry-after': '99' });
     const { client, api } = await connect((_, nth) => {
       if (nth === 1) return { chunks: ndjson.slice(0, 3), ending: 'break' };
-      return nth === 2 ? away : { chunks: ndjson };
+      return nth === 2 ? unavailable : { chunks: ndjson };
     });
     const troubles: string[] = [];
     const got: LogLine[] = [];
     const options = { follow: true, tasks: '0-1', onUnreachable: (error: Error) => troubles.push(error.message) };
     for await (const line of client.jobs.logs(12, options)) got.push(line);
     expect(got).toEqual(all);
-    expect(troubles).toEqual(['the log broke off before its end', 'away']);
-    expect(api.asked.at(-1)?.query).toEqual({ tasks: '0-1', follow: 'true', since: '2025-07-09T16:49:11.000Z' });
+    expect(troubles).toEqual(['the connection was lost before the end of the answer', 'unavailable']);
+    expect(api.requests.at(-1)?.query).toEqual({ tasks: '0-1', follow: 'true', since: '2025-07-09T16:49:11.000Z' });
   });
 
-  it('never start before the time that was asked for, and keep lines of a clock that was set back', async () => {
+  it('never start before the given time, and keep lines of a clock that was set back', async () => {
     const lines = [
       aLine({ at: '2025-07-09T16:50:20.000Z' }),
       aLine({ at: '2025-07-09T16:50:10.000Z', text: 'earlier' }),
@@ -127,30 +127,30 @@ describe('logs', () => {
     const got: LogLine[] = [];
     for await (const line of client.jobs.logs(12, { follow: true, since })) got.push(line);
     expect(got).toEqual(lines);
-    expect(api.asked.map(({ query }) => query['since'])).toEqual([since, since]);
+    expect(api.requests.map(({ query }) => query['since'])).toEqual([since, since]);
   });
 
-  it('are not asked for again when not followed', async () => {
+  it('are not requested again when not followed', async () => {
     const { client, api } = await connect(() => ({ chunks: [`${JSON.stringify(aLine())}\n`], ending: 'break' }));
     const reading = client.jobs.logs(12);
     await reading.next();
     await expect(reading.next()).rejects.toBeInstanceOf(ConnectionError);
-    expect(api.asked).toHaveLength(1);
+    expect(api.requests).toHaveLength(1);
   });
 
-  it('are asked for in the words of the API', async () => {
+  it('are requested with the parameters of the API', async () => {
     const { client, api } = await connect(() => ({ chunks: [] }));
     const ask = (options: Parameters<Client['jobs']['logs']>[1]): Promise<unknown> =>
       client.jobs.logs(12, options).next();
     await ask({ tasks: [1, 4], since: new Date(0) });
     await ask({ tasks: '2-4', follow: true, since: '2026-01-01T00:00:00+01:00' });
-    expect(api.asked.map(({ query }) => query)).toEqual([
+    expect(api.requests.map(({ query }) => query)).toEqual([
       { tasks: '1,4', since: '1970-01-01T00:00:00.000Z' },
       { tasks: '2-4', follow: 'true', since: '2025-12-31T23:00:00.000Z' },
     ]);
   });
 
-  it('let go of the connection when the loop is left or the signal aborts', async () => {
+  it('close the connection when the loop is left or the signal aborts', async () => {
     const { client, api } = await connect(() => ({ chunks: [`${JSON.stringify(aLine())}\n`], ending: 'hang' }));
     for await (const line of client.jobs.logs(12, { follow: true })) {
       expect(line).toEqual(aLine());
@@ -179,7 +179,7 @@ describe('wait', () => {
     expect(seen).toEqual(['running', 'running', status]);
   });
 
-  it('outlives an outage, and tells of it', async () => {
+  it('continues through an outage, and reports it', async () => {
     const { client } = await connect((_, nth) => (nth === 1 ? { json: running } : nth < 4 ? busy : { json: aJob() }));
     const troubles: string[] = [];
     const job = await client.jobs.wait(12, { pollMs: 5, onUnreachable: (error) => troubles.push(error.code) });
@@ -187,7 +187,7 @@ describe('wait', () => {
     expect(troubles).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
   });
 
-  it('gives up at once when the first look fails, or later when the answer is no', async () => {
+  it('fails immediately when the first request fails, or later when the API refuses', async () => {
     const first = await connect(() => busy);
     await expect(first.client.jobs.wait(12)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     const gone = anError(404, { code: 'NOT_FOUND', message: 'gone' });
@@ -195,17 +195,17 @@ describe('wait', () => {
     await expect(later.client.jobs.wait(12, { pollMs: 5 })).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  it('ends with the reason of its signal, and leaves the job alone', async () => {
+  it('ends with the reason of its signal, and does not cancel the job', async () => {
     const { client, api } = await connect(() => ({ json: running }));
     const controller = new AbortController();
     const waiting = client.jobs.wait(12, { signal: controller.signal, onProgress: () => controller.abort('enough') });
     await expect(waiting).rejects.toBe('enough');
-    expect(api.asked.every(({ method }) => method === 'GET')).toBe(true);
+    expect(api.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 });
 
 describe('runJob', () => {
-  it('creates, tells the number, waits, and answers with the outcome', async () => {
+  it('creates a job, reports its number, waits, and returns the outcome', async () => {
     const failed = aJob({ status: 'error', tasks: { ...aJob().tasks, done: 9, error: 1 } });
     const { api } = await connect(({ method }, nth) => {
       if (method === 'POST') return { status: 201, json: { number: 12, name: 'n', existing: false, warnings: ['w'] } };
@@ -222,6 +222,6 @@ describe('runJob', () => {
     });
     expect(outcome).toEqual({ ...failed, warnings: ['w'] });
     expect(numbers).toEqual([12]);
-    expect(api.asked[0]?.body).toEqual({ command: ['my_script.sh'], ntasks: 10 });
+    expect(api.requests[0]?.body).toEqual({ command: ['my_script.sh'], ntasks: 10 });
   });
 });

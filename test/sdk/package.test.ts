@@ -71,7 +71,7 @@ describe('the package', () => {
     await writeFile(file, await exampleOf('README.md'));
     const { stdout } = await run(node, [file], { cwd: project, env: { PATH: systemPath, ROPEWALK_HOME: home } });
     expect(stdout).toBe('0 hello\n1 hello\n');
-    expect(new Set(api.asked.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${token}`]));
+    expect(new Set(api.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${token}`]));
   });
 
   it.each([

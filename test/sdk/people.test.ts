@@ -7,10 +7,10 @@ import { openStandIn, token } from './open-stand-in.ts';
 import { aLoginStart, anError, notYet } from './stand-in-api.ts';
 
 describe('login', () => {
-  it('shows the codes of people only, and waits through "not yet" and an outage', async () => {
-    const away = anError(503, { code: 'UNAVAILABLE', message: 'away' }, { 'retry-after': '99' });
+  it(`shows the user's code only, and waits through "not yet" and an outage`, async () => {
+    const unavailable = anError(503, { code: 'UNAVAILABLE', message: 'unavailable' }, { 'retry-after': '99' });
     const api = await openStandIn(
-      (_, nth) => [{ json: aLoginStart }, notYet, away, notYet][nth - 1] ?? { json: { id: 'x' } },
+      (_, nth) => [{ json: aLoginStart }, notYet, unavailable, notYet][nth - 1] ?? { json: { id: 'x' } },
     );
     const codes: LoginCode[] = [];
     const troubles: string[] = [];
@@ -25,12 +25,12 @@ describe('login', () => {
       },
       signal: signal.signal,
     });
-    // The server asked for 99 seconds: the signal ends that wait.
+    // The server's Retry-After is 99 seconds: the signal ends that wait.
     await expect(done).rejects.toThrow('no longer');
-    expect(troubles).toEqual(['away']);
+    expect(troubles).toEqual(['unavailable']);
     const { deviceCode: _, ...shown } = aLoginStart;
     expect(codes).toEqual([shown]);
-    expect(api.asked.map(({ path, body, headers }) => [path, body, headers.authorization])).toEqual([
+    expect(api.requests.map(({ path, body, headers }) => [path, body, headers.authorization])).toEqual([
       ['/v1/login/device', { client: 'a test' }, undefined],
       ...Array.from({ length: 2 }, () => ['/v1/login/device/token', { deviceCode: 'device-secret' }, undefined]),
     ]);
@@ -48,7 +48,7 @@ describe('login', () => {
 });
 
 describe('people', () => {
-  it('are asked for by their routes; names are escaped', async () => {
+  it('are requested by their routes; names are escaped', async () => {
     const api = await openStandIn(() => ({ json: { items: [] } }));
     const client = createClient({ apiUrl: api.url, token });
     await client.whoami();
@@ -60,7 +60,7 @@ describe('people', () => {
     await client.workspaces.current();
     await client.workspaces.setLimits({ vcpus: 1 });
     await client.workspaces.list();
-    expect(api.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    expect(api.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /v1/whoami',
       'GET /v1/tokens',
       'POST /v1/tokens/abc%2F..%2Fx/revoke',
@@ -73,11 +73,11 @@ describe('people', () => {
     ]);
   });
 
-  it('whose secret is in the answer are never made twice', async () => {
-    const api = await openStandIn(() => anError(503, { code: 'UNAVAILABLE', message: 'away' }));
+  it('whose secret is in the answer are never created twice', async () => {
+    const api = await openStandIn(() => anError(503, { code: 'UNAVAILABLE', message: 'unavailable' }));
     const client = createClient({ apiUrl: api.url, token });
     await expect(client.tokens.create()).rejects.toBeInstanceOf(ServerError);
     await expect(client.workspaces.create({ slug: 'a', admin: 'b' })).rejects.toBeInstanceOf(ServerError);
-    expect(api.asked).toHaveLength(2);
+    expect(api.requests).toHaveLength(2);
   });
 });

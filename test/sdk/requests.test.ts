@@ -30,19 +30,19 @@ async function standIn(reply: (nth: number) => Reply): Promise<StandIn> {
   return api;
 }
 
-const busy = anError(503, { code: 'UNAVAILABLE', message: 'away' }, { 'retry-after': '0' });
+const busy = anError(503, { code: 'UNAVAILABLE', message: 'unavailable' }, { 'retry-after': '0' });
 const created = { number: 12, name: 'job-12', existing: false, warnings: [] };
 
 describe('a request', () => {
-  it('carries the token, and the path in front of the API', async () => {
+  it('has the token, and the path in front of the API', async () => {
     const api = await standIn(() => ({ json: aJob() }));
     expect(await createClient({ apiUrl: `${api.url}/ropewalk/`, token }).jobs.get(12)).toEqual(aJob());
-    expect(api.asked).toMatchObject([
+    expect(api.requests).toMatchObject([
       { method: 'GET', path: '/ropewalk/v1/jobs/12', headers: { authorization: `Bearer ${token}` } },
     ]);
   });
 
-  it.each(['ropewalk.example', 'ftp://ropewalk.example', ''])('wants an http URL, not %j', (apiUrl) => {
+  it.each(['ropewalk.example', 'ftp://ropewalk.example', ''])('requires an http URL, not %j', (apiUrl) => {
     expect(() => createClient({ apiUrl, token })).toThrow(ConfigurationError);
   });
 
@@ -53,25 +53,25 @@ describe('a request', () => {
   });
 });
 
-describe('trying again', () => {
+describe('repetition', () => {
   it.each([429, 502, 503, 504])('repeats a read after %d', async (status) => {
     const api = await standIn((nth) => (nth === 1 ? { status, headers: { 'retry-after': '0' } } : { json: aJob() }));
     expect((await createClient({ apiUrl: api.url, token }).jobs.get(12)).number).toBe(12);
-    expect(api.asked).toHaveLength(2);
+    expect(api.requests).toHaveLength(2);
   });
 
-  it('repeats a create with the same Idempotency-Key, and makes another key for another call', async () => {
+  it('repeats a create with the same Idempotency-Key, and uses another key for another call', async () => {
     const api = await standIn((nth) => (nth === 1 ? busy : { status: 201, json: created }));
     const { jobs } = createClient({ apiUrl: api.url, token });
     await jobs.create({ command: ['true'] });
     await jobs.create({ command: ['true'] });
     await jobs.create({ command: ['true'] }, { idempotencyKey: 'mine' });
-    const keys = api.asked.map((asked) => asked.headers['idempotency-key']);
+    const keys = api.requests.map((request) => request.headers['idempotency-key']);
     expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(keys[1]).toBe(keys[0]);
     expect(keys[2]).not.toBe(keys[0]);
     expect(keys[3]).toBe('mine');
-    expect(api.asked[0]?.body).toEqual({ command: ['true'] });
+    expect(api.requests[0]?.body).toEqual({ command: ['true'] });
   });
 
   it('repeats cancel and stop', async () => {
@@ -79,7 +79,7 @@ describe('trying again', () => {
     const client = createClient({ apiUrl: api.url, token });
     await client.jobs.cancel(12);
     await client.clusters.stop(12);
-    expect(api.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    expect(api.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /v1/jobs/12/cancel',
       'POST /v1/jobs/12/cancel',
       'POST /v1/clusters/12/stop',
@@ -87,31 +87,31 @@ describe('trying again', () => {
     ]);
   });
 
-  it('repeats after a connection that was cut', async () => {
+  it('follows a lost connection', async () => {
     const api = await standIn((nth) => (nth === 1 ? { ending: 'refuse' } : { json: aJob() }));
     expect((await createClient({ apiUrl: api.url, token }).jobs.get(12)).number).toBe(12);
-    expect(api.asked).toHaveLength(2);
+    expect(api.requests).toHaveLength(2);
   });
 
-  it('stops after a few tries and tells the last answer', async () => {
+  it('stops after a few attempts with the last error', async () => {
     const api = await standIn(() => busy);
     await expect(createClient({ apiUrl: api.url, token }).jobs.get(12)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(api.asked).toHaveLength(maxTries);
+    expect(api.requests).toHaveLength(maxTries);
   });
 
-  it.each([400, 401, 403, 404, 409, 422, 500])('does not repeat after %d', async (status) => {
+  it.each([400, 401, 403, 404, 409, 422, 500])('does not follow %d', async (status) => {
     const api = await standIn(() => ({ status }));
     await expect(createClient({ apiUrl: api.url, token }).jobs.get(12)).rejects.toBeInstanceOf(RopewalkApiError);
-    expect(api.asked).toHaveLength(1);
+    expect(api.requests).toHaveLength(1);
   });
 
-  it('does not wait for a server that asks for minutes', async () => {
+  it('does not wait for a Retry-After of minutes', async () => {
     const api = await standIn(() => ({ ...busy, headers: { 'retry-after': '600' } }));
     const error = await createClient({ apiUrl: api.url, token })
       .jobs.get(12)
       .catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ retryAfterMs: 600_000 });
-    expect(api.asked).toHaveLength(1);
+    expect(api.requests).toHaveLength(1);
   });
 
   it('reads Retry-After as seconds or as a date', () => {
@@ -136,7 +136,7 @@ describe('errors', () => {
     [422, ValidationError],
     [429, RateLimitError],
     [500, ServerError],
-  ])('%d is its own class', async (status, Family) => {
+  ])('%d has its own class', async (status, Family) => {
     const api = await standIn(() =>
       anError(status, { code: 'CODE', message: 'what', field: 'a.b', hint: 'do' }, { 'retry-after': '99' }),
     );
@@ -168,7 +168,7 @@ describe('errors', () => {
     },
   );
 
-  it('names the address, never the token, when nothing answers', async () => {
+  it('have the address, never the token, when no server answers', async () => {
     const api = await startStandIn(() => ({}));
     await api.close();
     const error = await createClient({ apiUrl: api.url, token })
@@ -180,7 +180,7 @@ describe('errors', () => {
     expect(JSON.stringify(error) + String(error)).not.toContain('topsecret');
   });
 
-  it('is a ConnectionError when the answer is cut off or is not JSON', async () => {
+  it('are a ConnectionError when the answer is incomplete or not JSON', async () => {
     const api = await standIn((nth) =>
       nth === 1 ? { chunks: ['{"number":'], ending: 'break' } : { chunks: ['<html>hello</html>'] },
     );
@@ -191,18 +191,18 @@ describe('errors', () => {
 });
 
 describe('AbortSignal', () => {
-  it('ends a request before, during and between tries, with its own reason', async () => {
+  it('ends a request before, during and between attempts, with its own reason', async () => {
     const api = await standIn((nth) =>
       nth === 1 ? { ending: 'hang' } : { ...busy, headers: { 'retry-after': '20' } },
     );
     const { jobs } = createClient({ apiUrl: api.url, token });
     await expect(jobs.get(1, { signal: AbortSignal.abort('before') })).rejects.toBe('before');
-    expect(api.asked).toHaveLength(0);
+    expect(api.requests).toHaveLength(0);
 
     for (const wanted of [1, 2]) {
       const controller = new AbortController();
       const outcome = jobs.get(1, { signal: controller.signal }).catch((reason: unknown) => reason);
-      await expect.poll(() => api.asked.length).toBe(wanted);
+      await expect.poll(() => api.requests.length).toBe(wanted);
       controller.abort(`abort ${wanted}`);
       expect(await outcome).toBe(`abort ${wanted}`);
     }

@@ -1,4 +1,4 @@
-// A real HTTP server in the place of the API: it answers what a test tells it to and remembers what it was asked.
+// A real HTTP server in place of the API: it sends the replies of the test and records the requests.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -7,7 +7,7 @@ import type { Cluster } from '../../schema/clusters.ts';
 import type { Job, LogLine, Task } from '../../schema/jobs.ts';
 import type { CreatedToken, Whoami } from '../../schema/people.ts';
 
-export interface Asked {
+export interface ReceivedRequest {
   method: string;
   path: string;
   query: Record<string, string>;
@@ -27,14 +27,14 @@ export interface Reply {
 
 export interface StandIn {
   url: string;
-  asked: Asked[];
+  requests: ReceivedRequest[];
   /** Connections that the client gave up before the end of the answer. */
   aborted: () => number;
   close(): Promise<void>;
 }
 
-export async function startStandIn(reply: (asked: Asked, nth: number) => Reply): Promise<StandIn> {
-  const asked: Asked[] = [];
+export async function startStandIn(reply: (request: ReceivedRequest, nth: number) => Reply): Promise<StandIn> {
+  const requests: ReceivedRequest[] = [];
   let aborted = 0;
   const server = createServer((request, response) => {
     response.on('close', () => {
@@ -46,8 +46,8 @@ export async function startStandIn(reply: (asked: Asked, nth: number) => Reply):
     const url = new URL(request.url ?? '/', 'http://stand-in');
     const query = Object.fromEntries(url.searchParams);
     const body = await readBody(request);
-    asked.push({ method: request.method ?? '', path: url.pathname, query, headers: request.headers, body });
-    await write(response, reply(asked.at(-1) ?? expectAsked(), asked.length));
+    requests.push({ method: request.method ?? '', path: url.pathname, query, headers: request.headers, body });
+    await write(response, reply(requests.at(-1) ?? noRequest(), requests.length));
   };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -55,7 +55,7 @@ export async function startStandIn(reply: (asked: Asked, nth: number) => Reply):
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}`,
-    asked,
+    requests,
     aborted: () => aborted,
     close: async () => {
       server.closeAllConnections();
@@ -215,8 +215,8 @@ export function anError(status: number, error: Record<string, string>, headers: 
   return { status, headers, json: { error: { requestId: 'req_1', ...error } } };
 }
 
-function expectAsked(): never {
-  throw new Error('nothing was asked');
+function noRequest(): never {
+  throw new Error('there was no request');
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {

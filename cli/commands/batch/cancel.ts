@@ -1,4 +1,4 @@
-// `ropewalk batch cancel N`: ask a job to end.
+// `ropewalk batch cancel N`: cancels a job.
 import { Command } from 'commander';
 
 import type { Reference } from '../../arguments.ts';
@@ -10,14 +10,14 @@ import { numberOfJob } from '../../references.ts';
 
 export function cancelCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('cancel')
-    .description('Cancel a job: its tasks are ended, its instances released.')
+    .description('Cancel a job: its tasks end, and its instances are released.')
     .argument('<job>', 'number, or name of an open job', parseReference);
   return withConnection(command).action(async (reference: Reference, flags: ConnectionFlags) => {
     const client = await connect(context, flags);
     const number = await numberOfJob(client, reference);
     await client.jobs.cancel(number);
     context.output.out(`Job ${number}: cancelling`);
-    context.output.err(`See it end:  ropewalk batch wait ${number}`);
+    context.output.err(`Wait for it:  ropewalk batch wait ${number}`);
     finish(exitCodes.ok);
   });
 }

@@ -1,4 +1,4 @@
-// `ropewalk batch list`: the jobs of the workspace, newest first.
+// `ropewalk batch list`: lists the jobs of the workspace, newest first.
 import { Command } from 'commander';
 
 import type { Client, Job } from '../../../sdk/client.ts';

@@ -1,4 +1,4 @@
-// `ropewalk batch logs N`: what the tasks printed.
+// `ropewalk batch logs N`: prints the output of tasks.
 import { Command, Option } from 'commander';
 
 import type { LogLine, LogOptions } from '../../../sdk/client.ts';
@@ -22,17 +22,21 @@ interface LogsFlags extends ConnectionFlags {
 
 export function logsCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('logs')
-    .description('Print what the tasks of a job printed. Times are local.')
+    .description("Print the output of a job's tasks. Times are local.")
     .argument('<job>', 'number, or name of an open job', parseReference)
     .option('--tasks <ids>', 'only these task ids, e.g. 0-3,7', collect)
-    .option('-f, --follow', 'go on until the job is over')
-    .option('--instances', 'also what the instances themselves say')
-    .option('--since <time>', 'only lines since a time, or since 10m ago', parseSince)
-    .addOption(new Option('--format <format>', 'json: one object a line').choices(['text', 'json']).default('text'));
+    .option('-f, --follow', 'continue until the job has ended')
+    .option('--instances', 'include messages of the instances')
+    .option('--since <time>', 'only lines since a time (2026-01-31T12:00) or an age (10m)', parseSince)
+    .addOption(
+      new Option('--format <format>', 'output format; json is one object per line')
+        .choices(['text', 'json'])
+        .default('text'),
+    );
   return withConnection(command).action(async (reference: Reference, flags: LogsFlags) => {
-    const comeBack = (): string =>
-      `Stopped reading: job ${reference} is not touched. Come back with: ropewalk batch logs ${reference}`;
-    await untilInterrupted(comeBack, (signal) => print(context, reference, flags, signal));
+    const describe = (): string =>
+      `Stopped reading: job ${reference} continues. To read on: ropewalk batch logs ${reference}`;
+    await untilInterrupted(describe, (signal) => print(context, reference, flags, signal));
     finish(exitCodes.ok);
   });
 }
@@ -42,7 +46,7 @@ async function print(context: CliContext, reference: Reference, flags: LogsFlags
   const number = await numberOfJob(client, reference, signal);
   const options: LogOptions = {
     signal,
-    onUnreachable: (error) => context.output.progress(`Still trying: ${error.message}`),
+    onUnreachable: (error) => context.output.progress(`Retrying: ${error.message}`),
     ...(flags.tasks && { tasks: flags.tasks.join(',') }),
     ...(flags.follow === true && { follow: true }),
     ...(flags.since && { since: flags.since }),
@@ -53,7 +57,7 @@ async function print(context: CliContext, reference: Reference, flags: LogsFlags
   }
 }
 
-/** A line stays one line, whatever a task printed: `(Task 0)        2025-07-09 16:50:37.844000 Hello from 0` */
+/** Always one line: `(Task 0)        2025-07-09 16:50:37.844000 Hello from 0` */
 function formatLine({ at, task, attempt, instance, text }: LogLine): string {
   const again = attempt !== null && attempt > 1 ? ` attempt ${attempt}` : '';
   const who = task === null ? `(Instance ${instance})` : `(Task ${task}${again})`;

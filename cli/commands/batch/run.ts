@@ -1,4 +1,4 @@
-// `ropewalk batch run`: submit a job. The script's header is read by the server; this only sends text and files.
+// `ropewalk batch run`: submits a job. The server reads the script's header; this command only sends words and files.
 import { Command, Option } from 'commander';
 
 import type { CreateJob } from '../../../sdk/client.ts';
@@ -13,7 +13,7 @@ import { untilInterrupted } from '../../interrupt.ts';
 import type { JobMachineFlags } from '../../machines.ts';
 import { jobMachinesOf, withJobMachines } from '../../machines.ts';
 import { formatPrice, showPlan } from '../../plan.ts';
-import { detached, watchJob } from '../../watch.ts';
+import { detachedFromJob, watchJob } from '../../watch.ts';
 
 interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags {
   name?: string;
@@ -39,8 +39,8 @@ interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags {
 const help = `
 Words of COMMAND that name files below the current directory, of at most 1 MiB each, are sent with the job under that path. A
 script that COMMAND names by an absolute path, ~/ or ../ is sent under its name; other such paths mean files of the instance.
-Each task runs in a directory of its own, with ROPEWALK_BATCH_TASK_ID (and COILED_BATCH_TASK_ID) in its environment.
-Options may also stand in the script: # ROPEWALK ntasks 10
+Each task runs in its own directory, with ROPEWALK_BATCH_TASK_ID (and COILED_BATCH_TASK_ID) in its environment.
+Options can also be written in the script: # ROPEWALK ntasks 10
 
   ropewalk batch run --ntasks 10 my_script.sh
   ropewalk batch run --array 0-10:2 --wait python3 my_script.py --fast`;
@@ -48,37 +48,41 @@ Options may also stand in the script: # ROPEWALK ntasks 10
 export function runCommand(context: CliContext, finish: Finish): Command {
   const options: Record<string, string> = {};
   const command = new Command('run')
-    .description('Submit a batch job. Options after the first word of COMMAND belong to COMMAND.')
-    .argument('<command...>', 'the command line of each task')
+    .description('Submit a batch job. Options after the first word of COMMAND are part of COMMAND.')
+    .argument('<command...>', 'command line of each task')
     .passThroughOptions()
     .option('--ntasks <n>', 'number of tasks, with ids 0 to n-1 (also --n-tasks)', parseCount)
     .option('--array <ids>', 'ids of the tasks, e.g. 2,4-6,8-10 or 0-10:2')
-    .option('-N, --max-workers <n>', 'most instances; -1 means no limit', parseCount)
-    .option('-e, --env <KEY=val>', 'environment variable (repeatable); KEY alone takes its value from here', collect)
+    .option('-N, --max-workers <n>', 'maximum of instances; -1 means no limit', parseCount)
     .option(
-      '--secret-env <KEY=val>',
-      'like --env, for secrets: stored sealed, and only for the job (repeatable)',
+      '-e, --env <KEY=val>',
+      'environment variable of tasks (repeatable); KEY alone takes the value from your environment',
       collect,
     )
-    .option('--env-file <path>', 'a .env file (repeatable)', collect)
+    .option(
+      '--secret-env <KEY=val>',
+      'like --env, for secrets: stored encrypted until the job has ended (repeatable)',
+      collect,
+    )
+    .option('--env-file <path>', 'file of environment variables in .env format (repeatable)', collect)
     .option('--secret-env-file <path>', 'like --env-file, for secrets (repeatable)', collect)
     .option('--name <name>', 'name of the job')
-    .option('--get-or-create', 'if an open job has that name, answer with it')
-    .option('--retries <n>', 'further attempts for a task that fails', parseCount)
+    .option('--get-or-create', 'return the open job of that name, if there is one')
+    .option('--retries <n>', 'number of retries of a failed task', parseCount)
     .option('--job-timeout <duration>', 'end the job this long after its start, e.g. "1 hour"')
-    .option('--lease <duration>', 'how long an instance may be silent before its task is looked into')
+    .option('--lease <duration>', 'check an instance that has not reported for this long, e.g. "2 minutes"')
     .option(
       '--dead-man <duration>',
       'an instance nobody has answered for this long ends itself (30 minutes unless given)',
     )
-    .option('--private-to-creator', 'only you may read what its tasks print')
+    .option('--private-to-creator', 'hide the output of tasks from other users')
     .option(
       '--upload <path>',
-      "file, or directory whose content, goes into the tasks' working directory (repeatable)",
+      "file, or directory whose content is put into the tasks' working directory (repeatable)",
       collect,
     )
-    .addOption(new Option('--plan', 'say what would be launched and what it costs; launch nothing').conflicts('wait'))
-    .option('--wait', 'wait for the outcome; exit code 1 unless every task is done')
+    .addOption(new Option('--plan', 'print what would be launched and its price; launch nothing').conflicts('wait'))
+    .option('--wait', 'wait until the job has ended; exit code 1 unless every task is done')
     .addHelpText('after', help);
   command.addOption(command.createOption('--n-tasks <n>').argParser(parseCount).hideHelp());
   withCoiledOptions(command, (name, value) => {
@@ -103,9 +107,9 @@ async function run(
     return exitCodes.ok;
   }
   let number: number | null = null;
-  const comeBack = (): string =>
-    number === null ? 'Interrupted. The job may have been submitted: see ropewalk batch list' : detached(number);
-  return untilInterrupted(comeBack, async (signal) => {
+  const describe = (): string =>
+    number === null ? 'Interrupted. The job may have been submitted: see ropewalk batch list' : detachedFromJob(number);
+  return untilInterrupted(describe, async (signal) => {
     const created = await client.jobs.create(input, { signal });
     number = created.number;
     for (const warning of created.warnings) output.err(`warning: ${warning}`);
@@ -116,7 +120,7 @@ async function run(
     if (flags.format === 'json') output.json(created);
     else output.out(`Job ${number} (${created.name}) ${created.existing ? 'exists already' : 'submitted'}`);
     if (created.pricePerHour !== undefined) output.err(`Price:       ${formatPrice(created.pricePerHour)}`);
-    output.err(`Follow it:   ropewalk batch wait ${number}\nIts output:  ropewalk batch logs ${number} --follow`);
+    output.err(`Wait for it: ropewalk batch wait ${number}\nIts output:  ropewalk batch logs ${number} --follow`);
     return exitCodes.ok;
   });
 }

@@ -1,4 +1,4 @@
-// `ropewalk batch status [N]`: the newest jobs, one job, or one job's tasks.
+// `ropewalk batch status [N]`: prints the newest jobs, one job, or the tasks of a job.
 import { Command } from 'commander';
 
 import type { Client, Task } from '../../../sdk/client.ts';

@@ -1,4 +1,4 @@
-// `ropewalk batch wait [N]`: come back to a job and stay until it is over.
+// `ropewalk batch wait [N]`: waits until a job has ended.
 import { Command } from 'commander';
 
 import type { Client } from '../../../sdk/client.ts';
@@ -9,19 +9,19 @@ import { connect, withConnection, withFormat } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { numberOfJob } from '../../references.ts';
-import { detached, watchJob } from '../../watch.ts';
+import { detachedFromJob, watchJob } from '../../watch.ts';
 
 export function waitCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('wait')
-    .description('Wait until a job is over; exit code 1 unless every task is done.')
-    .argument('[job]', 'number, or name of an open job; the newest one when absent', parseReference);
+    .description('Wait until a job has ended; exit code 1 unless every task is done.')
+    .argument('[job]', 'number, or name of an open job (default: the newest job)', parseReference);
   return withFormat(withConnection(command)).action(
     async (given: Reference | undefined, flags: ConnectionFlags & FormatFlag) => {
       const client = await connect(context, flags);
       const number = given === undefined ? await newest(client) : await numberOfJob(client, given);
       finish(
         await untilInterrupted(
-          () => detached(number),
+          () => detachedFromJob(number),
           (signal) => watchJob(client, number, context, flags, signal),
         ),
       );
@@ -31,6 +31,7 @@ export function waitCommand(context: CliContext, finish: Finish): Command {
 
 async function newest(client: Client): Promise<number> {
   const { items } = await client.jobs.list({ limit: 1 });
-  if (items[0] === undefined) throw new UsageError('there is no job to wait for');
+  if (items[0] === undefined)
+    throw new UsageError('there is no job to wait for', 'Submit one: ropewalk batch run my_script.sh.');
   return items[0].number;
 }

@@ -1,4 +1,4 @@
-// `ropewalk cluster adapt N`: let a cluster follow its work, or no longer.
+// `ropewalk cluster adapt N`: turns adaptive scaling on or off.
 import { Command } from 'commander';
 
 import type { Reference } from '../../arguments.ts';
@@ -16,11 +16,11 @@ interface AdaptFlags extends ConnectionFlags, FormatFlag {
 
 export function adaptCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('adapt')
-    .description('Let a cluster have as many workers as its work needs, between two counts.')
+    .description('Scale a cluster with its load, between two numbers of workers.')
     .argument('<cluster>', 'number, or name of an open cluster', parseReference)
-    .option('--minimum <n>', 'never fewer workers (0 unless given)', parseWorkers)
-    .option('--maximum <n>', 'never more workers', parseWorkers)
-    .option('--off', 'keep as many as there are');
+    .option('--minimum <n>', 'minimum of workers (default: 0)', parseWorkers)
+    .option('--maximum <n>', 'maximum of workers', parseWorkers)
+    .option('--off', 'turn adaptive scaling off and keep the current number of workers');
   return withFormat(withConnection(command)).action(async (reference: Reference, flags: AdaptFlags) => {
     const range = rangeOf(flags);
     const client = await connect(context, flags);
@@ -36,7 +36,7 @@ export function adaptCommand(context: CliContext, finish: Finish): Command {
 function rangeOf({ minimum, maximum, off }: AdaptFlags): { minimum: number; maximum: number } | null {
   if (off === true) {
     if (minimum === undefined && maximum === undefined) return null;
-    throw new UsageError('--off does not go with --minimum or --maximum');
+    throw new UsageError('--off cannot be combined with --minimum or --maximum');
   }
   if (maximum === undefined) throw new UsageError('--maximum is missing', 'For example --minimum 1 --maximum 10.');
   const range = { minimum: minimum ?? 0, maximum };

@@ -1,4 +1,4 @@
-// `ropewalk cluster create`: start a Dask cluster. It lives until it is idle or stopped, whatever happens to this terminal.
+// `ropewalk cluster create`: starts a Dask cluster, which runs until it is idle or stopped, independently of this terminal.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
@@ -14,7 +14,7 @@ import { untilInterrupted } from '../../interrupt.ts';
 import type { ClusterMachineFlags } from '../../machines.ts';
 import { clusterMachinesOf, withClusterMachines } from '../../machines.ts';
 import { formatPrice, showPlan } from '../../plan.ts';
-import { clusterGoesOn, watchCluster } from '../../watch-cluster.ts';
+import { detachedFromCluster, watchCluster } from '../../watch-cluster.ts';
 
 interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags {
   workers?: number;
@@ -46,38 +46,48 @@ interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags {
 
 export function createCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('create')
-    .description('Start a Dask cluster, or find the open one of that name.')
-    .option('--workers <n>', 'Dask workers, beside the scheduler (4 unless given)', parseCount)
+    .description('Start a Dask cluster, or return the open cluster of that name.')
+    .option('--workers <n>', 'number of Dask workers, besides the scheduler (default: 4)', parseCount)
     .option('--name <name>', 'name of the cluster')
     .option('--new', 'fail when an open cluster has that name')
-    .option('--requirement <spec>', 'a package of its Python environment, e.g. pandas==2.3.1 (repeatable)', collect)
-    .option('--requirements-file <path>', 'a file with one requirement per line (repeatable)', collect)
-    .option('-e, --env <KEY=val>', 'environment variable of scheduler and workers (repeatable)', collect)
-    .option('--secret-env <KEY=val>', 'like --env, for secrets: stored sealed (repeatable)', collect)
-    .option('--env-file <path>', 'a .env file (repeatable)', collect)
+    .option('--requirement <spec>', 'package of its Python environment, e.g. pandas==2.3.1 (repeatable)', collect)
+    .option('--requirements-file <path>', 'file with one requirement per line (repeatable)', collect)
+    .option(
+      '-e, --env <KEY=val>',
+      'environment variable of scheduler and workers (repeatable); KEY alone takes the value from your environment',
+      collect,
+    )
+    .option('--secret-env <KEY=val>', 'like --env, for secrets: stored encrypted (repeatable)', collect)
+    .option('--env-file <path>', 'file of environment variables in .env format (repeatable)', collect)
     .option('--secret-env-file <path>', 'like --env-file, for secrets (repeatable)', collect)
-    .option('--worker-class <name>', 'e.g. distributed.Worker')
+    .option('--worker-class <name>', 'Python class of the workers, e.g. distributed.Worker')
     .option('--worker-options <json>', 'options of the worker class, as a JSON object', parseOptions)
-    .option('--scheduler-class <name>', 'e.g. distributed.Scheduler')
+    .option('--scheduler-class <name>', 'Python class of the scheduler, e.g. distributed.Scheduler')
     .option('--scheduler-options <json>', 'options of the scheduler class, as a JSON object', parseOptions)
-    .option('--idle-timeout <duration>', 'end it when nothing was computed for this long (20 minutes unless given)')
-    .option('--keepalive <duration>', 'end it when no client was connected for this long')
-    .option('--start-timeout <duration>', 'end it when no worker has started after this long')
+    .option('--idle-timeout <duration>', 'end the cluster after this long without computation (default: 20 minutes)')
+    .option('--keepalive <duration>', 'end the cluster after this long without a connected client')
+    .option(
+      '--start-timeout <duration>',
+      'end the cluster when no worker has started after this long (default: 10 minutes)',
+    )
     .option(
       '--unresponsive-timeout <duration>',
-      'end it when its scheduler has not answered for this long (20 minutes unless given)',
+      'end the cluster when its scheduler has not answered for this long (default: 20 minutes)',
     )
-    .option('--max-lifetime <duration>', 'end it after this long in any case')
-    .option('--drain-timeout <duration>', 'how long leaving workers may finish their tasks')
-    .option('--lease <duration>', 'how long an instance may be silent before it is looked into')
+    .option('--max-lifetime <duration>', 'end the cluster after this long')
+    .option(
+      '--drain-timeout <duration>',
+      'time that workers have to finish their tasks before they are removed (default: 2 minutes)',
+    )
+    .option('--lease <duration>', 'check an instance that has not reported for this long (default: 9 minutes)')
     .option(
       '--dead-man <duration>',
       'an instance nobody has answered for this long ends itself (30 minutes unless given)',
     )
-    .option('--private-to-creator', 'only you may connect to it')
-    .addOption(new Option('--plan', 'say what would be launched and what it costs; launch nothing').conflicts('wait'))
-    .option('--wait [amount]', 'wait for all workers, or for a number (3) or a part (0.5) of them', parseAmount)
-    .option('--timeout <duration>', 'how long to wait, e.g. 90s or 5m (10m unless given)', parseTimeout);
+    .option('--private-to-creator', 'forbid other users to connect')
+    .addOption(new Option('--plan', 'print what would be launched and its price; launch nothing').conflicts('wait'))
+    .option('--wait [amount]', 'wait for all workers, a number (3) or a fraction (0.5) of them', parseAmount)
+    .option('--timeout <duration>', 'maximum time to wait, e.g. 90s or 5m (default: 10m)', parseTimeout);
   return withFormat(withConnection(withClusterMachines(command))).action(async (flags: CreateFlags) => {
     finish(await create(context, flags));
   });
@@ -92,15 +102,15 @@ async function create(context: CliContext, flags: CreateFlags): Promise<number> 
     return exitCodes.ok;
   }
   let number: number | null = null;
-  const comeBack = (): string =>
+  const describe = (): string =>
     number === null
       ? 'Interrupted. The cluster may have been created: see ropewalk cluster list'
-      : clusterGoesOn(number);
-  return untilInterrupted(comeBack, async (signal) => {
+      : detachedFromCluster(number);
+  return untilInterrupted(describe, async (signal) => {
     const created = await client.clusters.create(input, { signal });
     number = created.number;
     for (const warning of created.warnings) output.err(`warning: ${warning}`);
-    const said = `Cluster ${created.number} (${created.name}) ${created.existing ? 'exists already' : 'is created'}`;
+    const summary = `Cluster ${created.number} (${created.name}) ${created.existing ? 'exists already' : 'is created'}`;
     const { pricePerHour } = created;
     const next = [
       ...(pricePerHour === undefined ? [] : [`Price:               ${formatPrice(pricePerHour)}`]),
@@ -110,9 +120,9 @@ async function create(context: CliContext, flags: CreateFlags): Promise<number> 
     const { wait, timeout } = flags;
     if (wait === undefined) {
       if (flags.format === 'json') output.json(created);
-      else output.out(said);
+      else output.out(summary);
     } else {
-      output.err(said);
+      output.err(summary);
       const until = (options: ClusterWaitOptions) => client.clusters.waitForWorkers(created.number, wait, options);
       await watchCluster(until, context, flags, { signal, timeoutMs: timeout });
     }
@@ -152,7 +162,7 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
   };
 }
 
-/** Lines without comments. Options of pip (`-r other.txt`) are refused by the server, which names the line. */
+/** Lines without comments. The server refuses options of pip (`-r other.txt`) and names the line. */
 async function readRequirements(path: string, cwd: string): Promise<string[]> {
   const text = await readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`--requirements-file: cannot read ${path}: ${error.code ?? error.message}`);
@@ -168,7 +178,7 @@ function parseOptions(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new InvalidArgumentError('It is not JSON.');
+    throw new InvalidArgumentError('Give a JSON object, for example {"nthreads": 2}.');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidArgumentError('Give a JSON object, for example {"nthreads": 2}.');
@@ -180,5 +190,5 @@ function parseAmount(text: string): WorkerAmount {
   if (text === 'all') return true;
   const amount = /^(\d+|0?\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (amount >= 0) return amount;
-  throw new InvalidArgumentError('Give a number of workers (3), a part of them (0.5), or "all".');
+  throw new InvalidArgumentError('Give a number of workers (3), a fraction of them (0.5), or "all".');
 }

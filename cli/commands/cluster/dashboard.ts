@@ -1,4 +1,4 @@
-// `ropewalk cluster dashboard N`: a link to the Dask dashboard. It signs in whoever opens it, so that it is good for minutes.
+// `ropewalk cluster dashboard N`: prints a link to the Dask dashboard. It signs its opener in, and is valid for minutes.
 import { Command } from 'commander';
 
 import type { Reference } from '../../arguments.ts';
@@ -11,7 +11,7 @@ import { formatTime } from '../../times.ts';
 
 export function dashboardCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('dashboard')
-    .description('Print a link to the Dask dashboard of a cluster. Whoever opens it is signed in: do not pass it on.')
+    .description('Print a link to the Dask dashboard of a cluster. It signs its opener in: do not share it.')
     .argument('<cluster>', 'number, or name of an open cluster', parseReference);
   return withFormat(withConnection(command)).action(
     async (reference: Reference, flags: ConnectionFlags & FormatFlag) => {
@@ -21,7 +21,7 @@ export function dashboardCommand(context: CliContext, finish: Finish): Command {
       if (flags.format === 'json') context.output.json(link);
       else {
         context.output.out(link.url);
-        context.output.err(`Open it before ${formatTime(link.expiresAt)}; later, ask for a new one.`);
+        context.output.err(`Open it before ${formatTime(link.expiresAt)}; run the command again for a new link.`);
       }
       finish(exitCodes.ok);
     },

@@ -1,5 +1,5 @@
-// `ropewalk cluster exec N -- COMMAND`: run a command of this machine as a client of a cluster. A bare `Client()` in it
-// connects, over mutual TLS.
+// `ropewalk cluster exec N -- COMMAND`: runs a local command as a client of a cluster. A bare `Client()` in it connects over
+// mutual TLS.
 import { Command } from 'commander';
 
 import type { Reference } from '../../arguments.ts';
@@ -32,22 +32,22 @@ cluster's version of distributed.
 
 export function execCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('exec')
-    .description('Run a command of this machine as a client of a cluster. Options of exec stand before the number.')
+    .description('Run a local command as a client of a cluster. Write options of exec before the cluster.')
     .argument('<cluster>', 'number, or name of an open cluster', parseReference)
-    .argument('<command...>', 'the command line, best after --')
+    .argument('<command...>', 'command line, preferably after --')
     .passThroughOptions()
     .option('--environment', "run the command with the cluster's Python environment")
     .option('--no-environment', 'run the command with your own Python')
     .option(
       '--timeout <duration>',
-      'how long to wait for the scheduler, e.g. 90s or 5m (10m unless given)',
+      'maximum time to wait for the scheduler, e.g. 90s or 5m (default: 10m)',
       parseTimeout,
     )
     .addHelpText('after', help);
   return withConnection(command).action(async (reference: Reference, given: string[], flags: ExecFlags) => {
-    // Commander keeps a `--` that comes after the number.
+    // Commander keeps a `--` after the number.
     const words = given[0] === '--' ? given.slice(1) : given;
-    if (words.length === 0) throw new UsageError('the command is missing', 'For example -- python my_script.py.');
+    if (words.length === 0) throw new UsageError('the command is missing', 'For example: -- python my_script.py.');
     const client = await connect(context, flags);
     const number = await numberOfCluster(client, reference);
     const { credentials, variables } = await untilInterrupted(
@@ -56,7 +56,7 @@ export function execCommand(context: CliContext, finish: Finish): Command {
         const { onProgress, ...options } = waitOptions(context, { signal, timeoutMs: flags.timeout });
         await client.clusters.waitForScheduler(number, {
           ...options,
-          // Nothing is said when there is nothing to wait for: stderr is the command's.
+          // Without a wait there is no progress to print: stderr belongs to the command.
           onProgress: (cluster) => {
             if (!cluster.dask?.schedulerAddress) onProgress?.(cluster);
           },

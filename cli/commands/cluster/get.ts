@@ -1,4 +1,4 @@
-// `ropewalk cluster get N`: all there is to know about one cluster.
+// `ropewalk cluster get N`: prints the details of a cluster.
 import { Command } from 'commander';
 
 import type { Reference } from '../../arguments.ts';
@@ -11,7 +11,7 @@ import { numberOfCluster } from '../../references.ts';
 
 export function getCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('get')
-    .description('Show a cluster: its scheduler, its workers, what failed, what happened. Times are local.')
+    .description('Show a cluster: scheduler, workers, failures and events. Times are local.')
     .argument('<cluster>', 'number, or name of an open cluster', parseReference);
   return withFormat(withConnection(command)).action(
     async (reference: Reference, flags: ConnectionFlags & FormatFlag) => {

@@ -1,4 +1,4 @@
-// `ropewalk cluster logs N`: what the scheduler and the workers wrote.
+// `ropewalk cluster logs N`: prints the output of the scheduler and the workers.
 import { Command, Option } from 'commander';
 
 import type { Client, LogLine } from '../../../sdk/client.ts';
@@ -22,17 +22,21 @@ interface LogsFlags extends ConnectionFlags {
 
 export function clusterLogsCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('logs')
-    .description('Print what the scheduler and the workers of a cluster wrote. Times are local.')
+    .description("Print the output of a cluster's scheduler and workers. Times are local.")
     .argument('<cluster>', 'number, or name of an open cluster', parseReference)
     .option('--instance <id>', 'only this instance')
-    .option('-f, --follow', 'go on until the cluster is over')
-    .option('--agents', "also what Ropewalk's agents on the instances say")
-    .option('--since <time>', 'only lines since a time, or since 10m ago', parseSince)
-    .addOption(new Option('--format <format>', 'json: one object a line').choices(['text', 'json']).default('text'));
+    .option('-f, --follow', 'continue until the cluster has ended')
+    .option('--agents', "include messages of Ropewalk's agents")
+    .option('--since <time>', 'only lines since a time (2026-01-31T12:00) or an age (10m)', parseSince)
+    .addOption(
+      new Option('--format <format>', 'output format; json is one object per line')
+        .choices(['text', 'json'])
+        .default('text'),
+    );
   return withConnection(command).action(async (reference: Reference, flags: LogsFlags) => {
-    const comeBack = (): string =>
-      `Stopped reading: cluster ${reference} is not touched. Come back with: ropewalk cluster logs ${reference}`;
-    await untilInterrupted(comeBack, (signal) => print(context, reference, flags, signal));
+    const describe = (): string =>
+      `Stopped reading: cluster ${reference} continues. To read on: ropewalk cluster logs ${reference}`;
+    await untilInterrupted(describe, (signal) => print(context, reference, flags, signal));
     finish(exitCodes.ok);
   });
 }
@@ -44,7 +48,7 @@ async function print(context: CliContext, reference: Reference, flags: LogsFlags
   const nameOf = createNames(client, number, signal);
   const lines = client.clusters.logs(number, {
     signal,
-    onUnreachable: (error) => output.progress(`Still trying: ${error.message}`),
+    onUnreachable: (error) => output.progress(`Retrying: ${error.message}`),
     ...(flags.instance !== undefined && { instance: flags.instance }),
     ...(flags.follow === true && { follow: true }),
     ...(flags.since && { since: flags.since }),
@@ -55,21 +59,21 @@ async function print(context: CliContext, reference: Reference, flags: LogsFlags
   }
 }
 
-/** A line stays one line, whatever was written: `(blue-worker-q3x) 2025-07-09 16:50:37.844000 Start worker at: …` */
+/** Always one line: `(blue-worker-q3x) 2025-07-09 16:50:37.844000 Start worker at: …` */
 function formatLine({ at, stream, text }: LogLine, name: string): string {
   return `(${name}${stream === 'agent' ? ' agent' : ''})`.padEnd(17) + ` ${formatLogTime(at)} ${clean(text)}`;
 }
 
-const lookAgainMs = 5_000;
+const refreshAfterMs = 5_000;
 
-/** Names as Dask has them, for instances that still exist; the ids of all others. */
+/** Dask's names of instances that still exist; the ids of all others. */
 function createNames(client: Client, number: number, signal: AbortSignal): (instance: string) => Promise<string> {
   const names = new Map<string, string>();
-  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  let refreshedAtMs = Number.NEGATIVE_INFINITY;
   return async (instance) => {
-    if (!names.has(instance) && Date.now() - lookedAtMs > lookAgainMs) {
-      lookedAtMs = Date.now();
-      // A log is worth reading without names as well.
+    if (!names.has(instance) && Date.now() - refreshedAtMs > refreshAfterMs) {
+      refreshedAtMs = Date.now();
+      // Without names, lines are printed with instance ids.
       const cluster = await client.clusters.get(number, { signal }).catch(() => null);
       signal.throwIfAborted();
       for (const { id, process } of cluster?.instances ?? []) if (process !== null) names.set(id, process.name);

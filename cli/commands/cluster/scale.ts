@@ -1,4 +1,4 @@
-// `ropewalk cluster scale N WORKERS`: more workers, or fewer: those are drained first.
+// `ropewalk cluster scale N WORKERS`: sets the number of workers. Surplus workers are drained first.
 import { Command } from 'commander';
 
 import type { Reference } from '../../arguments.ts';
@@ -8,7 +8,7 @@ import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { numberOfCluster } from '../../references.ts';
-import { clusterGoesOn, untilScaled, watchCluster } from '../../watch-cluster.ts';
+import { detachedFromCluster, untilScaled, watchCluster } from '../../watch-cluster.ts';
 
 interface ScaleFlags extends ConnectionFlags, FormatFlag {
   wait?: boolean;
@@ -17,18 +17,18 @@ interface ScaleFlags extends ConnectionFlags, FormatFlag {
 
 export function scaleCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('scale')
-    .description('Ask for a number of workers. Workers too many finish their tasks and hand over their data first.')
+    .description('Set the number of workers. Surplus workers finish their tasks and transfer their data first.')
     .argument('<cluster>', 'number, or name of an open cluster', parseReference)
-    .argument('<workers>', 'how many workers it should have', parseWorkers)
-    .option('--wait', 'wait until they have started')
-    .option('--timeout <duration>', 'how long to wait, e.g. 90s or 5m (10m unless given)', parseTimeout);
+    .argument('<workers>', 'number of workers', parseWorkers)
+    .option('--wait', 'wait until every worker has started or failed')
+    .option('--timeout <duration>', 'maximum time to wait, e.g. 90s or 5m (default: 10m)', parseTimeout);
   return withFormat(withConnection(command)).action(
     async (reference: Reference, workers: number, flags: ScaleFlags) => {
       const client = await connect(context, flags);
       const number = await numberOfCluster(client, reference);
       const { output } = context;
       await untilInterrupted(
-        () => clusterGoesOn(number),
+        () => detachedFromCluster(number),
         async (signal) => {
           await client.clusters.scale(number, workers, { signal });
           if (flags.wait === true) {

@@ -1,4 +1,4 @@
-// `ropewalk cluster stop N`: ask a cluster to end.
+// `ropewalk cluster stop N`: stops a cluster.
 import { Command } from 'commander';
 
 import type { Reference } from '../../arguments.ts';
@@ -18,16 +18,16 @@ interface StopFlags extends ConnectionFlags, FormatFlag {
 
 export function stopCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('stop')
-    .description('Stop a cluster: its scheduler and workers end, its instances are released.')
+    .description('Stop a cluster: its scheduler and workers end, and its instances are released.')
     .argument('<cluster>', 'number, or name of an open cluster', parseReference)
-    .option('--wait', 'wait until nothing is left of it')
-    .option('--timeout <duration>', 'how long to wait, e.g. 90s or 5m (10m unless given)', parseTimeout);
+    .option('--wait', 'wait until all its instances have ended')
+    .option('--timeout <duration>', 'maximum time to wait, e.g. 90s or 5m (default: 10m)', parseTimeout);
   return withFormat(withConnection(command)).action(async (reference: Reference, flags: StopFlags) => {
     const client = await connect(context, flags);
     const number = await numberOfCluster(client, reference);
     const { output } = context;
     await untilInterrupted(
-      () => `Detached: see cluster ${number} end with: ropewalk cluster get ${number}`,
+      () => `Detached: cluster ${number} is stopping. To see it: ropewalk cluster get ${number}`,
       async (signal) => {
         await client.clusters.stop(number, { signal });
         const isJson = flags.format === 'json';

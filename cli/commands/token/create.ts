@@ -1,4 +1,4 @@
-// `ropewalk token create`: a token for another machine or program, which may at most what yours may.
+// `ropewalk token create`: creates a token for another machine or program, with at most the rights of the caller's token.
 import { Command, Option } from 'commander';
 
 import type { Scope } from '../../../sdk/client.ts';
@@ -18,11 +18,11 @@ const scopes = ['read', 'write', 'admin', 'operator'] as const;
 
 export function createTokenCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('create')
-    .description('Make a token. It is printed once, alone on standard output, and kept nowhere.')
-    .option('--name <name>', 'what it is for, e.g. laptop or ci')
-    .option('--user <name>', 'for somebody else of the workspace; for admins')
-    .addOption(new Option('--scope <scope...>', 'what it may do (all that yours may, unless given)').choices(scopes))
-    .option('--expires <duration>', 'from now, e.g. "30 days"; else it is good until it is revoked');
+    .description('Create a token. It is printed only now, alone on standard output, and not stored.')
+    .option('--name <name>', 'purpose of the token, e.g. laptop or ci')
+    .option('--user <name>', 'another user of the workspace; for admins')
+    .addOption(new Option('--scope <scope...>', 'scopes of the token (default: those of your token)').choices(scopes))
+    .option('--expires <duration>', 'lifetime, e.g. "30 days" (default: until it is revoked)');
   return withFormat(withConnection(command)).action(async (flags: CreateFlags) => {
     const client = await connect(context, flags);
     const { name, user, scope, expires } = flags;

@@ -1,4 +1,4 @@
-// `ropewalk token list`: one's own tokens; an admin sees everybody's. Never their texts.
+// `ropewalk token list`: lists the caller's tokens, for an admin those of the workspace. Without their secrets.
 import { Command } from 'commander';
 
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
@@ -13,7 +13,7 @@ interface ListFlags extends ConnectionFlags, FormatFlag {
 export function listTokensCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('list')
     .description('List your tokens; as an admin, those of the whole workspace. Times are local.')
-    .option('--all', 'also those that are revoked');
+    .option('--all', 'include revoked tokens');
   return withFormat(withConnection(command)).action(async (flags: ListFlags) => {
     const client = await connect(context, flags);
     const tokens = await client.tokens.list();

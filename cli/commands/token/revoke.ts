@@ -1,4 +1,4 @@
-// `ropewalk token revoke ID`: within seconds it opens nothing any more.
+// `ropewalk token revoke ID`: revokes a token.
 import { Command } from 'commander';
 
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
@@ -7,8 +7,8 @@ import { exitCodes } from '../../errors.ts';
 
 export function revokeTokenCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('revoke')
-    .description('Revoke a token: within five seconds it opens nothing any more, and what it had open ends.')
-    .argument('<id>', 'the 12 letters and digits that `ropewalk token list` shows');
+    .description('Revoke a token: the API refuses it within seconds, and its open connections end.')
+    .argument('<id>', 'id of the token: 12 letters and digits, see `ropewalk token list`');
   return withFormat(withConnection(command)).action(async (id: string, flags: ConnectionFlags & FormatFlag) => {
     const client = await connect(context, flags);
     const token = await client.tokens.revoke(id);

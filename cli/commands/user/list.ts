@@ -1,4 +1,4 @@
-// `ropewalk user list`: the people of the workspace.
+// `ropewalk user list`: lists the users of the workspace.
 import { Command } from 'commander';
 
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
@@ -7,7 +7,9 @@ import { exitCodes } from '../../errors.ts';
 import { formatUsers, show } from '../../people.ts';
 
 export function listUsersCommand(context: CliContext, finish: Finish): Command {
-  const command = new Command('list').description('List the people of the workspace: their roles, what they use.');
+  const command = new Command('list').description(
+    'List the users of the workspace with their roles, usage and limits.',
+  );
   return withFormat(withConnection(command)).action(async (flags: ConnectionFlags & FormatFlag) => {
     const client = await connect(context, flags);
     show(context, flags, await client.users.list(), formatUsers);

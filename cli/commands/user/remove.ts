@@ -1,4 +1,4 @@
-// `ropewalk user remove NAME`: end somebody's access. What they started goes on.
+// `ropewalk user remove NAME`: ends a user's access. Their jobs and clusters continue.
 import { Command } from 'commander';
 
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
@@ -7,8 +7,8 @@ import { exitCodes } from '../../errors.ts';
 
 export function removeUserCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('remove')
-    .description('Remove somebody and revoke their tokens; what they started goes on; for admins.')
-    .argument('<name>', 'the user');
+    .description('Remove a user and revoke their tokens; their jobs and clusters continue; for admins.')
+    .argument('<name>', 'name of the user');
   return withFormat(withConnection(command)).action(async (name: string, flags: ConnectionFlags & FormatFlag) => {
     const client = await connect(context, flags);
     const user = await client.users.remove(name);
@@ -16,7 +16,7 @@ export function removeUserCommand(context: CliContext, finish: Finish): Command 
     else context.output.out(`${user.name} is removed, and their tokens are revoked`);
     if (user.use.running > 0) {
       context.output.err(
-        `What they started goes on: ${user.use.running} open, see ropewalk batch list and cluster list`,
+        `Their open jobs and clusters continue (${user.use.running}): see ropewalk batch list and ropewalk cluster list`,
       );
     }
     finish(exitCodes.ok);

@@ -1,4 +1,4 @@
-// `ropewalk user set NAME`: add somebody, or change role and limits.
+// `ropewalk user set NAME`: adds a user, or changes their role and limits.
 import { Command, Option } from 'commander';
 
 import type { PutUser, Role } from '../../../sdk/client.ts';
@@ -16,10 +16,10 @@ interface SetFlags extends ConnectionFlags, FormatFlag, LimitFlags {
 
 export function setUserCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('set')
-    .description('Add somebody to the workspace, or change what is named; for admins.')
-    .argument('<name>', 'the user')
-    .addOption(new Option('--role <role>', 'what they may do').choices(['admin', 'member', 'read-only']))
-    .addOption(new Option('--no-own-limits', "the workspace's limits for each user count again"));
+    .description('Add a user to the workspace, or change the given properties of a user; for admins.')
+    .argument('<name>', 'name of the user')
+    .addOption(new Option('--role <role>', 'role of the user').choices(['admin', 'member', 'read-only']))
+    .addOption(new Option('--no-own-limits', "remove the user's own limits: the workspace's limits per user apply"));
   return withFormat(withConnection(withLimits(command))).action(async (name: string, flags: SetFlags) => {
     const change = changeOf(flags);
     const client = await connect(context, flags);
@@ -32,7 +32,7 @@ function changeOf(flags: SetFlags): PutUser {
   const limits = limitsOf(flags);
   const hasLimits = Object.keys(limits).length > 0;
   if (flags.ownLimits === false && hasLimits) {
-    throw new UsageError('--no-own-limits does not go with --running, --instances or --vcpus');
+    throw new UsageError('--no-own-limits cannot be combined with --running, --instances or --vcpus');
   }
   return {
     ...(flags.role !== undefined && { role: flags.role }),

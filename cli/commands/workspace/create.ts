@@ -1,4 +1,4 @@
-// `ropewalk workspace create SLUG --admin USER`: a new workspace with its first admin, for operators.
+// `ropewalk workspace create SLUG --admin USER`: creates a workspace with its first admin, for operators.
 import { Command } from 'commander';
 
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
@@ -12,15 +12,15 @@ interface CreateFlags extends ConnectionFlags, FormatFlag {
 
 export function createWorkspaceCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('create')
-    .description("Make a workspace; for operators. Prints its admin's token, once.")
-    .argument('<slug>', 'its name in addresses and tokens, e.g. team-a')
-    .requiredOption('--admin <user>', 'its first user, an admin');
+    .description("Create a workspace; for operators. Prints its admin's token, only now.")
+    .argument('<slug>', 'name of the workspace in addresses and tokens, e.g. team-a')
+    .requiredOption('--admin <user>', 'first user of the workspace, an admin');
   return withFormat(withConnection(command)).action(async (slug: string, flags: CreateFlags) => {
     const client = await connect(context, flags);
     const created = await client.workspaces.create({ slug, admin: flags.admin });
     if (flags.format === 'json') context.output.json(created);
     else {
-      context.output.err(`Workspace ${created.slug} is made`);
+      context.output.err(`Workspace ${created.slug} is created`);
       showCreatedToken(context, created.admin);
     }
     finish(exitCodes.ok);

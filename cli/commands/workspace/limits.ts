@@ -1,4 +1,4 @@
-// `ropewalk workspace limits`: what the workspace and each of its users may use at a time, and use now.
+// `ropewalk workspace limits`: shows or changes the limits of the workspace and its users, with their usage.
 import { Command, Option } from 'commander';
 
 import type { PutLimits } from '../../../sdk/client.ts';
@@ -19,12 +19,12 @@ interface LimitsFlags extends ConnectionFlags, FormatFlag, LimitFlags {
 
 export function limitsCommand(context: CliContext, finish: Finish): Command {
   const command = withLimits(
-    new Command('limits').description('Show what is used of what is allowed; with options, change it, as an admin.'),
+    new Command('limits').description('Show usage and limits; with options, change limits, as an admin.'),
   )
-    .option('--user-running <n>', 'most open jobs and clusters of each user', parseAmount)
-    .option('--user-instances <n>', 'most instances of each user', parseAmount)
-    .option('--user-vcpus <n>', 'most vCPUs of each user', parseAmount)
-    .addOption(new Option('--no-per-user', 'no limits for each user'));
+    .option('--user-running <n>', 'maximum of open jobs and clusters of each user', parseAmount)
+    .option('--user-instances <n>', 'maximum of instances of each user', parseAmount)
+    .option('--user-vcpus <n>', 'maximum of vCPUs of each user', parseAmount)
+    .addOption(new Option('--no-per-user', 'remove the limits per user'));
   return withFormat(withConnection(command)).action(async (flags: LimitsFlags) => {
     const change = changeOf(flags);
     const client = await connect(context, flags);
@@ -43,6 +43,7 @@ function changeOf(flags: LimitsFlags): PutLimits {
     ...(userVcpus !== undefined && { vcpus: userVcpus }),
   });
   const hasPerUser = Object.keys(perUser).length > 0;
-  if (flags.perUser === false && hasPerUser) throw new UsageError('--no-per-user does not go with --user-...');
+  if (flags.perUser === false && hasPerUser)
+    throw new UsageError('--no-per-user cannot be combined with --user-running, --user-instances or --user-vcpus');
   return { ...limitsOf(flags), ...(flags.perUser === false ? { perUser: null } : hasPerUser && { perUser }) };
 }

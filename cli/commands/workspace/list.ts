@@ -1,4 +1,4 @@
-// `ropewalk workspace list`: all workspaces of the deployment, for operators.
+// `ropewalk workspace list`: lists all workspaces of the deployment, for operators.
 import { Command } from 'commander';
 
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
