@@ -11,7 +11,7 @@ import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts'
 import type { LaunchRequest, LaunchOutcome, LaunchedInstance, Owner } from '../provider.ts';
 import { livingInstances } from './describe.ts';
 import type { Home } from './describe.ts';
-import { markOf } from './ended.ts';
+import { markOf } from './ended-instances.ts';
 import { exists, instancePaths, logDirectory, readRefusal, writeOnce, writeWhole } from './files.ts';
 import type { InstancePaths, OwnerFile, Refusal } from './files.ts';
 import { localOffer } from './offers.ts';

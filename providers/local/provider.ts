@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { removeEndedEveryMs } from '../../domain/limits.ts';
 import type { LaunchRequest, Owner, Provider } from '../provider.ts';
 import { describeInstances, listInstances } from './describe.ts';
-import { removeEnded } from './ended.ts';
+import { removeEnded } from './ended-instances.ts';
 import { agentEnvironment } from './environment.ts';
 import { admitLaunch, type LaunchContext, startAdmitted } from './launch.ts';
 import { readLogs } from './logs.ts';

@@ -32,8 +32,7 @@ export const table: [prefix: string, row: Row][] = [
       packageTypes: /^@temporalio\/(client|worker)$/,
     },
   ],
-  ['providers/contract', { own: /^(providers|domain|test\/support)\//, packages: /^(node|vitest)$/ }],
-  ['providers/', { own: /^(providers|domain)\//, packages: /^(node|@aws-sdk\/.*|@google-cloud\/.*)$/ }],
+  ['providers/', { own: /^(providers|domain)\//, packages: /^(node|zod|@aws-sdk\/.*|@google-cloud\/.*)$/ }],
   ['platform/replayer.ts', { own: /^$/, packages: /^@temporalio\/worker$/ }],
   ['platform/workflow-vm.ts', { own: /^$/, packages: /^(node|@temporalio\/worker)$/ }],
   [
