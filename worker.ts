@@ -22,7 +22,7 @@ import { createTaskPageActivities } from './activities/task-pages.ts';
 import { readForeign, readOrExit } from './platform/environment.ts';
 import { cloudQueue } from './domain/cloud-names.ts';
 import { RopewalkError } from './domain/errors.ts';
-import { readAwsRegions } from './platform/aws-settings.ts';
+import { readAwsRegions } from './providers/aws/settings-file.ts';
 import { loadKeys } from './platform/keys.ts';
 import { createLogger } from './platform/logger.ts';
 import { createRegistry as createMetricsRegistry } from './platform/metrics/registry.ts';
@@ -183,7 +183,7 @@ async function openDatabase({ databaseUrl, home }: WorkerSettings, logger: Logge
 /** Each region of the account with the queues that it serves: its own, and as the default one that without a region. */
 async function cloudQueues(settings: WorkerSettings): Promise<{ taskQueue: string; own: Provider }[]> {
   if (settings.awsSettings === null) return [];
-  const { createAwsProviderFrom } = await import('./providers/aws/from-file.ts');
+  const { createAwsProviderFrom } = await import('./providers/aws/from-settings.ts');
   const { regions } = readAwsRegions(settings.awsSettings);
   return regions.flatMap((file, at) => {
     const own = createAwsProviderFrom(file, settings);

@@ -13,11 +13,12 @@ import { createLogs } from './logs/logs.ts';
 import { powerOff } from './lifecycle/power-off.ts';
 import { start } from './lifecycle/start.ts';
 import type { Start } from './lifecycle/start.ts';
-import { killStrays } from './processes/orphans.ts';
+import { joinControlGroup, leaveControlGroup } from './processes/control-group.ts';
+import { killOrphans } from './processes/orphans.ts';
 
 // On EC2 the metadata service says which instance this is, and nobody has made its directories.
 const isOnEc2 = process.env['ROPEWALK_CLOUD'] === 'aws';
-if (!isOnEc2) required('ROPEWALK_INSTANCE');
+const instanceName = isOnEc2 ? null : required('ROPEWALK_INSTANCE');
 const directory = required('ROPEWALK_INSTANCE_DIR');
 const logDirectory = required('ROPEWALK_LOG_DIR');
 // A service of systemd has no home, which Python's tools want.
@@ -26,7 +27,12 @@ const bootId = randomBytes(16).toString('hex');
 
 // Elsewhere a directory that is gone says that this instance is over.
 for (const each of isOnEc2 ? [directory, logDirectory] : []) await mkdir(each, { recursive: true, mode: 0o700 });
-if (!(await claimInstance(directory, bootId))) process.exit(0);
+// Before anything is started. An instance of EC2 needs none: nothing outlives the machine.
+const controlGroup = instanceName === null ? null : joinControlGroup(instanceName);
+if (!(await claimInstance(directory, bootId, controlGroup))) {
+  leaveControlGroup(controlGroup);
+  process.exit(0);
+}
 
 const logs = createLogs(logDirectory);
 const log = logs.agent();
@@ -49,8 +55,8 @@ try {
     exitCode = await runAgent({ ...started, bootId, directory, logs, environment, log, stopping });
     if (exitCode === deadManExitCode) {
       // Nobody else will look after what is left here.
-      const strays = killStrays(started.instance);
-      if (strays > 0) log.write(`${strays} processes that had left their group were killed.`);
+      const orphans = killOrphans(started.instance, controlGroup);
+      if (orphans > 0) log.write(`${orphans} processes that had left their group were killed.`);
       await started.flush();
       await powerOff(started.boot.powerOff, log);
     }
@@ -63,6 +69,7 @@ try {
 }
 await log.close();
 await started?.flush();
+leaveControlGroup(controlGroup);
 process.exit(exitCode);
 
 function required(name: string): string {

@@ -11,7 +11,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { requestBodyMs, requestHeadersMs } from '../domain/limits.ts';
 import { loadIdentityKeys, type IdentityKeys } from '../platform/aws-identity.ts';
 import { readForeign, readOrExit } from '../platform/environment.ts';
-import { readAwsRegions } from '../platform/aws-settings.ts';
+import { readAwsRegions } from '../providers/aws/settings-file.ts';
 import { loadKeys } from '../platform/keys.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
@@ -64,7 +64,10 @@ const stopping = new AbortController();
 const aws =
   settings.awsSettings === null
     ? null
-    : (await import('../providers/aws/regions.ts')).createAwsRegions(readAwsRegions(settings.awsSettings), Date.now);
+    : (await import('../providers/aws/region-readers.ts')).createAwsRegions(
+        readAwsRegions(settings.awsSettings),
+        Date.now,
+      );
 const registry = createRegistry('api', readVersion());
 const { store, deploymentId } = await openDatabase(settings, logger);
 

@@ -1,7 +1,7 @@
 // The clouds that an environment configures, region by region, and providers that list and terminate there.
 import { cloudQueue } from '../domain/cloud-names.ts';
 import { RopewalkError } from '../domain/errors.ts';
-import { type AwsFile, readAwsRegions } from '../platform/aws-settings.ts';
+import { type AwsFile, readAwsRegions } from '../providers/aws/settings-file.ts';
 import type { Provider } from '../providers/provider.ts';
 
 type Env = Record<string, string | undefined>;
@@ -38,6 +38,6 @@ export function awsRegions(env: Env): AwsFile[] {
 export async function cloudsToEnd(env: Env): Promise<{ where: string; provider: Provider }[]> {
   const regions = awsRegions(env);
   if (regions.length === 0) return [];
-  const { createAwsProviderToEnd } = await import('../providers/aws/from-file.ts');
+  const { createAwsProviderToEnd } = await import('../providers/aws/from-settings.ts');
   return regions.map((file) => ({ where: file.region, provider: createAwsProviderToEnd(file) }));
 }

@@ -11,8 +11,13 @@ import { startTimeOf } from '../processes/start-time.ts';
 const lookEveryMs = 2_000;
 
 /** False when another agent is this instance already. */
-export async function claimInstance(directory: string, bootId: string): Promise<boolean> {
-  const claim = { pid: process.pid, startTime: startTimeOf(process.pid), bootId, atMs: Date.now() };
+export async function claimInstance(
+  directory: string,
+  bootId: string,
+  controlGroup: string | null = null,
+): Promise<boolean> {
+  const own = { pid: process.pid, startTime: startTimeOf(process.pid) };
+  const claim = { ...own, bootId, controlGroup, atMs: Date.now() };
   const temporary = join(directory, `claim.${randomBytes(6).toString('hex')}.tmp`);
   await writeFile(temporary, JSON.stringify(claim), { mode: 0o600, flag: 'wx' });
   try {

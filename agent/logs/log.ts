@@ -64,7 +64,7 @@ export function createLog(path: string, limits: LogLimits = taskLogLimits): LogF
       const report = losses.report();
       const all = report === null ? lines : [toLine('agent', report), ...lines];
       // A full disk must not end the agent: tasks go on, and what they print meanwhile is counted instead.
-      await parts.write(all).then(losses.end, (error: Error) => losses.add(lines.length, error));
+      await parts.write(all).then(losses.end, (error: unknown) => losses.fail(lines.length, error));
       pendingBytes -= bytesOf(lines);
       for (const wake of waiters.splice(0)) wake();
     }
@@ -115,10 +115,10 @@ function countLosses() {
   let why = '';
   let pausesUntilMs = 0;
   return {
-    add: (lines: number, error?: Error): void => {
+    add: (lines: number): void => void (count += lines),
+    fail: (lines: number, error: unknown): void => {
       count += lines;
-      if (error === undefined) return;
-      why = error.message;
+      why = error instanceof Error ? error.message : String(error);
       pausesUntilMs = performance.now() + pauseMs;
     },
     /** The lines that were counted are reported. */

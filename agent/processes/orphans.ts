@@ -1,27 +1,32 @@
-// Ends what left its task's process group: the provider would find it, but when the dead-man timer ends an agent there is
-// nobody else left to look. Found by ROPEWALK_INSTANCE in its environment, which only Linux lets us read; elsewhere, and for
-// a process that emptied its environment, the machine has to be powered off.
+// Ends the orphaned processes of an instance: those that left the process group of their task. The provider would find them,
+// but when the watchdog ends an agent nothing else looks for them. They are found by the instance's control group and by
+// ROPEWALK_INSTANCE in their environment, which only Linux lets us read; elsewhere the machine has to be powered off.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Kills every other process of this instance. Resolves to how many there were. */
-export function killStrays(instance: string): number {
+import { membersOf } from './control-group.ts';
+
+/** Kills every other process of this instance; returns how many there were. */
+export function killOrphans(instance: string, controlGroup: string | null): number {
   if (process.platform !== 'linux') return 0;
   let killed = 0;
-  // A process may have forked while the first look was under way.
-  for (let look = 0, found = 1; found > 0 && look < maxLooks; look += 1) {
-    found = 0;
-    for (const pid of readdirSync('/proc')) if (/^\d+$/.test(pid) && killIfOurs(Number(pid), instance)) found += 1;
+  // A process may fork while a scan is under way.
+  for (let scans = 0, found = 1; found > 0 && scans < maxScans; scans += 1) {
+    const members = new Set(controlGroup === null ? [] : membersOf(controlGroup));
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    found = pids.map(Number).filter((pid) => killIfOurs(pid, instance, members)).length;
     killed += found;
   }
   return killed;
 }
 
-const maxLooks = 5;
+const maxScans = 5;
 
-function killIfOurs(pid: number, instance: string): boolean {
+function killIfOurs(pid: number, instance: string, members: ReadonlySet<number>): boolean {
   if (pid === process.pid) return false;
   try {
-    const isOurs = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`ROPEWALK_INSTANCE=${instance}`);
+    const isOurs =
+      members.has(pid) ||
+      readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`ROPEWALK_INSTANCE=${instance}`);
     if (isOurs) process.kill(pid, 'SIGKILL');
     return isOurs;
   } catch {

@@ -4,8 +4,8 @@ import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { SSMClient } from '@aws-sdk/client-ssm';
 
-import { createLacking } from './lacking.ts';
-import type { Lacking } from './lacking.ts';
+import { createLacking } from './unavailable.ts';
+import type { Lacking } from './unavailable.ts';
 import { createLimiter } from './limiter.ts';
 import type { Limiter } from './limiter.ts';
 

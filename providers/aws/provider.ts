@@ -1,9 +1,9 @@
 // EC2 as a provider. Like every provider it keeps nothing that a crash could lose: tags and client tokens are the memory.
 import type { Provider } from '../provider.ts';
-import { listBelongings, removeBelongings } from './belongings.ts';
+import { listBelongings, removeBelongings } from './resources.ts';
 import { createAwsClients } from './clients.ts';
 import { describeOwned, listDeployment } from './describe.ts';
-import { deleteGroups } from './doors.ts';
+import { deleteGroups } from './ingress.ts';
 import { defaultUnseenMs, launchInstances } from './launch.ts';
 import type { Limiter } from './limiter.ts';
 import { readCloudLogs } from './logs.ts';

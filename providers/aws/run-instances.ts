@@ -4,7 +4,7 @@ import type { _InstanceType } from '@aws-sdk/client-ec2';
 
 import type { LaunchFailure } from '../../domain/cluster/state.ts';
 import type { AwsClients } from './clients.ts';
-import { launchedEarlier } from './earlier.ts';
+import { launchedEarlier } from './previous-attempt.ts';
 import { classify } from './errors.ts';
 import { accountFor, clientToken, failureOf, tagSpecifications } from './pools.ts';
 import type { Given, Wanted } from './pools.ts';

@@ -1,19 +1,40 @@
 // Tells which instances live, from the kernel's process table and the files that name their owners. Pure reading.
 import type { ObservedInstance, ObservedState, Owner } from '../provider.ts';
-import { exists, instancePaths, isInstanceId, listInstanceIds, readOwner, readProcess } from './files.ts';
+import { membersOf } from './control-group.ts';
+import {
+  exists,
+  instancePaths,
+  isInstanceId,
+  listInstanceIds,
+  readControlGroup,
+  readOwner,
+  readProcess,
+} from './files.ts';
 import { isSame, processesOfInstance, scanProcesses } from './processes.ts';
 import type { ProcessEntry } from './processes.ts';
 
+export interface Home {
+  /** ROPEWALK_HOME. */
+  home: string;
+  /**
+   * Ids of instances that have ended and have a tombstone: none of them can come back, so their directories are not read
+   * again for every question about the others.
+   */
+  ended: Set<string>;
+}
+
 /** Every instance of this owner that is not gone, and of `ids` also those that are; another owner's never. */
-export async function describeInstances(home: string, owner: Owner, ids: string[]): Promise<ObservedInstance[]> {
+export async function describeInstances(at: Home, owner: Owner, ids: string[]): Promise<ObservedInstance[]> {
+  const { home } = at;
   const asked = new Set(ids);
   const scan = await scanProcesses();
   const observed: ObservedInstance[] = [];
   const known = new Set(await listInstanceIds(home));
   for (const id of known) {
+    if (at.ended.has(id) && !asked.has(id)) continue;
     const tags = await readOwner(instancePaths(home, id));
     if (tags === null ? !asked.has(id) : !isOwnedBy(tags, owner)) continue;
-    const state = await observe(home, id, scan);
+    const state = await observe(at, id, scan);
     if (state === 'gone' && !asked.has(id)) continue;
     observed.push({ id, state, owner: identityOf(owner), launchedAtMs: tags?.launchedAtMs ?? 0 });
   }
@@ -25,24 +46,25 @@ export async function describeInstances(home: string, owner: Owner, ids: string[
 }
 
 /** Every instance of this deployment that is not gone, whoever owns it; a directory without tags is nobody's. */
-export async function listInstances(home: string, deploymentId: string): Promise<ObservedInstance[]> {
+export async function listInstances(at: Home, deploymentId: string): Promise<ObservedInstance[]> {
   const scan = await scanProcesses();
   const observed: ObservedInstance[] = [];
-  for (const id of await listInstanceIds(home)) {
-    const tags = await readOwner(instancePaths(home, id));
+  for (const id of await listInstanceIds(at.home)) {
+    if (at.ended.has(id)) continue;
+    const tags = await readOwner(instancePaths(at.home, id));
     if (tags === null || tags.deploymentId !== deploymentId) continue;
-    const state = await observe(home, id, scan);
+    const state = await observe(at, id, scan);
     if (state !== 'gone') observed.push({ id, state, owner: identityOf(tags), launchedAtMs: tags.launchedAtMs });
   }
   return observed;
 }
 
-/** Instances of all owners in this home of which something still runs, but for those of `except`. */
-export async function countLiving(home: string, except: ReadonlySet<string>): Promise<number> {
+/** Instances of all owners in this home of which something still runs. */
+export async function livingInstances(at: Home): Promise<string[]> {
   const scan = await scanProcesses();
-  let living = 0;
-  for (const id of await listInstanceIds(home)) {
-    if (!except.has(id) && (await observe(home, id, scan)) !== 'gone') living += 1;
+  const living: string[] = [];
+  for (const id of await listInstanceIds(at.home)) {
+    if (!at.ended.has(id) && (await observe(at, id, scan)) !== 'gone') living.push(id);
   }
   return living;
 }
@@ -58,16 +80,27 @@ export async function livingProcesses(
 ): Promise<{ agentLives: boolean; processes: ProcessEntry[] }> {
   if (!isInstanceId(id)) return { agentLives: false, processes: [] };
   const paths = instancePaths(home, id);
-  const [agent, taskGroup] = await Promise.all([readProcess(paths.claim), readProcess(paths.group)]);
-  const processes = processesOfInstance(scan, { id, agent, taskGroup });
+  const [agent, taskGroup, group] = await Promise.all([
+    readProcess(paths.claim),
+    readProcess(paths.group),
+    readControlGroup(id, paths),
+  ]);
+  const members = group === null ? [] : await membersOf(group);
+  const processes = processesOfInstance(scan, { id, agent, taskGroup, members });
   return { agentLives: processes.some((entry) => isSame(entry, agent)), processes };
 }
 
-async function observe(home: string, id: string, scan: readonly ProcessEntry[]): Promise<ObservedState> {
-  const { agentLives, processes } = await livingProcesses(home, id, scan);
-  if (processes.length === 0) return 'gone';
+async function observe(at: Home, id: string, scan: readonly ProcessEntry[]): Promise<ObservedState> {
+  const { home, ended } = at;
   const paths = instancePaths(home, id);
-  if (await exists(paths.tombstone)) return 'stopping';
+  if (ended.has(id)) return 'gone';
+  const hasTombstone = await exists(paths.tombstone);
+  const { agentLives, processes } = await livingProcesses(home, id, scan);
+  if (processes.length === 0) {
+    if (hasTombstone) ended.add(id);
+    return 'gone';
+  }
+  if (hasTombstone) return 'stopping';
   if (agentLives) return 'running';
   // Without a claim this is an agent on its way up; with one, tasks have outlived their agent.
   return (await exists(paths.claim)) ? 'stopping' : 'starting';

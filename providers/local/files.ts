@@ -14,6 +14,7 @@ import { join } from 'node:path';
 
 import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts';
 import type { Owner } from '../provider.ts';
+import { isGroupOf } from './control-group.ts';
 import type { ProcessIdentity } from './processes.ts';
 
 export interface OwnerFile extends Owner {
@@ -100,6 +101,12 @@ export async function readProcess(path: string): Promise<ProcessIdentity | null>
   return typeof pid === 'number' && typeof startTime === 'string' ? { pid, startTime } : null;
 }
 
+/** The control group that a claim.json names; null where the system gave none. */
+export async function readControlGroup(id: string, paths: InstancePaths): Promise<string | null> {
+  const path = (await readRecord(paths.claim))?.controlGroup;
+  return typeof path === 'string' && isGroupOf(id, path) ? path : null;
+}
+
 export type Refusal = Pick<LaunchFailure, 'code' | 'text'>;
 
 /** What a refused.json or a mark of ended.ts says. */
@@ -148,6 +155,7 @@ interface JsonRecord {
   [name: string]: unknown;
   pid?: unknown;
   startTime?: unknown;
+  controlGroup?: unknown;
   deploymentId?: unknown;
   workspace?: unknown;
   cluster?: unknown;

@@ -9,19 +9,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts';
 import type { LaunchRequest, LaunchOutcome, LaunchedInstance, Owner } from '../provider.ts';
-import { countLiving } from './describe.ts';
-import { markOf } from './ended.ts';
+import { livingInstances } from './describe.ts';
+import type { Home } from './describe.ts';
+import { markOf } from './ended-instances.ts';
 import { exists, instancePaths, logDirectory, readRefusal, writeOnce, writeWhole } from './files.ts';
 import type { InstancePaths, OwnerFile, Refusal } from './files.ts';
 import { localOffer } from './offers.ts';
 
-export interface LaunchContext {
-  home: string;
+export interface LaunchContext extends Home {
   agentBundle: string;
   nodePath: string;
   maxInstances: number;
   /** All that agents get, beside what names their instance. */
   environment: Record<string, string>;
+  /** Ids of instances that this process has admitted and whose agents have not claimed their names yet. */
+  starting: Set<string>;
   /** An agent started by this process has ended, and neither of its own accord nor because it was terminated. */
   onCrash?: (owner: Owner, id: string) => void;
 }
@@ -39,12 +41,22 @@ const claimPollMs = 20;
 const roomPollMs = 200;
 const base32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `giveUpAtMs`, by `performance.now()`: until then a launch that finds no room at all waits for others to end. */
-export async function launchInstances(
+/** What a launch may start, decided once for all its repeats. */
+export interface Admission {
+  starting: Place[];
+  launched: LaunchedInstance[];
+  refusals: Refusal[];
+}
+
+/**
+ * One admission at a time, or two would use the last place. `giveUpAtMs`, by `performance.now()`: until then a launch that
+ * finds no room at all waits for others to end.
+ */
+export async function admitLaunch(
   context: LaunchContext,
   request: LaunchRequest,
   giveUpAtMs: number,
-): Promise<LaunchOutcome> {
+): Promise<Admission> {
   const places = request.slots.map((slot, index) => ({ ...slot, id: instanceIdOf(request.token, index) }));
   const fresh: Place[] = [];
   const refusals: Refusal[] = [];
@@ -65,12 +77,27 @@ export async function launchInstances(
     if (await mayStart(paths, index < room)) starting.push(place);
     else refusals.push(await refuse(paths, hostFull(context.maxInstances)));
   }
-  const started = await Promise.all(starting.map((place) => startInstance(context, request, place)));
-  for (const { place, refusal } of started) {
-    if (refusal === null) launched.push(launchedInstance(place));
-    else refusals.push(refusal);
-  }
-  return { launched: launched.sort((a, b) => a.slot - b.slot), failures: groupRefusals(refusals) };
+  for (const { id } of starting) context.starting.add(id);
+  return { starting, launched, refusals };
+}
+
+/** Admissions need not wait for it: what starts is counted from its admission on. */
+export async function startAdmitted(
+  context: LaunchContext,
+  request: LaunchRequest,
+  { starting, launched, refusals }: Admission,
+): Promise<LaunchOutcome> {
+  const started = await Promise.all(
+    starting.map((place) =>
+      startInstance(context, request, place).finally(() => void context.starting.delete(place.id)),
+    ),
+  );
+  const taken = started.flatMap(({ place, refusal }) => (refusal === null ? launchedInstance(place) : []));
+  const refused = started.flatMap(({ refusal }) => refusal ?? []);
+  return {
+    launched: [...launched, ...taken].toSorted((a, b) => a.slot - b.slot),
+    failures: groupRefusals([...refusals, ...refused]),
+  };
 }
 
 /**
@@ -80,7 +107,8 @@ export async function launchInstances(
 async function findRoom(context: LaunchContext, fresh: Place[], giveUpAtMs: number): Promise<number> {
   const mine = new Set(fresh.map(({ id }) => id));
   for (;;) {
-    const room = context.maxInstances - (await countLiving(context.home, mine));
+    const others = new Set([...(await livingInstances(context)), ...context.starting].filter((id) => !mine.has(id)));
+    const room = context.maxInstances - others.size;
     if (room > 0 || performance.now() >= giveUpAtMs) return Math.max(0, room);
     await sleep(roomPollMs);
   }

@@ -1,7 +1,8 @@
 // Tells which processes of this machine belong to an instance. A pid alone names nothing, because the kernel uses it
 // again: a process here is always a pid and the time it started. A zombie counts as gone, since it can do nothing more.
 //
-// On Linux every process of an instance is found by ROPEWALK_INSTANCE in its environment. Elsewhere another process's
+// On Linux every process of an instance is found by ROPEWALK_INSTANCE in its environment and, where the agent could make a
+// control group, by that too: a daemon that empties its environment escapes only without one. Elsewhere another process's
 // environment cannot be read: there only the agent, the task group it recorded, and their descendants are found, so a
 // task that left its group and lost its parents can escape. Never signals anything: terminate.ts does.
 import { execFile } from 'node:child_process';
@@ -52,16 +53,24 @@ export async function scanProcesses(): Promise<ProcessEntry[]> {
 }
 
 /**
- * The processes of one instance among those of a scan: the ones that carry its id, its agent, its recorded task group,
- * and everything descended from them. This process itself is never among them.
+ * The processes of one instance among those of a scan: the ones that carry its id, its agent, its control group, its
+ * recorded task group, and everything descended from them. This process itself is never among them.
  */
 export function processesOfInstance(
   scan: readonly ProcessEntry[],
-  instance: { id: string; agent: ProcessIdentity | null; taskGroup: ProcessIdentity | null },
+  instance: {
+    id: string;
+    agent: ProcessIdentity | null;
+    taskGroup: ProcessIdentity | null;
+    /** Process ids of its control group. */
+    members?: readonly number[];
+  },
 ): ProcessEntry[] {
   const carriers = scan.filter((entry) => entry.instance === instance.id);
   const agent = scan.filter((entry) => isSame(entry, instance.agent));
-  const members = new Set([...carriers, ...agent, ...groupMembers(scan, instance.taskGroup)]);
+  const inControlGroup = new Set(instance.members);
+  const grouped = scan.filter(({ pid }) => inControlGroup.has(pid));
+  const members = new Set([...carriers, ...agent, ...grouped, ...groupMembers(scan, instance.taskGroup)]);
   const pids = new Set([...members].map((entry) => entry.pid));
   for (let grew = true; grew;) {
     grew = false;

@@ -5,9 +5,9 @@ import { availableParallelism } from 'node:os';
 import { removeEndedEveryMs } from '../../domain/limits.ts';
 import type { LaunchRequest, Owner, Provider } from '../provider.ts';
 import { describeInstances, listInstances } from './describe.ts';
-import { removeEnded } from './ended.ts';
+import { removeEnded } from './ended-instances.ts';
 import { agentEnvironment } from './environment.ts';
-import { type LaunchContext, launchInstances } from './launch.ts';
+import { admitLaunch, type LaunchContext, startAdmitted } from './launch.ts';
 import { readLogs } from './logs.ts';
 import { localOffers } from './offers.ts';
 import { terminateInstances } from './terminate.ts';
@@ -39,9 +39,10 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
   const context: LaunchContext = {
     ...options,
     environment: agentEnvironment(options.environment ?? {}, options.nodePath),
+    ended: new Set(),
+    starting: new Set(),
   };
-  // Counting and starting must not interleave with another launch's, or both would use the last place.
-  let lastLaunch: Promise<unknown> = Promise.resolve();
+  let lastAdmission: Promise<unknown> = Promise.resolve();
   // What is left grows with launches alone, so it is looked at after one; in their line, so that none is under way meanwhile.
   const round = { dueMs: 0, after: '' };
   const removeOld = async (): Promise<void> => {
@@ -52,16 +53,16 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
   const launch = (request: LaunchRequest): ReturnType<Provider['launch']> => {
     // Counted from when it was asked for, so that a long line of launches is answered in time all the same.
     const giveUpAtMs = performance.now() + (options.waitForRoomMs ?? 0);
-    const turn = lastLaunch.then(() => launchInstances(context, request, giveUpAtMs));
-    lastLaunch = turn.then(removeOld, removeOld);
-    return turn;
+    const admission = lastAdmission.then(() => admitLaunch(context, request, giveUpAtMs));
+    lastAdmission = admission.then(removeOld, removeOld);
+    return admission.then((admitted) => startAdmitted(context, request, admitted));
   };
   return {
     name: 'local',
     offers: async () => localOffers(options.cores ?? availableParallelism()),
     launch,
-    describe: (owner, ids) => describeInstances(options.home, owner, ids),
-    list: (deploymentId) => listInstances(options.home, deploymentId),
+    describe: (owner, ids) => describeInstances(context, owner, ids),
+    list: (deploymentId) => listInstances(context, deploymentId),
     terminate: (owner, ids, signal) => terminateInstances(options.home, owner, ids, signal),
     // All that an instance has on this machine lies in its own directory, which goes a while after it.
     listBelongings: async () => [],

@@ -5,7 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Owner } from '../provider.ts';
 import { isOwnedBy, livingProcesses } from './describe.ts';
-import { errorCode, instancePaths, isInstanceId, readOwner, readProcess, writeOnce } from './files.ts';
+import { removeControlGroup } from './control-group.ts';
+import {
+  errorCode,
+  instancePaths,
+  isInstanceId,
+  readControlGroup,
+  readOwner,
+  readProcess,
+  writeOnce,
+} from './files.ts';
 import type { InstancePaths } from './files.ts';
 import { isSame, isSameProcess, scanProcesses } from './processes.ts';
 import type { ProcessEntry, ProcessIdentity } from './processes.ts';
@@ -35,7 +44,7 @@ export async function terminateInstances(
   await askAgents(home, own, known);
   await waitForGrace(home, own, known, signal);
   await killAll(home, own, known, signal);
-  for (const id of own) await removeWork(instancePaths(home, id));
+  for (const id of own) await removeWork(id, instancePaths(home, id));
 }
 
 async function askAgents(home: string, ids: string[], known: Map<string, ProcessEntry>): Promise<void> {
@@ -111,7 +120,9 @@ async function send(target: ProcessIdentity | null, signal: NodeJS.Signals): Pro
 }
 
 /** Its tags, its tombstone and its logs stay. */
-async function removeWork(paths: InstancePaths): Promise<void> {
+async function removeWork(id: string, paths: InstancePaths): Promise<void> {
+  const group = await readControlGroup(id, paths);
+  if (group !== null) await removeControlGroup(group);
   await removeTree(paths.work);
   await removeTree(paths.results);
   await rm(paths.boot, { force: true });

@@ -21,7 +21,6 @@ const reasons: Record<string, string> = {
   'agent/runtimes/environment/clean.ts': 'the age of a file',
   'agent/runtimes/environment/in-use.ts': 'the age of a file',
   'providers/aws/logs.ts': 'the time of a line',
-  'providers/contract.ts': 'the time of a launch',
   'providers/local/launch.ts': 'the time of a launch',
   'providers/local/provider.ts': 'the age of a directory',
 };

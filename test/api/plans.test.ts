@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import type { Plan } from '../../schema/plans.ts';
 import { onDemandPrice } from '../../providers/aws/catalogue.ts';
-import { createAwsReading } from '../../providers/aws/reading.ts';
+import { createAwsReading } from '../../providers/aws/reader.ts';
 import { cloudApi, onDemandPrices } from './cloud.ts';
 import { createTestApi, type TestApi } from './support.ts';
 

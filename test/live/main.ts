@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
-import { readAwsSettings } from '../../platform/aws-settings.ts';
+import { readAwsSettings } from '../../providers/aws/settings-file.ts';
 import { createAwsProvider } from '../../providers/aws/provider.ts';
 import type { AwsSettings } from '../../providers/aws/settings.ts';
 import { cleanUp, liveType, runLive } from './suite.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { readAwsRegions, readAwsSettings } from '../../platform/aws-settings.ts';
+import { readAwsRegions, readAwsSettings } from '../../providers/aws/settings-file.ts';
 import { awsFile } from '../providers/aws-cloud.ts';
 
 const { region, node, pinnedPublicKey, ...place } = awsFile;

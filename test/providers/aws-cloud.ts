@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { AwsFile } from '../../platform/aws-settings.ts';
+import type { AwsFile } from '../../providers/aws/settings-file.ts';
 import { createAwsProvider } from '../../providers/aws/provider.ts';
 import type { AwsProviderOptions } from '../../providers/aws/provider.ts';
 import type { AwsSettings } from '../../providers/aws/settings.ts';

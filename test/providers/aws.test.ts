@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { bootMarker } from '../../domain/cloud-names.ts';
 import { classify, knownCodes } from '../../providers/aws/errors.ts';
-import { providerContract } from '../../providers/contract.ts';
+import { providerContract } from './contract.ts';
 import { isSameProcess, startTimeOf } from '../../providers/local/processes.ts';
 import type { LaunchOutcome, LaunchRequest } from '../../providers/provider.ts';
 import { fileText } from '../agent/harness.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { endedInstanceKeptMs, endedMarkKeptMs, maxEndedLooks } from '../../domain/limits.ts';
-import { markOf, removeEnded } from '../../providers/local/ended.ts';
+import { markOf, removeEnded } from '../../providers/local/ended-instances.ts';
 import { createLocalProvider } from '../../providers/local/provider.ts';
 import type { LaunchRequest } from '../../providers/provider.ts';
 import { createBench, launchAgent } from '../agent/harness.ts';

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { providerContract } from '../../providers/contract.ts';
-import type { ProviderHarness } from '../../providers/contract.ts';
+import { providerContract } from './contract.ts';
+import type { ProviderHarness } from './contract.ts';
 import { instanceIdOf } from '../../providers/local/launch.ts';
 import { outside } from '../../providers/local/environment.ts';
 import { createLocalProvider } from '../../providers/local/provider.ts';

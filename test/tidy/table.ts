@@ -36,8 +36,7 @@ export const table: [prefix: string, row: Row][] = [
     'store/',
     { own: /^(store|domain)\/|^platform\/ids\.ts$/, ownTypes: /^contracts\//, packages: /^(node|kysely|pg)$/ },
   ],
-  ['providers/contract', { own: /^(providers|domain|test\/support)\//, packages: /^(node|vitest)$/ }],
-  ['providers/', { own: /^(providers|domain)\//, packages: /^(node|@aws-sdk\/.*|@google-cloud\/.*)$/ }],
+  ['providers/', { own: /^(providers|domain)\//, packages: /^(node|zod|@aws-sdk\/.*|@google-cloud\/.*)$/ }],
   ['platform/replayer.ts', { own: /^$/, packages: /^@temporalio\/worker$/ }],
   ['platform/workflow-vm.ts', { own: /^$/, packages: /^(node|@temporalio\/worker)$/ }],
   [
@@ -99,7 +98,6 @@ export const table: [prefix: string, row: Row][] = [
   ['sdk/connection.ts', { own: /^sdk\//, packages: /^#defaults$/ }],
   ['sdk/', { own: /^sdk\//, ownTypes: /^schema\//, packages: /^$/ }],
   // The client's environment is built as an agent builds it.
-  ['cli/exec/environment.ts', { own: /^(cli|agent\/environment)\//, packages: /^node$/ }],
   // A command of `cluster exec` runs in the same environment as the cluster: the agent's code builds it on this machine too.
   [
     'cli/exec/environment.ts',

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Belonging, Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
-import { deleteGroup, groupsOf } from './doors.ts';
+import { deleteGroup, groupsOf } from './ingress.ts';
 import { readPages } from './pages.ts';
 import { codeOf } from './sdk-errors.ts';
 import { tagKeys } from './settings.ts';

@@ -1,8 +1,15 @@
 // What every provider promises, as a suite that each must pass. It is vitest code: nothing at run time imports it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { belongingsContract } from './contract-belongings.ts';
-import type { LaunchOutcome, LaunchRequest, ObservedInstance, ObservedState, Owner, Provider } from './provider.ts';
+import { belongingsContract } from './contract-resources.ts';
+import type {
+  LaunchOutcome,
+  LaunchRequest,
+  ObservedInstance,
+  ObservedState,
+  Owner,
+  Provider,
+} from '../../providers/provider.ts';
 
 export interface ProviderHarness {
   provider: Provider;

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { unavailableOfferMs } from '../../domain/limits.ts';
-import { createLacking, unmarked } from '../../providers/aws/lacking.ts';
+import { createLacking, unmarked } from '../../providers/aws/unavailable.ts';
 import { failureOf, poolsOf } from '../../providers/aws/pools.ts';
 import { createAwsProvider } from '../../providers/aws/provider.ts';
 import type { LaunchRequest } from '../../providers/provider.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ProviderHarness } from './contract.ts';
-import type { Owner } from './provider.ts';
+import type { Owner } from '../../providers/provider.ts';
 
 /** `cloud`: the one of the test that runs. */
 export function belongingsContract(cloud: () => ProviderHarness): void {

@@ -1,8 +1,8 @@
 // The regions of an account as an API reads them: what is on offer in each, and what instances printed there.
 import { cloudQueue } from '../../domain/cloud-names.ts';
 import { RopewalkError } from '../../domain/errors.ts';
-import type { AwsReading } from './reading.ts';
-import { createAwsReading } from './reading.ts';
+import type { AwsReading } from './reader.ts';
+import { createAwsReading } from './reader.ts';
 import type { AwsSettings } from './settings.ts';
 
 type RegionSettings = Pick<AwsSettings, 'region' | 'subnets'>;
