@@ -115,7 +115,6 @@ export function printReport(report: ReconcileReport, graceMs: number, said: Said
     return;
   }
   said.out(`compared ${plural(compared, 'open row')} with workflows`);
-  for (const id of refreshed) said.out(`  ${id}  its row ${dryRun ? 'is' : 'was'} older than its workflow`);
   for (const id of finalized) said.out(`  ${id}  ${dryRun ? 'would be ended' : 'ended'}: its workflow is gone`);
   for (const id of adopted) said.out(`  ${id}  ${dryRun ? 'would be added' : 'added'}: its workflow had no row`);
   for (const id of refreshed) said.out(`  ${id}  ${dryRun ? 'would be updated' : 'updated'}: its row was older`);

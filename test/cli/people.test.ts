@@ -110,7 +110,7 @@ describe('users and workspaces', () => {
     );
     const limits = await runCli(['workspace', 'limits'], { env });
     expect(limits.stdout).toContain('│ workspace default  │         1 / 100 │   4 / 200 │ 4 / 400 │');
-    expect(limits.stdout).toContain('│   ada             │               1 │         4 │          4 │');
+    expect(limits.stdout).toContain('│   ada              │               1 │         4 │       4 │');
     expect(limits.stdout).toContain('│ limit of each user │                 │           │      16 │');
   });
 

@@ -74,7 +74,7 @@ export const twins: Twin[] = [
     from: 'const canDrain = state.instances.some(',
     to: 'const canDrain = state.target < 0 && state.instances.some(',
     // Where the history waits for the drain, right after the order to have fewer, the twin does something at once.
-    says: /Activity machine does not handle.*TimerStarted.*after cluster\.scale$/s,
+    says: /noteUsage.*terminateInstances/s,
   },
   {
     name: 'a Dask cluster that reads its specification as a job does',
