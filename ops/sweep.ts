@@ -97,7 +97,7 @@ async function sweepNow(client: Client, input: SweepInput): Promise<SweepReport>
 const waitMs = 10 * 60_000;
 
 function printReport(report: SweepReport & { providerQueue: string }, said: Said): void {
-  const { providerQueue, refusal, dryRun, verdicts, terminated, removed = [], unlisted, failed, graceMs } = report;
+  const { providerQueue, refusal, dryRun, verdicts, terminated, removed, unlisted, failed, graceMs } = report;
   const belongings = verdicts.filter(({ kind }) => kind !== undefined).length;
   const besides = belongings === 0 ? '' : `, ${plural(belongings, 'cloud resource')}`;
   said.out(`${providerQueue}: ${plural(verdicts.length - belongings, 'instance')}${besides}`);

@@ -9,8 +9,6 @@ export interface Row {
   packageTypes?: RegExp;
 }
 
-const messages = 'contracts\\/|^workflows\\/(?:deployment|workspace)\\/messages\\.ts$';
-
 /** Prefixes of paths, the most particular first. */
 export const table: [prefix: string, row: Row][] = [
   // What two sides share: ids, names and types of messages, views.
