@@ -128,6 +128,8 @@ export function adaptCluster(
 ): void {
   if (isOvertaken(state, 'adapt', asked)) return;
   if (state.dask === null || state.stopRequested !== null) return;
+  // After a scale request adaptive scaling is off already: this only releases its reservation.
+  if (adaptive === null && state.dask.adaptive === null) return;
   state.dask.adaptive = adaptive;
   state.dask.fewer = null;
   const text =

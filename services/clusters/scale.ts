@@ -1,6 +1,6 @@
 // Asks for another number of workers, within the limits of workspace and user.
 import type { Cluster } from '../../schema/clusters.ts';
-import { clusterMessages, type ScaleSignal } from '../../contracts/cluster.ts';
+import { type AdaptSignal, clusterMessages, type ScaleSignal } from '../../contracts/cluster.ts';
 import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
@@ -23,5 +23,13 @@ export async function scaleCluster(
     instances,
     signal: (asked) => ({ instances, ...asked }),
   });
+  // The cluster has turned adaptive scaling off with this request: its maximum need not stay reserved.
+  if (view.dask !== null && view.dask.adaptive !== null) {
+    await withShare<AdaptSignal>(context, view, clusterMessages.adapt, {
+      kind: 'adapt',
+      instances: 0,
+      signal: (asked) => ({ adaptive: null, ...asked }),
+    });
+  }
   return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }

@@ -13,7 +13,7 @@ import { createRecordActivities } from '../../activities/records.ts';
 import { createSpecActivities } from '../../activities/specs.ts';
 import { createTaskPageActivities } from '../../activities/task-pages.ts';
 import { unseenJob } from '../../activities/ended-views.ts';
-import type { ViewWrite } from '../../contracts/activities.ts';
+import type { SpecActivities, TaskPageActivities, ViewWrite } from '../../contracts/activities.ts';
 import type { JobView } from '../../contracts/job.ts';
 import type { JobStatus } from '../../domain/job/state.ts';
 import { createDirectoryObjects } from '../../platform/objects/directory.ts';
@@ -23,6 +23,9 @@ import { aRecord, clusterSpecOf, jobSpec } from '../builders/records.ts';
 
 // Failed activities would be logged.
 Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
+
+type SpecRef = Parameters<SpecActivities['loadJob']>[0];
+type TaskPage = Parameters<TaskPageActivities['archiveTaskPage']>[0];
 
 let store: Store;
 let number = 0;
@@ -58,7 +61,14 @@ const viewed = (status: JobStatus): JobView => ({
 });
 
 const write = (status: JobStatus, version: number, end: ViewWrite['end'] = null): Promise<void> =>
-  run(activities().writeView, { kind: 'job', number, workspace: 'w', view: viewed(status), version, end });
+  run((input: ViewWrite) => activities().writeView(input), {
+    kind: 'job',
+    number,
+    workspace: 'w',
+    view: viewed(status),
+    version,
+    end,
+  });
 
 const row = () => store.jobs.find('w', number);
 const running = async (): Promise<number> => (await store.workspaces.usage('w')).total.running;
@@ -100,11 +110,14 @@ describe('a specification', () => {
 
   it('is read as the API wrote it', async () => {
     const objects = createDirectoryObjects(root);
-    const { loadJob, loadCluster } = createSpecActivities({ objects });
+    const specs = createSpecActivities({ objects });
     await objects.put('job', bytes(jobSpec));
     await objects.put('cluster', bytes(clusterSpecOf()));
-    expect(await run(loadJob, { specRef: 'job' })).toMatchObject({ bundleRef: 'vault/job', createdAtMs: 1_000 });
-    expect((await run(loadCluster, { specRef: 'cluster' })).dask).toMatchObject({
+    expect(await run((input: SpecRef) => specs.loadJob(input), { specRef: 'job' })).toMatchObject({
+      bundleRef: 'vault/job',
+      createdAtMs: 1_000,
+    });
+    expect((await run((input: SpecRef) => specs.loadCluster(input), { specRef: 'cluster' })).dask).toMatchObject({
       bundleRef: 'vault/cluster',
       caRef: 'ca',
     });
@@ -112,17 +125,18 @@ describe('a specification', () => {
 
   it('that is missing or too new fails the activity for good', async () => {
     const objects = createDirectoryObjects(root);
-    const { loadJob } = createSpecActivities({ objects });
+    const specs = createSpecActivities({ objects });
+    const load = (specRef: string) => run((input: SpecRef) => specs.loadJob(input), { specRef });
     await objects.put('newer', bytes({ ...jobSpec, v: 2 }));
-    await expect(run(loadJob, { specRef: 'none' })).rejects.toMatchObject({ nonRetryable: true, type: 'SpecMissing' });
-    await expect(run(loadJob, { specRef: 'newer' })).rejects.toMatchObject({ nonRetryable: true, type: 'SpecVersion' });
+    await expect(load('none')).rejects.toMatchObject({ nonRetryable: true, type: 'SpecMissing' });
+    await expect(load('newer')).rejects.toMatchObject({ nonRetryable: true, type: 'SpecVersion' });
   });
 
   it('has the task pages of its job beside it, each once', async () => {
     const objects = createDirectoryObjects(root);
-    const { archiveTaskPage } = createTaskPageActivities({ objects });
-    const page = { workspace: 'w', job: 7, page: 0, records: [] };
-    for (let attempt = 0; attempt < 2; attempt += 1) await run(archiveTaskPage, page);
+    const pages = createTaskPageActivities({ objects });
+    const page: TaskPage = { workspace: 'w', job: 7, page: 0, records: [] };
+    for (let attempt = 0; attempt < 2; attempt += 1) await run((input: TaskPage) => pages.archiveTaskPage(input), page);
     const [key, ...others] = await objects.list('archive/w/job-tasks/', { limit: 10 });
     expect(others).toEqual([]);
     expect(new TextDecoder().decode((await objects.get(key ?? '')) ?? undefined)).toBe('[]');

@@ -34,9 +34,11 @@ describe('a cluster that is scaled', () => {
     expect((await ask('adapt', { minimum: 0, maximum: 10 })).status).toBe(429);
     expect((await ask('adapt', { minimum: 0, maximum: 8 })).status).toBe(202);
     expect((await api.usage()).instances).toBe(9);
-    await ask('scale', { workers: 4 });
-    expect((await api.usage()).instances).toBe(9);
     await ask('adapt', {});
+    expect((await api.usage()).instances).toBe(3);
+    await ask('adapt', { minimum: 0, maximum: 8 });
+    // A scale request turns adaptive scaling off, and releases what it had reserved.
+    await ask('scale', { workers: 4 });
     expect((await api.usage()).instances).toBe(5);
     await ask('scale', { workers: 3 });
     expect((await api.usage()).instances).toBe(4);

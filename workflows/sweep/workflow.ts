@@ -5,6 +5,7 @@ import { ActivityFailure, proxyActivities, setCurrentDetails } from '@temporalio
 import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../contracts/activities.ts';
 import type { Owner } from '../../domain/owner.ts';
 import { launchMayLastMs } from '../../domain/limits.ts';
+import { plural } from '../../domain/units.ts';
 import { decideSweep, groupByOwner } from '../../domain/sweep/decide.ts';
 import type { SweepDecision, SweepObservation } from '../../domain/sweep/state.ts';
 import type { SweepInput, SweepReport } from '../../contracts/sweep.ts';
@@ -19,17 +20,15 @@ export async function sweep(input: SweepInput): Promise<SweepReport> {
   const { deploymentId, provider, providerQueue, graceMs, dryRun } = input;
   const memory = { memory: memoryKey(providerQueue) };
   const { instances, belongings, unlisted } = await at(providerQueue).listInstances.executeWithOptions(
-    { summary: `list what carries the tags of ${deploymentId}` },
+    { summary: `list instances and cloud resources of ${deploymentId}` },
     [{ provider, deploymentId }],
   );
   const numbers = [...new Set([...instances, ...belongings].map(({ owner }) => owner.cluster))];
   const presence = await control.describeClusters.executeWithOptions(
-    { summary: `describe ${numbers.length} clusters and the deployment` },
+    { summary: `describe ${plural(numbers.length, 'cluster')}` },
     [{ numbers }],
   );
-  const { sightings } = await control.readSightings.executeWithOptions({ summary: 'read what was seen before' }, [
-    memory,
-  ]);
+  const { sightings } = await control.readSightings.executeWithOptions({ summary: 'read earlier sightings' }, [memory]);
   const observation: SweepObservation = { ...presence, instances, belongings };
   const settings = { deploymentId, graceMs, launchMs: launchMayLastMs };
   const decision = decideSweep(settings, observation, sightings, Date.now());
@@ -40,7 +39,7 @@ export async function sweep(input: SweepInput): Promise<SweepReport> {
   };
   if (!dryRun) {
     if (JSON.stringify(decision.sightings) !== JSON.stringify(sightings)) {
-      await control.writeSightings.executeWithOptions({ summary: 'remember what was seen' }, [
+      await control.writeSightings.executeWithOptions({ summary: 'write sightings' }, [
         { ...memory, sightings: decision.sightings },
       ]);
     }
@@ -55,13 +54,13 @@ async function endOrphans(input: SweepInput, decision: SweepDecision, report: Sw
   const { provider, providerQueue } = input;
   await byOwner(decision.orphans, report.terminated, report, ({ owner, ids }) =>
     at(providerQueue).terminateInstances.executeWithOptions(
-      { summary: `end ${ids.length} that cluster/${owner.cluster} left behind` },
+      { summary: `terminate ${plural(ids.length, 'orphan')} of cluster ${owner.cluster}` },
       [{ provider, owner, ids }],
     ),
   );
   await byOwner(decision.leftovers, report.removed, report, ({ owner, ids }) =>
     at(providerQueue).removeBelongings.executeWithOptions(
-      { summary: `remove ${ids.length} belongings that cluster/${owner.cluster} left behind` },
+      { summary: `delete ${plural(ids.length, 'cloud resource')} of cluster ${owner.cluster}` },
       [{ provider, owner, ids }],
     ),
   );

@@ -21,6 +21,16 @@ it('adaptive scaling is over, and the event says so', () => {
   expect(state.target).toBe(4);
 });
 
+it('adaptive scaling is turned off once: a repeated request changes nothing but its number', () => {
+  const state = aCluster();
+  adaptCluster(state, { minimum: 0, maximum: 8 }, 0, { by: 'ada', seq: 1 });
+  scaleCluster(state, 4, 1_000, { by: 'ada', seq: 1 });
+  const events = state.events.length;
+  adaptCluster(state, null, 2_000, { by: 'ada', seq: 2 });
+  expect(state.events).toHaveLength(events);
+  expect(state.asked).toEqual({ scale: 1, adapt: 2 });
+});
+
 it('adaptive scaling is over also when the number is what adaptive scaling had set', () => {
   const state = aCluster();
   adaptCluster(state, { minimum: 0, maximum: 8 }, 0);
