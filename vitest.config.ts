@@ -1,49 +1,89 @@
-// Three projects: `unit` is pure and parallel; `integration` starts real processes, three files at a time, since they mostly
-// wait; `chaos`, which kills and measures, has the machine for itself.
-import { defineConfig } from 'vitest/config';
+// The test projects, and which file belongs to which:
+//
+//   unit         starts no server: the folders of `unitFolders`
+//   integration  starts real servers and processes: the folders of `realFolders`
+//   full         as integration, but too long for `npm test`: files named *.full.test.ts, and `fullFiles`
+//   simulation   random simulations of domain/: files named *.property.test.ts, *-worlds.test.ts
+//   chaos        kills processes: test/chaos, one file at a time
+//
+// `npm test` runs unit (simulations included, with a fixed seed and 500 runs) and integration. `npm run test:all` runs full,
+// chaos, and the simulations with a random seed and 10,000 runs. test/run.ts says what else each of the two runs.
+import { configDefaults, defineConfig } from 'vitest/config';
 
-// Long enough to say what was found instead: the messages are all that is left of a run that nobody watched.
-const seeded = { setupFiles: ['./test/support/fuzz-seed.ts'], chaiConfig: { truncateThreshold: 2_000 } };
+const unitFolders =
+  'bench,contracts,domain,schema,store,objects,platform,services,api,sdk,cli,workflows,activities,tidy,mutation,runner';
+const realFolders =
+  'integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,live,security';
 
-const realProcesses = { ...seeded, pool: 'forks', hookTimeout: 180_000 } as const;
+/** They start a PostgreSQL server, or processes that are killed. */
+const realStoreFiles = ['test/store/{postgres,kill}.test.ts'];
+
+/** Long files that have not been renamed yet. */
+export const fullFiles: readonly string[] = [
+  'test/agent/dask-agent.test.ts',
+  'test/agent/ec2-dask.test.ts',
+  'test/dev/doctor-ec2.test.ts',
+  'test/dev/stack.test.ts',
+  'test/environment/environment.test.ts',
+  'test/live/live.test.ts',
+  'test/ops/destroy-ec2.test.ts',
+  'test/security/fuzz-api.test.ts',
+  'test/security/secrets.test.ts',
+];
+const full = ['test/**/*.full.test.ts', ...fullFiles];
+const chaos = ['test/chaos/**/*.test.ts'];
+
+// Long enough for an error to say what was found instead: of a run in CI its messages are all that is left.
+const common = {
+  setupFiles: ['./test/support/fuzz-seed.ts'],
+  chaiConfig: { truncateThreshold: 2_000 },
+  pool: 'forks' as const,
+};
+const realProcesses = {
+  ...common,
+  hookTimeout: 180_000,
+  testTimeout: 180_000,
+  globalSetup: ['./test/support/shared-services.ts'],
+};
 
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
-          ...seeded,
+          ...common,
           name: 'unit',
-          pool: 'forks',
           maxWorkers: 2,
-          include: [
-            'test/{bench,domain,schema,platform,api,sdk,cli,workflows,activities,tidy}/**/*.test.ts',
-            'test/store/sqlite.test.ts',
-          ],
-          // Longer than a condition is waited for: what did not come true says more than that a test took too long.
+          include: [`test/{${unitFolders}}/**/*.test.ts`],
+          exclude: [...configDefaults.exclude, ...full, ...realStoreFiles],
+          // Longer than `eventually` waits: its error says more than Vitest's timeout.
           testTimeout: 75_000,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'simulation',
+          maxWorkers: 2,
+          include: ['test/domain/**/*.property.test.ts', 'test/domain/**/*-worlds.test.ts'],
+          testTimeout: 600_000,
         },
       },
       {
         test: {
           ...realProcesses,
           name: 'integration',
+          // More than there are cores: most of a file's time is waiting.
           maxWorkers: 3,
-          include: [
-            'test/{integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,live,security}/**/*.test.ts',
-            'test/store/{postgres,kill}.test.ts',
-          ],
-          testTimeout: 180_000,
+          include: [`test/{${realFolders}}/**/*.test.ts`, ...realStoreFiles],
+          exclude: [...configDefaults.exclude, ...full],
         },
       },
       {
-        test: {
-          ...realProcesses,
-          name: 'chaos',
-          fileParallelism: false,
-          include: ['test/chaos/**/*.test.ts'],
-          testTimeout: 300_000,
-        },
+        test: { ...realProcesses, name: 'full', maxWorkers: 2, include: full },
+      },
+      {
+        test: { ...realProcesses, name: 'chaos', fileParallelism: false, include: chaos, testTimeout: 300_000 },
       },
     ],
   },

@@ -2,7 +2,7 @@
 // world found, so that it can be run again.
 import fc from 'fast-check';
 
-import { fuzzTimes } from '../support/fuzz-options.ts';
+import { simulationRuns } from '../support/fuzz-options.ts';
 
 /** What a world has met, so that a property that never meets its subject is noticed. */
 export type Met<Subject extends string> = (subject: Subject) => void;
@@ -14,6 +14,7 @@ export interface Worlds<Plan, Subject extends string> {
 }
 
 export interface CheckOptions {
+  /** The most that run: `npm test` runs fewer, see simulationRuns. */
   numRuns: number;
   /** Stop at the first failure as it is, without looking for a smaller one. */
   endOnFailure?: boolean;
@@ -22,9 +23,9 @@ export interface CheckOptions {
 /** Throws when a world breaks its rules; otherwise the share of worlds, 0 to 1, that met each subject. */
 export function checkWorlds<Plan, Subject extends string>(
   { plan, subjects, run }: Worlds<Plan, Subject>,
-  { numRuns: usual, endOnFailure = false }: CheckOptions,
+  { numRuns: max, ...options }: CheckOptions,
 ): Record<string, number> {
-  const numRuns = usual * fuzzTimes(process.env);
+  const numRuns = Math.min(max, simulationRuns(process.env));
   const counts = new Map<Subject, number>(subjects.map((subject) => [subject, 0]));
   fc.assert(
     fc.property(plan, (each) => {
@@ -32,7 +33,7 @@ export function checkWorlds<Plan, Subject extends string>(
       run(each, (subject) => met.add(subject));
       for (const subject of met) counts.set(subject, (counts.get(subject) ?? 0) + 1);
     }),
-    { numRuns, endOnFailure },
+    { numRuns, ...options },
   );
   return Object.fromEntries([...counts].map(([subject, count]) => [subject, count / numRuns]));
 }

@@ -9,7 +9,7 @@ import { jobMessages, jobType, jobWorkflowId } from '../../contracts/job.ts';
 import type { JobInput, JobView } from '../../contracts/job.ts';
 import { controlQueue } from '../../contracts/flush.ts';
 import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
-import { startTemporal } from '../support/temporal-server.ts';
+import { sharedTemporal } from '../support/shared-temporal.ts';
 import type { TestTemporal } from '../support/temporal-server.ts';
 
 const taskCount = 60;
@@ -18,7 +18,7 @@ describe('continue-as-new in the middle of a job', () => {
   let temporal: TestTemporal;
   const archived: TaskRecord[] = [];
   beforeAll(async () => {
-    temporal = await startTemporal({
+    temporal = await sharedTemporal({
       dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 40 },
       control: {
         loadJob: async () => ({ settings, bundleRef: 'bundle', createdAtMs: 1 }),

@@ -1,35 +1,28 @@
-// The life of a Dask cluster on a real stack: real scheduler and workers over mutual TLS, driven by a real client.
+// The life of a Dask cluster on the shared stack: real scheduler and workers over mutual TLS, driven by a real client.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createClient } from '../../sdk/client.ts';
 import type { Client, Cluster } from '../../sdk/client.ts';
-import { connectDask, daskPython, makeDaskHome } from '../support/dask.ts';
+import { connectDask, daskPython } from '../support/dask.ts';
 import type { DaskClient } from '../support/dask.ts';
 import { eventually } from '../support/eventually.ts';
 import { processesOfHome } from '../support/home-processes.ts';
-import { agentPids } from '../support/kills.ts';
-import { removeHome, startStack } from '../support/stack.ts';
-import type { TestStack } from '../support/stack.ts';
+import { sharedStack } from '../support/shared-stack.ts';
+import type { SharedStack } from '../support/shared-stack.ts';
 
 describe('a Dask cluster', () => {
   const out = mkdtempSync(join(tmpdir(), 'ropewalk-dask-'));
+  let stack: SharedStack;
   let home: string;
-  let stack: TestStack;
   let client: Client;
   beforeAll(async () => {
-    home = await makeDaskHome();
-    stack = await startStack({ home });
-    client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
+    stack = await sharedStack();
+    ({ home, client } = stack);
   });
-  afterAll(async () => {
-    await stack.stop();
-    await removeHome(home);
-    rmSync(out, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(out, { recursive: true, force: true }));
 
   const ready = (number: number, workers: number): Promise<Cluster> =>
     eventually(
@@ -72,7 +65,7 @@ describe('a Dask cluster', () => {
     await client.clusters.stop(created.number);
     const ended = await over(created.number);
     expect(ended.status).toBe('stopped');
-    expect(agentPids(home).size).toBe(0);
+    expect(stack.livingAgents(cluster.instances.map(({ id }) => id))).toEqual([]);
     const next = await client.clusters.create({ name: 'first', workers: 0 });
     expect(next.number).not.toBe(created.number);
     await client.clusters.stop(next.number);
@@ -115,14 +108,14 @@ describe('a Dask cluster', () => {
     await over(number);
   });
 
-  it('ends by itself when nothing is computed, and when no client is there', async () => {
+  it.concurrent('ends by itself when nothing is computed, and when no client is there', async () => {
     const idle = await client.clusters.create({ workers: 1, idleTimeout: '4 seconds' });
     const lonely = await client.clusters.create({ workers: 1, noClientTimeout: '4 seconds' });
     expect((await over(idle.number)).reason?.code).toBe('IDLE');
     expect((await over(lonely.number)).reason?.code).toBe('NO_CLIENT');
   });
 
-  it('says why when it cannot start, with the requirement by name', async () => {
+  it.concurrent('says why when it cannot start, with the requirement by name', async () => {
     const { number } = await client.clusters.create({ workers: 1, requirements: ['no-such-package-of-ropewalk==1.0'] });
     const failed = await over(number);
     expect(failed.status).toBe('error');
@@ -130,11 +123,13 @@ describe('a Dask cluster', () => {
     expect(JSON.stringify(failed)).toContain('no-such-package-of-ropewalk');
   });
 
-  it('says that its scheduler is there and does not answer, and then ends', async () => {
+  it.concurrent('says that its scheduler is there and does not answer, and then ends', async () => {
     const { number } = await client.clusters.create({ workers: 0, unresponsiveTimeout: '6 seconds' });
-    await ready(number, 0);
+    const [head] = (await ready(number, 0)).instances;
     const schedulers = async () =>
-      (await processesOfHome(home)).filter(({ command }) => command.includes('dask scheduler'));
+      (await processesOfHome(home)).filter(
+        ({ command, instance }) => instance === head?.id && command.includes('dask scheduler'),
+      );
     const [scheduler] = await schedulers();
     if (scheduler === undefined) throw new Error('no scheduler runs');
     process.kill(scheduler.pid, 'SIGSTOP');
@@ -146,7 +141,7 @@ describe('a Dask cluster', () => {
     expect(await schedulers()).toEqual([]);
   });
 
-  it('follows the wish of Dask between two counts', async () => {
+  it.concurrent('follows the wish of Dask between two counts', async () => {
     const { number } = await client.clusters.create({ workers: 0 });
     await ready(number, 0);
     await client.clusters.adapt(number, { minimum: 1, maximum: 2 });

@@ -27,7 +27,8 @@ import { openMemoryStore } from '../../store/open.ts';
 import type { RecordKind, Store } from '../../store/store.ts';
 import { clusterSpecOf, jobSpec } from '../builders/records.ts';
 import { eventually } from '../support/eventually.ts';
-import { claimNamespace, startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+import { sharedTemporal } from '../support/shared-temporal.ts';
+import { claimNamespace, type TestTemporal } from '../support/temporal-server.ts';
 
 const deploymentId = 'dep_own';
 const workspace = 'w';
@@ -45,7 +46,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'ropewalk-reconcile-'));
   objects = createDirectoryObjects(root);
   store = await emptyStore();
-  temporal = await startTemporal({ control: controlActivities(), instances: providerActivities() });
+  temporal = await sharedTemporal({ control: controlActivities(), instances: providerActivities() });
   await claimNamespace(temporal.client, deploymentId);
 });
 afterEach(async () => {

@@ -9,7 +9,7 @@ import { clusterMessages, clusterType } from '../../contracts/cluster.ts';
 import type { ClusterInput, ClusterView } from '../../contracts/cluster.ts';
 import { controlQueue } from '../../contracts/flush.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTemporal } from '../support/temporal-server.ts';
+import { sharedTemporal } from '../support/shared-temporal.ts';
 import type { TestTemporal } from '../support/temporal-server.ts';
 
 const suggestedAt = 40;
@@ -18,7 +18,7 @@ let temporal: TestTemporal;
 let isLetGo = false;
 
 beforeAll(async () => {
-  temporal = await startTemporal({
+  temporal = await sharedTemporal({
     dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': suggestedAt },
     control: { writeView: async () => undefined },
     instances: {

@@ -18,7 +18,8 @@ import { createVault } from '../../platform/vault/vault.ts';
 import { clusterWorkflowId } from '../../contracts/cluster.ts';
 import { controlQueue } from '../../contracts/flush.ts';
 import { type SweepInput, type SweepReport, sweepType } from '../../contracts/sweep.ts';
-import { claimNamespace, startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+import { sharedTemporal } from '../support/shared-temporal.ts';
+import { claimNamespace, type TestTemporal } from '../support/temporal-server.ts';
 import { testKeys } from '../platform/support.ts';
 
 const own = 'dep_own';
@@ -36,7 +37,7 @@ describe('a sweep', () => {
   const stuck = 13;
   beforeAll(async () => {
     objects = await mkdtemp(join(tmpdir(), 'ropewalk-sweep-'));
-    temporal = await startTemporal({
+    temporal = await sharedTemporal({
       control: {
         describeClusters: (input: { numbers: number[] }) => real.describeClusters(input),
         removeExpiredSealed: () => real.removeExpiredSealed(),

@@ -8,14 +8,15 @@ import { createJobState } from '../../domain/job/create.ts';
 import { eventually } from '../support/eventually.ts';
 import { afterDeath, fixture as workflowsPath, makeStuck, updatesLast, withWorker } from '../support/stuck.ts';
 import type { Scene } from '../support/stuck.ts';
-import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+import { sharedTemporal } from '../support/shared-temporal.ts';
+import type { TestTemporal } from '../support/temporal-server.ts';
 
 describe('an update', () => {
   let temporal: TestTemporal;
   let native: NativeConnection;
   beforeAll(async () => {
-    const dynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 30 };
-    temporal = await startTemporal({ dynamicConfig, control: {}, instances: { nothing: async () => null } });
+    const dynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 40 };
+    temporal = await sharedTemporal({ dynamicConfig, control: {}, instances: { nothing: async () => null } });
     native = await NativeConnection.connect({ address: temporal.address });
   });
   afterAll(async () => {
@@ -74,7 +75,7 @@ describe('an update', () => {
     const run = temporal.client.workflow.getHandle('job/1', handle.firstExecutionRunId);
     await withWorker(at, () => eventually(async () => (await run.fetchHistory()).events?.some(isDone)));
     // Events enough for a run to end, and two updates, all for the same workflow task.
-    for (let n = 0; n < 30; n += 1) await handle.signal(jobMessages.instanceLost, { instances: [] });
+    for (let n = 0; n < 40; n += 1) await handle.signal(jobMessages.instanceLost, { instances: [] });
     const claim = (instance: string) => {
       const item = { instance, claim: 1, want: 1, running: [], results: [], head: true };
       return handle.executeUpdate(jobMessages.exchange, { args: [{ items: [item] }] });

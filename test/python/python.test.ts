@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultRequirements } from '../../agent/environment/default-requirements.ts';
 import { ensureEnvironment } from '../../agent/environment/environment.ts';
 import { makeDaskHome } from '../support/dask.ts';
-import { removeHome, startStack } from '../support/stack.ts';
+import { sharedStack } from '../support/shared-stack.ts';
+import { removeHome } from '../support/stack.ts';
 
 const run = promisify(execFile);
 const source = join(import.meta.dirname, '../../python');
@@ -86,17 +87,13 @@ describe('with a real stack', () => {
   it(
     'passes its tests',
     async () => {
-      const stack = await startStack({ home });
-      try {
-        const { passed, trouble } = await pytest(['-m', 'stack'], {
-          ROPEWALK_TEST_API_URL: stack.apiUrl,
-          ROPEWALK_TEST_TOKEN: stack.token,
-        });
-        expect(trouble).toEqual([]);
-        expect(passed).toBeGreaterThanOrEqual(10);
-      } finally {
-        await stack.stop();
-      }
+      const stack = await sharedStack();
+      const { passed, trouble } = await pytest(['-m', 'stack'], {
+        ROPEWALK_TEST_API_URL: stack.apiUrl,
+        ROPEWALK_TEST_TOKEN: stack.token,
+      });
+      expect(trouble).toEqual([]);
+      expect(passed).toBeGreaterThanOrEqual(10);
     },
     10 * minutes,
   );

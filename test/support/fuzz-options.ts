@@ -1,9 +1,16 @@
-// How random the random worlds are: ROPEWALK_FUZZ_SEED chooses them, ROPEWALK_FUZZ_TIMES multiplies how many there are.
+// How random a test run is. ROPEWALK_FUZZ_SEED chooses the inputs, ROPEWALK_SIMULATION_RUNS how many runs each simulation has,
+// and ROPEWALK_FUZZ_TIMES multiplies the other random inputs.
 
+/** The same inputs in every `npm test`. `npm run test:all` chooses another seed and prints it. */
 const usualSeed = 20_260_601;
+const usualRuns = 500;
 
 export function fuzzSeed(env: NodeJS.ProcessEnv): number {
   return whole(env, 'ROPEWALK_FUZZ_SEED', usualSeed);
+}
+
+export function simulationRuns(env: NodeJS.ProcessEnv): number {
+  return Math.max(1, whole(env, 'ROPEWALK_SIMULATION_RUNS', usualRuns));
 }
 
 export function fuzzTimes(env: NodeJS.ProcessEnv): number {

@@ -1,5 +1,5 @@
-// Every random world of a test run comes from one seed, so that a run is the same tomorrow and on another machine. Other
-// worlds are looked for by `npm run fuzz`, and a seed that it names is run again with ROPEWALK_FUZZ_SEED.
+// All random inputs of a test run come from one seed, so that the run can be repeated on another day and another machine with
+// ROPEWALK_FUZZ_SEED.
 import fc from 'fast-check';
 
 import { fuzzSeed } from './fuzz-options.ts';

@@ -21,7 +21,9 @@ export async function childRecords(home: string): Promise<z.infer<typeof record>
 }
 
 /** Every living process that carries this home, or an instance of it, in its environment. This process never counts. */
-export async function processesOfHome(home: string): Promise<{ pid: number; command: string }[]> {
+export async function processesOfHome(
+  home: string,
+): Promise<{ pid: number; command: string; instance: string | null }[]> {
   const instances = new Set(await readdir(join(home, 'instances')).catch(() => []));
   const found = [];
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)) {
@@ -31,13 +33,18 @@ export async function processesOfHome(home: string): Promise<{ pid: number; comm
       (text) =>
         text === `ROPEWALK_HOME=${home}` ||
         text.startsWith(`ROPEWALK_INSTANCE_DIR=${home}/`) ||
-        (text.startsWith('ROPEWALK_INSTANCE=') && instances.has(text.slice('ROPEWALK_INSTANCE='.length))),
+        (text.startsWith(instanceVariable) && instances.has(text.slice(instanceVariable.length))),
     );
     // A zombie has an empty command line, and does nothing any more.
     const command = isOurs ? (await read(pid, 'cmdline')).replaceAll('\0', ' ').trim() : '';
-    if (command !== '') found.push({ pid, command });
+    if (command !== '') found.push({ pid, command, instance: instanceOf(variables) });
   }
   return found;
 }
+
+const instanceVariable = 'ROPEWALK_INSTANCE=';
+
+const instanceOf = (variables: readonly string[]): string | null =>
+  variables.find((text) => text.startsWith(instanceVariable))?.slice(instanceVariable.length) ?? null;
 
 const read = (pid: number, file: string): Promise<string> => readFile(`/proc/${pid}/${file}`, 'latin1').catch(() => '');

@@ -1,88 +1,79 @@
-// A real Temporal server in memory for tests of workflows alone, with the real workflow code and activities of the test's
-// own making. Ended by pid, also when the test fails.
-import { spawn } from 'node:child_process';
-
+// The real workflow code on a real Temporal server, with activities of the test's own making. `startTemporal` starts a server
+// for its caller alone; test files that kill no server use `sharedTemporal` of shared-temporal.ts.
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { WorkerOptions } from '@temporalio/worker';
 
-import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { controlQueue } from '../../contracts/flush.ts';
 import { reconcileScheduleId, reconcileType } from '../../contracts/reconcile.ts';
 import { eventually } from './eventually.ts';
-import { freePort } from './free-port.ts';
+import { startTemporalProcess } from './temporal-process.ts';
+import type { DynamicConfig } from './temporal-process.ts';
 
 export type Activities = Record<string, (input: never) => Promise<unknown>>;
+
+export interface WorkerActivities {
+  control: Activities;
+  /** Activities of the provider's queue `local/test`. */
+  instances: Activities;
+}
 
 export interface TestTemporal {
   address: string;
   client: Client;
+  /** Ends the workers, and the server when it was started for this test. */
   stop: () => Promise<void>;
 }
 
-const namespace = 'ropewalk';
-
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
-export async function startTemporal(options: {
-  dynamicConfig?: Record<string, number>;
-  control: Activities;
-  /** Activities of the provider's queue `local/test`. */
-  instances: Activities;
-}): Promise<TestTemporal> {
-  const binary = await findTemporalBinary({ env: process.env, say: () => undefined });
-  const port = await freePort();
-  const attributes = ['RopewalkWorkspace', 'RopewalkUser', 'RopewalkStatus'];
-  const server = spawn(
-    binary,
-    [
-      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--headless', '--log-level', 'never'],
-      ...['--namespace', namespace],
-      ...attributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
-      ...Object.entries(options.dynamicConfig ?? {}).flatMap(([key, value]) => [
-        '--dynamic-config-value',
-        `${key}=${value}`,
-      ]),
-    ],
-    { stdio: 'ignore' },
-  );
-  const exited = new Promise<void>((resolve) => server.once('exit', () => resolve()));
-  const ended = async (): Promise<void> => {
-    server.kill('SIGKILL');
-    await exited;
-  };
+export async function startTemporal({
+  dynamicConfig = {},
+  ...activities
+}: WorkerActivities & { dynamicConfig?: DynamicConfig }): Promise<TestTemporal> {
+  const namespace = 'ropewalk';
+  const server = await startTemporalProcess({ namespaces: [namespace], dynamicConfig });
   try {
-    const address = `127.0.0.1:${port}`;
-    const connection = await eventually(() => Connection.connect({ address, connectTimeout: '1s' }));
-    const client = new Client({ connection, namespace });
-    const native = await NativeConnection.connect({ address });
-    const common = { connection: native, namespace };
-    const workflowsPath = new URL('../../workflows/index.ts', import.meta.url).pathname;
-    const workers = [
-      await Worker.create({
-        ...common,
-        taskQueue: controlQueue,
-        workflowsPath,
-        interceptors: { workflowModules: [new URL('../../workflows/updates-last.ts', import.meta.url).pathname] },
-        activities: options.control,
-      }),
-      await Worker.create({ ...common, taskQueue: 'local/test', activities: options.instances }),
-    ];
-    const runs = workers.map((worker) => worker.run());
+    const workers = await startWorkers({ address: server.address, namespace, code: sources, ...activities });
     return {
-      address,
-      client,
+      ...workers,
       stop: async () => {
-        for (const worker of workers) worker.shutdown();
-        await Promise.all(runs);
-        await native.close();
-        await connection.close();
-        await ended();
+        await workers.stop();
+        await server.stop();
       },
     };
   } catch (error) {
-    await ended();
+    await server.stop();
     throw error;
   }
+}
+
+/** A worker for the workflows and one for the provider's queue, on a server that may still be starting. */
+export async function startWorkers({
+  address,
+  namespace,
+  code,
+  control,
+  instances,
+}: WorkerActivities & { address: string; namespace: string; code: WorkflowCode }): Promise<TestTemporal> {
+  const connection = await eventually(() => Connection.connect({ address, connectTimeout: '1s' }));
+  const native = await NativeConnection.connect({ address });
+  const common = { connection: native, namespace };
+  const workers = [
+    await Worker.create({ ...common, ...code, taskQueue: controlQueue, activities: control }),
+    await Worker.create({ ...common, taskQueue: 'local/test', activities: instances }),
+  ];
+  const runs = workers.map((worker) => worker.run());
+  return {
+    address,
+    client: new Client({ connection, namespace }),
+    stop: async () => {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(runs);
+      await native.close();
+      await connection.close();
+    },
+  };
 }
 
 /** The schedule that says whose a namespace is; here it never runs. */
@@ -95,3 +86,12 @@ export async function claimNamespace(client: Client, deploymentId: string): Prom
     state: { paused: true },
   });
 }
+
+type WorkflowCode = Pick<WorkerOptions, 'workflowsPath' | 'workflowBundle' | 'interceptors'>;
+
+const pathOf = (file: string): string => new URL(file, import.meta.url).pathname;
+
+const sources: WorkflowCode = {
+  workflowsPath: pathOf('../../workflows/index.ts'),
+  interceptors: { workflowModules: [pathOf('../../workflows/updates-last.ts')] },
+};

@@ -33,7 +33,7 @@ const pathOf = (file: string): string => new URL(`../../${file}`, import.meta.ur
 let bundle: ReturnType<typeof bundleWorkflowCode> | null = null;
 
 /** Made once in a process. */
-export function bundleWorkflows(): ReturnType<typeof bundleWorkflowCode> {
+export function workflowBundleOnce(): ReturnType<typeof bundleWorkflowCode> {
   bundle ??= bundleWorkflowCode({
     workflowsPath: pathOf('workflows/index.ts'),
     workflowInterceptorModules: [pathOf('workflows/updates-last.ts')],

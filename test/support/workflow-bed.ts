@@ -16,7 +16,7 @@ import type { JobSettings } from '../../domain/job/state.ts';
 import { openMemoryStore } from '../../store/open.ts';
 import type { RecordKind, Store } from '../../store/store.ts';
 import { daskClusterSettings, daskSettings } from '../builders/dask-settings.ts';
-import { bundleWorkflows, startTimeSkipping } from './time-skipping.ts';
+import { workflowBundleOnce, startTimeSkipping } from './time-skipping.ts';
 import { type Watch, watched } from './watched-store.ts';
 
 export interface Bed extends Scripts {
@@ -129,7 +129,7 @@ async function createWorkers(env: TestWorkflowEnvironment, store: Store, scripts
   const control = await Worker.create({
     ...common,
     taskQueue: controlQueue,
-    workflowBundle: await bundleWorkflows(),
+    workflowBundle: await workflowBundleOnce(),
     activities: {
       ...createRecordActivities({ client: env.client, store, vault }),
       loadJob: async () => ({

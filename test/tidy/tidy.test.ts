@@ -64,7 +64,9 @@ describe('files', () => {
   it('have no any, no enum, no namespace, no default export', () => {
     const forbidden =
       /(:\s*|<|\bas\s+|\|\s*)any\b(?!\s*\()|^(export )?(const )?enum\s|^(export )?namespace\s|^export default\b/m;
-    expect(broken(sources, (source) => source.path !== 'vitest.config.ts' && forbidden.test(source.code))).toEqual([]);
+    expect(
+      broken(sources, (source) => !source.path.endsWith('vitest.config.ts') && forbidden.test(source.code)),
+    ).toEqual([]);
   });
 
   it('leave nothing to be done later', () => {

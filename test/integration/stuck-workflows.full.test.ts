@@ -33,7 +33,8 @@ import {
   withWorker,
 } from '../support/stuck.ts';
 import type { Scene } from '../support/stuck.ts';
-import { claimNamespace, startTemporal, type TestTemporal } from '../support/temporal-server.ts';
+import { sharedTemporal } from '../support/shared-temporal.ts';
+import { claimNamespace, type TestTemporal } from '../support/temporal-server.ts';
 
 const deploymentId = 'dep_own';
 const taskQueue = 'fixtures';
@@ -49,7 +50,7 @@ describe('the check for stuck workflows', () => {
   beforeAll(async () => {
     objects = await mkdtemp(join(tmpdir(), 'ropewalk-stuck-'));
     store = await openMemoryStore();
-    temporal = await startTemporal({
+    temporal = await sharedTemporal({
       control: { resetStuckWorkflows: (input: StuckWorkflowsInput) => real.resetStuckWorkflows(input) },
       instances: { nothing: async () => null },
     });
@@ -99,7 +100,8 @@ describe('the check for stuck workflows', () => {
     for (const number of [7, 8]) await hasRow(number);
     await makeStuck(faulty, 'cluster/7');
     await makeStuck(right, 'cluster/8');
-    const worker = await Worker.create({ connection: native, namespace: 'ropewalk', taskQueue, workflowsPath });
+    const { namespace } = temporal.client.options;
+    const worker = await Worker.create({ connection: native, namespace, taskQueue, workflowsPath });
     await worker.runUntil(async () => {
       // This code wrote the history of 7, and not that of 8.
       for (const id of ['cluster/7', 'cluster/8']) await handleOf(id).signal('wake');
@@ -136,7 +138,8 @@ describe('the check for stuck workflows', () => {
     await handleOf('cluster/9').signal('wake');
     // The server writes down only the first failure of a workflow task, and that was a timeout.
     await dieInTask(faulty, 'cluster/9');
-    const worker = await Worker.create({ connection: native, namespace: 'ropewalk', taskQueue, workflowsPath });
+    const { namespace } = temporal.client.options;
+    const worker = await Worker.create({ connection: native, namespace, taskQueue, workflowsPath });
     await worker.runUntil(async () => {
       await fails('cluster/9');
       const nine = { workflowId: 'cluster/9', text: expect.stringContaining('Nondeterminism error') };

@@ -1,0 +1,10 @@
+// The tests that StrykerJS runs against each mutant of domain/: its unit tests and simulations, which start nothing.
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    setupFiles: ['./test/mutation/setup.ts'],
+    include: ['test/domain/**/*.test.ts'],
+    testTimeout: 60_000,
+  },
+});

@@ -1,0 +1,43 @@
+// docs/promises.md against the test files: each exists, and runs where the table says.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { fullFiles } from '../../vitest.config.ts';
+
+const root = join(import.meta.dirname, '../..');
+const text = readFileSync(join(root, 'docs/promises.md'), 'utf8');
+/** | P1 | sentence | files in `npm test` | files in `npm run test:all` | */
+const rows = [...text.matchAll(/^\| ([PS]\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].map(
+  ([, id = '', , usual = '', all = '']) => ({ id, usual: filesIn(usual), all: filesIn(all) }),
+);
+
+describe('the table of promises', () => {
+  it('names each promise once, and a test for each', () => {
+    expect(rows.length).toBeGreaterThan(60);
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+    expect(rows.filter(({ usual, all }) => usual.length + all.length === 0)).toEqual([]);
+  });
+
+  it('names tests that exist', () => {
+    const named = rows.flatMap(({ id, usual, all }) => [...usual, ...all].map((path) => ({ id, path })));
+    expect(named.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it('says in which run each test is', () => {
+    const wrong = rows.flatMap(({ id, usual, all }) => [
+      ...usual.filter(isLong).map((path) => `${id}: ${path} runs in npm run test:all`),
+      ...all.filter((path) => !isLong(path)).map((path) => `${id}: ${path} runs in npm test`),
+    ]);
+    expect(wrong).toEqual([]);
+  });
+});
+
+function filesIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
+}
+
+function isLong(path: string): boolean {
+  return path.endsWith('.full.test.ts') || path.startsWith('test/chaos/') || fullFiles.includes(path);
+}

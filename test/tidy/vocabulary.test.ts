@@ -1,0 +1,53 @@
+// The words of clean folders, in names, comments and titles.
+import { describe, expect, it } from 'vitest';
+
+import { readSources } from './sources.ts';
+import { avoided, cleanFolders, exceptions, wordsOf } from './vocabulary.ts';
+
+interface Found {
+  path: string;
+  line: number;
+  word: string;
+  use: string;
+}
+
+const sources = readSources();
+
+describe('the vocabulary', () => {
+  it('of clean folders has no word that the field says otherwise', () => {
+    const found = sources
+      .filter(({ path }) => cleanFolders.some((prefix) => path.startsWith(prefix)))
+      .flatMap(({ path, text }) => avoidedWords(path, text))
+      .filter(({ path, word }) => !exceptions.some((known) => known.path === path && known.word === word));
+    expect(found).toEqual([]);
+  });
+
+  it('is searched in names and texts of every spelling', () => {
+    const text = ['const deadManMs = 5;', '// The dead-man limit.', "it('is over', () => undefined);", 'DEAD_MAN'];
+    expect(avoidedWords('a.ts', text.join('\n')).map(({ line, word }) => `${line} ${word}`)).toEqual([
+      '1 dead man',
+      '2 dead man',
+      '3 is over',
+      '4 dead man',
+    ]);
+    expect(avoidedWords('a.ts', 'const placeholder = deadline + rollback;')).toEqual([]);
+  });
+
+  it('names only folders and exceptions that exist', () => {
+    const unused = cleanFolders.filter((prefix) => !sources.some(({ path }) => path.startsWith(prefix)));
+    expect(unused).toEqual([]);
+    for (const { path, word } of exceptions) {
+      const source = sources.find((each) => each.path === path);
+      expect(wordsOf(source?.text ?? '')).toContain(word);
+    }
+  });
+});
+
+function avoidedWords(path: string, text: string): Found[] {
+  return text.split('\n').flatMap((content, index) =>
+    avoided.flatMap(({ words, use }) => {
+      const word = words.exec(wordsOf(content))?.[0];
+      return word === undefined ? [] : [{ path, line: index + 1, word, use }];
+    }),
+  );
+}
