@@ -101,10 +101,10 @@ async function writeNames(db: Db, workspace: string, names: BatchOutcome<AdmitIt
       })),
     )
     .onConflict((conflict) =>
-      conflict.columns(['workspace', 'name']).doUpdateSet(({ ref }) => ({
-        number: ref('excluded.number'),
-        kind: ref('excluded.kind'),
-        admission_id: ref('excluded.admission_id'),
+      conflict.columns(['workspace', 'name']).doUpdateSet((build) => ({
+        number: build.ref('excluded.number'),
+        kind: build.ref('excluded.kind'),
+        admission_id: build.ref('excluded.admission_id'),
       })),
     )
     .execute();
@@ -121,13 +121,13 @@ async function writeKeys(db: Db, workspace: string, keys: BatchOutcome<AdmitItem
       })),
     )
     .onConflict((conflict) =>
-      conflict.columns(['workspace', 'key']).doUpdateSet(({ ref }) => ({
-        number: ref('excluded.number'),
-        name: ref('excluded.name'),
-        admission_id: ref('excluded.admission_id'),
-        body_hash: ref('excluded.body_hash'),
-        at_ms: ref('excluded.at_ms'),
-        named: ref('excluded.named'),
+      conflict.columns(['workspace', 'key']).doUpdateSet((build) => ({
+        number: build.ref('excluded.number'),
+        name: build.ref('excluded.name'),
+        admission_id: build.ref('excluded.admission_id'),
+        body_hash: build.ref('excluded.body_hash'),
+        at_ms: build.ref('excluded.at_ms'),
+        named: build.ref('excluded.named'),
       })),
     )
     .execute();

@@ -2,6 +2,7 @@
 import type { Database } from './database.ts';
 import type { DeviceLogin, LoginStore } from './store.ts';
 import type { DeviceLoginTable } from './tables.ts';
+import { storable } from './text.ts';
 
 export function createLoginStore(database: Database): LoginStore {
   return {
@@ -12,7 +13,7 @@ export function createLoginStore(database: Database): LoginStore {
           .insertInto('device_logins')
           .values({
             key,
-            client: login.client,
+            client: storable(login.client),
             secret_sha256: login.secretSha256,
             expires_at_ms: login.expiresAtMs,
             ...columnsOf(login.decision),

@@ -15,7 +15,7 @@ const advisoryLock = 0x726f7065;
 
 /** `migrate: false`: refuses a database that is not up to date. CONFLICT also when the database is newer than this code. */
 export async function prepareSchema(database: Database, { migrate }: { migrate: boolean }): Promise<void> {
-  // Most starts find it up to date, and take no lock.
+  // Usually it is up to date: no lock is needed.
   const version = await database.read((db) => schemaVersion(db, database.engine));
   refuseNewer(version);
   if (version === migrations.length) return;

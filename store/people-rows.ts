@@ -5,6 +5,7 @@ import type { WorkspaceLimits } from '../domain/quota/state.ts';
 import type { Engine } from './database.ts';
 import type { Workspace } from './store.ts';
 import type { Db, TokenTable, UserTable, WorkspaceTable } from './tables.ts';
+import { storable } from './text.ts';
 
 /**
  * The workspace; changes of people and limits and admissions of one workspace wait for each other. On PostgreSQL by a lock of
@@ -105,7 +106,7 @@ export async function insertToken(db: Db, slug: string, token: Token): Promise<v
       user_name: token.user,
       user_id: token.userId,
       scopes: JSON.stringify(token.scopes),
-      name: token.name,
+      name: storable(token.name),
       created_at_ms: token.createdAtMs,
       created_by: token.createdBy,
       expires_at_ms: token.expiresAtMs,

@@ -1,9 +1,10 @@
 // Pages of jobs or clusters: all filters in one query, which an index serves at any depth.
 import { sql, type ExpressionBuilder, type ExpressionWrapper, type SqlBool } from 'kysely';
 
-import { recordOf, searchable } from './record-rows.ts';
+import { recordOf } from './record-rows.ts';
 import type { RecordKind, RecordQuery, StoredRecord } from './store.ts';
 import type { Db, Tables } from './tables.ts';
+import { searchable } from './text.ts';
 
 type Builder = ExpressionBuilder<Tables, 'records'>;
 type Condition = ExpressionWrapper<Tables, 'records', SqlBool>;

@@ -1,6 +1,7 @@
 // Rows of jobs and clusters.
 import type { RecordKind, RecordState, Startable, StoredRecord } from './store.ts';
 import type { RecordTable } from './tables.ts';
+import { searchable, storable } from './text.ts';
 
 /** What both kinds of views have. */
 export interface AnyView {
@@ -101,15 +102,9 @@ export const startableOf = (row: Pick<RecordTable, (typeof startableColumns)[num
   admittedAtMs: row.created_at_ms,
 });
 
-/** Upper and lower case are equal in a search. In JS: the lower() of SQLite knows ASCII only. */
-export const searchable = (text: string): string => storable(text).normalize('NFC').toLowerCase();
-
 /** Searches see the beginnings. An index row of PostgreSQL holds 2,704 bytes, and a UTF-16 unit takes at most 3 of them. */
 const maxSearchedName = 200;
 const maxSearchedCommand = 400;
-
-/** PostgreSQL refuses NUL in text. */
-const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}');
 
 /** Views were written by this store. One that is damaged all the same must not fail the page that it is on. */
 function viewOf<V>(text: string | null): V | null {

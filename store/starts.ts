@@ -15,7 +15,7 @@ export interface ClaimQuery {
 }
 
 export async function claim(database: Database, query: ClaimQuery): Promise<Startable[]> {
-  // Most polls find nothing: they take no lock.
+  // Usually there is nothing to claim: no lock is needed.
   const waiting = await database.read((db) => startable(db, { ...query, limit: 1 }).execute());
   if (waiting.length === 0) return [];
   return database.write(async (db) => {

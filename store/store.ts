@@ -156,7 +156,7 @@ export interface Startable {
 export interface AdmissionStore {
   /** Idempotency key, unique open name, quota, number, row, in one transaction. */
   admit(item: AdmitItem, nowMs: number): Promise<Answer<Admitted>>;
-  /** Admitted rows that nobody claims, oldest first; the claim ends by itself at `claimUntilMs`. */
+  /** Admitted rows without a claim, oldest first; the claim ends by itself at `claimUntilMs`. */
   claim(query: { limit: number; nowMs: number; claimUntilMs: number; number?: number }): Promise<Startable[]>;
   /** The workflow has started (again): idempotent. */
   started(kind: RecordKind, number: number): Promise<void>;

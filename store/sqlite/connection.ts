@@ -26,8 +26,8 @@ export function openConnection(file: string, { readOnly }: { readOnly: boolean }
   return database;
 }
 
-/** SQLite waits this long for a lock of another process. The event loop stands still meanwhile: the rest is waited for in JS. */
-const blockingTimeoutMs = 10;
+/** SQLite waits this long for a lock of another process, and blocks the event loop meanwhile: the rest is waited for in JS. */
+const blockingTimeoutMs = 2;
 /** After this, the lock of the other process is an error: a transaction takes milliseconds. */
 const lockTimeoutMs = 10_000;
 const maxStatements = 200;
@@ -85,7 +85,8 @@ function createConnection(database: DatabaseSync): DatabaseConnection {
 /** Repeats while another process has the lock. */
 export async function withLockRetry<T>(attempt: () => T | Promise<T>): Promise<T> {
   const startedAtMs = performance.now();
-  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 50)) {
+  // Short pauses: the other process has the lock for milliseconds, and may want it again at once.
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 4)) {
     try {
       return await attempt();
     } catch (error) {

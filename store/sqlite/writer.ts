@@ -9,7 +9,7 @@ import { withLockRetry } from './connection.ts';
 const maxBatchMs = 10;
 
 interface Waiting {
-  /** Runs the transaction; answers how to tell its caller. */
+  /** Runs the transaction; the answer resolves its caller. */
   run: () => Promise<() => void>;
   reject: (error: unknown) => void;
 }

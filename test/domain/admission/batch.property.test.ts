@@ -72,7 +72,7 @@ function runBatches(batches: { item: BatchRequest; nowMs: number }[][]) {
       users: usersOf(open),
     };
   }
-  return { answers, numbers, keys: [...book.keys].toSorted(), names: [...book.names].toSorted() };
+  return { answers, numbers, keys: Object.fromEntries(book.keys), names: Object.fromEntries(book.names) };
 }
 
 const usersOf = (open: BatchRequest[]): AdmissionBook['users'] =>

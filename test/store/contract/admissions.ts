@@ -42,7 +42,7 @@ export function describeAdmissions(backend: Backend): void {
       expect(codeOf(await stores().store.admissions.admit(anItem('missing'), startMs))).toBe('NOT_FOUND');
     });
 
-    it('refuse names that look like those of numbers', async () => {
+    it('refuse names in the form of default names', async () => {
       const { slug } = await addWorkspace(stores().store);
       const answer = await stores().store.admissions.admit(anItem(slug, { name: 'cluster-7' }), startMs);
       expect(codeOf(answer)).toBe('VALIDATION');

@@ -58,7 +58,7 @@ export function describeLists(backend: Backend): void {
       expect(await numbersOf(store, { workspace }, 'clusters')).toEqual([]);
     });
 
-    it('tell clusters of jobs from clusters of their own', async () => {
+    it('separate clusters of jobs from clusters of their own', async () => {
       const { store } = stores();
       const { slug: workspace } = await addWorkspace(store);
       const dask = await opened(store, workspace, { kind: 'cluster' });

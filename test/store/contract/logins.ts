@@ -33,6 +33,13 @@ export function describeLogins(backend: Backend): void {
       expect(await stores().store.logins.decide(key, { approved: false }, startMs)).toBe(false);
     });
 
+    it('keep any description of their client', async () => {
+      const { store } = stores();
+      const key = unique('login');
+      await store.logins.begin(key, { ...aLogin(), client: 'a\0b' }, startMs);
+      expect(await store.logins.find(key, startMs)).toEqual({ ...aLogin(), client: 'a\u{fffd}b' });
+    });
+
     it('can be denied', async () => {
       const { store } = stores();
       const key = unique('login');
