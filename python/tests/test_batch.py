@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +199,13 @@ def test_lists_go_across_pages(jobs: JobsStandIn) -> None:
         batch.list_jobs(0)
     jobs.tasks = [{"id": 4, "state": "done"}]
     assert batch.tasks(5) == jobs.tasks
+
+
+def test_lists_are_filtered_by_the_server(jobs: JobsStandIn) -> None:
+    since = datetime(2026, 11, 22, 10, tzinfo=timezone.utc)
+    assert batch.list_jobs(5, status=["done", "error"], user="ada", since=since, until="2h", search="50%") == []
+    sent = {"status": ["done,error"], "user": ["ada"], "since": ["2026-11-22T10:00:00.000Z"], "until": ["2h"]}
+    assert jobs.asked("/v1/jobs")[-1] == {**sent, "q": ["50%"], "limit": ["5"]}
 
 
 def test_waiting_ends_with_the_job_whatever_its_end(jobs: JobsStandIn) -> None:

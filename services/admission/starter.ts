@@ -69,6 +69,8 @@ export function createStarter(
     isWanted = true;
     filling ??= fillOnce().finally(() => {
       filling = null;
+      // Wanted again between the end of the loop and now.
+      if (isWanted) void fill();
     });
     return filling;
   };
