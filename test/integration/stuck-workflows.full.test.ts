@@ -28,7 +28,7 @@ import {
   changedFixture as workflowsPath,
   dieInTask,
   fixture,
-  standStill,
+  makeStuck,
   updatesLast,
   withWorker,
 } from '../support/stuck.ts';
@@ -95,7 +95,7 @@ describe('the check for stuck workflows', () => {
   it('resets what the known fault stopped, once, and nothing else', async () => {
     const faulty = scene({ workflowsPath });
     const right = scene({ workflowsPath: fixture, interceptors: updatesLast });
-    await standStill(faulty, 'cluster/7');
+    await makeStuck(faulty, 'cluster/7');
     await temporal.client.workflow.start('timed', { taskQueue, workflowId: 'cluster/8', workflowTaskTimeout: 1_000 });
     expect(await withWorker(right, () => note('cluster/8'))).toBe(1);
     const worker = await Worker.create({
@@ -142,7 +142,7 @@ describe('the check for stuck workflows', () => {
 
   it('finds the known fault by a replay when the server has kept no word of it', async () => {
     const faulty = scene({ workflowsPath });
-    await standStill(faulty, 'cluster/9');
+    await makeStuck(faulty, 'cluster/9');
     await handleOf('cluster/9').signal('wake');
     // Of a workflow task the server writes down the first failure alone, and that was a time-out.
     await dieInTask(faulty, 'cluster/9');

@@ -4,7 +4,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../support/eventually.ts';
-import { afterDeath, fixture as workflowsPath, standStill, updatesLast, withWorker } from '../support/stuck.ts';
+import { afterDeath, fixture as workflowsPath, makeStuck, updatesLast, withWorker } from '../support/stuck.ts';
 import type { Scene } from '../support/stuck.ts';
 import { sharedTemporal } from '../support/shared-temporal.ts';
 import type { TestTemporal } from '../support/temporal-server.ts';
@@ -30,12 +30,12 @@ describe('an update', () => {
 
   it('to a worker that has forgotten the workflow leaves a history that replays', async () => {
     const code = { workflowsPath, interceptors: updatesLast };
-    await standStill(scene('forgotten', code), 'forgotten');
+    await makeStuck(scene('forgotten', code), 'forgotten');
     await expect(replay('forgotten', code)).resolves.toBeUndefined();
   });
 
   it('without the interceptor leaves one that does not, which is the fault that it is for', async () => {
-    await standStill(scene('stuck', { workflowsPath }), 'stuck');
+    await makeStuck(scene('stuck', { workflowsPath }), 'stuck');
     await expect(replay('stuck', { workflowsPath })).rejects.toThrow('Update machine does not handle this event');
   });
 

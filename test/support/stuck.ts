@@ -25,7 +25,7 @@ export interface Scene {
  * A first workflow task without commands, then an update to a worker that has forgotten the workflow: both are worked off
  * together, and no replay does that. Without the interceptor, the workflow stands still from then on.
  */
-export async function standStill(scene: Scene, workflowId: string, memo: Record<string, string> = {}): Promise<void> {
+export async function makeStuck(scene: Scene, workflowId: string, memo: Record<string, string> = {}): Promise<void> {
   const handle = await start(scene, 'noted', workflowId, memo);
   await withWorker(scene, () => began(scene, workflowId, 'workflowTaskCompletedEventAttributes'));
   await withWorker(scene, () => handle.executeUpdate<number, []>('note'));
