@@ -1,4 +1,4 @@
-// `npm test` and, with --all, `npm run test:all`: the parts of a run one after the other. Prints the counts of each part and,
+// `npm test` and, with --all, `npm run test:all`: the parts of a run one after the other; names of parts choose some of them. Prints the counts of each part and,
 // as the last line, the counts of everything. Exit code 1 when anything failed, or when nothing ran.
 import { randomInt } from 'node:crypto';
 
@@ -37,9 +37,14 @@ function theRest(): Part[] {
   ];
 }
 
-async function main(isAll: boolean): Promise<void> {
+async function main([first, ...rest]: string[]): Promise<void> {
+  const isAll = first === '--all';
+  const chosen = isAll ? rest : [first, ...rest].filter((name) => name !== undefined);
+  const all = isAll ? theRest() : usual;
+  const unknown = chosen.filter((name) => !all.some(([known]) => known === name));
+  if (unknown.length > 0) throw new Error(`no part ${unknown.join(', ')}: ${all.map(([name]) => name).join(', ')}`);
   const results: [name: string, counts: Counts, seconds: number][] = [];
-  for (const [name, run] of isAll ? theRest() : usual) {
+  for (const [name, run] of all.filter(([known]) => chosen.length === 0 || chosen.includes(known))) {
     console.log(`\n== ${name}`);
     const startedAtMs = performance.now();
     const counts = await run();
@@ -96,4 +101,4 @@ async function script(name: string, path: string): Promise<Counts> {
   return { ...counts, failures: counts.failed > 0 ? [`${name}: see its output above`] : [] };
 }
 
-await main(process.argv.includes('--all'));
+await main(process.argv.slice(2));
