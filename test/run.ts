@@ -29,9 +29,14 @@ function theRest(): Part[] {
       'dask-older',
       () => runVitestProject('integration', { filters: ['test/dask'], env: { ROPEWALK_TEST_DASK: 'older' } }),
     ],
-    // One kill of each kind, and a sample of the kill matrix. `npm run chaos` kills three of each kind, `npm run test:chaos`
+    // Kills of each process and of all at once.
+    ['crash', () => runVitestProject('chaos', { filters: ['test/chaos/crash', 'test/chaos/matrix-ledger'] })],
+    // Crashes of Dask clusters, and a sample of the kill matrix; `npm run chaos` kills three of each kind, `npm run test:chaos`
     // runs the whole matrix.
-    ['chaos', () => runVitestProject('chaos')],
+    [
+      'chaos',
+      () => runVitestProject('chaos', { filters: ['test/chaos/dask', 'test/chaos/matrix.', 'test/chaos/matrix-aws'] }),
+    ],
     ['mutation', () => script('mutation', 'test/mutation/main.ts')],
     ['images', images],
   ];
