@@ -1,5 +1,6 @@
 // The view of a job or cluster whose workflow has not written one yet, or never will: from its row, and from its
 // specification where that was read.
+import { blankCluster, blankDask, blankJob } from '../contracts/blank-views.ts';
 import type { ClusterView, DaskView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import type { Reason } from '../domain/reason.ts';
@@ -8,37 +9,15 @@ import type { JobSpec } from '../schema/job-spec.ts';
 import type { StoredRecord } from '../store/store.ts';
 
 export function pendingJob(record: StoredRecord<JobView>, spec: JobSpec | null): JobView {
-  const { command = record.command, taskCount: total = 0, array = '0', provider = '', machines } = spec?.settings ?? {};
-  const status = statusOf(record, jobStatuses);
-  return {
-    number: record.number,
-    workspace: record.workspace,
-    name: record.name,
-    command,
-    user: record.user,
-    status,
-    reason: reasonOf(record),
-    tasks: {
-      total,
-      pending: status === 'pending' ? total : 0,
-      assigned: 0,
-      running: 0,
-      done: 0,
-      error: 0,
-      cancelled: 0,
-    },
-    counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },
-    array,
-    instances: record.instances,
-    submittedAtMs: record.createdAtMs,
-    startedAtMs: null,
-    endedAtMs: record.endedAtMs,
-    recentErrors: [],
-    pagesWritten: 0,
-    privateToCreator: record.privateToCreator,
-    provider,
+  const { number, workspace, name, user, instances, privateToCreator, endedAtMs } = record;
+  const { command = record.command, taskCount = 0, array = '0', provider = '', machines } = spec?.settings ?? {};
+  return blankJob({
+    ...{ number, workspace, name, user, command, instances, privateToCreator, provider, array, taskCount, endedAtMs },
     region: machines?.region ?? null,
-  };
+    status: statusOf(record, jobStatuses),
+    reason: reasonOf(record),
+    submittedAtMs: record.createdAtMs,
+  });
 }
 
 export function pendingCluster(
@@ -49,47 +28,18 @@ export function pendingCluster(
     dask = null,
   }: { provider?: string; region?: string | null; dask?: DaskView | null } = {},
 ): ClusterView {
-  return {
-    number: record.number,
-    workspace: record.workspace,
-    name: record.name,
-    job: record.job,
-    user: record.user,
+  const { number, workspace, name, job, user, instances: target, createdAtMs, endedAtMs } = record;
+  return blankCluster({
+    ...{ number, workspace, name, job, user, target, provider, region, dask, createdAtMs, endedAtMs },
     status: statusOf(record, clusterStatuses),
     reason: reasonOf(record),
-    target: record.instances,
-    provider,
-    instances: [],
-    failures: [],
-    events: [],
-    createdAtMs: record.createdAtMs,
-    readyAtMs: null,
-    endedAtMs: record.endedAtMs,
-    launched: 0,
-    terminated: 0,
-    region,
-    waiting: null,
-    dask,
-  };
+  });
 }
 
 /** What the specification of a cluster says of its Dask. */
 export function pendingDask({ settings, caRef }: ClusterSpec): DaskView {
   const { privateToCreator, noClientTimeoutMs } = settings.dask;
-  return {
-    orders: { version: 0, schedulerAddress: null, drain: [], stop: null },
-    report: null,
-    reportedAtMs: null,
-    idleSinceMs: null,
-    unresponsiveSinceMs: null,
-    adaptive: null,
-    workersWanted: settings.instances - 1,
-    workersStarted: 0,
-    workersErrored: 0,
-    privateToCreator,
-    noClientTimeoutMs,
-    caRef,
-  };
+  return blankDask({ workersWanted: settings.instances - 1, privateToCreator, noClientTimeoutMs, caRef });
 }
 
 /** The cluster of an open job before its first view, which makes its row. Null for none: an ended job starts no cluster. */

@@ -5,6 +5,7 @@ import { isVacating } from '../../domain/cluster/slots.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { stagesOf } from '../../domain/cluster/stages.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
+import { blankCluster } from '../../contracts/blank-views.ts';
 import type { ClusterInput, ClusterView, DaskView, WaitingView } from '../../contracts/cluster.ts';
 
 export function viewCluster(state: ClusterState, input: ClusterInput): ClusterView {
@@ -82,29 +83,11 @@ function viewDask(state: ClusterState): DaskView | null {
 }
 
 /** Before the specification has been read, only what admission knew. */
-export function pendingCluster(input: ClusterInput, createdAtMs: number): ClusterView {
-  return {
-    number: input.number,
-    workspace: input.workspace,
-    name: input.name,
-    job: null,
-    user: input.user,
-    status: 'pending',
-    reason: null,
-    target: 0,
-    provider: '',
-    instances: [],
-    failures: [],
-    events: [],
-    createdAtMs,
-    readyAtMs: null,
-    endedAtMs: null,
-    launched: 0,
-    terminated: 0,
-    region: null,
-    waiting: null,
-    dask: null,
-  };
+export function pendingCluster({ number, workspace, name, user }: ClusterInput, createdAtMs: number): ClusterView {
+  return blankCluster({
+    ...{ number, workspace, name, user, job: null, target: 0, provider: '', region: null, dask: null },
+    ...{ status: 'pending', reason: null, createdAtMs, endedAtMs: null },
+  });
 }
 
 /** Markdown for the Temporal UI; it costs no history event. */

@@ -1,6 +1,7 @@
 // A job as people see it: over HTTP, in the archive, and in the Temporal UI.
 import type { JobState } from '../../domain/job/state.ts';
 import { summarizeJob } from '../../domain/job/view.ts';
+import { blankJob } from '../../contracts/blank-views.ts';
 import type { JobInput, JobView } from '../../contracts/job.ts';
 
 export function viewJob(state: JobState, input: JobInput): JobView {
@@ -26,28 +27,11 @@ export function viewJob(state: JobState, input: JobInput): JobView {
 }
 
 /** Before the specification has been read, only what admission knew. */
-export function pendingView(input: JobInput): JobView {
-  return {
-    number: input.number,
-    workspace: input.workspace,
-    name: input.name,
-    command: '',
-    user: input.user,
-    status: 'pending',
-    reason: null,
-    tasks: { total: 0, pending: 0, assigned: 0, running: 0, done: 0, error: 0, cancelled: 0 },
-    counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },
-    array: '',
-    provider: '',
-    region: null,
-    instances: 0,
-    submittedAtMs: 0,
-    startedAtMs: null,
-    endedAtMs: null,
-    recentErrors: [],
-    pagesWritten: 0,
-    privateToCreator: input.privateToCreator,
-  };
+export function pendingView({ number, workspace, name, user, privateToCreator }: JobInput): JobView {
+  return blankJob({
+    ...{ number, workspace, name, user, privateToCreator, command: '', array: '', taskCount: 0, instances: 0 },
+    ...{ provider: '', region: null, status: 'pending', reason: null, submittedAtMs: 0, endedAtMs: null },
+  });
 }
 
 /** Markdown for the Temporal UI; it costs no history event. */
