@@ -1,6 +1,6 @@
 // `ropewalk reconcile`: compares the database with workflows now, as the schedule does every few minutes, and prints the
 // report. It decides nothing itself: the workflow does, with the settings that the schedule has.
-import { type Client, ScheduleNotFoundError, WorkflowFailedError } from '@temporalio/client';
+import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 
 import { controlQueue } from '../contracts/flush.ts';
 import {
@@ -12,10 +12,10 @@ import {
   reconcileType,
 } from '../contracts/reconcile.ts';
 import { RopewalkError } from '../domain/errors.ts';
-import { workflowTaskTimeoutMs } from '../domain/limits.ts';
 import { plural } from './plural.ts';
 import { hasPoller } from './pollers.ts';
 import { reporting, type Said } from './report.ts';
+import { runNow, unfinished } from './run-now.ts';
 import { withTemporal } from './temporal.ts';
 
 export interface ReconcileOptions {
@@ -72,29 +72,12 @@ async function scheduledInput(client: Client, namespace: string): Promise<Reconc
 async function run(client: Client, input: ReconcileInput): Promise<ReconcileReport> {
   const { dryRun } = input;
   const workflowId = dryRun ? reconcileDryRunId : reconcileNowId;
+  const summary = `${dryRun ? 'Dry run of the comparison' : 'Comparison'} of the database with workflows, by hand`;
   try {
-    const handle = await client.workflow.start<(input: ReconcileInput) => Promise<ReconcileReport>>(reconcileType, {
-      workflowId,
-      taskQueue: controlQueue,
-      workflowTaskTimeout: workflowTaskTimeoutMs,
-      workflowRunTimeout: waitMs,
-      // Another operator may have just asked the same.
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      args: [input],
-      staticSummary: `${dryRun ? 'Dry run of the comparison' : 'Comparison'} of the database with workflows, by hand`,
-    });
-    return await handle.result();
+    return await runNow(client, { type: reconcileType, workflowId, input, waitMs, summary });
   } catch (error) {
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    const reason = error.cause?.cause ?? error.cause;
-    throw new RopewalkError(
-      {
-        code: 'UNAVAILABLE',
-        message: `the comparison did not finish: ${reason instanceof Error ? reason.message : error.message}`,
-        hint: `It needs a Temporal worker that can reach the database. The Temporal UI shows ${workflowId}.`,
-      },
-      { cause: error },
-    );
+    const hint = `It needs a Temporal worker that can reach the database. The Temporal UI shows ${workflowId}.`;
+    throw unfinished(error, { what: 'the comparison', hint });
   }
 }
 

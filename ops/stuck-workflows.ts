@@ -10,9 +10,9 @@ import {
   type StuckWorkflowsReport,
   stuckWorkflowsType,
 } from '../contracts/stuck-workflows.ts';
-import { workflowTaskTimeoutMs } from '../domain/limits.ts';
 import { namespaceOwner } from './init/claim.ts';
 import { hasPoller } from './pollers.ts';
+import { runNow } from './run-now.ts';
 
 /** Null when no deployment has claimed the namespace, or no Temporal worker polls it. */
 export async function findStuckWorkflows(
@@ -21,20 +21,10 @@ export async function findStuckWorkflows(
 ): Promise<StuckWorkflowsReport | null> {
   const deploymentId = await namespaceOwner(client);
   if (deploymentId === null || !(await hasPoller(client, controlQueue, 'workflows'))) return null;
-  const handle = await client.workflow.start<(input: StuckWorkflowsInput) => Promise<StuckWorkflowsReport>>(
-    stuckWorkflowsType,
-    {
-      workflowId: autoReset ? stuckWorkflowsNowId : stuckWorkflowsDryRunId,
-      taskQueue: controlQueue,
-      workflowTaskTimeout: workflowTaskTimeoutMs,
-      workflowRunTimeout: waitMs,
-      // Another operator may have just asked the same.
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      args: [{ deploymentId, autoReset }],
-      staticSummary: `${autoReset ? 'Finds and resets' : 'Finds'} stuck workflows, asked for by hand`,
-    },
-  );
-  return handle.result();
+  const input: StuckWorkflowsInput = { deploymentId, autoReset };
+  const workflowId = autoReset ? stuckWorkflowsNowId : stuckWorkflowsDryRunId;
+  const summary = `${autoReset ? 'Finds and resets' : 'Finds'} stuck workflows, asked for by hand`;
+  return runNow(client, { type: stuckWorkflowsType, workflowId, input, waitMs, summary });
 }
 
 /**

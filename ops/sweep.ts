@@ -1,10 +1,8 @@
 // `ropewalk sweep`: runs the scheduled sweeps of a namespace now, or shows what they would do. It decides nothing itself:
 // the workflow that the schedule runs does, with the settings that the schedule has.
-import { type Client, WorkflowFailedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { workflowTaskTimeoutMs } from '../domain/limits.ts';
-import { controlQueue } from '../contracts/flush.ts';
 import {
   sweepDryRunId,
   type SweepInput,
@@ -15,6 +13,7 @@ import {
 } from '../contracts/sweep.ts';
 import { plural } from './plural.ts';
 import { reporting, type Said } from './report.ts';
+import { runNow, unfinished } from './run-now.ts';
 import { withTemporal } from './temporal.ts';
 
 export interface SweepOptions {
@@ -67,29 +66,12 @@ async function scheduledSweeps(client: Client, namespace: string): Promise<Sweep
 async function sweepNow(client: Client, input: SweepInput): Promise<SweepReport> {
   const { providerQueue, dryRun } = input;
   const workflowId = dryRun ? sweepDryRunId(providerQueue) : sweepNowId(providerQueue);
+  const summary = `${dryRun ? 'Dry run of the sweep' : 'Sweep'} of ${providerQueue}, asked for by hand`;
   try {
-    const handle = await client.workflow.start<(input: SweepInput) => Promise<SweepReport>>(sweepType, {
-      workflowId,
-      taskQueue: controlQueue,
-      workflowTaskTimeout: workflowTaskTimeoutMs,
-      workflowRunTimeout: waitMs,
-      // Another operator may have just asked the same.
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      args: [input],
-      staticSummary: `${dryRun ? 'Dry run of the sweep' : 'Sweep'} of ${providerQueue}, asked for by hand`,
-    });
-    return await handle.result();
+    return await runNow(client, { type: sweepType, workflowId, input, waitMs, summary });
   } catch (error) {
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    const reason = error.cause?.cause ?? error.cause;
-    throw new RopewalkError(
-      {
-        code: 'UNAVAILABLE',
-        message: `the sweep of ${providerQueue} did not finish: ${reason instanceof Error ? reason.message : error.message}`,
-        hint: `It needs a Temporal worker, also on the host of ${providerQueue}. The Temporal UI shows ${workflowId}.`,
-      },
-      { cause: error },
-    );
+    const hint = `It needs a Temporal worker, also on the host of ${providerQueue}. The Temporal UI shows ${workflowId}.`;
+    throw unfinished(error, { what: `the sweep of ${providerQueue}`, hint });
   }
 }
 
