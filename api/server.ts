@@ -1,5 +1,5 @@
 // The API process: reads its environment, wires the ports, listens (on loopback unless told otherwise), and drains when it
-// is told to end. It starts while Temporal is unavailable: that connection is made when it is first needed. It does not start
+// gets SIGTERM. It starts while Temporal is unavailable: that connection is made when it is first needed. It does not start
 // without its database.
 import { access, constants, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';

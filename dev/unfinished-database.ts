@@ -22,7 +22,7 @@ export async function moveUnfinishedAside(database: string): Promise<string | nu
 const systemNamespace = 'temporal-system';
 const serverNamespaces = ['default', systemNamespace];
 
-/** A file that cannot be read is not called unfinished: somebody may know what it holds. */
+/** A file that cannot be read is not called unfinished: its owner may know what it holds. */
 function isUnfinished(path: string): boolean {
   try {
     const database = new DatabaseSync(path, { readOnly: true });

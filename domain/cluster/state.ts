@@ -241,7 +241,7 @@ export interface ClusterState {
   events: { atMs: number; code: string; text: string; by?: string }[];
   /** Numbers of the newest requests of each kind; absent until there was a numbered one. */
   asked?: { scale?: number; adapt?: number };
-  /** The usage that its reservation was last told; absent until it was asked for another size. */
+  /** The usage that was last written to its reservation; absent until it was asked for another size. */
   usageNoted?: Usage;
   projection: Projection;
   terminated: number;

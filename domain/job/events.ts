@@ -111,7 +111,7 @@ export function nextWake(state: JobState): Wake | null {
   const shrink = shrinkMs === null ? null : { atMs: shrinkMs, what: 'release of idle instances at' };
   const lease = nextLeaseEnd(state);
   const next = earliest([lease, nextTimeout(state), shrink]);
-  // Array syntax may be long, and is read only where somebody sees the text.
+  // Array syntax may be long, and is read only where its text is shown.
   if (lease === null || next !== lease) return next;
   return { ...lease, what: `lease of task ${parseArray(state.settings.array).idAt(lease.task)} ends at` };
 }

@@ -14,7 +14,7 @@ import { createOrderDesk } from '../../agent/dask/order-subscription.ts';
 import type { Session } from '../../agent/api-client/session.ts';
 import { createReports } from '../../agent/api-client/reports.ts';
 import type { DrainNews } from '../../agent/api-client/reports.ts';
-import { reportOf, tellAtMs } from '../../agent/dask/scheduler/report.ts';
+import { reportAtMs, reportOf } from '../../agent/dask/scheduler/report.ts';
 import { outside } from '../../providers/local/environment.ts';
 import { reportRequest, schedulerReport } from '../../schema/agent.ts';
 import type { Orders, ReportRequest } from '../../schema/agent.ts';
@@ -35,10 +35,10 @@ const busy: Partial<SchedulerState> = { idleSinceMs: null, tasks: { ...quietTask
 
 describe('a scheduler`s state', () => {
   const after = (before: Partial<SchedulerState>, now: Partial<SchedulerState>): number =>
-    tellAtMs({ atMs: 100_000, state: state(before) }, state(now)) - 100_000;
+    reportAtMs({ atMs: 100_000, state: state(before) }, state(now)) - 100_000;
 
   it('is told at once the first time, and never again while nothing changes', () => {
-    expect(tellAtMs(null, state())).toBe(0);
+    expect(reportAtMs(null, state())).toBe(0);
     expect(after({}, {})).toBe(Number.POSITIVE_INFINITY);
     expect(after(busy, busy)).toBe(Number.POSITIVE_INFINITY);
     // Of a worker, its memory changes all the time; the order of workers means nothing.

@@ -1,17 +1,17 @@
-// What of a scheduler's state is worth telling the control plane, and when. Pure. Each report costs the cluster's workflow a
-// few events of its history, so that changes are told and not samples: what its rules act on soon, mere counts rarely.
+// What of a scheduler's state is reported to the control plane, and when. Pure. Each report costs the cluster's workflow a few
+// events of its history, so changes are reported and not samples: what the cluster's rules act on soon, mere counts rarely.
 import type { SchedulerState } from './messages.ts';
 import type { SchedulerReport } from '../../api-client/reports.ts';
 
 /** The last report: what it said, and when. */
-export interface Told {
+export interface LastReport {
   atMs: number;
   state: SchedulerState;
 }
 
 /** A cluster's clocks of idleness and of clients, and its adaptive scaling, follow within this. */
 const urgentAfterMs = 1_000;
-/** Short tasks make a scheduler idle many times a minute. It loses nothing: since when it is idle is told too. */
+/** Short tasks make a scheduler idle many times a minute. Nothing is lost: a report also says since when it is idle. */
 const idleAfterMs = 5_000;
 /** Wishes for fewer workers are only followed after a minute. */
 const fewerAfterMs = 10_000;
@@ -21,20 +21,20 @@ const maxWorkers = 2_000;
 /** The control plane takes 256 KiB with all that belongs to a report. */
 const maxWorkersBytes = 192 * 1024;
 
-/** When the state should be told; Infinity when the last report says all that matters. */
-export function tellAtMs(told: Told | null, state: SchedulerState): number {
-  if (told === null) return 0;
-  const before = told.state;
+/** When the state should be reported; Infinity when the last report says all that matters. */
+export function reportAtMs(last: LastReport | null, state: SchedulerState): number {
+  if (last === null) return 0;
+  const before = last.state;
   const becameBusy = state.idleSinceMs === null && before.idleSinceMs !== null;
   const isUrgent =
     becameBusy ||
     state.clients !== before.clients ||
     state.adaptiveTarget > before.adaptiveTarget ||
     membersOf(state) !== membersOf(before);
-  if (isUrgent) return told.atMs + urgentAfterMs;
-  if (state.idleSinceMs !== null && state.idleSinceMs !== before.idleSinceMs) return told.atMs + idleAfterMs;
-  if (state.adaptiveTarget < before.adaptiveTarget) return told.atMs + fewerAfterMs;
-  if (countsOf(state) !== countsOf(before)) return told.atMs + countsAfterMs;
+  if (isUrgent) return last.atMs + urgentAfterMs;
+  if (state.idleSinceMs !== null && state.idleSinceMs !== before.idleSinceMs) return last.atMs + idleAfterMs;
+  if (state.adaptiveTarget < before.adaptiveTarget) return last.atMs + fewerAfterMs;
+  if (countsOf(state) !== countsOf(before)) return last.atMs + countsAfterMs;
   return Number.POSITIVE_INFINITY;
 }
 

@@ -1,8 +1,8 @@
 // Carries out what report.ts decides: looks at the scheduler's state when it has changed, and reports in time.
 import type { SchedulerState } from './messages.ts';
 import type { Reports } from '../../api-client/reports.ts';
-import { reportOf, shortened, tellAtMs } from './report.ts';
-import type { Told } from './report.ts';
+import { reportOf, shortened, reportAtMs } from './report.ts';
+import type { LastReport } from './report.ts';
 
 export interface SchedulerWatch {
   /** The state may have changed. */
@@ -11,20 +11,20 @@ export interface SchedulerWatch {
 }
 
 export function watchScheduler(state: () => SchedulerState | null, reports: Reports): SchedulerWatch {
-  let told: Told | null = null;
+  let last: LastReport | null = null;
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => {
     clearTimeout(timer);
     const latest = state();
     if (latest === null) return;
-    const waitMs = tellAtMs(told, latest) - performance.now();
+    const waitMs = reportAtMs(last, latest) - performance.now();
     if (waitMs <= 0) reports.scheduler((refusals) => shortened(make(latest), refusals));
     else if (waitMs !== Number.POSITIVE_INFINITY) timer = setTimeout(look, waitMs);
   };
   /** With what is true when the report goes out. */
   const make = (fallback: SchedulerState): ReturnType<typeof reportOf> => {
-    told = { atMs: performance.now(), state: state() ?? fallback };
-    return reportOf(told.state, told.atMs);
+    last = { atMs: performance.now(), state: state() ?? fallback };
+    return reportOf(last.state, last.atMs);
   };
   return { look, close: () => clearTimeout(timer) };
 }
