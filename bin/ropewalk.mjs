@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --
-// Starts the `ropewalk` command with Node 24, whichever Node (20 or later) runs this file. Plain JavaScript, no packages.
+// Runs the `ropewalk` command with Node 24, also when an older Node (20 or later) runs this file. Plain JavaScript, no packages.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module from 'node:module';
@@ -12,8 +12,8 @@ const node = join(root, 'node_modules', 'node', 'bin', process.platform === 'win
 const current = Number(process.versions.node.split('.')[0]);
 
 if (current >= 24) {
-  // Stripping and compiling all files is most of what a short command costs. Beside the packages, whoever may write there
-  // could as well change those; where we may not, there is no cache.
+  // Type stripping and compilation take most of the time of a short command. The cache is beside the packages: a user who can write
+  // there can change the packages too. Where this user cannot write, there is no cache.
   module.enableCompileCache(join(root, 'node_modules', '.cache', 'ropewalk', 'compiled'));
   const { main: run } = await import('../cli/main.ts');
   process.exitCode = await run();
@@ -29,9 +29,9 @@ if (current >= 24) {
 
 /** The exit code of the command; 128 + n when a signal ended it, as shells count. */
 async function runWith(program) {
-  // Without the `--` Node looks through the whole line for its own --env-file, which is also an option of ours.
+  // Without `--` Node searches all arguments for its own option --env-file, which is also an option of `batch run`.
   const child = spawn(program, ['--', fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  // A terminal sends Ctrl-C to the child as well; the command takes two signals at once for one.
+  // A terminal sends Ctrl-C to the child too; the command counts two signals at the same time as one.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => child.kill(name));
   return new Promise((resolve, reject) => {
     child.on('error', reject);

@@ -12,9 +12,9 @@ export interface LimitFlags {
 
 export function withLimits(command: Command): Command {
   return command
-    .option('--running <n>', 'maximum of open jobs and clusters', parseAmount)
-    .option('--instances <n>', 'maximum of instances', parseAmount)
-    .option('--vcpus <n>', 'maximum of vCPUs', parseAmount);
+    .option('--running <n>', 'maximum number of open jobs and clusters', parseAmount)
+    .option('--instances <n>', 'maximum number of instances', parseAmount)
+    .option('--vcpus <n>', 'maximum number of vCPUs', parseAmount);
 }
 
 /** Only the given limits. */

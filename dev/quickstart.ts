@@ -35,9 +35,9 @@ async function main(): Promise<number> {
     console.error(stack.output());
   }
   const isClean = await finish(home, stack);
-  if (values.keep) console.log(`The job is kept. To look at it again: ROPEWALK_HOME=${home} npm start`);
+  if (values.keep) console.log(`The job is kept. To see it again: ROPEWALK_HOME=${home} npm start`);
   else if (code !== 1) await rm(home, { recursive: true, force: true });
-  else console.error(`Its home is kept for you to look at: ${home}`);
+  else console.error(`Its home is kept for inspection: ${home}`);
   return isClean ? code : 1;
 }
 
@@ -64,7 +64,7 @@ const ready = z.object({ apiUrl: z.string(), uiUrl: z.string().nullable(), pids:
 
 interface Stack {
   child: ChildProcess;
-  /** The last of what it printed. */
+  /** The last part of its output. */
   output: () => string;
   exited: Promise<number>;
 }
@@ -74,7 +74,7 @@ function startStack(home: string, env: Record<string, string>): Stack {
     cwd: repository,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A Ctrl-C in the terminal comes to us alone, and we end the stack in order.
+    // A Ctrl-C in the terminal reaches only this process, which stops the stack in order.
     detached: true,
   });
   let text = '';
@@ -93,15 +93,15 @@ async function whenReady(home: string, stack: Stack): Promise<z.infer<typeof rea
   for (;;) {
     const text = await readTextOrNull(path);
     const info = text === null ? null : ready.parse(JSON.parse(text));
-    // With --keep, that of a killed earlier run lies there until this one has taken the home.
+    // With --keep, the file of an earlier, killed run exists until this run has locked the home.
     if (info !== null && info.pids['dev'] === stack.child.pid) return info;
-    if (stack.child.exitCode !== null || stack.child.signalCode !== null) throw new Error('the stack ended by itself');
+    if (stack.child.exitCode !== null || stack.child.signalCode !== null) throw new Error('the stack ended');
     if (Date.now() > deadline) throw new Error(`the stack was not ready within ${readyWithinMs / 1000} s`);
     await sleep(50);
   }
 }
 
-/** Ends the stack in order; false, with a list, when a process of it is left. */
+/** Stops the stack. Returns false, after printing a list, when a process of it is left. */
 async function finish(home: string, stack: Stack): Promise<boolean> {
   console.log('\nStopping what was started');
   stack.child.kill('SIGTERM');
@@ -122,7 +122,7 @@ function onInterrupt(stack: Stack): Promise<number> {
   });
 }
 
-/** The user's own settings must not reach into the quickstart: it uses its own server, home and token. */
+/** Without the user's settings: the quickstart uses its own server, home and token. */
 function quickstartEnv(home: string): Record<string, string> {
   const entries = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || /^(ROPEWALK_|TEMPORAL_(?!CLI$))/.test(name) ? [] : [[name, value] as const],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Sums up one weather station's year. One task of a batch job handles one file: task n takes the nth file of weather/.
+# Summarises a year of one weather station. Each task of the batch job handles one file: task n the nth file of weather/.
 #
 #   ropewalk batch run --wait --array 0-11 --upload examples/weather examples/station_summary.py
 #

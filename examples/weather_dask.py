@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# The warmest and coldest day of all weather stations, computed on a Dask cluster.
+# Computes the warmest and coldest day of all weather stations on a Dask cluster.
 #
 #   ropewalk cluster create --workers 2 --name weather --wait
 #   ropewalk cluster exec 2 -- python examples/weather_dask.py examples/weather
@@ -13,7 +13,7 @@ from distributed import Client
 
 
 def summarise(station: str, text: str) -> dict:
-    """One year of one station. The file's text travels with the call, so the workers need no access to our files."""
+    """One year of one station. The file's text is an argument of the call, so workers need no access to local files."""
     days = list(csv.DictReader(text.splitlines()))
     return {
         "station": station,
@@ -25,7 +25,7 @@ def summarise(station: str, text: str) -> dict:
 
 
 def extremes(stations: list) -> dict:
-    """The one step that needs all results; it runs on the cluster too, where they already lie."""
+    """The step that needs all results. It runs on the cluster, where the results are."""
     return {
         "days": sum(station["days"] for station in stations),
         "warmest": max((*station["max"], station["station"]) for station in stations),

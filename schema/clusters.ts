@@ -51,8 +51,8 @@ export const createCluster = z.strictObject({
   drainTimeout: durationInput.default('2 minutes'),
   /** How long an instance may be silent before it is looked into. */
   lease: durationInput.default('9 minutes'),
-  /** After this long without an answer from the control plane an instance ends by itself; 30 minutes unless given. */
-  deadMan: durationInput.optional(),
+  /** An instance ends itself after this long without an answer from the control plane; 30 minutes by default. */
+  watchdogTimeout: durationInput.optional(),
   /** Others see that it is there and how it stands; all else of it is its creator's alone. */
   privateToCreator: z.boolean().default(false),
 });

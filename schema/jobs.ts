@@ -50,8 +50,8 @@ export const createJob = z.strictObject({
   jobTimeout: durationInput.optional(),
   /** How long an instance may be silent before its task is looked into. */
   lease: durationInput.optional(),
-  /** After this long without an answer from the control plane an instance ends by itself; 30 minutes unless given. */
-  deadMan: durationInput.optional(),
+  /** An instance ends itself after this long without an answer from the control plane; 30 minutes by default. */
+  watchdogTimeout: durationInput.optional(),
   /** Others see that it is there and how it stands; its command, tasks, events and output are its creator's alone. */
   privateToCreator: z.boolean().default(false),
   /** Further options by their command-line name, e.g. `memory`: answered as warnings, or refused, like the header's. */

@@ -29,7 +29,7 @@ export interface ClusterListOptions extends ListOptions, Filter {
 export interface ClustersApi {
   /**
    * Starts a Dask cluster, or returns the open cluster of that name (`existing`) unless `getOrCreate` is false.
-   * `privateToCreator` forbids other users to connect. An instance that gets no answer from the API for `deadMan` ends itself.
+   * `privateToCreator` forbids other users to connect. An instance that gets no answer from the API for `watchdogTimeout` ends itself.
    * Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
    */
   create(input?: CreateCluster, options?: CreateOptions): Promise<CreatedCluster>;

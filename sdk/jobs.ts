@@ -55,7 +55,7 @@ export interface JobListOptions extends ListOptions, Filter {
 export interface JobsApi {
   /**
    * Submits a job. `privateToCreator` hides the output of its tasks from other users. An instance that gets no answer from the
-   * API for `deadMan` ends itself. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
+   * API for `watchdogTimeout` ends itself. Throws ValidationError, ConflictError (`NAME_TAKEN`), RateLimitError (`LIMIT_EXCEEDED`).
    */
   create(input: CreateJob, options?: CreateOptions): Promise<CreatedJob>;
   /** What `create` would launch, and its price per hour. Launches nothing. Throws ValidationError. */

@@ -31,7 +31,7 @@ export interface JobInput {
   retries?: number | undefined;
   jobTimeout?: string | number | undefined;
   lease?: string | number | undefined;
-  deadMan?: string | number | undefined;
+  watchdogTimeout?: string | number | undefined;
   env?: Readonly<Record<string, string>> | undefined;
   secretEnv?: Readonly<Record<string, string>> | undefined;
   /** Options that are no field of their own, by name: clients send them on without knowing what they mean. */
@@ -86,7 +86,8 @@ export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDe
     instances: Math.max(1, Math.min(array.count, maxWorkers, defaults.maxInstances)),
     retries: input.retries ?? integer(known, 'retries', 0, maxRetries) ?? defaults.retries ?? 0,
     leaseMs: explicitOrHeader(input.lease, known.get('lease'), leasePeriod) ?? defaults.leaseMs ?? defaultLeaseMs,
-    deadManMs: explicitOrHeader(input.deadMan, known.get('dead-man'), deadManLimit) ?? defaultDeadManMs,
+    deadManMs:
+      explicitOrHeader(input.watchdogTimeout, known.get('watchdog-timeout'), watchdogLimit) ?? defaultDeadManMs,
     jobTimeoutMs: explicitOrHeader(input.jobTimeout, known.get('job-timeout'), (value) =>
       lifeOf(positiveMs(value, 'jobTimeout')),
     ),
@@ -116,7 +117,7 @@ const honoured = new Set([
   'retries',
   'job-timeout',
   'lease',
-  'dead-man',
+  'watchdog-timeout',
   'env',
   'secret-env',
 ]);
@@ -205,11 +206,11 @@ function leasePeriod(value: string | number): number {
   throw new RopewalkError({ code: 'VALIDATION', message, field: 'lease' });
 }
 
-function deadManLimit(value: string | number): number {
-  const deadManMs = positiveMs(value, 'deadMan');
+function watchdogLimit(value: string | number): number {
+  const deadManMs = positiveMs(value, 'watchdogTimeout');
   if (deadManMs >= minDeadManMs && deadManMs <= maxDeadManMs) return deadManMs;
-  const message = `deadMan: must be between ${minDeadManMs / 1_000} seconds and ${maxDeadManMs / 86_400_000} days`;
-  throw new RopewalkError({ code: 'VALIDATION', message, field: 'deadMan' });
+  const message = `watchdogTimeout: must be between ${minDeadManMs / 1_000} seconds and ${maxDeadManMs / 86_400_000} days`;
+  throw new RopewalkError({ code: 'VALIDATION', message, field: 'watchdogTimeout' });
 }
 
 function positiveMs(value: string | number, field: string): number {

@@ -1,5 +1,5 @@
-"""Dask clusters and batch jobs on your own machines: `ropewalk.Cluster` is a distributed cluster whose processes Ropewalk
-runs, `ropewalk.batch.run` submits a job."""
+"""Dask clusters and batch jobs on your own VMs: `ropewalk.Cluster` is a distributed cluster whose processes Ropewalk runs;
+`ropewalk.batch.run` submits a job."""
 
 from ropewalk import batch
 from ropewalk.cluster import Cluster

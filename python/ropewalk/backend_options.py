@@ -1,4 +1,4 @@
-"""`backend_options` of Coiled, as arguments of ours."""
+"""Translates Coiled's `backend_options` into arguments of `Cluster`."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 _SSH, _DASK = 22, 8786
-#: The dashboard comes through the API, by its own port and access rules: whoever lists its ports loses nothing.
+#: Ports of the dashboard. It is reached through the API with the API's access rules, so rules for these ports have no effect.
 _DASHBOARD = (80, 443, 8787)
 _KNOWN = ("firewall", "ingress", "multizone_allow_cross_zone", "region_name", "spot", "spot_on_demand_fallback", "zone_name")
 
 
 def read_backend_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Raises ValueError that names the key."""
+    """Arguments of `Cluster`. Raises ValueError that names the key."""
     unknown = sorted(set(options) - set(_KNOWN))
     if unknown:
-        raise ValueError(f"backend_options: {unknown[0]!r} is not known here; there are: {', '.join(_KNOWN)}")
+        raise ValueError(f"backend_options: {unknown[0]!r} is not supported; supported are: {', '.join(_KNOWN)}")
     read: dict[str, Any] = {
         "region": options.get("region_name"),
         "zone": options.get("zone_name"),
         "allow_cross_zone": options.get("multizone_allow_cross_zone"),
         "spot_policy": _policy(options),
-        **_doors(options),
+        **_ingress_rules(options),
     }
     return {name: value for name, value in read.items() if value is not None}
 
@@ -35,19 +35,19 @@ def _policy(options: Mapping[str, Any]) -> str | None:
     return "spot_with_fallback" if options.get("spot_on_demand_fallback") else "spot"
 
 
-def _doors(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Of `ingress`, a list of {"ports": [...], "cidr": "..."}, or of its older form `firewall`, one of them."""
-    doors: dict[str, Any] = {}
+def _ingress_rules(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Reads `ingress`, a list of {"ports": [...], "cidr": "..."}, and its older form `firewall`, one such rule."""
+    rules: dict[str, Any] = {}
     firewall = options.get("firewall")
     for rule in [*(options.get("ingress") or []), *([] if firewall is None else [firewall])]:
         if not isinstance(rule, Mapping) or not isinstance(rule.get("cidr"), str):
-            raise ValueError('backend_options: a rule of ingress is written {"ports": [22, 8786], "cidr": "203.0.113.0/24"}')
+            raise ValueError('backend_options: write a rule of ingress as {"ports": [22, 8786], "cidr": "203.0.113.0/24"}')
         for port in rule.get("ports") or []:
             if port in _DASHBOARD:
                 continue
             if port not in (_SSH, _DASK):
-                raise ValueError(f"backend_options: port {port!r} cannot be opened; there are {_SSH} (SSH) and {_DASK} (Dask)")
+                raise ValueError(f"backend_options: only the ports {_SSH} (SSH) and {_DASK} (Dask) can be opened, not {port!r}")
             name = "allow_ssh_from" if port == _SSH else "allow_ingress_from"
-            if doors.setdefault(name, rule["cidr"]) != rule["cidr"]:
+            if rules.setdefault(name, rule["cidr"]) != rule["cidr"]:
                 raise ValueError(f"backend_options: port {port} can be open to one range only")
-    return {**doors, **({"allow_ssh": True} if "allow_ssh_from" in doors else {})}
+    return {**rules, **({"allow_ssh": True} if "allow_ssh_from" in rules else {})}

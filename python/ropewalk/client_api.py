@@ -1,6 +1,6 @@
-"""Requests to the API, for callers in an event loop (`get`, `post`) and for those that block (`ask`, `stream`). Every request
-this package makes may be repeated: it says what should be, or carries a key that makes a repetition the same request. So all
-are tried again when the server is away for a while."""
+"""Requests to the API, for callers in an event loop (`get`, `post`) and for blocking callers (`request`, `stream`). Every request
+of this package is safe to repeat: it is idempotent, or has an Idempotency-Key. So all are repeated while the server is
+unavailable."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ropewalk.errors import ClusterTimeoutError, RopewalkError
 RETRY_FOR_S = 60.0
 REQUEST_TIMEOUT_S = 20.0
 _LAST_TIMEOUT_S = 1.0
-#: The server sends an empty line every 30 seconds when there is nothing to say.
+#: The server sends an empty line every 30 seconds when there is no other line.
 STREAM_TIMEOUT_S = 90.0
-_PASSING = frozenset({"TOO_BUSY", "UNAVAILABLE", "NOT_YET", "TIMEOUT", "UNREACHABLE"})
+_TEMPORARY = frozenset({"TOO_BUSY", "UNAVAILABLE", "NOT_YET", "TIMEOUT", "UNREACHABLE"})
 _MAX_ERROR_BYTES = 64 * 1024
 _PIECE_BYTES = 64 * 1024
 
@@ -40,28 +40,28 @@ class ClientApi:
         self._opener = build_opener(proxies, _NoRedirects(), HTTPSHandler(context=ssl.create_default_context()))
 
     async def get(self, path: str, *, until: float = math.inf) -> Any:
-        """Raises ClusterTimeoutError when there is no time left before `until`, of time.monotonic(), to try again."""
-        return _json(await self._patiently("GET", path, until=until))
+        """Raises ClusterTimeoutError when `until` (time.monotonic) does not allow another attempt."""
+        return _json(await self._with_retry("GET", path, until=until))
 
     async def lines(self, path: str) -> list[Any]:
-        """Of application/x-ndjson."""
-        text = (await self._patiently("GET", path)).decode()
+        """Reads application/x-ndjson."""
+        text = (await self._with_retry("GET", path)).decode()
         return [json.loads(line) for line in text.splitlines() if line.strip()]
 
     async def post(
         self, path: str, body: Any = None, *, idempotency_key: str | None = None, until: float = math.inf
     ) -> Any:
         """`until`: see `get`."""
-        return _json(await self._patiently("POST", path, body, idempotency_key, until))
+        return _json(await self._with_retry("POST", path, body, idempotency_key, until))
 
     def post_once(self, path: str, body: Any = None, *, timeout_s: float = REQUEST_TIMEOUT_S) -> Any:
-        """Blocks, and does not try again: for the end of a process, when no event loop is left."""
+        """Blocks, and does not repeat the request: for the exit of a process, when no event loop is left."""
         try:
             return _json(self._once("POST", path, body, None, timeout_s))
         except _Refusal as refusal:
             raise refusal.error from None
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
@@ -70,29 +70,29 @@ class ClientApi:
         idempotency_key: str | None = None,
         retry_for_s: float | None = None,
     ) -> Any:
-        """Blocks; needs no event loop, and may be called where one runs."""
-        patience = _Patience(self._retry_for_s if retry_for_s is None else retry_for_s)
+        """Blocks; needs no event loop, and can be called in a thread where one runs."""
+        retry = _Retry(self._retry_for_s if retry_for_s is None else retry_for_s)
         while True:
             try:
                 return _json(self._once(method, path, body, idempotency_key, REQUEST_TIMEOUT_S))
             except _Refusal as refusal:
-                time.sleep(patience.pause_after(refusal))
+                time.sleep(retry.pause_after(refusal))
 
     def stream(self, path: str, *, on_open: Callable[[], None] = lambda: None) -> Iterator[Any]:
-        """Of application/x-ndjson, as lines come; blocks. Raises UNREACHABLE when it breaks off, which is not tried again.
-        `on_open` is called when the API has answered, however long the first line takes."""
-        patience = _Patience(self._retry_for_s)
+        """Yields lines of application/x-ndjson as they arrive; blocks. Raises UNREACHABLE, without a retry, when the connection
+        is lost. `on_open` is called when the API has answered, before the first line."""
+        retry = _Retry(self._retry_for_s)
         while True:
             try:
                 response = self._open("GET", path, None, None, STREAM_TIMEOUT_S)
                 break
             except _Refusal as refusal:
-                time.sleep(patience.pause_after(refusal))
+                time.sleep(retry.pause_after(refusal))
         with response:
             on_open()
             yield from self._lines_of(response)
 
-    async def _patiently(
+    async def _with_retry(
         self,
         method: str,
         path: str,
@@ -100,14 +100,14 @@ class ClientApi:
         idempotency_key: str | None = None,
         until: float = math.inf,
     ) -> bytes:
-        patience = _Patience(self._retry_for_s, until)
+        retry = _Retry(self._retry_for_s, until)
         while True:
-            # Also a last try gets time enough for an answer.
+            # The last attempt also has enough time for an answer.
             timeout_s = min(REQUEST_TIMEOUT_S, max(_LAST_TIMEOUT_S, until - time.monotonic()))
             try:
                 return await asyncio.to_thread(self._once, method, path, body, idempotency_key, timeout_s)
             except _Refusal as refusal:
-                await asyncio.sleep(patience.pause_after(refusal))
+                await asyncio.sleep(retry.pause_after(refusal))
 
     def _once(self, method: str, path: str, body: Any, idempotency_key: str | None, timeout_s: float) -> bytes:
         with self._open(method, path, body, idempotency_key, timeout_s) as response:
@@ -143,11 +143,11 @@ class ClientApi:
                     raise http.client.IncompleteRead(line)
                 if line.strip():
                     value = json.loads(line)
-                    # The API's last word when it cannot go on.
+                    # The API ends an incomplete answer with an error.
                     if isinstance(value, dict) and "error" in value and "status" in value:
-                        raise _told(value["error"], int(value["status"]))
+                        raise _error_of(value["error"], int(value["status"]))
                     yield value
-            # Known when the length was told before; an answer in chunks says itself that it was cut.
+            # With a Content-Length; a chunked answer that is incomplete raises by itself.
             if response.length:
                 raise http.client.IncompleteRead(b"", response.length)
         except (http.client.HTTPException, OSError) as error:
@@ -157,25 +157,25 @@ class ClientApi:
 
     def _refusal(self, answer: HTTPError) -> _Refusal:
         try:
-            error = _told(json.loads(answer.read(_MAX_ERROR_BYTES))["error"], answer.code)
+            error = _error_of(json.loads(answer.read(_MAX_ERROR_BYTES))["error"], answer.code)
         except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
-            # Something between here and the API: a proxy, or another server altogether.
+            # The answer is a proxy's, or another server's.
             code = "UNAVAILABLE" if answer.code in (502, 503, 504) else "NOT_ROPEWALK"
-            message = f"{self.url} answered with HTTP status {answer.code}, not as Ropewalk does."
+            message = f"{self.url} answered with HTTP status {answer.code} and no error of Ropewalk."
             error = RopewalkError(message, code=code, status=answer.code, hint="Check the URL of the API.")
         return _Refusal(error, _seconds(answer.headers.get("Retry-After")))
 
     def _unreachable(self, error: Exception) -> _Refusal:
         why = getattr(error, "reason", None) or error
         message = f"Ropewalk's API at {self.url} does not answer: {why}."
-        hint = "Check that it runs (`ropewalk dev` starts one here) and that the URL is right."
-        # A certificate that is not trusted now is not trusted in a second either.
+        hint = "Check the URL, and that the API is running; `ropewalk dev` starts one on this machine."
+        # A retry does not help with an untrusted certificate.
         code = "UNTRUSTED" if isinstance(why, ssl.SSLCertVerificationError) else "UNREACHABLE"
         return _Refusal(RopewalkError(message, code=code, hint=hint), 0.0)
 
 
 def _whole_lines(response: Any) -> Iterator[bytes]:
-    """http.client's own lines end as if all were said when the connection is lost between two chunks."""
+    """Complete lines. http.client's own lines end without an error when the connection is lost between two chunks."""
     rest = b""
     while piece := response.read1(_PIECE_BYTES):
         *lines, rest = (rest + piece).split(b"\n")
@@ -184,7 +184,7 @@ def _whole_lines(response: Any) -> Iterator[bytes]:
         yield rest
 
 
-def _told(problem: Any, status: int) -> RopewalkError:
+def _error_of(problem: Any, status: int) -> RopewalkError:
     return RopewalkError(
         str(problem["message"]),
         code=str(problem["code"]),
@@ -195,9 +195,9 @@ def _told(problem: Any, status: int) -> RopewalkError:
     )
 
 
-def is_passing(error: RopewalkError) -> bool:
-    """The same request may well succeed a little later."""
-    return error.code in _PASSING
+def is_temporary(error: RopewalkError) -> bool:
+    """Whether a repetition of the request can succeed."""
+    return error.code in _TEMPORARY
 
 
 class _Refusal(Exception):
@@ -207,8 +207,8 @@ class _Refusal(Exception):
         self.retry_after_s = retry_after_s
 
 
-class _Patience:
-    """With a server that is away for a moment."""
+class _Retry:
+    """Pauses between attempts, with jitter and exponential growth."""
 
     def __init__(self, retry_for_s: float, until: float = math.inf) -> None:
         self._deadline = time.monotonic() + retry_for_s
@@ -216,21 +216,21 @@ class _Patience:
         self._pause = 0.2
 
     def pause_after(self, refusal: _Refusal) -> float:
-        """Until the next try, in seconds; raises what the refusal was about when there is to be none."""
-        # Half of it to all of it: many clients of one server do not come back at the same moment.
+        """Seconds until the next attempt. Raises the refusal's error when there is none."""
+        # Jitter spreads the attempts of many clients.
         wait = max(self._pause, refusal.retry_after_s) * random.uniform(0.5, 1) + refusal.retry_after_s / 2
         error, next_try = refusal.error, time.monotonic() + wait
-        if not is_passing(error) or next_try > self._deadline:
+        if not is_temporary(error) or next_try > self._deadline:
             raise error from None
         if next_try > self._until:
-            message = f"There is no time left to try again: {error.message}"
+            message = f"The timeout does not allow another attempt: {error.message}"
             raise ClusterTimeoutError(message, code="TIMEOUT", hint=error.hint, request_id=error.request_id) from error
         self._pause = min(5.0, self._pause * 2)
         return wait
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """urllib would send the token on to wherever it is sent."""
+    """urllib would send the token to the target of a redirect."""
 
     def redirect_request(self, *_: Any) -> None:
         return None

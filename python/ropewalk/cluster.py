@@ -1,4 +1,4 @@
-"""A Dask cluster that Ropewalk runs, as a `distributed` cluster. Its life is the server's business: this object asks."""
+"""A Dask cluster that Ropewalk runs, as a `distributed` cluster. The server manages the cluster; this object sends requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ropewalk.client_api import ClientApi
 from ropewalk.config import load_config
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import RopewalkError
-from ropewalk.life import DEFAULT_TIMEOUT_S, ClusterLife
+from ropewalk.lifecycle import DEFAULT_TIMEOUT_S, ClusterLifecycle
 from ropewalk.logs import group_logs
 from ropewalk.machines import ClusterMachines, cluster_fields
 from ropewalk.private_envs import check_envs, send_envs
@@ -31,43 +31,44 @@ if TYPE_CHECKING:
 _LINK_MARGIN_S = 30.0
 
 
-class Cluster(ClusterLife):
-    """Starts a Dask cluster, or connects to the open one of that name, and waits for its first workers.
+class Cluster(ClusterLifecycle):
+    """Starts a Dask cluster, or connects to the open cluster of that name, and waits for its first workers.
 
     Parameters
     ----------
-    name: of the cluster; an open cluster of this name is used instead of a new one.
-    n_workers: workers beside the scheduler; 4 unless given.
-    requirements: of the cluster's Python environment, as for pip; its dask and distributed are those that run here.
-    worker_class, worker_options, scheduler_class, scheduler_options: as `dask spec` takes them.
+    name: name of the cluster; an open cluster of this name is used instead of a new one.
+    n_workers: number of workers besides the scheduler; 4 by default.
+    requirements: packages of the cluster's Python environment, as for pip; dask and distributed have the versions that run here.
+    worker_class, worker_options, scheduler_class, scheduler_options: as for `dask spec`.
     environ: environment variables of scheduler and workers. For secrets see `send_private_envs`.
-    idle_timeout: the server ends the cluster when it has computed nothing for so long.
-    unresponsive_timeout: the server ends the cluster when its scheduler has not answered for so long; 20 minutes unless given.
-    wait_for_workers: True waits for all, False for none, 3 for three, 0.5 for half of them; 0.3 unless given.
-    shutdown_on_close: True unless the cluster existed before.
-    keepalive: the server ends the cluster when it has heard of no client for so long.
-    private_to_creator: nobody else in the workspace may connect.
-    dead_man: its processes end by themselves when Ropewalk has not answered them for so long; 30 minutes unless given.
+    idle_timeout: the server ends the cluster after this long without computation.
+    unresponsive_timeout: the server ends the cluster when its scheduler has not answered for this long; 20 minutes by default.
+    wait_for_workers: True waits for all workers, False for none, 3 for three, 0.5 for half of them; 0.3 by default.
+    shutdown_on_close: whether `close` ends the cluster; by default unless the cluster existed before.
+    keepalive: the server ends the cluster after this long without a client.
+    private_to_creator: forbids other users of the workspace to connect.
+    watchdog_timeout: an instance ends itself when the API has not answered it for this long; 30 minutes by default.
     asynchronous: for use with `async with` and `await`.
-    timeout: for everything until this returns; 10 minutes unless given, and wait_for_capacity on top. After that the cluster is
-        shut down and ClusterTimeoutError, a TimeoutError, is raised.
-    api_url, token: else ROPEWALK_API_URL and ROPEWALK_TOKEN, else config.yaml in ROPEWALK_HOME (~/.ropewalk).
+    timeout: limit for the start; 10 minutes by default, plus wait_for_capacity. When it expires, the cluster is shut down and
+        ClusterTimeoutError, a TimeoutError, is raised.
+    api_url, token: by default ROPEWALK_API_URL and ROPEWALK_TOKEN, then config.yaml in ROPEWALK_HOME (~/.ropewalk).
     quiet: no progress on stderr.
 
-    On what it runs, where the server has a cloud; `plan_cluster` takes the same, and says what it would cost:
+    Machines, when the server has a cloud provider; `plan_cluster` takes the same arguments and returns the price:
 
-    worker_vm_types, scheduler_vm_types: instance types by name, the most wanted first.
-    worker_cpu, scheduler_cpu: vCPUs, or a range: 4 or [2, 8]. Four unless given.
-    worker_memory, scheduler_memory: a tenth more or less will do: "16 GiB" or ["8 GiB", "32 GiB"].
-    worker_gpu: True or 1 for a GPU in each worker.
-    worker_disk_size: in GiB, of each instance.
+    worker_vm_types, scheduler_vm_types: acceptable instance types, preferred ones first.
+    worker_cpu, scheduler_cpu: vCPUs, or a range: 4 or [2, 8]. Four by default.
+    worker_memory, scheduler_memory: memory within 10 percent, or a range: "16 GiB" or ["8 GiB", "32 GiB"].
+    worker_gpu: number of GPUs of each worker; True is 1.
+    worker_disk_size: disk of each instance, in GiB.
     arm: ARM processors.
     spot_policy: "on-demand", "spot" or "spot_with_fallback", for the workers; compute_purchase_option is its old name.
-    provider, region, zone: where; the zone with the best availability unless given.
-    allow_cross_zone: instances may be in different zones.
-    wait_for_capacity: what cannot be had now is asked for again for so long, e.g. "6h".
+    provider, region, zone: by default the provider and region of the server's configuration, and the zone with the best
+        availability.
+    allow_cross_zone: allows instances in different zones.
+    wait_for_capacity: time for which launches are retried while the cloud has no capacity, e.g. "6h".
     allow_ssh, allow_ssh_from: opens port 22 of the scheduler's instance, to an address, a range or "everyone".
-    allow_ingress_from: who may reach the scheduler, likewise.
+    allow_ingress_from: opens the scheduler's port to an address, a range or "everyone".
     backend_options: Coiled's: region_name, zone_name, spot, spot_on_demand_fallback, multizone_allow_cross_zone, ingress, firewall.
 
     Examples
@@ -94,7 +95,7 @@ class Cluster(ClusterLife):
         keepalive: Duration | None = None,
         private_to_creator: bool = False,
         unresponsive_timeout: Duration | None = None,
-        dead_man: Duration | None = None,
+        watchdog_timeout: Duration | None = None,
         asynchronous: bool = False,
         timeout: Duration | None = None,
         api_url: str | None = None,
@@ -123,7 +124,7 @@ class Cluster(ClusterLife):
             unresponsiveTimeout=(
                 None if unresponsive_timeout is None else seconds_of(unresponsive_timeout, "unresponsive_timeout")
             ),
-            deadMan=None if dead_man is None else seconds_of(dead_man, "dead_man"),
+            watchdogTimeout=None if watchdog_timeout is None else seconds_of(watchdog_timeout, "watchdog_timeout"),
             **cluster_fields(machines),
         )
         self._is_adaptive = False
@@ -133,7 +134,7 @@ class Cluster(ClusterLife):
             Remote(ClientApi(load_config(api_url, token))),
             body,
             amount=amount,
-            # Whoever waits for capacity waits here too.
+            # The wait for capacity is part of the start.
             timeout_s=(
                 DEFAULT_TIMEOUT_S + body.get("waitForCapacity", 0.0)
                 if timeout is None
@@ -147,18 +148,18 @@ class Cluster(ClusterLife):
         )
 
     def scale(self, n: int) -> Any:
-        """Asks for this many workers, and turns adaptive scaling off. Workers that leave finish their tasks first."""
+        """Sets the number of workers, and turns adaptive scaling off. Surplus workers finish their tasks first."""
         return self._act(self._scale, n)
 
     def adapt(self, Adaptive: Any = None, *, minimum: int = 1, maximum: int = 200, **kwargs: Any) -> Any:
-        """Lets the server follow the load between two numbers of workers, also when this process has ended."""
+        """Scales with the load between two numbers of workers, on the server: also after this process has ended."""
         if Adaptive is not None or kwargs:
             names = ", ".join(sorted(kwargs)) or "Adaptive"
-            warnings.warn(f"Ropewalk's server scales by rules of its own: {names} has no effect.", stacklevel=2)
+            warnings.warn(f"Ropewalk's server has its own scaling rules: {names} has no effect.", stacklevel=2)
         return self._act(self._adapt, minimum, maximum)
 
     def wait_for_workers(self, n_workers: WorkerAmount = True, timeout: Duration | None = None) -> Any:
-        """Waits as the argument `wait_for_workers` does. Workers that cannot start are not waited for."""
+        """Waits as the argument `wait_for_workers` does. Ignores workers that failed to start."""
         check_amount(n_workers)
         seconds = DEFAULT_TIMEOUT_S if timeout is None else seconds_of(timeout, "timeout")
         return self.sync(self._wait_for_workers, n_workers, seconds)
@@ -166,23 +167,23 @@ class Cluster(ClusterLife):
     def get_logs(
         self, cluster: bool = True, scheduler: bool = True, workers: bool | Collection[str] = True
     ) -> Any:
-        """What the processes printed, by the names of the workers, also of those that have ended."""
+        """Output of the processes, by worker name, including ended workers."""
         return self.sync(self._get_logs, cluster=cluster, scheduler=scheduler, workers=workers)
 
     def set_keepalive(self, keepalive: Duration) -> Any:
-        """The server ends the cluster when it has heard of no client for so long; while this is open it is told of one."""
+        """The server ends the cluster after this long without a client. This object reports a client while it is open."""
         return self._act(self._set_keepalive, seconds_of(keepalive, "keepalive"))
 
     def send_private_envs(self, env: Mapping[str, str]) -> Any:
-        """Sets environment variables on the scheduler and on present and future workers, without Ropewalk seeing them."""
+        """Sets environment variables on the scheduler and on current and future workers, without sending them to Ropewalk."""
         return self._act(self._send_private_envs, check_envs(env))
 
     def get_dashboard_link(self) -> Any:
-        """A link that signs in whoever opens it within minutes."""
+        """A link that signs its opener in, and is valid for minutes."""
         return self.sync(self._refresh_link)
 
     def shutdown(self) -> Any:
-        """Ends the cluster for everybody, whatever `shutdown_on_close` says."""
+        """Ends the cluster, regardless of `shutdown_on_close`."""
         if self.status == Status.closed and not self.asynchronous:
             return self._remote.stop_now(timeout_s=20)
         done = self.sync(self._shutdown)
@@ -199,14 +200,14 @@ class Cluster(ClusterLife):
 
     @property
     def dashboard_link(self) -> str:
-        """Signs in whoever opens it within minutes, where it can be had at once; see also `get_dashboard_link`."""
+        """A link that signs its opener in, when one is available without waiting; see also `get_dashboard_link`."""
         if self.number is None or self.status == Status.closed:
             return ""
         if self._link is not None and time.time() < self._link[1] - _LINK_MARGIN_S:
             return self._link[0]
         with contextlib.suppress(RopewalkError, TimeoutError, asyncio.TimeoutError, RuntimeError):
             if _in_event_loop():
-                # Nothing may wait here: for the next one who looks.
+                # An event loop must not block: the next access has the new link.
                 self.loop.add_callback(self._try_refresh_link)  # type: ignore[union-attr]
             else:
                 return str(self.sync(self._refresh_link, callback_timeout=10))
@@ -218,11 +219,11 @@ class Cluster(ClusterLife):
             await self._remote.adapt({})
             self._is_adaptive = False
         await self._remote.scale(n)
-        self._asked = (n, time.monotonic())
+        self._requested = (n, time.monotonic())
 
     async def _adapt(self, minimum: int, maximum: int) -> None:
         await self._remote.adapt({"minimum": minimum, "maximum": maximum})
-        self._is_adaptive, self._asked = True, None
+        self._is_adaptive, self._requested = True, None
 
     async def _get_logs(
         self, cluster: bool = True, scheduler: bool = True, workers: bool | Collection[str] = True
@@ -235,7 +236,7 @@ class Cluster(ClusterLife):
 
     async def _send_private_envs(self, env: dict[str, str]) -> None:
         if not self.scheduler_comm:
-            raise RopewalkError("The cluster has not started yet.", code="NOT_YET", hint="Await it first.")
+            raise RopewalkError("The cluster has not started yet.", code="NOT_YET", hint="Await the cluster first.")
         await send_envs(self.scheduler_comm, env, f"ropewalk-private-envs-{time.time_ns()}")
 
     async def _refresh_link(self) -> str:
@@ -248,7 +249,7 @@ class Cluster(ClusterLife):
             await self._refresh_link()
 
     def _act(self, act: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> Any:
-        """Done when it returns; in a running event loop it is under way, and can be awaited."""
+        """Blocks until `act` is done; in a running event loop returns a task instead."""
         if not self.asynchronous:
             return self.sync(act, *args)
         task = asyncio.ensure_future(act(*args))
@@ -259,12 +260,13 @@ class Cluster(ClusterLife):
     def _scaling_status(self) -> str:
         mode = "Adaptive, on the server" if self._is_adaptive else "Manual"
         workers = len(self.scheduler_info["workers"])
-        count = f"{workers} / {self._asked[0]}" if self._asked and self._asked[0] != workers else str(workers)
+        wanted = workers if self._requested is None else self._requested[0]
+        count = str(workers) if wanted == workers else f"{workers} / {wanted}"
         cell = '<tr><td style="text-align: left;">'
         return f"<table>{cell}Scaling mode: {mode}</td></tr>{cell}Workers: {count}</td></tr></table>"
 
 def _body(**values: Any) -> dict[str, Any]:
-    """What is not given is the server's to choose."""
+    """Without None values: the server has the defaults."""
     return {key: value for key, value in values.items() if value is not None}
 
 

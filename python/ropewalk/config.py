@@ -1,4 +1,4 @@
-"""Where the API is and how to sign in: arguments win over the environment, the environment over the configuration file."""
+"""The address of the API and the token: from arguments, then the environment, then the configuration file."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def load_config(
         url = url or saved.get("apiUrl")
         secret = secret or saved.get("token")
     if not url:
-        raise _missing("No Ropewalk API is named", "api_url", "ROPEWALK_API_URL", "apiUrl", path)
+        raise _missing("The address of the Ropewalk API is not set", "api_url", "ROPEWALK_API_URL", "apiUrl", path)
     if not secret:
         raise _missing(f"There is no token for {url}", "token", "ROPEWALK_TOKEN", "token", path)
     if any(character <= " " or character > "~" for character in secret):
-        raise RopewalkError("The token holds characters that no token has.", code="CONFIG", field="token")
+        raise RopewalkError("The token has invalid characters.", code="CONFIG", field="token")
     return Config(_checked(url), secret)
 
 
@@ -46,7 +46,7 @@ def _read(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        # The text of a YAML error quotes the file, and the file holds a token.
+        # The text of a YAML error quotes the file, which contains a token.
         why = error.strerror if isinstance(error, OSError) else "it is not YAML"
         raise RopewalkError(f"{path} cannot be read: {why}.", code="CONFIG") from None
     if not isinstance(content, dict):

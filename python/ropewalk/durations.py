@@ -1,4 +1,4 @@
-"""Durations as people write them: the meaning is Dask's."""
+"""Parses durations as Dask does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Duration = str | int | float | timedelta
 
 
 def seconds_of(duration: Duration, argument: str) -> float:
-    """Of "20 minutes", "5m" or 90; raises ValueError that names the argument."""
+    """Seconds of "20 minutes", "5m" or 90. Raises ValueError that names the argument."""
     try:
         seconds = float(parse_timedelta(duration))
     except (ValueError, KeyError, TypeError):

@@ -1,10 +1,10 @@
-"""What can go wrong, told so that whoever reads it knows what to do. No error holds a token, a key or a variable's value."""
+"""Errors, with a hint how to fix them. No error contains a token, a key or the value of a variable."""
 
 from __future__ import annotations
 
 
 class RopewalkError(Exception):
-    """The API refused, or could not be asked."""
+    """The API refused the request, or could not be reached."""
 
     def __init__(
         self,
@@ -18,14 +18,14 @@ class RopewalkError(Exception):
     ) -> None:
         super().__init__(message)
         self.message = message
-        #: A word of docs/errors.md, such as VALIDATION or NAME_TAKEN.
+        #: A code of docs/errors.md, e.g. VALIDATION or NAME_TAKEN.
         self.code = code
-        #: The input at fault, as the API calls it.
+        #: The invalid input field, by its name in the API.
         self.field = field
         self.hint = hint
-        #: By this the server's logs can be searched.
+        #: Identifies the request in the server's logs.
         self.request_id = request_id
-        #: Of HTTP; None when there was no answer.
+        #: The HTTP status; None without an answer.
         self.status = status
 
     def __str__(self) -> str:
@@ -35,12 +35,12 @@ class RopewalkError(Exception):
 
 
 class ClusterFailedError(RopewalkError):
-    """The cluster has ended, or what was waited for can no longer come."""
+    """The cluster has ended, or the awaited state can no longer be reached."""
 
 
 class ClusterTimeoutError(RopewalkError, TimeoutError):
-    """What was waited for did not come in time."""
+    """The awaited state was not reached in time."""
 
 
 class JobTimeoutError(RopewalkError, TimeoutError):
-    """The job goes on, but was not over in time."""
+    """The job has not ended in time; it continues."""

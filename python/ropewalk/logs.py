@@ -1,4 +1,4 @@
-"""A cluster's log lines as Dask shows them: one text for the scheduler, one for each worker. Pure."""
+"""Groups a cluster's log lines as Dask shows them: one text for the scheduler, one for each worker. Pure."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def group_logs(
     scheduler: bool,
     workers: bool | Collection[str],
 ) -> Logs:
-    """`heads` are the scheduler's instances. Workers are chosen by name. Those that have ended are there too."""
+    """`heads` are the scheduler's instances. Workers are selected by name. Ended workers are included."""
     texts: dict[str, list[str]] = {}
     for line in lines:
-        # What the agent says about itself is no output of Dask.
+        # Messages of the agent are not output of Dask.
         if line["stream"] == "agent":
             continue
         is_head = line["instance"] in heads
@@ -32,5 +32,5 @@ def group_logs(
 
 
 def _digits(instance: str) -> str:
-    """As the agent names its worker (agent/dask/worker-name.ts): of EC2's all digits."""
+    """As the agent names its worker: of EC2's ids all digits."""
     return instance[2:] if instance.startswith("i-") else instance[-8:]

@@ -1,5 +1,5 @@
-"""From what people write of machines to what the API is asked. What there is, only the server knows; what cannot be meant is
-told here, by the name of the argument."""
+"""Translates arguments about machines into fields of a request. Only the server knows the available machines; values of a wrong
+type are refused here, by the name of the argument."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PlaceArguments(TypedDict, total=False):
 
 
 class ClusterMachines(PlaceArguments, total=False):
-    """Keyword arguments of `Cluster` and `plan_cluster`, by the names that Coiled gave them."""
+    """Keyword arguments of `Cluster` and `plan_cluster`, by their names in Coiled."""
 
     worker_vm_types: Sequence[str] | None
     worker_cpu: Cpu | None
@@ -63,7 +63,7 @@ def cluster_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a request for a cluster; TypeError and ValueError name the argument."""
     unknown = sorted(set(arguments) - _CLUSTER_MACHINES)
     if unknown:
-        raise TypeError(f"{unknown[0]!r} is no keyword argument here; about machines there are: {_listed(_CLUSTER_MACHINES)}")
+        raise TypeError(f"{unknown[0]!r} is not a keyword argument; those about machines are: {_listed(_CLUSTER_MACHINES)}")
     given = {name: value for name, value in arguments.items() if value is not None}
     given = _together(given, "spot_policy", {"spot_policy": given.pop("compute_purchase_option", None)}, "compute_purchase_option")
     for name, value in read_backend_options(given.pop("backend_options", {})).items():
@@ -98,12 +98,12 @@ def job_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _together(given: dict[str, Any], name: str, other: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """An argument that was said in two ways must have been said once, or the same twice."""
+    """Merges an argument that has two names. Raises ValueError when both are given with different values."""
     value = other[name]
     if value is None:
         return given
     if given.get(name, value) != value:
-        raise ValueError(f"{name} is {given[name]!r}, and {source} says {value!r}: give one of the two")
+        raise ValueError(f"{name} is {given[name]!r}, and {source} has {value!r}: give one of the two")
     return {**given, name: value}
 
 
@@ -133,7 +133,7 @@ def _types(given: Mapping[str, Any], name: str) -> list[str] | None:
     types = [value] if isinstance(value, str) else [*value]
     if types and all(isinstance(one, str) for one in types):
         return types
-    raise ValueError(f"{name} is {value!r}: give names of instance types, the most wanted first")
+    raise ValueError(f"{name} is {value!r}: give names of instance types, preferred ones first")
 
 
 def _cpu(given: Mapping[str, Any], name: str) -> int | list[int] | None:

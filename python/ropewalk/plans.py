@@ -1,4 +1,4 @@
-"""What would be launched, and what it would cost; launches nothing."""
+"""Plans: the instances that would be launched, and their price. Launches nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def plan_cluster(
     token: str | None = None,
     **machines: Unpack[ClusterMachines],
 ) -> Plan:
-    """What `Cluster` would launch with these arguments: types in the order they are tried, zones, markets, dollars an hour.
+    """What `Cluster` would launch with these arguments: types in the order of attempts, zones, markets, dollars per hour.
 
     Examples
     --------
@@ -29,4 +29,4 @@ def plan_cluster(
     2.11
     """
     body = {"workers": n_workers, **cluster_fields(machines)}
-    return cast(Plan, ClientApi(load_config(api_url, token)).ask("POST", "/v1/plans/clusters", body))
+    return cast(Plan, ClientApi(load_config(api_url, token)).request("POST", "/v1/plans/clusters", body))

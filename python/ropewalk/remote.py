@@ -1,4 +1,4 @@
-"""What can be asked of one cluster over HTTP. Knows nothing of Dask."""
+"""Requests about one cluster over HTTP, independent of Dask."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ropewalk.client_api import ClientApi
 from ropewalk.errors import ClusterTimeoutError, RopewalkError
 from ropewalk.views import ClusterView, Created, Credentials, DashboardLink, LogLine
 
-_OVER = ("stopping", "stopped", "error")
+_ENDING = ("stopping", "stopped", "error")
 
 
 class Remote:
@@ -20,25 +20,25 @@ class Remote:
         self.api = api
         #: None until it has been created or found.
         self.number: int | None = None
-        #: Ids of the scheduler's instances. Its log outlives them, and the view of an ended cluster names none.
+        #: Ids of the scheduler's instances, for its log. The view of an ended cluster has no instances.
         self.heads: set[str] = set()
 
     async def find_or_create(self, body: dict[str, Any], deadline: float) -> Created:
-        """`existing` is true when the open cluster of that name was somebody's before."""
+        """`existing` is true when an open cluster of that name existed before."""
         while True:
             created = await self._create_or_find(body, deadline)
             self.number = created["number"]
-            if not created["existing"] or (await self.view(deadline))["status"] not in _OVER:
+            if not created["existing"] or (await self.view(deadline))["status"] not in _ENDING:
                 return created
-            # One that ends keeps its name until it has ended; it is of no use to whoever wants a cluster now.
+            # An ending cluster keeps its name until it has ended, and cannot be used.
             if time.monotonic() > deadline:
-                message = f"Cluster {created['number']} still ends, and has the name {created['name']!r} until then."
+                message = f"Cluster {created['number']} is still ending and keeps the name {created['name']!r} until then."
                 raise ClusterTimeoutError(message, code="NAME_TAKEN", field="name")
             self.number = None
             await asyncio.sleep(0.5)
 
     async def _create_or_find(self, body: dict[str, Any], until: float) -> Created:
-        # A new one first: `existing` would else be true also when it was made by the lost first try of this very request.
+        # First without existing clusters: `existing` would also be true when a lost earlier attempt of this request created it.
         try:
             created = await self._create({**body, "getOrCreate": False}, until)
             return {**created, "existing": False}
@@ -82,10 +82,10 @@ class Remote:
         self.api.post_once(self._path("/stop"), timeout_s=timeout_s)
 
     def page(self) -> str:
-        """Of the dashboard; opens for whoever has signed in by a link."""
+        """The page of the dashboard, for users who have signed in by a link."""
         return f"{self.api.url}/clusters/{self.number}/dashboard/status"
 
     def _path(self, rest: str = "") -> str:
         if self.number is None:
-            raise RopewalkError("The cluster has not been created yet.", code="NOT_YET", hint="Await it first.")
+            raise RopewalkError("The cluster has not been created yet.", code="NOT_YET", hint="Await the cluster first.")
         return f"/v1/clusters/{self.number}{rest}"

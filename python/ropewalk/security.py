@@ -1,4 +1,4 @@
-"""How this process proves to a cluster that it may use it. The key stays in memory: it is written nowhere."""
+"""TLS credentials of this process for a cluster. The key stays in memory: it is not written to a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ropewalk.views import Credentials
 
 
 def make_security(credentials: Credentials) -> Security:
-    """Each as PEM: Security takes text with line breaks for content, not for a path."""
+    """From PEM texts: Security takes text with line breaks as content, not as a path."""
     return Security(
         require_encryption=True,
         tls_ca_file=credentials["ca"],

@@ -1,4 +1,4 @@
-"""Dask's processes speak to each other in pickles, so that client and cluster should run the same versions."""
+"""Compares versions: Dask's processes exchange pickles, so client and cluster should run the same versions."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _PAIR = ("dask", "distributed")
 
 
 def matching_requirements(requirements: Sequence[str] | None) -> list[str]:
-    """What was asked for, and the Dask that runs here unless another one was asked for."""
-    asked = list(requirements or [])
-    names = {match[0].lower() for one in asked if (match := re.match(r"[A-Za-z0-9._-]+", one.strip()))}
+    """The requirements, and the Dask versions that run here unless the requirements name others."""
+    given = list(requirements or [])
+    names = {match[0].lower() for one in given if (match := re.match(r"[A-Za-z0-9._-]+", one.strip()))}
     here = {name: installed(name) for name in _PAIR}
-    # A version of somebody's own checkout is on no index.
+    # A development version is on no package index.
     if names.intersection(_PAIR) or not all(re.fullmatch(r"\d+(\.\d+)*", version) for version in here.values()):
-        return asked
-    return asked + [f"{name}=={version}" for name, version in here.items()]
+        return given
+    return given + [f"{name}=={version}" for name, version in here.items()]
 
 
-def version_trouble(there: Mapping[str, Any]) -> str | None:
-    """A sentence, when the scheduler's versions are not those of this process. `there` is what it answers to `versions`."""
+def version_mismatch(there: Mapping[str, Any]) -> str | None:
+    """A sentence when the scheduler's versions differ from those of this process. `there` is its answer to `versions`."""
     packages = there.get("packages", {})
     here = {"python": _minor(sys.version), **{name: installed(name) for name in _PAIR}}
     theirs = {"python": _minor(str(packages.get("python", "")))}
@@ -32,7 +32,7 @@ def version_trouble(there: Mapping[str, Any]) -> str | None:
     if not different:
         return None
     return (
-        f"The cluster runs {', '.join(different)}. Computations may fail in ways that are hard to read: "
+        f"The cluster runs {', '.join(different)}. Computations may fail with unrelated errors: "
         "run this program with the cluster's versions, or name yours in requirements=[...]."
     )
 

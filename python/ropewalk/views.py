@@ -1,4 +1,4 @@
-"""The parts of the API's answers that this package reads. The server may add to them."""
+"""The parts of the API's answers that this package reads. The server can add fields."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class ClusterView(TypedDict):
 
 
 class PlanPrice(TypedDict):
-    """US dollars an hour, for instances alone."""
+    """US dollars per hour, for instances only."""
 
-    #: When what is asked for first is had.
+    #: Price of the first choice.
     firstChoice: float
-    #: When the dearest of what may be had instead is.
+    #: Price of the most expensive alternative.
     max: float
 
 
@@ -67,7 +67,7 @@ class PlannedType(TypedDict):
     architecture: Literal["x86_64", "arm64"]
     gpus: int
     gpuName: str | None
-    #: None where it is not sold on that market.
+    #: None when the type is not sold on that market.
     pricePerHour: float | None
     spotPricePerHour: float | None
     zones: list[str]
@@ -75,10 +75,10 @@ class PlannedType(TypedDict):
 
 class PlannedRole(TypedDict):
     count: int
-    #: Both in the order in which they are tried.
+    #: Both in the order of attempts.
     markets: list[Literal["on-demand", "spot"]]
     types: list[PlannedType]
-    #: Of all `count` together.
+    #: For all `count` instances.
     pricePerHour: PlanPrice
 
 
@@ -90,13 +90,13 @@ class PriceSource(TypedDict):
 
 class Plan(TypedDict):
     provider: str
-    #: None where there is only one, or none.
+    #: None for a provider without regions.
     region: str | None
-    #: All instances are in one of them, unless `allowCrossZone`.
+    #: All instances are in one of these zones, unless `allowCrossZone`.
     zones: list[str]
     allowCrossZone: bool
     diskGib: int | None
-    #: The scheduler's instance, or the first of a job's.
+    #: The scheduler's instance, or the first instance of a job.
     head: PlannedRole
     workers: PlannedRole
     pricePerHour: PlanPrice
@@ -112,7 +112,7 @@ class _Created(TypedDict):
 
 
 class Created(_Created, total=False):
-    #: Of a new cluster on a cloud, all its instances together.
+    #: For all instances of a new cluster; absent without prices.
     pricePerHour: PlanPrice
 
 

@@ -1,4 +1,4 @@
-"""How many workers to wait for, and what a cluster's view says about whether they can still come. Pure."""
+"""How many workers to wait for, and whether a cluster's view shows that more can start. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def count_of(amount: WorkerAmount, wanted: int) -> int:
 def check_alive(view: ClusterView) -> None:
     number, reason = view["number"], view["reason"]
     if view["job"] is not None:
-        message = f"Cluster {number} runs the tasks of job {view['job']}: it has no Dask."
+        message = f"Cluster {number} runs the tasks of job {view['job']}: it has no Dask scheduler."
         raise ClusterFailedError(message, code="NOT_DASK")
     if view["status"] in ("stopping", "stopped", "error"):
         what = "is stopping" if view["status"] == "stopping" else "has ended"
@@ -40,19 +40,19 @@ def check_alive(view: ClusterView) -> None:
 
 
 def is_settled(view: ClusterView, wanted: int, needed: int, started: int) -> bool:
-    """Whether no further worker comes although fewer than needed are there. Raises when it would be of no use to go on."""
+    """Whether no more workers can start although fewer than needed have. Raises when waiting cannot help."""
     dask, number = view["dask"], view["number"]
     if dask is None or view["status"] != "ready" or dask["workersWanted"] != wanted:
         return False
     if dask["adaptive"] is not None and dask["adaptive"]["maximum"] >= needed:
         return False
     if needed > wanted:
-        message = f"Cluster {number} has {wanted} workers, so that {needed} never start."
+        message = f"Cluster {number} has {wanted} workers, fewer than {needed}."
         raise ClusterFailedError(message, code="NOT_ENOUGH_WORKERS", hint="Scale it first.")
     if dask["workersStarted"] == 0:
         message = f"Cluster {number} has no worker: all {wanted} failed to start.{_failures(view)}"
         raise ClusterFailedError(message, code="NO_WORKERS")
-    # Those that the cluster has counted are connected, or will be in a moment.
+    # The workers that the cluster has counted are connected, or connect in a moment.
     return started >= dask["workersStarted"]
 
 

@@ -15,7 +15,7 @@ import ropewalk
 
 @pytest.fixture(autouse=True)
 def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    """What runs these tests must not decide what they do."""
+    """The environment of the test run must not affect the tests."""
     for name in ("ROPEWALK_API_URL", "ROPEWALK_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ROPEWALK_HOME", str(tmp_path / "no-home"))
@@ -57,7 +57,7 @@ def start(api: StandIn) -> Iterator[Callable[..., ropewalk.Cluster]]:
 
 @pytest.fixture
 def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[JobsStandIn]:
-    """The API about jobs, which the environment names."""
+    """A stand-in for the API about jobs, set in the environment."""
     stand_in = JobsStandIn()
     monkeypatch.setenv("ROPEWALK_API_URL", stand_in.url)
     monkeypatch.setenv("ROPEWALK_TOKEN", TOKEN)

@@ -1,4 +1,4 @@
-"""Ropewalk's API for tests, in this process: what the server answers, over real HTTP, before a real Dask cluster with TLS."""
+"""Ropewalk's API for tests, in this process: it answers over real HTTP, with a real Dask cluster with TLS behind it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class StandIn:
         self.views: dict[int, dict[str, Any]] = {}
         self.by_key: dict[str, int] = {}
         self.lines: list[dict[str, Any]] = []
-        #: Looks at a new cluster until its scheduler is there.
-        self.looks_before_ready = 2
-        #: False: those that are asked for do not come.
+        #: Reads of a new cluster until its scheduler has started.
+        self.reads_before_ready = 2
+        #: False: requested workers do not start.
         self.workers_come = True
-        #: What becomes of new clusters: their view's fields, once they are looked at often enough.
+        #: Fields of the views of new clusters, after `reads_before_ready` reads.
         self.outcome: dict[str, Any] = {}
-        #: What is said of a new cluster beside its number.
-        self.told: dict[str, Any] = {}
+        #: Further fields of the answer to a new cluster.
+        self.extra: dict[str, Any] = {}
         self.plan: dict[str, Any] = {"provider": "local", "pricePerHour": {"firstChoice": 0.5, "max": 1.5}}
         #: Done before a stop is answered.
         self.before_stopping: Callable[[], Any] = lambda: None
@@ -62,7 +62,7 @@ class StandIn:
         self.thread.join()
 
     def sent(self, end: str) -> list[Any]:
-        """Bodies of the POSTs whose path ends so."""
+        """Bodies of the POSTs to paths with this end."""
         return [body for method, path, body, _ in self.requests if method == "POST" and path.endswith(end)]
 
     def answer(self, handler: BaseHTTPRequestHandler, method: str) -> None:
@@ -121,7 +121,7 @@ class StandIn:
             links = len(self.sent("/dashboard-link"))
             url = f"{self.url}/clusters/{number}/dashboard/?link=link-{links}"
             return 200, {"url": url, "expiresAt": "2099-01-01T00:00:00.000Z"}
-        return (200 if verb == "" else 202), self.look(view)
+        return (200 if verb == "" else 202), self.read_view(view)
 
     def create(self, body: Any, key: str) -> tuple[int, Any]:
         if key in self.by_key:
@@ -137,15 +137,15 @@ class StandIn:
         return 200 if taken else 201, self.created(number, existing=bool(taken))
 
     def created(self, number: int, *, existing: bool) -> dict[str, Any]:
-        return {"number": number, "name": self.views[number]["name"], "existing": existing, "warnings": [], **self.told}
+        return {"number": number, "name": self.views[number]["name"], "existing": existing, "warnings": [], **self.extra}
 
     def line(self, value: Any) -> bytes:
-        """Of application/x-ndjson."""
+        """Lines of application/x-ndjson."""
         return json.dumps(value).encode() + b"\n"
 
-    def look(self, view: dict[str, Any]) -> dict[str, Any]:
-        view["looks"] += 1
-        if view["looks"] == self.looks_before_ready:
+    def read_view(self, view: dict[str, Any]) -> dict[str, Any]:
+        view["reads"] += 1
+        if view["reads"] == self.reads_before_ready:
             view["status"] = "ready"
             view["dask"]["schedulerAddress"] = self.dask.scheduler_address
             self.bring_workers(view)
@@ -181,7 +181,7 @@ def new_view(number: int, body: Any) -> dict[str, Any]:
             "workersErrored": 0,
             "adaptive": None,
         },
-        "looks": 0,
+        "reads": 0,
     }
 
 

@@ -1,4 +1,4 @@
-"""Ropewalk's API about jobs for tests: what a test writes here is what it answers."""
+"""Ropewalk's API about jobs for tests: it answers what a test stores here."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class JobsStandIn(StandIn):
         self.tasks: list[dict[str, Any]] = []
         self.warnings: list[str] = []
         #: Looks at a job until it is done.
-        self.looks_before_done = 3
+        self.reads_before_done = 3
         super().__init__(None, None)  # type: ignore[arg-type]
 
     def asked(self, end: str) -> list[dict[str, list[str]]]:
-        """Queries of the GETs whose path ends so."""
+        """Queries of the GETs to paths with this end."""
         parts = [urlsplit(path) for method, path, _, _ in self.requests if method == "GET"]
         return [parse_qs(one.query) for one in parts if one.path.endswith(end)]
 
@@ -47,17 +47,17 @@ class JobsStandIn(StandIn):
             return 200, {"items": self.tasks, "next": None}
         if verb in ("logs", "events"):
             return 200, self.as_lines()
-        return (202 if verb == "cancel" else 200), self.look_at(self.jobs[int(number)])
+        return (202 if verb == "cancel" else 200), self.read(self.jobs[int(number)])
 
     def submit(self, body: Any, key: str) -> tuple[int, Any]:
         existing = key in self.by_key
         number = self.by_key.setdefault(key, len(self.jobs) + 1)
-        self.jobs.setdefault(number, a_job(number, name=body.get("name", f"job-{number}"), looks=0))
+        self.jobs.setdefault(number, a_job(number, name=body.get("name", f"job-{number}"), reads=0))
         name = self.jobs[number]["name"]
         return 201, {"number": number, "name": name, "existing": existing, "warnings": self.warnings}
 
     def page(self, query: dict[str, str]) -> dict[str, Any]:
-        """Of two jobs at most."""
+        """A page of at most two jobs."""
         newest = [job for _, job in sorted(self.jobs.items(), reverse=True)]
         if "name" in query:
             return {"items": [job for job in newest if job["name"] == query["name"]], "next": None}
@@ -68,8 +68,8 @@ class JobsStandIn(StandIn):
     def as_lines(self) -> bytes:
         return b"".join(self.line(one) for one in self.lines)
 
-    def look_at(self, job: dict[str, Any]) -> dict[str, Any]:
-        job["looks"] = job.get("looks", 0) + 1
-        if job["looks"] >= self.looks_before_done:
+    def read(self, job: dict[str, Any]) -> dict[str, Any]:
+        job["reads"] = job.get("reads", 0) + 1
+        if job["reads"] >= self.reads_before_done:
             job["status"] = "done"
         return job

@@ -1,4 +1,4 @@
-"""`ropewalk.batch` before a stand-in for the API: submitting, looking, waiting, ending."""
+"""`ropewalk.batch` with a stand-in for the API: submit, read, wait, cancel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ropewalk import batch
 AWAY = problem(503, "UNAVAILABLE", "Not now.", retry_after=0.01)
 
 
-def test_what_was_asked_for_is_what_is_sent(jobs: JobsStandIn) -> None:
+def test_arguments_are_sent_as_given(jobs: JobsStandIn) -> None:
     created = batch.run(
         ["echo", "a b", "$HOME"],
         name="all",
@@ -30,7 +30,7 @@ def test_what_was_asked_for_is_what_is_sent(jobs: JobsStandIn) -> None:
         retries=2,
         job_timeout="1 hour",
         lease=timedelta(seconds=90),
-        dead_man=1800,
+        watchdog_timeout=1800,
         private_to_creator=True,
     )
     assert created == {"number": 1, "name": "all", "existing": False, "warnings": []}
@@ -46,19 +46,19 @@ def test_what_was_asked_for_is_what_is_sent(jobs: JobsStandIn) -> None:
             "retries": 2,
             "jobTimeout": 3600,
             "lease": 90,
-            "deadMan": 1800,
+            "watchdogTimeout": 1800,
             "privateToCreator": True,
         }
     ]
 
 
-def test_what_is_not_asked_for_is_the_servers_to_choose(jobs: JobsStandIn) -> None:
+def test_options_that_are_not_given_are_not_sent(jobs: JobsStandIn) -> None:
     batch.run("sh -c 'exit 3'")
     batch.run("true", ntasks=3)
     assert jobs.sent("/v1/jobs") == [{"command": ["sh", "-c", "exit 3"]}, {"command": ["true"], "ntasks": 3}]
 
 
-def test_options_of_coiled_are_sent_by_the_names_of_its_command_line(jobs: JobsStandIn) -> None:
+def test_options_of_coiled_are_sent_by_their_command_line_names(jobs: JobsStandIn) -> None:
     jobs.warnings = ["tag has no effect here."]
     options: Any = {"tag": "a=b", "map_over_values": ["x", "y"], "run_on_host": True, "pipe_to_files": False, "sync": None}
     with pytest.warns(UserWarning, match="tag has no effect") as caught:
@@ -68,14 +68,14 @@ def test_options_of_coiled_are_sent_by_the_names_of_its_command_line(jobs: JobsS
     assert jobs.sent("/v1/jobs")[0]["options"] == sent
 
 
-def test_task_on_scheduler_false_is_the_command_lines_no_task_on_scheduler(jobs: JobsStandIn) -> None:
+def test_task_on_scheduler_false_is_sent_as_no_task_on_scheduler(jobs: JobsStandIn) -> None:
     for value in (False, True, None):
         batch.run("true", task_on_scheduler=value)
     sent = [request.get("options") for request in jobs.sent("/v1/jobs")]
     assert sent == [{"no-task-on-scheduler": ""}, {"task-on-scheduler": ""}, None]
 
 
-def test_a_lost_answer_makes_no_second_job(jobs: JobsStandIn) -> None:
+def test_a_lost_answer_creates_no_second_job(jobs: JobsStandIn) -> None:
     jobs.faults.append(("POST", "/v1/jobs", 0, None, {}))
     jobs.faults.append(("POST", "/v1/jobs", *AWAY))
     assert batch.run("true")["number"] == 1
@@ -92,26 +92,26 @@ def test_a_lost_answer_makes_no_second_job(jobs: JobsStandIn) -> None:
         ({"command": " "}, "command is empty"),
         ({"job_timeout": "soon"}, "job_timeout is 'soon'"),
         ({"lease": 0}, "lease is 0"),
-        ({"dead_man": -1}, "dead_man is -1"),
-        ({"env": {"A=B": "x"}}, "no name of an environment variable"),
+        ({"watchdog_timeout": -1}, "watchdog_timeout is -1"),
+        ({"env": {"A=B": "x"}}, "not a valid name of an environment variable"),
         ({"secret_env": {"S": 3}}, "value of environment variable S"),
         ({"upload": "no-such-file"}, "upload: no-such-file is neither"),
     ],
 )
-def test_mistakes_are_named_before_anything_is_sent(jobs: JobsStandIn, arguments: Any, text: str) -> None:
+def test_invalid_arguments_are_refused_before_a_request(jobs: JobsStandIn, arguments: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         batch.run(**{"command": "true", **arguments})
     assert jobs.requests == []
 
 
-def test_what_the_api_refuses_names_the_field(jobs: JobsStandIn) -> None:
+def test_an_error_of_the_api_names_the_field(jobs: JobsStandIn) -> None:
     jobs.faults.append(("POST", "/v1/jobs", *problem(422, "VALIDATION", "ntasks: too many.", field="ntasks")))
     with pytest.raises(ropewalk.RopewalkError, match="too many") as caught:
         batch.run("true", ntasks=10**9)
     assert caught.value.field == "ntasks" and len(jobs.requests) == 1
 
 
-def test_files_that_the_command_names_travel(jobs: JobsStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_the_command_names_are_sent(jobs: JobsStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("sub").mkdir()
     Path("sub/a.sh").write_text("# ROPEWALK ntasks 3\necho $0\n")
@@ -155,7 +155,7 @@ def test_programs_and_data_that_an_absolute_path_names_are_not_sent(jobs: JobsSt
     assert jobs.sent("/v1/jobs") == [{"command": words}]
 
 
-def test_files_that_do_not_travel_are_told(jobs: JobsStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_are_not_sent_are_reported(jobs: JobsStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
@@ -163,10 +163,10 @@ def test_files_that_do_not_travel_are_told(jobs: JobsStandIn, tmp_path: Path, mo
     Path("big").write_bytes(b"x" * (1024 * 1024 + 1))
     with pytest.warns(UserWarning) as caught:
         batch.run(["cat", "../out.txt", "big", str(work / "big"), "/bin/sh", "/etc/hostname"])
-    said = [str(one.message).partition(" is not sent: it ")[2] for one in caught]
+    messages = [str(one.message).partition(" is not sent: it ")[2] for one in caught]
     absolute = "is an absolute path and no script; write big to send it"
     outside = "is outside the current directory; use upload to send it"
-    assert said == [outside, "has 1.0 MiB, more than 1 MiB; use upload to send it", absolute]
+    assert messages == [outside, "has 1.0 MiB, more than 1 MiB; use upload to send it", absolute]
     assert "files" not in jobs.sent("/v1/jobs")[0]
     Path("huge").write_bytes(b"x" * (10 * 1024 * 1024))
     with pytest.raises(ValueError, match="11.0 MiB together, more than 10 MiB; the largest: huge"):
@@ -190,7 +190,7 @@ def test_jobs_are_found_by_number_and_by_name(jobs: JobsStandIn) -> None:
         batch.status(True)
 
 
-def test_lists_go_across_pages(jobs: JobsStandIn) -> None:
+def test_lists_span_pages(jobs: JobsStandIn) -> None:
     jobs.jobs = {number: a_job(number) for number in range(1, 6)}
     assert [job["number"] for job in batch.list_jobs()] == [5, 4, 3, 2, 1]
     assert [job["number"] for job in batch.list(limit=3)] == [5, 4, 3]
@@ -208,13 +208,13 @@ def test_lists_are_filtered_by_the_server(jobs: JobsStandIn) -> None:
     assert jobs.asked("/v1/jobs")[-1] == {**sent, "q": ["50%"], "limit": ["5"]}
 
 
-def test_waiting_ends_with_the_job_whatever_its_end(jobs: JobsStandIn) -> None:
+def test_waiting_ends_with_every_outcome_of_the_job(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1), 2: a_job(2, status="error"), 3: a_job(3, status="cancelled")}
     assert batch.wait("job-1", poll="10 ms")["status"] == "done"
     assert [batch.wait(number)["status"] for number in (2, 3)] == ["error", "cancelled"]
 
 
-def test_waiting_outlives_an_outage(jobs: JobsStandIn, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+def test_waiting_continues_through_an_outage(jobs: JobsStandIn, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     jobs.jobs = {1: a_job(1)}
     monkeypatch.setattr("ropewalk.batch.calls.RETRY_FOR_S", 0.0)
     jobs.faults += [("GET", "/1", 200, a_job(1), {}), ("GET", "/1", *AWAY), ("GET", "/1", *AWAY)]
@@ -225,9 +225,9 @@ def test_waiting_outlives_an_outage(jobs: JobsStandIn, monkeypatch: pytest.Monke
         batch.wait(1, poll=0.01)
 
 
-def test_waiting_too_long_leaves_the_job_alone(jobs: JobsStandIn) -> None:
-    jobs.jobs, jobs.looks_before_done = {1: a_job(1)}, 10_000
-    with pytest.raises(ropewalk.JobTimeoutError, match="Job 1 is running: 0 of 2 tasks are done. It goes on") as caught:
+def test_a_timeout_does_not_cancel_the_job(jobs: JobsStandIn) -> None:
+    jobs.jobs, jobs.reads_before_done = {1: a_job(1)}, 10_000
+    with pytest.raises(ropewalk.JobTimeoutError, match="Job 1 is running: 0 of 2 tasks are done. The job continues") as caught:
         batch.wait(1, timeout="200 ms", poll="20 ms")
     assert isinstance(caught.value, TimeoutError)
     assert jobs.sent("/cancel") == []

@@ -24,7 +24,7 @@ def text_of(lines: list[dict[str, Any]]) -> bytes:
 
 
 def cut(text: bytes) -> tuple[int, bytes, dict[str, str]]:
-    """An answer that ends before it has said all that it wanted to."""
+    """An answer that is shorter than its Content-Length."""
     return 200, text, {"Content-Length": str(len(text) + 10), "Connection": "close"}
 
 
@@ -34,14 +34,14 @@ def cut_chunk(text: bytes) -> tuple[int, bytes, dict[str, str]]:
 
 
 def cut_between_chunks(text: bytes) -> tuple[int, bytes, dict[str, str]]:
-    """All that was sent is whole, and yet the end of the answer is not there."""
+    """Complete chunks without the end of the answer."""
     return 200, f"{len(text):x}\r\n".encode() + text + b"\r\n", {"Transfer-Encoding": "chunked", "Connection": "close"}
 
 
 CUTS = [cut, cut_chunk, cut_between_chunks]
 
 
-def test_what_tasks_printed_can_be_chosen(jobs: JobsStandIn) -> None:
+def test_output_of_tasks_can_be_selected(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1)}
     jobs.lines = [a_line("one"), a_line("two", task=1), a_line("three", task=None, stream="agent")]
     assert [line["text"] for line in batch.logs(1)] == ["one", "two", "three"]
@@ -54,13 +54,13 @@ def test_what_tasks_printed_can_be_chosen(jobs: JobsStandIn) -> None:
     ]
 
 
-def test_a_mistake_is_told_by_the_call_and_not_by_the_first_line(jobs: JobsStandIn) -> None:
+def test_an_invalid_argument_raises_in_the_call_not_at_the_first_line(jobs: JobsStandIn) -> None:
     with pytest.raises(ropewalk.RopewalkError, match="No open job has the name nightly"):
         batch.logs("nightly")
 
 
 @pytest.mark.parametrize("cutting", CUTS)
-def test_a_followed_log_goes_on_where_it_broke_off(jobs: JobsStandIn, cutting: Any, caplog: Any) -> None:
+def test_a_followed_log_continues_after_a_lost_connection(jobs: JobsStandIn, cutting: Any, caplog: Any) -> None:
     jobs.jobs = {1: a_job(1)}
     # Two tasks whose lines come out of order, equal times, and equal texts: nothing is left out, nothing comes twice.
     first = [a_line("a", seconds=5), a_line("a", seconds=5), a_line("b", seconds=3, task=1)]
@@ -71,10 +71,10 @@ def test_a_followed_log_goes_on_where_it_broke_off(jobs: JobsStandIn, cutting: A
     assert texts == ["a", "a", "b", "a", "c", "d"]
     again = {"follow": ["true"], "since": ["2025-12-31T23:59:05.000Z"]}
     assert jobs.asked("/logs") == [{"follow": ["true"]}, again]
-    assert "Still trying" in caplog.text
+    assert "Retrying" in caplog.text
 
 
-def test_a_followed_log_that_broke_off_before_its_first_line_is_asked_for_again(jobs: JobsStandIn) -> None:
+def test_a_followed_log_that_is_lost_before_its_first_line_is_requested_again(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1)}
     jobs.lines = [a_line("late")]
     # What the API sends while there is nothing to say.
@@ -84,7 +84,7 @@ def test_a_followed_log_that_broke_off_before_its_first_line_is_asked_for_again(
 
 
 @pytest.mark.parametrize("cutting", CUTS)
-def test_a_log_that_is_not_followed_tells_that_it_broke_off(jobs: JobsStandIn, cutting: Any) -> None:
+def test_a_log_that_is_not_followed_raises_when_the_connection_is_lost(jobs: JobsStandIn, cutting: Any) -> None:
     jobs.jobs = {1: a_job(1)}
     jobs.faults += [("GET", "/logs?follow=false", *cutting(text_of([a_line("one")])))]
     lines = batch.logs(1)
@@ -94,11 +94,11 @@ def test_a_log_that_is_not_followed_tells_that_it_broke_off(jobs: JobsStandIn, c
     assert caught.value.code == "UNREACHABLE"
 
 
-def test_the_last_line_tells_why_it_broke_off(jobs: JobsStandIn) -> None:
+def test_the_last_line_of_an_incomplete_answer_is_its_error(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1)}
     error = {"code": "UNAUTHENTICATED", "message": "The token is no longer good.", "requestId": "req_1"}
-    told = text_of([a_line("one"), {"status": 401, "error": error}])
-    jobs.faults += [("GET", "/logs?follow=true", *cut(told))]
+    text = text_of([a_line("one"), {"status": 401, "error": error}])
+    jobs.faults += [("GET", "/logs?follow=true", *cut(text))]
     lines = batch.logs(1, follow=True)
     assert next(lines)["text"] == "one"
     with pytest.raises(ropewalk.RopewalkError, match="no longer good") as caught:
@@ -106,7 +106,7 @@ def test_the_last_line_tells_why_it_broke_off(jobs: JobsStandIn) -> None:
     assert (caught.value.code, caught.value.status, caught.value.request_id) == ("UNAUTHENTICATED", 401, "req_1")
 
 
-def test_a_line_that_is_no_line_is_not_asked_for_again(jobs: JobsStandIn) -> None:
+def test_an_invalid_line_is_not_requested_again(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1)}
     jobs.faults += [("GET", "/logs?follow=true", 200, text_of([a_line("one")]) + b"<html>\n", {})]
     with pytest.raises(ropewalk.RopewalkError, match="not JSON"):
@@ -114,7 +114,7 @@ def test_a_line_that_is_no_line_is_not_asked_for_again(jobs: JobsStandIn) -> Non
     assert len(jobs.asked("/logs")) == 1
 
 
-def test_what_has_not_begun_is_an_error_also_when_followed(jobs: JobsStandIn) -> None:
+def test_an_error_before_the_first_answer_is_raised_also_when_followed(jobs: JobsStandIn) -> None:
     with pytest.raises(ropewalk.RopewalkError, match="There is no job 7"):
         list(batch.logs(7, follow=True))
     jobs.jobs = {1: a_job(1)}
@@ -122,7 +122,7 @@ def test_what_has_not_begun_is_an_error_also_when_followed(jobs: JobsStandIn) ->
     assert list(batch.logs(1)) == []
 
 
-def test_events_are_told_once_across_connections(jobs: JobsStandIn) -> None:
+def test_events_are_yielded_once_across_connections(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1)}
     events = [{"at": f"2026-01-01T00:00:0{n}.000Z", "code": code, "text": code} for n, code in enumerate("ABC")]
     jobs.lines = events

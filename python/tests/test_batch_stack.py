@@ -28,7 +28,7 @@ def test_from_submit_to_end(stack: Stack, tmp_path: Path, monkeypatch: pytest.Mo
     Path("hello.sh").write_text(SCRIPT)
     name = f"hello-{uuid.uuid4().hex[:8]}"
     options: Any = {"env": {"GREETING": "ahoy"}, "secret_env": {"PASSWORD": "hush-hush"}, **stack}
-    created = batch.run("sh hello.sh", name=name, job_timeout="5 minutes", dead_man="10m", **options)
+    created = batch.run("sh hello.sh", name=name, job_timeout="5 minutes", watchdog_timeout="10m", **options)
     number = created["number"]
     assert (created["name"], created["existing"]) == (name, False)
     # Followed from the start to the end of the job.
@@ -58,7 +58,7 @@ def test_by_name_until_it_is_cancelled(stack: Stack) -> None:
 
 
 def is_unknown(name: str, stack: Stack) -> bool:
-    """A job gives its name back a moment after it has ended."""
+    """An ended job releases its name after a moment."""
     try:
         batch.status(name, **stack)
     except ropewalk.RopewalkError as error:
@@ -67,7 +67,7 @@ def is_unknown(name: str, stack: Stack) -> bool:
     return False
 
 
-def test_what_the_server_makes_of_options(stack: Stack) -> None:
+def test_the_server_judges_options(stack: Stack) -> None:
     with pytest.warns(UserWarning, match="memory"):
         job = batch.run("true", memory="8 GiB", **stack)
     assert batch.wait(job["number"], timeout="2 minutes", **stack)["status"] == "done"
@@ -76,7 +76,7 @@ def test_what_the_server_makes_of_options(stack: Stack) -> None:
     assert (caught.value.code, caught.value.field) == ("VALIDATION", "options.memroy")
 
 
-def test_a_plan_is_made_of_what_the_job_would_be_and_starts_nothing(stack: Stack) -> None:
+def test_a_plan_describes_the_job_and_starts_nothing(stack: Stack) -> None:
     newest = [job["number"] for job in batch.list_jobs(1, **stack)]
     plan = batch.plan("true", ntasks=2, memory="8 GiB", **stack)
     assert (plan["provider"], plan["head"]["count"] + plan["workers"]["count"]) == ("local", 2)

@@ -19,7 +19,7 @@ def client(api: StandIn, *, token: str = TOKEN, retry_for_s: float = 20.0) -> Cl
 BODY: dict[str, Any] = {"workers": 1, "getOrCreate": True}
 
 
-def test_a_refusal_tells_everything_but_the_token(api: StandIn) -> None:
+def test_an_error_has_all_details_but_not_the_token(api: StandIn) -> None:
     more = {"field": "workers", "hint": "Ask for fewer."}
     api.faults.append(("POST", "/v1/clusters", *problem(422, "VALIDATION", "workers: too many.", **more)))
     with pytest.raises(RopewalkError) as caught:
@@ -43,28 +43,28 @@ def test_a_refusal_tells_everything_but_the_token(api: StandIn) -> None:
         (502, b"<html>proxy</html>", {}),
     ],
 )
-def test_what_passes_is_tried_again_with_the_same_key(api: StandIn, fault: Any) -> None:
+def test_temporary_errors_are_retried_with_the_same_key(api: StandIn, fault: Any) -> None:
     api.faults.append(("POST", "/v1/clusters", *fault))
     created = asyncio.run(client(api).post("/v1/clusters", BODY, idempotency_key="key-1"))
     assert created["number"] == 1
     assert [headers["idempotency-key"] for *_, headers in api.requests] == ["key-1", "key-1"]
 
 
-def test_a_limit_is_no_passing_trouble(api: StandIn) -> None:
+def test_a_limit_is_not_a_temporary_error(api: StandIn) -> None:
     api.faults.append(("POST", "/v1/clusters", *problem(429, "LIMIT_EXCEEDED", "No more cores.", retry_after=0)))
     with pytest.raises(RopewalkError, match="No more cores"):
         asyncio.run(client(api).post("/v1/clusters", BODY))
     assert len(api.requests) == 1
 
 
-def test_trouble_that_stays_is_told_as_it_is(api: StandIn) -> None:
+def test_a_permanent_outage_raises_the_last_error(api: StandIn) -> None:
     api.faults += [("GET", "/1", *problem(503, "UNAVAILABLE", "Not now."))] * 50
     with pytest.raises(RopewalkError, match="Not now"):
         asyncio.run(client(api, retry_for_s=0.5).get("/v1/clusters/1"))
     assert len(api.requests) > 1
 
 
-def test_a_server_that_is_not_there_is_named() -> None:
+def test_an_unreachable_server_is_named() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -80,6 +80,6 @@ def test_the_token_does_not_follow_a_redirect(api: StandIn) -> None:
     assert [path for _, path, *_ in api.requests] == ["/v1/clusters/1"]
 
 
-def test_loopback_is_asked_without_a_proxy(api: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loopback_is_requested_without_a_proxy(api: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     assert asyncio.run(client(api).post("/v1/clusters", BODY))["number"] == 1

@@ -1,4 +1,4 @@
-"""The cluster object before a stand-in for the API and a real Dask scheduler with TLS: how it starts and ends."""
+"""Start and end of the cluster object, with a stand-in for the API and a real Dask scheduler with TLS."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_first_positional_argument_is_the_name_as_in_coiled() -> None:
         ropewalk.Cluster(wrong)
 
 
-def test_what_was_asked_for_is_what_is_sent(start: Start, api: StandIn) -> None:
+def test_arguments_are_sent_as_given(start: Start, api: StandIn) -> None:
     start(
         n_workers=1,
         name="all",
@@ -48,7 +48,7 @@ def test_what_was_asked_for_is_what_is_sent(start: Start, api: StandIn) -> None:
         idle_timeout="30 minutes",
         keepalive="5m",
         private_to_creator=True,
-        dead_man="1 hour",
+        watchdog_timeout="1 hour",
         unresponsive_timeout=1800,
     )
     assert api.sent("/v1/clusters") == [
@@ -64,7 +64,7 @@ def test_what_was_asked_for_is_what_is_sent(start: Start, api: StandIn) -> None:
             "idleTimeout": 1800,
             "noClientTimeout": 300,
             "privateToCreator": True,
-            "deadMan": 3600,
+            "watchdogTimeout": 3600,
         "unresponsiveTimeout": 1800,
         }
     ]
@@ -76,11 +76,11 @@ def test_what_was_asked_for_is_what_is_sent(start: Start, api: StandIn) -> None:
         ({"idle_timeout": "soon"}, "idle_timeout is 'soon'"),
         ({"keepalive": 0}, "keepalive is 0"),
         ({"timeout": -1}, "timeout is -1"),
-        ({"dead_man": "never"}, "dead_man is 'never'"),
+        ({"watchdog_timeout": "never"}, "watchdog_timeout is 'never'"),
         ({"wait_for_workers": 1.5}, "whole number"),
     ],
 )
-def test_mistakes_are_named_before_anything_is_started(start: Start, api: StandIn, options: Any, text: str) -> None:
+def test_invalid_arguments_are_refused_before_a_cluster_is_started(start: Start, api: StandIn, options: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         start(**options)
     assert api.requests == []
@@ -112,7 +112,7 @@ def test_in_an_event_loop(api: StandIn) -> None:
     assert len(api.sent("/stop")) == 2
 
 
-def test_one_that_is_open_is_used_and_left_open(start: Start, api: StandIn) -> None:
+def test_an_open_cluster_is_used_and_left_open(start: Start, api: StandIn) -> None:
     first = start(name="shared")
     second = start(name="shared", n_workers=5)
     assert first.number == second.number
@@ -123,7 +123,7 @@ def test_one_that_is_open_is_used_and_left_open(start: Start, api: StandIn) -> N
     assert len(api.sent("/stop")) == 1
 
 
-def test_one_that_ends_is_waited_for_and_started_anew(start: Start, api: StandIn) -> None:
+def test_an_ending_cluster_is_awaited_and_replaced(start: Start, api: StandIn) -> None:
     first = start(name="again")
     first.close()
     assert api.views[1]["status"] == "stopping"
@@ -134,7 +134,7 @@ def test_one_that_ends_is_waited_for_and_started_anew(start: Start, api: StandIn
     assert (second.number, second.shutdown_on_close) == (2, True)
 
 
-def test_a_lost_answer_does_not_make_it_somebody_elses(start: Start, api: StandIn) -> None:
+def test_a_cluster_whose_answer_was_lost_is_the_callers_own(start: Start, api: StandIn) -> None:
     api.faults.append(("POST", "/v1/clusters", 0, None, {}))
     cluster = start(name="ours")
     assert cluster.shutdown_on_close is True
@@ -143,7 +143,7 @@ def test_a_lost_answer_does_not_make_it_somebody_elses(start: Start, api: StandI
     assert len(api.sent("/stop")) == 1
 
 
-def test_shutdown_ends_it_for_everybody(start: Start, api: StandIn) -> None:
+def test_shutdown_ends_a_cluster_that_existed_before(start: Start, api: StandIn) -> None:
     cluster = start(n_workers=1, shutdown_on_close=False)
     cluster.shutdown()
     assert len(api.sent("/stop")) == 1
@@ -154,7 +154,7 @@ def test_shutdown_ends_it_for_everybody(start: Start, api: StandIn) -> None:
     assert len(api.sent("/stop")) == 2
 
 
-def test_a_closed_one_that_cannot_be_shut_down_says_why(start: Start, api: StandIn) -> None:
+def test_a_failed_shutdown_of_a_closed_cluster_raises_the_reason(start: Start, api: StandIn) -> None:
     cluster = start(n_workers=1, shutdown_on_close=False)
     cluster.close()
     api.faults.append(("POST", "/stop", *problem(403, "FORBIDDEN", "Not yours.")))
@@ -166,8 +166,8 @@ def test_a_closed_one_that_cannot_be_shut_down_says_why(start: Start, api: Stand
         cluster.shutdown()
 
 
-def test_an_api_that_is_away_does_not_keep_it_from_closing(start: Start, api: StandIn, caplog: Any) -> None:
+def test_it_closes_while_the_api_is_unavailable(start: Start, api: StandIn, caplog: Any) -> None:
     cluster = start(n_workers=1)
     api.faults.append(("POST", "/stop", *problem(500, "INTERNAL", "Broken.")))
     cluster.close()
-    assert "was not told to stop, so that its idle timeout ends it" in caplog.text
+    assert "was not stopped; its idle timeout ends it" in caplog.text

@@ -10,7 +10,7 @@ from stand_in import TOKEN, StandIn
 from support import eventually
 
 
-def test_a_program_that_forgets_it_stops_it_at_its_end(api: StandIn) -> None:
+def test_the_exit_of_a_program_stops_its_open_cluster(api: StandIn) -> None:
     program = "import ropewalk; cluster = ropewalk.Cluster(n_workers=1); print('made', cluster.number)"
     env = {**os.environ, "ROPEWALK_API_URL": api.url, "ROPEWALK_TOKEN": TOKEN}
     ended = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=60)
@@ -19,16 +19,16 @@ def test_a_program_that_forgets_it_stops_it_at_its_end(api: StandIn) -> None:
     assert len(api.sent("/stop")) == 1
 
 
-def test_ctrl_c_while_it_starts_stops_it(api: StandIn) -> None:
-    api.looks_before_ready = 10_000
+def test_ctrl_c_during_the_start_stops_the_cluster(api: StandIn) -> None:
+    api.reads_before_ready = 10_000
     program = "import ropewalk; ropewalk.Cluster(n_workers=1)"
     env = {**os.environ, "ROPEWALK_API_URL": api.url, "ROPEWALK_TOKEN": TOKEN}
     with subprocess.Popen([sys.executable, "-c", program], env=env, stderr=subprocess.PIPE, text=True) as running:
         try:
-            eventually(lambda: api.views and api.views[1]["looks"] > 1, within_s=30)
+            eventually(lambda: api.views and api.views[1]["reads"] > 1, within_s=30)
             running.send_signal(2)
-            _, said = running.communicate(timeout=30)
+            _, printed = running.communicate(timeout=30)
         finally:
             running.kill()
-    assert "KeyboardInterrupt" in said and running.returncode != 0
+    assert "KeyboardInterrupt" in printed and running.returncode != 0
     assert len(api.sent("/stop")) == 1

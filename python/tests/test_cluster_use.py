@@ -1,4 +1,4 @@
-"""What is done with an open cluster object: scaling, keepalives, private variables, logs, links."""
+"""Use of an open cluster object: scaling, keepalives, private variables, logs, links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stand_in import TOKEN, StandIn, problem
 from support import Start, eventually
 
 import ropewalk
-from ropewalk import life
+from ropewalk import lifecycle
 
 
 def test_scale_and_adapt(start: Start, api: StandIn) -> None:
@@ -32,13 +32,13 @@ def test_scale_and_adapt(start: Start, api: StandIn) -> None:
 def test_keepalives_are_sent_while_it_is_open(
     start: Start, api: StandIn, monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:
-    monkeypatch.setattr(life, "KEEPALIVE_EVERY_S", 0.05)
+    monkeypatch.setattr(lifecycle, "KEEPALIVE_EVERY_S", 0.05)
     cluster = start(n_workers=1)
     assert api.sent("/keepalive") == []
     cluster.set_keepalive("5m")
     eventually(lambda: len(api.sent("/keepalive")) >= 3)
     api.faults.append(("POST", "/keepalive", *problem(500, "INTERNAL", "Broken.")))
-    eventually(lambda: "was not kept alive" in caplog.text)
+    eventually(lambda: "a keepalive failed" in caplog.text)
     before = len(api.sent("/keepalive"))
     eventually(lambda: len(api.sent("/keepalive")) > before + 1)
     assert api.sent("/keepalive")[-1] == {"timeout": 300}
@@ -48,7 +48,7 @@ def test_keepalives_are_sent_while_it_is_open(
     assert len(api.sent("/keepalive")) == after
 
 
-def test_private_variables_never_pass_the_api(start: Start, api: StandIn, caplog: Any) -> None:
+def test_private_variables_are_not_sent_to_the_api(start: Start, api: StandIn, caplog: Any) -> None:
     name, value = "ROPEWALK_TEST_PRIVATE", "hush-hush"
     cluster = start(n_workers=1)
     try:
@@ -86,7 +86,7 @@ def test_logs_links_and_reprs(start: Start, api: StandIn) -> None:
     assert cluster.dashboard_link == ""
 
 
-def test_logs_of_an_ended_cluster_still_tell_the_scheduler_from_workers(start: Start, api: StandIn) -> None:
+def test_logs_of_an_ended_cluster_distinguish_scheduler_and_workers(start: Start, api: StandIn) -> None:
     cluster = start(n_workers=1, name="over")
     ids = ["i_head0000head", "i_0000worker-1"]
     api.lines = [{"at": "", "instance": one, "stream": "stdout", "text": one} for one in ids]
@@ -95,14 +95,14 @@ def test_logs_of_an_ended_cluster_still_tell_the_scheduler_from_workers(start: S
     assert cluster.get_logs(cluster=False) == {"Scheduler": "i_head0000head", "over-worker-worker-1": "i_0000worker-1"}
 
 
-def test_other_versions_are_told(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_versions_are_reported(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ropewalk.versions.installed", lambda name: "2020.1.0")
     with pytest.warns(UserWarning, match=r"The cluster runs dask \d+.* \(here 2020\.1\.0\)"):
         start(n_workers=1)
 
 
 @pytest.mark.parametrize("ending", ["close", "shutdown"])
-def test_clients_do_not_reconnect_to_a_scheduler_that_ends_before_the_api_has_said_so(
+def test_clients_do_not_reconnect_to_a_scheduler_that_ends_before_the_api_answers(
     start: Start, api: StandIn, ending: str
 ) -> None:
     cluster = start(n_workers=1)
@@ -122,7 +122,7 @@ def test_clients_do_not_reconnect_to_a_scheduler_that_ends_before_the_api_has_sa
     client.close()
 
 
-def test_a_shutdown_that_is_refused_leaves_it_open(start: Start, api: StandIn) -> None:
+def test_a_refused_shutdown_leaves_the_cluster_open(start: Start, api: StandIn) -> None:
     cluster = start(n_workers=1)
     api.faults.append(("POST", "/stop", *problem(403, "FORBIDDEN", "Not yours.")))
     with pytest.raises(ropewalk.RopewalkError, match="Not yours"):

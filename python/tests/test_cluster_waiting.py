@@ -1,4 +1,4 @@
-"""What the cluster object waits for, and when it stops waiting."""
+"""Conditions for which the cluster object waits, and the end of the wait."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ import ropewalk
 
 
 @pytest.mark.parametrize("amount", [True, 2, 0.5, 1.0])
-def test_it_waits_for_as_many_workers_as_asked(start: Start, amount: Any) -> None:
+def test_it_waits_for_the_given_amount_of_workers(start: Start, amount: Any) -> None:
     cluster = start(wait_for_workers=amount)
     assert len(cluster.scheduler_info["workers"]) >= (1 if amount == 0.5 else 2)
 
 
-def test_it_waits_for_none(start: Start, api: StandIn) -> None:
+def test_it_waits_for_no_workers(start: Start, api: StandIn) -> None:
     api.workers_come = False
     assert len(start(wait_for_workers=False).scheduler_info["workers"]) == 0
 
 
-def test_too_few_in_time_shut_it_down(start: Start, api: StandIn) -> None:
+def test_a_timeout_with_too_few_workers_shuts_the_cluster_down(start: Start, api: StandIn) -> None:
     api.workers_come = False
     with pytest.raises(TimeoutError, match="did not have 1 workers in time: 0 of 2 workers"):
         start(timeout=1, shutdown_on_close=False)
     assert len(api.sent("/stop")) == 1
 
 
-def test_a_failed_start_tells_the_grouped_reasons(start: Start, api: StandIn) -> None:
+def test_a_failed_start_raises_the_grouped_reasons(start: Start, api: StandIn) -> None:
     api.outcome = {
         "status": "error",
         "reason": {"code": "FAILED_START", "text": "not enough workers"},
@@ -49,7 +49,7 @@ def test_partial_success_is_success(start: Start, api: StandIn) -> None:
     api.views[1]["dask"]["workersErrored"] = 1
     cluster.wait_for_workers(True, timeout=10)
     assert len(cluster.scheduler_info["workers"]) == 2
-    with pytest.raises(ropewalk.ClusterFailedError, match="has 3 workers, so that 4 never start"):
+    with pytest.raises(ropewalk.ClusterFailedError, match="has 3 workers, fewer than 4"):
         cluster.wait_for_workers(4, timeout=10)
 
 
@@ -60,14 +60,14 @@ def test_waiting_ends_with_the_cluster(start: Start, api: StandIn) -> None:
         cluster.wait_for_workers(2)
 
 
-def test_the_scheduler_that_is_not_there_in_time(start: Start, api: StandIn) -> None:
-    api.looks_before_ready = 10_000
+def test_a_scheduler_that_does_not_start_in_time_is_a_timeout(start: Start, api: StandIn) -> None:
+    api.reads_before_ready = 10_000
     with pytest.raises(ropewalk.ClusterTimeoutError, match=r"its scheduler in time: scheduler pending \(environment\)"):
         start(timeout=0.3)
     assert len(api.sent("/stop")) == 1
 
 
-def test_an_api_that_is_not_there_is_not_waited_for_longer_than_the_timeout() -> None:
+def test_an_unreachable_api_is_awaited_until_the_timeout() -> None:
     began = time.monotonic()
     with pytest.raises(ropewalk.ClusterTimeoutError, match="does not answer") as caught:
         ropewalk.Cluster(timeout="1 second", api_url="http://127.0.0.1:1", token=TOKEN, quiet=True)
@@ -77,7 +77,7 @@ def test_an_api_that_is_not_there_is_not_waited_for_longer_than_the_timeout() ->
 
 
 @pytest.mark.parametrize("end", ["/v1/clusters/1", "/credentials", "/keepalive"])
-def test_an_api_that_goes_away_is_not_waited_for_longer_than_the_timeout(start: Start, api: StandIn, end: str) -> None:
+def test_an_api_that_becomes_unreachable_is_awaited_until_the_timeout(start: Start, api: StandIn, end: str) -> None:
     method = "POST" if end == "/keepalive" else "GET"
     api.faults += [(method, end, *problem(503, "UNAVAILABLE", "Not now."))] * 1000
     began = time.monotonic()
@@ -87,7 +87,7 @@ def test_an_api_that_goes_away_is_not_waited_for_longer_than_the_timeout(start: 
     assert len(api.sent("/stop")) == 1
 
 
-def test_one_that_hangs_is_not_waited_for_longer_than_the_timeout(start: Start, api: StandIn) -> None:
+def test_an_api_that_hangs_is_awaited_until_the_timeout(start: Start, api: StandIn) -> None:
     cluster = start(n_workers=1)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))

@@ -14,7 +14,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_arguments_win_over_the_environment_and_that_over_the_file(home: Path) -> None:
+def test_arguments_override_the_environment_and_that_overrides_the_file(home: Path) -> None:
     env = {"ROPEWALK_HOME": str(home)}
     assert vars(load_config(environ=env)) == {"api_url": "http://file:1", "token": "file-token"}
     env |= {"ROPEWALK_API_URL": "http://env:2/", "ROPEWALK_TOKEN": "env-token"}
@@ -23,12 +23,12 @@ def test_arguments_win_over_the_environment_and_that_over_the_file(home: Path) -
     assert vars(config) == {"api_url": "https://argument", "token": "argument-token"}
 
 
-def test_an_empty_variable_is_one_that_is_not_set(home: Path) -> None:
+def test_an_empty_variable_is_unset(home: Path) -> None:
     env = {"ROPEWALK_HOME": str(home), "ROPEWALK_API_URL": "", "ROPEWALK_TOKEN": ""}
     assert load_config(environ=env).token == "file-token"
 
 
-def test_what_is_missing_is_named_with_what_to_do(tmp_path: Path) -> None:
+def test_a_missing_setting_is_named_with_a_hint(tmp_path: Path) -> None:
     env = {"ROPEWALK_HOME": str(tmp_path)}
     with pytest.raises(RopewalkError, match=r"api_url=.*ROPEWALK_API_URL.*config\.yaml"):
         load_config(environ=env)
@@ -37,7 +37,7 @@ def test_what_is_missing_is_named_with_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:1", "ftp://x", "http://", "http://x:port", "http://a b"])
-def test_what_is_no_url_is_refused(url: str) -> None:
+def test_an_invalid_url_is_refused(url: str) -> None:
     with pytest.raises(RopewalkError, match="not a URL") as caught:
         load_config(url, "token")
     assert caught.value.field == "api_url"

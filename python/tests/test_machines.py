@@ -1,4 +1,4 @@
-"""Machines by the names that Coiled's users know, and plans: what is sent, and what is told here by the argument's name."""
+"""Arguments about machines and plans: the fields that are sent, and values that are refused by the argument's name."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ SENT = {
 
 
 def plan(api: StandIn, **machines: Any) -> Any:
-    """What is asked of the API for these arguments."""
+    """The fields that are sent for these arguments."""
     assert ropewalk.plan_cluster(2, api_url=api.url, token=TOKEN, **machines) == api.plan
     return api.sent("/v1/plans/clusters")[-1]
 
 
-def test_a_cluster_is_asked_for_as_its_plan_is(api: StandIn, start: Start) -> None:
+def test_a_cluster_and_its_plan_send_the_same_fields(api: StandIn, start: Start) -> None:
     assert plan(api, **ARGUMENTS) == {"workers": 2, **SENT}
     assert plan(api) == {"workers": 2}
     start(wait_for_workers=False, **ARGUMENTS)
     assert api.sent("/v1/clusters")[0].items() >= SENT.items()
 
 
-def test_a_job_is_asked_for_as_its_plan_is(jobs: JobsStandIn) -> None:
+def test_a_job_and_its_plan_send_the_same_fields(jobs: JobsStandIn) -> None:
     options: Any = {"vm_type": "m6i.large", "cpu": 2, "memory": "8 GiB", "gpu": True, "disk_size": 50, "zone": "z"}
     options |= {"provider": "aws", "wait_for_capacity": timedelta(hours=6), "allow_cross_zone": False, "region": None}
     options |= {"scheduler_vm_type": ["m5.large"]}
@@ -70,13 +70,13 @@ def test_a_job_is_asked_for_as_its_plan_is(jobs: JobsStandIn) -> None:
     assert len(jobs.jobs) == 1
 
 
-def test_a_new_cluster_says_what_it_costs(api: StandIn, start: Start) -> None:
-    api.told = {"pricePerHour": {"firstChoice": 0.892, "max": 2.112}}
+def test_a_new_cluster_reports_its_price(api: StandIn, start: Start) -> None:
+    api.extra = {"pricePerHour": {"firstChoice": 0.892, "max": 2.112}}
     cluster = start(wait_for_workers=False)
-    assert "It costs $0.89 to $2.11 an hour" in str(cluster.get_logs(scheduler=False, workers=False)["Cluster"])
+    assert "It costs $0.89 to $2.11 per hour" in str(cluster.get_logs(scheduler=False, workers=False)["Cluster"])
 
 
-def test_whoever_waits_for_capacity_is_not_given_up_before(api: StandIn, start: Start) -> None:
+def test_the_start_timeout_includes_the_wait_for_capacity(api: StandIn, start: Start) -> None:
     assert start(wait_for_workers=False, wait_for_capacity="6h")._timeout_s == 600 + 21_600
     assert start(wait_for_workers=False, wait_for_capacity="6h", timeout=90)._timeout_s == 90
     assert start(wait_for_workers=False)._timeout_s == 600
@@ -108,7 +108,7 @@ def test_the_old_name_of_the_spot_policy(api: StandIn) -> None:
 @pytest.mark.parametrize(
     ("machines", "text"),
     [
-        ({"worker_cpus": 4}, "'worker_cpus' is no keyword argument here"),
+        ({"worker_cpus": 4}, "'worker_cpus' is not a keyword argument"),
         ({"worker_cpu": "4"}, "worker_cpu is '4': write it like 4"),
         ({"worker_cpu": [1, 2, 3]}, "worker_cpu is"),
         ({"scheduler_memory": 16}, "scheduler_memory is 16: write it like"),
@@ -119,18 +119,18 @@ def test_the_old_name_of_the_spot_policy(api: StandIn) -> None:
         ({"arm": "yes"}, "arm is 'yes': give True or False"),
         ({"region": 1}, "region is 1: give text"),
         ({"wait_for_capacity": "soon"}, "wait_for_capacity is 'soon'"),
-        ({"spot_policy": "spot", "compute_purchase_option": "on-demand"}, "compute_purchase_option says 'on-demand'"),
-        ({"region": "us-west-2", "backend_options": {"region_name": "us-east-1"}}, "backend_options says 'us-east-1'"),
-        ({"backend_options": {"keypair_name": "mine"}}, "backend_options: 'keypair_name' is not known here"),
-        ({"backend_options": {"ingress": [{"ports": [5432], "cidr": "x"}]}}, "port 5432 cannot be opened"),
-        ({"backend_options": {"ingress": [{"ports": [22]}]}}, "a rule of ingress is written"),
+        ({"spot_policy": "spot", "compute_purchase_option": "on-demand"}, "compute_purchase_option has 'on-demand'"),
+        ({"region": "us-west-2", "backend_options": {"region_name": "us-east-1"}}, "backend_options has 'us-east-1'"),
+        ({"backend_options": {"keypair_name": "mine"}}, "backend_options: 'keypair_name' is not supported"),
+        ({"backend_options": {"ingress": [{"ports": [5432], "cidr": "x"}]}}, "can be opened, not 5432"),
+        ({"backend_options": {"ingress": [{"ports": [22]}]}}, "write a rule of ingress as"),
         (
             {"backend_options": {"ingress": [{"ports": [22], "cidr": "a"}, {"ports": [22], "cidr": "b"}]}},
             "port 22 can be open to one range only",
         ),
     ],
 )
-def test_what_cannot_be_meant_is_told_by_name(api: StandIn, machines: Any, text: str) -> None:
+def test_invalid_machine_arguments_are_refused_by_name(api: StandIn, machines: Any, text: str) -> None:
     with pytest.raises((TypeError, ValueError)) as caught:
         ropewalk.plan_cluster(api_url=api.url, token=TOKEN, **machines)
     assert text in str(caught.value)

@@ -11,20 +11,20 @@ import pytest
 from ropewalk.errors import ClusterFailedError, ClusterTimeoutError, RopewalkError
 from ropewalk.logs import group_logs
 from ropewalk.private_envs import check_envs
-from ropewalk.versions import matching_requirements, version_trouble
+from ropewalk.versions import matching_requirements, version_mismatch
 from ropewalk.waiting import check_amount, count_of, is_settled
 
 
 @pytest.mark.parametrize(
     ("amount", "count"), [(True, 7), (False, 0), (3, 3), (9, 9), (0, 0), (0.3, 3), (0.5, 4), (1.0, 7), (0.0, 0)]
 )
-def test_amounts_of_workers_mean_what_they_mean_in_dask(amount: Any, count: int) -> None:
+def test_amounts_of_workers_are_those_of_dask(amount: Any, count: int) -> None:
     check_amount(amount)
     assert count_of(amount, 7) == count
 
 
 @pytest.mark.parametrize("amount", [-1, 1.5, -0.1, float("nan"), "all", None])
-def test_half_a_worker_is_a_mistake(amount: Any) -> None:
+def test_a_fraction_above_one_is_refused(amount: Any) -> None:
     with pytest.raises(ValueError, match="whole number"):
         check_amount(amount)
 
@@ -55,29 +55,29 @@ def test_the_cluster_gets_the_dask_that_runs_here() -> None:
     assert matching_requirements(["dask-ml"]) == ["dask-ml", *pair]
 
 
-def test_other_versions_are_told_with_what_to_do() -> None:
+def test_a_version_mismatch_is_reported_with_a_hint() -> None:
     here = {"python": sys.version, "dask": version("dask"), "distributed": version("distributed")}
-    assert version_trouble({"packages": here}) is None
-    trouble = version_trouble({"packages": {**here, "distributed": "2020.1.0", "python": "3.9.1.final.0"}})
+    assert version_mismatch({"packages": here}) is None
+    trouble = version_mismatch({"packages": {**here, "distributed": "2020.1.0", "python": "3.9.1.final.0"}})
     assert trouble is not None
     assert f"distributed 2020.1.0 (here {version('distributed')})" in trouble
     assert "python 3.9 (here" in trouble and "requirements=" in trouble
 
 
 @pytest.mark.parametrize("env", [{"": "x"}, {"A=B": "x"}, {"A\0": "x"}])
-def test_names_that_no_environment_holds_are_refused(env: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="no name"):
+def test_invalid_names_of_variables_are_refused(env: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="not a valid name"):
         check_envs(env)
 
 
 @pytest.mark.parametrize("value", ["hush\0", 17, None])
-def test_values_that_no_environment_holds_are_refused_unseen(value: Any) -> None:
+def test_invalid_values_of_variables_are_refused_without_showing_them(value: Any) -> None:
     with pytest.raises(ValueError, match="variable NAME") as caught:
         check_envs({"NAME": value})
     assert "hush" not in str(caught.value)
 
 
-def test_a_timeout_is_a_timeout_error_and_ours() -> None:
+def test_a_timeout_is_a_timeout_error_and_a_ropewalk_error() -> None:
     error = ClusterTimeoutError("too late", code="TIMEOUT")
     assert isinstance(error, TimeoutError) and isinstance(error, RopewalkError)
     assert str(error) == "too late [TIMEOUT]"

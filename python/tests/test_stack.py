@@ -26,16 +26,16 @@ def view_of(stack: Stack, number: int | None) -> Any:
     return asyncio.run(ClientApi(Config(stack["api_url"], stack["token"])).get(f"/v1/clusters/{number}"))
 
 
-def eventually(look: Callable[[], Any], within_s: float = 150) -> Any:
+def eventually(check: Callable[[], Any], within_s: float = 150) -> Any:
     deadline = time.monotonic() + within_s
-    while not (found := look()):
+    while not (found := check()):
         assert time.monotonic() < deadline, "it did not become so in time"
         time.sleep(0.1)
     return found
 
 
 def open_dashboard(cluster: ropewalk.Cluster) -> str:
-    """As a browser does: the link gives a cookie, and with that the pages open."""
+    """Like a browser: the link sets a cookie that opens the pages."""
     browser = build_opener(ProxyHandler({}), HTTPCookieProcessor())
     link = cluster.dashboard_link
     with browser.open(link, timeout=30) as page:
@@ -45,7 +45,7 @@ def open_dashboard(cluster: ropewalk.Cluster) -> str:
 
 
 def has_ended(stack: Stack, number: int | None) -> Any:
-    """Its view, once nothing of it runs any more."""
+    """The view of the cluster when its instances have ended."""
     return eventually(lambda: (view := view_of(stack, number))["endedAt"] and view)
 
 
@@ -101,7 +101,7 @@ def test_scaling_waiting_and_private_variables(stack: Stack) -> None:
         eventually(lambda: view_of(stack, cluster.number)["dask"]["adaptive"] == {"minimum": 1, "maximum": 2})
         cluster.scale(1)
         eventually(lambda: view_of(stack, cluster.number)["dask"]["adaptive"] is None)
-        with pytest.raises(ropewalk.ClusterFailedError, match="has 1 workers, so that 5 never start"):
+        with pytest.raises(ropewalk.ClusterFailedError, match="has 1 workers, fewer than 5"):
             cluster.wait_for_workers(5, timeout=60)
         assert all("hush-hush" not in text for text in cluster.get_logs().values())
 
@@ -123,7 +123,7 @@ def test_a_name_is_used_again(stack: Stack) -> None:
         assert third.number != first.number and third.shutdown_on_close
 
 
-def test_keepalives_are_heard(stack: Stack) -> None:
+def test_keepalives_reach_the_server(stack: Stack) -> None:
     cluster = ropewalk.Cluster(n_workers=0, quiet=True, shutdown_on_close=False, **stack)
     cluster.set_keepalive("8s")
     # Twice as long as it may be silent, with no client. On a busy machine a beat comes seconds late.
@@ -133,14 +133,14 @@ def test_keepalives_are_heard(stack: Stack) -> None:
     assert has_ended(stack, cluster.number)["reason"]["code"] == "NO_CLIENT"
 
 
-def test_a_start_that_fails_says_why(stack: Stack) -> None:
+def test_a_failed_start_raises_the_reason(stack: Stack) -> None:
     with pytest.raises(ropewalk.ClusterFailedError, match="no-such-package-of-ropewalk"):
         ropewalk.Cluster(
             n_workers=1, requirements=["no-such-package-of-ropewalk==1.0"], quiet=True, timeout="5 minutes", **stack
         )
 
 
-def test_what_the_api_refuses_names_the_field(stack: Stack) -> None:
+def test_an_error_of_the_api_names_the_field(stack: Stack) -> None:
     with pytest.raises(ropewalk.RopewalkError) as caught:
         ropewalk.Cluster(n_workers=1, requirements=["--index-url=x"], quiet=True, **stack)
     assert caught.value.code == "VALIDATION" and (caught.value.field or "").startswith("requirements.0")

@@ -45,7 +45,7 @@ const readTimes = (body: CreateClusterParsed) => ({
   maxLifetimeMs: lifetimeMs(body.maxLifetime),
   unresponsiveTimeoutMs: positiveMs(body.unresponsiveTimeout, 'unresponsiveTimeout', { minMs: minUnresponsiveMs }),
   drainTimeoutMs: positiveMs(body.drainTimeout, 'drainTimeout'),
-  deadManMs: positiveMs(body.deadMan ?? defaultDeadManMs / 1_000, 'deadMan', {
+  deadManMs: positiveMs(body.watchdogTimeout ?? defaultDeadManMs / 1_000, 'watchdogTimeout', {
     minMs: minDeadManMs,
     maxMs: maxDeadManMs,
   }),

@@ -1,4 +1,4 @@
-// The dead-man timer's limit on its way from a request over the specification to the agents.
+// The watchdog timeout of a request reaches the agents by the specification.
 import { describe, expect, it } from 'vitest';
 
 import { createTestApi, launch, type TestApi } from './support.ts';
@@ -17,18 +17,18 @@ const script = (line: string) => ({
   files: [{ path: 'run.sh', content: Buffer.from(`#!/bin/sh\n# ROPEWALK ${line}\n`).toString('base64') }],
 });
 
-describe('the dead-man limit', () => {
+describe('the watchdog timeout', () => {
   it('is 30 minutes for a job unless it, or its script, says otherwise', async () => {
     const api = await createTestApi();
     expect(await limitOf(api, await api.submit({}))).toBe(1_800_000);
-    expect(await limitOf(api, await api.submit({ deadMan: '2 hours' }))).toBe(7_200_000);
-    expect(await limitOf(api, await api.submit(script('dead-man 45 minutes')))).toBe(2_700_000);
+    expect(await limitOf(api, await api.submit({ watchdogTimeout: '2 hours' }))).toBe(7_200_000);
+    expect(await limitOf(api, await api.submit(script('watchdog-timeout 45 minutes')))).toBe(2_700_000);
   });
 
   it('is 30 minutes for a cluster unless it says otherwise', async () => {
     const api = await createTestApi();
     expect(await limitOf(api, await api.startCluster())).toBe(1_800_000);
-    expect(await limitOf(api, await api.startCluster({ deadMan: 90 }))).toBe(90_000);
+    expect(await limitOf(api, await api.startCluster({ watchdogTimeout: 90 }))).toBe(90_000);
   });
 
   it('is 30 minutes for what an earlier version has specified', async () => {
@@ -44,11 +44,11 @@ describe('the dead-man limit', () => {
   it('is refused by name where it would end agents at once or never', async () => {
     const api = await createTestApi();
     for (const path of ['/v1/jobs', '/v1/clusters']) {
-      for (const deadMan of ['4 s', '8 days', 'soon']) {
-        const body = path === '/v1/jobs' ? { command: ['true'], deadMan } : { deadMan };
+      for (const watchdogTimeout of ['4 s', '8 days', 'soon']) {
+        const body = path === '/v1/jobs' ? { command: ['true'], watchdogTimeout } : { watchdogTimeout };
         const response = await api.call('POST', path, { body });
         const { error } = await response.json();
-        expect([response.status, error.code, error.field]).toEqual([422, 'VALIDATION', 'deadMan']);
+        expect([response.status, error.code, error.field]).toEqual([422, 'VALIDATION', 'watchdogTimeout']);
       }
     }
   });

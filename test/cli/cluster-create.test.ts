@@ -37,7 +37,7 @@ describe('cluster create', () => {
         '--worker-options',
         '{"nthreads":2}',
         '--private-to-creator',
-        '--dead-man',
+        '--watchdog-timeout',
         '1h',
       );
       const result = await runCli(words, { cwd, env: { ...env, KEY: 'hidden' } });
@@ -54,7 +54,7 @@ describe('cluster create', () => {
         workerOptions: { nthreads: 2 },
         noClientTimeout: '5m',
         unresponsiveTimeout: '30m',
-        deadMan: '1h',
+        watchdogTimeout: '1h',
         privateToCreator: true,
       });
       expect(api.requests).toHaveLength(1);

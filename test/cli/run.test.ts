@@ -39,7 +39,7 @@ describe('batch run', () => {
     const { body } = await submit([
       ...['--array', '2,4-6', '--max-workers', '-1', '-e', 'MODE=fast', '--env', 'EQ=a=b', '-e', 'EMPTY='],
       ...['--secret-env', 'KEY=v', '--name', 'nightly', '--retries', '2', '--job-timeout', '1 hour', '--lease', '30s'],
-      ...['--dead-man', '10 minutes', '--private-to-creator'],
+      ...['--watchdog-timeout', '10 minutes', '--private-to-creator'],
       ...['--get-or-create', 'timeout', '600', 'python', '-N', '3', '--wait', '$COILED_BATCH_TASK_INPUT'],
     ]);
     expect(body).toEqual({
@@ -52,7 +52,7 @@ describe('batch run', () => {
       retries: 2,
       jobTimeout: '1 hour',
       lease: '30s',
-      deadMan: '10 minutes',
+      watchdogTimeout: '10 minutes',
       privateToCreator: true,
       // The first request refuses an existing job; a second one would return it.
       getOrCreate: false,

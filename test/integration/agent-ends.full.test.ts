@@ -55,7 +55,7 @@ describe('an agent that ends', () => {
 
   it('because nobody is left to talk to takes its task along', async () => {
     stack = await startStack({ home });
-    const number = await submit('alone', { deadMan: '5 s' });
+    const number = await submit('alone', { watchdogTimeout: '5 s' });
     const children = Object.values(await stack.childPids());
     // The supervisor first, or it would start the others again.
     for (const pid of [stack.dev.pid ?? Number.NaN, ...children]) process.kill(pid, 'SIGKILL');

@@ -25,7 +25,7 @@ interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags {
   retries?: number;
   jobTimeout?: string;
   lease?: string;
-  deadMan?: string;
+  watchdogTimeout?: string;
   privateToCreator?: boolean;
   env?: string[];
   secretEnv?: string[];
@@ -37,10 +37,12 @@ interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags {
 }
 
 const help = `
-Words of COMMAND that name files below the current directory, of at most 1 MiB each, are sent with the job under that path. A
-script that COMMAND names by an absolute path, ~/ or ../ is sent under its name; other such paths mean files of the instance.
-Each task runs in its own directory, with ROPEWALK_BATCH_TASK_ID (and COILED_BATCH_TASK_ID) in its environment.
-Options can also be written in the script: # ROPEWALK ntasks 10
+Words of COMMAND that name files below the current directory, of at most 1 MiB
+each, are sent with the job under that path. A script that COMMAND names by an
+absolute path, ~/ or ../ is sent under its name; other such paths mean files of
+the instance. Each task runs in its own directory, with ROPEWALK_BATCH_TASK_ID
+(and COILED_BATCH_TASK_ID) in its environment. Options can also be written in
+the script: # ROPEWALK ntasks 10
 
   ropewalk batch run --ntasks 10 my_script.sh
   ropewalk batch run --array 0-10:2 --wait python3 my_script.py --fast`;
@@ -53,7 +55,7 @@ export function runCommand(context: CliContext, finish: Finish): Command {
     .passThroughOptions()
     .option('--ntasks <n>', 'number of tasks, with ids 0 to n-1 (also --n-tasks)', parseCount)
     .option('--array <ids>', 'ids of the tasks, e.g. 2,4-6,8-10 or 0-10:2')
-    .option('-N, --max-workers <n>', 'maximum of instances; -1 means no limit', parseCount)
+    .option('-N, --max-workers <n>', 'maximum number of instances; -1 means no limit', parseCount)
     .option(
       '-e, --env <KEY=val>',
       'environment variable of tasks (repeatable); KEY alone takes the value from your environment',
@@ -72,8 +74,8 @@ export function runCommand(context: CliContext, finish: Finish): Command {
     .option('--job-timeout <duration>', 'end the job this long after its start, e.g. "1 hour"')
     .option('--lease <duration>', 'check an instance that has not reported for this long, e.g. "2 minutes"')
     .option(
-      '--dead-man <duration>',
-      'an instance nobody has answered for this long ends itself (30 minutes unless given)',
+      '--watchdog-timeout <duration>',
+      'an instance ends itself after this long without an answer from the API (default: 30 minutes)',
     )
     .option('--private-to-creator', 'hide the output of tasks from other users')
     .option(
@@ -150,7 +152,7 @@ async function inputOf(
     ...(retries !== undefined && { retries }),
     ...(jobTimeout !== undefined && { jobTimeout }),
     ...(lease !== undefined && { lease }),
-    ...(flags.deadMan !== undefined && { deadMan: flags.deadMan }),
+    ...(flags.watchdogTimeout !== undefined && { watchdogTimeout: flags.watchdogTimeout }),
     ...(flags.privateToCreator === true && { privateToCreator: true }),
     ...jobMachinesOf(flags),
   };

@@ -18,8 +18,8 @@ export function adaptCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('adapt')
     .description('Scale a cluster with its load, between two numbers of workers.')
     .argument('<cluster>', 'number, or name of an open cluster', parseReference)
-    .option('--minimum <n>', 'minimum of workers (default: 0)', parseWorkers)
-    .option('--maximum <n>', 'maximum of workers', parseWorkers)
+    .option('--minimum <n>', 'minimum number of workers (default: 0)', parseWorkers)
+    .option('--maximum <n>', 'maximum number of workers', parseWorkers)
     .option('--off', 'turn adaptive scaling off and keep the current number of workers');
   return withFormat(withConnection(command)).action(async (reference: Reference, flags: AdaptFlags) => {
     const range = rangeOf(flags);

@@ -37,7 +37,7 @@ interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags {
   maxLifetime?: string;
   drainTimeout?: string;
   lease?: string;
-  deadMan?: string;
+  watchdogTimeout?: string;
   privateToCreator?: boolean;
   plan?: boolean;
   wait?: true | WorkerAmount;
@@ -81,8 +81,8 @@ export function createCommand(context: CliContext, finish: Finish): Command {
     )
     .option('--lease <duration>', 'check an instance that has not reported for this long (default: 9 minutes)')
     .option(
-      '--dead-man <duration>',
-      'an instance nobody has answered for this long ends itself (30 minutes unless given)',
+      '--watchdog-timeout <duration>',
+      'an instance ends itself after this long without an answer from the API (default: 30 minutes)',
     )
     .option('--private-to-creator', 'forbid other users to connect')
     .addOption(new Option('--plan', 'print what would be launched and its price; launch nothing').conflicts('wait'))
@@ -156,7 +156,7 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
     ...(maxLifetime !== undefined && { maxLifetime }),
     ...(drainTimeout !== undefined && { drainTimeout }),
     ...(lease !== undefined && { lease }),
-    ...(flags.deadMan !== undefined && { deadMan: flags.deadMan }),
+    ...(flags.watchdogTimeout !== undefined && { watchdogTimeout: flags.watchdogTimeout }),
     ...(flags.privateToCreator === true && { privateToCreator: true }),
     ...clusterMachinesOf(flags),
   };

@@ -19,12 +19,15 @@ interface ExecFlags extends ConnectionFlags {
 }
 
 const help = `
-The command runs on this machine. DASK_SCHEDULER_ADDRESS and Dask's TLS settings (DASK_DISTRIBUTED__COMM__...) are added to your
-environment variables; the certificate files they name exist only while the command runs. The command's exit code is returned.
+The command runs on this machine. DASK_SCHEDULER_ADDRESS and Dask's TLS settings
+(DASK_DISTRIBUTED__COMM__...) are added to your environment variables; the
+certificate files they name exist only while the command runs. The command's
+exit code is returned.
 
-The cluster's environment is a virtual environment with the cluster's requirements, built on this machine once and put first on
-the PATH. Without either option it is used when COMMAND begins with python, python3 or python3.N and that Python does not have the
-cluster's version of distributed.
+The cluster's environment is a virtual environment with the cluster's
+requirements, built on this machine once and put first on the PATH. Without
+either option it is used when COMMAND begins with python, python3 or python3.N
+and that Python does not have the cluster's version of distributed.
 
   ropewalk cluster exec 12 -- python my_script.py --fast
   ropewalk cluster exec 12 -- python3 -c "from distributed import Client; print(Client())"

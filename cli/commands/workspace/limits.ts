@@ -21,9 +21,9 @@ export function limitsCommand(context: CliContext, finish: Finish): Command {
   const command = withLimits(
     new Command('limits').description('Show usage and limits; with options, change limits, as an admin.'),
   )
-    .option('--user-running <n>', 'maximum of open jobs and clusters of each user', parseAmount)
-    .option('--user-instances <n>', 'maximum of instances of each user', parseAmount)
-    .option('--user-vcpus <n>', 'maximum of vCPUs of each user', parseAmount)
+    .option('--user-running <n>', 'maximum number of open jobs and clusters of each user', parseAmount)
+    .option('--user-instances <n>', 'maximum number of instances of each user', parseAmount)
+    .option('--user-vcpus <n>', 'maximum number of vCPUs of each user', parseAmount)
     .addOption(new Option('--no-per-user', 'remove the limits per user'));
   return withFormat(withConnection(command)).action(async (flags: LimitsFlags) => {
     const change = changeOf(flags);

@@ -1,4 +1,4 @@
-"""Looking at batch jobs, waiting for them, ending them. A job is named by its number, or by its name while it is open."""
+"""Reads, waits for and cancels batch jobs. A job is given by its number, or by its name while it is open."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import cast
 
 from ropewalk.batch.follow import Line, follow_lines, iso_of
-from ropewalk.batch.reach import connect, job_path, pages
+from ropewalk.batch.paths import connect, job_path, pages
 from ropewalk.batch.views import Job, JobEvent, Task, TaskLine
-from ropewalk.client_api import RETRY_FOR_S, is_passing
+from ropewalk.client_api import RETRY_FOR_S, is_temporary
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import JobTimeoutError, RopewalkError
 
@@ -19,9 +19,9 @@ logger = logging.getLogger("ropewalk")
 
 
 def status(job: int | str, *, api_url: str | None = None, token: str | None = None) -> Job:
-    """One job as it is now."""
+    """The current state of a job."""
     api = connect(api_url, token)
-    return cast(Job, api.ask("GET", job_path(api, job)))
+    return cast(Job, api.request("GET", job_path(api, job)))
 
 
 def list_jobs(
@@ -64,29 +64,29 @@ def wait(
     api_url: str | None = None,
     token: str | None = None,
 ) -> Job:
-    """Returns the job once it is `done`, `error` or `cancelled`, through outages of the API; none of these raises. After
-    `timeout` JobTimeoutError, a TimeoutError, is raised, and the job goes on. `poll` is the longest pause between looks."""
+    """Returns the job when it is `done`, `error` or `cancelled`; none of these raises. Waits through outages of the API. After
+    `timeout`, JobTimeoutError, a TimeoutError, is raised; the job continues. `poll` is the longest pause between requests."""
     began = time.monotonic()
     deadline = None if timeout is None else began + seconds_of(timeout, "timeout")
     poll_s = seconds_of(poll, "poll")
     api = connect(api_url, token)
     path = job_path(api, job)
     # Until the API has answered once, an error is more likely a wrong address than an outage.
-    view = cast(Job, api.ask("GET", path))
+    view = cast(Job, api.request("GET", path))
     while view["status"] in ("pending", "running"):
         now = time.monotonic()
         if deadline is not None and now >= deadline:
             counts = view["tasks"]
             message = f"Job {view['number']} is {view['status']}: {counts['done']} of {counts['total']} tasks are done."
-            raise JobTimeoutError(message, code="TIMEOUT", hint="It goes on; cancel it if it should not.")
-        # What took long is noticed a tenth of that later at most.
+            raise JobTimeoutError(message, code="TIMEOUT", hint="The job continues; cancel() ends it.")
+        # The end of a long job is noticed late by at most a tenth of its duration.
         pause = min(poll_s, max(0.25, (now - began) * 0.1))
         time.sleep(pause if deadline is None else min(pause, deadline - now))
         left = RETRY_FOR_S if deadline is None else max(0.0, deadline - time.monotonic())
         try:
-            view = cast(Job, api.ask("GET", path, retry_for_s=min(RETRY_FOR_S, left)))
+            view = cast(Job, api.request("GET", path, retry_for_s=min(RETRY_FOR_S, left)))
         except RopewalkError as error:
-            if not is_passing(error):
+            if not is_temporary(error):
                 raise
             logger.warning("Still waiting for job %s: %s", job, error)
     return view
@@ -101,8 +101,8 @@ def logs(
     api_url: str | None = None,
     token: str | None = None,
 ) -> Iterator[TaskLine]:
-    """What the tasks printed, as it comes; each task's lines in order. `tasks` are ids, also as "0-3,7". `follow` goes on until
-    the job is over, through outages of the API. Lines whose `task` is None are what instances say themselves."""
+    """Output of the tasks as it arrives; the lines of each task are in order. `tasks` are ids, also as "0-3,7". `follow`
+    continues until the job has ended, through outages of the API. Lines whose `task` is None are messages of instances."""
     api = connect(api_url, token)
     query = {} if tasks is None else {"tasks": tasks if isinstance(tasks, str) else ",".join(map(str, tasks))}
     if since is not None:
@@ -119,20 +119,20 @@ def events(
     api_url: str | None = None,
     token: str | None = None,
 ) -> Iterator[JobEvent]:
-    """What happened to the job, oldest first. `follow` goes on until the job is over, through outages of the API."""
+    """Events of the job, oldest first. `follow` continues until the job has ended, through outages of the API."""
     api = connect(api_url, token)
     query = {} if since is None else {"since": iso_of(since)}
-    # Each answer has all that is kept.
+    # Each answer has all kept events.
     lines = follow_lines(api, job_path(api, job, "/events"), query, key_of=lambda _: "", follow=follow, resumes=False)
     return cast("Iterator[JobEvent]", lines)
 
 
 def cancel(job: int | str, *, api_url: str | None = None, token: str | None = None) -> None:
-    """Asks a job to end; `wait` tells when it has. Harmless when it is over."""
+    """Cancels a job; `wait` returns when it has ended. Has no effect on an ended job."""
     api = connect(api_url, token)
-    api.ask("POST", job_path(api, job, "/cancel"))
+    api.request("POST", job_path(api, job, "/cancel"))
 
 
 def _file_of(line: Line) -> object:
-    """What an agent says and what its task says are two files: each is in order, not both together."""
+    """Output of an agent and of its task are two files. The lines of each are in order."""
     return line["instance"], line["task"], line["attempt"], line["stream"] == "agent"

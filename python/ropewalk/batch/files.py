@@ -87,7 +87,8 @@ def _of_word(word: str, note: Callable[[str], None]) -> _Found | None:
 
 
 def _of_upload(upload: Path) -> Iterator[_Found]:
-    """As Coiled does it: a file goes into the working directory under its name, a directory's content without its name."""
+    """As in Coiled: a file is put into the working directory under its name, a directory's content without the directory's
+    name."""
     source = Path(os.path.abspath(upload))
     if not source.is_dir():
         if not source.is_file():
@@ -96,7 +97,7 @@ def _of_upload(upload: Path) -> Iterator[_Found]:
         return
     visited: set[str] = set()
     for directory, names, files in os.walk(source, followlinks=True):
-        # A link to a directory above must not be followed forever.
+        # A link to a parent directory must not be followed forever.
         if (real := os.path.realpath(directory)) in visited:
             names.clear()
             continue

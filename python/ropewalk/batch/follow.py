@@ -1,5 +1,5 @@
-"""Lines that may be followed. A followed answer outlives a lost connection: it is asked for again, and what was already given
-is left out."""
+"""Lines of NDJSON, followed on request. When the connection of a followed answer is lost, the request is repeated, and lines that
+were already yielded are skipped."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 from urllib.parse import urlencode
 
-from ropewalk.client_api import ClientApi, is_passing
+from ropewalk.client_api import ClientApi, is_temporary
 from ropewalk.errors import RopewalkError
 
 logger = logging.getLogger("ropewalk")
 
 PAUSE_S = 0.5
-#: Lines of different keys may come this much out of order.
+#: Lines of different keys can be out of order by this much.
 _OVERLAP = timedelta(seconds=60)
 
 Line = dict[str, Any]
@@ -32,10 +32,10 @@ def follow_lines(
     follow: bool,
     resumes: bool,
 ) -> Iterator[Line]:
-    """Lines of equal keys always come in the same order, whatever the connection. `resumes`: a later connection need not
-    begin at the start."""
+    """Lines of the same key come in the same order in every connection. `resumes`: a later connection can start shortly before
+    the newest line."""
     seen = _Seen(key_of)
-    # A job that has printed nothing yet is known too, once the API has answered.
+    # Once the API has answered, the job is known, also before its first line.
     is_known = False
 
     def note_open() -> None:
@@ -44,32 +44,32 @@ def follow_lines(
 
     while True:
         resume_at = seen.resume_at() if resumes else None
-        asked = {**query, "follow": "true" if follow else "false"}
+        parameters = {**query, "follow": "true" if follow else "false"}
         if resume_at is not None:
-            asked["since"] = max(resume_at, query.get("since", ""))
+            parameters["since"] = max(resume_at, query.get("since", ""))
         seen.restart()
         try:
-            for line in api.stream(f"{path}?{urlencode(asked)}", on_open=note_open):
+            for line in api.stream(f"{path}?{urlencode(parameters)}", on_open=note_open):
                 if seen.is_new(line):
                     yield line
             return
         except RopewalkError as error:
-            if not follow or not is_known or not is_passing(error):
+            if not follow or not is_known or not is_temporary(error):
                 raise
-            logger.warning("Still trying: %s", error)
+            logger.warning("Retrying: %s", error)
             time.sleep(PAUSE_S)
 
 
 @dataclass
 class _Position:
     at: str
-    #: Lines given with exactly this time, and how many of them the connection at hand has repeated.
+    #: Lines yielded with exactly this time, and how many of them the current connection has repeated.
     count: int = 1
     repeated: int = 1
 
 
 class _Seen:
-    """What was given already. Lines of one key always come in the same order: a place in it is enough."""
+    """The lines already yielded. Lines of one key come in a fixed order, so one position per key is enough."""
 
     def __init__(self, key_of: Callable[[Line], object]) -> None:
         self._key_of = key_of
@@ -85,7 +85,7 @@ class _Seen:
             self._newest = max(self._newest, at)
             return True
         if at < position.at:
-            # Nothing is left out of the first connection, whatever a clock that was set back makes of the times.
+            # The first connection skips nothing, even when a clock that was set back puts times out of order.
             return self._connections == 1
         position.repeated += 1
         if position.repeated <= position.count:
@@ -105,5 +105,5 @@ class _Seen:
 
 
 def iso_of(time_of_day: datetime) -> str:
-    """As the API writes times; one without a time zone is local."""
+    """A time in the API's format. A time without a time zone is local."""
     return time_of_day.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Which of the files that a command names by an absolute path, `~/` or `../` are the user's scripts. Those are sent with the
+"""Decides which files that a command names by an absolute path, `~/` or `../` are the user's scripts. Scripts are sent with the
 job; other such paths mean programs and data of the instance, e.g. /usr/bin/python3."""
 
 from __future__ import annotations

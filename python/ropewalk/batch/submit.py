@@ -1,5 +1,4 @@
-"""Submits a job, or asks what it would be launched as. The script's header is read by the server; this only sends text and
-files."""
+"""Submits a job, or requests its plan. The server reads the script's header; this module only sends words and files."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ropewalk.batch.files import collect_files
-from ropewalk.batch.reach import connect
+from ropewalk.batch.paths import connect
 from ropewalk.batch.views import CreatedJob
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.machines import JOB_MACHINES, job_fields
@@ -37,7 +36,7 @@ def run(
     retries: int | None = None,
     job_timeout: Duration | None = None,
     lease: Duration | None = None,
-    dead_man: Duration | None = None,
+    watchdog_timeout: Duration | None = None,
     private_to_creator: bool = False,
     upload: StrPath | Sequence[StrPath] | None = None,
     idempotency_key: str | None = None,
@@ -45,29 +44,30 @@ def run(
     token: str | None = None,
     **options: Option,
 ) -> CreatedJob:
-    """Submits a batch job and returns; `wait` tells when it is over.
+    """Submits a batch job and returns; `wait` returns when it has ended.
 
     Parameters
     ----------
-    command: the command line of each task, as a string that is split like a shell's, or as words. No shell sees it; `$NAME`
-        in a word is replaced from the task's environment. Words that name files below the current directory are sent along.
-    name, get_or_create: of the job; with `get_or_create` an open job of that name is answered instead of an error.
-    env, secret_env: environment variables of the tasks; secrets are stored sealed, and only for the job.
-    ntasks, array: how many tasks, or which ids: "2,4-6,8-10" or "0-10:2".
-    max_workers: most instances; -1 means no limit.
-    retries: further attempts for a task that fails.
+    command: command line of each task, as a string that is split like a shell's, or as words. It is not run in a shell; `$NAME`
+        in a word is replaced from the task's environment. Files below the current directory that words name are sent with the
+        job, and so are scripts that words name by an absolute path, `~/` or `../`.
+    name, get_or_create: name of the job; with `get_or_create` an open job of that name is returned instead of an error.
+    env, secret_env: environment variables of the tasks; secrets are stored encrypted until the job has ended.
+    ntasks, array: number of tasks, or their ids: "2,4-6,8-10" or "0-10:2".
+    max_workers: maximum of instances; -1 means no limit.
+    retries: number of retries of a failed task.
     job_timeout: the job ends this long after its start: "1 hour", 3600, or a timedelta, as all durations here.
-    lease: how long an instance may be silent before its task is looked into.
-    dead_man: an instance that has not been answered for so long ends by itself; 30 minutes unless given.
-    private_to_creator: only its creator may read what its tasks print.
-    upload: files, or directories whose content, go into the tasks' working directory.
-    idempotency_key: the same key with the same job never makes a second one; a new key per call unless given.
-    api_url, token: else ROPEWALK_API_URL and ROPEWALK_TOKEN, else config.yaml in ROPEWALK_HOME (~/.ropewalk).
-    options: on what it runs, where the server has a cloud: vm_type (or several, the most wanted first), scheduler_vm_type, cpu (4 or [2, 8]),
-        memory ("16 GiB" or ["8 GiB", "32 GiB"]), gpu, arm, disk_size (in GiB), spot_policy ("on-demand", "spot" or
-        "spot_with_fallback"), provider, region, zone, allow_cross_zone, wait_for_capacity ("6h"), allow_ssh, allow_ssh_from,
-        allow_ingress_from. `plan` says what it would cost. Other options of `coiled.batch.run` by their names there: the
-        server says which have no effect, as a warning, and refuses those without which something else would run.
+    lease: an instance that has not reported for this long is checked.
+    watchdog_timeout: an instance ends itself when the API has not answered it for this long; 30 minutes by default.
+    private_to_creator: hides the output of tasks from other users.
+    upload: files, or directories whose content, for the tasks' working directory.
+    idempotency_key: the same key with the same job creates one job only; by default each call has a new key.
+    api_url, token: by default ROPEWALK_API_URL and ROPEWALK_TOKEN, then config.yaml in ROPEWALK_HOME (~/.ropewalk).
+    options: machines, when the server has a cloud provider: vm_type (or several, preferred ones first), scheduler_vm_type,
+        cpu (4 or [2, 8]), memory ("16 GiB" or ["8 GiB", "32 GiB"]), gpu, arm, disk_size (in GiB), spot_policy ("on-demand",
+        "spot" or "spot_with_fallback"), provider, region, zone, allow_cross_zone, wait_for_capacity ("6h"), allow_ssh,
+        allow_ssh_from, allow_ingress_from. `plan` returns the price. Other options of `coiled.batch.run` are sent by name: the
+        server warns about those without effect, and refuses those that would change the result.
 
     Examples
     --------
@@ -86,12 +86,12 @@ def run(
         "retries": retries,
         "jobTimeout": None if job_timeout is None else seconds_of(job_timeout, "job_timeout"),
         "lease": None if lease is None else seconds_of(lease, "lease"),
-        "deadMan": None if dead_man is None else seconds_of(dead_man, "dead_man"),
+        "watchdogTimeout": None if watchdog_timeout is None else seconds_of(watchdog_timeout, "watchdog_timeout"),
         "privateToCreator": private_to_creator or None,
     }
     sent, notes = _request(command, upload, fields, options)
     key = idempotency_key or str(uuid.uuid4())
-    created = cast(CreatedJob, connect(api_url, token).ask("POST", "/v1/jobs", sent, idempotency_key=key))
+    created = cast(CreatedJob, connect(api_url, token).request("POST", "/v1/jobs", sent, idempotency_key=key))
     for text in [*notes, *created["warnings"]]:
         warnings.warn(text, stacklevel=2)
     return created
@@ -108,11 +108,11 @@ def plan(
     token: str | None = None,
     **options: Option,
 ) -> Plan:
-    """What `run` would launch for this job: types in the order they are tried, zones, markets, dollars an hour. Launches
-    nothing. The header of the script counts, as for `run`."""
+    """What `run` would launch for this job: types in the order of attempts, zones, markets, dollars per hour. Launches nothing.
+    The server reads the script's header, as for `run`."""
     fields = {"ntasks": ntasks, "array": array, "maxWorkers": max_workers}
     sent, _ = _request(command, upload, fields, options)
-    return cast(Plan, connect(api_url, token).ask("POST", "/v1/plans/jobs", sent))
+    return cast(Plan, connect(api_url, token).request("POST", "/v1/plans/jobs", sent))
 
 
 def _request(
@@ -121,7 +121,7 @@ def _request(
     fields: Mapping[str, Any],
     options: Mapping[str, Option],
 ) -> tuple[dict[str, Any], list[str]]:
-    """The body, and what is to be noted about files."""
+    """The request body, and notes about files that are not sent."""
     words = shlex.split(command) if isinstance(command, str) else [*command]
     if not words:
         raise ValueError("command is empty")
@@ -134,7 +134,7 @@ def _request(
 
 
 def _as_texts(options: Mapping[str, Option]) -> dict[str, str]:
-    """As the command line has them: a flag is there or not, a list is one text."""
+    """Options as on the command line: a flag is present or absent, a list is one text."""
     texts: dict[str, str] = {}
     for name, value in options.items():
         flag = name.replace("_", "-")
@@ -150,7 +150,7 @@ def _as_texts(options: Mapping[str, Option]) -> dict[str, str]:
     return texts
 
 
-#: Flags whose negation is an option of its own: False does not mean the same as leaving them out.
+#: Flags whose negation is a separate option: False and None differ.
 _SWITCHES = frozenset({"task_on_scheduler"})
 
 

@@ -1,4 +1,4 @@
-"""What the API answers about jobs. The server may add to it."""
+"""The API's answers about jobs. The server can add fields."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ropewalk.views import PlanPrice
 class _CreatedJob(TypedDict):
     number: int
     name: str
-    #: An equal request with the same key, or `get_or_create`, found an earlier job.
+    #: True when an equal request with the same key, or `get_or_create`, found an earlier job.
     existing: bool
     warnings: list[str]
 
 
 class CreatedJob(_CreatedJob, total=False):
-    #: Of a new job on a cloud, all its instances together.
+    #: For all instances of a new job; absent without prices.
     pricePerHour: PlanPrice
 
 
@@ -74,7 +74,7 @@ class Task(TypedDict):
 
 
 class TaskLine(TypedDict):
-    """`task` is None for what an instance says itself."""
+    """`task` is None for messages of an instance."""
 
     at: str
     instance: str

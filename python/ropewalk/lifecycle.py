@@ -1,5 +1,5 @@
-"""How the object of a cluster lives: created or found, connected, kept alive, ended. Whatever ends it early, a cluster that
-it has created is asked to stop; should that fail, the server ends it by the cluster's own timeouts."""
+"""The lifecycle of a cluster object: create or find the cluster, connect, keep it alive, end it. When the start fails, a new
+cluster is stopped; if that fails too, the server ends the cluster by its timeouts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from distributed.deploy.cluster import Cluster as DaskCluster
 from ropewalk.errors import ClusterFailedError, ClusterTimeoutError, RopewalkError
 from ropewalk.remote import Remote
 from ropewalk.security import make_security
-from ropewalk.versions import version_trouble
+from ropewalk.versions import version_mismatch
 from ropewalk.views import ClusterView, DaskView
 from ropewalk.waiting import WorkerAmount, check_alive, count_of, is_settled, progress
 
@@ -35,12 +35,12 @@ logger = logging.getLogger("distributed.ropewalk")
 
 DEFAULT_TIMEOUT_S = 600.0
 KEEPALIVE_EVERY_S = 30.0
-#: A view may be older than a `scale` of ours, by no more than this.
+#: A view can be older than a preceding `scale` by at most this.
 _VIEW_LAG_S = 10.0
 
 
-class ClusterLife(DaskCluster):
-    _open: ClassVar[weakref.WeakSet[ClusterLife]] = weakref.WeakSet()
+class ClusterLifecycle(DaskCluster):
+    _open: ClassVar[weakref.WeakSet[ClusterLifecycle]] = weakref.WeakSet()
 
     def __init__(
         self,
@@ -62,10 +62,10 @@ class ClusterLife(DaskCluster):
         self._keepalive_s = keepalive_s
         self.shutdown_on_close = shutdown_on_close
         self.security: Security | None = None
-        # Until the server has said that it is new: what may be somebody's is not stopped.
+        # Until the server has reported a new cluster: an existing cluster is not stopped.
         self._existed = True
-        #: A number of workers that was asked for, and when.
-        self._asked: tuple[int, float] | None = None
+        #: A requested number of workers, and the time of the request.
+        self._requested: tuple[int, float] | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         super().__init__(asynchronous=asynchronous, loop=loop, quiet=quiet, name=body.get("name"))
@@ -76,7 +76,7 @@ class ClusterLife(DaskCluster):
         try:
             self.sync(self._start)
         except BaseException:
-            # Ctrl-C comes here while the loop still works: what has been created is stopped before the loop is.
+            # On Ctrl-C the event loop still runs: a new cluster is stopped before the loop is.
             with contextlib.suppress(Exception):
                 self.sync(self._give_up, callback_timeout=15)
             self._loop_runner.stop()
@@ -84,7 +84,7 @@ class ClusterLife(DaskCluster):
 
     @property
     def number(self) -> int | None:
-        """By which the API and `ropewalk cluster get` know it."""
+        """The cluster's number in the API and the command line."""
         return self._remote.number
 
     def __await__(self) -> Generator[Any, None, Self]:
@@ -114,29 +114,29 @@ class ClusterLife(DaskCluster):
         for warning in created["warnings"]:
             self._log(f"Note: {warning}")
         if (price := created.get("pricePerHour")) is not None:
-            self._log(f"It costs ${price['firstChoice']:.2f} to ${price['max']:.2f} an hour while all its instances run")
+            self._log(f"It costs ${price['firstChoice']:.2f} to ${price['max']:.2f} per hour while all its instances run")
         if not self._existed:
-            self._asked = (self._body["workers"], time.monotonic())
+            self._requested = (self._body["workers"], time.monotonic())
         view = await self._wait_for_scheduler(deadline)
         if self._existed and self._body["workers"] != _dask(view)["workersWanted"]:
-            self._log(f"It has {_dask(view)['workersWanted']} workers, not {self._body['workers']}: scale it to change that.")
+            self._log(f"It has {_dask(view)['workersWanted']} workers, not {self._body['workers']}: use scale to change that.")
         await self._connect(deadline)
         if self._keepalive_s is not None:
             await self._set_keepalive(self._keepalive_s, deadline)
         await self._wait_for_workers(self._amount, deadline - time.monotonic())
 
     async def _wait_for_scheduler(self, deadline: float) -> ClusterView:
-        pause, said = 0.1, ""
+        pause, reported = 0.1, ""
         while True:
             view = await self._remote.view(deadline)
             check_alive(view)
             if view["dask"] is not None and view["dask"]["schedulerAddress"] is not None:
                 return view
-            if progress(view) != said:
-                said = progress(view)
-                self._log(f"Cluster {self.number}: {said}")
+            if progress(view) != reported:
+                reported = progress(view)
+                self._log(f"Cluster {self.number}: {reported}")
             if time.monotonic() > deadline:
-                raise self._too_late("its scheduler", said)
+                raise self._too_late("its scheduler", reported)
             await asyncio.sleep(pause)
             pause = min(1.0, pause * 1.5)
 
@@ -148,45 +148,45 @@ class ClusterLife(DaskCluster):
         try:
             name = self.name
             await super()._start()
-            # Dask has read what the scheduler was told of its cluster, by whoever connected before.
+            # Dask has overwritten the name with the one that an earlier client set on the scheduler.
             self.name = name
-            trouble = version_trouble(await self.scheduler_comm.versions())
+            mismatch = version_mismatch(await self.scheduler_comm.versions())
         except (OSError, asyncio.TimeoutError) as error:
             raise RopewalkError(
-                f"The scheduler of cluster {self.number} at {address} cannot be reached from here: {error}",
+                f"The scheduler of cluster {self.number} at {address} cannot be reached from this machine: {error}",
                 code="SCHEDULER_UNREACHABLE",
-                hint="The cluster may have ended, or a firewall stands between.",
+                hint="Check that the cluster has not ended, and that no firewall blocks the address.",
             ) from error
-        if trouble is not None:
-            warnings.warn(trouble, stacklevel=2)
+        if mismatch is not None:
+            warnings.warn(mismatch, stacklevel=2)
 
     async def _wait_for_workers(self, n_workers: WorkerAmount = 0, timeout: Any = None) -> None:
         if n_workers is False or n_workers == 0:
             return
         deadline = time.monotonic() + (DEFAULT_TIMEOUT_S if timeout is None else parse_timedelta(timeout))
-        said, looked, view = "", -math.inf, None
+        reported, viewed, view = "", -math.inf, None
         while True:
-            # The scheduler knows first that they have come, the server alone that they cannot.
+            # The scheduler is the first to know connected workers; only the server knows failed ones.
             started = len(self.scheduler_info["workers"])
-            if self._asked is not None and started >= count_of(n_workers, self._asked[0]):
+            if self._requested is not None and started >= count_of(n_workers, self._requested[0]):
                 return
-            if view is None or time.monotonic() - looked > 1:
-                view, looked = await self._remote.view(deadline), time.monotonic()
+            if view is None or time.monotonic() - viewed > 1:
+                view, viewed = await self._remote.view(deadline), time.monotonic()
                 check_alive(view)
-                if progress(view) != said:
-                    said = progress(view)
-                    self._log(f"Cluster {self.number}: {said}")
+                if progress(view) != reported:
+                    reported = progress(view)
+                    self._log(f"Cluster {self.number}: {reported}")
             wanted = _dask(view)["workersWanted"]
-            if self._asked is not None and time.monotonic() < self._asked[1] + _VIEW_LAG_S:
-                wanted = self._asked[0]
+            if self._requested is not None and time.monotonic() < self._requested[1] + _VIEW_LAG_S:
+                wanted = self._requested[0]
             else:
-                self._asked = None
+                self._requested = None
             needed = count_of(n_workers, wanted)
             started = len(self.scheduler_info["workers"])
             if started >= needed or is_settled(view, wanted, needed, started):
                 return
             if time.monotonic() > deadline:
-                raise self._too_late(f"{needed} workers", said)
+                raise self._too_late(f"{needed} workers", reported)
             await asyncio.sleep(0.05)
 
     async def _set_keepalive(self, seconds: float, until: float = math.inf) -> None:
@@ -197,19 +197,19 @@ class ClusterLife(DaskCluster):
         self._keeping = asyncio.ensure_future(self._keep_alive(seconds))
 
     async def _keep_alive(self, seconds: float) -> None:
-        is_troubled = False
+        is_failing = False
         while True:
             await asyncio.sleep(min(KEEPALIVE_EVERY_S, seconds / 3))
             try:
                 await self._remote.keepalive(seconds)
-                is_troubled = False
+                is_failing = False
             except RopewalkError as error:
                 if error.code in ("CONFLICT", "NOT_FOUND"):
-                    logger.info("Cluster %s has ended, so that it is no longer kept alive.", self.number)
+                    logger.info("Cluster %s has ended: keepalives stop.", self.number)
                     return
-                if not is_troubled:
-                    logger.warning("Cluster %s may end, for it was not kept alive: %s", self.number, error)
-                is_troubled = True
+                if not is_failing:
+                    logger.warning("Cluster %s can end, because a keepalive failed: %s", self.number, error)
+                is_failing = True
 
     async def _shutdown(self) -> None:
         before, self.status = self.status, self._status_while_ending()
@@ -229,7 +229,7 @@ class ClusterLife(DaskCluster):
         await self._end(bool(self.shutdown_on_close))
 
     async def _end(self, stop: bool) -> None:
-        """Once, and to the end: also when whoever asked for it no longer waits."""
+        """Runs once, and to the end, also when its caller is cancelled."""
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end_now(stop))
         await asyncio.shield(self._ending)
@@ -243,26 +243,25 @@ class ClusterLife(DaskCluster):
                 await self._remote.stop()
             except RopewalkError as error:
                 if error.code not in ("CONFLICT", "NOT_FOUND"):
-                    rest = "its idle timeout ends it"
-                    logger.warning("Cluster %s was not told to stop, so that %s: %s", self.number, rest, error)
+                    logger.warning("Cluster %s was not stopped; its idle timeout ends it: %s", self.number, error)
         await super()._close()
         self._open.discard(self)
 
     def _status_while_ending(self) -> Status:
-        """The scheduler may end before the API has said that it will: by this status clients know not to reconnect."""
+        """The scheduler can end before the API has answered: with this status clients do not reconnect."""
         return Status.closing if self.status == Status.running else self.status
 
     def _log(self, log: str) -> None:
-        """On stderr: what a program prints is its own."""
+        """On stderr: stdout belongs to the program."""
         self._cluster_manager_logs.append((datetime.now(), log))
         if not self.quiet:
             print(log, file=sys.stderr)
 
-    def _too_late(self, what: str, said: str) -> ClusterTimeoutError:
-        return ClusterTimeoutError(f"Cluster {self.number} did not have {what} in time: {said}.", code="TIMEOUT")
+    def _too_late(self, what: str, reported: str) -> ClusterTimeoutError:
+        return ClusterTimeoutError(f"Cluster {self.number} did not have {what} in time: {reported}.", code="TIMEOUT")
 
     def _stop_at_exit(self) -> None:
-        """The event loop may have ended, and the threads of `asyncio.to_thread` have."""
+        """At exit the event loop may have ended, and the threads of `asyncio.to_thread` have."""
         if self.status == Status.closed:
             return
         if self.shutdown_on_close and self.number is not None:
@@ -273,11 +272,11 @@ class ClusterLife(DaskCluster):
 
 @atexit.register
 def _stop_open_clusters() -> None:
-    for cluster in list(ClusterLife._open):
+    for cluster in list(ClusterLifecycle._open):
         cluster._stop_at_exit()
 
 
 def _dask(view: ClusterView) -> DaskView:
     if view["dask"] is None:
-        raise ClusterFailedError(f"Cluster {view['number']} has no Dask.", code="NOT_DASK")
+        raise ClusterFailedError(f"Cluster {view['number']} has no Dask scheduler.", code="NOT_DASK")
     return view["dask"]

@@ -1,4 +1,4 @@
-"""From what people write to what the API is asked."""
+"""Paths of the API for jobs, and pages of lists."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def job_path(api: ClientApi, job: int | str, rest: str = "") -> str:
 
 
 def _number_of(api: ClientApi, job: int | str) -> int:
-    """Digits are a number, also where a name is made of digits only."""
+    """Digits are always a number, also when a name consists of digits."""
     if isinstance(job, bool) or not isinstance(job, (int, str)):
         raise TypeError(f"job is {job!r}: give its number, or the name of an open one")
     if isinstance(job, int) or job.isdecimal():
         return int(job)
-    found = api.ask("GET", f"/v1/jobs?{urlencode({'name': job, 'open': 'true', 'limit': 1})}")["items"]
+    found = api.request("GET", f"/v1/jobs?{urlencode({'name': job, 'open': 'true', 'limit': 1})}")["items"]
     if not found:
         hint = "An ended job releases its name: find its number with ropewalk.batch.list_jobs(name=...)."
         raise RopewalkError(f"No open job has the name {job}.", code="NOT_FOUND", hint=hint, status=404)
@@ -41,7 +41,7 @@ def pages(api: ClientApi, path: str, limit: int | None, filters: dict[str, str] 
     while True:
         size = _PAGE if limit is None else min(_PAGE, limit - len(items))
         query: dict[str, str | int] = {**(filters or {}), "limit": size}
-        page = api.ask("GET", f"{path}?{urlencode(query if after is None else {**query, 'after': after})}")
+        page = api.request("GET", f"{path}?{urlencode(query if after is None else {**query, 'after': after})}")
         items += page["items"]
         after = page["next"]
         if after is None or (limit is not None and len(items) >= limit):
