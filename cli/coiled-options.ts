@@ -1,5 +1,5 @@
-// Options of `coiled batch run` that Ropewalk does not have. They are accepted so that existing command lines work, and are sent
-// to the server by name: it warns about those without effect, and refuses those that would change the result.
+// Options of `coiled batch run` that Ropewalk does not have. Existing command lines keep working: these options are sent to the
+// server by name. It warns about those without effect, and refuses those that would change the result.
 import type { Command } from 'commander';
 import { Option } from 'commander';
 

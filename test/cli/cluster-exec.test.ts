@@ -193,7 +193,7 @@ describe('cluster exec', () => {
     ['an ended cluster', () => ({ json: aCluster({ status: 'stopped' }) }), 'cluster 7 has ended'],
     ['the cluster of a job', () => ({ json: aCluster({ job: 7, dask: null }) }), 'it has no Dask'],
     [
-      "somebody else's own cluster",
+      "another user's private cluster",
       ({ path }: ReceivedRequest) =>
         path.endsWith('/credentials')
           ? anError(403, { code: 'FORBIDDEN', message: 'cluster 7 is private to ada' })

@@ -23,7 +23,7 @@ describe('a session in a document', () => {
     expect(compare(shown, printed)).toEqual(same);
   });
 
-  it('tells lines that were not printed, and lines of stdout that are not shown', () => {
+  it('reports lines that were not printed, and lines of stdout that are not shown', () => {
     expect(compare(['a', 'b'], 'a\nc\n')).toEqual({ missing: ['b'], unexpected: ['c'] });
     expect(compare(['a', 'note'], 'a\n', 'note\nprogress\n')).toEqual(same);
   });

@@ -53,7 +53,7 @@ async function program(path: string, script: string): Promise<void> {
   await chmod(path, 0o755);
 }
 
-/** One that looks finished, so that nothing is installed. */
+/** An environment with the marker of a finished one: nothing is installed. */
 async function environment(cacheDir: string, requirements: readonly string[]): Promise<void> {
   await mkdir(cacheDir, { recursive: true });
   const tools = { environment: toolEnvironment(process.env, cacheDir), cacheDir, signal: undefined };
