@@ -1,17 +1,19 @@
 // The test projects, and which file belongs to which:
 //
-//   unit         starts no server: the folders of `unitFolders`
+//   unit         starts no stack and no Temporal server: the folders of `unitFolders`
+//   clients      the same for the SDK and the CLI: the folders of `clientFolders`
 //   integration  starts real servers and processes: the folders of `realFolders`
 //   full         as integration, but too long for `npm test`: files named *.full.test.ts, and `fullFiles`
 //   simulation   random simulations of domain/: files named *.property.test.ts, *-worlds.test.ts
 //   chaos        kills processes: test/chaos, one file at a time
 //
-// `npm test` runs unit (simulations included, with a fixed seed and 500 runs) and integration. `npm run test:all` runs full,
+// `npm test` runs unit and clients (simulations included, with a fixed seed and 500 runs) and integration. `npm run test:all` runs full,
 // chaos, and the simulations with a random seed and 10,000 runs. test/run.ts says what else each of the two runs.
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const unitFolders =
-  'bench,contracts,domain,schema,store,objects,platform,services,api,sdk,cli,workflows,activities,tidy,mutation,runner';
+  'bench,contracts,domain,schema,store,objects,platform,services,api,workflows,activities,tidy,mutation,runner';
+const clientFolders = 'sdk,cli';
 const realFolders =
   'integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,live,security';
 
@@ -51,9 +53,21 @@ export default defineConfig({
           ...common,
           name: 'unit',
           maxWorkers: 2,
+          // The files of a worker share their modules: half of the processor time was for loading them again for each file.
+          isolate: false,
           include: [`test/{${unitFolders}}/**/*.test.ts`],
           exclude: [...configDefaults.exclude, ...full],
           // Longer than `eventually` waits: its error says more than Vitest's timeout.
+          testTimeout: 75_000,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'clients',
+          maxWorkers: 2,
+          include: [`test/{${clientFolders}}/**/*.test.ts`],
+          exclude: [...configDefaults.exclude, ...full],
           testTimeout: 75_000,
         },
       },

@@ -1,2 +1,10 @@
-// The lowest mutation score, in percent, that each folder of domain/ may have.
-export const thresholds: Record<string, number> = { other: 60 };
+// The lowest mutation score, in percent, that each folder of domain/ may have: some points below its measured score, so that a
+// rule and its tests can be moved without a failure. `npm run test:mutation -- --all` measures all folders.
+export const thresholds: Record<string, number> = {
+  // Measured: 74.1. Most survivors are in machine-options.ts, settings.ts and view.ts, which the tests of the API cover.
+  'domain/job': 68,
+  // Measured: 91.7.
+  'domain/sweep': 85,
+  // Folders without an entry have not been measured.
+  other: 55,
+};

@@ -1,8 +1,8 @@
 // Workflows in the state in which Temporal's SDK writes, or cannot follow, an order of commands: made without a kill, so that
 // it happens each time.
 import type { Client } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
-import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import type { NativeConnection, WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker';
 
 import { eventually } from './eventually.ts';
 
@@ -13,12 +13,17 @@ export const fixture = pathOf('../integration/fixtures/noted.ts');
 export const changedFixture = pathOf('../integration/fixtures/changed.ts');
 export const updatesLast = { workflowModules: [pathOf('../../workflows/updates-last.ts')] };
 
+/** What a worker runs: with or without the interceptor that these tests are about. */
+export interface Code {
+  workflowsPath: string;
+  interceptors?: { workflowModules: string[] };
+}
+
 export interface Scene {
   client: Client;
   native: NativeConnection;
   taskQueue: string;
-  /** What the worker runs: with or without the interceptor that this is about. */
-  code: Pick<WorkerOptions, 'workflowsPath' | 'interceptors'>;
+  code: Code;
 }
 
 /**
@@ -57,8 +62,22 @@ export async function dieInTask(scene: Scene, workflowId: string): Promise<void>
 /** The worker remembers no workflow, so each of its workflow tasks begins with a replay. */
 export async function withWorker<T>({ client, native, taskQueue, code }: Scene, during: () => Promise<T>): Promise<T> {
   const { namespace } = client.options;
-  const worker = await Worker.create({ connection: native, namespace, taskQueue, maxCachedWorkflows: 0, ...code });
+  const options = { connection: native, namespace, taskQueue, maxCachedWorkflows: 0 };
+  const worker = await Worker.create({ ...options, ...(await bundled(code)) });
   return worker.runUntil(during());
+}
+
+const bundles = new Map<string, Promise<WorkflowBundleWithSourceMap>>();
+
+/** The code for a worker or a replay, bundled once: a worker that bundles it itself takes seconds of a core each time. */
+async function bundled({ workflowsPath, interceptors }: Code): Promise<Pick<WorkerOptions, 'workflowBundle'>> {
+  const workflowInterceptorModules = interceptors?.workflowModules ?? [];
+  const key = [workflowsPath, ...workflowInterceptorModules].join('\n');
+  const made =
+    bundles.get(key) ??
+    bundleWorkflowCode({ workflowsPath, workflowInterceptorModules, logger: new DefaultLogger('WARN') });
+  bundles.set(key, made);
+  return { workflowBundle: await made };
 }
 
 const start = ({ client, taskQueue }: Scene, type: string, workflowId: string, memo: Record<string, string>) =>
