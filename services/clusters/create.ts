@@ -14,6 +14,8 @@ import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
 import type { ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
+import { environmentOf } from '../software/check.ts';
+import { requirePackageFiles } from '../software/package-files.ts';
 import { readClusterRequest, type Times } from './request.ts';
 
 export interface CreateClusterInput {
@@ -30,6 +32,7 @@ export async function createCluster(
   const { times, machines, instances, warnings } = await readClusterRequest(deps, body);
 
   await requireDatabase(context);
+  await requirePackageFiles(context, body.software);
   const { workspace, user, userId } = actor;
   const admissionId = newAdmissionId(userId);
   const refs = { bundle: bundleKey(workspace, admissionId), ca: caKey(workspace, admissionId) };
@@ -69,7 +72,7 @@ export async function createCluster(
 const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 
 const bundleOf = (body: CreateClusterParsed, { aliveEveryMs, unresponsiveTimeoutMs }: Times): DaskBundle => ({
-  runtime: { kind: 'environment', requirements: body.requirements ?? [] },
+  runtime: { kind: 'environment', ...environmentOf(body.software) },
   env: { ...body.env, ...body.secretEnv },
   workerClass: body.workerClass ?? null,
   workerOptions: body.workerOptions,

@@ -6,6 +6,7 @@ import { defaultMaxWorkers } from '../../domain/limits.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import type { Deps } from '../context.ts';
 import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
+import { checkSoftware } from '../software/check.ts';
 import { checkFiles, checkWords, readHeader } from './script.ts';
 
 export interface JobRequest {
@@ -17,6 +18,7 @@ export interface JobRequest {
 /** @throws RopewalkError VALIDATION naming the field, or the header's option with its line. */
 export async function readJobRequest(deps: Pick<Deps, 'clouds' | 'local'>, body: CreateJobParsed): Promise<JobRequest> {
   checkFiles(body.files);
+  checkSoftware(body.software);
   const header = readHeader(body);
   const isLocal = (body.provider ?? deps.clouds.preferred) === 'local';
   const maxInstances = isLocal ? deps.local.cores * instancesPerCore : defaultMaxWorkers;
