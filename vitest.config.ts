@@ -54,6 +54,8 @@ export default defineConfig({
           ...common,
           name: 'clients',
           maxWorkers: 2,
+          // Where the CLI runs in the test's process, it prints times of this zone.
+          env: { TZ: 'UTC' },
           include: [`test/{${clientFolders}}/**/*.test.ts`],
           exclude: [...configDefaults.exclude, ...full],
           testTimeout: 75_000,
