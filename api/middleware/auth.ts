@@ -44,7 +44,7 @@ export const requireInstance: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.set('instance', instance);
   c.var.deps.quotas.request(`instance/${instance.instance}`);
   const bytes = bodyBytes(c.req);
-  if (bytes === 'unknown' || bytes > maxSmallBodyBytes) await requireLiveOrStopping(contextOf(c, instance));
+  if (bytes === 'unknown' || (bytes ?? 0) > maxSmallBodyBytes) await requireLiveOrStopping(contextOf(c, instance));
   await next();
 };
 

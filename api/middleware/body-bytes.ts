@@ -3,9 +3,9 @@ interface Headers {
   header(name: string): string | undefined;
 }
 
-/** Zero without a body; `unknown` for one that comes in chunks. */
-export function bodyBytes(request: Headers): number | 'unknown' {
+/** `unknown` for a body that comes in chunks; null when the headers announce none. */
+export function bodyBytes(request: Headers): number | 'unknown' | null {
   if (request.header('transfer-encoding') !== undefined) return 'unknown';
   const length = request.header('content-length') ?? '';
-  return /^\d+$/.test(length) ? Number(length) : 0;
+  return /^\d+$/.test(length) ? Number(length) : null;
 }

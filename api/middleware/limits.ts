@@ -43,6 +43,8 @@ function limitTo(maxSize: number): MiddlewareHandler<AppEnv> {
   const countBytes = bodyLimit({ maxSize, onError });
   return (c, next) => {
     const bytes = bodyBytes(c.req);
+    // There is none, and nothing to wait for.
+    if (bytes === null) return countBytes(c, next);
     if (bytes === 'unknown') return inRoom(c, maxSize, () => countBytes(c, next));
     // No more than that is read, and asking for the body itself would make a stream of it: a quarter of an agent's request.
     return bytes > maxSize ? onError() : inRoom(c, bytes, next);
