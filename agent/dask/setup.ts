@@ -42,7 +42,7 @@ async function daskRuntime(input: SetupInput): Promise<Runtime> {
   const { runtime, session } = input;
   const prepare = { ...input, fetchPackageFile: packageFilesOf(session) };
   if (runtime.kind !== 'environment') return prepareRuntime(runtime, prepare);
-  return prepareRuntime({ ...runtime, requirements: withDefaults(runtime.requirements) }, prepare);
+  return prepareRuntime({ ...runtime, requirements: withDefaults(runtime.requirements, runtime.pinned) }, prepare);
 }
 
 async function certificate({ session, work, stopping }: SetupInput): Promise<TlsFiles> {

@@ -49,7 +49,7 @@ async function chooseVariables(
     throw new CommandError('the cluster has no Python environment of its own', 'Leave --environment out.');
   }
   const { withDefaults } = await import('../../agent/runtimes/environment/with-defaults.ts');
-  const complete = { ...environment, requirements: withDefaults(environment.requirements) };
+  const complete = { ...environment, requirements: withDefaults(environment.requirements, environment.pinned) };
   if (wants === undefined) {
     const missing = await missingHere(program, complete.requirements, context);
     if (missing === null) return {};

@@ -33,6 +33,16 @@ describe('a package file', () => {
     expect(answer.headers.get('content-type')).toBe('application/octet-stream');
   });
 
+  it('may have any bytes', async () => {
+    const api = await createTestApi();
+    const bytes = Uint8Array.from({ length: 1024 }, (_, index) => (index * 7) % 256);
+    const path = `/v1/package-files/${createHash('sha256').update(bytes).digest('hex')}`;
+    const headers = { authorization: `Bearer ${api.token}`, 'content-type': 'application/octet-stream' };
+    expect((await api.app.request(path, { method: 'PUT', headers, body: bytes })).status).toBe(204);
+    const answer = await api.app.request(path, { headers });
+    expect(new Uint8Array(await answer.arrayBuffer())).toEqual(bytes);
+  });
+
   it('is sealed at rest', async () => {
     const api = await createTestApi();
     await put(api);

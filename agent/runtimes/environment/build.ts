@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 
 import type { PackageFile } from '../../../schema/software.ts';
 import { EnvironmentError } from './errors.ts';
+import { markerFile } from './in-use.ts';
 import type { Python } from './python.ts';
 import { namedIn, withoutPasswords } from './requirements.ts';
 import { runTool, type ToolFailure, type Tools } from './run-tool.ts';
@@ -24,6 +25,11 @@ export interface Recipe {
   pinned: boolean;
   packageFiles: readonly PackageFile[];
   fetchPackageFile: FetchPackageFile;
+  /**
+   * An environment with the requirements alone, or null for none. A user's own packages change often and the others seldom: what
+   * takes time is then done once. Resolves to its directory.
+   */
+  base: (() => Promise<string>) | null;
   enter: (name: StageName) => void;
 }
 
@@ -37,12 +43,11 @@ export async function buildEnvironment(recipe: Recipe, directory: string): Promi
   const { tools, python, enter } = recipe;
   enter('tools');
   const uv = await ensureUv(tools, python.executable);
+  const base = recipe.base === null ? null : await recipe.base();
   const downloads = join(directory, 'package-files');
   const files = await download(recipe, downloads);
   enter('install');
-  const venv = ['venv', '--quiet', '--no-project', '--relocatable', '--allow-existing', '--python', python.executable];
-  const made = await runTool(tools, uv, [...venv, directory], { timeoutMs: 60_000 });
-  if (!made.ok) throw installError(made.failure, recipe.requirements);
+  await startFrom(base, recipe, { uv, directory });
   await install(recipe, { uv, directory, downloads, wheels: files.filter(({ name }) => name.endsWith('.whl')) });
   await addModules(recipe, directory, files);
   await rm(downloads, { recursive: true, force: true });
@@ -54,6 +59,26 @@ export async function buildEnvironment(recipe: Recipe, directory: string): Promi
     timeoutMs: 10 * 60_000,
   });
 }
+
+async function startFrom(
+  base: string | null,
+  { tools, python, requirements }: Recipe,
+  { uv, directory }: { uv: string; directory: string },
+): Promise<void> {
+  const venv = ['venv', '--quiet', '--no-project', '--relocatable', '--allow-existing', '--python', python.executable];
+  const made =
+    base === null
+      ? await runTool(tools, uv, [...venv, directory], { timeoutMs: 60_000 })
+      : await runTool(tools, pythonIn(base), ['-I', '-c', linkTree, base, directory], { timeoutMs: 5 * 60_000 });
+  if (!made.ok) throw installError(made.failure, requirements);
+}
+
+/** Files are linked, not copied: installers replace files, and never write into one. The marker is each environment's own. */
+const linkTree = `import os, shutil, sys
+base, directory = sys.argv[1:]
+ignore = lambda place, names: {"${markerFile}"} if place == base else set()
+shutil.copytree(base, directory, symlinks=True, ignore=ignore, copy_function=os.link, dirs_exist_ok=True)
+`;
 
 interface Downloaded {
   name: string;

@@ -56,7 +56,15 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   const clock = stageClock(request.onStage);
   // Before it is looked for: what is found must stay.
   await use(cacheDir, hash, request.signal);
-  const recipe = { tools, requirements, pinned, packageFiles, fetchPackageFile, python, enter: clock.enter };
+  const ofRequirements = async (): Promise<string> => {
+    const enter = (name: StageName): void => (name === 'ready' ? undefined : clock.enter(name));
+    const base = await ensureEnvironment({ ...request, packageFiles: [], onStage: enter });
+    return base.directory;
+  };
+  const recipe = {
+    ...{ tools, requirements, pinned, packageFiles, fetchPackageFile, python, enter: clock.enter },
+    base: pinned && packageFiles.length > 0 ? ofRequirements : null,
+  };
   const outcome = await buildOnce({
     cacheDir,
     target: directory,
