@@ -13,7 +13,7 @@ import type { DrainOrder } from './dask-plan.ts';
 import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './machines.ts';
 import type { LaunchPlacement } from './machines.ts';
 import { fillableAtMs, isExtra, isVacating, slotHistory, vacantSlots } from './slots.ts';
-import type { ClusterInstance, ClusterState, InstanceRole } from './state.ts';
+import type { ClusterInstance, ClusterState, InstanceRole, LostInstance } from './state.ts';
 import { groupedFailures } from './view.ts';
 
 /** The code with which a job stops its cluster when it is over. */
@@ -36,7 +36,7 @@ export type Decision =
   | { kind: 'terminate'; ids: string[]; why: string }
   | { kind: 'drain'; drains: DrainOrder[] }
   | { kind: 'inspect'; ids: string[] }
-  | { kind: 'tellJob'; lost: { instance: string; code: string; text: string }[] }
+  | { kind: 'tellJob'; lost: LostInstance[] }
   | { kind: 'giveUp'; code: string; text: string }
   | { kind: 'endJob'; code: string; text: string };
 

@@ -207,6 +207,14 @@ export interface SlotHistory {
   givenUp: Reason | null;
 }
 
+/** `isOrderly`: stopped, released or taken back; nothing that ran there can be the reason. */
+export interface LostInstance {
+  instance: string;
+  code: string;
+  text: string;
+  isOrderly: boolean;
+}
+
 export interface ClusterState {
   v: 1;
   number: number;
@@ -233,7 +241,7 @@ export interface ClusterState {
   /** Grouped failures, newest reason kept: code -> count and text. */
   failures: Record<string, { count: number; text: string; lastAtMs: number }>;
   /** Lost instances the job has yet to be told of. */
-  lostToTell: { instance: string; code: string; text: string }[];
+  lostToTell: LostInstance[];
   /** The job has been told that its cluster ends without it. */
   jobTold: boolean;
   alarm: Reason | null;

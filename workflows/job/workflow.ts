@@ -56,7 +56,9 @@ export async function job(input: JobInput): Promise<JobView> {
   };
   setHandler(cancelSignal, cancel);
   setHandler(instanceLostSignal, ({ instances }) => {
-    for (const lost of instances) if (carry !== null) loseInstance(carry.state, lost.instance, lost.text, Date.now());
+    for (const { instance, text, isOrderly } of instances) {
+      if (carry !== null) loseInstance(carry.state, { id: instance, why: text, isOrderly }, Date.now());
+    }
   });
   setHandler(viewQuery, view);
   setHandler(versionQuery, () => carry?.state.projection.version ?? 0);
