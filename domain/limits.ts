@@ -144,6 +144,14 @@ export const largeBodyBytes = 1024 * 1024;
 export const bodyRoomBytes = 64 * 1024 * 1024;
 export const bodyRoomWaitMs = 20_000;
 
+/** Bounds of numbers that agents send: how many of anything there are, and how high anything is numbered. */
+export const maxAmount = 1_000_000_000;
+export const maxOrdinal = 1_000_000_000_000;
+/** The last millisecond of the year 9999, with which RFC 3339 ends. */
+export const maxTimeMs = 253_402_300_799_999;
+/** AWS announces the interruption of a spot instance 2 minutes before it, Google Cloud 30 seconds. */
+export const maxInterruptionNoticeMs = 3_600_000;
+
 /** Events kept in a view; older ones are in the archive. */
 export const maxEventsKept = 50;
 
@@ -170,6 +178,7 @@ export const maxDeadManMs = 7 * 86_400_000;
 
 /** What a job or cluster is started with lies sealed so long, which is how long it may live: no new instance begins after. */
 export const sealedForDays = 397;
+export const longestClusterMs = sealedForDays * 86_400_000;
 
 /**
  * A revoked token is refused everywhere after `tokenMaxAgeMs`, the age at which a process reads it again. What goes on for

@@ -3,7 +3,9 @@
 import type { Context, MiddlewareHandler } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import type { AppEnv } from '../routes/app.ts';
+import { maxSmallBodyBytes } from '../../domain/limits.ts';
+import { contextOf, type AppEnv } from '../routes/app.ts';
+import { requireLiveOrStopping } from '../../services/agents/live-instance.ts';
 import { callerOf } from '../../services/auth/caller.ts';
 import { verifyAgain, verifyToken } from '../../services/auth/verify-token.ts';
 
@@ -40,8 +42,15 @@ export const requireInstance: MiddlewareHandler<AppEnv> = async (c, next) => {
   const instance = await c.var.deps.tokens.verifyInstance(bearer(c));
   c.set('instance', instance);
   c.var.deps.quotas.request(`instance/${instance.instance}`);
+  if (declaredBytes(c) > maxSmallBodyBytes) await requireLiveOrStopping(contextOf(c, instance));
   await next();
 };
+
+/** Nobody knows how much comes in chunks. */
+function declaredBytes(c: Context<AppEnv>): number {
+  if (c.req.header('transfer-encoding') !== undefined) return Infinity;
+  return Number(c.req.header('content-length') ?? 0);
+}
 
 function bearer(c: Context<AppEnv>): string {
   const [scheme, token, ...rest] = (c.req.header('authorization') ?? '').split(' ');
