@@ -6,9 +6,12 @@ import type { JobState, Lease } from './state.ts';
 
 /**
  * How many leases an instance may hold now, the running one included: half of its share of what waits, so that nobody
- * hoards when the end is near, and no more over all instances than the state can carry.
+ * hoards when the end is near, and no more over all instances than the state can carry. One while the next task must run alone:
+ * an agent that asks for more beside it would get nothing.
  */
 export function mayHold(state: JobState): number {
+  const [next] = state.requeued;
+  if (next !== undefined && runsAlone(state, next)) return 1;
   const waiting = state.settings.taskCount - state.nextFresh + state.requeued.length;
   const instances = Math.max(1, state.settings.instances);
   const share = Math.floor(waiting / (2 * instances));
