@@ -84,6 +84,8 @@ export interface OpenTasks {
   array: string;
   pagesWritten: number;
   page: TaskRecord[];
+  /** Set once the job has its outcome: tasks without a record ended with it. */
+  ended: Pick<JobView, 'status' | 'reason' | 'endedAtMs'> | null;
   open: {
     index: number;
     state: 'pending' | 'assigned' | 'running';

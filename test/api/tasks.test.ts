@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { cancelJob } from '../../domain/job/events.ts';
 import { recordTask } from '../../domain/job/rules.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { pageDue, pageWritten } from '../../domain/job/view.ts';
@@ -35,6 +36,28 @@ describe('reading tasks', () => {
       true,
     );
   });
+
+  it.each(['that still ends', 'that has ended, without Temporal'])(
+    'shows tasks that never ran as cancelled, with the reason, in a job %s',
+    async (when) => {
+      const api = await createTestApi();
+      const number = await api.submit({ ntasks: 4 });
+      const job = api.workflows.jobs.get(number);
+      if (job === undefined) throw new Error('no job');
+      endTask(job, 0);
+      const atMs = api.now();
+      cancelJob(job, { code: 'JOB_TIMEOUT', text: 'it took too long', atMs });
+      if (when !== 'that still ends') {
+        await api.objects.put(taskPageKey('default', number, 0), json(job.page));
+        await api.workflows.endJob({ ...endedView(api, number), status: 'error', endedAtMs: atMs, pagesWritten: 1 });
+        api.workflows.control.isUnavailable = true;
+      }
+      const { items } = await (await api.call('GET', `/v1/jobs/${number}/tasks`)).json();
+      const endedAt = new Date(atMs).toISOString();
+      const never = { state: 'cancelled', attempt: 0, endedAt, reason: 'it took too long' };
+      expect(items).toMatchObject([{ state: 'done' }, never, never, never]);
+    },
+  );
 
   it('reads an ended job without Temporal', async () => {
     const api = await createTestApi();

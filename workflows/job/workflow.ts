@@ -139,11 +139,13 @@ function answerFlush(state: JobState | null, flush: Flush<ExchangeItem>): FlushA
 
 function viewTasks(state: JobState, from: number, count: number): OpenTasks {
   const { taskCount, array } = state.settings;
+  const { outcome, endedAtMs } = state;
   return {
     taskCount,
     array,
     pagesWritten: state.pagesWritten,
     page: state.page,
+    ended: outcome === null ? null : { ...outcome, endedAtMs },
     open: openTasks(state, from, count),
   };
 }
