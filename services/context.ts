@@ -33,6 +33,7 @@ import { type BodyRoom, createBodyRoom } from './body-room.ts';
 import { createPrograms, type Programs } from './agents/program.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
 import { createLoginRates, type LoginRates } from './login/rates.ts';
+import { reportOnce } from './damaged-objects.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
 import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
@@ -125,7 +126,8 @@ export type LaunchContext = Context<LaunchClaims>;
 export function createDeps(ports: Ports): Deps {
   const { metrics = noMetrics, readKeys = () => Promise.resolve() } = ports;
   const workflows = withQuickOutages(ports.workflows);
-  const known = { ...ports, workflows, metrics };
+  const damaged = reportOnce(ports.logger);
+  const known = { ...ports, workflows, metrics, damaged };
   const views = createViews(known);
   const watch = (update: UpdateKind): FlushWatch => ({
     flushed: (flush) => metrics.flushed(update, flush),
@@ -144,7 +146,7 @@ export function createDeps(ports: Ports): Deps {
     programs: createPrograms(ports.objects),
     readiness: createReadiness({ ...known, readKeys, replica: randomUUID() }),
     views,
-    taskRecords: createTaskRecords(ports.objects),
+    taskRecords: createTaskRecords(ports.objects, damaged),
     tokenCache: createTokenCache(known),
     starter: createStarter(known),
     reports: createGroupCommits({

@@ -34,11 +34,12 @@ export async function listTasks(
   );
   const array = parseArray(view.array);
   const items = wanted.map((index): Task => {
-    const ended = inHand.get(index) ?? archived.get(index);
+    const ended = inHand.get(index) ?? archived.records.get(index);
     const place = { id: array.idAt(index), index };
     if (ended !== undefined) return { ...place, ...endedTask(ended) };
     const task = open.get(index);
-    return { ...place, ...(task === undefined ? neverRun(window.view) : openTask(task)) };
+    if (task !== undefined) return { ...place, ...openTask(task) };
+    return { ...place, ...(archived.unreadablePages > 0 ? unknown : neverRun(window.view)) };
   });
   return { items, next: end < view.tasks.total ? String(end - 1) : null };
 }
@@ -81,6 +82,13 @@ const untouched: TaskFacts = {
   startedAt: null,
   endedAt: null,
   reason: null,
+};
+
+/** Its record may be in a page that cannot be read. */
+const unknown: TaskFacts = {
+  ...untouched,
+  state: 'unknown',
+  reason: 'its record cannot be read: a page of the archive is damaged or missing',
 };
 
 const openTask = ({ state, attempt, instance, startedAtMs }: OpenTasks['open'][number]): TaskFacts => ({
