@@ -7,6 +7,7 @@ import { maxSmallBodyBytes } from '../../domain/limits.ts';
 import { contextOf, type AppEnv } from '../routes/app.ts';
 import { requireLiveOrStopping } from '../../services/agents/live-instance.ts';
 import { callerOf } from '../../services/auth/caller.ts';
+import { bodyBytes } from './body-bytes.ts';
 import { verifyAgain, verifyToken } from '../../services/auth/verify-token.ts';
 
 export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
@@ -42,15 +43,10 @@ export const requireInstance: MiddlewareHandler<AppEnv> = async (c, next) => {
   const instance = await c.var.deps.tokens.verifyInstance(bearer(c));
   c.set('instance', instance);
   c.var.deps.quotas.request(`instance/${instance.instance}`);
-  if (declaredBytes(c) > maxSmallBodyBytes) await requireLiveOrStopping(contextOf(c, instance));
+  const bytes = bodyBytes(c.req);
+  if (bytes === 'unknown' || (bytes ?? 0) > maxSmallBodyBytes) await requireLiveOrStopping(contextOf(c, instance));
   await next();
 };
-
-/** Nobody knows how much comes in chunks. */
-function declaredBytes(c: Context<AppEnv>): number {
-  if (c.req.header('transfer-encoding') !== undefined) return Infinity;
-  return Number(c.req.header('content-length') ?? 0);
-}
 
 function bearer(c: Context<AppEnv>): string {
   const [scheme, token, ...rest] = (c.req.header('authorization') ?? '').split(' ');
