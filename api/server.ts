@@ -33,6 +33,7 @@ import { publishProgram } from '../services/agents/program.ts';
 import { isStillGood } from '../services/auth/verify-token.ts';
 import { createDeps } from '../services/context.ts';
 import { runDeferredWork } from '../services/deferred-work.ts';
+import { continueNumbers } from '../services/number-mark.ts';
 import { createProviderLogs } from '../services/provider-logs.ts';
 import { createTemporalPort, temporalClientOptions } from '../services/temporal-port.ts';
 import { openDatabase } from './database.ts';
@@ -96,6 +97,8 @@ const deps = createDeps({
   readKeys: () => access(keyFile, constants.R_OK),
   ...(tracing === null ? {} : { trace: tracing.request }),
 });
+// A database that was replaced must not give out numbers again.
+await continueNumbers(deps);
 const metrics =
   settings.metrics === null
     ? null

@@ -35,7 +35,7 @@ import { type BodyRoom, createBodyRoom } from './body-room.ts';
 import { createPrograms, type Programs } from './agents/program.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
 import { createLoginRates, type LoginRates } from './login/rates.ts';
-import { reportOnce } from './damaged-objects.ts';
+import { type DamageReport, reportOnce } from './damaged-objects.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
 import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
@@ -82,6 +82,7 @@ export interface Ports {
 }
 
 export interface Deps extends Omit<Ports, 'quotas'> {
+  damaged: DamageReport;
   quotas: Quotas;
   bodyRoom: BodyRoom;
   clouds: Clouds;
