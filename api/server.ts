@@ -82,6 +82,7 @@ const deps = createDeps({
   keys,
   logger,
   now: Date.now,
+  monotonicMs: () => performance.now(),
   publicUrl: settings.publicUrl,
   logs: createProviderLogs({
     local: (query) => readLogs(settings.home, query),

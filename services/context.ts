@@ -57,6 +57,8 @@ export interface Ports {
   keys: Keys;
   logger: Logger;
   now: () => number;
+  /** Never steps back, unlike `now`: for ages and intervals within this process. */
+  monotonicMs: () => number;
   /** Where people reach this API: for links. */
   publicUrl: string;
   /** A provider's logs. */
@@ -112,7 +114,7 @@ export interface Actor {
   /** Those of the token, as far as the user's role has them now. */
   scopes: readonly Scope[];
   expiresAtMs: number | null;
-  /** When the token was checked. */
+  /** When the token was checked, by the monotonic clock. */
   checkedAtMs: number;
 }
 
@@ -131,6 +133,7 @@ export function createDeps(ports: Ports): Deps {
   const workflows = withQuickOutages(ports.workflows);
   const damaged = reportOnce(ports.logger);
   const known = { ...ports, workflows, metrics, damaged };
+  const { monotonicMs } = ports;
   const views = createViews(known);
   const watch = (update: UpdateKind): FlushWatch => ({
     flushed: (flush) => metrics.flushed(update, flush),
@@ -139,7 +142,7 @@ export function createDeps(ports: Ports): Deps {
   return {
     ...known,
     clouds: ports.clouds ?? { preferred: 'local', aws: null },
-    quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, ports.now),
+    quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, monotonicMs),
     bodyRoom: createBodyRoom({
       totalBytes: bodyRoomBytes,
       ...bodyRoomShares,
@@ -148,10 +151,10 @@ export function createDeps(ports: Ports): Deps {
     }),
     identityKeys: ports.identityKeys ?? new Map(),
     programs: createPrograms(ports.objects),
-    readiness: createReadiness({ ...known, readKeys, replica: randomUUID() }),
+    readiness: createReadiness({ ...known, now: monotonicMs, readKeys, replica: randomUUID() }),
     views,
     taskRecords: createTaskRecords(ports.objects, damaged),
-    tokenCache: createTokenCache(known),
+    tokenCache: createTokenCache({ ...known, now: monotonicMs }),
     starter: createStarter(known),
     reports: createGroupCommits({
       flush: createTemporalFlush(workflows, clusterMessages.report),
@@ -161,8 +164,8 @@ export function createDeps(ports: Ports): Deps {
       read: (key, maxAgeMs) => readClusterOrders(views, key, maxAgeMs),
       holdMs: ordersHoldMs,
     }),
-    keepalives: createKeepalives(ports.now),
-    loginRates: createLoginRates(ports.now),
+    keepalives: createKeepalives(monotonicMs),
+    loginRates: createLoginRates(monotonicMs),
     exchanges: createGroupCommits({
       flush: createTemporalFlush(workflows, jobMessages.exchange),
       watch: watch('exchange'),

@@ -47,10 +47,11 @@ export function createViews(ports: {
   workflows: WorkflowsPort;
   objects: Pick<Objects, 'get'>;
   now: () => number;
+  monotonicMs: () => number;
   damaged: DamageReport;
   metrics?: ApiMetrics;
 }): Views {
-  const { store, workflows, objects, now, damaged, metrics = noMetrics } = ports;
+  const { store, workflows, objects, now, monotonicMs, damaged, metrics = noMetrics } = ports;
   const specs = createSpecs(objects, damaged);
 
   const findJob = async (workspace: string, number: number) =>
@@ -65,7 +66,7 @@ export function createViews(ports: {
     find: findJob,
     live: createLiveViews({
       workflows,
-      now,
+      now: monotonicMs,
       workflowId: jobWorkflowId,
       query: jobMessages.view,
       onRead: (source) => metrics.viewRead('job', source),
@@ -81,7 +82,7 @@ export function createViews(ports: {
     find: findCluster,
     live: createLiveViews({
       workflows,
-      now,
+      now: monotonicMs,
       workflowId: clusterWorkflowId,
       query: clusterMessages.view,
       onRead: (source) => metrics.viewRead('cluster', source),

@@ -43,6 +43,7 @@ export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { c
     keys,
     logger: pino({ level: 'trace' }, { write: (line) => void logged.push(line) }),
     now,
+    monotonicMs: now,
     publicUrl: 'http://127.0.0.1:7777',
     logs: (_provider, query) => logs.read(query),
     local: { hostId: 'host1', cores },
