@@ -17,8 +17,9 @@ describe.each([
   ['damaged', '{"v":1,'],
 ])('a %s specification', (_, text) => {
   it('ends the workflow that needs it, without retries', async () => {
-    const { loadJob } = createSpecActivities({ objects: stored(text) });
-    const loading = new MockActivityEnvironment().run(loadJob, { specRef: 'specs/default/adm_1.json' });
+    const activities = createSpecActivities({ objects: stored(text) });
+    const load = (): Promise<unknown> => activities.loadJob({ specRef: 'specs/default/adm_1.json' });
+    const loading = new MockActivityEnvironment().run(load);
     await expect(loading).rejects.toMatchObject({ type: 'SpecMissing', nonRetryable: true });
   });
 
