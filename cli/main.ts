@@ -2,11 +2,9 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-import { CommanderError } from 'commander';
-
-import { exitCodes, reportError } from './errors.ts';
+import { runCommandLine } from './command-line.ts';
+import { exitCodes } from './errors.ts';
 import { createOutput } from './output.ts';
-import { createProgram } from './program.ts';
 
 /** Runs one command line (without the program's name) and resolves with the exit code. */
 export async function main(words: string[] = process.argv.slice(2)): Promise<number> {
@@ -15,15 +13,7 @@ export async function main(words: string[] = process.argv.slice(2)): Promise<num
   const { env } = process;
   const output = createOutput(process.stdout, process.stderr);
   const home = env['ROPEWALK_HOME'] || join(homedir(), '.ropewalk');
-  const { program, exitCode } = createProgram({ env, home, cwd: process.cwd(), output });
-  try {
-    await program.parseAsync(words, { from: 'user' });
-    return exitCode();
-  } catch (error) {
-    // Commander has already printed its message, or the requested help.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    return reportError(error, output);
-  }
+  return runCommandLine(words, { env, home, cwd: process.cwd(), output });
 }
 
 /** `ropewalk batch logs 12 | head` is not an error. */

@@ -132,12 +132,26 @@ export const maxSilentInspections = 3;
 export const maxBodyBytes = 16 * 1024 * 1024;
 
 /**
- * Bodies larger than this wait for room in an API process, which takes so much of them at a time, of one workspace half of it:
- * four and two of the largest. What that comes to: `npm run bench -- memory`.
+ * Bodies larger than this wait for room in an API process, agents' bodies too. A process takes so much of them at a time: of
+ * one workspace half of it, of one user, or of one cluster's agents, a quarter. What that comes to: `npm run bench -- memory`.
  */
-export const largeBodyBytes = 1024 * 1024;
+export const countedBodyBytes = 16 * 1024;
 export const bodyRoomBytes = 64 * 1024 * 1024;
+export const bodyRoomShares = { workspaceBytes: bodyRoomBytes / 2, callerBytes: bodyRoomBytes / 4 };
+/** Requests of one workspace that wait for room, each with a connection and what its socket has buffered. */
+export const maxWaitingBodies = 1_000;
+/** Measured this often while a counted body arrives. 16 MiB within `requestBodyMs` need nine times as much. */
+export const minBodyBytesPerSecond = 16 * 1024;
+export const bodyRateEveryMs = 2_500;
 export const bodyRoomWaitMs = 20_000;
+
+/** Bounds of numbers that agents send: how many of anything there are, and how high anything is numbered. */
+export const maxAmount = 1_000_000_000;
+export const maxOrdinal = 1_000_000_000_000;
+/** The last millisecond of the year 9999, with which RFC 3339 ends. */
+export const maxTimeMs = 253_402_300_799_999;
+/** AWS announces the interruption of a spot instance 2 minutes before it, Google Cloud 30 seconds. */
+export const maxInterruptionNoticeMs = 3_600_000;
 
 /** Events kept in a view; older ones are in the archive. */
 export const maxEventsKept = 50;
@@ -165,6 +179,7 @@ export const maxDeadManMs = 7 * 86_400_000;
 
 /** What a job or cluster is started with lies sealed so long, which is how long it may live: no new instance begins after. */
 export const sealedForDays = 397;
+export const longestClusterMs = sealedForDays * 86_400_000;
 
 /**
  * A revoked token is refused everywhere after `tokenMaxAgeMs`, the age at which a process reads it again. What goes on for
@@ -210,6 +225,8 @@ export const shrinkAfterMs = 15_000;
 export const maxClusterBodyBytes = 4 * 1024 * 1024;
 export const maxAgentBodyBytes = 4 * 1024 * 1024;
 export const maxSmallBodyBytes = 64 * 1024;
+/** Of a caller without a token: two codes, or the form of a sign-in page. */
+export const maxAnonymousBodyBytes = 4 * 1024;
 
 /** How deep a value of free form may nest: whoever reads it later may do so by recursion. */
 export const maxValueDepth = 32;

@@ -2,10 +2,12 @@
 import { z } from 'zod';
 
 import { defaultDeadManMs } from '../domain/limits.ts';
+import { amount, exitCode, ordinal, spanMs, timeMs } from './agent-numbers.ts';
 import { runtime } from './runtime.ts';
 
 /** `i_...` are ours, on a user's own machine; `i-...` are EC2's. */
 const instanceId = z.string().regex(/^(i_[0-9a-z]{8,64}|i-[0-9a-f]{8,17})$/);
+/** In answers: they are our own. What agents send has bounds, in agent-numbers.ts. */
 const count = z.number().int().min(0);
 
 /**
@@ -19,9 +21,9 @@ export const registerRequest = z.strictObject({
   bootId: z.string().min(16).max(64),
   address: z.string().min(1).max(255),
   version: z.string().max(64),
-  pid: count,
+  pid: ordinal,
   /** How long the machine is up, where it is the instance. */
-  upForMs: count.optional(),
+  upForMs: spanMs.optional(),
   /** What a cloud says of the instance, signed by it: nobody registers as an instance of EC2 without. */
   identity: z.strictObject({ document: z.string().max(8192), signature: z.string().max(2048) }).optional(),
 });
@@ -53,14 +55,14 @@ export const processNews = z.strictObject({
 
 /** What the scheduler says of itself, sent when it matters: clients, workers, idle or not; counts now and then. */
 export const schedulerReport = z.strictObject({
-  tasks: z.strictObject({ processing: count, waiting: count, memory: count, erred: count, noWorker: count }),
-  clients: count,
-  idleForMs: count.nullable(),
-  adaptiveTarget: count.nullable(),
-  workers: z.array(z.strictObject({ name, status: z.string().max(50), processing: count })).max(2000),
+  tasks: z.strictObject({ processing: amount, waiting: amount, memory: amount, erred: amount, noWorker: amount }),
+  clients: amount,
+  idleForMs: spanMs.nullable(),
+  adaptiveTarget: amount.nullable(),
+  workers: z.array(z.strictObject({ name, status: z.string().max(50), processing: amount })).max(2000),
 });
 
-export const drainNews = z.strictObject({ id: count, outcome: z.enum(['drained', 'kept', 'deadline', 'unknown']) });
+export const drainNews = z.strictObject({ id: ordinal, outcome: z.enum(['drained', 'kept', 'deadline', 'unknown']) });
 
 /** The cloud is about to take the instance at that time, or says that it may. */
 export const interruption = z.strictObject({ kind: z.enum(['terminate', 'rebalance']), at: z.iso.datetime() });
@@ -75,7 +77,7 @@ export const reportRequest = z.strictObject({
   drained: z.array(drainNews).max(2000).optional(),
   interruption: interruption.optional(),
   /** How long the scheduler has not answered its agent, or null when it does again; sent where the bundle asks for it. */
-  unansweredForMs: count.nullable().optional(),
+  unansweredForMs: spanMs.nullable().optional(),
 });
 export type ReportRequest = z.infer<typeof reportRequest>;
 
@@ -108,24 +110,24 @@ export const reportAnswerBody = z.object({
 export type ReportAnswerBody = z.infer<typeof reportAnswerBody>;
 
 export const taskResult = z.strictObject({
-  lease: count,
-  task: count,
-  attempt: count,
-  exitCode: z.number().int().nullable(),
+  lease: ordinal,
+  task: ordinal,
+  attempt: ordinal,
+  exitCode: exitCode.nullable(),
   signal: z.string().max(32).nullable(),
-  startedAtMs: count,
-  endedAtMs: count,
+  startedAtMs: timeMs,
+  endedAtMs: timeMs,
   reason: z.string().max(1000).nullable(),
 });
 
 export const exchangeRequest = z.strictObject({
   /** Counts up with each new claim, stays when the claim is repeated. */
-  claim: count,
+  claim: ordinal,
   want: z.number().int().min(0).max(100),
-  running: z.array(count).max(1000),
+  running: z.array(ordinal).max(1000),
   /** Leases that wait for their turn, not begun; and leases handed back, never begun. Absent where one is held at a time. */
-  held: z.array(count).max(100).optional(),
-  returned: z.array(count).max(1000).optional(),
+  held: z.array(ordinal).max(100).optional(),
+  returned: z.array(ordinal).max(1000).optional(),
   results: z.array(taskResult).max(1000),
   /** The mark of the addresses that the agent has, so that they are not sent again. */
   addressesSeen: z.string().max(64).optional(),

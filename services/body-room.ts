@@ -1,55 +1,81 @@
-// How many bytes of large request bodies one API process takes at a time: each is held whole until it has been understood and
-// stored. Who finds no room waits in line, unread, and is sent away when that takes too long. Nobody has more than a share of
-// it, so that one caller who sends slowly cannot keep all others out.
+// How many bytes of request bodies one API process takes at a time: each is held whole until it has been understood and
+// stored. A request that finds no room waits in line, unread, and is refused when that takes too long. Each caller has a share
+// of the room, and all callers of a workspace have one together, so that a slow or greedy caller does not keep others out.
 import { RopewalkError } from '../domain/errors.ts';
 
 export interface BodyRoomLimits {
   /** Of all bodies together. */
   totalBytes: number;
+  /** Of the bodies of one workspace together. */
+  workspaceBytes: number;
   /** Of the bodies of one caller together. */
   callerBytes: number;
+  /** Requests of one workspace that wait. */
+  maxWaiting: number;
   waitMs: number;
+}
+
+export interface BodyCaller {
+  workspace: string;
+  /** Within the workspace: a user, or a cluster for its agents. */
+  caller: string;
 }
 
 export interface BodyRoom {
   /** Resolves, in order of arrival, with a function that gives the room back, once; throws TOO_BUSY after `waitMs`. */
-  enter(caller: string, bytes: number, signal?: AbortSignal): Promise<() => void>;
+  enter(who: BodyCaller, bytes: number, signal?: AbortSignal): Promise<() => void>;
 }
 
-export function createBodyRoom({ totalBytes, callerBytes, waitMs }: BodyRoomLimits): BodyRoom {
+export function createBodyRoom(limits: BodyRoomLimits): BodyRoom {
+  const { totalBytes, workspaceBytes, callerBytes, maxWaiting, waitMs } = limits;
   const held = new Map<string, number>();
   const line = new Set<Waiter>();
   let all = 0;
-  // Whoever has nothing may always have one, however large it is: what one body may have is limited elsewhere.
-  const hasItsShare = (caller: string, bytes: number): boolean => {
-    const own = held.get(caller) ?? 0;
-    return own > 0 && own + bytes > callerBytes;
-  };
+  const sharesOf = ({ workspace, caller }: BodyCaller) => [
+    { key: workspace, maxBytes: workspaceBytes },
+    { key: `${workspace}/${caller}`, maxBytes: callerBytes },
+  ];
+  // Without any, a caller may have one, however large it is: what one body may have is limited elsewhere.
+  const hasItsShare = (who: BodyCaller, bytes: number): boolean =>
+    sharesOf(who).some(({ key, maxBytes }) => {
+      const own = held.get(key) ?? 0;
+      return own > 0 && own + bytes > maxBytes;
+    });
   const isFull = (bytes: number): boolean => all > 0 && all + bytes > totalBytes;
-  const take = (caller: string, bytes: number): (() => void) => {
+  const change = (who: BodyCaller, bytes: number): void => {
     all += bytes;
-    held.set(caller, (held.get(caller) ?? 0) + bytes);
+    for (const { key } of sharesOf(who)) {
+      const now = (held.get(key) ?? 0) + bytes;
+      if (now > 0) held.set(key, now);
+      else held.delete(key);
+    }
+  };
+  const take = (who: BodyCaller, bytes: number): (() => void) => {
+    change(who, bytes);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
-      all -= bytes;
-      const left = (held.get(caller) ?? 0) - bytes;
-      if (left > 0) held.set(caller, left);
-      else held.delete(caller);
+      change(who, -bytes);
       admit();
     };
   };
   const admit = (): void => {
-    for (const { caller, bytes, enter } of line) {
-      if (hasItsShare(caller, bytes)) continue;
-      // A large one is not overtaken for ever by small ones.
+    for (const { who, bytes, enter } of line) {
+      if (hasItsShare(who, bytes)) continue;
+      // A large one is not overtaken forever by small ones.
       if (isFull(bytes)) return;
-      enter(take(caller, bytes));
+      enter(take(who, bytes));
     }
   };
+  const waitingOf = (workspace: string): number => {
+    let count = 0;
+    for (const { who } of line) if (who.workspace === workspace) count += 1;
+    return count;
+  };
   return {
-    async enter(caller, bytes, signal) {
+    async enter(who, bytes, signal) {
+      if (line.size >= maxWaiting && waitingOf(who.workspace) >= maxWaiting) throw tooBusy();
       return new Promise((resolve, reject) => {
         const leave = (): void => {
           clearTimeout(timer);
@@ -63,7 +89,7 @@ export function createBodyRoom({ totalBytes, callerBytes, waitMs }: BodyRoomLimi
           admit();
         };
         const waiter: Waiter = {
-          caller,
+          who,
           bytes,
           enter: (giveBack) => {
             leave();
@@ -81,7 +107,7 @@ export function createBodyRoom({ totalBytes, callerBytes, waitMs }: BodyRoomLimi
 }
 
 interface Waiter {
-  caller: string;
+  who: BodyCaller;
   bytes: number;
   enter: (giveBack: () => void) => void;
 }

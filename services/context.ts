@@ -5,10 +5,12 @@ import type { Logger } from 'pino';
 
 import {
   bodyRoomBytes,
+  bodyRoomShares,
   bodyRoomWaitMs,
   defaultOpenStreams,
   defaultRequestBurst,
   defaultRequestsPerSecond,
+  maxWaitingBodies,
 } from '../domain/limits.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../domain/job/protocol.ts';
 import type { Role, Scope } from '../domain/people/state.ts';
@@ -125,7 +127,8 @@ export function createDeps(ports: Ports): Deps {
     quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, ports.now),
     bodyRoom: createBodyRoom({
       totalBytes: bodyRoomBytes,
-      callerBytes: bodyRoomBytes / 2,
+      ...bodyRoomShares,
+      maxWaiting: maxWaitingBodies,
       waitMs: bodyRoomWaitMs,
     }),
     programs: createPrograms(ports.objects),

@@ -1,5 +1,6 @@
 // From the views of workflows to what callers get: times as RFC 3339, nothing internal.
 import { parseArray } from '../domain/job/array.ts';
+import { maxTimeMs } from '../domain/limits.ts';
 import type { Reason } from '../domain/reason.ts';
 import type { Cluster } from '../schema/clusters.ts';
 import type { Job } from '../schema/jobs.ts';
@@ -125,7 +126,8 @@ function wireDask({ orders, report, idleSinceMs, adaptive, ...view }: DaskView):
   };
 }
 
-export const time = (ms: number): string => new Date(ms).toISOString();
+/** RFC 3339. What no such time can say becomes the nearest one: a wrong number in a view must not fail the answer. */
+export const time = (ms: number): string => new Date(Math.min(Math.max(0, ms || 0), maxTimeMs)).toISOString();
 export const timeOrNull = (ms: number | null): string | null => (ms === null ? null : time(ms));
 
 const wireReason = (reason: Reason | null) =>

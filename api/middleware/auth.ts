@@ -3,8 +3,11 @@
 import type { Context, MiddlewareHandler } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import type { AppEnv } from '../routes/app.ts';
+import { maxSmallBodyBytes } from '../../domain/limits.ts';
+import { contextOf, type AppEnv } from '../routes/app.ts';
+import { requireLiveOrStopping } from '../../services/agents/live-instance.ts';
 import { callerOf } from '../../services/auth/caller.ts';
+import { bodyBytes } from './body-bytes.ts';
 import { verifyAgain, verifyToken } from '../../services/auth/verify-token.ts';
 
 export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
@@ -40,6 +43,8 @@ export const requireInstance: MiddlewareHandler<AppEnv> = async (c, next) => {
   const instance = await c.var.deps.tokens.verifyInstance(bearer(c));
   c.set('instance', instance);
   c.var.deps.quotas.request(`instance/${instance.instance}`);
+  const bytes = bodyBytes(c.req);
+  if (bytes === 'unknown' || (bytes ?? 0) > maxSmallBodyBytes) await requireLiveOrStopping(contextOf(c, instance));
   await next();
 };
 

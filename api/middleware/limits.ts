@@ -1,22 +1,35 @@
-// How much one request may bring, and how much all of them together.
+// How much one request may bring, how much all of them together, and how slowly.
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import {
-  largeBodyBytes,
+  countedBodyBytes,
   maxAgentBodyBytes,
+  maxAnonymousBodyBytes,
   maxBodyBytes,
   maxClusterBodyBytes,
   maxSmallBodyBytes,
 } from '../../domain/limits.ts';
+import type { BodyCaller } from '../../services/body-room.ts';
 import type { AppEnv } from '../routes/app.ts';
+import { bodyBytes } from './body-bytes.ts';
+import { notTooSlow } from './body-rate.ts';
 
-/** Most of the room is for those who bring files, and none of it for those whom nobody knows yet. */
+/** Most of the room is for those who bring files, and hardly any for a caller without a token. */
 export const limitBody: MiddlewareHandler<AppEnv> = (c, next) => {
+  const caller = callerOf(c);
+  if (caller === null) return limitAnonymous(c, next);
   const [, limit = limitSmall] = limits.find(([prefix]) => c.req.path.startsWith(prefix)) ?? [];
   return limit(c, next);
 };
+
+function callerOf(c: Context<AppEnv>): BodyCaller | null {
+  const { actor, instance, launch } = c.var;
+  if (actor !== undefined) return { workspace: actor.workspace, caller: `user ${actor.userId}` };
+  const agent = instance ?? launch;
+  return agent === undefined ? null : { workspace: agent.workspace, caller: `cluster ${agent.cluster}` };
+}
 
 function limitTo(maxSize: number): MiddlewareHandler<AppEnv> {
   const onError = (): never => {
@@ -29,27 +42,29 @@ function limitTo(maxSize: number): MiddlewareHandler<AppEnv> {
   };
   const countBytes = bodyLimit({ maxSize, onError });
   return (c, next) => {
-    const length = c.req.header('content-length') ?? '';
-    // Nobody knows how much comes in chunks; what has neither a length nor chunks has no body, and nothing to wait for.
-    if (c.req.header('transfer-encoding') !== undefined) return inRoom(c, maxSize, () => countBytes(c, next));
-    if (!/^\d+$/.test(length)) return countBytes(c, next);
+    const bytes = bodyBytes(c.req);
+    // There is none, and nothing to wait for.
+    if (bytes === null) return countBytes(c, next);
+    if (bytes === 'unknown') return inRoom(c, maxSize, () => countBytes(c, next));
     // No more than that is read, and asking for the body itself would make a stream of it: a quarter of an agent's request.
-    return Number(length) > maxSize ? onError() : inRoom(c, Number(length), next);
+    return bytes > maxSize ? onError() : inRoom(c, bytes, next);
   };
 }
 
-/** Large bodies are people's: whoever sends one has shown a token. Until there is room nothing of it is read. */
+/** Until there is room nothing of a body is read. */
 async function inRoom<T>(c: Context<AppEnv>, bytes: number, receive: () => Promise<T>): Promise<T> {
-  if (bytes <= largeBodyBytes || c.var.actor === undefined) return receive();
-  const leave = await c.var.deps.bodyRoom.enter(c.var.actor.workspace, bytes, c.req.raw.signal);
+  const caller = callerOf(c);
+  if (bytes <= countedBodyBytes || caller === null) return receive();
+  const leave = await c.var.deps.bodyRoom.enter(caller, bytes, c.req.raw.signal);
   try {
-    return await receive();
+    return await notTooSlow(c, receive);
   } finally {
     leave();
   }
 }
 
 const mebibyte = 1024 * 1024;
+const limitAnonymous = limitTo(maxAnonymousBodyBytes);
 const limitSmall = limitTo(maxSmallBodyBytes);
 const limits: [prefix: string, limit: MiddlewareHandler<AppEnv>][] = [
   ['/v1/jobs', limitTo(maxBodyBytes)],

@@ -3,12 +3,15 @@
 import { RopewalkError } from '../../domain/errors.ts';
 import { sealedForDays } from '../../domain/limits.ts';
 import type { InstanceContext } from '../context.ts';
+import { requireLive } from './live-instance.ts';
 
 /** The bundle as JSON text, as it was sealed: parsing 16 MiB for each of a thousand agents would serve nobody. */
-export async function readBundle({ deps, actor }: InstanceContext): Promise<Uint8Array> {
+export async function readBundle(context: InstanceContext): Promise<Uint8Array> {
+  const { deps, actor } = context;
   const { workspace, cluster, job } = actor;
+  const { instance } = await requireLive(context, knownMaxAgeMs);
   const spec = await (job === null ? deps.views.clusterSpec(workspace, cluster) : deps.views.jobSpec(workspace, job));
-  const bytes = spec === null ? null : await deps.vault.open(spec.bundleRef);
+  const bytes = spec === null || instance === null ? null : await deps.vault.open(spec.bundleRef);
   if (bytes !== null) return bytes;
   const what = job === null ? 'cluster' : 'job';
   // What is open and that old has outlived its bundle; what is not may have ended a moment ago.
@@ -19,6 +22,9 @@ export async function readBundle({ deps, actor }: InstanceContext): Promise<Uint
     hint: 'This agent should end.',
   });
 }
+
+/** An agent reads its bundle once. */
+const knownMaxAgeMs = 1_000;
 
 const outlived = (what: 'cluster' | 'job') =>
   new RopewalkError({

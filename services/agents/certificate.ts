@@ -6,6 +6,7 @@ import { issueLeaf } from '../../platform/pki/cluster-ca.ts';
 import type { InstanceView } from '../../contracts/cluster.ts';
 import { openCa } from '../cluster-ca.ts';
 import type { InstanceContext } from '../context.ts';
+import { requireLive } from './live-instance.ts';
 
 export async function issueCertificate(
   context: InstanceContext,
@@ -29,21 +30,13 @@ export async function issueCertificate(
 
 const knownMaxAgeMs = 5_000;
 
-/** Read anew when it is not there: it may have registered through another replica just now. */
-async function findOwn({ deps, actor }: InstanceContext): Promise<{ instance: InstanceView; caRef: string }> {
-  for (const maxAgeMs of [knownMaxAgeMs, 0]) {
-    const view = await deps.views.clusterOfAgent(actor.workspace, actor.cluster, maxAgeMs);
-    const instance = view.instances.find(({ id }) => id === actor.instance);
-    const isOpen = view.endedAtMs === null && view.status !== 'stopping';
-    if (view.dask !== null && isOpen && instance !== undefined && mayJoin.has(instance.state)) {
-      return { instance, caRef: view.dask.caRef };
-    }
-  }
+async function findOwn(context: InstanceContext): Promise<{ instance: InstanceView; caRef: string }> {
+  const { cluster, instance: id } = context.actor;
+  const { view, instance } = await requireLive(context, knownMaxAgeMs);
+  if (view.dask !== null && instance !== null) return { instance, caRef: view.dask.caRef };
   throw new RopewalkError({
     code: 'FORBIDDEN',
-    message: `Instance ${actor.instance} is not a live part of a Dask cluster ${actor.cluster}: it gets no certificate.`,
+    message: `Instance ${id} is not a live part of a Dask cluster ${cluster}: it gets no certificate.`,
     hint: 'This agent should end.',
   });
 }
-
-const mayJoin = new Set<InstanceView['state']>(['started', 'ready']);

@@ -6,6 +6,7 @@ import type { ClusterView, Orders } from '../../contracts/cluster.ts';
 import type { InstanceContext } from '../context.ts';
 import type { ClusterKey } from '../order-watch.ts';
 import type { Views } from '../views.ts';
+import { requireLive } from './live-instance.ts';
 
 export interface OrdersInput {
   /** The version that the agent has; absent when it has none. */
@@ -14,12 +15,11 @@ export interface OrdersInput {
   signal: AbortSignal;
 }
 
-export async function readOrders(
-  { deps, actor }: InstanceContext,
-  { seen = -1, signal }: OrdersInput,
-): Promise<Orders> {
+export async function readOrders(context: InstanceContext, { seen = -1, signal }: OrdersInput): Promise<Orders> {
+  const { deps, actor } = context;
   const { workspace, cluster, job, instance } = actor;
   if (job !== null) throw noOrders(job);
+  await requireLive(context, knownMaxAgeMs);
   const giveBack = deps.quotas.stream(`instance/${instance}`, maxHeldOrders);
   const orders = await deps.orders
     .wait({ workspace, cluster }, seen, AbortSignal.any([signal, deps.stopping]))
@@ -57,6 +57,8 @@ const over = (cluster: number, last: Orders | null): Orders => ({
   stop: { code: 'CLUSTER_OVER', text: `Cluster ${cluster} is over.` },
 });
 
+/** As long as orders are held. */
+const knownMaxAgeMs = 20_000;
 /** A role never changes; only an instance that is new since then is looked up again. */
 const roleMaxAgeMs = 5_000;
 

@@ -1,8 +1,10 @@
 // What an agent tells its cluster: that it lives or leaves, how its Dask process fares and, from the head instance, what
 // the scheduler says and which workers are drained. The answer's orders reach every agent that waits here for them.
+import { maxInterruptionNoticeMs } from '../../domain/limits.ts';
 import type { ReportAnswerBody, ReportRequest } from '../../schema/agent.ts';
 import { clusterWorkflowId, type ReportItem } from '../../contracts/cluster.ts';
 import type { InstanceContext } from '../context.ts';
+import { time } from '../to-wire.ts';
 import { ordersFor } from './orders.ts';
 import { refusal } from './refusal.ts';
 import { renewIfDue } from './renew.ts';
@@ -10,7 +12,7 @@ import { renewIfDue } from './renew.ts';
 export async function reportAgent(context: InstanceContext, input: ReportRequest): Promise<ReportAnswerBody> {
   const { deps, actor } = context;
   const { workspace, cluster, instance } = actor;
-  const submitted = await deps.reports.submit(clusterWorkflowId(cluster), itemOf(instance, input));
+  const submitted = await deps.reports.submit(clusterWorkflowId(cluster), itemOf(instance, input, deps.now()));
   if (submitted.kind === 'refused') throw refusal(submitted.problem);
   if (submitted.kind === 'closed') {
     deps.orders.wake({ workspace, cluster });
@@ -25,6 +27,7 @@ export async function reportAgent(context: InstanceContext, input: ReportRequest
 function itemOf(
   instance: string,
   { bootId, kind, address, text, process, scheduler, drained, interruption, unansweredForMs }: ReportRequest,
+  nowMs: number,
 ): ReportItem {
   return {
     instance,
@@ -35,7 +38,15 @@ function itemOf(
     ...(process === undefined ? {} : { process }),
     ...(scheduler === undefined ? {} : { scheduler }),
     ...(drained === undefined ? {} : { drained }),
-    ...(interruption === undefined ? {} : { interruption }),
+    ...(interruption === undefined ? {} : { interruption: soon(interruption, nowMs) }),
     ...(unansweredForMs === undefined ? {} : { unansweredForMs }),
   };
+}
+
+/** A cloud announces minutes ahead. An instance that leaves in a far future would be replaced now and paid for until then. */
+function soon(
+  { kind, at }: NonNullable<ReportRequest['interruption']>,
+  nowMs: number,
+): NonNullable<ReportItem['interruption']> {
+  return { kind, at: time(Math.min(Date.parse(at), nowMs + maxInterruptionNoticeMs)) };
 }

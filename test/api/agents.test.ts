@@ -147,6 +147,7 @@ describe('agents', () => {
     const api = await createTestApi();
     const job = await api.submit({ jobTimeout: '397 days' });
     const cluster = await api.startCluster();
+    for (const number of [job, cluster]) launch(api, number, head);
     const ask = async (number: number, isJob: boolean) => {
       const claims = { workspace: 'default', cluster: number, job: isJob ? number : null, instance: head };
       const { instanceToken: token } = await api.tokens.mintInstance(claims);
@@ -167,6 +168,7 @@ describe('agents', () => {
   it('are told to try again while Temporal or, for their bundle, the database is unavailable', async () => {
     const api = await createTestApi();
     const { headToken: token } = await jobWithAgents(api);
+    expect((await api.call('GET', '/v1/agent/bundle', { token })).status).toBe(200);
     api.workflows.control.isUnavailable = true;
     const answer = await exchange(api, token, { want: 1 });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);

@@ -17,13 +17,15 @@ const codeOf = (entering: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('the room for bodies', () => {
-  const room = (waitMs = 60_000) => createBodyRoom({ totalBytes: 10, callerBytes: 6, waitMs });
+  const room = (waitMs = 60_000) =>
+    createBodyRoom({ totalBytes: 10, workspaceBytes: 6, callerBytes: 5, maxWaiting: 5, waitMs });
+  const of = (workspace: string, caller = 'one') => ({ workspace, caller });
 
   it('is given in order, to nobody more than a share, and never to more than fits', async () => {
     const made = room();
     const entered: string[] = [];
     const ask = async (who: string, bytes: number): Promise<() => void> => {
-      const leave = await made.enter(who, bytes);
+      const leave = await made.enter(of(who), bytes);
       entered.push(`${who} ${bytes}`);
       return leave;
     };
@@ -44,40 +46,63 @@ describe('the room for bodies', () => {
 
   it('takes one that is larger than all of it when nothing else is there, and gives room back once', async () => {
     const made = room();
-    const leave = await made.enter('ada', 50);
-    const other = made.enter('bob', 1);
+    const leave = await made.enter(of('ada'), 50);
+    const other = made.enter(of('bob'), 1);
     leave();
     leave();
     const last = await other;
     last();
     // All of the room, which would not be there had the first given it back twice or the second not at all.
-    expect(await made.enter('ada', 10)).toBeTypeOf('function');
+    expect(await made.enter(of('ada'), 10)).toBeTypeOf('function');
+  });
+
+  it('is shared by the callers of a workspace, each of whom has a share of that', async () => {
+    const made = room();
+    await made.enter(of('ada', 'one'), 3);
+    expect(await made.enter(of('ada', 'two'), 3)).toBeTypeOf('function');
+    const third = codeOf(made.enter(of('ada', 'three'), 1, AbortSignal.timeout(20)));
+    expect(await made.enter(of('bob', 'one'), 4)).toBeTypeOf('function');
+    expect(await third).toBe('TOO_BUSY');
+    const other = room();
+    await other.enter(of('ada', 'one'), 3);
+    const own = codeOf(other.enter(of('ada', 'one'), 3, AbortSignal.timeout(20)));
+    expect(await other.enter(of('ada', 'two'), 3)).toBeTypeOf('function');
+    expect(await own).toBe('TOO_BUSY');
+  });
+
+  it('has a line of bounded length for each workspace', async () => {
+    const made = room();
+    await made.enter(of('ada'), 6);
+    const waiting = Array.from({ length: 6 }, () => codeOf(made.enter(of('ada'), 1, AbortSignal.timeout(1_000))));
+    expect(await Promise.race(waiting)).toBe('TOO_BUSY');
+    expect(await made.enter(of('bob'), 1)).toBeTypeOf('function');
+    expect(await Promise.all(waiting)).toHaveLength(6);
   });
 
   it('sends away who has waited too long or has gone, and lets those behind come in', async () => {
     vi.useFakeTimers();
     try {
       const made = room(1_000);
-      const leave = await made.enter('ada', 6);
+      const leave = await made.enter(of('ada'), 6);
       const gone = new AbortController();
-      const large = codeOf(made.enter('bob', 9, gone.signal));
-      const small = made.enter('eve', 4);
+      const large = codeOf(made.enter(of('bob'), 9, gone.signal));
+      const small = made.enter(of('eve'), 4);
       gone.abort();
       expect(await large).toBe('TOO_BUSY');
       await small;
-      const late = codeOf(made.enter('bob', 1));
+      const late = codeOf(made.enter(of('bob'), 1));
       await vi.advanceTimersByTimeAsync(1_000);
       expect(await late).toBe('TOO_BUSY');
-      expect(await codeOf(made.enter('bob', 1, AbortSignal.abort()))).toBe('TOO_BUSY');
+      expect(await codeOf(made.enter(of('bob'), 1, AbortSignal.abort()))).toBe('TOO_BUSY');
       leave();
-      await made.enter('bob', 6);
+      await made.enter(of('bob'), 6);
     } finally {
       vi.useRealTimers();
     }
   });
 });
 
-it('is kept by the API: of ten jobs of the greatest size four are received at a time, two of one workspace', async () => {
+it('is kept by the API: of ten jobs of the greatest size four are received at a time, two of a workspace, one of a user', async () => {
   const objects = memoryObjects();
   const doors: (() => void)[] = [];
   let isHeld = true;
@@ -90,12 +115,17 @@ it('is kept by the API: of ten jobs of the greatest size four are received at a 
     },
   };
   const api = await createTestApi({ objects: slow });
+  const colleague = await api.addToken('default', ['read', 'write'], 'bob', 'member');
   const others = [await api.addToken('other'), await api.addToken('third')];
   // What they say that they will send is what counts.
   const headers = { 'content-length': String(maxBodyBytes) };
   const send = (token?: string) =>
     api.call('POST', '/v1/jobs', { body: { command: ['true'] }, headers, ...(token === undefined ? {} : { token }) });
-  const mine = Array.from({ length: 6 }, () => send());
+  const mine = Array.from({ length: 5 }, () => send());
+  await eventually(() => doors.length === 1);
+  await setImmediate();
+  expect(doors).toHaveLength(1);
+  mine.push(send(colleague));
   await eventually(() => doors.length === 2);
   await setImmediate();
   expect(doors).toHaveLength(2);

@@ -139,9 +139,21 @@ describe('pages', () => {
   });
 });
 
+it('a row with a time beyond all calendars is shown with the last time there is', async () => {
+  const api = await createTestApi();
+  const number = await api.submit({});
+  const view = { ...endedView(api, number), submittedAtMs: Number.MAX_SAFE_INTEGER };
+  await api.store.jobs.project({ view, version: 99, nowMs: api.now() });
+  const { items } = await list(api, 'jobs');
+  expect(items[0]).toMatchObject({ number, submittedAt: '9999-12-31T23:59:59.999Z' });
+});
+
 describe('a row that cannot be shown', () => {
   it.each([
-    ['a time beyond all calendars', { submittedAtMs: Number.MAX_SAFE_INTEGER }],
+    [
+      'an array beyond all counts',
+      { array: '0-9999999999', recentErrors: [{ task: 0, attempt: 1, text: 'x', atMs: 1 }] },
+    ],
     ['a task that does not exist', { recentErrors: [{ task: 99, attempt: 1, text: 'x', atMs: 1e300 }] }],
     ['an array that is none', { array: 'x', recentErrors: [{ task: 0, attempt: 1, text: 'x', atMs: 1 }] }],
   ])('never fails a page: %s', async (_what, broken) => {

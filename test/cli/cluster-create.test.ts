@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest';
 import type { Cluster } from '../../schema/clusters.ts';
 import { aCluster, anInstance, aProcess } from '../sdk/stand-in-api.ts';
 import type { ReceivedRequest, Reply } from '../sdk/stand-in-api.ts';
-import { runCli, startCli, withDirectory } from './run-cli.ts';
+import { callCli } from './call-cli.ts';
+import { startCli, withDirectory } from './run-cli.ts';
 import { standIn } from './stand-in.ts';
 
 const created = { number: 7, name: 'blue', existing: false, warnings: ['workerOptions: no effect'] };
@@ -40,7 +41,7 @@ describe('cluster create', () => {
         '--watchdog-timeout',
         '1h',
       );
-      const result = await runCli(words, { cwd, env: { ...env, KEY: 'hidden' } });
+      const result = await callCli(words, { cwd, env: { ...env, KEY: 'hidden' } });
       expect(result).toMatchObject({ code: 0, stdout: 'Cluster 7 (blue) is created\n' });
       expect(result.stderr).toContain('warning: workerOptions: no effect\n');
       expect(result.stderr).toContain('ropewalk cluster exec 7 -- python my_script.py\n');
@@ -63,7 +64,7 @@ describe('cluster create', () => {
 
   it('needs no option, and prints JSON on request', async () => {
     const { api, env } = await standIn(creating());
-    const { stdout } = await runCli(['cluster', 'create', '--format', 'json'], { env });
+    const { stdout } = await callCli(['cluster', 'create', '--format', 'json'], { env });
     expect(JSON.parse(stdout)).toEqual(created);
     expect(api.requests[0]?.body).toEqual({});
   });
@@ -76,7 +77,7 @@ describe('cluster create', () => {
     });
     const one = aCluster({ status: 'starting', dask: { workersStarted: 1 } });
     const { env } = await standIn(creating(none, one, aCluster()));
-    const { code, stdout, stderr } = await runCli(['cluster', 'create', '--wait'], { env });
+    const { code, stdout, stderr } = await callCli(['cluster', 'create', '--wait'], { env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Cluster 7 (blue) ready: 2 / 2 workers\n' });
     expect(stderr).toContain(
       'Cluster 7 (blue) is created\n' +
@@ -88,7 +89,7 @@ describe('cluster create', () => {
   it('waits for a fraction of them, and prints why the others failed', async () => {
     const one = aCluster({ status: 'starting', failures, dask: { workersStarted: 1, workersErrored: 1 } });
     const { env } = await standIn(creating(one));
-    const result = await runCli(['cluster', 'create', '--wait', '0.5', '--format', 'json'], { env });
+    const result = await callCli(['cluster', 'create', '--wait', '0.5', '--format', 'json'], { env });
     expect(result.code).toBe(0);
     expect(JSON.parse(result.stdout)).toEqual(one);
     expect(result.stderr).toContain('  3 x ENVIRONMENT_FAILED: no such package:');
@@ -97,13 +98,13 @@ describe('cluster create', () => {
 
   it('fails with the reasons when no worker starts, and when the wait times out', async () => {
     const failed = aCluster({ status: 'error', failures, dask: { workersStarted: 0 } });
-    const one = await runCli(['cluster', 'create', '--wait'], await standIn(creating(failed)));
+    const one = await callCli(['cluster', 'create', '--wait'], await standIn(creating(failed)));
     expect(one).toMatchObject({ code: 1, stdout: '' });
     expect(one.stderr).toContain('error: cluster 7 has ended\n  3 x ENVIRONMENT_FAILED');
     expect(one.stderr).toContain('how to fix: See ropewalk cluster get 7');
     const starting = aCluster({ status: 'starting', dask: { workersStarted: 1 } });
     const words = ['cluster', 'create', '--wait', '--timeout', '0.3s'];
-    const late = await runCli(words, await standIn(creating(starting)));
+    const late = await callCli(words, await standIn(creating(starting)));
     expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('it is starting, with 1 of 2 workers') });
   });
 
@@ -127,7 +128,7 @@ describe('cluster create', () => {
     [['--requirements-file', 'none.txt'], 'cannot read none.txt: ENOENT'],
   ])('refuses %j', async (words, message) => {
     const { api, env } = await standIn(creating());
-    const result = await runCli(['cluster', 'create', ...words], { env });
+    const result = await callCli(['cluster', 'create', ...words], { env });
     expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
     expect(api.requests).toEqual([]);
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { aCluster, anInstance } from '../sdk/stand-in-api.ts';
-import { runCli } from './run-cli.ts';
+import { callCli } from './call-cli.ts';
 import { standIn } from './stand-in.ts';
 
 const at = (seconds: number): string => new Date(Date.parse('2024-11-18T17:25:08Z') + seconds * 1_000).toISOString();
@@ -18,7 +18,7 @@ describe('cluster get', () => {
       anInstance({ id: 'i-none', slot: 2 }),
     ];
     const { env } = await standIn(() => ({ json: aCluster({ instances }) }));
-    const { stdout } = await runCli(['cluster', 'get', '7'], { env });
+    const { stdout } = await callCli(['cluster', 'get', '7'], { env });
     const rows = stdout.split('\n').filter((line) => line.startsWith('│') || line.startsWith('┃'));
     expect(
       rows.map((row) =>
@@ -38,7 +38,7 @@ describe('cluster get', () => {
     const text = 'No capacity for 2 of 3 instances; 2 x InsufficientInstanceCapacity: AWS has no m6i.xlarge';
     const waitingForCapacity = { since: at(0), nextTry: at(40), until: at(3_600), missing: 2, text };
     const { env } = await standIn(() => ({ json: aCluster({ status: 'starting', waitingForCapacity }) }));
-    const { stdout } = await runCli(['cluster', 'get', '7'], { env });
+    const { stdout } = await callCli(['cluster', 'get', '7'], { env });
     expect(stdout).toContain('waiting for capacity since 2024-11-18 17:25:08');
     expect(stdout).toContain(`until 2024-11-18 18:25:08 at the latest: ${text}`);
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { aCluster, aLine, anError, anInstance, aProcess } from '../sdk/stand-in-api.ts';
 import type { Reply } from '../sdk/stand-in-api.ts';
-import { runCli } from './run-cli.ts';
+import { callCli } from './call-cli.ts';
 import { standIn } from './stand-in.ts';
 
 const broken = { code: 'ENVIRONMENT_FAILED', text: 'no such package:\n  nonsense\u001b[2J', count: 3 };
@@ -17,7 +17,7 @@ describe('cluster list and cluster get', () => {
     const { env } = await standIn(({ query }) => ({
       json: { items: [aCluster(), ...(query['kind'] === 'dask' ? [] : [ofJob]), other], next: null },
     }));
-    const { code, stdout } = await runCli(['cluster', 'list'], { env });
+    const { code, stdout } = await callCli(['cluster', 'list'], { env });
     expect(code).toBe(0);
     expect(stdout).toBe(`\
 ┏━━━━┳━━━━━━┳━━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━┓
@@ -27,26 +27,26 @@ describe('cluster list and cluster get', () => {
 │ 5  │ red  │ stopped │   2 / 2 │ 2024-11-18 17:25:08 │ 2024-11-18 18:00:00 │ ada  │
 └────┴──────┴─────────┴─────────┴─────────────────────┴─────────────────────┴──────┘
 `);
-    const all = await runCli(['cluster', 'list', '--jobs', '--limit', '2', '--format', 'json'], { env });
+    const all = await callCli(['cluster', 'list', '--jobs', '--limit', '2', '--format', 'json'], { env });
     expect(JSON.parse(all.stdout)).toEqual([aCluster(), ofJob]);
   });
 
   it('say how to begin when there is none', async () => {
     const { env } = await standIn(() => ({ json: { items: [], next: null } }));
     const stderr = expect.stringContaining('ropewalk cluster create');
-    expect(await runCli(['cluster', 'list'], { env })).toMatchObject({ code: 0, stdout: '', stderr });
+    expect(await callCli(['cluster', 'list'], { env })).toMatchObject({ code: 0, stdout: '', stderr });
   });
 
   it('leave filtering to the server', async () => {
     const { api, env } = await standIn(() => ({ json: { items: [], next: null } }));
     const filters = ['--status', 'ready,error', '--user', 'ada', '--name', 'blue', '--search', 'b%', '--kind', 'job'];
-    const { code, stderr } = await runCli(['cluster', 'list', ...filters, '--since', '2024-11-18T12:00Z'], { env });
+    const { code, stderr } = await callCli(['cluster', 'list', ...filters, '--since', '2024-11-18T12:00Z'], { env });
     expect([code, stderr]).toEqual([0, expect.stringContaining('No cluster matches.')]);
     expect(api.requests[0]?.query).toEqual({
       ...{ status: 'ready,error', user: 'ada', name: 'blue', q: 'b%', kind: 'job', limit: '10' },
       since: '2024-11-18T12:00:00.000Z',
     });
-    expect((await runCli(['cluster', 'list', '--kind', 'both'], { env })).code).toBe(2);
+    expect((await callCli(['cluster', 'list', '--kind', 'both'], { env })).code).toBe(2);
   });
 
   it('show everything about one', async () => {
@@ -73,7 +73,7 @@ describe('cluster list and cluster get', () => {
         },
       }),
     }));
-    const { code, stdout } = await runCli(['cluster', 'get', '7'], { env });
+    const { code, stdout } = await callCli(['cluster', 'get', '7'], { env });
     expect(code).toBe(0);
     expect(stdout).toBe(`\
 Cluster 7 (blue) scaling: 2 / 5 workers, 1 failed
@@ -95,7 +95,7 @@ Events
 
   it('show the cluster of a job', async () => {
     const { env } = await standIn(() => ({ json: ofJob }));
-    const { stdout } = await runCli(['cluster', 'get', '6'], { env });
+    const { stdout } = await callCli(['cluster', 'get', '6'], { env });
     expect(stdout).toContain('Cluster 6 (blue) ready: for job 6\n');
     expect(stdout).toContain('Instances  3 started\n');
   });
@@ -103,8 +103,8 @@ Events
   it('say that a cluster does not exist', async () => {
     const { env } = await standIn(() => anError(404, { code: 'NOT_FOUND', message: 'there is no cluster 9' }));
     const stderr = 'error: there is no cluster 9\n  request id: req_1\n';
-    expect(await runCli(['cluster', 'get', '9'], { env })).toEqual({ code: 1, stdout: '', stderr });
-    expect(await runCli(['cluster', 'get', 'not a name'], { env })).toMatchObject({ code: 2 });
+    expect(await callCli(['cluster', 'get', '9'], { env })).toEqual({ code: 1, stdout: '', stderr });
+    expect(await callCli(['cluster', 'get', 'not a name'], { env })).toMatchObject({ code: 2 });
   });
 });
 
@@ -118,7 +118,7 @@ describe('cluster scale, adapt, stop and dashboard', () => {
     [['stop', '7', '--format', 'json'], '/stop', undefined, '{\n  "number": 7\n}\n'],
   ])('%j is POST %s %j', async (words, path, body, stdout) => {
     const { api, env } = await standIn(() => ({ status: 202, json: {} }));
-    expect(await runCli(['cluster', ...words], { env })).toEqual({ code: 0, stdout, stderr: '' });
+    expect(await callCli(['cluster', ...words], { env })).toEqual({ code: 0, stdout, stderr: '' });
     expect(api.requests).toMatchObject([{ method: 'POST', path: `/v1/clusters/7${path}` }]);
     expect(api.requests[0]?.body).toEqual(body);
   });
@@ -131,7 +131,7 @@ describe('cluster scale, adapt, stop and dashboard', () => {
     [['adapt', '7', '--off', '--maximum', '2'], '--off cannot be combined with'],
   ])('%j is refused', async (words, message) => {
     const { api, env } = await standIn(() => ({}));
-    expect(await runCli(['cluster', ...words], { env })).toMatchObject({
+    expect(await callCli(['cluster', ...words], { env })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(message),
     });
@@ -141,13 +141,13 @@ describe('cluster scale, adapt, stop and dashboard', () => {
   it('wait for the requested workers, past views that do not show them yet', async () => {
     const four = aCluster({ dask: { workersWanted: 4, workersStarted: 4 } });
     const scaled = await standIn((_, nth) => ({ json: nth < 4 ? aCluster() : four }));
-    const result = await runCli(['cluster', 'scale', '7', '4', '--wait'], { env: scaled.env });
+    const result = await callCli(['cluster', 'scale', '7', '4', '--wait'], { env: scaled.env });
     expect(result).toMatchObject({ code: 0, stdout: 'Cluster 7 (blue) ready: 4 / 4 workers\n' });
 
     const ended = await standIn((_, nth) => ({ json: aCluster({ status: nth < 4 ? 'stopping' : 'stopped' }) }));
-    const stopped = await runCli(['cluster', 'stop', '7', '--wait'], { env: ended.env });
+    const stopped = await callCli(['cluster', 'stop', '7', '--wait'], { env: ended.env });
     expect(stopped).toMatchObject({ code: 0, stdout: 'Cluster 7 (blue) stopped: 2 / 2 workers\n' });
-    const json = await runCli(['cluster', 'stop', '7', '--wait', '--format', 'json'], { env: ended.env });
+    const json = await callCli(['cluster', 'stop', '7', '--wait', '--format', 'json'], { env: ended.env });
     expect(JSON.parse(json.stdout)).toMatchObject({ number: 7, status: 'stopped' });
   });
 
@@ -155,8 +155,8 @@ describe('cluster scale, adapt, stop and dashboard', () => {
     const link = { url: 'http://127.0.0.1:7280/clusters/7/dashboard/?link=x', expiresAt: '2024-11-18T17:30:00.000Z' };
     const { api, env } = await standIn(() => ({ status: 201, json: link }));
     const stderr = 'Open it before 2024-11-18 17:30:00; run the command again for a new link.\n';
-    expect(await runCli(['cluster', 'dashboard', '7'], { env })).toEqual({ code: 0, stdout: `${link.url}\n`, stderr });
-    const { stdout } = await runCli(['cluster', 'dashboard', '7', '--format', 'json'], { env });
+    expect(await callCli(['cluster', 'dashboard', '7'], { env })).toEqual({ code: 0, stdout: `${link.url}\n`, stderr });
+    const { stdout } = await callCli(['cluster', 'dashboard', '7', '--format', 'json'], { env });
     expect(JSON.parse(stdout)).toEqual(link);
     expect(api.requests[0]).toMatchObject({ method: 'POST', path: '/v1/clusters/7/dashboard-link' });
   });
@@ -175,7 +175,7 @@ describe('cluster logs and cluster events', () => {
   it("logs are lines with Dask's names", async () => {
     const { api, env } = await standIn(({ path }) => (path.endsWith('/logs') ? ndjson(lines) : { json: aCluster() }));
     const words = ['cluster', 'logs', '7', '--follow', '--instance', 'i_x', '--since', '2025-07-09T16:50:00Z'];
-    const { code, stdout } = await runCli(words, { env });
+    const { code, stdout } = await callCli(words, { env });
     expect(code).toBe(0);
     expect(stdout).toBe(`\
 (scheduler)       2025-07-09 16:50:37.844000 Scheduler at: tls://127.0.0.1:8786
@@ -187,9 +187,9 @@ describe('cluster logs and cluster events', () => {
     // Names are looked up once, however many lines have none.
     expect(api.requests).toHaveLength(2);
 
-    const withAgents = await runCli(['cluster', 'logs', '7', '--agents'], { env });
+    const withAgents = await callCli(['cluster', 'logs', '7', '--agents'], { env });
     expect(withAgents.stdout).toContain('(blue-worker-one agent) 2025-07-09 16:50:37.844000 registered\n');
-    const json = await runCli(['cluster', 'logs', '7', '--agents', '--format', 'json'], { env });
+    const json = await callCli(['cluster', 'logs', '7', '--agents', '--format', 'json'], { env });
     expect(
       json.stdout
         .trim()
@@ -204,13 +204,13 @@ describe('cluster logs and cluster events', () => {
       { at: '2024-11-18T17:25:12.000Z', code: 'READY', text: 'forged\n2024-11-18 17:25:13 STOPPED: no' },
     ];
     const { api, env } = await standIn(() => ndjson(events));
-    const { stdout } = await runCli(['cluster', 'events', '7', '-f'], { env });
+    const { stdout } = await callCli(['cluster', 'events', '7', '-f'], { env });
     expect(stdout).toBe(`\
 2024-11-18 17:25:10 SCHEDULER_STARTED: it listens
 2024-11-18 17:25:12 READY: forged | 2024-11-18 17:25:13 STOPPED: no
 `);
     expect(api.requests).toMatchObject([{ path: '/v1/clusters/7/events', query: { follow: 'true' } }]);
-    const json = await runCli(['cluster', 'events', '7', '--format', 'json'], { env });
+    const json = await callCli(['cluster', 'events', '7', '--format', 'json'], { env });
     expect(
       json.stdout
         .trim()

@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { version } from '../../cli/version.ts';
 import { aJob, anError, startStandIn } from '../sdk/stand-in-api.ts';
 import type { StandIn } from '../sdk/stand-in-api.ts';
+import { callCli } from './call-cli.ts';
 import { binFile, runCli, startCli, withDirectory } from './run-cli.ts';
 
 const open: StandIn[] = [];
@@ -32,7 +33,7 @@ describe('the address of the API and the token', () => {
       const fromFile = { ROPEWALK_HOME: home };
       const fromEnv = { ...fromFile, ROPEWALK_API_URL: env.url, ROPEWALK_TOKEN: 'rw_env' };
       const ask = async (words: string[], environment: Record<string, string>): Promise<unknown> => {
-        const { stdout } = await runCli([...status, ...words], { env: environment });
+        const { stdout } = await callCli([...status, ...words], { env: environment });
         const sent = [flag, env, file]
           .flatMap(({ requests }) => requests.splice(0))
           .map(({ headers }) => headers.authorization);
@@ -61,7 +62,7 @@ describe('the address of the API and the token', () => {
   ])('are explained when they are missing or invalid, and the token is never shown: %j', async (text, message) => {
     await withDirectory(async (home) => {
       await writeFile(join(home, 'config.yaml'), text);
-      const { code, stdout, stderr } = await runCli(status, { env: { ROPEWALK_HOME: home } });
+      const { code, stdout, stderr } = await callCli(status, { env: { ROPEWALK_HOME: home } });
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toMatch(message);
       expect(stderr).not.toContain('topsecret');
@@ -73,14 +74,14 @@ describe('the address of the API and the token', () => {
     await withDirectory(async (home) => {
       await writeFile(join(home, 'config.yaml'), '[broken');
       const env = { ROPEWALK_HOME: home, ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_env' };
-      expect(await runCli(status, { env })).toMatchObject({ code: 0, stderr: '' });
+      expect(await callCli(status, { env })).toMatchObject({ code: 0, stderr: '' });
     });
   });
 
   it('are named when no server answers', async () => {
     const api = await startStandIn(() => ({}));
     await api.close();
-    const { code, stderr } = await runCli(status, {
+    const { code, stderr } = await callCli(status, {
       env: { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_topsecret' },
     });
     expect(code).toBe(1);
@@ -93,7 +94,7 @@ describe('the address of the API and the token', () => {
     const api = await startStandIn(() => anError(401, { code: 'UNAUTHENTICATED', message: 'the token is not valid' }));
     open.push(api);
     const env = { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: 'rw_topsecret' };
-    expect(await runCli(status, { env })).toMatchObject({ code: 1, stderr: expect.stringContaining('not valid') });
+    expect(await callCli(status, { env })).toMatchObject({ code: 1, stderr: expect.stringContaining('not valid') });
   });
 });
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 
 import type { InstanceType } from '../../sdk/client.ts';
-import { runCli } from './run-cli.ts';
+import { callCli } from './call-cli.ts';
 import { standIn } from './stand-in.ts';
 
 const types: InstanceType[] = [
@@ -24,7 +24,7 @@ it('sends its options, and prints sizes and prices', async () => {
   const { api, env } = await standIn(() => ({ json: { items: types } }));
   const args = ['--provider', 'aws', '--min-cpu', '4', '--max-memory', '32 GiB', '--gpu'];
   args.push('--region', 'us-east-1');
-  const { code, stdout } = await runCli(['instance-types', ...args], { env });
+  const { code, stdout } = await callCli(['instance-types', ...args], { env });
   expect(code).toBe(0);
   expect(api.requests).toMatchObject([
     {
@@ -37,7 +37,7 @@ it('sends its options, and prints sizes and prices', async () => {
 
 it('says when no type matches, and prints JSON on request', async () => {
   const { env } = await standIn(() => ({ json: { items: [] } }));
-  expect((await runCli(['instance-types'], { env })).stdout).toBe('No instance type matches.\n');
+  expect((await callCli(['instance-types'], { env })).stdout).toBe('No instance type matches.\n');
   const { env: other } = await standIn(() => ({ json: { items: types } }));
-  expect(JSON.parse((await runCli(['instance-types', '--format', 'json'], { env: other })).stdout)).toEqual(types);
+  expect(JSON.parse((await callCli(['instance-types', '--format', 'json'], { env: other })).stdout)).toEqual(types);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { aCreatedToken, aLoginStart, anError, aWhoami, notYet } from '../sdk/stand-in-api.ts';
+import { callCli } from './call-cli.ts';
 import { runCli, startCli, withDirectory } from './run-cli.ts';
 import { standIn } from './stand-in.ts';
 
@@ -24,7 +25,7 @@ describe('login', () => {
         code: exit,
         stdout,
         stderr,
-      } = await runCli(['login', '--api-url', api.url], { env: { ROPEWALK_HOME: home } });
+      } = await callCli(['login', '--api-url', api.url], { env: { ROPEWALK_HOME: home } });
       expect({ exit, stdout }).toEqual({
         exit: 0,
         stdout: `Signed in at ${api.url} as ada (workspace default): admin; token abcdefghijkl with the scopes read, write, admin\n`,
@@ -51,7 +52,7 @@ describe('login', () => {
   ])('fails when the login is denied or expires', async (answer, text, exit) => {
     await withDirectory(async (home) => {
       const { env } = await standIn(({ path }) => (path === '/v1/login/device' ? { json: aLoginStart } : answer));
-      const result = await runCli(['login'], {
+      const result = await callCli(['login'], {
         env: { ROPEWALK_API_URL: env['ROPEWALK_API_URL'] ?? '', ROPEWALK_HOME: home },
       });
       expect(result).toMatchObject({ code: exit, stdout: '' });
@@ -102,7 +103,7 @@ describe('login', () => {
       );
 
       await writeFile(join(home, 'token.txt'), fresh);
-      const fromFile = await runCli(['login', '--token-file', 'token.txt'], {
+      const fromFile = await callCli(['login', '--token-file', 'token.txt'], {
         env: { ROPEWALK_HOME: home },
         cwd: home,
       });
@@ -141,14 +142,14 @@ describe('logout', () => {
       await withDirectory(async (home) => {
         const { api } = await standIn(() => answer);
         const file = await signedIn(home, api.url);
-        expect(await runCli(['logout'], { env: { ROPEWALK_HOME: home } })).toEqual({
+        expect(await callCli(['logout'], { env: { ROPEWALK_HOME: home } })).toEqual({
           code: 0,
           stdout: 'Signed out: the token is revoked\n',
           stderr: '',
         });
         expect(await readFile(file, 'utf8')).toBe(`apiUrl: ${api.url}\n`);
         expect(api.requests.map(({ path }) => path)).toEqual(paths);
-        expect(await runCli(['logout'], { env: { ROPEWALK_HOME: home } })).toMatchObject({
+        expect(await callCli(['logout'], { env: { ROPEWALK_HOME: home } })).toMatchObject({
           code: 0,
           stdout: '',
           stderr: expect.stringContaining('Not signed in'),
@@ -161,9 +162,9 @@ describe('logout', () => {
     await withDirectory(async (home) => {
       const { api } = await standIn(() => anError(500, { code: 'INTERNAL', message: 'Something went wrong.' }));
       const file = await signedIn(home, api.url);
-      expect(await runCli(['logout'], { env: { ROPEWALK_HOME: home } })).toMatchObject({ code: 1, stdout: '' });
+      expect(await callCli(['logout'], { env: { ROPEWALK_HOME: home } })).toMatchObject({ code: 1, stdout: '' });
       expect(await readFile(file, 'utf8')).toContain(fresh);
-      const local = await runCli(['logout', '--local'], { env: { ROPEWALK_HOME: home } });
+      const local = await callCli(['logout', '--local'], { env: { ROPEWALK_HOME: home } });
       expect(local).toMatchObject({ code: 0, stdout: expect.stringContaining('still valid') });
       expect(await readFile(file, 'utf8')).toBe(`apiUrl: ${api.url}\n`);
       expect(api.requests).toHaveLength(1);

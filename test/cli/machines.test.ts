@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Plan } from '../../sdk/client.ts';
-import { runCli } from './run-cli.ts';
+import { callCli } from './call-cli.ts';
 import { standIn } from './stand-in.ts';
 
 const created = { number: 7, name: 'blue', existing: false, warnings: [] };
@@ -27,7 +27,7 @@ const plan: Plan = {
 
 async function send(words: string[]): Promise<{ body: unknown; stdout: string; stderr: string; code: number | null }> {
   const { api, env } = await standIn(() => ({ status: 201, json: created }));
-  return { ...(await runCli(words, { env })), body: api.requests[0]?.body };
+  return { ...(await callCli(words, { env })), body: api.requests[0]?.body };
 }
 
 const place = [
@@ -98,7 +98,7 @@ describe('--plan', () => {
   ])('of %j prints what would be launched and creates nothing', async (words, path, body, head) => {
     const { api, env } = await standIn(() => ({ json: plan }));
     const [noun = '', verb = '', ...rest] = words;
-    const { code, stdout, stderr } = await runCli([noun, verb, '--plan', ...rest], { env });
+    const { code, stdout, stderr } = await callCli([noun, verb, '--plan', ...rest], { env });
     expect(code).toBe(0);
     expect(api.requests).toMatchObject([{ method: 'POST', path, body }]);
     expect(stderr).toBe('warning: memory: no effect\n');
@@ -119,7 +119,7 @@ describe('--plan', () => {
   it('of a job of one instance names no workers', async () => {
     const one = { ...plan, workers: { ...plan.workers, count: 0, pricePerHour: { firstChoice: 0, max: 0 } } };
     const { env } = await standIn(() => ({ json: { ...one, pricePerHour: plan.head.pricePerHour } }));
-    const { stdout } = await runCli(['batch', 'run', '--plan', 'true'], { env });
+    const { stdout } = await callCli(['batch', 'run', '--plan', 'true'], { env });
     expect(stdout).toContain('Price:   $0.1920 per hour\n         disks, addresses');
     expect(stdout).not.toContain('worker');
   });
@@ -128,12 +128,12 @@ describe('--plan', () => {
     const nothing = { firstChoice: 0, max: 0 };
     const local = { ...plan, provider: 'local', warnings: [], prices: [], pricePerHour: nothing };
     const { env } = await standIn(() => ({ json: local }));
-    const { stdout } = await runCli(['cluster', 'create', '--plan'], { env });
+    const { stdout } = await callCli(['cluster', 'create', '--plan'], { env });
     expect(stdout).toBe(
       'Would run 11 instances with the provider local, which has one kind of machine. It costs nothing.\n',
     );
     const { env: other } = await standIn(() => ({ json: plan }));
-    const found = await runCli(['batch', 'run', '--plan', '--format', 'json', 'true'], { env: other });
+    const found = await callCli(['batch', 'run', '--plan', '--format', 'json', 'true'], { env: other });
     expect(JSON.parse(found.stdout)).toEqual(plan);
   });
 });
@@ -141,7 +141,7 @@ describe('--plan', () => {
 it('a new job or cluster prints its price when the API returns one', async () => {
   const pricePerHour = { firstChoice: 1.5, max: 1.5 };
   const { env } = await standIn(() => ({ status: 201, json: { ...created, pricePerHour } }));
-  expect((await runCli(['cluster', 'create'], { env })).stderr).toContain('Price:               $1.50 per hour\n');
-  expect((await runCli(['batch', 'run', 'true'], { env })).stderr).toContain('Price:       $1.50 per hour\n');
+  expect((await callCli(['cluster', 'create'], { env })).stderr).toContain('Price:               $1.50 per hour\n');
+  expect((await callCli(['batch', 'run', 'true'], { env })).stderr).toContain('Price:       $1.50 per hour\n');
   expect((await send(['cluster', 'create'])).stderr).not.toContain('Price');
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 import { readSources } from '../tidy/sources.ts';
-import { runCli } from './run-cli.ts';
+import { callCli } from './call-cli.ts';
 
 const root = join(import.meta.dirname, '../..');
 const documents = [
@@ -30,10 +30,10 @@ it('every command that a text names exists', async () => {
     [...text.matchAll(named)].map(([, group = '', verb]) => ({ path, group, verb })),
   );
   expect(uses.length).toBeGreaterThan(30);
-  const groups = commandsOf((await runCli(['--help'])).stdout);
+  const groups = commandsOf((await callCli(['--help'])).stdout);
   const verbs = new Map<string, string[]>();
   for (const group of ['batch', 'cluster', 'token', 'user', 'workspace']) {
-    verbs.set(group, commandsOf((await runCli([group, '--help'])).stdout));
+    verbs.set(group, commandsOf((await callCli([group, '--help'])).stdout));
   }
   const unknown = uses.filter(({ group, verb }) => {
     if (notCommands.has(group)) return false;

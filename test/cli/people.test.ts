@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Token, User, WorkspaceInfo } from '../../sdk/client.ts';
 import { aCreatedToken, aWhoami, anError } from '../sdk/stand-in-api.ts';
-import { runCli } from './run-cli.ts';
+import { callCli } from './call-cli.ts';
 import { standIn } from './stand-in.ts';
 
 const { token: fresh } = aCreatedToken;
@@ -30,12 +30,12 @@ const ada: User = {
 describe('whoami and tokens', () => {
   it('print the user and the scopes', async () => {
     const { env } = await standIn(() => ({ json: me }));
-    expect(await runCli(['whoami'], { env })).toEqual({
+    expect(await callCli(['whoami'], { env })).toEqual({
       code: 0,
       stdout: 'ada (workspace default): admin; token abcdefghijkl with the scopes read, write, admin\n',
       stderr: '',
     });
-    expect(JSON.parse((await runCli(['whoami', '--format', 'json'], { env })).stdout)).toEqual(me);
+    expect(JSON.parse((await callCli(['whoami', '--format', 'json'], { env })).stdout)).toEqual(me);
   });
 
   it('are created and printed alone on stdout, and never created twice by a repeated request', async () => {
@@ -55,7 +55,7 @@ describe('whoami and tokens', () => {
       '--expires',
       '30 days',
     ];
-    const { stdout, stderr } = await runCli(words, { env });
+    const { stdout, stderr } = await callCli(words, { env });
     expect(stdout).toBe(`${fresh}\n`);
     expect(stderr).toContain('Token abcdefghijkl of ada (workspace default): read, write; valid until 2026-12-01');
     expect(api.requests[0]).toMatchObject({
@@ -63,11 +63,11 @@ describe('whoami and tokens', () => {
       path: '/v1/tokens',
       body: { name: 'ci', user: 'bob', scopes: ['read', 'write'], expires: '30 days' },
     });
-    await runCli(['token', 'create', '--format', 'json'], { env });
+    await callCli(['token', 'create', '--format', 'json'], { env });
     expect(api.requests[1]?.body).toEqual({});
-    expect(await runCli(['token', 'create'], { env })).toMatchObject({ code: 1, stdout: '' });
+    expect(await callCli(['token', 'create'], { env })).toMatchObject({ code: 1, stdout: '' });
     expect(api.requests).toHaveLength(3);
-    expect(await runCli(['token', 'create', '--scope', 'all'], { env })).toMatchObject({ code: 2, stdout: '' });
+    expect(await callCli(['token', 'create', '--scope', 'all'], { env })).toMatchObject({ code: 2, stdout: '' });
   });
 
   it('are listed without revoked tokens, and revoked', async () => {
@@ -77,7 +77,7 @@ describe('whoami and tokens', () => {
       aToken({ id: 'cccccccccccc', revokedAt: '2024-12-01T00:00:00.000Z' }),
     ];
     const { api, env } = await standIn(({ method }) => ({ json: method === 'GET' ? { items } : items[2] }));
-    const { stdout } = await runCli(['token', 'list'], { env });
+    const { stdout } = await callCli(['token', 'list'], { env });
     expect(stdout).toContain(
       '│ abcdefghijkl │ laptop │ ada  │ read write │ 2024-11-18 17:25:08 │                     │ valid   │',
     );
@@ -85,8 +85,8 @@ describe('whoami and tokens', () => {
       '│ bbbbbbbbbbbb │ x      │ ada  │ read write │ 2024-11-18 17:25:08 │ 2024-12-01 00:00:00 │ expired │',
     );
     expect(stdout).not.toContain('cccccccccccc');
-    expect((await runCli(['token', 'list', '--all'], { env })).stdout).toContain('revoked');
-    expect((await runCli(['token', 'revoke', 'cccccccccccc'], { env })).stdout).toBe(
+    expect((await callCli(['token', 'list', '--all'], { env })).stdout).toContain('revoked');
+    expect((await callCli(['token', 'revoke', 'cccccccccccc'], { env })).stdout).toBe(
       'Token cccccccccccc of ada is revoked\n',
     );
     expect(api.requests.at(-1)).toMatchObject({ method: 'POST', path: '/v1/tokens/cccccccccccc/revoke' });
@@ -105,10 +105,10 @@ describe('users and workspaces', () => {
 
   it('are shown with usage and limits', async () => {
     const { env } = await standIn(({ path }) => ({ json: path === '/v1/users' ? { items: [ada] } : workspace }));
-    expect((await runCli(['user', 'list'], { env })).stdout).toContain(
+    expect((await callCli(['user', 'list'], { env })).stdout).toContain(
       '│ ada  │ admin │               1 │         4 │ 4 / 8 │',
     );
-    const limits = await runCli(['workspace', 'limits'], { env });
+    const limits = await callCli(['workspace', 'limits'], { env });
     expect(limits.stdout).toContain('│ workspace default  │         1 / 100 │   4 / 200 │ 4 / 400 │');
     expect(limits.stdout).toContain('│   ada              │               1 │         4 │       4 │');
     expect(limits.stdout).toContain('│ limit of each user │                 │           │      16 │');
@@ -133,7 +133,7 @@ describe('users and workspaces', () => {
     [['workspace', 'limits'], 'GET /v1/workspace', undefined],
   ])('%j sends the request', async (words, sent, body) => {
     const { api, env } = await standIn(({ path }) => ({ json: path.startsWith('/v1/users') ? ada : workspace }));
-    expect(await runCli(words, { env })).toMatchObject({ code: 0 });
+    expect(await callCli(words, { env })).toMatchObject({ code: 0 });
     expect(api.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([sent]);
     expect(api.requests[0]?.body).toEqual(body);
   });
@@ -147,7 +147,7 @@ describe('users and workspaces', () => {
     ['workspace'],
   ])('%j %j %j is refused without a request', async (...words) => {
     const { api, env } = await standIn(() => ({ json: {} }));
-    expect(await runCli(words, { env })).toMatchObject({ code: 2, stdout: '' });
+    expect(await callCli(words, { env })).toMatchObject({ code: 2, stdout: '' });
     expect(api.requests).toEqual([]);
   });
 
@@ -157,17 +157,17 @@ describe('users and workspaces', () => {
         ? { status: 201, json: { slug: 'team-a', admin: created } }
         : { json: { items: [{ slug: 'team-a', createdAt: '2024-11-18T17:25:08.000Z' }] } },
     );
-    const made = await runCli(['workspace', 'create', 'team-a', '--admin', 'ada'], { env });
+    const made = await callCli(['workspace', 'create', 'team-a', '--admin', 'ada'], { env });
     expect(made).toMatchObject({ code: 0, stdout: `${fresh}\n`, stderr: expect.stringContaining('team-a is created') });
     expect(api.requests[0]).toMatchObject({ path: '/v1/workspaces', body: { slug: 'team-a', admin: 'ada' } });
-    expect((await runCli(['workspace', 'list'], { env })).stdout).toContain('│ team-a    │ 2024-11-18 17:25:08 │');
+    expect((await callCli(['workspace', 'list'], { env })).stdout).toContain('│ team-a    │ 2024-11-18 17:25:08 │');
   });
 
   it('that the user is forbidden to change are an error with a hint', async () => {
     const { env } = await standIn(() =>
       anError(403, { code: 'FORBIDDEN', message: 'This needs the scope admin.', hint: 'Ask an admin.' }),
     );
-    expect(await runCli(['user', 'set', 'bob'], { env })).toEqual({
+    expect(await callCli(['user', 'set', 'bob'], { env })).toEqual({
       code: 1,
       stdout: '',
       stderr: 'error: This needs the scope admin.\n  how to fix: Ask an admin.\n  request id: req_1\n',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { aJob, aLine, anError, aTask } from '../sdk/stand-in-api.ts';
-import { runCli, startCli } from './run-cli.ts';
+import { callCli } from './call-cli.ts';
+import { startCli } from './run-cli.ts';
 import { standIn } from './stand-in.ts';
 
 const jobs = [
@@ -22,7 +23,7 @@ describe('batch status and batch list', () => {
     [['batch', 'list', '--limit', '3'], '3'],
   ])('%j is a table of the newest jobs', async (words, limit) => {
     const { api, env } = await standIn(() => ({ json: { items: jobs, next: null } }));
-    const { code, stdout, stderr } = await runCli(words, { env });
+    const { code, stdout, stderr } = await callCli(words, { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(`\
 ┏━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┓
@@ -42,7 +43,7 @@ describe('batch status and batch list', () => {
   ])('%s %s leaves filtering to the server', async (...words) => {
     const { api, env } = await standIn(() => ({ json: { items: [], next: null } }));
     const filters = ['--status', 'error', '--user', 'ada', '--name', 'nightly', '--search', 'train', '--limit', '2'];
-    const { code, stderr } = await runCli([...words, ...filters], { env });
+    const { code, stderr } = await callCli([...words, ...filters], { env });
     expect([code, stderr]).toEqual([0, expect.stringContaining('No job matches.')]);
     const query = { status: 'error', user: 'ada', name: 'nightly', q: 'train', limit: '2' };
     expect(api.requests[0]).toMatchObject({ path: '/v1/jobs', query });
@@ -50,12 +51,12 @@ describe('batch status and batch list', () => {
 
   it('does not filter one job', async () => {
     const { env } = await standIn(() => ({ json: aJob() }));
-    expect((await runCli(['batch', 'status', '12', '--user', 'ada'], { env })).code).toBe(2);
+    expect((await callCli(['batch', 'status', '12', '--user', 'ada'], { env })).code).toBe(2);
   });
 
   it('is JSON for programs', async () => {
     const { env } = await standIn(() => ({ json: { items: jobs, next: null } }));
-    const { stdout } = await runCli(['batch', 'list', '--format', 'json'], { env });
+    const { stdout } = await callCli(['batch', 'list', '--format', 'json'], { env });
     expect(JSON.parse(stdout)).toEqual(jobs);
     expect(stdout).not.toContain('\u001b');
     expect(stdout).not.toContain('\u202e');
@@ -63,7 +64,7 @@ describe('batch status and batch list', () => {
 
   it('says that there are no jobs', async () => {
     const { env } = await standIn(() => ({ json: { items: [], next: null } }));
-    const result = await runCli(['batch', 'list'], { env });
+    const result = await callCli(['batch', 'list'], { env });
     expect(result).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('There are no jobs yet') });
   });
 
@@ -78,11 +79,11 @@ describe('batch status and batch list', () => {
     const { env } = await standIn(({ path }) => ({
       json: path.endsWith('/tasks') ? { items: tasks, next: null } : job,
     }));
-    const one = await runCli(['batch', 'status', '12'], { env });
+    const one = await callCli(['batch', 'status', '12'], { env });
     expect(one.stdout).toContain(
       'Job 12 error: 9 / 10 done, 1 error in 57.0 s (1 task failed)\n(Task 3) attempt 2: exit code 7\n',
     );
-    const rows = await runCli(['batch', 'status', '12', '--tasks'], { env });
+    const rows = await callCli(['batch', 'status', '12', '--tasks'], { env });
     expect(rows.stdout).toContain(
       '│    0 │ done  │       1 │    0 │ 2024-11-18 17:25:10 │ 2.5 s │ i_abc    │            │',
     );
@@ -90,13 +91,13 @@ describe('batch status and batch list', () => {
       '│    3 │ error │       2 │    7 │ 2024-11-18 17:25:10 │ 2.5 s │ i_abc    │ lost twice │',
     );
     expect(
-      JSON.parse((await runCli(['batch', 'status', '12', '--tasks', '--format', 'json'], { env })).stdout),
+      JSON.parse((await callCli(['batch', 'status', '12', '--tasks', '--format', 'json'], { env })).stdout),
     ).toEqual(tasks);
   });
 
   it('has one exit code for failures and one for invalid command lines', async () => {
     const { env } = await standIn(() => anError(404, { code: 'NOT_FOUND', message: 'there is no job 99' }));
-    expect(await runCli(['batch', 'status', '99'], { env })).toEqual({
+    expect(await callCli(['batch', 'status', '99'], { env })).toEqual({
       code: 1,
       stdout: '',
       stderr: 'error: there is no job 99\n  request id: req_1\n',
@@ -109,9 +110,9 @@ describe('batch status and batch list', () => {
       ['nonsense'],
       [],
     ];
-    const results = await Promise.all(wrong.map((words) => runCli(['batch', ...words], { env })));
+    const results = await Promise.all(wrong.map((words) => callCli(['batch', ...words], { env })));
     for (const result of results) expect(result).toMatchObject({ code: 2, stdout: '' });
-    expect(await runCli(['--help'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await callCli(['--help'])).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
@@ -127,7 +128,7 @@ describe('batch logs', () => {
         aLine({ task: null, attempt: null, stream: 'agent', text: 'two\nlines' }),
       ),
     }));
-    const { code, stdout, stderr } = await runCli(
+    const { code, stdout, stderr } = await callCli(
       ['batch', 'logs', '12', '--tasks', '0-2', '--since', '2025-01-01', '--instances'],
       {
         env,
@@ -140,7 +141,7 @@ describe('batch logs', () => {
         '(Task 2 attempt 2) 2025-07-09 16:50:37.844000 aredb\tc\n' +
         '(Instance i_abc) 2025-07-09 16:50:37.844000 twolines\n',
     );
-    const tasksOnly = await runCli(['batch', 'logs', '12'], { env });
+    const tasksOnly = await callCli(['batch', 'logs', '12'], { env });
     expect(tasksOnly.stdout).not.toContain('Instance');
     expect(tasksOnly.stdout).toContain('(Task 2 attempt 2)');
     expect(api.requests.slice(0, 1)).toMatchObject([
@@ -151,7 +152,7 @@ describe('batch logs', () => {
   it('prints one JSON object per line on request', async () => {
     const lines = [aLine({ text: '\u009b2J' }), aLine({ task: 1 })];
     const { env } = await standIn(() => ({ chunks: ndjson(...lines) }));
-    const { stdout } = await runCli(['batch', 'logs', '12', '--format', 'json'], { env });
+    const { stdout } = await callCli(['batch', 'logs', '12', '--format', 'json'], { env });
     expect(
       stdout
         .trimEnd()
@@ -195,21 +196,24 @@ describe('batch wait and batch cancel', () => {
       if (query['limit'] === '1') return { json: { items: [running], next: null } };
       return nth === 2 ? { json: running } : nth === 3 ? unavailable : { json: aJob() };
     });
-    const { code, stdout, stderr } = await runCli(['batch', 'wait'], { env });
+    const { code, stdout, stderr } = await callCli(['batch', 'wait'], { env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Job 12 done: 10 / 10 done in 57.0 s\n' });
     expect(stderr).toContain('Retrying: Temporal is unavailable\n');
   });
 
   it('prints the job as JSON on request', async () => {
     const { env } = await standIn(() => ({ json: aJob({ status: 'error' }) }));
-    const { code, stdout } = await runCli(['batch', 'wait', '12', '--format', 'json'], { env });
+    const { code, stdout } = await callCli(['batch', 'wait', '12', '--format', 'json'], { env });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toEqual(aJob({ status: 'error' }));
   });
 
   it('cancels', async () => {
     const { api, env } = await standIn(() => ({ status: 202, json: {} }));
-    expect(await runCli(['batch', 'cancel', '12'], { env })).toMatchObject({ code: 0, stdout: 'Job 12: cancelling\n' });
+    expect(await callCli(['batch', 'cancel', '12'], { env })).toMatchObject({
+      code: 0,
+      stdout: 'Job 12: cancelling\n',
+    });
     expect(api.requests).toMatchObject([{ method: 'POST', path: '/v1/jobs/12/cancel' }]);
   });
 });

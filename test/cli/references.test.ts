@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { aCluster, aJob } from '../sdk/stand-in-api.ts';
 import type { ReceivedRequest, Reply } from '../sdk/stand-in-api.ts';
-import { runCli } from './run-cli.ts';
+import { callCli } from './call-cli.ts';
 import { standIn } from './stand-in.ts';
 
 /** Job 12 is named nightly, cluster 7 blue; every other name is unknown. */
@@ -34,7 +34,7 @@ describe('a name instead of a number', () => {
     [['cluster', 'dashboard', 'blue'], '/v1/clusters', '/v1/clusters/7/dashboard-link'],
   ])('%j is resolved by the server', async (words, list, path) => {
     const { api, env } = await standIn(answer);
-    expect(await runCli(words, { env })).toMatchObject({ code: 0 });
+    expect(await callCli(words, { env })).toMatchObject({ code: 0 });
     const name = words[2];
     expect(api.requests.slice(0, 2)).toMatchObject([{ path: list, query: { name, limit: '1' } }, { path }]);
   });
@@ -44,7 +44,7 @@ describe('a name instead of a number', () => {
     [['cluster', 'exec', 'gone', '--', 'true'], 'no open cluster has the name gone', 'ropewalk cluster list'],
   ])('%j fails with the command that lists numbers', async (words, what, where) => {
     const { api, env } = await standIn(answer);
-    const { code, stdout, stderr } = await runCli(words, { env });
+    const { code, stdout, stderr } = await callCli(words, { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(what);
     expect(stderr).toContain(where);
@@ -54,7 +54,7 @@ describe('a name instead of a number', () => {
   it('is refused without a request when it is not valid', async () => {
     const { api, env } = await standIn(answer);
     for (const word of ['012', 'a/b', '../x', '-']) {
-      expect(await runCli(['cluster', 'get', word], { env })).toMatchObject({ code: 2, stdout: '' });
+      expect(await callCli(['cluster', 'get', word], { env })).toMatchObject({ code: 2, stdout: '' });
     }
     expect(api.requests).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe('a name instead of a number', () => {
 describe('batch events', () => {
   it('prints one line per event, and follows on request', async () => {
     const { api, env } = await standIn(answer);
-    const { stdout } = await runCli(['batch', 'events', '12', '--follow'], { env });
+    const { stdout } = await callCli(['batch', 'events', '12', '--follow'], { env });
     expect(stdout).toBe('2024-11-18 17:25:10 SUBMITTED: by ada\n');
     expect(api.requests).toMatchObject([{ path: '/v1/jobs/12/events', query: { follow: 'true' } }]);
   });

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { openStandIn, token } from '../sdk/open-stand-in.ts';
 import { aJob } from '../sdk/stand-in-api.ts';
 import type { StandIn } from '../sdk/stand-in-api.ts';
-import { runCli, startCli } from './run-cli.ts';
+import { callCli } from './call-cli.ts';
+import { startCli } from './run-cli.ts';
 
 const created = { number: 12, name: 'job-12', existing: false, warnings: [] };
 const running = aJob({ status: 'running', endedAt: null, tasks: { ...aJob().tasks, done: 3, running: 4 } });
@@ -26,7 +27,7 @@ describe('batch run --wait', () => {
     const api = await openStandIn((request, nth) => ({
       json: request.method === 'POST' ? created : nth < 4 ? running : job,
     }));
-    const { code, stdout, stderr } = await runCli(['batch', 'run', '--wait', 'true'], { env: envOf(api) });
+    const { code, stdout, stderr } = await callCli(['batch', 'run', '--wait', 'true'], { env: envOf(api) });
     expect(code).toBe(exitCode);
     expect(stdout).toMatch(new RegExp(`^Job 12 ${status}: \\d+ / 10 done.* in 57.0 s\n$`));
     expect(stderr).toContain('Job 12 running: 3 / 10 done, 4 running\n');

@@ -7,8 +7,10 @@ import { maxWordFileBytes } from '../../cli/files.ts';
 import { openStandIn, token } from '../sdk/open-stand-in.ts';
 import { anError } from '../sdk/stand-in-api.ts';
 import type { StandIn } from '../sdk/stand-in-api.ts';
-import { runCli, withDirectory } from './run-cli.ts';
-import type { CliOptions, CliResult } from './run-cli.ts';
+import { callCli } from './call-cli.ts';
+import { withDirectory } from './run-cli.ts';
+import type { CallOptions } from './call-cli.ts';
+import type { CliResult } from './run-cli.ts';
 
 const created = { number: 12, name: 'job-12', existing: false, warnings: [] };
 
@@ -17,9 +19,9 @@ function envOf(api: StandIn): Record<string, string> {
 }
 
 /** `ropewalk batch run WORDS`: what it sent, and how it ended. */
-async function submit(words: string[], options: CliOptions = {}): Promise<CliResult & { body: unknown }> {
+async function submit(words: string[], options: CallOptions = {}): Promise<CliResult & { body: unknown }> {
   const api = await openStandIn(() => ({ status: 201, json: created }));
-  const result = await runCli(['batch', 'run', ...words], { ...options, env: { ...envOf(api), ...options.env } });
+  const result = await callCli(['batch', 'run', ...words], { ...options, env: { ...envOf(api), ...options.env } });
   return { ...result, body: api.requests[0]?.body };
 }
 
@@ -85,7 +87,7 @@ describe('batch run', () => {
       status: 201,
       json: { ...created, warnings: ['memory has no\u001b[31m effect.'] },
     }));
-    const { code, stdout, stderr } = await runCli(['batch', 'run', '--format', 'json', 'true'], { env: envOf(api) });
+    const { code, stdout, stderr } = await callCli(['batch', 'run', '--format', 'json', 'true'], { env: envOf(api) });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ number: 12, warnings: ['memory has no\u001b[31m effect.'] });
     expect(stderr).toContain('warning: memory has no effect.\n');
@@ -132,7 +134,7 @@ describe('batch run', () => {
   it("prints the server's error with a hint and the request id", async () => {
     const refusal = { code: 'VALIDATION', message: 'ntasks: too many', field: 'ntasks', hint: 'Ask for less.' };
     const api = await openStandIn(() => anError(422, refusal));
-    const { code, stderr } = await runCli(['batch', 'run', 'true'], { env: envOf(api) });
+    const { code, stderr } = await callCli(['batch', 'run', 'true'], { env: envOf(api) });
     expect(code).toBe(2);
     expect(stderr).toBe('error: ntasks: too many\n  how to fix: Ask for less.\n  request id: req_1\n');
   });

@@ -1,13 +1,12 @@
 // The base image that the Dockerfiles name, made here where no registry of images can be reached: Debian by debootstrap, with
 // the Node of this checkout and the npm of this machine. Needs root, podman and debootstrap.
-import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { node24 } from '../support/stack.ts';
 import { run, succeeds } from './run.ts';
 
-const npm = '/usr/lib/node_modules/npm';
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
 /** Leaves an image of that name alone, the real one above all. */
@@ -20,6 +19,8 @@ export async function ensureBase(tag: string): Promise<void> {
     await run('chroot', [root, '/usr/sbin/groupadd', '--gid', '1000', 'node']);
     await run('chroot', [root, '/usr/sbin/useradd', '--uid', '1000', '--gid', 'node', '--create-home', 'node']);
     await cp(node24, join(root, 'usr/local/bin/node'));
+    // `npm` is a link to npm/bin/npm-cli.js.
+    const npm = dirname(dirname(await realpath(await run('which', ['npm']))));
     await cp(npm, join(root, 'usr/local/lib/node_modules/npm'), { recursive: true });
     await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/local/bin/npm'));
     // This machine may reach the package registry through somebody who signs for it.

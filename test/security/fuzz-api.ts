@@ -12,8 +12,10 @@ import { z } from 'zod';
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
 
 export interface FuzzOptions {
+  /** Random requests for each operation, besides those that its schema's limits give. */
   examples: number;
-  seconds: number;
+  /** The run ends after this time, whatever is left to do; null: it never ends early. */
+  seconds: number | null;
   seed: number;
 }
 
@@ -33,7 +35,8 @@ export async function fuzzApi(options: FuzzOptions): Promise<{ exitCode: number;
     const ran = await run(tool, {
       args: [
         ...['--config-file', join(import.meta.dirname, 'schemathesis.toml'), 'run', `${url}/v1/openapi.json`],
-        ...['--seed', String(seed), '--max-examples', String(examples), '--max-time', String(seconds)],
+        ...['--seed', String(seed), '--max-examples', String(examples)],
+        ...(seconds === null ? [] : ['--max-time', String(seconds)]),
         ...['--continue-on-failure', '--no-color', '--generation-database', 'none', '--request-timeout', '30'],
       ],
       env: { PATH: process.env['PATH'] ?? '', HOME: directory, ...tokens },

@@ -4,8 +4,6 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { fullFiles } from '../../vitest.config.ts';
-
 const root = join(import.meta.dirname, '../..');
 const text = readFileSync(join(root, 'docs/promises.md'), 'utf8');
 /** | P1 | sentence | files in `npm test` | files in `npm run test:all` | */
@@ -39,5 +37,5 @@ function filesIn(cell: string): string[] {
 }
 
 function isLong(path: string): boolean {
-  return path.endsWith('.full.test.ts') || path.startsWith('test/chaos/') || fullFiles.includes(path);
+  return path.endsWith('.full.test.ts') || path.startsWith('test/chaos/');
 }

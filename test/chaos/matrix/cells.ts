@@ -79,6 +79,7 @@ function hasRoom(life: Life, boundary: Boundary, mode: Mode): boolean {
   return !life.faults.some((fault) => boundaryName(fault) === name);
 }
 
+/** How often instances are inspected depends on when each sign of trouble arrives: only the first inspection happens in every run. */
 async function readBoundaries(bed: Bed, key: string): Promise<Boundary[]> {
   const boundaries = new Map<string, Boundary>();
   for (const kind of ['job', 'cluster', 'stuck-workflows'] as const) await read(kind, `${kind}/${key}`);
@@ -92,6 +93,7 @@ async function readBoundaries(bed: Bed, key: string): Promise<Boundary[]> {
     for (const activity of activities) {
       const nth = (counts.get(activity) ?? 0) + 1;
       counts.set(activity, nth);
+      if (nth > 1 && activity === 'inspectInstances') continue;
       const boundary = { kind, activity, nth };
       boundaries.set(boundaryName(boundary), boundary);
     }

@@ -1,5 +1,6 @@
 // Loaded by `node --import` into a Temporal worker before its own worker.ts, which stays what the product ships: every
 // worker that is created there gets one more activity interceptor, and that injects the faults that were planned.
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Context } from '@temporalio/activity';
@@ -25,6 +26,8 @@ const create = Worker.create.bind(Worker);
 Worker.create = (options) =>
   create({
     ...options,
+    // The stack calls a worker healthy when its own child polls (ops/pollers.ts): that child is the nurse, this process's parent.
+    identity: `${process.ppid}@${hostname()}`,
     interceptors: {
       ...options.interceptors,
       // The last one is the innermost: nothing of the product stands between it and the effect.

@@ -5,13 +5,15 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import type { StuckWorkflowsReport } from '../../contracts/stuck-workflows.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { type Emulator, startEmulator } from '../emulator/emulator.ts';
 import { awsFile } from '../providers/aws-cloud.ts';
 import { startTemporal, type TestTemporal } from '../support/temporal-server.ts';
 
 // What the doctor asks besides is another test's.
-const control = { healStandstills: async () => ({ refusal: null, looked: 0, unknown: [], healed: [] }) };
+const report: StuckWorkflowsReport = { refusal: null, checked: 0, unknown: [], stuck: [] };
+const control = { resetStuckWorkflows: async () => report };
 
 describe('the doctor, asked about EC2', () => {
   let home: string;

@@ -1,0 +1,79 @@
+// The alarm of a cluster most of whose instances are silent at once: when it is raised, and when it ends.
+import { describe, expect, it } from 'vitest';
+
+import { applyInspection, applyLaunch, applyReport, suspectInstances } from '../../../domain/cluster/apply.ts';
+import { createClusterState } from '../../../domain/cluster/create.ts';
+import { intend, planCluster } from '../../../domain/cluster/plan.ts';
+import { maxSilentInspections } from '../../../domain/limits.ts';
+
+const secondMs = 1_000;
+const ids = ['i_0', 'i_1', 'i_2', 'i_3'];
+
+/** A job's cluster of four registered instances. */
+function registered() {
+  const state = createClusterState(
+    { number: 7, workspace: 'w', user: 'u', createdAtMs: 0 },
+    {
+      ...{ name: 'c', job: 7, dask: null, instances: ids.length, instanceVcpus: 2, registerTimeoutMs: 600 * secondMs },
+      ...{ provider: 'local', providerQueue: 'local' },
+    },
+  );
+  let nowMs = 0;
+  const decide = () => {
+    const { decisions } = planCluster(state, nowMs);
+    for (const decision of decisions) intend(state, decision, nowMs);
+    return decisions;
+  };
+  const report = (id: string, kind: 'register' | 'alive') =>
+    applyReport(state, { instance: id, bootId: `boot of ${id}`, kind, address: 'a' }, (nowMs += secondMs));
+  decide();
+  applyLaunch(state, 1, { launched: ids.map((id, slot) => ({ id, slot, offer: 'o', zone: 'z' })), failures: [] }, 0);
+  for (const id of ids) report(id, 'register');
+  /** Their job misses these instances, and each inspection finds them existing and silent. */
+  const fallSilent = (silent: string[]) => {
+    const heardAtMs = nowMs;
+    const seen = silent.map((id) => ({ id, state: 'alive' as const }));
+    for (let round = 0; round < maxSilentInspections; round += 1) {
+      nowMs += 60 * secondMs;
+      suspectInstances(
+        state,
+        silent.map((instance) => ({ instance, heardAtMs })),
+        nowMs,
+      );
+      decide();
+      applyInspection(state, { seen, linkWorks: true }, nowMs);
+    }
+  };
+  return { state, decide, fallSilent, hear: (id: string) => report(id, 'alive') };
+}
+
+describe('the alarm about silent instances', () => {
+  it('is raised instead of replacing them when they are most of the cluster', () => {
+    const { state, decide, fallSilent } = registered();
+    expect(state.alarm).toBeNull();
+    fallSilent(['i_0', 'i_1', 'i_2']);
+    expect(state.alarm).toMatchObject({ code: 'MASS_LOSS' });
+    expect(state.alarm?.text).toContain('3 of 4 instances');
+    expect(decide().map(({ kind }) => kind)).not.toContain('terminate');
+    expect(state.instances.map(({ state: is }) => is)).toEqual(['ready', 'ready', 'ready', 'ready']);
+  });
+
+  it('ends with the report that leaves only a minority silent', () => {
+    const { state, fallSilent, hear } = registered();
+    fallSilent(ids);
+    hear('i_0');
+    expect(state.alarm).toMatchObject({ code: 'MASS_LOSS' });
+    hear('i_1');
+    expect(state.alarm).toBeNull();
+  });
+
+  it('is raised again when they fall silent again', () => {
+    const { state, fallSilent, hear } = registered();
+    fallSilent(ids);
+    for (const id of ids) hear(id);
+    expect(state.alarm).toBeNull();
+    fallSilent(ids);
+    expect(state.alarm).toMatchObject({ code: 'MASS_LOSS' });
+    expect(state.instances.every(({ state: is }) => is === 'ready')).toBe(true);
+  });
+});
