@@ -66,6 +66,11 @@ export const maxIdleClaimMs = 10_000;
 export const registerTimeoutMs = 120_000;
 /** A cloud's machine has to boot and fetch its agent first: Karpenter gives one 15 minutes, users less patience. */
 export const cloudRegisterTimeoutMs = 600_000;
+/**
+ * Between the two checks after which such an instance is given up: agents retry every few seconds, and a timer that fires at the end
+ * of an outage must not overtake their registrations.
+ */
+export const registrationRecheckMs = 30_000;
 
 /**
  * Instances of one slot that may fail one after the other before the slot is given up with its reason. One that has worked

@@ -17,6 +17,7 @@ import { answerInspected, type InspectionNews, noteHeard } from './inspections.t
 import { endRow, failSlot, lose, tellLost } from './lose.ts';
 import { noteUnavailable } from './machines.ts';
 import { notWanted, takenBack } from './plan.ts';
+import { answerRegistrationCheck } from './registration.ts';
 import { slotHistory } from './slots.ts';
 import { noteRunning } from './stages.ts';
 import type { ClusterInstance, ClusterState, LaunchFailure } from './state.ts';
@@ -130,6 +131,7 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
     instance.bootId = report.bootId;
     instance.address = report.address;
     instance.registeredAtMs = nowMs;
+    delete instance.lateness;
     noteRegistered(state);
     instance.state = 'ready';
     noteRunning(instance, report.upForMs, nowMs);
@@ -192,6 +194,7 @@ export function applyInspection(state: ClusterState, news: InspectionNews, nowMs
   for (const { id, state: seen, wasOrdered } of news.seen) {
     const instance = state.instances.find((known) => known.id === id);
     if (instance === undefined || instance.state === 'stopping') continue;
+    answerRegistrationCheck(state, instance, { isGone: seen === 'gone', apiAnswered: news.linkWorks }, nowMs);
     const isMissing = answerInspected(instance, { seen, linkWorks: news.linkWorks }, nowMs);
     const { suspicion } = instance;
     if (suspicion === null && isMissing === null) continue;

@@ -66,6 +66,10 @@ export interface ClusterInstance {
   suspicion: Suspicion | null;
   /** The cloud was asked whether it is there, nobody having heard of it; absent until the first time. */
   inspected?: Inspected;
+  /**
+   * Absent unless it did not register in time. `checks`: in a row, in which the API answered and it had still not registered.
+   */
+  lateness?: { checks: number; nextMs: number; underWay: boolean };
   /** Last report of its agent. */
   heardAtMs: number;
   /** Its Dask process, once its agent has spoken of one. */
