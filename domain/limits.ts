@@ -41,8 +41,13 @@ export const maxHeldLeases = 100;
 /** The same over all agents of a job: its state must stay small enough to be carried on, at some 200 bytes a lease. */
 export const maxLeasesAhead = 2_000;
 
-/** A task whose attempts keep losing their instance stops after this many losses: it may be killing them. */
+/**
+ * A task whose attempts end with their instance, for an unknown reason, may be the reason. It is given up after this many losses
+ * within the window, or after `maxLostAttemptsEver` in all, so that a task that takes long to do so ends too.
+ */
 export const maxLostAttempts = 3;
+export const lostAttemptsWindowMs = 24 * 3_600_000;
+export const maxLostAttemptsEver = 10;
 
 /** Retries of a failing task that a user may ask for. */
 export const maxRetries = 10;
@@ -61,6 +66,11 @@ export const maxIdleClaimMs = 10_000;
 export const registerTimeoutMs = 120_000;
 /** A cloud's machine has to boot and fetch its agent first: Karpenter gives one 15 minutes, users less patience. */
 export const cloudRegisterTimeoutMs = 600_000;
+/**
+ * Between the two checks after which such an instance is given up: agents retry every few seconds, and a timer that fires at the end
+ * of an outage must not overtake their registrations.
+ */
+export const registrationRecheckMs = 30_000;
 
 /**
  * Instances of one slot that may fail one after the other before the slot is given up with its reason. One that has worked
@@ -235,10 +245,16 @@ export const maxPackageFiles = 200;
 /** How deep a value of free form may nest: whoever reads it later may do so by recursion. */
 export const maxValueDepth = 32;
 
-/** What one token may ask of one API process unless the operator says otherwise: far more than any program of ours does. */
+/** What one user may ask of one API process unless the operator says otherwise: far more than any program of ours does. */
 export const defaultRequestsPerSecond = 500;
 export const defaultRequestBurst = 5_000;
 export const defaultOpenStreams = 100;
+/**
+ * Bytes of counted bodies that one user, or the agents of one cluster, may send. A MiB takes 40 to 130 ms of the event loop
+ * (measured: parse, check, seal, write), so that a caller who sends on and on takes at most about a fifth of it.
+ */
+export const defaultBodyBytesPerSecond = 2 * 1024 * 1024;
+export const defaultBodyBytesBurst = 64 * 1024 * 1024;
 /** Orders that one instance may have held for it: one, and those of connections that it has given up. */
 export const maxHeldOrders = 10;
 
