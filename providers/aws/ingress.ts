@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-ec2';
 import type { Filter, SecurityGroup } from '@aws-sdk/client-ec2';
 
-import type { Doors as IngressRules } from '../../domain/cluster/doors.ts';
+import type { IngressRules } from '../../domain/cluster/ingress-rules.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { ownerKey } from '../../domain/owner.ts';
 import type { LaunchRequest, Owner } from '../provider.ts';
@@ -36,7 +36,7 @@ export async function withIngressRules(
   { owner, placement }: LaunchRequest,
   role: InstanceRole,
 ): Promise<AwsSettings> {
-  const rules = placement?.doors;
+  const rules = placement?.ingress;
   if (rules === undefined || role !== 'head') return settings;
   const group = await ensureGroup(clients, settings, owner, rules);
   const { cluster, scheduler } = settings.securityGroups;

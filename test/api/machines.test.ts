@@ -83,10 +83,10 @@ describe('a cluster on EC2', () => {
     const api = await cloudApi();
     const body = { workers: 1, allowIngressFrom: '203.0.113.77/24', allowSshFrom: 'everyone' };
     expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
-    expect((await specOf(api, 'cluster')).machines?.doors).toEqual({ scheduler: '203.0.113.0/24', ssh: '0.0.0.0/0' });
+    expect((await specOf(api, 'cluster')).machines?.ingress).toEqual({ scheduler: '203.0.113.0/24', ssh: '0.0.0.0/0' });
     const plain = await cloudApi();
     expect((await plain.call('POST', '/v1/jobs', { body: { command: ['true'] } })).status).toBe(201);
-    expect((await specOf(plain, 'job')).machines).not.toHaveProperty('doors');
+    expect((await specOf(plain, 'job')).machines).not.toHaveProperty('ingress');
   });
 
   it.each<[object, string]>([

@@ -2,14 +2,14 @@
 import { RopewalkError } from '../errors.ts';
 
 /** CIDR ranges; a port that is null is as the configuration's own security groups have it. */
-export interface Doors {
+export interface IngressRules {
   /** Port 8786, mutual TLS. */
   scheduler: string | null;
   /** Port 22. */
   ssh: string | null;
 }
 
-export interface DoorsInput {
+export interface IngressInput {
   allowSsh?: boolean | undefined;
   allowSshFrom?: string | undefined;
   allowIngressFrom?: string | undefined;
@@ -22,7 +22,7 @@ const everyone = '0.0.0.0/0';
  *
  * @throws RopewalkError VALIDATION naming the field: no address, or SSH both refused and allowed.
  */
-export function readDoors({ allowSsh, allowSshFrom, allowIngressFrom }: DoorsInput): Doors | null {
+export function parseIngressRules({ allowSsh, allowSshFrom, allowIngressFrom }: IngressInput): IngressRules | null {
   if (allowSsh === false && allowSshFrom !== undefined) {
     throw new RopewalkError({
       code: 'VALIDATION',
