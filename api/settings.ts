@@ -32,7 +32,7 @@ export interface Settings {
   metrics: { host: string; port: number } | null;
   /** How long open requests may take when the process is told to end. */
   drainMs: number;
-  /** What one token may ask. */
+  /** What one user may ask. */
   quotas: { requestsPerSecond: number; requestBurst: number; openStreams: number };
   maxConnections: number;
   /** Proxies before the API that write X-Forwarded-For. */

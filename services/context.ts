@@ -7,6 +7,8 @@ import {
   bodyRoomBytes,
   bodyRoomShares,
   bodyRoomWaitMs,
+  defaultBodyBytesBurst,
+  defaultBodyBytesPerSecond,
   defaultOpenStreams,
   defaultRequestBurst,
   defaultRequestsPerSecond,
@@ -160,6 +162,8 @@ const defaultQuotas: QuotaLimits = {
   requestsPerSecond: defaultRequestsPerSecond,
   requestBurst: defaultRequestBurst,
   openStreams: defaultOpenStreams,
+  bodyBytesPerSecond: defaultBodyBytesPerSecond,
+  bodyBytesBurst: defaultBodyBytesBurst,
 };
 
 /** Shorter than what proxies and clients take for a dead connection. */
