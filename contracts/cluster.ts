@@ -77,6 +77,9 @@ export interface ReportItem {
   kind: 'register' | 'alive' | 'leaving';
   address: string;
   text: string;
+  /** When it registers, where clients outside can reach it: its public address and name. */
+  publicAddress?: string;
+  hostname?: string;
   /** When it registers: how long its machine is up, where the machine is the instance. */
   upForMs?: number;
   process?: ProcessNews;
@@ -118,6 +121,8 @@ export interface InstanceView {
   slot: number;
   generation: number;
   address: string | null;
+  publicAddress: string | null;
+  hostname: string | null;
   launchedAtMs: number;
   registeredAtMs: number | null;
   reason: Reason | null;

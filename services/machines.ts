@@ -141,7 +141,8 @@ const otherArchitecture = (field: string, architecture: string, but: string): Ro
   });
 
 function hostWarnings(input: MachinesInput): string[] {
-  const { worker, workerPrefix, head, provider: _, ...place } = input;
+  // A port is free on one machine too.
+  const { worker, workerPrefix, head, provider: _, schedulerPort: _port, ...place } = input;
   const wish = ({ types, ...rest }: WishInput): object => ({ vmTypes: types, ...rest });
   const given = [
     ...namesIn(wish(worker)).map((name) => fieldName(workerPrefix, name)),

@@ -99,6 +99,9 @@ export interface Report extends DaskNews {
   bootId: string;
   kind: 'register' | 'alive' | 'leaving';
   address: string;
+  /** For clients outside; said when it registers, where it has them. */
+  publicAddress?: string | undefined;
+  hostname?: string | undefined;
   /** How long its machine is up; said when it registers, where the machine is the instance. */
   upForMs?: number | undefined;
   /** What the cloud announced: `terminate` takes the instance back then, `rebalance` says that it may soon. */
@@ -126,6 +129,8 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   if (instance.state === 'starting') {
     instance.bootId = report.bootId;
     instance.address = report.address;
+    if (report.publicAddress !== undefined) instance.publicAddress = report.publicAddress;
+    if (report.hostname !== undefined) instance.hostname = report.hostname;
     instance.registeredAtMs = nowMs;
     noteRegistered(state);
     instance.state = 'ready';

@@ -23,7 +23,6 @@ import { codeOf } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
 import { tagFilters, tagsOf } from './tags.ts';
 
-const schedulerPort = 8786;
 const sshPort = 22;
 /** A new group is not visible everywhere at once, and the interfaces of terminated instances hold theirs for a while. */
 const maxAttempts = 60;
@@ -73,12 +72,13 @@ async function ensureGroup(
     async () => (await describe(clients, filters))[0]?.GroupId,
   );
   const rules = [
-    { port: schedulerPort, from: ingress.scheduler },
-    { port: sshPort, from: ingress.ssh },
+    ...(ingress.scheduler?.from ?? []).map((source) => ({ port: ingress.scheduler?.port, source })),
+    ...(ingress.ssh ?? []).map((source) => ({ port: sshPort, source })),
   ];
-  for (const { port, from } of rules) {
-    if (from === null) continue;
-    const IpPermissions = [{ IpProtocol: 'tcp', FromPort: port, ToPort: port, IpRanges: [{ CidrIp: from }] }];
+  // One call a rule: a repeated call with several rules fails as a whole for the one that exists.
+  for (const { port, source } of rules) {
+    const ranges = source.includes(':') ? { Ipv6Ranges: [{ CidrIpv6: source }] } : { IpRanges: [{ CidrIp: source }] };
+    const IpPermissions = [{ IpProtocol: 'tcp', FromPort: port, ToPort: port, ...ranges }];
     const allow = new AuthorizeSecurityGroupIngressCommand({ GroupId, IpPermissions });
     await withRetry(['InvalidGroup.NotFound'], async () => {
       try {

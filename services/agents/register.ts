@@ -19,6 +19,8 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
     address: input.address,
     text: `agent ${input.version}, process ${input.pid}`,
     ...(input.upForMs === undefined ? {} : { upForMs: input.upForMs }),
+    ...(input.publicAddress === undefined ? {} : { publicAddress: input.publicAddress }),
+    ...(input.hostname === undefined ? {} : { hostname: input.hostname }),
   });
   if (submitted.kind === 'closed') throw over(cluster);
   if (submitted.kind === 'refused') throw refusal(submitted.problem);

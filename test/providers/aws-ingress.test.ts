@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { freshOwner, startCloud, workersRequest } from './aws-cloud.ts';
 import type { TestCloud } from './aws-cloud.ts';
 
-const own = { scheduler: '198.51.100.0/24', ssh: '203.0.113.7/32' };
+const own = { scheduler: { port: 9786, from: ['198.51.100.0/24', '2001:db8::/32'] }, ssh: ['203.0.113.7/32'] };
 
 function headRequest(owner: Owner, ingress: IngressRules, token?: string): LaunchRequest {
   const request = workersRequest(owner, 1, token);
@@ -41,7 +41,7 @@ describe('the ingress of a cluster', () => {
     expect([launched.length, failures]).toEqual([2, []]);
     const [group, other] = await groups();
     expect([group?.rules?.toSorted(), other]).toEqual([
-      ['tcp 22 203.0.113.7/32', 'tcp 8786 198.51.100.0/24'],
+      ['tcp 22 203.0.113.7/32', 'tcp 9786 198.51.100.0/24', 'tcp 9786 2001:db8::/32'],
       undefined,
     ]);
     expect(await groupsOfInstances([launched[0]?.id ?? ''])).toEqual([['sg-cluster', group?.id]]);
@@ -49,7 +49,7 @@ describe('the ingress of a cluster', () => {
   });
 
   it('leave the account’s own groups where they are, when only SSH is asked for', async () => {
-    const { launched } = await cloud.provider.launch(headRequest(owner, { scheduler: null, ssh: '0.0.0.0/0' }));
+    const { launched } = await cloud.provider.launch(headRequest(owner, { scheduler: null, ssh: ['0.0.0.0/0'] }));
     const [group] = await groups();
     expect(group?.rules).toEqual(['tcp 22 0.0.0.0/0']);
     expect(await groupsOfInstances([launched[0]?.id ?? ''])).toEqual([['sg-cluster', 'sg-scheduler', group?.id]]);
