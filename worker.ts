@@ -19,7 +19,7 @@ import { createStuckWorkflowActivities } from './activities/stuck-workflows.ts';
 import { createSweepListActivities } from './activities/sweep-list.ts';
 import { createSweepActivities } from './activities/sweep.ts';
 import { createTaskPageActivities } from './activities/task-pages.ts';
-import { readForeign, readOrExit } from './platform/environment.ts';
+import { readForeign, readOrExit, waitOrExit } from './platform/environment.ts';
 import { RopewalkError } from './domain/errors.ts';
 import type { Owner } from './domain/owner.ts';
 import { loadKeys } from './platform/keys.ts';
@@ -97,7 +97,7 @@ async function main(): Promise<void> {
     maxLocalInstances: settings.maxLocalInstances,
     onCrash: ({ cluster }: Owner, instance: string) => void suspect(cluster, instance),
   };
-  const placed = (await Promise.all(enabled.map(({ provider }) => provider.providers(launching)))).flat();
+  const placed = (await waitOrExit(Promise.all(enabled.map(({ provider }) => provider.providers(launching))))).flat();
 
   const vault = createVault(objects, keys);
   const counts = createWorkerMetrics(numbers);

@@ -74,7 +74,8 @@ export interface ReportItem {
   instance: string;
   /** Random per agent process: first use of an instance id wins. */
   bootId: string;
-  kind: 'register' | 'alive' | 'leaving';
+  /** `refused`: the API refused its registration, with the reason as text. */
+  kind: 'register' | 'alive' | 'leaving' | 'refused';
   address: string;
   text: string;
   /** When it registers, where clients outside can reach it: its public address and name. */

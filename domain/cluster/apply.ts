@@ -17,6 +17,7 @@ import { answerInspected, type InspectionNews, noteHeard } from './inspections.t
 import { endRow, failSlot, lose, tellLost } from './lose.ts';
 import { noteUnavailable } from './machines.ts';
 import { notWanted, takenBack } from './plan.ts';
+import { applyRefusal, registrationRefused } from './refused-registration.ts';
 import { slotHistory } from './slots.ts';
 import { noteRunning } from './stages.ts';
 import type { ClusterInstance, ClusterState, LaunchFailure } from './state.ts';
@@ -97,8 +98,9 @@ function backOff(state: ClusterState, nowMs: number): void {
 export interface Report extends DaskNews {
   instance: string;
   bootId: string;
-  kind: 'register' | 'alive' | 'leaving';
+  kind: 'register' | 'alive' | 'leaving' | 'refused';
   address: string;
+  text?: string;
   /** For clients outside; said when it registers, where it has them. */
   publicAddress?: string | undefined;
   hostname?: string | undefined;
@@ -115,6 +117,10 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   const instance = state.instances.find((known) => known.id === report.instance);
   if (instance === undefined) return state.launches.length > 0 ? 'not yet known' : 'refused';
   if (instance.state === 'stopping') return 'refused';
+  if (report.kind === 'refused') {
+    applyRefusal(state, instance, report.text ?? '', nowMs);
+    return 'refused';
+  }
   if (instance.bootId !== null && instance.bootId !== report.bootId) return 'refused';
   if (instance.bootId === null && report.kind !== 'register') return 'refused';
   instance.suspicion = null;
@@ -247,11 +253,10 @@ export function applyTerminated(state: ClusterState, ids: string[], nowMs: numbe
   const isSilent = (instance: ClusterInstance): boolean =>
     instance.registeredAtMs === null && instance.reason?.code !== notWanted && instance.slot < state.target;
   const failed = state.stopRequested === null ? gone.filter(isSilent) : [];
-  const reasonOf = (instance: ClusterInstance): Reason => ({
-    code: 'NEVER_REGISTERED',
-    text: neverRegistered(state, instance),
-    atMs: nowMs,
-  });
+  const reasonOf = (instance: ClusterInstance): Reason =>
+    instance.reason?.code === registrationRefused
+      ? { ...instance.reason, atMs: nowMs }
+      : { code: 'NEVER_REGISTERED', text: neverRegistered(state, instance), atMs: nowMs };
   for (const instance of gone.filter(leftInOrder)) endRow(state, instance, nowMs);
   for (const instance of failed) failSlot(state, instance, reasonOf(instance));
   for (const instance of gone) tellEnded(state, instance);
