@@ -36,7 +36,8 @@ describe('a Dask client outside the cloud', () => {
       async () => {
         const seen = await client.clusters.get(number);
         if (seen.endedAt !== null) throw new Error(JSON.stringify(seen.reason));
-        const isUp = seen.dask?.schedulerAddress != null && seen.dask.workersStarted === (input.workers ?? 0);
+        const isUp =
+          typeof seen.dask?.schedulerAddress === 'string' && seen.dask.workersStarted === (input.workers ?? 0);
         return isUp ? seen : null;
       },
       { timeoutMs: 120_000 },
