@@ -16,14 +16,12 @@ import {
 } from '../domain/limits.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../domain/job/protocol.ts';
 import type { Role, Scope } from '../domain/people/state.ts';
-import type { IdentityKeys } from '../platform/aws-identity.ts';
 import type { Keys } from '../platform/keys.ts';
 import { noMetrics, type ApiMetrics, type UpdateKind } from '../platform/metrics/api-metrics.ts';
 import type { Objects } from '../platform/objects/objects.ts';
 import type { InstanceClaims, LaunchClaims, Tokens } from '../platform/tokens.ts';
 import type { RequestTracer } from '../platform/tracing/request-span.ts';
 import type { Vault } from '../platform/vault/vault.ts';
-import type { LogLine, LogQuery } from '../providers/provider.ts';
 import { clusterMessages, type ReportAnswer, type ReportItem } from '../contracts/cluster.ts';
 import { jobMessages } from '../contracts/job.ts';
 import type { Store } from '../store/store.ts';
@@ -37,10 +35,11 @@ import { type BodyRoom, createBodyRoom } from './body-room.ts';
 import { createPrograms, type Programs } from './agents/program.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
 import { createLoginRates, type LoginRates } from './login/rates.ts';
+import { type DamageReport, reportOnce } from './damaged-objects.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
 import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
-import type { Clouds } from './machines.ts';
+import type { Providers } from './providers.ts';
 import { withQuickOutages } from './quick-outages.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { createViews, type Views } from './views.ts';
@@ -58,18 +57,13 @@ export interface Ports {
   keys: Keys;
   logger: Logger;
   now: () => number;
+  /** Never steps back, unlike `now`: for ages and intervals within this process. */
+  monotonicMs: () => number;
   /** Where people reach this API: for links. */
   publicUrl: string;
-  /** A provider's logs. */
-  logs: (provider: string, query: LogQuery) => AsyncIterable<LogLine>;
-  /** Default: this machine alone. */
-  clouds?: Clouds;
-  /** This machine, for the local provider. */
-  local: { hostId: string; cores: number };
+  providers: Providers;
   /** Aborts when the process ends: open streams are cut, and their readers come back to another replica. */
   stopping: AbortSignal;
-  /** By which instances of EC2 are known. Default: none are. */
-  identityKeys?: IdentityKeys;
   /** Default: nothing is counted. */
   metrics?: ApiMetrics;
   /** Default: tracing is off. */
@@ -83,10 +77,9 @@ export interface Ports {
 }
 
 export interface Deps extends Omit<Ports, 'quotas'> {
+  damaged: DamageReport;
   quotas: Quotas;
   bodyRoom: BodyRoom;
-  clouds: Clouds;
-  identityKeys: IdentityKeys;
   programs: Programs;
   metrics: ApiMetrics;
   readiness: () => Promise<Readiness>;
@@ -112,7 +105,7 @@ export interface Actor {
   /** Those of the token, as far as the user's role has them now. */
   scopes: readonly Scope[];
   expiresAtMs: number | null;
-  /** When the token was checked. */
+  /** When the token was checked, by the monotonic clock. */
   checkedAtMs: number;
 }
 
@@ -129,7 +122,9 @@ export type LaunchContext = Context<LaunchClaims>;
 export function createDeps(ports: Ports): Deps {
   const { metrics = noMetrics, readKeys = () => Promise.resolve() } = ports;
   const workflows = withQuickOutages(ports.workflows);
-  const known = { ...ports, workflows, metrics };
+  const damaged = reportOnce(ports.logger);
+  const known = { ...ports, workflows, metrics, damaged };
+  const { monotonicMs } = ports;
   const views = createViews(known);
   const watch = (update: UpdateKind): FlushWatch => ({
     flushed: (flush) => metrics.flushed(update, flush),
@@ -137,20 +132,18 @@ export function createDeps(ports: Ports): Deps {
   });
   return {
     ...known,
-    clouds: ports.clouds ?? { preferred: 'local', aws: null },
-    quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, ports.now),
+    quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, monotonicMs),
     bodyRoom: createBodyRoom({
       totalBytes: bodyRoomBytes,
       ...bodyRoomShares,
       maxWaiting: maxWaitingBodies,
       waitMs: bodyRoomWaitMs,
     }),
-    identityKeys: ports.identityKeys ?? new Map(),
     programs: createPrograms(ports.objects),
-    readiness: createReadiness({ ...known, readKeys, replica: randomUUID() }),
+    readiness: createReadiness({ ...known, now: monotonicMs, readKeys, replica: randomUUID() }),
     views,
-    taskRecords: createTaskRecords(ports.objects),
-    tokenCache: createTokenCache(known),
+    taskRecords: createTaskRecords(ports.objects, damaged),
+    tokenCache: createTokenCache({ ...known, now: monotonicMs }),
     starter: createStarter(known),
     reports: createGroupCommits({
       flush: createTemporalFlush(workflows, clusterMessages.report),
@@ -160,8 +153,8 @@ export function createDeps(ports: Ports): Deps {
       read: (key, maxAgeMs) => readClusterOrders(views, key, maxAgeMs),
       holdMs: ordersHoldMs,
     }),
-    keepalives: createKeepalives(ports.now),
-    loginRates: createLoginRates(ports.now),
+    keepalives: createKeepalives(monotonicMs),
+    loginRates: createLoginRates(monotonicMs),
     exchanges: createGroupCommits({
       flush: createTemporalFlush(workflows, jobMessages.exchange),
       watch: watch('exchange'),

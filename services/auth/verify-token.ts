@@ -7,7 +7,7 @@ import { isHashOf, parseToken } from '../../platform/token-secret.ts';
 import type { Actor, Deps } from '../context.ts';
 import type { KnownToken } from './token-cache.ts';
 
-type Checking = Pick<Deps, 'tokenCache' | 'now'>;
+type Checking = Pick<Deps, 'tokenCache' | 'now' | 'monotonicMs'>;
 type Verifying = Checking & Pick<Deps, 'keys'>;
 
 /** Throws UNAUTHENTICATED, or UNAVAILABLE while the database does not answer. */
@@ -26,7 +26,7 @@ export async function verifyToken(deps: Verifying, text: string): Promise<Actor>
  */
 export async function verifyAgain(deps: Checking, actor: Actor): Promise<Actor> {
   const { workspace, tokenId } = actor;
-  if (deps.now() - actor.checkedAtMs < recheckAfterMs) return actor;
+  if (deps.monotonicMs() - actor.checkedAtMs < recheckAfterMs) return actor;
   return actorOf(deps, workspace, await deps.tokenCache.find(workspace, tokenId));
 }
 
@@ -41,11 +41,15 @@ export async function isStillGood(
 
 const recheckAfterMs = 1_000;
 
-function actorOf({ now }: Pick<Deps, 'now'>, workspace: string, known: KnownToken | null): Actor {
+function actorOf(
+  { now, monotonicMs }: Pick<Deps, 'now' | 'monotonicMs'>,
+  workspace: string,
+  known: KnownToken | null,
+): Actor {
   if (known === null || known.user === null) throw refused();
   const { token, user } = known;
-  const checkedAtMs = now();
-  const hasEnded = token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= checkedAtMs);
+  const nowMs = now();
+  const hasEnded = token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= nowMs);
   if (hasEnded || token.userId !== user.id) throw refused();
   return {
     workspace,
@@ -53,9 +57,9 @@ function actorOf({ now }: Pick<Deps, 'now'>, workspace: string, known: KnownToke
     userId: user.id,
     role: user.role,
     tokenId: token.id,
-    scopes: scopesNow(workspace, known, checkedAtMs),
+    scopes: scopesNow(workspace, known, nowMs),
     expiresAtMs: token.expiresAtMs,
-    checkedAtMs,
+    checkedAtMs: monotonicMs(),
   };
 }
 
