@@ -16,7 +16,6 @@ import type { LogLine, LogQuery } from '../../providers/provider.ts';
 import { createDeps, type Ports } from '../../services/context.ts';
 import { workOnce } from '../../services/deferred-work.ts';
 import { openMemoryStore } from '../../store/open.ts';
-import type { Store } from '../../store/store.ts';
 import { viewJob } from '../../workflows/job/view.ts';
 import { memoryObjects, testKeys } from '../platform/support.ts';
 import { createMemoryWorkflows } from './memory-workflows.ts';
