@@ -8,7 +8,7 @@ import { createTestApi } from '../api/support.ts';
 it('package files are stored and read as they are, and are missing before', async () => {
   const api = await createTestApi();
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
-    api.app.request(String(url), init);
+    api.app.request(new Request(url, init));
   const client = createClient({ apiUrl: 'http://127.0.0.1:1', token: api.token, fetch });
   const bytes = Uint8Array.from({ length: 300 }, (_, index) => index % 256);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
