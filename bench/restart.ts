@@ -26,8 +26,8 @@ export async function restartBench(report: Report, { small }: BenchOptions): Pro
     const simulation = await simulate(stack, { onLaunch: () => undefined, onTerminate: () => undefined });
     try {
       const { client } = simulation;
-      const { create } = createClient({ apiUrl: stack.apiUrl, token: stack.token }).jobs;
-      const created = await Promise.all(Array.from({ length: jobs }, () => create({ command: ['true'] })));
+      const sdk = createClient({ apiUrl: stack.apiUrl, token: stack.token });
+      const created = await Promise.all(Array.from({ length: jobs }, () => sdk.jobs.create({ command: ['true'] })));
       const numbers = created.map(({ number }) => number);
       await Promise.all(numbers.map((number) => grow(client, number, events)));
       const took = await restart(stack, client, numbers);
