@@ -59,6 +59,11 @@ export const maxRetries = 10;
 
 /** Task records per archive page, and how many the job's state may hold before a page must be written. */
 export const taskPageSize = 500;
+/**
+ * While the object store is unavailable, records wait in the job's state, at some 170 bytes each: with this many, a job grants no more
+ * tasks, so that its state can still be carried into its next run.
+ */
+export const maxUnwrittenRecords = 4_000;
 
 /**
  * An idle agent asks again this often while its job still has tasks out elsewhere: a ninth of the lease, between these.

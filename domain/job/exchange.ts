@@ -1,7 +1,7 @@
 // One agent's exchange: results for leases. The only way work enters or leaves a job. It is synchronous, never throws on
 // what an agent says, and may be repeated, delayed or reordered by the network without harm:
 // a lease number only grows, a result counts only under its own live lease, and a repeated claim gets the same grant.
-import { maxIdleClaimMs, minIdleClaimMs } from '../limits.ts';
+import { maxIdleClaimMs, maxUnwrittenRecords, minIdleClaimMs } from '../limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
 import { handBack, mayHold, runsAlone } from './ahead.ts';
 import {
@@ -131,6 +131,7 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
   instance.lastClaim = item.claim;
   instance.recorded = [];
   requeueAbandoned(state, item, nowMs);
+  if (state.page.length >= maxUnwrittenRecords) return [];
   const own = state.leases.filter((held) => held.instance === item.instance);
   if (own.some(({ task }) => runsAlone(state, task))) return [];
   const granted: Lease[] = [];
