@@ -8,7 +8,7 @@ import { serve } from '@hono/node-server';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { requestBodyMs, requestHeadersMs } from '../domain/limits.ts';
-import { readForeign, readOrExit } from '../platform/environment.ts';
+import { readForeign, readOrExit, waitOrExit } from '../platform/environment.ts';
 import { loadKeys } from '../platform/keys.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
@@ -63,7 +63,10 @@ const served = async ({ manifest, provider }: Configured): Promise<ServedProvide
   reader: await provider.reader(),
   identity: await provider.identity(),
 });
-const providers = [await served(preferred), ...(await Promise.all(others.map(served)))] as const;
+const providers = [
+  await waitOrExit(served(preferred)),
+  ...(await waitOrExit(Promise.all(others.map(served)))),
+] as const;
 const registry = createRegistry('api', readVersion());
 const { store, deploymentId } = await openDatabase(settings, logger);
 

@@ -150,6 +150,8 @@ export const instance = z.object({
   slot: count,
   generation: count,
   address: z.string().nullable(),
+  /** For clients outside the cloud's network; null where the instance has none. */
+  publicAddress: z.string().nullable(),
   launchedAt: z.iso.datetime(),
   registeredAt: time,
   reason: reason.nullable(),

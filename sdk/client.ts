@@ -11,6 +11,7 @@ import type { PeopleApi } from './people.ts';
 import { createPeopleApi } from './people.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { resolveConnection } from './connection.ts';
+import { createResolveSources } from './own-address.ts';
 import { createRequest } from './request.ts';
 
 export type {
@@ -98,10 +99,12 @@ export interface Client extends PeopleApi {
  * All calls except those that create a token are safe to repeat; they are tried up to five times.
  */
 export function createClient(options: ConnectionOptions = {}): Client {
-  const request = createRequest(resolveConnection(options));
+  const connection = resolveConnection(options);
+  const request = createRequest(connection);
+  const resolveSources = createResolveSources(connection);
   return {
-    jobs: createJobsApi(request),
-    clusters: createClustersApi(request),
+    jobs: createJobsApi(request, resolveSources),
+    clusters: createClustersApi(request, resolveSources),
     instanceTypes: createInstanceTypesApi(request),
     ...createPeopleApi(request),
   };
@@ -122,8 +125,8 @@ export type JobOutcome = Job & { warnings: string[] };
  * `cancelled`) and the counts in `tasks`. Aborting `signal` stops the waiting, not the job.
  */
 export async function runJob(options: RunJobOptions): Promise<JobOutcome> {
-  const { apiUrl, token, fetch, signal, pollMs, onProgress, onUnreachable, onCreated, ...input } = options;
-  const client = createClient({ apiUrl, token, fetch });
+  const { apiUrl, token, addressUrl, fetch, signal, pollMs, onProgress, onUnreachable, onCreated, ...input } = options;
+  const client = createClient({ apiUrl, token, addressUrl, fetch });
   const created = await client.jobs.create(input, { ...(signal && { signal }) });
   onCreated?.({ number: created.number, warnings: created.warnings });
   const job = await client.jobs.wait(created.number, {

@@ -64,6 +64,8 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
   const body = {
     ...{ instance, bootId, address: boot.address, version: agentVersion, pid: process.pid },
     ...(boot.identity === undefined ? {} : { identity: boot.identity }),
+    ...((boot.publicAddress ?? null) === null ? {} : { publicAddress: boot.publicAddress }),
+    ...((boot.hostname ?? null) === null ? {} : { hostname: boot.hostname }),
   };
   const registerWith = async (shown: string): Promise<Reply<RegisterAnswer> | null> => {
     for (let refusals = 0; ; refusals += 1) {

@@ -60,7 +60,8 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
       runtime,
       directory: join(work, 'dask'),
       host: input.boot.address,
-      port: 0,
+      // A worker's is named to the scheduler; the scheduler's is opened by ingress rules and must be known before.
+      port: role === 'head' ? bundle.schedulerPort : 0,
       tls,
       base: daskBase(input.environment),
       env: bundle.env,

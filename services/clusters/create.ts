@@ -1,5 +1,6 @@
 // Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then a reference to them is
 // admitted. The specification holds no secret.
+import { defaultSchedulerPort } from '../../domain/cluster/ingress-rules.ts';
 import { cloudRegisterTimeoutMs, registerTimeoutMs, sealedForDays } from '../../domain/limits.ts';
 import { firstReservation } from '../../domain/quota/shares.ts';
 import { bundleKey, caKey, specKey } from '../../platform/archive-keys.ts';
@@ -40,7 +41,7 @@ export async function createCluster(
     now: new Date(deps.now()),
   });
   const ttlMs = sealedForDays * 86_400_000;
-  await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times)), { ttlMs });
+  await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times, machines)), { ttlMs });
   const withdraw = () =>
     Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]);
   await orWithdrawn(sealCa(deps.vault, refs.ca, ca, ttlMs), withdraw);
@@ -68,7 +69,15 @@ export async function createCluster(
 
 const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 
-const bundleOf = (body: CreateClusterParsed, { aliveEveryMs, unresponsiveTimeoutMs }: Times): DaskBundle => ({
+/** On a machine that clusters share, a fixed port would be free for one of them only. */
+const schedulerPortOf = ({ schedulerPort }: CreateClusterParsed, { machines }: ResolvedMachines): number =>
+  schedulerPort ?? (machines === undefined ? 0 : defaultSchedulerPort);
+
+const bundleOf = (
+  body: CreateClusterParsed,
+  { aliveEveryMs, unresponsiveTimeoutMs }: Times,
+  machines: ResolvedMachines,
+): DaskBundle => ({
   runtime: { kind: 'environment', requirements: body.requirements ?? [] },
   env: { ...body.env, ...body.secretEnv },
   workerClass: body.workerClass ?? null,
@@ -77,12 +86,13 @@ const bundleOf = (body: CreateClusterParsed, { aliveEveryMs, unresponsiveTimeout
   schedulerOptions: body.schedulerOptions,
   aliveEveryMs,
   unresponsiveTimeoutMs,
+  schedulerPort: schedulerPortOf(body, machines),
 });
 
 const specOf = (
   deps: Pick<Deps, 'now'>,
   owner: { workspace: string; user: string; admissionId: string; bundleRef: string; caRef: string },
-  { name = '', workers, privateToCreator }: CreateClusterParsed,
+  { name = '', workers, privateToCreator, useSchedulerPublicIp }: CreateClusterParsed,
   { deadManMs, ...times }: Times,
   { provider, providerQueue, instanceVcpus, machines }: ResolvedMachines,
 ): ClusterSpec => ({
@@ -99,6 +109,6 @@ const specOf = (
     registerTimeoutMs: machines === undefined ? registerTimeoutMs : cloudRegisterTimeoutMs,
     deadManMs,
     ...(machines === undefined ? {} : { machines }),
-    dask: { ...times, privateToCreator },
+    dask: { ...times, privateToCreator, useSchedulerPublicIp },
   },
 });

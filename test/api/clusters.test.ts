@@ -72,6 +72,7 @@ describe('starting a Dask cluster', () => {
       schedulerOptions: {},
       aliveEveryMs: 3_000,
       unresponsiveTimeoutMs: 1_200_000,
+      schedulerPort: 0,
     });
     const ca = JSON.parse(Buffer.from((await api.vault.open(caKey)) ?? []).toString());
     const certificate = new X509Certificate(ca.certificatePem);

@@ -25,7 +25,7 @@ export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<D
         workerClass: null,
         workerOptions: { nthreads: 1 },
       },
-      ...{ schedulerClass: null, schedulerOptions: {}, aliveEveryMs: 60_000 },
+      ...{ schedulerClass: null, schedulerOptions: {}, aliveEveryMs: 60_000, schedulerPort: 0 },
       ...bundle,
     },
     ca: await createClusterCa({ cluster: 'test', validDays: 1 }),

@@ -70,7 +70,12 @@ export const table: [prefix: string, row: Row][] = [
   ['api/settings.ts', { own: /^(platform\/environment|domain\/limits)\.ts$/, packages: /^(node|zod)$/ }],
   [
     'api/database.ts',
-    { own: /^(store\/|domain\/errors\.ts$)/, ownTypes: /^api\//, packages: /^node$/, packageTypes: /^pino$/ },
+    {
+      own: /^(store\/|domain\/errors\.ts$|platform\/deployment-home\.ts$)/,
+      ownTypes: /^api\//,
+      packages: /^node$/,
+      packageTypes: /^pino$/,
+    },
   ],
   ['api/server.ts', { own: /^(api|services|domain|schema|platform|providers)\//, packages: /./ }],
   [
