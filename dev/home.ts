@@ -18,6 +18,7 @@ export interface Home {
   lock: string;
   stackFile: string;
   configFile: string;
+  keyFile: string;
   database: string;
 }
 
@@ -35,6 +36,7 @@ export async function openHome(path: string): Promise<Home> {
     lock: join(path, 'lock'),
     stackFile: join(runDir, 'stack.json'),
     configFile: join(path, 'config.yaml'),
+    keyFile: join(path, 'keys.json'),
     database: join(path, 'temporal.db'),
   };
 }

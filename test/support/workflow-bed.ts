@@ -59,7 +59,7 @@ export async function createBed(): Promise<Bed> {
   // INDEXED_VALUE_TYPE_KEYWORD
   const searchAttributes = { RopewalkWorkspace: 2, RopewalkUser: 2, RopewalkStatus: 2 } as const;
   await env.connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
-  const token = { id: 't', sha256: '', expiresAtMs: null };
+  const token = { id: 't', secretHash: '', expiresAtMs: null };
   await store.workspaces.create({ slug: workspace, admin: { name: 'ada', token }, nowMs: Date.now() });
   const scripts: Scripts = {
     ...{ job, cluster, launch: launchAll, terminated: [], deleted: [] },
