@@ -123,7 +123,12 @@ export function createStack(options: StackOptions): Stack {
     await Promise.all([workers, run(apiServer(context))]);
     await writeUserConfig(store, apiUrl);
     await takeOverInstances(store, client);
-    info = { apiUrl, temporalAddress: temporal.address, namespace, uiUrl: uiOf(temporal, ports) };
+    info = {
+      apiUrl,
+      temporalAddress: temporal.address,
+      namespace,
+      uiUrl: config.temporal.ui ? uiOf(temporal, ports) : null,
+    };
     await publish();
     return { ...info, pids: supervisor.pids() };
   }
