@@ -40,7 +40,8 @@ export default defineConfig({
         test: {
           ...common,
           name: 'unit',
-          maxWorkers: 2,
+          // More than there are cores: half of a file's time is waiting.
+          maxWorkers: 3,
           // The files of a worker share their modules: half of the processor time was for loading them again for each file.
           isolate: false,
           include: [`test/{${unitFolders}}/**/*.test.ts`],
@@ -53,7 +54,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'clients',
-          maxWorkers: 2,
+          maxWorkers: 3,
           // Where the CLI runs in the test's process, it prints times of this zone.
           env: { TZ: 'UTC' },
           include: [`test/{${clientFolders}}/**/*.test.ts`],
@@ -75,13 +76,13 @@ export default defineConfig({
           ...realProcesses,
           name: 'integration',
           // More than there are cores: most of a file's time is waiting.
-          maxWorkers: 3,
+          maxWorkers: 4,
           include: [`test/{${realFolders}}/**/*.test.ts`],
           exclude: [...configDefaults.exclude, ...full],
         },
       },
       {
-        test: { ...realProcesses, name: 'full', maxWorkers: 2, include: full },
+        test: { ...realProcesses, name: 'full', maxWorkers: 3, include: full },
       },
       {
         test: { ...realProcesses, name: 'chaos', fileParallelism: false, include: chaos, testTimeout: 300_000 },
