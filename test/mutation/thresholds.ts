@@ -3,6 +3,12 @@
 export const thresholds: Record<string, number> = {
   // Measured: 74.1. Most survivors are in machine-options.ts, settings.ts and view.ts, which the tests of the API cover.
   'domain/job': 68,
+  // Measured: 71.7.
+  'domain/admission': 66,
+  // Measured: 89.5.
+  'domain/offers': 84,
+  // Measured: 87.3.
+  'domain/stuck': 82,
   // Measured: 91.7.
   'domain/sweep': 85,
   // Folders without an entry have not been measured.
