@@ -11,6 +11,8 @@
 // chaos, and the simulations with a random seed and 10,000 runs. test/run.ts says what else each of the two runs.
 import { configDefaults, defineConfig } from 'vitest/config';
 
+import { StacksFirst } from './test/runner/stacks-first.ts';
+
 const unitFolders =
   'bench,contracts,domain,schema,store,objects,platform,services,api,workflows,activities,tidy,mutation,runner';
 const clientFolders = 'sdk,cli';
@@ -35,6 +37,7 @@ const realProcesses = {
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: StacksFirst },
     projects: [
       {
         test: {
