@@ -1,5 +1,5 @@
-// The Temporal worker: runs the workflows, the activities that any worker can run, and, on this machine, the local
-// provider's activities on a queue of their own, so that `terminate` reaches the host that holds the process.
+// The Temporal worker: runs the workflows, the activities that any worker can run, and those of each enabled provider on the
+// queues of its places: one for this machine, so that `terminate` reaches the host that holds the process, and one a region.
 import { flushCompileCache } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -20,9 +20,8 @@ import { createSweepListActivities } from './activities/sweep-list.ts';
 import { createSweepActivities } from './activities/sweep.ts';
 import { createTaskPageActivities } from './activities/task-pages.ts';
 import { readForeign, readOrExit } from './platform/environment.ts';
-import { cloudQueue } from './domain/cloud-names.ts';
 import { RopewalkError } from './domain/errors.ts';
-import { readAwsRegions } from './providers/aws/settings-file.ts';
+import type { Owner } from './domain/owner.ts';
 import { loadKeys } from './platform/keys.ts';
 import { createLogger } from './platform/logger.ts';
 import { createRegistry as createMetricsRegistry } from './platform/metrics/registry.ts';
@@ -34,8 +33,7 @@ import { createVault } from './platform/vault/vault.ts';
 import { createReplayer } from './platform/replayer.ts';
 import { readVersion } from './platform/version.ts';
 import { readWorkerSettings, type WorkerSettings } from './platform/worker-settings.ts';
-import { createLocalProvider } from './providers/local/provider.ts';
-import type { Provider } from './providers/provider.ts';
+import { enabledProviders } from './providers/manifests.ts';
 import { createRegistry } from './providers/registry.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -46,6 +44,8 @@ import { controlQueue } from './contracts/flush.ts';
 async function main(): Promise<void> {
   const temporal = readForeign('TEMPORAL_*', () => loadClientConnectConfig());
   const settings = readOrExit(() => readWorkerSettings(process.env, 'problem' in temporal ? [temporal.problem] : []));
+  const { home, hostId } = settings;
+  const enabled = readOrExit(() => enabledProviders({ env: process.env, home, hostId }));
   const { connectionOptions, namespace = 'default' } = 'value' in temporal ? temporal.value : {};
   const logger = createLogger({ level: settings.logLevel, program: 'worker' });
   const store = await openDatabase(settings, logger);
@@ -89,21 +89,17 @@ async function main(): Promise<void> {
         logger.info({ err, cluster, instance }, 'a crashed agent could not be reported to its cluster'),
       );
   };
-  const provider = createLocalProvider({
-    home: settings.home,
+  // Loads the SDKs of configured clouds only.
+  const launching = {
+    apiUrl: settings.apiUrl,
     agentBundle: settings.agentBundle,
     nodePath: process.execPath,
-    maxInstances: settings.maxLocalInstances,
-    cores: availableParallelism(),
-    // Waiting here is better than in the workflow's back-off, which polls.
-    waitForRoomMs: 20_000,
-    environment: process.env,
-    onCrash: ({ cluster }, instance) => void suspect(cluster, instance),
-  });
+    maxLocalInstances: settings.maxLocalInstances,
+    onCrash: ({ cluster }: Owner, instance: string) => void suspect(cluster, instance),
+  };
+  const placed = (await Promise.all(enabled.map(({ provider }) => provider.providers(launching)))).flat();
 
   const vault = createVault(objects, keys);
-  // Loads the SDKs of clouds only where an account is configured.
-  const clouds = await cloudQueues(settings);
   const counts = createWorkerMetrics(numbers);
   const observed = [observeActivities(counts), ...(tracing === null ? [] : [tracing.activity])];
   const common = {
@@ -147,8 +143,8 @@ async function main(): Promise<void> {
   });
   const tokens = createTokens(keys);
   const providers = [];
-  for (const { taskQueue, own } of [{ taskQueue: `local/${settings.hostId}`, own: provider }, ...clouds]) {
-    const registry = createRegistry([own]);
+  for (const { place, provider } of placed) {
+    const registry = createRegistry([provider]);
     const activities = {
       ...createInstanceActivities({
         provider: registry,
@@ -158,7 +154,9 @@ async function main(): Promise<void> {
       }),
       ...createSweepListActivities({ provider: registry }),
     };
-    providers.push(await Worker.create({ ...common, activities, taskQueue, maxHeartbeatThrottleInterval: '2s' }));
+    providers.push(
+      await Worker.create({ ...common, activities, taskQueue: place.queue, maxHeartbeatThrottleInterval: '2s' }),
+    );
   }
   logger.info('worker running');
   // What was compiled is kept when a process ends in order, which not every worker does.
@@ -180,19 +178,7 @@ async function openDatabase({ databaseUrl, home }: WorkerSettings, logger: Logge
   }
 }
 
-/** Each region of the account with the queues that it serves: its own, and as the default one that without a region. */
-async function cloudQueues(settings: WorkerSettings): Promise<{ taskQueue: string; own: Provider }[]> {
-  if (settings.awsSettings === null) return [];
-  const { createAwsProviderFrom } = await import('./providers/aws/from-settings.ts');
-  const { regions } = readAwsRegions(settings.awsSettings);
-  return regions.flatMap((file, at) => {
-    const own = createAwsProviderFrom(file, settings);
-    const queues = [cloudQueue('aws', file.region), ...(at === 0 ? [cloudQueue('aws')] : [])];
-    return queues.map((taskQueue) => ({ taskQueue, own }));
-  });
-}
-
-/** The local queue has activities only. */
+/** The queues of providers have activities only. */
 const isByDesign = (message: string): boolean => message.startsWith('No workflows registered');
 
 const pathOf = (file: string): string => new URL(file, import.meta.url).pathname;

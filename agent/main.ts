@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 import { runAgent } from './agent.ts';
+import { cloudStart } from './clouds.ts';
 import { claimInstance, endWhenUnwanted } from './lifecycle/claim.ts';
 import { deadManExitCode } from './lifecycle/watchdog-timer.ts';
 import { sayLastWords } from './lifecycle/failure.ts';
@@ -16,9 +17,9 @@ import type { Start } from './lifecycle/start.ts';
 import { joinControlGroup, leaveControlGroup } from './processes/control-group.ts';
 import { killOrphans } from './processes/orphans.ts';
 
-// On EC2 the metadata service says which instance this is, and nobody has made its directories.
-const isOnEc2 = process.env['ROPEWALK_CLOUD'] === 'aws';
-const instanceName = isOnEc2 ? null : required('ROPEWALK_INSTANCE');
+// On a cloud the metadata service says which instance this is, and the agent makes its own directories.
+const isOnCloud = cloudStart(process.env) !== null;
+const instanceName = isOnCloud ? null : required('ROPEWALK_INSTANCE');
 const directory = required('ROPEWALK_INSTANCE_DIR');
 const logDirectory = required('ROPEWALK_LOG_DIR');
 // A service of systemd has no home, which Python's tools want.
@@ -26,8 +27,8 @@ const environment = { HOME: homedir(), ...process.env };
 const bootId = randomBytes(16).toString('hex');
 
 // Elsewhere a directory that is gone says that this instance is over.
-for (const each of isOnEc2 ? [directory, logDirectory] : []) await mkdir(each, { recursive: true, mode: 0o700 });
-// Before anything is started. An instance of EC2 needs none: nothing outlives the machine.
+for (const each of isOnCloud ? [directory, logDirectory] : []) await mkdir(each, { recursive: true, mode: 0o700 });
+// Before anything is started. A VM needs none: nothing outlives it.
 const controlGroup = instanceName === null ? null : joinControlGroup(instanceName);
 if (!(await claimInstance(directory, bootId, controlGroup))) {
   leaveControlGroup(controlGroup);
@@ -65,7 +66,7 @@ try {
   exitCode = 1;
   log.write(`The agent failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   // It has told nobody of itself yet, so the next one, which systemd starts, may be this instance.
-  if (isOnEc2 && started === null) await rm(join(directory, 'claim.json'), { force: true });
+  if (isOnCloud && started === null) await rm(join(directory, 'claim.json'), { force: true });
 }
 await log.close();
 await started?.flush();

@@ -2,16 +2,13 @@
 // gets SIGTERM. It starts while Temporal is unavailable: that connection is made when it is first needed. It does not start
 // without its database.
 import { access, constants, readFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 import { serve } from '@hono/node-server';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { requestBodyMs, requestHeadersMs } from '../domain/limits.ts';
-import { loadIdentityKeys, type IdentityKeys } from '../platform/aws-identity.ts';
 import { readForeign, readOrExit } from '../platform/environment.ts';
-import { readAwsRegions } from '../providers/aws/settings-file.ts';
 import { loadKeys } from '../platform/keys.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
@@ -22,7 +19,7 @@ import { rememberInstanceTokens } from '../platform/remembered-tokens.ts';
 import { createTokens } from '../platform/tokens.ts';
 import { createVault } from '../platform/vault/vault.ts';
 import { readVersion } from '../platform/version.ts';
-import { readLogs } from '../providers/local/logs.ts';
+import { enabledProviders, type Configured } from '../providers/manifests.ts';
 import { createApp } from './app.ts';
 import { limitConnections, serverOptions } from './connections.ts';
 import { createDrain } from './drain.ts';
@@ -33,12 +30,14 @@ import { publishProgram } from '../services/agents/program.ts';
 import { isStillGood } from '../services/auth/verify-token.ts';
 import { createDeps } from '../services/context.ts';
 import { runDeferredWork } from '../services/deferred-work.ts';
-import { createProviderLogs } from '../services/provider-logs.ts';
+import type { ServedProvider } from '../services/providers.ts';
 import { createTemporalPort, temporalClientOptions } from '../services/temporal-port.ts';
 import { openDatabase } from './database.ts';
 
 const temporal = readForeign('TEMPORAL_*', () => loadClientConnectConfig());
 const settings = readOrExit(() => readSettings(process.env, 'problem' in temporal ? [temporal.problem] : []));
+const { home, hostId } = settings;
+const [preferred, ...others] = readOrExit(() => enabledProviders({ env: process.env, home, hostId }));
 const { connectionOptions, namespace } = 'value' in temporal ? temporal.value : {};
 const logger = createLogger({ level: settings.logLevel, program: 'api' });
 const keyFile = join(settings.home, 'keys.json');
@@ -48,8 +47,6 @@ if (settings.agentBundle !== null) {
   const sha256 = await publishProgram(objects, await readFile(settings.agentBundle));
   logger.info({ sha256 }, 'the agent is there to be downloaded');
 }
-const identityKeys: IdentityKeys =
-  settings.identityKeys === null ? new Map() : await loadIdentityKeys(settings.identityKeys);
 const tracing =
   settings.otlpEndpoint === null ? null : (await import('../platform/tracing/client-tracing.ts')).startClientTracing();
 const connection = Connection.lazy(connectionOptions);
@@ -60,14 +57,12 @@ const client = new Client({
   ...(tracing === null ? {} : { interceptors: { workflow: tracing.workflow } }),
 });
 const stopping = new AbortController();
-// Heavy, and of use to those alone who have an account.
-const aws =
-  settings.awsSettings === null
-    ? null
-    : (await import('../providers/aws/region-readers.ts')).createAwsRegions(
-        readAwsRegions(settings.awsSettings),
-        Date.now,
-      );
+const served = async ({ manifest, provider }: Configured): Promise<ServedProvider> => ({
+  manifest,
+  reader: await provider.reader(),
+  identity: await provider.identity(),
+});
+const providers = [await served(preferred), ...(await Promise.all(others.map(served)))] as const;
 const registry = createRegistry('api', readVersion());
 const { store, deploymentId } = await openDatabase(settings, logger);
 
@@ -82,17 +77,11 @@ const deps = createDeps({
   logger,
   now: Date.now,
   publicUrl: settings.publicUrl,
-  logs: createProviderLogs({
-    local: (query) => readLogs(settings.home, query),
-    aws: aws === null ? null : (query) => aws.readingOf(query.region).logs(query),
-  }),
-  ...(aws === null ? {} : { clouds: { preferred: settings.provider, aws: aws.aws, regions: aws.regions } }),
-  local: { hostId: settings.hostId, cores: availableParallelism() },
+  providers,
   stopping: stopping.signal,
   metrics: createApiMetrics(registry),
   quotas: settings.quotas,
   trustedProxies: settings.trustedProxies,
-  identityKeys,
   readKeys: () => access(keyFile, constants.R_OK),
   ...(tracing === null ? {} : { trace: tracing.request }),
 });

@@ -27,16 +27,12 @@ export interface Settings {
   port: number;
   publicUrl: string;
   hostId: string;
-  /** Which provider serves a request that names none. */
-  provider: 'local' | 'aws';
-  /** Path of the AWS settings; null: there is no AWS account. */
-  awsSettings: string | null;
   logLevel: string;
   /** Where `/metrics` is served; null: nowhere. */
   metrics: { host: string; port: number } | null;
   /** How long open requests may take when the process is told to end. */
   drainMs: number;
-  /** What one token may ask. */
+  /** What one user may ask. */
   quotas: { requestsPerSecond: number; requestBurst: number; openStreams: number };
   maxConnections: number;
   /** Proxies before the API that write X-Forwarded-For. */
@@ -45,8 +41,6 @@ export interface Settings {
   otlpEndpoint: string | null;
   /** The agent that instances of a cloud download; null: none is published. */
   agentBundle: string | null;
-  /** File of the keys by which AWS signs identity documents; null: no instance of EC2 is known. */
-  identityKeys: string | null;
 }
 
 /** `also`: what the caller has found wrong itself, for the same message. */
@@ -65,8 +59,6 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     port: values.ROPEWALK_PORT,
     publicUrl: values.ROPEWALK_PUBLIC_URL ?? `http://127.0.0.1:${values.ROPEWALK_PORT}`,
     hostId: values.ROPEWALK_HOST_ID,
-    provider: values.ROPEWALK_PROVIDER,
-    awsSettings: values.ROPEWALK_AWS_SETTINGS ?? null,
     logLevel: values.ROPEWALK_LOG_LEVEL,
     metrics: parseListenAddress(values.ROPEWALK_METRICS_ADDRESS ?? ''),
     drainMs: values.ROPEWALK_DRAIN_SECONDS * 1_000,
@@ -79,7 +71,6 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     trustedProxies: values.ROPEWALK_TRUSTED_PROXIES,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     agentBundle: values.ROPEWALK_AGENT_BUNDLE ?? null,
-    identityKeys: values.ROPEWALK_AWS_IDENTITY_KEYS ?? null,
   };
 }
 
@@ -108,8 +99,6 @@ const environment = z.object({
   ROPEWALK_HOST_ID: z
     .string('must be set')
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, "_" and "-", at most 64'),
-  ROPEWALK_PROVIDER: z.enum(['local', 'aws'], 'must be local or aws').default('local'),
-  ROPEWALK_AWS_SETTINGS: z.string().min(1).optional(),
   ROPEWALK_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a level of the log')
     .default('info'),
@@ -133,7 +122,6 @@ const environment = z.object({
     .default(0),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   ROPEWALK_AGENT_BUNDLE: file.optional(),
-  ROPEWALK_AWS_IDENTITY_KEYS: file.optional(),
 });
 
 const examples = {
@@ -142,8 +130,6 @@ const examples = {
   ROPEWALK_PORT: '7300',
   ROPEWALK_PUBLIC_URL: 'https://ropewalk.example.com',
   ROPEWALK_HOST_ID: 'host_1',
-  ROPEWALK_PROVIDER: 'aws',
-  ROPEWALK_AWS_SETTINGS: '/etc/ropewalk/aws.json',
   ROPEWALK_LOG_LEVEL: 'info',
   ROPEWALK_METRICS_ADDRESS: '127.0.0.1:9464',
   ROPEWALK_DRAIN_SECONDS: '10',
@@ -153,7 +139,6 @@ const examples = {
   ROPEWALK_TRUSTED_PROXIES: '1',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
   ROPEWALK_AGENT_BUNDLE: 'dist/agent.mjs',
-  ROPEWALK_AWS_IDENTITY_KEYS: '/etc/ropewalk/aws-identity.json',
 };
 
 /** Links in answers, and what agents dial, would lead to the wrong machine. */

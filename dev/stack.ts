@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 
 import { Client, type Connection } from '@temporalio/client';
 
-import { configuredPlaces } from '../ops/clouds.ts';
+import { enabledProviders } from '../providers/manifests.ts';
 import { openDatabase } from '../ops/database.ts';
 import { writeJson } from '../ops/files.ts';
 import { loadHost } from '../ops/host.ts';
@@ -93,15 +93,26 @@ export function createStack(options: StackOptions): Stack {
     const plain = plainEnv(env, home.path);
     if (temporal.isEmbedded) await startTemporal(ports, plain, connection);
     else await requireExternal(temporal, connection);
-    const clouds = configuredPlaces(config.worker.env);
+    const providers = enabledProviders({ env: config.worker.env, home: home.path, hostId: host.hostId }, true);
     const settings = prepareSettings(config);
     const wasClaimed = (await namespaceOwner(client)) !== null;
-    await prepareTemporal({ connection, client, namespace, host, home: home.path, clouds, settings });
+    await prepareTemporal({ connection, client, namespace, host, home: home.path, providers, settings });
 
     const apiUrl = `http://127.0.0.1:${ports.api}`;
     const pidOf = (name: string): number | undefined => supervisor.pids()[name];
     const bundles = await building;
-    const context = { config, host, temporal, client, plain, apiUrl, port: ports.api, bundles, pidOf };
+    const enabled = providers.map(({ manifest }) => manifest.name).join(',');
+    const context = {
+      config,
+      host,
+      temporal,
+      client,
+      plain: { ...plain, ROPEWALK_PROVIDERS: enabled },
+      apiUrl,
+      port: ports.api,
+      bundles,
+      pidOf,
+    };
     const workers = Promise.all(temporalWorkers(context).map(run));
     if (database.isNew && wasClaimed) {
       // Before the API gives out numbers that workflows of an earlier database have.

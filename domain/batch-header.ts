@@ -25,12 +25,16 @@ export interface BatchHeader {
 
 /** Header lines further down are not read: there they are more likely data than instructions. */
 export const maxHeaderLine = 100;
+/** A problem is reported for header lines down to this one. */
+const maxSearchedLine = 1_000;
+/** Nothing after so many bytes of a script is searched: its caller decodes no more. */
+export const maxHeaderBytes = 64 * 1024;
 
 /** Reads the header of a script. Never throws: any text is a script. */
 export function parseBatchHeader(text: string): BatchHeader {
   const options: HeaderOption[] = [];
   const problems: HeaderProblem[] = [];
-  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/, maxSearchedLine);
   for (const [index, content] of lines.entries()) {
     const header = headerLine.exec(content);
     if (header === null) continue;
@@ -49,9 +53,10 @@ export function parseBatchHeader(text: string): BatchHeader {
   return { options, problems };
 }
 
+// `[^]*` takes the rest of any line at once; `.*` stops at U+2028, and then takes quadratic time to fail.
 // The marker is upper case on purpose: "# Coiled is what we used before" is prose. The comment must be the whole line.
-const headerLine = /^\s*(?:#+|\/\/)\s*(ROPEWALK|COILED)(?![A-Za-z0-9_])[ \t]*:?(.*)$/;
-const optionText = /^(-[A-Za-z]|(?:--)?[A-Za-z][A-Za-z0-9_-]*)(?:\s*=\s*(?=\S)|\s+|=?$)(.*)$/;
+const headerLine = /^\s*(?:#+|\/\/)\s*(ROPEWALK|COILED)(?![A-Za-z0-9_])[ \t]*:?([^]*)$/;
+const optionText = /^(-[A-Za-z]|(?:--)?[A-Za-z][A-Za-z0-9_-]*)(?:\s*=\s*(?=\S)|\s+|=?$)([^]*)$/;
 
 const aliases = new Map([
   ['n-tasks', 'ntasks'],

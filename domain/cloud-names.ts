@@ -14,10 +14,5 @@ export const logRetentionDays = 30;
 /** How EC2 names its instances. */
 export const ec2InstanceId = /^i-[0-9a-f]{8,17}$/;
 
-/**
- * Task queue of a cloud's activities, which any Temporal worker with access to the account can run. Where several regions are
- * configured each has its own; the queue without a region is that of the only one, and of the default one for what was
- * launched while it was the only one.
- */
-export const cloudQueue = (provider: string, region?: string): string =>
-  region === undefined ? `provider/${provider}` : `provider/${provider}/${region}`;
+/** Task queue of the activities of a cloud's region, which any Temporal worker with access to the account can run. */
+export const cloudQueue = (provider: string, region: string): string => `provider/${provider}/${region}`;

@@ -1,8 +1,7 @@
 // `ropewalk destroy --by-tag`: the emergency stop. Terminates every instance and every cloud resource with a deployment's tag,
 // through the providers alone: it uses no database, no Temporal, no API and no Temporal worker.
 import { RopewalkError } from '../domain/errors.ts';
-import { createLocalProvider } from '../providers/local/provider.ts';
-import { cloudsToEnd } from './clouds.ts';
+import { type Configured, configuredProviders } from '../providers/manifests.ts';
 import { type Ended, endAll, type Found, listAll, type Where } from './end-all.ts';
 import { findHost } from './host.ts';
 import { plural } from './plural.ts';
@@ -27,7 +26,10 @@ export interface DestroyOptions {
 export async function runDestroy(options: DestroyOptions, said: Said): Promise<number> {
   return reporting(said, async () => {
     const deploymentId = await deploymentOf(options);
-    const places = [localPlace(options.home), ...(await cloudsToEnd(options.env))];
+    const { env, home } = options;
+    // Also those that are disabled now: instances of an earlier time may exist there.
+    const configured = configuredProviders({ env, home, hostId: (await findHost(home))?.hostId ?? '' });
+    const places = (await Promise.all(configured.map(placesOf))).flat();
     const found = await Promise.all(places.map((place) => listAll(place, deploymentId)));
     const isTable = options.format === 'table';
     if (isTable) printFound(deploymentId, found, said);
@@ -56,11 +58,15 @@ async function deploymentOf({ home, deployment }: DestroyOptions): Promise<strin
   });
 }
 
-/** Nothing is launched here. */
-const localPlace = (home: string): Where => ({
-  where: 'this machine',
-  provider: createLocalProvider({ home, agentBundle: '', nodePath: process.execPath, maxInstances: 0, cores: 1 }),
-});
+async function placesOf({ manifest, provider }: Configured): Promise<Where[]> {
+  const betweenListsMs = manifest.kind === 'host' ? 200 : 2_000;
+  const placed = await provider.terminators();
+  return placed.map(({ place, provider: terminator }) => ({
+    where: place.region ?? manifest.title,
+    provider: terminator,
+    betweenListsMs,
+  }));
+}
 
 function printFound(deploymentId: string, found: Found[], said: Said): void {
   said.out(`deployment ${deploymentId}: ${counted(found)}`);

@@ -9,6 +9,8 @@ import type { Belonging, ObservedInstance, Provider } from '../providers/provide
 export interface Where {
   where: string;
   provider: Provider;
+  /** A cloud shows new instances late: two lists of it are this far apart. */
+  betweenListsMs: number;
 }
 
 export interface Found extends Where {
@@ -26,8 +28,9 @@ export interface Ended extends Where {
 }
 
 /** Never rejects: a cloud that does not answer must not keep instances elsewhere alive. */
-export async function listAll({ where, provider }: Where, deploymentId: string): Promise<Found> {
-  const found: Found = { where, provider, instances: [], belongings: [], problem: null };
+export async function listAll(place: Where, deploymentId: string): Promise<Found> {
+  const { provider } = place;
+  const found: Found = { ...place, instances: [], belongings: [], problem: null };
   try {
     found.instances = await provider.list(deploymentId);
     found.belongings = await provider.listBelongings(deploymentId);
@@ -38,13 +41,14 @@ export async function listAll({ where, provider }: Where, deploymentId: string):
 }
 
 /** Never rejects. Instances first: a cloud lists their volumes as unused only when they are gone. */
-export async function endAll({ where, provider }: Where, deploymentId: string, signal: AbortSignal): Promise<Ended> {
+export async function endAll(place: Where, deploymentId: string, signal: AbortSignal): Promise<Ended> {
+  const { provider } = place;
   const terminated = new Set<string>();
   const removed = new Set<string>();
   let problem: string | null = null;
   try {
     // Two empty lists in a row: an instance may have been starting during the first one.
-    for (let emptyLists = 0; emptyLists < 2; await sleep(betweenListsMs(provider), undefined, { signal })) {
+    for (let emptyLists = 0; emptyLists < 2; await sleep(place.betweenListsMs, undefined, { signal })) {
       const instances = await provider.list(deploymentId);
       await ofEachOwner(instances, terminated, ({ owner, ids }) => provider.terminate(owner, ids, signal));
       const belongings = await provider.listBelongings(deploymentId);
@@ -54,9 +58,9 @@ export async function endAll({ where, provider }: Where, deploymentId: string, s
   } catch (error) {
     problem = signal.aborted ? 'they still existed when the time limit was reached' : textOf(error);
   }
-  const left = problem === null ? null : await listAll({ where, provider }, deploymentId);
+  const left = problem === null ? null : await listAll(place, deploymentId);
   const remaining = [...(left?.instances ?? []), ...(left?.belongings ?? [])].map(({ id }) => id);
-  return { where, provider, terminated: [...terminated], removed: [...removed], remaining, problem };
+  return { ...place, terminated: [...terminated], removed: [...removed], remaining, problem };
 }
 
 /** A group that fails does not stop the others; when every group fails, the first reason is thrown. */
@@ -75,8 +79,5 @@ async function ofEachOwner(
   const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
   if (failures.length > 0 && failures.length === groups.length) throw failures[0]?.reason;
 }
-
-/** A cloud shows new instances late. */
-const betweenListsMs = ({ name }: Provider): number => (name === 'local' ? 200 : 2_000);
 
 const textOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));

@@ -23,7 +23,4 @@ export async function findHost(home: string): Promise<Host | null> {
   return readJson(hostPath(home), hostFile);
 }
 
-/** The queue of the local provider's activities on this host. */
-export const localQueue = (host: Host): string => `local/${host.hostId}`;
-
 const hostPath = (home: string): string => join(home, 'host.json');

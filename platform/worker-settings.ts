@@ -15,8 +15,6 @@ export interface WorkerSettings {
   /** null: the workflows are bundled from their sources. */
   workflowBundle: string | null;
   maxLocalInstances: number;
-  /** Path of the AWS settings; null: there is no AWS account. */
-  awsSettings: string | null;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   /** Where `/metrics` and `/healthz` are served; null: nowhere. */
   metrics: { host: string; port: number } | null;
@@ -37,7 +35,6 @@ export function readWorkerSettings(env: Environment, also: EnvironmentProblem[] 
     agentBundle: values.ROPEWALK_AGENT_BUNDLE,
     workflowBundle: values.ROPEWALK_WORKFLOW_BUNDLE ?? null,
     maxLocalInstances: values.ROPEWALK_MAX_LOCAL_INSTANCES,
-    awsSettings: values.ROPEWALK_AWS_SETTINGS ?? null,
     logLevel: values.ROPEWALK_LOG_LEVEL,
     metrics: parseListenAddress(values.ROPEWALK_METRICS_ADDRESS ?? ''),
     drainMs: values.ROPEWALK_DRAIN_SECONDS * 1_000,
@@ -62,7 +59,6 @@ const environment = z.object({
     .int('must be a whole number')
     .min(1, 'must be at least 1')
     .default(32),
-  ROPEWALK_AWS_SETTINGS: file.optional(),
   ROPEWALK_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error'], 'must be debug, info, warn or error').default('info'),
   ROPEWALK_METRICS_ADDRESS: z
     .string()
@@ -84,7 +80,6 @@ const examples = {
   ROPEWALK_AGENT_BUNDLE: 'dist/agent.mjs',
   ROPEWALK_WORKFLOW_BUNDLE: 'dist/workflows.cjs',
   ROPEWALK_MAX_LOCAL_INSTANCES: '32',
-  ROPEWALK_AWS_SETTINGS: '/etc/ropewalk/aws.json',
   ROPEWALK_LOG_LEVEL: 'info',
   ROPEWALK_METRICS_ADDRESS: '127.0.0.1:9465',
   ROPEWALK_DRAIN_SECONDS: '3',

@@ -1,5 +1,5 @@
-// What a cloud is to the rest of the house. Each provider passes providers/contract.ts; each method below is a promise
-// that the suite checks. Ids, tags and tokens come from the caller; a provider keeps no state that a crash could lose.
+// The contract of a provider. Every provider passes the suite test/providers/contract.ts, which checks each promise below. Ids,
+// tags and tokens come from the caller; a provider keeps no state that a crash could lose.
 import type { Doors } from '../domain/cluster/doors.ts';
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
 import type { Belonging } from '../domain/belonging.ts';
@@ -11,15 +11,15 @@ export interface OfferQuery {
 }
 
 /**
- * Which instances of one role will do, decided and recorded before the call: a launch that is repeated must ask for the
- * very same, or the cloud would give others.
+ * The acceptable instances of one role, decided and recorded before the call: a repeated launch must ask for the same, or the
+ * cloud would launch others.
  */
 export interface Placement {
-  /** Instance types, the most wanted first; the cloud is asked for all of them at once. */
+  /** Instance types in order of preference; the cloud is asked for all of them at once. */
   types: string[];
   architecture: Architecture;
   market: Market;
-  /** Zones that will do; every zone of the network when empty. */
+  /** Acceptable zones; every zone of the network when empty. */
   zones: string[];
   diskGib: number;
 }
@@ -29,11 +29,11 @@ export interface LaunchRequest {
   clusterName: string;
   /** The same token always means the same instances, also from another process, also after a crash. */
   token: string;
-  /** One entry per instance wanted. */
+  /** One entry for each instance. */
   slots: { slot: number; generation: number; role: InstanceRole }[];
-  /** For clouds, which have a choice. With `oneZone` all instances of the launch are in the same zone. */
+  /** For clouds only. With `oneZone` all instances of the launch are in the same zone. */
   placement?: { head: Placement; worker: Placement; oneZone: boolean; doors?: Doors };
-  /** Where agents find the API, and the credential with which they register: a secret. */
+  /** The address of the API for agents, and the credential with which they register: a secret. */
   apiUrl: string;
   launchToken: string;
 }
@@ -47,7 +47,7 @@ export interface LaunchedInstance {
 
 export interface LaunchOutcome {
   launched: LaunchedInstance[];
-  /** Partial success is normal: launched.length plus the failures' counts is what was asked. */
+  /** Partial success is normal: `launched.length` plus the failures' counts is the number of requested instances. */
   failures: LaunchFailure[];
 }
 
@@ -62,13 +62,13 @@ export interface ObservedInstance {
 
 export interface LogQuery {
   owner: Pick<Owner, 'workspace' | 'cluster'>;
-  /** Of a cloud; the default one when absent. */
+  /** Default: the cloud's default region. */
   region?: string;
-  /** Array ids of tasks; all when absent. */
+  /** Array ids of tasks. Default: all. */
   tasks?: number[];
   instance?: string;
   sinceMs?: number;
-  /** Keep going as lines appear, until the signal aborts. */
+  /** Continues with new lines until the signal aborts. */
   follow?: boolean;
   signal?: AbortSignal;
 }
@@ -76,7 +76,7 @@ export interface LogQuery {
 export interface LogLine {
   atMs: number;
   instance: string;
-  /** Array id of the task that printed it, or null for the agent's own lines. */
+  /** Array id of the task that printed it; null for lines of the agent and of Dask. */
   task: number | null;
   attempt: number | null;
   stream: 'stdout' | 'stderr' | 'agent';
@@ -85,30 +85,27 @@ export interface LogLine {
 
 export interface Provider {
   readonly name: string;
-  /** What can be launched, with prices. Pure reading. */
+  /** Everything that can be launched, with prices. Changes nothing. */
   offers(query: OfferQuery): Promise<Offer[]>;
-  /** Idempotent by token. Rejects only when nothing is known of the outcome; the caller then repeats the same token. */
+  /** Idempotent by token. Rejects only when the outcome is unknown; the caller then repeats it with the same token. */
   launch(request: LaunchRequest): Promise<LaunchOutcome>;
   /** Every instance tagged with this owner that is not gone, and those of `ids` with their true state. */
   describe(owner: Owner, ids: string[]): Promise<ObservedInstance[]>;
-  /**
-   * Every instance tagged with this deployment that is not gone, whoever in it owns it. Never one of another deployment,
-   * and never one without tags.
-   */
+  /** Every instance tagged with this deployment that is not gone. Never an instance of another deployment or without tags. */
   list(deploymentId: string): Promise<ObservedInstance[]>;
-  /** Idempotent, tolerates unknown ids. Resolves when every instance of `ids`, with all it started, is gone. */
+  /** Idempotent; unknown ids are no error. Resolves when every instance of `ids`, and everything it started, is gone. */
   terminate(owner: Owner, ids: string[], signal: AbortSignal): Promise<void>;
   /**
-   * What else carries this deployment's tags and is attached to nothing: a volume of an instance that is not gone is not
-   * listed. Never anything of another deployment, and never anything without tags.
+   * Other cloud resources with this deployment's tags that nothing uses: a volume of an instance that is not gone is not
+   * listed. Never a resource of another deployment or without tags.
    */
   listBelongings(deploymentId: string): Promise<Belonging[]>;
   /**
-   * Idempotent, tolerates unknown ids; another owner's are never touched. Resolves when none of `ids` is there any more, and
-   * rejects when something still uses one of them.
+   * Idempotent; unknown ids are no error, and another owner's resources are never touched. Resolves when none of `ids` exists
+   * any more; rejects when one of them is still in use.
    */
   removeBelongings(owner: Owner, ids: string[], signal: AbortSignal): Promise<void>;
-  /** Nothing more is launched for this owner, and all its instances are gone: what was made for it as a whole goes too. */
+  /** Deletes what was created for the owner as a whole, when all its instances are gone and nothing more is launched for it. */
   release?(owner: Owner, signal: AbortSignal): Promise<void>;
   /** Lines in time order per instance. */
   logs(query: LogQuery): AsyncIterable<LogLine>;

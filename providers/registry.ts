@@ -1,8 +1,8 @@
-// Finds a provider by the name that specifications carry. The composition root decides which ones there are.
+// Finds a provider by the name in a specification. The composition root decides which providers exist.
 import { RopewalkError } from '../domain/errors.ts';
 import type { Provider } from './provider.ts';
 
-/** Returns a look-up by name that throws VALIDATION for a provider this process was not given. */
+/** Returns a lookup by name that throws VALIDATION for a provider that this process was not given. */
 export function createRegistry(providers: readonly Provider[]): (name: string) => Provider {
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
   return (name) => {
@@ -11,7 +11,7 @@ export function createRegistry(providers: readonly Provider[]): (name: string) =
     const known = [...byName.keys()].join(', ');
     throw new RopewalkError({
       code: 'VALIDATION',
-      message: `There is no provider "${name}" here: this Temporal worker was started with ${known === '' ? 'none' : known}.`,
+      message: `This Temporal worker has no provider "${name}": it was started with ${known === '' ? 'none' : known}.`,
       field: 'provider',
       hint: known === '' ? 'Give the worker a provider in its composition root.' : `Use one of: ${known}.`,
     });

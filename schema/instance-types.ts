@@ -1,12 +1,12 @@
 // What can be launched, over HTTP: GET /v1/instance-types.
 import { z } from 'zod';
 
-import { regionInput } from './machines.ts';
+import { providerName, regionInput } from './machines.ts';
 
 const number = z.string().regex(/^\d{1,6}$/, 'a whole number');
 
 export const instanceTypesQuery = z.object({
-  provider: z.enum(['local', 'aws']).optional(),
+  provider: providerName.optional(),
   /** vCPUs, at least and at most. */
   minCpu: number.optional(),
   maxCpu: number.optional(),
@@ -25,7 +25,7 @@ export type InstanceTypesQuery = z.infer<typeof instanceTypesQuery>;
 
 export const instanceType = z.object({
   type: z.string(),
-  provider: z.enum(['local', 'aws']),
+  provider: z.string(),
   vcpus: z.number().int(),
   memoryBytes: z.number(),
   architecture: z.enum(['x86_64', 'arm64']),

@@ -10,6 +10,9 @@ const memory = z.union([z.string().max(50), z.tuple([z.string().max(50), z.strin
 const types = z.array(typeName).min(1).max(50);
 const gpu = z.union([z.boolean(), z.number().int().min(0)]);
 
+/** Which names are enabled, the API says. */
+export const providerName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'is not the name of a provider, e.g. aws');
+
 export const regionInput = z
   .string()
   .regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'is not the name of a region, e.g. us-west-2');
@@ -17,10 +20,10 @@ export const regionInput = z
 /** Read by domain/cluster/doors.ts. */
 const source = z.string().min(1).max(50);
 
-/** Where and on what it runs; on the local provider all but `provider` is without effect. */
+/** Where and on what it runs; where the provider is one machine, all but `provider` is without effect. */
 const placeInput = {
   /** The provider that this control plane prefers unless given. */
-  provider: z.enum(['local', 'aws']).optional(),
+  provider: providerName.optional(),
   arm: z.boolean().optional(),
   /** E.g. `us-west-2`; the default region of the configuration unless given. */
   region: regionInput.optional(),

@@ -26,7 +26,7 @@ export const plannedRole = z.object({
 export type PlannedRole = z.infer<typeof plannedRole>;
 
 export const plan = z.object({
-  provider: z.enum(['local', 'aws']),
+  provider: z.string(),
   /** Null where there is only one, or none. */
   region: z.string().nullable(),
   /** Where it may run: all of it in one of these zones, unless `allowCrossZone`. */

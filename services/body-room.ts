@@ -2,6 +2,7 @@
 // stored. A request that finds no room waits in line, unread, and is refused when that takes too long. Each caller has a share
 // of the room, and all callers of a workspace have one together, so that a slow or greedy caller does not keep others out.
 import { RopewalkError } from '../domain/errors.ts';
+import type { QuotaCaller } from './quotas.ts';
 
 export interface BodyRoomLimits {
   /** Of all bodies together. */
@@ -15,15 +16,9 @@ export interface BodyRoomLimits {
   waitMs: number;
 }
 
-export interface BodyCaller {
-  workspace: string;
-  /** Within the workspace: a user, or a cluster for its agents. */
-  caller: string;
-}
-
 export interface BodyRoom {
   /** Resolves, in order of arrival, with a function that gives the room back, once; throws TOO_BUSY after `waitMs`. */
-  enter(who: BodyCaller, bytes: number, signal?: AbortSignal): Promise<() => void>;
+  enter(who: QuotaCaller, bytes: number, signal?: AbortSignal): Promise<() => void>;
 }
 
 export function createBodyRoom(limits: BodyRoomLimits): BodyRoom {
@@ -31,18 +26,18 @@ export function createBodyRoom(limits: BodyRoomLimits): BodyRoom {
   const held = new Map<string, number>();
   const line = new Set<Waiter>();
   let all = 0;
-  const sharesOf = ({ workspace, caller }: BodyCaller) => [
-    { key: workspace, maxBytes: workspaceBytes },
-    { key: `${workspace}/${caller}`, maxBytes: callerBytes },
+  const sharesOf = ({ workspace, id }: QuotaCaller) => [
+    { key: `workspace/${workspace}`, maxBytes: workspaceBytes },
+    { key: `caller/${id}`, maxBytes: callerBytes },
   ];
   // Without any, a caller may have one, however large it is: what one body may have is limited elsewhere.
-  const hasItsShare = (who: BodyCaller, bytes: number): boolean =>
+  const hasItsShare = (who: QuotaCaller, bytes: number): boolean =>
     sharesOf(who).some(({ key, maxBytes }) => {
       const own = held.get(key) ?? 0;
       return own > 0 && own + bytes > maxBytes;
     });
   const isFull = (bytes: number): boolean => all > 0 && all + bytes > totalBytes;
-  const change = (who: BodyCaller, bytes: number): void => {
+  const change = (who: QuotaCaller, bytes: number): void => {
     all += bytes;
     for (const { key } of sharesOf(who)) {
       const now = (held.get(key) ?? 0) + bytes;
@@ -50,7 +45,7 @@ export function createBodyRoom(limits: BodyRoomLimits): BodyRoom {
       else held.delete(key);
     }
   };
-  const take = (who: BodyCaller, bytes: number): (() => void) => {
+  const take = (who: QuotaCaller, bytes: number): (() => void) => {
     change(who, bytes);
     let isHeld = true;
     return () => {
@@ -68,7 +63,7 @@ export function createBodyRoom(limits: BodyRoomLimits): BodyRoom {
       enter(take(who, bytes));
     }
   };
-  const waitingOf = (workspace: string): number => {
+  const waitingOf = (workspace: string | null): number => {
     let count = 0;
     for (const { who } of line) if (who.workspace === workspace) count += 1;
     return count;
@@ -107,7 +102,7 @@ export function createBodyRoom(limits: BodyRoomLimits): BodyRoom {
 }
 
 interface Waiter {
-  who: BodyCaller;
+  who: QuotaCaller;
   bytes: number;
   enter: (giveBack: () => void) => void;
 }

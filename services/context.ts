@@ -7,6 +7,8 @@ import {
   bodyRoomBytes,
   bodyRoomShares,
   bodyRoomWaitMs,
+  defaultBodyBytesBurst,
+  defaultBodyBytesPerSecond,
   defaultOpenStreams,
   defaultRequestBurst,
   defaultRequestsPerSecond,
@@ -14,14 +16,12 @@ import {
 } from '../domain/limits.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../domain/job/protocol.ts';
 import type { Role, Scope } from '../domain/people/state.ts';
-import type { IdentityKeys } from '../platform/aws-identity.ts';
 import type { Keys } from '../platform/keys.ts';
 import { noMetrics, type ApiMetrics, type UpdateKind } from '../platform/metrics/api-metrics.ts';
 import type { Objects } from '../platform/objects/objects.ts';
 import type { InstanceClaims, LaunchClaims, Tokens } from '../platform/tokens.ts';
 import type { RequestTracer } from '../platform/tracing/request-span.ts';
 import type { Vault } from '../platform/vault/vault.ts';
-import type { LogLine, LogQuery } from '../providers/provider.ts';
 import { clusterMessages, type ReportAnswer, type ReportItem } from '../contracts/cluster.ts';
 import { jobMessages } from '../contracts/job.ts';
 import type { Store } from '../store/store.ts';
@@ -38,7 +38,7 @@ import { createLoginRates, type LoginRates } from './login/rates.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
 import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
-import type { Clouds } from './machines.ts';
+import type { Providers } from './providers.ts';
 import { withQuickOutages } from './quick-outages.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { createViews, type Views } from './views.ts';
@@ -58,16 +58,9 @@ export interface Ports {
   now: () => number;
   /** Where people reach this API: for links. */
   publicUrl: string;
-  /** A provider's logs. */
-  logs: (provider: string, query: LogQuery) => AsyncIterable<LogLine>;
-  /** Default: this machine alone. */
-  clouds?: Clouds;
-  /** This machine, for the local provider. */
-  local: { hostId: string; cores: number };
+  providers: Providers;
   /** Aborts when the process ends: open streams are cut, and their readers come back to another replica. */
   stopping: AbortSignal;
-  /** By which instances of EC2 are known. Default: none are. */
-  identityKeys?: IdentityKeys;
   /** Default: nothing is counted. */
   metrics?: ApiMetrics;
   /** Default: tracing is off. */
@@ -83,8 +76,6 @@ export interface Ports {
 export interface Deps extends Omit<Ports, 'quotas'> {
   quotas: Quotas;
   bodyRoom: BodyRoom;
-  clouds: Clouds;
-  identityKeys: IdentityKeys;
   programs: Programs;
   metrics: ApiMetrics;
   readiness: () => Promise<Readiness>;
@@ -135,7 +126,6 @@ export function createDeps(ports: Ports): Deps {
   });
   return {
     ...known,
-    clouds: ports.clouds ?? { preferred: 'local', aws: null },
     quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, ports.now),
     bodyRoom: createBodyRoom({
       totalBytes: bodyRoomBytes,
@@ -143,7 +133,6 @@ export function createDeps(ports: Ports): Deps {
       maxWaiting: maxWaitingBodies,
       waitMs: bodyRoomWaitMs,
     }),
-    identityKeys: ports.identityKeys ?? new Map(),
     programs: createPrograms(ports.objects),
     readiness: createReadiness({ ...known, readKeys, replica: randomUUID() }),
     views,
@@ -173,6 +162,8 @@ const defaultQuotas: QuotaLimits = {
   requestsPerSecond: defaultRequestsPerSecond,
   requestBurst: defaultRequestBurst,
   openStreams: defaultOpenStreams,
+  bodyBytesPerSecond: defaultBodyBytesPerSecond,
+  bodyBytesBurst: defaultBodyBytesBurst,
 };
 
 /** Shorter than what proxies and clients take for a dead connection. */

@@ -1,14 +1,12 @@
 // What can be launched here, cheapest first.
-import { totalmem } from 'node:os';
-
 import { cheapestFirst, typesOf } from '../domain/offers/choose.ts';
 import type { ChosenType } from '../domain/offers/choose.ts';
-import type { Market, Offer } from '../domain/offers/offer.ts';
+import type { Market } from '../domain/offers/offer.ts';
 import { parseBytes } from '../domain/units.ts';
 import type { InstanceType, InstanceTypeList, InstanceTypesQuery } from '../schema/instance-types.ts';
 import { requireScope } from './auth/scopes.ts';
-import type { Context, Deps } from './context.ts';
-import { cloudOf } from './machines.ts';
+import type { Context } from './context.ts';
+import { providerOf } from './providers.ts';
 
 /** @throws RopewalkError VALIDATION for a provider that this control plane does not have. */
 export async function listInstanceTypes(
@@ -16,10 +14,11 @@ export async function listInstanceTypes(
   query: InstanceTypesQuery,
 ): Promise<InstanceTypeList> {
   requireScope(actor, 'read');
-  const provider = query.provider ?? deps.clouds.preferred;
-  const offers = await offersOf(deps, provider, query.region);
+  const { manifest, reader } = providerOf(deps.providers, query.provider);
+  const provider = manifest.name;
+  const offers = await reader.placeOf(manifest.kind === 'host' ? undefined : query.region).offers();
   const zones = query.zone === undefined ? [] : [query.zone];
-  const onMarket = (market: Market): ChosenType[] => typesOf(offers, { provider, market, zones });
+  const onMarket = (market: Market): ChosenType[] => typesOf(offers, { market, zones });
   const spot = new Map(onMarket('spot').map((type) => [type.type, type.pricePerHour]));
   const isWanted = filterOf(query);
   const items = onMarket('on-demand')
@@ -36,28 +35,6 @@ export async function listInstanceTypes(
     });
   return { items };
 }
-
-async function offersOf(
-  { clouds, local }: Pick<Deps, 'clouds' | 'local'>,
-  provider: 'local' | 'aws',
-  region: string | undefined,
-) {
-  if (provider === 'local') return [thisMachine(local.cores)];
-  return cloudOf(clouds, region).offers();
-}
-
-/** What the local provider offers. */
-export const thisMachine = (vcpus: number): Offer => ({
-  type: 'local',
-  zone: 'local',
-  market: 'on-demand',
-  vcpus,
-  memoryBytes: totalmem(),
-  architecture: process.arch === 'arm64' ? 'arm64' : 'x86_64',
-  gpus: 0,
-  gpuName: null,
-  pricePerHour: 0,
-});
 
 function filterOf(query: InstanceTypesQuery): (type: ChosenType) => boolean {
   const { minCpu = '0', maxCpu, minMemory, maxMemory, gpu, arm, prefix = '' } = query;

@@ -3,6 +3,7 @@
 import type { LogLine } from '../providers/provider.ts';
 import type { LogLine as WireLine } from '../schema/jobs.ts';
 import type { Deps } from './context.ts';
+import { logsOf } from './providers.ts';
 import { shuttingDown } from './shutting-down.ts';
 import { time } from './to-wire.ts';
 
@@ -23,28 +24,28 @@ export interface LinesWanted {
 
 /** Throws at once when the provider has no such logs: in the middle of an answer nobody could be told why. */
 export function streamLines(
-  deps: Pick<Deps, 'logs' | 'now' | 'stopping'>,
+  deps: Pick<Deps, 'providers' | 'now' | 'stopping'>,
   wanted: LinesWanted,
 ): AsyncGenerator<WireLine> {
   const ended = new AbortController();
   const { provider, region, since, signal, isOver: _, ...query } = wanted;
-  const lines = deps.logs(provider, {
+  const lines = logsOf(deps.providers, provider, {
     ...query,
     ...(region === undefined ? {} : { region }),
     signal: AbortSignal.any([signal, deps.stopping, ended.signal]),
     ...(since === undefined ? {} : { sinceMs: Date.parse(since) }),
   });
-  return shown(deps, wanted, lines, ended);
+  const isHost = deps.providers.some(({ manifest }) => manifest.name === provider && manifest.kind === 'host');
+  return shown(deps, { ...wanted, quietMs: isHost ? hostQuietMs : cloudQuietMs }, lines, ended);
 }
 
 async function* shown(
   deps: Pick<Deps, 'now' | 'stopping'>,
-  { provider, follow, isOver }: LinesWanted,
+  { follow, isOver, quietMs }: LinesWanted & { quietMs: number },
   lines: AsyncIterable<LogLine>,
   ended: AbortController,
 ): AsyncGenerator<WireLine> {
   const heard = { atMs: deps.now() };
-  const quietMs = provider === 'local' ? localQuietMs : cloudQuietMs;
   const watch = follow ? endWhenDrained(deps, isOver, heard, ended, quietMs) : null;
   try {
     for await (const { atMs, instance, task, attempt, stream, text } of lines) {
@@ -78,8 +79,8 @@ async function endWhenDrained(
 }
 
 const pollMs = 1_000;
-/** The local provider looks at its files four times a second. */
-const localQuietMs = 1_000;
+/** The files of a host are read four times a second. */
+const hostQuietMs = 1_000;
 /** An agent sends its last lines within seconds of its end, and a cloud's logs show them some seconds later. */
 const cloudQuietMs = 15_000;
 

@@ -11,45 +11,12 @@ import type { Market, Offer } from '../domain/offers/offer.ts';
 import { fieldName, readWish } from '../domain/offers/wish.ts';
 import type { WishInput } from '../domain/offers/wish.ts';
 import { parseBytes } from '../domain/units.ts';
+import type { PlaceReader } from '../providers/manifest.ts';
 import { positiveMs } from './clusters/durations.ts';
-
-/** A cloud, or a region of one, that this control plane may launch on. */
-export interface CloudPort {
-  region: string;
-  offers(): Promise<readonly Offer[]>;
-  /** Those for which the configuration has a subnet. */
-  zones: readonly string[];
-  /** Task queue of its activities. */
-  queue: string;
-  /** Where its on-demand prices are from, and of when; spot prices are of the day. */
-  onDemandPrices?: { source: string; asOf: string };
-}
-
-export interface Clouds {
-  /** Which provider serves who names none. */
-  preferred: 'local' | 'aws';
-  /** Its default region. */
-  aws: CloudPort | null;
-  /** All its regions by name; absent where they have none. */
-  regions?: ReadonlyMap<string, CloudPort>;
-}
-
-/** @throws RopewalkError VALIDATION naming the field: no account, or a region that is not configured. */
-export function cloudOf({ aws, regions }: Clouds, region: string | undefined): CloudPort {
-  if (aws === null) throw notConfigured();
-  if (region === undefined) return aws;
-  const found = regions?.get(region);
-  if (found !== undefined) return found;
-  throw new RopewalkError({
-    code: 'VALIDATION',
-    field: 'region',
-    message: `The region ${region} is not configured.`,
-    hint: `There are: ${[...(regions?.keys() ?? [])].join(', ')}. docs/aws.md says how an operator adds one.`,
-  });
-}
+import { providerOf, type Providers } from './providers.ts';
 
 export interface MachinesInput extends DoorsInput {
-  provider?: 'local' | 'aws' | undefined;
+  provider?: string | undefined;
   worker: WishInput;
   /** How the fields of `worker` are called in the request, e.g. `worker` for `workerCpu`; empty when they have no prefix. */
   workerPrefix: string;
@@ -65,12 +32,14 @@ export interface MachinesInput extends DoorsInput {
 }
 
 export interface ResolvedMachines {
-  provider: 'local' | 'aws';
+  provider: string;
   providerQueue: string;
-  /** Absent on this machine. */
+  /** Absent on this machine, where there is nothing to choose. */
   machines?: MachineSettings;
-  /** What they were chosen from; empty on this machine. */
+  /** What they were chosen from. */
   offers: readonly Offer[];
+  /** Null where nothing costs anything. */
+  onDemandPrices: PlaceReader['onDemandPrices'];
   /** vCPUs that a worker counts for: those of the largest type that may be launched. */
   instanceVcpus: number;
   /** And the head instance. */
@@ -83,27 +52,26 @@ const gib = 2 ** 30;
 
 /** @throws RopewalkError VALIDATION naming the field. */
 export async function resolveMachines(
-  { clouds, local }: { clouds: Clouds; local: { hostId: string } },
+  { providers }: { providers: Providers },
   input: MachinesInput,
 ): Promise<ResolvedMachines> {
-  const provider = input.provider ?? clouds.preferred;
-  const doors = readDoors(input);
-  if (provider === 'local') {
-    return {
-      provider,
-      providerQueue: `local/${local.hostId}`,
-      offers: [],
-      instanceVcpus: 1,
-      headVcpus: 1,
-      warnings: localWarnings(input),
-    };
-  }
-  const cloud = cloudOf(clouds, input.region);
-  const zones = zonesOf(cloud, input.zone);
+  const { manifest, reader } = providerOf(providers, input.provider);
+  const ingress = readDoors(input);
+  // This machine has no regions: one that is named has no effect, as a zone has none.
+  const place = reader.placeOf(manifest.kind === 'host' ? undefined : input.region);
+  const { region } = place;
+  const offers = await place.offers();
+  const found = { provider: manifest.name, providerQueue: place.queue, offers, onDemandPrices: place.onDemandPrices };
+  if (region === null) return { ...found, instanceVcpus: 1, headVcpus: 1, warnings: hostWarnings(input) };
+  const zones = zonesOf(place, input.zone);
   const policy = input.spotPolicy ?? 'on-demand';
-  const offers = await cloud.offers();
   const choose = (wish: WishInput, prefix: string, market: Market): ChosenType[] =>
-    chooseTypes(offers, readWish({ ...wish, arm: input.arm ?? wish.arm }, prefix), { provider, market, zones, prefix });
+    chooseTypes(offers, readWish({ ...wish, arm: input.arm ?? wish.arm }, prefix), {
+      families: manifest.families,
+      market,
+      zones,
+      prefix,
+    });
   const workers = choose(input.worker, input.workerPrefix, policy === 'on-demand' ? 'on-demand' : 'spot');
   const architecture = workers[0]?.architecture ?? 'x86_64';
   if (input.arm !== undefined && input.arm !== (architecture === 'arm64')) {
@@ -113,21 +81,19 @@ export async function resolveMachines(
   const [{ architecture: ofHead } = { architecture }] = heads;
   if (ofHead !== architecture) throw otherArchitecture('schedulerVmTypes', ofHead, `the workers are ${architecture}`);
   return {
-    provider,
-    providerQueue: cloud.queue,
+    ...found,
     machines: {
       workerTypes: workers.map(({ type }) => type),
       headTypes: heads.map(({ type }) => type),
       architecture,
       spotPolicy: policy,
-      region: cloud.region,
+      region,
       zones,
       allowCrossZone: input.allowCrossZone ?? false,
       diskGib: diskOf(input.diskSize),
-      ...(doors === null ? {} : { doors }),
+      ...(ingress === null ? {} : { doors: ingress }),
       ...waitOf(input.waitForCapacity),
     },
-    offers,
     instanceVcpus: largest(workers),
     headVcpus: largest(heads),
     warnings: [],
@@ -136,7 +102,7 @@ export async function resolveMachines(
 
 const largest = (types: readonly ChosenType[]): number => Math.max(...types.map(({ vcpus }) => vcpus));
 
-function zonesOf({ region, zones }: CloudPort, wanted: string | undefined): string[] {
+function zonesOf({ region, zones }: PlaceReader, wanted: string | undefined): string[] {
   if (wanted === undefined) return [...zones];
   if (zones.includes(wanted)) return [wanted];
   throw new RopewalkError({
@@ -174,15 +140,7 @@ const otherArchitecture = (field: string, architecture: string, but: string): Ro
     hint: 'Name types of one architecture; what they are, `ropewalk instance-types` tells.',
   });
 
-const notConfigured = (): RopewalkError =>
-  new RopewalkError({
-    code: 'VALIDATION',
-    field: 'provider',
-    message: 'This control plane has no AWS account to launch in.',
-    hint: 'An operator sets ROPEWALK_AWS_SETTINGS (docs/aws.md), or leave the provider out to run on this machine.',
-  });
-
-function localWarnings(input: MachinesInput): string[] {
+function hostWarnings(input: MachinesInput): string[] {
   const { worker, workerPrefix, head, provider: _, ...place } = input;
   const wish = ({ types, ...rest }: WishInput): object => ({ vmTypes: types, ...rest });
   const given = [
@@ -192,7 +150,7 @@ function localWarnings(input: MachinesInput): string[] {
   ];
   if (given.length === 0) return [];
   const verb = given.length === 1 ? 'has' : 'have';
-  return [`${given.join(', ')} ${verb} no effect here: the local provider runs everything on this machine as it is.`];
+  return [`${given.join(', ')} ${verb} no effect here: this provider runs everything on one machine as it is.`];
 }
 
 const namesIn = (values: object): string[] =>

@@ -1,20 +1,18 @@
 // From resolved machines to what each role may be and cost.
 import { marketsOf } from '../domain/cluster/machines.ts';
 import { planRole, totalPrice, type PlannedRole, type PlanPrice } from '../domain/offers/plan.ts';
-import type { Offer } from '../domain/offers/offer.ts';
 import type { ResolvedMachines } from './machines.ts';
 
 /** What a new cluster's or job's instances cost; nothing to say on this machine. */
 export function pricePerHour(machines: ResolvedMachines, instances: number): { pricePerHour?: PlanPrice } {
   if (machines.machines === undefined) return {};
-  const { head, workers } = rolesOf(machines, machines.offers, instances);
+  const { head, workers } = rolesOf(machines, instances);
   return { pricePerHour: totalPrice([head.pricePerHour, workers.pricePerHour]) };
 }
 
 /** The head instance is always on demand: everything ends with it. */
 export function rolesOf(
-  { machines }: Pick<ResolvedMachines, 'machines'>,
-  offers: readonly Offer[],
+  { machines, offers }: Pick<ResolvedMachines, 'machines' | 'offers'>,
   instances: number,
 ): { zones: string[]; head: PlannedRole; workers: PlannedRole } {
   const here = [...new Set(offers.map((offer) => offer.zone))];

@@ -6,9 +6,8 @@ import type { Plan } from '../schema/plans.ts';
 import { requireScope } from './auth/scopes.ts';
 import { readClusterRequest } from './clusters/request.ts';
 import type { Context, Deps } from './context.ts';
-import { thisMachine } from './instance-types.ts';
 import { readJobRequest } from './jobs/request.ts';
-import { cloudOf, type ResolvedMachines } from './machines.ts';
+import type { ResolvedMachines } from './machines.ts';
 import { rolesOf } from './plan-roles.ts';
 
 /** @throws RopewalkError VALIDATION as `createCluster` would. */
@@ -26,12 +25,11 @@ export async function planJob({ deps, actor }: Context, body: CreateJobParsed): 
 }
 
 function planOf(
-  deps: Pick<Deps, 'clouds' | 'local' | 'now'>,
+  { now }: Pick<Deps, 'now'>,
   { machines, instances, warnings }: { machines: ResolvedMachines; instances: number; warnings: string[] },
 ): Plan {
   const { provider, machines: settings } = machines;
-  const offers = settings === undefined ? [thisMachine(deps.local.cores)] : machines.offers;
-  const { head, workers, zones } = rolesOf(machines, offers, instances);
+  const { head, workers, zones } = rolesOf(machines, instances);
   return {
     provider,
     region: settings?.region ?? null,
@@ -41,23 +39,21 @@ function planOf(
     head,
     workers,
     pricePerHour: totalPrice([head.pricePerHour, workers.pricePerHour]),
-    prices: settings === undefined ? [] : pricesOf(deps, settings.region, workers.markets),
+    prices: pricesOf(machines.onDemandPrices, workers.markets, now()),
     warnings,
   };
 }
 
 function pricesOf(
-  { clouds, now }: Pick<Deps, 'clouds' | 'now'>,
-  region: string | undefined,
+  dated: ResolvedMachines['onDemandPrices'],
   markets: Plan['workers']['markets'],
+  nowMs: number,
 ): Plan['prices'] {
-  const dated = cloudOf(clouds, region).onDemandPrices ?? { source: 'the provider', asOf: today(now()) };
-  const asked = {
+  if (dated === null) return [];
+  const spot = {
     market: 'spot' as const,
-    source: 'EC2, at most five minutes old',
-    asOf: new Date(now()).toISOString(),
+    source: 'the provider, at most five minutes old',
+    asOf: new Date(nowMs).toISOString(),
   };
-  return [{ market: 'on-demand', ...dated }, ...(markets.includes('spot') ? [asked] : [])];
+  return [{ market: 'on-demand', ...dated }, ...(markets.includes('spot') ? [spot] : [])];
 }
-
-const today = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 10);

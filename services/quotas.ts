@@ -1,7 +1,9 @@
-// How much one caller may ask of one API process: requests by a bucket that refills, and lines that are held open. Callers
-// are told apart after they have shown who they are, so nobody uses up what is another's. Counted in this process: with
-// several replicas the bound is as many times higher.
+// How much one caller may ask of one API process: requests and bytes of bodies by buckets that refill, and answers that are
+// held open. Callers are told apart after they have shown who they are, so nobody uses up what is another's. All tokens of a
+// user are one caller, and all users of a workspace have ten times as much together. Counted in this process: with several
+// replicas the bound is as many times higher.
 import { RopewalkError } from '../domain/errors.ts';
+import { createBuckets } from './buckets.ts';
 
 export interface QuotaLimits {
   requestsPerSecond: number;
@@ -9,62 +11,76 @@ export interface QuotaLimits {
   requestBurst: number;
   /** Answers that stay open: followed logs and events, held orders. */
   openStreams: number;
+  /** Bytes of bodies that are large enough to be counted: reading and storing one keeps the event loop busy. */
+  bodyBytesPerSecond: number;
+  bodyBytesBurst: number;
+}
+
+export interface QuotaCaller {
+  /** A user, an instance, or the agents of a cluster. */
+  id: string;
+  /** Whose callers have a bound together; null for none. */
+  workspace: string | null;
 }
 
 export interface Quotas {
   /** Throws TOO_BUSY when this caller has asked too often lately. */
-  request(caller: string): void;
+  request(caller: QuotaCaller): void;
+  /** Throws TOO_BUSY when this caller has sent too much lately. */
+  body(caller: QuotaCaller, bytes: number): void;
   /** Throws TOO_BUSY when this caller holds too many open already; else a function that gives the place back, once. */
-  stream(caller: string, most?: number): () => void;
+  stream(caller: QuotaCaller, max?: number): () => void;
 }
 
-export function createQuotas({ requestsPerSecond, requestBurst, openStreams }: QuotaLimits, now: () => number): Quotas {
-  const buckets = new Map<string, Bucket>();
+/** What all callers of a workspace have together. */
+const workspaceTimes = 10;
+
+export function createQuotas(limits: QuotaLimits, now: () => number): Quotas {
+  const { requestsPerSecond, requestBurst, openStreams, bodyBytesPerSecond, bodyBytesBurst } = limits;
+  const requests = createBuckets({ perSecond: requestsPerSecond, burst: requestBurst }, now);
+  const bodies = createBuckets({ perSecond: bodyBytesPerSecond, burst: bodyBytesBurst }, now);
   const streams = new Map<string, number>();
-  const refilled = ({ left, atMs }: Bucket): number =>
-    Math.min(requestBurst, left + (Math.max(0, now() - atMs) / 1_000) * requestsPerSecond);
+
+  const sharesOf = ({ id, workspace }: QuotaCaller) => [
+    { key: `caller/${id}`, times: 1, who: 'This caller' },
+    ...(workspace === null ? [] : [{ key: `workspace/${workspace}`, times: workspaceTimes, who: 'This workspace' }]),
+  ];
 
   return {
     request(caller) {
-      const before = buckets.get(caller);
-      const left = before === undefined ? requestBurst : refilled(before);
-      if (left < 1) {
-        throw busy('This token has asked too often just now.', Math.ceil(((1 - left) / requestsPerSecond) * 1_000));
+      for (const { key, times, who } of sharesOf(caller)) {
+        const waitMs = requests.take(key, 1, times);
+        if (waitMs > 0) throw busy(`${who} has asked too often just now.`, waitMs);
       }
-      if (before === undefined && buckets.size >= maxCallers) forgetRested(buckets, (bucket) => refilled(bucket));
-      buckets.set(caller, { left: left - 1, atMs: now() });
     },
-    stream(caller, most = openStreams) {
-      const open = streams.get(caller) ?? 0;
-      if (open >= most) throw busy(`This token holds ${open} answers open already.`, streamRetryMs);
-      streams.set(caller, open + 1);
+    body(caller, bytes) {
+      for (const { key, times, who } of sharesOf(caller)) {
+        // What is larger than the burst may come after a quiet time all the same: what one body may have is limited elsewhere.
+        const waitMs = bodies.take(key, Math.min(bytes, bodyBytesBurst), times);
+        if (waitMs > 0) throw busy(`${who} has sent too much just now.`, waitMs);
+      }
+    },
+    stream(caller, max = openStreams) {
+      const shares = sharesOf(caller);
+      for (const { key, times, who } of shares) {
+        const open = streams.get(key) ?? 0;
+        if (open >= max * times) throw busy(`${who} holds ${open} answers open already.`, streamRetryMs);
+      }
+      for (const { key } of shares) streams.set(key, (streams.get(key) ?? 0) + 1);
       let isOpen = true;
       return () => {
         if (!isOpen) return;
         isOpen = false;
-        const left = (streams.get(caller) ?? 1) - 1;
-        if (left <= 0) streams.delete(caller);
-        else streams.set(caller, left);
+        for (const { key } of shares) {
+          const left = (streams.get(key) ?? 1) - 1;
+          if (left <= 0) streams.delete(key);
+          else streams.set(key, left);
+        }
       };
     },
   };
-
-  /** Whoever has a full bucket is nobody to remember; when all are busy, those who came first are forgotten. */
-  function forgetRested(all: Map<string, Bucket>, leftOf: (bucket: Bucket) => number): void {
-    for (const [caller, bucket] of all) if (leftOf(bucket) >= requestBurst) all.delete(caller);
-    for (const caller of all.keys()) {
-      if (all.size < maxCallers) break;
-      all.delete(caller);
-    }
-  }
 }
 
-interface Bucket {
-  left: number;
-  atMs: number;
-}
-
-const maxCallers = 20_000;
 const streamRetryMs = 5_000;
 
 const busy = (message: string, retryAfterMs: number) =>

@@ -1,5 +1,6 @@
-// What an agent has to know before it can call home: from its provider's file on a user's own machine, from the metadata
-// service on EC2, where it also begins to send its logs.
+// What an agent has to know before it can call home: from a file on the machine of a Temporal worker, from the metadata service
+// on a cloud, where it also begins to send its logs.
+import { cloudStart } from '../clouds.ts';
 import type { Boot } from './boot.ts';
 import { readBoot } from './boot.ts';
 import type { AgentInput } from './input.ts';
@@ -22,10 +23,8 @@ export interface StartInput {
 
 export async function start(input: StartInput): Promise<Start> {
   const { directory, environment } = input;
-  if (environment['ROPEWALK_CLOUD'] === 'aws') {
-    const { startOnEc2 } = await import('../aws/start.ts');
-    return startOnEc2(input);
-  }
+  const cloud = cloudStart(environment);
+  if (cloud !== null) return (await cloud())(input);
   const instance = environment['ROPEWALK_INSTANCE'] ?? '';
   return { instance, boot: await readBoot(directory), flush: () => Promise.resolve() };
 }

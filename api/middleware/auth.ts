@@ -6,7 +6,7 @@ import { RopewalkError } from '../../domain/errors.ts';
 import { maxSmallBodyBytes } from '../../domain/limits.ts';
 import { contextOf, type AppEnv } from '../routes/app.ts';
 import { requireLiveOrStopping } from '../../services/agents/live-instance.ts';
-import { callerOf } from '../../services/auth/caller.ts';
+import { callerOf, callerOfInstance, callerOfLaunch } from '../../services/auth/caller.ts';
 import { bodyBytes } from './body-bytes.ts';
 import { verifyAgain, verifyToken } from '../../services/auth/verify-token.ts';
 
@@ -35,14 +35,14 @@ const bodied = new Set(['POST', 'PUT', 'PATCH']);
 export const requireLaunch: MiddlewareHandler<AppEnv> = async (c, next) => {
   const launch = await c.var.deps.tokens.verifyLaunch(bearer(c));
   c.set('launch', launch);
-  c.var.deps.quotas.request(`launch/${launch.cluster}/${launch.seq}`);
+  c.var.deps.quotas.request(callerOfLaunch(launch));
   await next();
 };
 
 export const requireInstance: MiddlewareHandler<AppEnv> = async (c, next) => {
   const instance = await c.var.deps.tokens.verifyInstance(bearer(c));
   c.set('instance', instance);
-  c.var.deps.quotas.request(`instance/${instance.instance}`);
+  c.var.deps.quotas.request(callerOfInstance(instance));
   const bytes = bodyBytes(c.req);
   if (bytes === 'unknown' || (bytes ?? 0) > maxSmallBodyBytes) await requireLiveOrStopping(contextOf(c, instance));
   await next();

@@ -11,24 +11,24 @@ import {
   maxClusterBodyBytes,
   maxSmallBodyBytes,
 } from '../../domain/limits.ts';
-import type { BodyCaller } from '../../services/body-room.ts';
+import { callerOf, callerOfAgents } from '../../services/auth/caller.ts';
+import type { QuotaCaller } from '../../services/quotas.ts';
 import type { AppEnv } from '../routes/app.ts';
 import { bodyBytes } from './body-bytes.ts';
 import { notTooSlow } from './body-rate.ts';
 
 /** Most of the room is for those who bring files, and hardly any for a caller without a token. */
 export const limitBody: MiddlewareHandler<AppEnv> = (c, next) => {
-  const caller = callerOf(c);
-  if (caller === null) return limitAnonymous(c, next);
+  if (bodyCallerOf(c) === null) return limitAnonymous(c, next);
   const [, limit = limitSmall] = limits.find(([prefix]) => c.req.path.startsWith(prefix)) ?? [];
   return limit(c, next);
 };
 
-function callerOf(c: Context<AppEnv>): BodyCaller | null {
+function bodyCallerOf(c: Context<AppEnv>): QuotaCaller | null {
   const { actor, instance, launch } = c.var;
-  if (actor !== undefined) return { workspace: actor.workspace, caller: `user ${actor.userId}` };
+  if (actor !== undefined) return callerOf(actor);
   const agent = instance ?? launch;
-  return agent === undefined ? null : { workspace: agent.workspace, caller: `cluster ${agent.cluster}` };
+  return agent === undefined ? null : callerOfAgents(agent);
 }
 
 function limitTo(maxSize: number): MiddlewareHandler<AppEnv> {
@@ -53,9 +53,11 @@ function limitTo(maxSize: number): MiddlewareHandler<AppEnv> {
 
 /** Until there is room nothing of a body is read. */
 async function inRoom<T>(c: Context<AppEnv>, bytes: number, receive: () => Promise<T>): Promise<T> {
-  const caller = callerOf(c);
+  const caller = bodyCallerOf(c);
   if (bytes <= countedBodyBytes || caller === null) return receive();
-  const leave = await c.var.deps.bodyRoom.enter(caller, bytes, c.req.raw.signal);
+  const { quotas, bodyRoom } = c.var.deps;
+  quotas.body(caller, bytes);
+  const leave = await bodyRoom.enter(caller, bytes, c.req.raw.signal);
   try {
     return await notTooSlow(c, receive);
   } finally {

@@ -2,7 +2,6 @@
 // comes near: an instance with the memory that was asked, or with the CPUs.
 import { RopewalkError } from '../errors.ts';
 import { formatBytes } from '../units.ts';
-import { familiesOf } from './families.ts';
 import type { Market, Offer } from './offer.ts';
 import { fieldName, memoryBuffer } from './wish.ts';
 import type { Range, Wish } from './wish.ts';
@@ -17,11 +16,23 @@ export interface ChosenType extends Omit<Offer, 'zone' | 'market' | 'pricePerHou
   zones: string[];
 }
 
-export interface Choosing {
-  provider: string;
+/** Instance types that are considered when a request names none. */
+export interface InstanceFamilies {
+  /** Four GiB of memory for each vCPU, about. */
+  balanced: RegExp;
+  /** Also those with more compute or more memory. */
+  all: RegExp;
+  gpu: RegExp;
+}
+
+export interface Sought {
   market: Market;
   /** Only these zones; all when empty. */
   zones: readonly string[];
+}
+
+export interface Choosing extends Sought {
+  families: InstanceFamilies;
   /** Before the names of fields in errors, as for `readWish`. */
   prefix?: string;
 }
@@ -35,15 +46,19 @@ export interface Choosing {
 export function chooseTypes(offers: readonly Offer[], wish: Wish, choosing: Choosing): ChosenType[] {
   const available = typesOf(offers, choosing);
   if (wish.types !== null) return named(available, wish.types, choosing.prefix);
-  const fitting = considered(available, wish, choosing.provider).filter(
+  const fitting = considered(available, wish, choosing.families).filter(
     (type) => within(type.vcpus, wish.vcpus) && within(type.memoryBytes, wish.memoryBytes),
   );
   if (fitting.length > 0) return fitting.toSorted(cheapestFirst).slice(0, maxTypes);
-  throw nothingFits(considered(available, { ...wish, vcpus: null, memoryBytes: null }, ''), wish, choosing.prefix);
+  throw nothingFits(
+    considered(available, { ...wish, vcpus: null, memoryBytes: null }, anyFamily),
+    wish,
+    choosing.prefix,
+  );
 }
 
 /** One entry a type: its cheapest price, and every zone that has it. */
-export function typesOf(offers: readonly Offer[], { market, zones }: Choosing): ChosenType[] {
+export function typesOf(offers: readonly Offer[], { market, zones }: Sought): ChosenType[] {
   const types = new Map<string, ChosenType>();
   for (const { zone, market: sold, ...offer } of offers) {
     if (sold !== market || (zones.length > 0 && !zones.includes(zone))) continue;
@@ -87,14 +102,15 @@ function named(available: readonly ChosenType[], names: readonly string[], prefi
 }
 
 /** With only CPUs or only memory given, the rest shall be ordinary; with both, more compute or more memory may be meant. */
-function considered(available: readonly ChosenType[], wish: Wish, provider: string): ChosenType[] {
-  const families = familiesOf(provider);
+function considered(available: readonly ChosenType[], wish: Wish, families: InstanceFamilies): ChosenType[] {
   const wanted =
     wish.gpus > 0 ? families.gpu : wish.vcpus !== null && wish.memoryBytes !== null ? families.all : families.balanced;
   return available.filter(
     (type) => wanted.test(type.type) && type.gpus === wish.gpus && type.architecture === wish.architecture,
   );
 }
+
+const anyFamily: InstanceFamilies = { balanced: /^/, all: /^/, gpu: /^/ };
 
 const within = (value: number, range: Range | null): boolean =>
   range === null || (value >= range.min && value <= range.max);

@@ -4,7 +4,7 @@ export type Architecture = 'x86_64' | 'arm64';
 
 /** Something that a provider can launch: an instance type in a zone, on a market. */
 export interface Offer {
-  /** Instance type, e.g. `m6i.xlarge`; `local` for this machine. */
+  /** Instance type, e.g. `m6i.xlarge`; on this machine the name of its provider. */
   type: string;
   zone: string;
   market: Market;

@@ -37,9 +37,8 @@ export interface PlannedRole {
 
 /** What instances of one role may be and cost; types that nobody sells there are left out. */
 export function planRole(offers: readonly Offer[], { count, types, markets, zones }: RoleWish): PlannedRole {
-  const where = { provider: '', zones };
-  const onDemand = typesOf(offers, { ...where, market: 'on-demand' });
-  const spot = typesOf(offers, { ...where, market: 'spot' });
+  const onDemand = typesOf(offers, { zones, market: 'on-demand' });
+  const spot = typesOf(offers, { zones, market: 'spot' });
   const planned = types.flatMap((name): PlannedType[] => {
     const sold = onDemand.find(({ type }) => type === name);
     const spare = spot.find(({ type }) => type === name);

@@ -1,7 +1,7 @@
 // `ropewalk doctor`: checks everything that has to be right, and says what is wrong and what to do about it. It changes nothing
 // unless it is asked to reset stuck workflows, and never prints a token, a key or a password.
 import { checkApi } from './api.ts';
-import { checkAws } from './aws.ts';
+import { checkClouds } from './clouds.ts';
 import { checkDatabase } from './database.ts';
 import { type Finding, type Patient } from './finding.ts';
 import { checkDisk, checkHome } from './home.ts';
@@ -23,7 +23,7 @@ export async function examine(patient: Patient): Promise<Finding[]> {
       checkDatabase,
       checkTemporal,
       checkStuckWorkflows,
-      checkAws,
+      checkClouds,
       checkApi,
     ].map(async (check) => {
       try {

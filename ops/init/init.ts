@@ -1,14 +1,14 @@
 // `ropewalk init`: prepares the database and a Temporal namespace for Ropewalk, adds the first admin, and prints what it
 // changed. Safe to repeat.
+import { enabledProviders } from '../../providers/manifests.ts';
 import type { Store } from '../../store/store.ts';
-import { configuredPlaces } from '../clouds.ts';
 import { openDatabase } from '../database.ts';
 import { loadHost } from '../host.ts';
 import { reporting, type Said } from '../report.ts';
 import { withTemporal } from '../temporal.ts';
 import { createFirstAdmin, type FirstAdmin, hasUsers } from './first-admin.ts';
 import { namespaceOwner } from './claim.ts';
-import { prepareTemporal, usualSettings } from './prepare.ts';
+import { type Preparation, prepareTemporal, usualSettings } from './prepare.ts';
 
 export interface InitOptions {
   env: Record<string, string | undefined>;
@@ -30,10 +30,11 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
   return reporting(said, async () => {
     const { env, home, admin, workspace } = options;
     const host = await loadHost(home);
+    const providers = enabledProviders({ env, home, hostId: host.hostId });
     const { store, name, isNew } = await openDatabase({ env, home, host });
     try {
       const changes = isNew ? [`created the tables in ${name}, for deployment ${host.deploymentId}`] : [];
-      const { wasClaimed, ...temporal } = await prepareNamespaceOf(options);
+      const { wasClaimed, ...temporal } = await prepareNamespaceOf(options, { host, providers });
       changes.push(...temporal.changes);
       const first = admin === undefined ? null : await createFirstAdmin(store, { workspace, admin });
       const result = { ...temporal, database: name, deploymentId: host.deploymentId, hostId: host.hostId, changes };
@@ -59,19 +60,20 @@ interface Prepared {
   changes: string[];
 }
 
-function prepareNamespaceOf(options: InitOptions): Promise<Prepared> {
+function prepareNamespaceOf(
+  options: InitOptions,
+  { host, providers }: Pick<Preparation, 'host' | 'providers'>,
+): Promise<Prepared> {
   return withTemporal(options, async ({ address, namespace, connection, client }) => {
-    const { home, env } = options;
-    const host = await loadHost(home);
+    const { home } = options;
     const settings = {
       ...usualSettings,
       retentionDays: options.retentionDays ?? usualSettings.retentionDays,
       searchAttributes: options.searchAttributes ? usualSettings.searchAttributes : [],
       stuckWorkflows: { ...usualSettings.stuckWorkflows, autoReset: options.autoReset },
     };
-    const clouds = configuredPlaces(env);
     const wasClaimed = (await namespaceOwner(client)) !== null;
-    const changes = await prepareTemporal({ connection, client, namespace, host, home, clouds, settings });
+    const changes = await prepareTemporal({ connection, client, namespace, host, home, providers, settings });
     return { address, namespace, wasClaimed, changes };
   });
 }

@@ -5,8 +5,7 @@ import type { Client, Connection } from '@temporalio/client';
 import { sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
 import { reconcileEveryMs, reconcileGraceMs } from '../../domain/reconcile/limits.ts';
 import { stuckCheckEveryMs } from '../../domain/stuck/limits.ts';
-import type { Place } from '../clouds.ts';
-import { localQueue } from '../host.ts';
+import type { Configured } from '../../providers/manifests.ts';
 import { type Claimant, claimNamespace, type ReconcileTiming, refuseForeign } from './claim.ts';
 import { type NamespaceSettings, prepareNamespace } from './namespace.ts';
 import {
@@ -35,21 +34,23 @@ export interface Preparation extends Claimant {
   connection: Connection;
   client: Client;
   namespace: string;
-  /** Besides this machine: what is swept too. */
-  clouds: readonly Place[];
+  /** Their places are swept. */
+  providers: readonly Configured[];
   settings: PrepareSettings;
 }
 
 /** Answers what it changed, in sentences; none when all was there. */
 export async function prepareTemporal(preparation: Preparation): Promise<string[]> {
-  const { connection, client, namespace, host, clouds, settings } = preparation;
+  const { connection, client, namespace, host, providers, settings } = preparation;
   await refuseForeign(client, preparation);
   const changes = await prepareNamespace(connection, namespace, settings);
   changes.push(...(await claimNamespace(client, preparation, settings.reconcile)));
   const { deploymentId } = host;
-  const places = [{ provider: 'local', providerQueue: localQueue(host) }, ...clouds];
-  for (const place of places) {
-    changes.push(...(await ensureSweepSchedule(client, { deploymentId, ...place }, settings.sweep)));
+  for (const { manifest, provider } of providers) {
+    for (const { queue: providerQueue } of provider.places) {
+      const target = { deploymentId, provider: manifest.name, providerQueue };
+      changes.push(...(await ensureSweepSchedule(client, target, settings.sweep)));
+    }
   }
   changes.push(...(await ensureStuckWorkflowsSchedule(client, deploymentId, settings.stuckWorkflows)));
   return changes;

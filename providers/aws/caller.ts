@@ -1,4 +1,4 @@
-// Who AWS takes us for: the cheapest question that shows whether credentials work, allowed to everybody who has some.
+// The identity of this process's credentials: the cheapest request that shows whether they work, allowed to every identity.
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 
 export interface Caller {
@@ -6,7 +6,7 @@ export interface Caller {
   arn: string;
 }
 
-/** @throws the SDK's error: no credentials were found, or AWS does not take them. */
+/** @throws the SDK's error: it found no credentials, or AWS does not accept them. */
 export async function whoCalls(region: string, signal: AbortSignal): Promise<Caller> {
   const sts = new STSClient({ region, maxAttempts: 2 });
   try {

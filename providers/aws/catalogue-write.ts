@@ -1,6 +1,6 @@
-// Writes catalogue.json, the dated table of EC2 instance types that serves where no credentials are. From two files of
-// others, both Apache-2.0: moto's resources (what DescribeInstanceTypes answered) and Karpenter's price table (us-east-1,
-// Linux, on demand). `node providers/aws/catalogue-write.ts instance_types.json.gz zz_generated.pricing_aws.go`
+// Writes catalogue.json, the dated table of EC2 instance types for control planes without AWS credentials, from two files of
+// other projects, both Apache-2.0: moto's answer of DescribeInstanceTypes, and Karpenter's price table (us-east-1, Linux, on
+// demand). `node providers/aws/catalogue-write.ts instance_types.json.gz zz_generated.pricing_aws.go`
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';

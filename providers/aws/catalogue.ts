@@ -1,5 +1,5 @@
-// The dated table of instance types that lies beside this file, for those who may not ask AWS. Prices are those of
-// us-east-1 and approximate elsewhere.
+// The dated table of instance types beside this file, for control planes without AWS credentials. Prices are those of us-east-1
+// and approximate elsewhere.
 import { readFileSync } from 'node:fs';
 
 import type { Offer } from '../provider.ts';
@@ -26,12 +26,12 @@ const catalogue: Catalogue = JSON.parse(readFileSync(new URL('catalogue.json', i
 export const pricesAsOf = catalogue.pricesAsOf;
 export const pricesRegion = catalogue.region;
 
-/** US dollars per hour on demand in us-east-1, or null for a type that the table does not have. */
+/** US dollars per hour on demand in us-east-1; null for a type that is not in the table. */
 export function onDemandPrice(type: string): number | null {
   return catalogue.types[type]?.[5] ?? null;
 }
 
-/** Every type of the table in each of these zones, on demand: which zone really has which type, only AWS can say. */
+/** Every type of the table in each of these zones, on demand: only AWS knows which zone really has which type. */
 export function catalogueOffers(zones: readonly string[]): Offer[] {
   return Object.entries(catalogue.types).flatMap(([type, row]) => {
     const [vcpus, memoryMib, architecture, gpus, gpuName, pricePerHour] = row;

@@ -1,13 +1,13 @@
-// The SDK's clients. Launches are never retried by the SDK: it repeats a lack of capacity three times in a tenth of a
-// second, and hides from us which try it was. Everything else may be.
+// The SDK's clients. The SDK never retries a launch: it would repeat one for which there is no capacity three times in a tenth
+// of a second, and hide which attempt was answered. It retries everything else.
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { SSMClient } from '@aws-sdk/client-ssm';
 
-import { createLacking } from './unavailable.ts';
-import type { Lacking } from './unavailable.ts';
 import { createLimiter } from './limiter.ts';
 import type { Limiter } from './limiter.ts';
+import { createUnavailableOfferings } from './unavailable.ts';
+import type { UnavailableOfferings } from './unavailable.ts';
 
 export interface AwsClients {
   launching: EC2Client;
@@ -15,10 +15,10 @@ export interface AwsClients {
   ssm: SSMClient;
   logs: CloudWatchLogsClient;
   limiter: Limiter;
-  lacking: Lacking;
+  unavailable: UnavailableOfferings;
 }
 
-/** Credentials and endpoints come from where the SDK looks for them: AWS_* variables, profiles, the instance's role. */
+/** The SDK finds credentials and endpoints by itself: AWS_* variables, profiles, the role of the instance. */
 export function createAwsClients(region: string, limiter = createLimiter()): AwsClients {
   return {
     launching: new EC2Client({ region, maxAttempts: 1 }),
@@ -26,6 +26,6 @@ export function createAwsClients(region: string, limiter = createLimiter()): Aws
     ssm: new SSMClient({ region, maxAttempts: 4 }),
     logs: new CloudWatchLogsClient({ region, maxAttempts: 4 }),
     limiter,
-    lacking: createLacking(),
+    unavailable: createUnavailableOfferings(),
   };
 }

@@ -1,4 +1,4 @@
-// What EC2 says of our instances: by tag, in pages, never one by one. A state that is not known yet counts as starting.
+// The instances of Ropewalk as EC2 describes them: by tag and in pages, never one by one. An unknown state counts as starting.
 import { paginateDescribeInstances } from '@aws-sdk/client-ec2';
 import type { Filter, Instance } from '@aws-sdk/client-ec2';
 
@@ -6,8 +6,7 @@ import type { ObservedInstance, ObservedState, Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { readPages } from './pages.ts';
 import { tagKeys } from './settings.ts';
-import { ownerIn, tagFilters } from './tags.ts';
-import { tagsOf } from './templates.ts';
+import { ownerIn, tagFilters, tagsOf } from './tags.ts';
 
 const pageSize = 1_000;
 /** EC2 takes 200 values in a filter. */
@@ -37,24 +36,24 @@ export async function listDeployment(clients: AwsClients, deploymentId: string):
 }
 
 export interface ShownInstance extends ObservedInstance {
-  /** On its way out for good. One that is stopped does no more work, but stays, and is paid for, until it is ended. */
-  ends: boolean;
+  /** False for a stopped instance: it does no work, but exists, and costs money, until it is terminated. */
+  isTerminating: boolean;
 }
 
-/** Those of `ids` that EC2 shows, whoever owns them. By filter: asked for by name, one unknown id would fail the call. */
+/** Those of `ids` that EC2 shows, of any owner. By filter: with the ids as a parameter, one unknown id would fail the call. */
 export async function describeIds(clients: AwsClients, ids: string[]): Promise<ShownInstance[]> {
   const found: ShownInstance[] = [];
   for (let from = 0; from < ids.length; from += idsPerFilter) {
     const shown = await instancesBy(clients, [{ Name: 'instance-id', Values: ids.slice(from, from + idsPerFilter) }]);
     for (const instance of shown) {
-      const ends = ['shutting-down', 'terminated'].includes(instance.State?.Name ?? '');
-      found.push(...observed(instance).map((each) => ({ ...each, ends })));
+      const isTerminating = ['shutting-down', 'terminated'].includes(instance.State?.Name ?? '');
+      found.push(...observed(instance).map((each) => ({ ...each, isTerminating })));
     }
   }
   return found;
 }
 
-/** Those that were launched with one of these client tokens, also when they have ended since; at most 200 tokens. */
+/** Instances launched with one of these client tokens, including terminated ones; at most 200 tokens. */
 export async function describeTokens(clients: AwsClients, tokens: string[]): Promise<{ id: string; token: string }[]> {
   const found = await instancesBy(clients, [{ Name: 'client-token', Values: tokens }]);
   return found.flatMap(({ InstanceId: id, ClientToken: token }) =>
@@ -75,7 +74,7 @@ async function instancesBy(clients: AwsClients, Filters: Filter[]): Promise<Inst
   return found;
 }
 
-/** Nothing for what is not ours. */
+/** Empty for an instance without Ropewalk's tags. */
 function observed(instance: Instance): ObservedInstance[] {
   const owner = ownerIn(instance.Tags);
   if (instance.InstanceId === undefined || owner === null) return [];

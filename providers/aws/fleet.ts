@@ -1,16 +1,16 @@
-// CreateFleet of type `instant`: many types and zones in one call, answered at once with what was launched and which pools
-// failed. One attempt, no fleet to look after: what is missing is asked for again by the plan.
+// CreateFleet of type `instant`: many types and zones in one call, answered at once with the launched instances and the pools
+// that failed. One attempt and no fleet to manage: the plan asks again for what is missing.
 import { CreateFleetCommand } from '@aws-sdk/client-ec2';
 import type { _InstanceType, CreateFleetCommandOutput, FleetLaunchTemplateOverridesRequest } from '@aws-sdk/client-ec2';
 
 import type { AwsClients } from './clients.ts';
 import { accountFor, clientToken, failureOf, tagSpecifications } from './pools.ts';
-import type { Given, Pool, Wanted } from './pools.ts';
+import type { Pool, RoleLaunch, RoleOutcome } from './pools.ts';
 
-export async function launchFleet(clients: AwsClients, wanted: Wanted): Promise<Given> {
-  const { request, role, count, placement, template, oneZone } = wanted;
-  const overrides = wanted.pools.map(overrideOf);
-  // With both, AWS refuses a launch of which not even one instance fits; without, zones would mix.
+export async function launchFleet(clients: AwsClients, launch: RoleLaunch): Promise<RoleOutcome> {
+  const { request, role, count, placement, template, oneZone } = launch;
+  const overrides = launch.pools.map(overrideOf);
+  // With both, AWS refuses a launch of which not even one instance fits; without them, zones would mix.
   const together = oneZone ? { SingleAvailabilityZone: true, MinTargetCapacity: 1 } : {};
   const command = new CreateFleetCommand({
     Type: 'instant',
@@ -28,10 +28,10 @@ export async function launchFleet(clients: AwsClients, wanted: Wanted): Promise<
           },
         }
       : { OnDemandOptions: { AllocationStrategy: 'prioritized', ...together } }),
-    TagSpecifications: tagSpecifications(wanted, ['instance', 'volume', 'network-interface', 'fleet']),
+    TagSpecifications: tagSpecifications(launch, ['instance', 'volume', 'network-interface', 'fleet']),
   });
   const answer = await clients.limiter.run('change', () => clients.launching.send(command));
-  return read(answer, wanted);
+  return read(answer, launch);
 }
 
 const overrideOf = ({ type, subnet, priority }: Pool): FleetLaunchTemplateOverridesRequest => ({
@@ -40,10 +40,10 @@ const overrideOf = ({ type, subnet, priority }: Pool): FleetLaunchTemplateOverri
   Priority: priority,
 });
 
-/** The SDK lists the types of its own day; ours come from the cloud's catalogue, and EC2 refuses what it does not know. */
+/** The SDK lists the types of its release date; ours come from the catalogue, and EC2 refuses a type that it does not know. */
 const asInstanceType = (type: string): _InstanceType => type as _InstanceType;
 
-function read(answer: CreateFleetCommandOutput, { count, placement, pools }: Wanted): Given {
+function read(answer: CreateFleetCommandOutput, { count, placement, pools }: RoleLaunch): RoleOutcome {
   const zones = new Set(pools.map(({ subnet }) => subnet.zone));
   const zoneOf = (id: string | undefined): string => pools.find(({ subnet }) => subnet.id === id)?.subnet.zone ?? '';
   const instances = (answer.Instances ?? []).flatMap(({ InstanceIds, InstanceType, LaunchTemplateAndOverrides }) => {
@@ -57,8 +57,9 @@ function read(answer: CreateFleetCommandOutput, { count, placement, pools }: Wan
   const failures = (answer.Errors ?? []).map(({ ErrorCode, ErrorMessage, LaunchTemplateAndOverrides }) => {
     const { InstanceType, SubnetId, AvailabilityZone } = LaunchTemplateAndOverrides?.Overrides ?? {};
     const pool = { type: InstanceType ?? '', zone: AvailabilityZone ?? zoneOf(SubnetId), market: placement.market };
-    return failureOf(pool, ErrorCode ?? '', ErrorMessage ?? '', 0, answer.$metadata.requestId);
+    const { requestId = '' } = answer.$metadata;
+    return failureOf(pool, { code: ErrorCode ?? '', message: ErrorMessage ?? '', requestId });
   });
   const where = { zone: zones.size === 1 ? (pools[0]?.subnet.zone ?? '') : '', market: placement.market };
-  return { instances, failures: accountFor(count - instances.length, failures, where), told: failures };
+  return { instances, failures: accountFor(count - instances.length, failures, where), poolFailures: failures };
 }

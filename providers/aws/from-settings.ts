@@ -1,4 +1,4 @@
-// The EC2 provider as the processes of a control plane make it: from the settings file, and the agent that they serve.
+// The EC2 provider as the processes of a control plane make it: from a region's settings, and the agent that it launches.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -21,7 +21,7 @@ export function createAwsProviderFrom(
   return createAwsProvider({ settings: { ...settings, agent } });
 }
 
-/** To list and to end what is there: nothing can be launched with it, so it needs no agent. */
-export function createAwsProviderToEnd({ node, pinnedPublicKey, ...settings }: AwsFileSettings): Provider {
+/** Lists and terminates; it cannot launch, so it needs no agent. */
+export function createAwsTerminator({ node, pinnedPublicKey, ...settings }: AwsFileSettings): Provider {
   return createAwsProvider({ settings: { ...settings, agent: { url: '', sha256: '', node, pinnedPublicKey } } });
 }

@@ -1,6 +1,6 @@
-// A security group of a cluster's own, for whom it lets in beside what the account's groups say: made before its head instance
-// is launched, named and tagged by its cluster, deleted when all of the cluster is over. One name in one network is one
-// group, so whoever comes second, after a crash or beside the first, finds it.
+// A security group of a cluster's own, with the ingress rules that the request asks for beside those of the account's groups.
+// It is created before the head instance is launched, named and tagged by its cluster, and deleted when the cluster has ended.
+// A name is unique in a network, so a second attempt, after a crash or at the same time, finds the group of the first.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-ec2';
 import type { Filter, SecurityGroup } from '@aws-sdk/client-ec2';
 
-import type { Doors } from '../../domain/cluster/doors.ts';
+import type { Doors as IngressRules } from '../../domain/cluster/doors.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { ownerKey } from '../../domain/owner.ts';
 import type { LaunchRequest, Owner } from '../provider.ts';
@@ -21,32 +21,36 @@ import type { AwsClients } from './clients.ts';
 import { readPages } from './pages.ts';
 import { codeOf } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
-import { tagFilters } from './tags.ts';
-import { tagsOf } from './templates.ts';
+import { tagFilters, tagsOf } from './tags.ts';
 
 const schedulerPort = 8786;
 const sshPort = 22;
-/** A new group is not known everywhere at once, and one whose instances have just gone is still held by their interfaces. */
-const tries = 60;
+/** A new group is not visible everywhere at once, and the interfaces of terminated instances hold theirs for a while. */
+const maxAttempts = 60;
 const pauseMs = 1_000;
 
-/** The settings as this role is launched with them: a head instance with doors has the cluster's own group too. */
-export async function withDoors(
+/** The settings for the launch of this role: a head instance with ingress rules has the cluster's own group too. */
+export async function withIngressRules(
   clients: AwsClients,
   settings: AwsSettings,
   { owner, placement }: LaunchRequest,
   role: InstanceRole,
 ): Promise<AwsSettings> {
-  const doors = placement?.doors;
-  if (doors === undefined || role !== 'head') return settings;
-  const group = await ensureGroup(clients, settings, owner, doors);
+  const rules = placement?.doors;
+  if (rules === undefined || role !== 'head') return settings;
+  const group = await ensureGroup(clients, settings, owner, rules);
   const { cluster, scheduler } = settings.securityGroups;
-  // The account's groups may let in more than was asked for, so where the scheduler's door is asked for they stay away.
-  const others = doors.scheduler === null ? scheduler : [];
+  // The account's groups may allow more than the request: where it names who may reach the scheduler, they are left out.
+  const others = rules.scheduler === null ? scheduler : [];
   return { ...settings, securityGroups: { cluster, scheduler: [...others, group] } };
 }
 
-async function ensureGroup(clients: AwsClients, settings: AwsSettings, owner: Owner, doors: Doors): Promise<string> {
+async function ensureGroup(
+  clients: AwsClients,
+  settings: AwsSettings,
+  owner: Owner,
+  ingress: IngressRules,
+): Promise<string> {
   const VpcId = await networkOf(clients, settings.securityGroups.cluster);
   const GroupName = `ropewalk-${createHash('sha256').update(ownerKey(owner)).digest('hex').slice(0, 32)}`;
   const create = new CreateSecurityGroupCommand({
@@ -64,19 +68,19 @@ async function ensureGroup(clients: AwsClients, settings: AwsSettings, owner: Ow
     { Name: 'group-name', Values: [GroupName] },
     { Name: 'vpc-id', Values: [VpcId] },
   ];
-  const GroupId = await patiently(
+  const GroupId = await withRetry(
     ['InvalidGroup.NotFound'],
     async () => (await describe(clients, filters))[0]?.GroupId,
   );
   const rules = [
-    { port: schedulerPort, from: doors.scheduler },
-    { port: sshPort, from: doors.ssh },
+    { port: schedulerPort, from: ingress.scheduler },
+    { port: sshPort, from: ingress.ssh },
   ];
   for (const { port, from } of rules) {
     if (from === null) continue;
     const IpPermissions = [{ IpProtocol: 'tcp', FromPort: port, ToPort: port, IpRanges: [{ CidrIp: from }] }];
     const allow = new AuthorizeSecurityGroupIngressCommand({ GroupId, IpPermissions });
-    await patiently(['InvalidGroup.NotFound'], async () => {
+    await withRetry(['InvalidGroup.NotFound'], async () => {
       try {
         await clients.limiter.run('change', () => clients.ec2.send(allow));
       } catch (error) {
@@ -88,11 +92,11 @@ async function ensureGroup(clients: AwsClients, settings: AwsSettings, owner: Ow
   return GroupId;
 }
 
-/** Those of this owner, when nothing else of it is left. What cannot be deleted yet is left to the sweep. */
+/** The groups of an owner of which nothing else is left. The sweep deletes those that cannot be deleted yet. */
 export async function deleteGroups(clients: AwsClients, owner: Owner, signal: AbortSignal): Promise<void> {
   for (const { GroupId } of await groupsOf(clients, tagFilters(tagsOf(owner)))) {
     if (GroupId === undefined) continue;
-    await patiently(['DependencyViolation'], () => deleteGroup(clients, GroupId), signal).catch((error: unknown) => {
+    await withRetry(['DependencyViolation'], () => deleteGroup(clients, GroupId), signal).catch((error: unknown) => {
       if (codeOf(error) !== 'DependencyViolation') throw error;
     });
   }
@@ -107,7 +111,7 @@ export async function deleteGroup(clients: AwsClients, GroupId: string): Promise
   return true;
 }
 
-/** Who may not look at groups cannot have made any. */
+/** None where the role is not allowed to list groups: then it cannot have created any. */
 export async function groupsOf(clients: AwsClients, filters: Filter[]): Promise<SecurityGroup[]> {
   try {
     return await describe(clients, filters);
@@ -124,24 +128,24 @@ async function describe(clients: AwsClients, Filters: Filter[]): Promise<Securit
   return found;
 }
 
-/** The network of the account's own group. */
+/** The network of the account's group. */
 async function networkOf(clients: AwsClients, group: string): Promise<string> {
   const ask = new DescribeSecurityGroupsCommand({ GroupIds: [group] });
   const { SecurityGroups = [] } = await clients.limiter.run('read', () => clients.ec2.send(ask));
   return SecurityGroups[0]?.VpcId ?? '';
 }
 
-/** Until it gives something; an error of these codes is tried again, as long as that may take. */
-async function patiently<T>(
+/** Repeats an attempt until it gives something; errors with these codes are retried too. */
+async function withRetry<T>(
   codes: readonly string[],
   attempt: () => Promise<T | undefined>,
   signal?: AbortSignal,
 ): Promise<T> {
-  for (let left = tries; ; left -= 1) {
+  for (let left = maxAttempts; ; left -= 1) {
     try {
-      const got = await attempt();
-      if (got !== undefined) return got;
-      if (left === 0) throw new Error('EC2 does not show a security group that it has made; it is asked again.');
+      const result = await attempt();
+      if (result !== undefined) return result;
+      if (left === 0) throw new Error('EC2 does not show a security group that it has created; the launch is retried.');
     } catch (error) {
       if (!codes.includes(codeOf(error)) || left === 0) throw error;
     }

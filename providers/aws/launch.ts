@@ -1,20 +1,20 @@
-// A launch on EC2. Workers go first, since they are the hard part: the zone that can give them is where the head instance
-// goes too. Every call carries a token made of the launch's own, so a launch that is repeated finds what it made.
+// A launch on EC2. Workers go first, because their capacity is the hard part: the head instance then goes to the zone that gave
+// them. Every call carries a client token derived from the launch's own, so a repeated launch finds what it created.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import type { LaunchedInstance, LaunchOutcome, LaunchRequest, Placement } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
-import { withDoors } from './ingress.ts';
 import { classify } from './errors.ts';
 import { launchFleet } from './fleet.ts';
-import { unmarked } from './unavailable.ts';
+import { withIngressRules } from './ingress.ts';
 import { accountFor, failureOf, poolsOf } from './pools.ts';
-import type { Given, Wanted } from './pools.ts';
+import type { RoleLaunch, RoleOutcome } from './pools.ts';
 import { runInstances } from './run-instances.ts';
-import { codeOf, isAnswer, mayHaveLaunched, messageOf, requestIdOf } from './sdk-errors.ts';
+import { codeOf, errorOf, isAnswer, mayHaveLaunched } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
 import { discardTemplate, ensureTemplate } from './templates.ts';
 import type { LaunchTemplate } from './templates.ts';
+import { withoutExcluded } from './unavailable.ts';
 
 /** Karpenter and others allow a new instance this long to appear in DescribeInstances. */
 export const defaultUnseenMs = 120_000;
@@ -25,99 +25,107 @@ export async function launchInstances(
   request: LaunchRequest,
   unseenMs = defaultUnseenMs,
 ): Promise<LaunchOutcome> {
-  // What an earlier try has launched was launched before this moment.
-  const shownMs = performance.now() + unseenMs;
+  // Everything that previous attempts launched was launched before now.
+  const previousShownMs = performance.now() + unseenMs;
   const outcome: LaunchOutcome = { launched: [], failures: [] };
   let zone: string | null = null;
   for (const role of ['worker', 'head'] as const) {
     const slots = request.slots.filter((slot) => slot.role === role);
     if (slots.length === 0) continue;
-    const given = await launchRole(clients, settings, request, role, slots.length, zone, shownMs);
+    const { instances, failures } = await launchRole(clients, settings, {
+      ...{ request, role, count: slots.length, zone, previousShownMs },
+    });
     // EC2 does not promise an order of ids; sorted, a repeat binds each to the same slot.
-    const ordered = given.instances.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const ordered = instances.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     outcome.launched.push(
       ...ordered.flatMap(({ id, type, zone: where }, at): LaunchedInstance[] => {
         const slot = slots[at];
         return slot === undefined ? [] : [{ id, slot: slot.slot, offer: type, zone: where }];
       }),
     );
-    outcome.failures.push(...given.failures);
+    outcome.failures.push(...failures);
     zone ??= request.placement?.oneZone === true ? (ordered[0]?.zone ?? null) : null;
   }
   outcome.launched.sort((a, b) => a.slot - b.slot);
   return outcome;
 }
 
-async function launchRole(
-  clients: AwsClients,
-  settings: AwsSettings,
-  request: LaunchRequest,
-  role: InstanceRole,
-  count: number,
-  zone: string | null,
-  shownMs: number,
-): Promise<Given> {
+interface RoleRequest {
+  request: LaunchRequest;
+  role: InstanceRole;
+  count: number;
+  /** The only zone that will do; null for any of the placement. */
+  zone: string | null;
+  previousShownMs: number;
+}
+
+async function launchRole(clients: AwsClients, settings: AwsSettings, wanted: RoleRequest): Promise<RoleOutcome> {
+  const { request, role, count, zone } = wanted;
   const placement = placementOf(request, role);
   const zones = zone === null ? placement.zones : [zone];
   const subnets = settings.subnets.filter((subnet) => zones.length === 0 || zones.includes(subnet.zone));
   const where = { zone: zones[0] ?? '', market: placement.market };
   if (subnets.length === 0) {
-    const text = `The configuration has no subnet in ${zones.join(', ')}; it has ${settings.subnets.map((each) => each.zone).join(', ')}.`;
-    return {
-      instances: [],
-      failures: [{ offer: '', ...where, code: 'NoSubnet', scope: 'request', text, count }],
-      told: [],
-    };
+    const configured = settings.subnets.map((each) => each.zone).join(', ');
+    const text = `The configuration has no subnet in ${zones.join(', ')}; it has ${configured}.`;
+    const failure = { offer: '', ...where, code: 'NoSubnet', scope: 'request' as const, text, count };
+    return { instances: [], failures: [failure], poolFailures: [] };
   }
   let template: LaunchTemplate | null = null;
   try {
-    const lent = await withDoors(clients, settings, request, role);
-    const all = poolsOf(placement, subnets);
-    const marks = clients.lacking.marks(placement.market, all);
-    const made = await ensureTemplate(clients, lent, request, role, placement, marks);
-    template = made;
-    const oneZone = request.placement?.oneZone === true;
-    const earlierUntilMs = made.isNew ? null : shownMs;
-    const wanted = { request, role, count, placement, oneZone, template: made.name, settings: lent, earlierUntilMs };
-    const askBut = (leftOut: string): Promise<Given> => ask(clients, { ...wanted, pools: unmarked(all, leftOut) });
-    const given = await askBut(made.leftOut).catch((error: unknown) => {
-      if (made.leftOut === '' || codeOf(error) !== 'IdempotentParameterMismatch') throw error;
-      // Its template had gone, with its cluster's last instance or with an answer that gave nothing: it was asked for before,
-      // with nothing left out.
-      return askBut('');
+    const withIngress = await withIngressRules(clients, settings, request, role);
+    const pools = poolsOf(placement, subnets);
+    const exclusions = clients.unavailable.exclusions(placement.market, pools);
+    template = await ensureTemplate(clients, withIngress, { request, role, placement, exclusions });
+    const { name, isNew } = template;
+    const outcome = await launchFrom(clients, template.exclusions, {
+      ...{ request, role, count, placement, pools, template: name, settings: withIngress },
+      oneZone: request.placement?.oneZone === true,
+      previousShownMs: isNew ? null : wanted.previousShownMs,
     });
-    clients.lacking.note(placement.market, given);
-    if (given.instances.length === 0) await discardTemplate(clients, made.name);
-    return given;
+    clients.unavailable.note(placement.market, outcome);
+    if (outcome.instances.length === 0) await discardTemplate(clients, name);
+    return outcome;
   } catch (error) {
     if (mayHaveLaunched(error)) throw repeatable(error);
     if (template !== null) await discardTemplate(clients, template.name);
-    const failures = [failureOf({ type: '', ...where }, codeOf(error), messageOf(error), 0, requestIdOf(error))];
-    return { instances: [], failures: accountFor(count, failures, where), told: [] };
+    const failures = [failureOf({ type: '', ...where }, errorOf(error))];
+    return { instances: [], failures: accountFor(count, failures, where), poolFailures: [] };
+  }
+}
+
+async function launchFrom(clients: AwsClients, exclusions: string, launch: RoleLaunch): Promise<RoleOutcome> {
+  try {
+    return await launchPools(clients, { ...launch, pools: withoutExcluded(launch.pools, exclusions) });
+  } catch (error) {
+    if (exclusions === '' || codeOf(error) !== 'IdempotentParameterMismatch') throw error;
+    // The launch was asked for before with nothing excluded: its template was deleted, with its cluster's last instance or
+    // after an answer that gave nothing, and this attempt made a new one.
+    return launchPools(clients, launch);
   }
 }
 
 /** Fleets, or single launches where the account allows no fleets. */
-async function ask(clients: AwsClients, wanted: Wanted): Promise<Given> {
+async function launchPools(clients: AwsClients, launch: RoleLaunch): Promise<RoleOutcome> {
   try {
-    return await launchFleet(clients, wanted);
+    return await launchFleet(clients, launch);
   } catch (error) {
-    const fleetsAreOut = ['UnauthorizedOperation', 'MaxFleetCountExceeded', 'UnsupportedOperation'].includes(
-      codeOf(error),
-    );
-    if (!fleetsAreOut) throw error;
-    return runInstances(clients, wanted);
+    if (!fleetsAreUnavailable.has(codeOf(error))) throw error;
+    return runInstances(clients, launch);
   }
 }
 
+const fleetsAreUnavailable = new Set(['UnauthorizedOperation', 'MaxFleetCountExceeded', 'UnsupportedOperation']);
+
 /**
- * The same launch is repeated under the same token, which finds out; meanwhile this is what an operator reads of it. Without
- * end for the troubles that we know to pass, a bounded number of times for what nobody understands.
+ * The same launch is repeated under the same token, which finds out what exists; meanwhile an operator reads this error. Known
+ * temporary failures are repeated forever, an error that is not understood a bounded number of times.
  */
 function repeatable(error: unknown): unknown {
   if (!isAnswer(error)) return error;
-  const { text: message, known } = classify(codeOf(error), messageOf(error), requestIdOf(error));
-  return new RopewalkError({ code: known ? 'UNAVAILABLE' : 'INTERNAL', message }, { cause: error });
+  const { code, message, requestId } = errorOf(error);
+  const { text, known } = classify(code, message, requestId);
+  return new RopewalkError({ code: known ? 'UNAVAILABLE' : 'INTERNAL', message: text }, { cause: error });
 }
 
 function placementOf(request: LaunchRequest, role: InstanceRole): Placement {

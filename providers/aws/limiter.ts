@@ -1,5 +1,5 @@
-// Keeps our calls below EC2's request rates: one bucket per group of calls for each (account, region), so that our own
-// haste is never what throttles a user's account. Sizes and rates: EC2's API throttling page, as of 2026-08.
+// Keeps Ropewalk's calls below EC2's request rates, with one bucket per group of calls for each (account, region): Ropewalk
+// must not exhaust the rates of a user's account. Sizes and rates: EC2's API throttling page, as of 2026-08.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type CallGroup = 'read' | 'change' | 'run' | 'terminate';
@@ -16,7 +16,7 @@ const buckets: Record<CallGroup, Bucket> = {
   terminate: { size: 100, perSecond: 5 },
 };
 
-/** Of each bucket we take this share; the rest is the user's own. */
+/** Share of each bucket that Ropewalk uses; the rest is for the user's own calls. */
 const ourShare = 0.8;
 
 export interface Limiter {
@@ -24,7 +24,7 @@ export interface Limiter {
   run<T>(group: CallGroup, call: () => Promise<T>): Promise<T>;
 }
 
-/** `now` in ms on any clock that does not go back. */
+/** `now` in milliseconds of any clock that does not go back. */
 export function createLimiter(
   now: () => number = () => performance.now(),
   wait: (ms: number) => Promise<unknown> = sleep,
@@ -32,12 +32,12 @@ export function createLimiter(
   const levels = new Map<CallGroup, { tokens: number; atMs: number; turn: Promise<unknown> }>();
   const take = async (group: CallGroup): Promise<void> => {
     const { size, perSecond } = buckets[group];
-    const most = Math.max(1, Math.floor(size * ourShare));
-    const level = levels.get(group) ?? { tokens: most, atMs: now(), turn: Promise.resolve() };
+    const max = Math.max(1, Math.floor(size * ourShare));
+    const level = levels.get(group) ?? { tokens: max, atMs: now(), turn: Promise.resolve() };
     levels.set(group, level);
     const refill = (): void => {
       const nowMs = now();
-      level.tokens = Math.min(most, level.tokens + ((nowMs - level.atMs) / 1000) * perSecond * ourShare);
+      level.tokens = Math.min(max, level.tokens + ((nowMs - level.atMs) / 1000) * perSecond * ourShare);
       level.atMs = nowMs;
     };
     refill();

@@ -1,9 +1,9 @@
-// Reads what agents sent to CloudWatch Logs: group = workspace, one stream per instance. Nothing of it passes through the
-// control plane's own storage. Each event is a JSON line as agents write them (agent/aws/log-queue.ts).
+// Reads what agents sent to CloudWatch Logs: one group per workspace, one stream per instance. The control plane stores none of
+// it. Each event is a JSON line as agents write them (agent/aws/log-queue.ts).
 //
-// A line comes once: agents number what they send, and send it again when an answer was lost. Following looks back, because
-// lines arrive late and CloudWatch sorts them in where they belong: a little each time, further now and then. A line that is
-// later than that is missed by who follows, and found by who reads anew.
+// Each line is returned once: agents number their lines, and send them again when an answer was lost. A follower reads again a
+// little way back each time, and further back from time to time, because lines arrive late and CloudWatch inserts them at their
+// time. A follower misses a line that arrives later than that; a new reader finds it.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
@@ -18,7 +18,7 @@ import { codeOf, messageOf } from './sdk-errors.ts';
 export interface LogTimes {
   pollMs: number;
   lookBackMs: number;
-  /** Each `farEvery`th look goes back this far. */
+  /** Each `farEvery`th read goes back this far. */
   farBackMs: number;
   farEvery: number;
 }
@@ -31,25 +31,25 @@ export async function* readCloudLogs(
   times: LogTimes = defaultTimes,
 ): AsyncGenerator<LogLine> {
   const { signal } = query;
-  const isLeft = (): boolean => signal?.aborted === true;
+  const isAborted = (): boolean => signal?.aborted === true;
   const fromMs = query.sinceMs ?? 0;
   const seen = createSeen(times.farBackMs);
   let startMs = fromMs;
   let newestMs = fromMs;
-  for (let look = 1; ; look += 1) {
+  for (let round = 1; ; round += 1) {
     for await (const event of events(clients, query, startMs)) {
-      if (isLeft()) return;
+      if (isAborted()) return;
       const { number, line } = read(event);
       newestMs = Math.max(newestMs, line.atMs);
       const isNew = seen.add(`${event.logStreamName} ${number ?? event.eventId}`, line.atMs);
       if (isNew && isWanted(line, query)) yield line;
     }
-    if (query.follow !== true || isLeft()) return;
-    const backMs = look % times.farEvery === 0 ? times.farBackMs : times.lookBackMs;
-    // A clock that is ahead of ours must not make us look past what the others say.
+    if (query.follow !== true || isAborted()) return;
+    const backMs = round % times.farEvery === 0 ? times.farBackMs : times.lookBackMs;
+    // An instance whose clock is ahead must not hide the lines of the others.
     startMs = Math.max(fromMs, Math.min(newestMs, Date.now()) - backMs);
     await sleep(times.pollMs, undefined, { ...(signal === undefined ? {} : { signal }) }).catch(() => undefined);
-    if (isLeft()) return;
+    if (isAborted()) return;
   }
 }
 
@@ -72,32 +72,32 @@ async function* events(
       yield* page.events ?? [];
       nextToken = page.nextToken;
     } catch (error) {
-      // The first agent that has something to say makes the group.
+      // The first agent that sends a line creates the group.
       if (signal?.aborted === true || codeOf(error) === 'ResourceNotFoundException') return;
-      throw notRead(error);
+      throw unreadable(error);
     }
   } while (nextToken !== undefined);
 }
 
-function notRead(error: unknown): RopewalkError {
-  const message = `CloudWatch Logs does not give the lines: ${codeOf(error)}: ${messageOf(error)}`;
-  const hint = 'What is missing, if anything: ropewalk doctor, docs/aws.md (the policy of the API).';
+function unreadable(error: unknown): RopewalkError {
+  const message = `CloudWatch Logs did not return the lines: ${codeOf(error)}: ${messageOf(error)}`;
+  const hint = 'Run `ropewalk doctor`, and compare the policy of the API with docs/aws.md.';
   return new RopewalkError({ code: 'UNAVAILABLE', message, hint }, { cause: error });
 }
 
 interface Seen {
-  /** False when it has been there before. */
+  /** False when it was added before. */
   add(key: string, atMs: number): boolean;
 }
 
-/** Remembers what a look may meet again: as far back as looks go, and a line that was sent twice has one time. */
+/** Remembers the lines that may be read again: as far back as reads go. A line that was sent twice has one time. */
 function createSeen(keepMs: number): Seen {
   const known = new Map<string, number>();
   let newestMs = 0;
   let forgetAt = firstForgetAt;
   const forget = (): void => {
     for (const [key, atMs] of known) if (atMs < newestMs - keepMs) known.delete(key);
-    // Where very much is printed at once, rather a line twice than memory without end.
+    // With very many lines at once, a line may be returned twice; memory stays bounded.
     for (const key of known.keys()) {
       if (known.size <= maxSeen) break;
       known.delete(key);
@@ -118,14 +118,14 @@ function createSeen(keepMs: number): Seen {
 const firstForgetAt = 10_000;
 const maxSeen = 500_000;
 
-/** What is no line of an agent is shown as it is: somebody else may write there too. */
+/** An event that is not an agent's is returned as it is: other programs may write there too. */
 function read(event: FilteredLogEvent): { number: number | null; line: LogLine } {
   const instance = event.logStreamName?.split('/')[1] ?? '';
   const atMs = event.timestamp ?? 0;
   const numberOf = (field: unknown): number | null => (typeof field === 'number' ? field : null);
   try {
     const value: { n?: unknown; k?: unknown; a?: unknown; s?: unknown; x?: unknown } = JSON.parse(event.message ?? '');
-    if (typeof value.x !== 'string') throw new Error('no line');
+    if (typeof value.x !== 'string') throw new Error('not a line of an agent');
     const stream = value.s === 'stdout' || value.s === 'stderr' ? value.s : 'agent';
     const [task, attempt] = [numberOf(value.k), numberOf(value.a)];
     return { number: numberOf(value.n), line: { atMs, instance, task, attempt, stream, text: value.x } };

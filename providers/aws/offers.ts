@@ -1,5 +1,5 @@
-// What EC2 sells in a region, from its own APIs: types, the zones that have them, spot prices. On-demand prices have an API
-// only in other regions and are taken from the dated table, which also serves alone where AWS may not be asked.
+// The offers of EC2 in a region, from its own APIs: types, the zones that have them, spot prices. On-demand prices have an API
+// only in other regions and come from the dated table; without AWS credentials the table serves alone.
 import {
   paginateDescribeInstanceTypeOfferings,
   paginateDescribeInstanceTypes,
@@ -22,9 +22,9 @@ export async function awsOffers(clients: AwsClients, settings: Pick<AwsSettings,
   try {
     return await offersOfRegion(clients, settings);
   } catch (error) {
-    // Without credentials, or without the permission to look, the table has to do.
-    const mayNotAsk = !isAnswer(error) || classify(codeOf(error), messageOf(error)).scope === 'account';
-    if (!mayNotAsk) throw error;
+    // Without credentials, or without the permission to read offers, the table has to do.
+    const isForbidden = !isAnswer(error) || classify(codeOf(error), messageOf(error)).scope === 'account';
+    if (!isForbidden) throw error;
     return catalogueOffers(settings.subnets.map(({ zone }) => zone));
   }
 }
@@ -35,10 +35,10 @@ async function offersOfRegion(clients: AwsClients, settings: Pick<AwsSettings, '
     describeZones(clients),
     describeSpotPrices(clients),
   ]);
-  const ours = new Set(settings.subnets.map(({ zone }) => zone));
+  const configured = new Set(settings.subnets.map(({ zone }) => zone));
   return types.flatMap((info) => {
     const type = info.InstanceType ?? '';
-    const zones = (zonesByType.get(type) ?? []).filter((zone) => ours.has(zone));
+    const zones = (zonesByType.get(type) ?? []).filter((zone) => configured.has(zone));
     return zones.flatMap((zone) => offersOf(info, zone, spotPrices.get(`${type}/${zone}`) ?? null));
   });
 }

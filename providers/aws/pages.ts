@@ -1,4 +1,4 @@
-// Lists of the cloud, page by page, each asked for within the rate of reads.
+// Reads the pages of a list, each within the rate limit of reads.
 import type { AwsClients } from './clients.ts';
 
 export async function* readPages<Page>(

@@ -1,26 +1,27 @@
-// What one call asks of EC2: so many instances of one role, out of these types and subnets.
+// One call to EC2 for the instances of one role: the pools (a type in a subnet) that it may be served from, its client token
+// and tags, and its outcome.
 import { createHash } from 'node:crypto';
 
 import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts';
 import type { LaunchRequest, Market, Placement } from '../provider.ts';
 import { classify } from './errors.ts';
-import { tagsOf } from './templates.ts';
 import { tagKeys } from './settings.ts';
 import type { AwsSettings } from './settings.ts';
+import { tagsOf } from './tags.ts';
 
-export interface Wanted {
+export interface RoleLaunch {
   request: LaunchRequest;
   role: InstanceRole;
   count: number;
   placement: Placement;
-  /** In these, the most wanted first; never empty. */
+  /** In order of preference; never empty. */
   pools: Pool[];
   /** All in the same zone. */
   oneZone: boolean;
   template: string;
   settings: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups'>;
-  /** Of a repeat: when, by performance.now(), EC2 shows all that earlier tries have launched. null for a first try. */
-  earlierUntilMs: number | null;
+  /** Of a repeat: when, by performance.now(), EC2 shows all that previous attempts launched. null for a first attempt. */
+  previousShownMs: number | null;
 }
 
 export interface Pool {
@@ -29,11 +30,11 @@ export interface Pool {
   priority: number;
 }
 
-export interface Given {
+export interface RoleOutcome {
   instances: { id: string; type: string; zone: string }[];
   failures: LaunchFailure[];
-  /** What each pool said that could not give, also where others gave it all. */
-  told: LaunchFailure[];
+  /** The failure of each pool that could not give, also where others gave everything. */
+  poolFailures: LaunchFailure[];
 }
 
 /** EC2 takes 300 pools in a request; Karpenter asks for at most 60 types. */
@@ -48,9 +49,9 @@ export function poolsOf({ types }: Placement, subnets: AwsSettings['subnets']): 
 export const clientToken = (...parts: readonly (string | number)[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 64);
 
-/** Instances, their volumes and interfaces are tagged by the very call that makes them. */
+/** Instances, their volumes and interfaces are tagged by the very call that creates them. */
 export function tagSpecifications(
-  { request, role }: Wanted,
+  { request, role }: RoleLaunch,
   resources: readonly ('instance' | 'volume' | 'network-interface' | 'fleet')[],
 ) {
   const tags = [
@@ -61,20 +62,25 @@ export function tagSpecifications(
   return resources.map((ResourceType) => ({ ResourceType, Tags: tags }));
 }
 
+export interface PoolError {
+  code: string;
+  message: string;
+  /** AWS's support finds the request by it. */
+  requestId?: string;
+}
+
 export function failureOf(
   pool: { type: string; zone: string; market: Market },
-  code: string,
-  message: string,
-  count: number,
-  requestId = '',
+  { code, message, requestId = '' }: PoolError,
+  count = 0,
 ): LaunchFailure {
   const { scope, text } = classify(code, message, requestId);
   return { offer: pool.type, zone: pool.zone, market: pool.market, code, scope, text, count };
 }
 
 /**
- * Failures of one call, so that their counts add up to what is missing: EC2 tells which pools failed, not how many
- * instances each owes. The first reason of the list carries the number.
+ * Failures of one call, so that their counts add up to the missing instances: EC2 reports which pools failed, not how many
+ * instances each owes. The first failure of the list carries the number.
  */
 export function accountFor(
   missing: number,
@@ -82,12 +88,8 @@ export function accountFor(
   pool: { zone: string; market: Market },
 ): LaunchFailure[] {
   if (missing === 0) return [];
-  const unexplained = failureOf(
-    { type: '', ...pool },
-    'UnfulfillableCapacity',
-    'AWS launched fewer than asked, and gave no reason.',
-    0,
-  );
+  const message = 'AWS launched fewer instances than requested, and gave no reason.';
+  const unexplained = failureOf({ type: '', ...pool }, { code: 'UnfulfillableCapacity', message });
   const all = failures.length === 0 ? [unexplained] : failures;
   return all.map((failure, at) => ({ ...failure, count: at === 0 ? missing : 0 }));
 }

@@ -1,6 +1,6 @@
-// What an earlier try of a launch without fleets has got. A token alone does not tell: EC2 keeps it for one pool, and the pool
-// that failed at first may give everything when it is asked again. So a repeat looks before it asks, for as long as EC2 may
-// not show an instance yet; only what is all there needs no waiting.
+// Finds what previous attempts at a launch without fleets have launched. A token alone does not answer that: EC2 keeps it for
+// one pool, and a pool that failed at first may give everything when it is asked again. So a repeat searches before it asks,
+// for as long as EC2 may take to show an instance; when all instances are found it need not wait.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -10,8 +10,8 @@ import { isAnswer, messageOf } from './sdk-errors.ts';
 
 const pollMs = 2_000;
 
-/** `untilMs`, by performance.now(): by then EC2 shows all that was launched before this try began. */
-export async function launchedEarlier(
+/** `untilMs`, by performance.now(): by then EC2 shows everything that was launched before this attempt began. */
+export async function findPreviouslyLaunched(
   clients: AwsClients,
   tokens: string[],
   count: number,
@@ -20,19 +20,19 @@ export async function launchedEarlier(
   for (;;) {
     const leftMs = untilMs - performance.now();
     const found = await describeTokens(clients, tokens).catch((error: unknown) => {
-      throw isAnswer(error) ? unseen(error) : error;
+      throw isAnswer(error) ? unreadable(error) : error;
     });
     if (found.length >= count || leftMs <= 0) return found;
     await sleep(Math.min(pollMs, leftMs));
   }
 }
 
-/** Of a launch, such an answer would mean that there is nothing; here it leaves open what there is. */
-const unseen = (cause: unknown): RopewalkError =>
+/** As the answer to a launch, such an error would mean that nothing exists; here it leaves open what does. */
+const unreadable = (cause: unknown): RopewalkError =>
   new RopewalkError(
     {
       code: 'INTERNAL',
-      message: `What an earlier try of this launch has launched could not be read. AWS: ${messageOf(cause)}`,
+      message: `The instances of a previous attempt at this launch could not be read. AWS: ${messageOf(cause)}`,
     },
     { cause },
   );

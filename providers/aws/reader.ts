@@ -1,4 +1,4 @@
-// What the API itself asks of AWS, reading only: what is on offer, remembered for a while, and what agents printed.
+// What the API reads of one region: its offers, remembered for a while, and what agents printed.
 import type { LogLine, LogQuery, Offer } from '../provider.ts';
 import { pricesAsOf, pricesRegion } from './catalogue.ts';
 import { createAwsClients } from './clients.ts';
@@ -6,22 +6,22 @@ import { readCloudLogs } from './logs.ts';
 import { awsOffers } from './offers.ts';
 import type { AwsSettings } from './settings.ts';
 
-export interface AwsReading {
+export interface AwsReader {
   offers(): Promise<Offer[]>;
-  /** Those that have a subnet of ours. */
+  /** Zones with a configured subnet. */
   zones: string[];
   onDemandPrices: { source: string; asOf: string };
-  logs(query: LogQuery): AsyncIterable<LogLine>;
+  logs: (query: LogQuery) => AsyncIterable<LogLine>;
 }
 
 /** Types, zones and prices change slowly; Karpenter asks as often. */
 const offersTtlMs = 5 * 60_000;
 
-/** `now` in ms. Credentials come from where the AWS SDK finds them. */
-export function createAwsReading(
+/** `now` in milliseconds of any clock that does not go back. Credentials come from where the AWS SDK finds them. */
+export function createAwsReader(
   { region, subnets }: Pick<AwsSettings, 'region' | 'subnets'>,
-  now: () => number,
-): AwsReading {
+  now: () => number = () => performance.now(),
+): AwsReader {
   const clients = createAwsClients(region);
   const elsewhere = region === pricesRegion ? '' : `; those of ${region} differ`;
   let known: { atMs: number; offers: Promise<Offer[]> } | null = null;
@@ -30,7 +30,7 @@ export function createAwsReading(
       if (known !== null && now() - known.atMs < offersTtlMs) return known.offers;
       const asked = { atMs: now(), offers: awsOffers(clients, { subnets }) };
       known = asked;
-      // An error is the asker's, not everybody's for five minutes.
+      // An error is for this caller alone, not for all of them for five minutes.
       asked.offers.catch(() => {
         if (known === asked) known = null;
       });

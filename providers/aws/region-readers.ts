@@ -1,47 +1,53 @@
-// The regions of an account as an API reads them: what is on offer in each, and what instances printed there.
+// What the API reads of each configured region: its offers, and what instances printed there.
 import { cloudQueue } from '../../domain/cloud-names.ts';
 import { RopewalkError } from '../../domain/errors.ts';
-import type { AwsReading } from './reader.ts';
-import { createAwsReading } from './reader.ts';
+import type { PlaceReader, ProviderReader } from '../manifest.ts';
+import { createAwsReader } from './reader.ts';
 import type { AwsSettings } from './settings.ts';
 
 type RegionSettings = Pick<AwsSettings, 'region' | 'subnets'>;
 
-/** A region with the task queue on which what is begun there is looked after. */
-export interface AwsRegion extends AwsReading {
+export interface RegionReader extends PlaceReader {
   region: string;
-  queue: string;
+  onDemandPrices: NonNullable<PlaceReader['onDemandPrices']>;
 }
 
-export interface AwsRegionsReading {
-  aws: AwsRegion;
-  regions: ReadonlyMap<string, AwsRegion>;
-  /** @throws RopewalkError NOT_FOUND for a region that is not configured any more. */
-  readingOf(region: string | undefined): AwsReading;
+export interface RegionReaders extends ProviderReader {
+  placeOf(region: string | undefined): RegionReader;
+  /** All of them by name. */
+  regions: ReadonlyMap<string, RegionReader>;
 }
 
-/** The first is the default. `areNamed`: the file names regions, and then each has a queue of its own. */
-export function createAwsRegions(
-  { regions: [first, ...rest], areNamed }: { regions: [RegionSettings, ...RegionSettings[]]; areNamed: boolean },
-  now: () => number,
-): AwsRegionsReading {
-  const create = (settings: RegionSettings): AwsRegion => {
+/** The first region is the default. */
+export function createRegionReaders([first, ...rest]: [RegionSettings, ...RegionSettings[]]): RegionReaders {
+  const create = (settings: RegionSettings) => {
     const { region } = settings;
-    const queue = areNamed ? cloudQueue('aws', region) : cloudQueue('aws');
-    return { ...createAwsReading(settings, now), region, queue };
+    const reader = createAwsReader(settings);
+    const place = { ...reader, region, queue: cloudQueue('aws', region) };
+    return { region, place, logs: reader.logs };
   };
-  const aws = create(first);
-  const regions = new Map([aws, ...rest.map(create)].map((each) => [each.region, each]));
+  const standard = create(first);
+  const regions = new Map([standard, ...rest.map(create)].map((each) => [each.region, each]));
+  const names = [...regions.keys()].join(', ');
   return {
-    aws,
-    regions,
-    readingOf(region = aws.region) {
+    regions: new Map([...regions].map(([region, { place }]) => [region, place])),
+    placeOf: (region = standard.region) => {
       const found = regions.get(region);
-      if (found !== undefined) return found;
+      if (found !== undefined) return found.place;
+      throw new RopewalkError({
+        code: 'VALIDATION',
+        field: 'region',
+        message: `The region ${region} is not configured.`,
+        hint: `Configured regions: ${names}. docs/aws.md says how an operator adds one.`,
+      });
+    },
+    logs: (query) => {
+      const found = regions.get(query.region ?? standard.region);
+      if (found !== undefined) return found.logs(query);
       throw new RopewalkError({
         code: 'NOT_FOUND',
-        message: `The region ${region} is not among those of the AWS settings any more.`,
-        hint: `There are: ${[...regions.keys()].join(', ')}.`,
+        message: `The region ${query.region} is no longer configured, and the logs of this cluster are kept there.`,
+        hint: `Configured regions: ${names}.`,
       });
     },
   };

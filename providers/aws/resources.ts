@@ -1,5 +1,5 @@
-// What EC2 keeps for a cluster besides its instances: launch templates, and volumes that stayed behind. Found by their tags,
-// like everything; what is attached to an instance is that instance's and not listed.
+// Cloud resources of a cluster besides its instances: launch templates, security groups, and volumes that no instance has any
+// more. They are found by their tags; a volume that is attached to an instance belongs to that instance and is not listed.
 import {
   DeleteVolumeCommand,
   type Filter,
@@ -9,23 +9,23 @@ import {
 } from '@aws-sdk/client-ec2';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Belonging, Owner } from '../provider.ts';
+import type { Belonging as CloudResource, Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { deleteGroup, groupsOf } from './ingress.ts';
 import { readPages } from './pages.ts';
 import { codeOf } from './sdk-errors.ts';
 import { tagKeys } from './settings.ts';
-import { ownerIn, tagFilters } from './tags.ts';
-import { deleteTemplate, tagsOf } from './templates.ts';
+import { ownerIn, tagFilters, tagsOf } from './tags.ts';
+import { deleteTemplate } from './templates.ts';
 
 const pollMs = 500;
 
-export async function listBelongings(clients: AwsClients, deploymentId: string): Promise<Belonging[]> {
+export async function listResources(clients: AwsClients, deploymentId: string): Promise<CloudResource[]> {
   return withTags(clients, [{ Key: tagKeys.deployment, Value: deploymentId }]);
 }
 
-/** Only what carries this owner's tags. Deleting is asked for again until nothing is shown any more. */
-export async function removeBelongings(
+/** Only resources with this owner's tags. Deletion is repeated until EC2 shows none of them any more. */
+export async function deleteResources(
   clients: AwsClients,
   owner: Owner,
   ids: string[],
@@ -36,70 +36,70 @@ export async function removeBelongings(
     signal.throwIfAborted();
     const found = (await withTags(clients, tagsOf(owner))).filter(({ id }) => wanted.has(id));
     if (found.length === 0) return;
-    for (const { id, kind } of found) await removers[kind](clients, id);
+    for (const { id, kind } of found) await deleters[kind](clients, id);
     await sleep(pollMs, undefined, { signal });
   }
 }
 
-const removers: Record<Belonging['kind'], (clients: AwsClients, id: string) => Promise<unknown>> = {
+const deleters: Record<CloudResource['kind'], (clients: AwsClients, id: string) => Promise<unknown>> = {
   volume: deleteVolume,
   'launch template': deleteTemplate,
-  // An instance that is on its way out may hold it for a while.
+  // A terminating instance may hold it for a while.
   'security group': (clients, id) =>
     deleteGroup(clients, id).catch((error: unknown) => {
       if (codeOf(error) !== 'DependencyViolation') throw error;
     }),
 };
 
-async function withTags(clients: AwsClients, tags: Tag[]): Promise<Belonging[]> {
+async function withTags(clients: AwsClients, tags: Tag[]): Promise<CloudResource[]> {
   const filters = tagFilters(tags);
   return [
     ...(await templates(clients, filters)),
-    ...(await looseVolumes(clients, filters)),
+    ...(await unattachedVolumes(clients, filters)),
     ...(await securityGroups(clients, filters)),
   ];
 }
 
-async function templates(clients: AwsClients, Filters: Filter[]): Promise<Belonging[]> {
+async function templates(clients: AwsClients, Filters: Filter[]): Promise<CloudResource[]> {
   const pages = paginateDescribeLaunchTemplates({ client: clients.ec2, pageSize: 200 }, { Filters });
   return collect(clients, pages, ({ LaunchTemplates = [] }) =>
     LaunchTemplates.map(({ LaunchTemplateId, CreateTime, Tags }) =>
-      belonging('launch template', LaunchTemplateId, CreateTime, Tags),
+      resourceOf('launch template', LaunchTemplateId, CreateTime, Tags),
     ),
   );
 }
 
-async function looseVolumes(clients: AwsClients, filters: Filter[]): Promise<Belonging[]> {
+async function unattachedVolumes(clients: AwsClients, filters: Filter[]): Promise<CloudResource[]> {
   const Filters = [...filters, { Name: 'status', Values: ['available'] }];
   const pages = paginateDescribeVolumes({ client: clients.ec2, pageSize: 500 }, { Filters });
   return collect(clients, pages, ({ Volumes = [] }) =>
-    Volumes.map(({ VolumeId, CreateTime, Tags }) => belonging('volume', VolumeId, CreateTime, Tags)),
+    Volumes.map(({ VolumeId, CreateTime, Tags }) => resourceOf('volume', VolumeId, CreateTime, Tags)),
   );
 }
 
-async function securityGroups(clients: AwsClients, filters: Filter[]): Promise<Belonging[]> {
+async function securityGroups(clients: AwsClients, filters: Filter[]): Promise<CloudResource[]> {
   const groups = await groupsOf(clients, filters);
-  return groups.map(({ GroupId, Tags }) => belonging('security group', GroupId, undefined, Tags)).filter(isKnown);
+  return groups.map(({ GroupId, Tags }) => resourceOf('security group', GroupId, undefined, Tags)).filter(isKnown);
 }
 
 async function collect<Page>(
   clients: AwsClients,
   pages: AsyncGenerator<Page, unknown>,
-  read: (page: Page) => (Belonging | null)[],
-): Promise<Belonging[]> {
-  const found: Belonging[] = [];
+  read: (page: Page) => (CloudResource | null)[],
+): Promise<CloudResource[]> {
+  const found: CloudResource[] = [];
   for await (const page of readPages(clients, pages)) found.push(...read(page).filter(isKnown));
   return found;
 }
 
-const isKnown = (each: Belonging | null): each is Belonging => each !== null;
+const isKnown = (each: CloudResource | null): each is CloudResource => each !== null;
 
-function belonging(
-  kind: Belonging['kind'],
+function resourceOf(
+  kind: CloudResource['kind'],
   id: string | undefined,
   created: Date | undefined,
   tags: Tag[] | undefined,
-): Belonging | null {
+): CloudResource | null {
   const owner = ownerIn(tags);
   if (id === undefined || owner === null) return null;
   return { id, kind, owner, createdAtMs: created?.getTime() ?? null };

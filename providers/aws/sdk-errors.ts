@@ -1,4 +1,4 @@
-// The SDK's errors carry EC2's code as their name.
+// Reads the SDK's errors, which carry EC2's code as their name.
 import { classify } from './errors.ts';
 
 export function codeOf(error: unknown): string {
@@ -9,7 +9,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** True when EC2 itself answered: then the code means something. Otherwise the connection broke, and nothing is known. */
+/** True when EC2 itself answered. Otherwise the connection broke, and the outcome is unknown. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof Error && '$metadata' in error && hasStatus(error.$metadata);
 }
@@ -21,8 +21,14 @@ export function mayHaveLaunched(error: unknown): boolean {
   return known ? scope === 'cloud' || scope === 'throttle' : Number(metadataOf(error).httpStatusCode) >= 500;
 }
 
-/** By which AWS's support finds the request; empty when there was no answer. */
-export function requestIdOf(error: unknown): string {
+/** Code, message and request id; the id is empty when EC2 did not answer. */
+export const errorOf = (error: unknown): { code: string; message: string; requestId: string } => ({
+  code: codeOf(error),
+  message: messageOf(error),
+  requestId: requestIdOf(error),
+});
+
+function requestIdOf(error: unknown): string {
   const { requestId } = metadataOf(error);
   return typeof requestId === 'string' ? requestId : '';
 }

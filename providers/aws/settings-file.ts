@@ -1,5 +1,5 @@
-// The file that says what of an AWS account Ropewalk may use: named by ROPEWALK_AWS_SETTINGS, JSON, read when a process
-// starts. It holds no secret: credentials come from where the AWS SDK finds them.
+// The JSON file that ROPEWALK_AWS_SETTINGS names: the network and the names of an AWS account that Ropewalk uses, for one
+// region or several. Read when a process starts. It holds no secret: the AWS SDK finds the credentials by itself.
 import { readFileSync } from 'node:fs';
 
 import { z } from 'zod';
@@ -21,7 +21,7 @@ const place = {
 const everywhere = {
   /** Where instances get Node, by architecture. */
   node: z.strictObject({ x86_64: download, arm64: download }),
-  /** For curl's --pinnedpubkey, when the API's certificate is not one that the system trusts. */
+  /** For curl's --pinnedpubkey, when the system does not trust the API's certificate. */
   pinnedPublicKey: z.string().startsWith('sha256//').nullable().default(null),
 };
 
@@ -33,14 +33,12 @@ const severalRegions = z
     error: 'must be one of the regions',
   });
 
-/** What one region lends. */
+/** The settings of one region. */
 export type AwsFile = z.infer<typeof oneRegion>;
 
 export interface AwsRegions {
   /** The default one first. */
   regions: [AwsFile, ...AwsFile[]];
-  /** False for a file of the form that has one region only. */
-  areNamed: boolean;
 }
 
 /**
@@ -61,16 +59,16 @@ export function readAwsRegions(path: string): AwsRegions {
   try {
     const json: unknown = JSON.parse(readFileSync(path, 'utf8'));
     if (typeof json !== 'object' || json === null || !('regions' in json)) {
-      return { regions: [oneRegion.parse(json)], areNamed: false };
+      return { regions: [oneRegion.parse(json)] };
     }
     const { regions, defaultRegion, ...common } = severalRegions.parse(json);
     const all = Object.entries(regions).map(([region, settings]) => ({ region, ...settings, ...common }));
     const [first, ...rest] = all.toSorted((a, b) => rank(a, defaultRegion) - rank(b, defaultRegion));
-    if (first === undefined) throw new Error('There is not one region in it.');
-    return { regions: [first, ...rest], areNamed: true };
+    if (first === undefined) throw new Error('It has no region.');
+    return { regions: [first, ...rest] };
   } catch (error) {
     const what = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
-    throw new Error(`The AWS settings in ${path} cannot be used:\n${what}\ndocs/aws.md describes them.`, {
+    throw new Error(`The AWS settings in ${path} are not valid:\n${what}\ndocs/aws.md describes them.`, {
       cause: error,
     });
   }

@@ -1,14 +1,14 @@
-// What an AWS account lends to Ropewalk: its network and the names of what was set up there. Given by configuration.
+// The settings of one region: the network of an AWS account, and the names of what the operator created there.
 import type { Architecture } from '../../domain/offers/offer.ts';
 
 export interface AwsSettings {
   region: string;
-  /** One per zone; instances get public addresses there, or reach the internet by other ways. */
+  /** One per zone; instances get public addresses there, or reach the internet in another way. */
   subnets: { id: string; zone: string }[];
   securityGroups: {
-    /** On every instance: members reach each other. */
+    /** Of every instance: members reach each other. */
     cluster: string;
-    /** Also on head instances: where users' clients come in. */
+    /** Of head instances in addition: users' clients reach them. */
     scheduler: string[];
   };
   /** Name of the instance profile, whose role may write logs; null for none. */
@@ -17,7 +17,7 @@ export interface AwsSettings {
   agent: AgentDownload;
 }
 
-/** How an instance gets its agent: by content, whatever the network says. */
+/** How an instance downloads its agent: verified by its content's hash. */
 export interface AgentDownload {
   url: string;
   sha256: string;
@@ -27,7 +27,7 @@ export interface AgentDownload {
   pinnedPublicKey: string | null;
 }
 
-/** Tags by which everything of ours is known; a value names its owner. */
+/** Tags of everything that Ropewalk creates. */
 export const tagKeys = {
   deployment: 'ropewalk:deployment',
   workspace: 'ropewalk:workspace',
@@ -35,6 +35,6 @@ export const tagKeys = {
   name: 'Name',
   role: 'ropewalk:role',
   slot: 'ropewalk:slot',
-  /** Of launch templates. */
-  leftOut: 'ropewalk:left-out',
+  /** Of launch templates: the pools that the launch excluded. */
+  exclusions: 'ropewalk:excluded-pools',
 } as const;

@@ -1,10 +1,16 @@
-// Whose something is, as its tags say, and how EC2 is asked for what has certain tags.
+// Tags name the owner of everything that Ropewalk creates in an account.
 import type { Filter, Tag } from '@aws-sdk/client-ec2';
 
 import type { Owner } from '../provider.ts';
 import { tagKeys } from './settings.ts';
 
-/** null for what is not ours to understand: without our tags it is somebody else's. */
+export const tagsOf = (owner: Owner): Tag[] => [
+  { Key: tagKeys.deployment, Value: owner.deploymentId },
+  { Key: tagKeys.workspace, Value: owner.workspace },
+  { Key: tagKeys.cluster, Value: String(owner.cluster) },
+];
+
+/** null without Ropewalk's tags: such a resource belongs to other software. */
 export function ownerIn(found: Tag[] | undefined): Owner | null {
   const tags = new Map((found ?? []).map(({ Key, Value }) => [Key, Value]));
   const deploymentId = tags.get(tagKeys.deployment);
@@ -14,6 +20,6 @@ export function ownerIn(found: Tag[] | undefined): Owner | null {
   return { deploymentId, workspace, cluster };
 }
 
-/** All of these tags, with these very values: what EC2 would take for patterns is taken as it is. */
+/** All of these tags with exactly these values: EC2's wildcards in a value are escaped. */
 export const tagFilters = (tags: readonly Tag[]): Filter[] =>
   tags.map(({ Key, Value = '' }) => ({ Name: `tag:${Key}`, Values: [Value.replaceAll(/[*?\\]/g, '\\$&')] }));

@@ -1,4 +1,4 @@
-// Launch templates: one for each launch and role, named by what it is for, so that a repeat finds what the first try made.
+// Launch templates: one for each launch and role, named by its purpose, so that a repeat finds the one of the first attempt.
 // They carry the tags of their cluster and are deleted with it, or at once where nothing was launched.
 import { createHash } from 'node:crypto';
 
@@ -13,18 +13,18 @@ import { GetParameterCommand } from '@aws-sdk/client-ssm';
 
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { RopewalkError } from '../../domain/errors.ts';
+import type { Architecture } from '../../domain/offers/offer.ts';
 import type { Owner } from '../../domain/owner.ts';
 import type { LaunchRequest, Placement } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { readPages } from './pages.ts';
 import { codeOf } from './sdk-errors.ts';
 import { tagKeys } from './settings.ts';
-import { tagFilters } from './tags.ts';
-import type { Architecture } from '../../domain/offers/offer.ts';
 import type { AwsSettings } from './settings.ts';
+import { tagFilters, tagsOf } from './tags.ts';
 import { renderUserData } from './user-data.ts';
 
-/** Content of the name: a launch that is repeated after a crash must find this very template. */
+/** Derived from the token: a launch that is repeated after a crash must find this very template. */
 export const templateName = (token: string, role: InstanceRole): string =>
   `ropewalk-${createHash('sha256')
     .update(JSON.stringify([token, role]))
@@ -33,19 +33,24 @@ export const templateName = (token: string, role: InstanceRole): string =>
 
 export interface LaunchTemplate {
   name: string;
-  leftOut: string;
-  /** Made just now: no earlier try of its launch has asked for instances. */
+  /** The pools that the first attempt excluded. */
+  exclusions: string;
+  /** Created by this call: no previous attempt at its launch has asked for instances. */
   isNew: boolean;
 }
 
-/** `leaveOut`: the pools that a first try does without, in the form of lacking.ts. */
+export interface TemplateInput {
+  request: LaunchRequest;
+  role: InstanceRole;
+  placement: Placement;
+  /** The pools that a first attempt excludes, in the form of unavailable.ts. */
+  exclusions: string;
+}
+
 export async function ensureTemplate(
   clients: AwsClients,
   settings: AwsSettings,
-  request: LaunchRequest,
-  role: InstanceRole,
-  placement: Placement,
-  leaveOut: string,
+  { request, role, placement, exclusions }: TemplateInput,
 ): Promise<LaunchTemplate> {
   const name = templateName(request.token, role);
   const image = await newestUbuntu(clients, placement.architecture);
@@ -64,7 +69,7 @@ export async function ensureTemplate(
         Ebs: { VolumeSize: placement.diskGib, VolumeType: 'gp3', DeleteOnTermination: true, Encrypted: true },
       },
     ],
-    // A launch on demand makes no spot request, and EC2 refuses one that would tag what it does not make.
+    // A launch on demand creates no spot request, and EC2 refuses tags for a resource that is not created.
     ...(placement.market === 'spot'
       ? { TagSpecifications: [{ ResourceType: 'spot-instances-request' as const, Tags: tags }] }
       : {}),
@@ -73,36 +78,36 @@ export async function ensureTemplate(
     LaunchTemplateName: name,
     LaunchTemplateData: data,
     TagSpecifications: [
-      { ResourceType: 'launch-template', Tags: [...tags, { Key: tagKeys.leftOut, Value: leaveOut }] },
+      { ResourceType: 'launch-template', Tags: [...tags, { Key: tagKeys.exclusions, Value: exclusions }] },
     ],
   });
   try {
     await clients.limiter.run('change', () => clients.ec2.send(command));
-    return { name, leftOut: leaveOut, isNew: true };
+    return { name, exclusions, isNew: true };
   } catch (error) {
     if (codeOf(error) !== 'InvalidLaunchTemplateName.AlreadyExistsException') throw error;
-    return { name, leftOut: await leftOutBy(clients, name), isNew: false };
+    return { name, exclusions: await exclusionsOf(clients, name), isNew: false };
   }
 }
 
 /**
- * Of a launch that gave nothing: those who wait for capacity make one with every try, and an account may have 5,000. A repeat
- * makes it again, under the same name, and is answered the same by the token of its launch. What cannot be deleted now goes
- * with its cluster.
+ * For a launch that gave nothing: a cluster that waits for capacity creates a template with every attempt, and an account is
+ * limited to 5,000. A repeat creates it again under the same name, and the token of its launch gives the same answer. A
+ * template that cannot be deleted now is deleted with its cluster.
  */
 export async function discardTemplate(clients: AwsClients, LaunchTemplateName: string): Promise<void> {
   const command = new DeleteLaunchTemplateCommand({ LaunchTemplateName });
   await clients.limiter.run('change', () => clients.ec2.send(command)).catch(() => undefined);
 }
 
-/** What the first try of this launch did without, so that this one asks for the very same. */
-async function leftOutBy(clients: AwsClients, name: string): Promise<string> {
+/** The exclusions of the first attempt, so that this one asks for the same pools. */
+async function exclusionsOf(clients: AwsClients, name: string): Promise<string> {
   const command = new DescribeLaunchTemplatesCommand({ LaunchTemplateNames: [name] });
   const { LaunchTemplates = [] } = await clients.limiter.run('read', () => clients.ec2.send(command));
-  return LaunchTemplates[0]?.Tags?.find(({ Key }) => Key === tagKeys.leftOut)?.Value ?? '';
+  return LaunchTemplates[0]?.Tags?.find(({ Key }) => Key === tagKeys.exclusions)?.Value ?? '';
 }
 
-/** The one interface of an instance: a launch template has it for any subnet. */
+/** The single interface of an instance, in a launch template for any subnet. */
 export const networkInterface = (
   { assignPublicIps, securityGroups }: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups'>,
   role: InstanceRole,
@@ -113,7 +118,7 @@ export const networkInterface = (
   Groups: [securityGroups.cluster, ...(role === 'head' ? securityGroups.scheduler : [])],
 });
 
-/** Deletes what has these tags; what is already gone is what was wanted. */
+/** Deletes the templates with these tags; templates that no longer exist are no error. */
 export async function deleteTemplates(clients: AwsClients, tags: Tag[]): Promise<void> {
   const Filters = tagFilters(tags);
   const pages = paginateDescribeLaunchTemplates({ client: clients.ec2, pageSize: 200 }, { Filters });
@@ -130,19 +135,13 @@ export async function deleteTemplate(clients: AwsClients, LaunchTemplateId: stri
   }
 }
 
-export const tagsOf = (owner: Owner): Tag[] => [
-  { Key: tagKeys.deployment, Value: owner.deploymentId },
-  { Key: tagKeys.workspace, Value: owner.workspace },
-  { Key: tagKeys.cluster, Value: String(owner.cluster) },
-];
-
 const ownerOf = ({ deploymentId, workspace, cluster }: Owner): Owner => ({ deploymentId, workspace, cluster });
 
 const images = { x86_64: 'amd64', arm64: 'arm64' } as const;
 const imageTtlMs = 24 * 3_600_000;
 const known = new Map<string, { id: string; atMs: number }>();
 
-/** Canonical's public parameter names the newest image of Ubuntu 24.04 in every region; asked once a day. */
+/** Canonical's public parameter names the newest Ubuntu 24.04 image in every region; read once a day. */
 async function newestUbuntu(clients: AwsClients, architecture: Architecture): Promise<string> {
   const Name = `/aws/service/canonical/ubuntu/server/24.04/stable/current/${images[architecture]}/hvm/ebs-gp3/ami-id`;
   const key = `${await clients.ec2.config.region()} ${Name}`;
@@ -155,10 +154,10 @@ async function newestUbuntu(clients: AwsClients, architecture: Architecture): Pr
   return id;
 }
 
-/** Not remembered, and nothing was asked of EC2: the same launch is tried again, a bounded number of times. */
+/** Not remembered, and EC2 was not asked for anything: the same launch is repeated, a bounded number of times. */
 const noImage = (name: string): RopewalkError =>
   new RopewalkError({
     code: 'INTERNAL',
     message: `AWS Systems Manager named no machine image: its public parameter ${name} has no value.`,
-    hint: 'Look whether the parameter has a value in this region.',
+    hint: 'Check that the parameter has a value in this region.',
   });

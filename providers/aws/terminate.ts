@@ -1,5 +1,5 @@
-// Ends instances until EC2 says that they are gone. EC2 shows a new instance only after a while, so one that it does not
-// show is asked to end all the same, and counts as gone only after it has stayed unseen for longer than that can take.
+// Terminates instances until EC2 reports them as gone. EC2 shows a new instance only after a while: an instance that it does
+// not show is terminated all the same, and counts as gone only after it stayed unseen for longer than that can take.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { TerminateInstancesCommand } from '@aws-sdk/client-ec2';
@@ -10,17 +10,18 @@ import type { Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { describeIds, describeOwned } from './describe.ts';
 import { codeOf } from './sdk-errors.ts';
-import { deleteTemplates, tagsOf } from './templates.ts';
+import { tagsOf } from './tags.ts';
+import { deleteTemplates } from './templates.ts';
 
 const batchSize = 500;
 const pollMs = 500;
 
 export interface TerminateOptions {
-  /** So long after its launch an instance may not be shown yet. */
+  /** How long EC2 may take to show a new instance, in milliseconds. */
   unseenMs: number;
 }
 
-/** Another owner's instances are never touched. Resolves once every other of `ids` is gone. */
+/** Never touches another owner's instances. Resolves when every other instance of `ids` is gone. */
 export async function terminateOwned(
   clients: AwsClients,
   owner: Owner,
@@ -39,22 +40,24 @@ export async function terminateOwned(
       if (instance === undefined) return mayBeNew;
       return instance.state !== 'gone' && ownerKey(instance.owner) === ownerKey(owner);
     });
-    // One that somebody stopped would stay for ever, with its volume.
-    const stays = wanted.filter((id) => seen.get(id)?.ends !== true);
-    for (let from = 0; from < stays.length; from += batchSize) await end(clients, stays.slice(from, from + batchSize));
+    // Includes stopped instances, which would exist forever, with their volumes.
+    const asked = wanted.filter((id) => seen.get(id)?.isTerminating !== true);
+    for (let from = 0; from < asked.length; from += batchSize) {
+      await terminate(clients, asked.slice(from, from + batchSize));
+    }
     if (wanted.length > 0) await sleep(pollMs, undefined, { signal });
   }
-  // With its last instance a cluster's templates go too.
+  // The templates of a cluster are deleted with its last instance.
   if ((await describeOwned(clients, owner, [])).length === 0) await deleteTemplates(clients, tagsOf(owner));
 }
 
-/** One id that EC2 does not know fails the whole call, so then each is asked for alone. */
-async function end(clients: AwsClients, ids: string[]): Promise<void> {
+/** An id that EC2 does not know fails the whole call; then each id gets a call of its own. */
+async function terminate(clients: AwsClients, ids: string[]): Promise<void> {
   try {
     await clients.limiter.run('terminate', () => clients.ec2.send(new TerminateInstancesCommand({ InstanceIds: ids })));
   } catch (error) {
     if (codeOf(error) !== 'InvalidInstanceID.NotFound') throw error;
     if (ids.length === 1) return;
-    for (const id of ids) await end(clients, [id]);
+    for (const id of ids) await terminate(clients, [id]);
   }
 }

@@ -1,6 +1,6 @@
-// What an instance is told at its first boot: how to get its agent, by content, and what the agent needs to call home. It
-// stays small (16 KiB is EC2's bound) and holds no secret but the launch token, which is of no use elsewhere: the API wants
-// the instance's signed identity with it, the first use wins, and the instance must be one we launched.
+// The user data of an instance: it downloads the agent, verified by its hash, and carries what the agent needs to reach the
+// API. It stays small (EC2's limit is 16 KiB) and holds no secret but the launch token, which is useless elsewhere: the API
+// requires the instance's signed identity with it, the first use wins, and the instance must be one that was launched.
 import type { Architecture } from '../../domain/offers/offer.ts';
 import { bootMarker } from '../../domain/cloud-names.ts';
 import type { AgentDownload } from './settings.ts';
@@ -20,13 +20,13 @@ export function renderUserData(boot: InstanceBoot, download: AgentDownload, arch
 ${bootMarker} ${Buffer.from(JSON.stringify(boot)).toString('base64')}
 set -eu
 umask 077
-# Nobody pays for an instance without an agent: it powers itself off. First of all, for what follows may fail, and again
-# and again, for an agent may be gone later. A reboot forgets it, but by then the agent's service is enabled, and ends.
+# An instance without an agent powers itself off, so that it costs nothing. This comes first, because what follows may fail,
+# and repeats, because the agent may end later. A reboot drops this timer, but by then the agent's service is enabled and ends.
 systemd-run --on-active=30min --on-unit-active=30min --unit=ropewalk-watchdog \\
   sh -c 'systemctl is-active --quiet ropewalk-agent || poweroff'
 mkdir -p /opt/ropewalk /var/lib/ropewalk /var/log/ropewalk
-# An API or a mirror that is away while instances boot costs none of them: each is waited for nearly as long as we wait for
-# the instance, and what hangs is begun anew.
+# An API or a mirror that is unavailable during boot costs no instance: downloads are retried for nearly as long as the control
+# plane waits for the instance, and a download that hangs is restarted.
 fetch() {
   curl -fsSL --retry 200 --retry-all-errors --retry-delay 3 --retry-max-time 540 \\
     --connect-timeout 20 --speed-limit 1 --speed-time 30 "$@"
@@ -47,15 +47,15 @@ echo '${node.sha256}  node.tar.xz' | sha256sum -c -
 mkdir -p node && tar -xJf node.tar.xz -C node --strip-components 1 && rm node.tar.xz
 fetch${pin} -o agent.mjs '${download.url}'
 echo '${download.sha256}  agent.mjs' | sha256sum -c -
-# Ubuntu's Python comes without the part that makes environments.
+# Ubuntu's Python lacks the module that creates environments.
 python3 -c 'import ensurepip' 2>/dev/null || install_venv
 cat > /etc/systemd/system/ropewalk-agent.service <<'UNIT'
 [Unit]
 Description=Ropewalk agent
 After=network-online.target
 Wants=network-online.target
-# Whatever ends the agent for good ends the instance: it was launched to terminate when it shuts down. An agent that fails
-# is started again: it finds its claim and ends well, or, had it not begun, begins anew, for minutes but not for ever.
+# The end of the agent ends the instance, which was launched to terminate when it shuts down. An agent that fails is started
+# again: it finds its claim and exits with 0, or starts anew if it had not begun, for minutes but not forever.
 SuccessAction=poweroff
 StartLimitIntervalSec=30min
 StartLimitBurst=150
@@ -66,7 +66,7 @@ ExecStart=/opt/ropewalk/node/bin/node /opt/ropewalk/agent.mjs
 Restart=on-failure
 RestartSec=2
 KillMode=mixed
-# A task that takes too much memory is ended by the kernel, which must not cost its agent and all other tasks their life.
+# The kernel ends a task that takes too much memory; the agent and the other tasks go on.
 OOMPolicy=continue
 [Install]
 WantedBy=multi-user.target
@@ -75,6 +75,7 @@ systemctl daemon-reload
 systemctl enable --now ropewalk-agent
 `;
   const bytes = Buffer.byteLength(text);
-  if (bytes > userDataLimit) throw new Error(`The start-up script has ${bytes} bytes; EC2 takes ${userDataLimit}.`);
+  if (bytes > userDataLimit)
+    throw new Error(`The start-up script has ${bytes} bytes; EC2's limit is ${userDataLimit}.`);
   return text;
 }

@@ -1,4 +1,4 @@
-// Tells which instances live, from the kernel's process table and the files that name their owners. Pure reading.
+// Observes the instances of this machine, from the kernel's process table and the files that name their owners. Reads only.
 import type { ObservedInstance, ObservedState, Owner } from '../provider.ts';
 import { membersOf } from './control-group.ts';
 import {
@@ -23,7 +23,7 @@ export interface Home {
   ended: Set<string>;
 }
 
-/** Every instance of this owner that is not gone, and of `ids` also those that are; another owner's never. */
+/** Every instance of this owner that is not gone, and every instance of `ids`; never another owner's. */
 export async function describeInstances(at: Home, owner: Owner, ids: string[]): Promise<ObservedInstance[]> {
   const { home } = at;
   const asked = new Set(ids);
@@ -39,13 +39,13 @@ export async function describeInstances(at: Home, owner: Owner, ids: string[]): 
     observed.push({ id, state, owner: identityOf(owner), launchedAtMs: tags?.launchedAtMs ?? 0 });
   }
   for (const id of asked) {
-    // This machine is the place that would know: an id without a directory has never lived here.
+    // An id without a directory has never run on this machine, which is the only place where it could.
     if (!known.has(id)) observed.push({ id, state: 'gone', owner: identityOf(owner), launchedAtMs: 0 });
   }
   return observed;
 }
 
-/** Every instance of this deployment that is not gone, whoever owns it; a directory without tags is nobody's. */
+/** Every instance of this deployment that is not gone. A directory without tags belongs to no deployment. */
 export async function listInstances(at: Home, deploymentId: string): Promise<ObservedInstance[]> {
   const scan = await scanProcesses();
   const observed: ObservedInstance[] = [];
@@ -59,7 +59,7 @@ export async function listInstances(at: Home, deploymentId: string): Promise<Obs
   return observed;
 }
 
-/** Instances of all owners in this home of which something still runs. */
+/** Ids of the instances in this home, of any owner, of which a process still runs. */
 export async function livingInstances(at: Home): Promise<string[]> {
   const scan = await scanProcesses();
   const living: string[] = [];
@@ -72,7 +72,7 @@ export async function livingInstances(at: Home): Promise<string[]> {
 export const isOwnedBy = (tags: Owner, owner: Owner): boolean =>
   tags.deploymentId === owner.deploymentId && tags.workspace === owner.workspace && tags.cluster === owner.cluster;
 
-/** What still runs of an instance. */
+/** The processes of an instance that still run. */
 export async function livingProcesses(
   home: string,
   id: string,
@@ -102,7 +102,7 @@ async function observe(at: Home, id: string, scan: readonly ProcessEntry[]): Pro
   }
   if (hasTombstone) return 'stopping';
   if (agentLives) return 'running';
-  // Without a claim this is an agent on its way up; with one, tasks have outlived their agent.
+  // Without a claim the agent is still starting; with one, tasks have outlived their agent.
   return (await exists(paths.claim)) ? 'stopping' : 'starting';
 }
 

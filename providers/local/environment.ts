@@ -1,5 +1,5 @@
-// What agents are given of the environment of whoever starts them: where programs and temporary files are, and how packages
-// are had from here. Agents pass on less than that. No variable of ours is among them.
+// The environment variables that agents inherit from the Temporal worker: the places of programs and temporary files, and how
+// packages are downloaded. Agents pass on fewer. No variable of Ropewalk is among them.
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname } from 'node:path';
 
@@ -22,7 +22,7 @@ export function agentEnvironment(
   };
 }
 
-/** The same names as agent/runtimes/environment/run-tool.ts takes (a test compares them): an agent shares no code with a provider. */
+/** The names that agent/runtimes/environment/run-tool.ts takes (a test compares them): agents share no code with providers. */
 export const outside = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'PIP_CERT', 'UV_SYSTEM_CERTS', 'UV_HTTP_RETRIES'],

@@ -1,13 +1,12 @@
-// What lies in an instance's directory, $ROPEWALK_HOME/instances/{id}/. These files are the whole memory of the local
-// provider: every one but group.json appears complete (link or rename), so that a crash at any instant leaves an old or a new
-// state.
+// The files of an instance's directory, $ROPEWALK_HOME/instances/{id}/. They are the whole memory of the local provider: every
+// one but group.json appears complete (by link or rename), so a crash at any instant leaves the old state or the new one.
 //   owner.json     its tags, written before its agent is started
 //   boot.json      how the agent reaches the API; holds the launch token, so 0600, and the agent deletes it
-//   claim.json     the agent that is this instance, written by the agent itself; the first one wins
-//   group.json     the process group of the task or Dask process it runs, written by the agent over the one before
-//   verdict        "start" or "refuse", by the first launch that had to say; all others do as it says
+//   claim.json     the agent process of this instance and its control group, written by the agent; the first one wins
+//   group.json     the process group of the task or Dask process it runs, written by the agent over the previous one
+//   verdict        "start" or "refuse", decided by the first launch attempt and binding for all others
 //   refused.json   why this instance was never started
-//   tombstone      it must not live: written before it is ended
+//   tombstone      it must not run: written before it is terminated
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,17 +32,17 @@ export interface InstancePaths {
   verdict: string;
   refused: string;
   tombstone: string;
-  /** What the agent itself prints before it has a log. */
+  /** What the agent prints before it has a log. */
   output: string;
   work: string;
   results: string;
 }
 
 const idPattern = /^i_[0-9a-z]{8,64}$/;
-/** A workspace's slug names a directory: nothing that could leave it. */
+/** A workspace's slug names a directory: it must not lead out of its parent. */
 const slugPattern = /^[a-z0-9][a-z0-9._-]*$/i;
 
-/** Ids become directory names: anything else than an id of ours is never looked up. */
+/** Ids become directory names: anything but an id of the local provider is never looked up. */
 export const isInstanceId = (id: string): boolean => idPattern.test(id);
 
 export function instancePaths(home: string, id: string): InstancePaths {
@@ -109,7 +108,7 @@ export async function readControlGroup(id: string, paths: InstancePaths): Promis
 
 export type Refusal = Pick<LaunchFailure, 'code' | 'text'>;
 
-/** What a refused.json or a mark of ended.ts says. */
+/** The content of a refused.json or of a record of ended-instances.ts. */
 export async function readRefusal(path: string): Promise<Refusal | null> {
   const value = await readRecord(path);
   if (value === null) return null;
@@ -117,13 +116,13 @@ export async function readRefusal(path: string): Promise<Refusal | null> {
   return typeof code === 'string' && typeof text === 'string' ? { code, text } : null;
 }
 
-/** Replaces the file whole; readable by its owner alone. */
+/** Replaces the whole file; readable by its owner alone. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const temporary = await writeTemporary(path, text);
   await rename(temporary, path);
 }
 
-/** Writes the file unless there is one: the first writer's content stays. */
+/** Writes the file unless it exists: the first writer's content stays. */
 export async function writeOnce(path: string, text: string): Promise<void> {
   const temporary = await writeTemporary(path, text);
   try {
@@ -167,7 +166,7 @@ interface JsonRecord {
   text?: unknown;
 }
 
-/** null when there is none or it is not ours to understand: an unreadable file must not hide the other instances. */
+/** null for a missing or malformed file: an unreadable file must not hide the other instances. */
 async function readRecord(path: string): Promise<JsonRecord | null> {
   const text = await readFile(path, 'utf8').catch(ifMissing<string | null>(null));
   if (text === null) return null;

@@ -1,6 +1,6 @@
-// Starts agents. The instance ids of a launch follow from its token alone and an agent claims its id with a file of its
-// own, so repeating a launch, in any process and after any crash, finds what is there instead of starting it again.
-// What was once refused stays refused for that token: an attempt that comes too late must not start what nobody expects.
+// Starts agents. The instance ids of a launch follow from its token alone and an agent claims its id with a file, so a repeated
+// launch, in any process and after any crash, finds the instances that exist instead of starting them again. A refusal is final
+// for its token: a late attempt must not start an instance that the cluster no longer expects.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, open, readFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts'
 import type { LaunchRequest, LaunchOutcome, LaunchedInstance, Owner } from '../provider.ts';
 import { livingInstances } from './describe.ts';
 import type { Home } from './describe.ts';
-import { markOf } from './ended-instances.ts';
+import { endedRecordOf } from './ended-instances.ts';
 import { exists, instancePaths, logDirectory, readRefusal, writeOnce, writeWhole } from './files.ts';
 import type { InstancePaths, OwnerFile, Refusal } from './files.ts';
 import { localOffer } from './offers.ts';
@@ -20,11 +20,11 @@ export interface LaunchContext extends Home {
   agentBundle: string;
   nodePath: string;
   maxInstances: number;
-  /** All that agents get, beside what names their instance. */
+  /** The environment variables of agents, beside those that name their instance. */
   environment: Record<string, string>;
   /** Ids of instances that this process has admitted and whose agents have not claimed their names yet. */
   starting: Set<string>;
-  /** An agent started by this process has ended, and neither of its own accord nor because it was terminated. */
+  /** Called when an agent that this process started has crashed: it neither exited with 0 nor was terminated. */
   onCrash?: (owner: Owner, id: string) => void;
 }
 
@@ -35,13 +35,13 @@ interface Place {
   role: InstanceRole;
 }
 
-/** A started agent that has not claimed its name by then is ended: it would otherwise be nobody's. */
+/** A started agent that has not claimed its id by then is ended: no cluster would know of it. */
 const claimTimeoutMs = 30_000;
 const claimPollMs = 20;
 const roomPollMs = 200;
 const base32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** What a launch may start, decided once for all its repeats. */
+/** The instances that a launch starts, decided once for all its repeats. */
 export interface Admission {
   starting: Place[];
   launched: LaunchedInstance[];
@@ -63,10 +63,10 @@ export async function admitLaunch(
   const launched: LaunchedInstance[] = [];
   for (const place of places) {
     const paths = instancePaths(context.home, place.id);
-    const mark = await markOf(context.home, place.id);
-    const refusal = mark?.refusal ?? (await readRefusal(paths.refused));
+    const record = await endedRecordOf(context.home, place.id);
+    const refusal = record?.refusal ?? (await readRefusal(paths.refused));
     if (refusal !== null) refusals.push(refusal);
-    else if (mark !== null || (await exists(paths.tombstone)) || (await exists(paths.claim)))
+    else if (record !== null || (await exists(paths.tombstone)) || (await exists(paths.claim)))
       launched.push(launchedInstance(place));
     else fresh.push(place);
   }
@@ -81,7 +81,7 @@ export async function admitLaunch(
   return { starting, launched, refusals };
 }
 
-/** Admissions need not wait for it: what starts is counted from its admission on. */
+/** Other admissions need not wait for it: an instance is counted from its admission on. */
 export async function startAdmitted(
   context: LaunchContext,
   request: LaunchRequest,
@@ -101,8 +101,8 @@ export async function startAdmitted(
 }
 
 /**
- * At least one place, or none once it is time to say so: some instances now are better than all of them later. One of
- * the `fresh` places that lives is being started by another attempt at this very launch, and takes no more than its own.
+ * At least one place, or none after `giveUpAtMs`: some instances now are better than all of them later. A running instance
+ * among `fresh` is being started by another attempt at this launch, and takes only its own place.
  */
 async function findRoom(context: LaunchContext, fresh: Place[], giveUpAtMs: number): Promise<number> {
   const mine = new Set(fresh.map(({ id }) => id));
@@ -114,7 +114,7 @@ async function findRoom(context: LaunchContext, fresh: Place[], giveUpAtMs: numb
   }
 }
 
-/** Attempts at the same time may see different room; the first to write its verdict speaks for all of them. */
+/** Concurrent attempts may see different room; the first to write its verdict decides for all of them. */
 async function mayStart(paths: InstancePaths, hasRoom: boolean): Promise<boolean> {
   await writeOnce(paths.verdict, hasRoom ? 'start' : 'refuse');
   return (await readFile(paths.verdict, 'utf8')) === 'start';
@@ -160,13 +160,13 @@ async function startInstance(
   await writeWhole(paths.boot, JSON.stringify(boot));
   const crashed = (): void => context.onCrash?.(owner, place.id);
   const problem = await spawnUntilClaimed(context, place.id, paths, logs, crashed);
-  // Another process's agent may have won the name while ours failed, and a tombstone means that it need not live.
+  // The agent of another process may have claimed the id meanwhile, and with a tombstone no agent is needed.
   if (problem === null || (await exists(paths.claim)) || (await exists(paths.tombstone)))
     return { place, refusal: null };
   return { place, refusal: await refuse(paths, { code: 'AGENT_FAILED', text: problem }) };
 }
 
-/** null once the name is claimed, by whichever agent; otherwise what went wrong. */
+/** null once any agent has claimed the id; otherwise the problem. */
 async function spawnUntilClaimed(
   context: LaunchContext,
   id: string,
@@ -176,7 +176,7 @@ async function spawnUntilClaimed(
 ): Promise<string | null> {
   const output = await open(paths.output, 'a', 0o600);
   const ended: { how: string | null } = { how: null };
-  // Without helper threads of V8 an agent keeps half as much memory that is copied for every command it starts.
+  // Without V8's helper threads an agent has half as much memory to copy for every command it starts.
   const agent = spawn(context.nodePath, ['--single-threaded', context.agentBundle], {
     cwd: paths.root,
     detached: true,
@@ -190,17 +190,17 @@ async function spawnUntilClaimed(
   });
   agent.unref();
   agent.once('error', (error) => (ended.how = `could not be started: ${error.message}`));
-  agent.once('exit', (code, signal) => (ended.how ??= `ended at once (${signal ?? `exit code ${code}`})`));
-  agent.once('exit', (code) => void (code !== 0 && tellCrash(paths, crashed)));
+  agent.once('exit', (code, signal) => (ended.how ??= `exited at once (${signal ?? `exit code ${code}`})`));
+  agent.once('exit', (code) => void (code !== 0 && reportCrash(paths, crashed)));
   try {
     for (const giveUpAtMs = performance.now() + claimTimeoutMs; ; await sleep(claimPollMs)) {
       // The order matters: an agent that claimed and then ended has still been launched.
       const { how } = ended;
       if (await exists(paths.claim)) return null;
-      if (how !== null) return `The agent ${how}. ${await lastWords(paths.output)}`.trim();
+      if (how !== null) return `The agent ${how}. ${await lastOutput(paths.output)}`.trim();
       if (performance.now() > giveUpAtMs) {
         agent.kill('SIGKILL');
-        return `The agent did not come up within ${claimTimeoutMs / 1000} s and was ended.`;
+        return `The agent did not start within ${claimTimeoutMs / 1000} s and was ended.`;
       }
     }
   } finally {
@@ -208,18 +208,18 @@ async function spawnUntilClaimed(
   }
 }
 
-/** Only of one that was an instance: who never was one is refused by the launch itself. */
-async function tellCrash(paths: InstancePaths, crashed: () => void): Promise<void> {
+/** Only for an agent that had claimed its id: the launch itself refuses an instance whose agent never did. */
+async function reportCrash(paths: InstancePaths, crashed: () => void): Promise<void> {
   const wasInstance = await exists(paths.claim).catch(() => false);
   if (wasInstance && !(await exists(paths.tombstone).catch(() => true))) crashed();
 }
 
-async function lastWords(path: string): Promise<string> {
+async function lastOutput(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch(() => '');
   return text.trim().slice(-500);
 }
 
-/** Written with a tombstone: if an agent for it comes up after all, it ends itself. */
+/** Written with a tombstone: an agent that starts after all ends itself. */
 async function refuse(paths: InstancePaths, refusal: Refusal): Promise<Refusal> {
   await writeOnce(paths.refused, JSON.stringify(refusal));
   await writeOnce(paths.tombstone, '');
@@ -229,8 +229,8 @@ async function refuse(paths: InstancePaths, refusal: Refusal): Promise<Refusal> 
 const hostFull = (limit: number): Refusal => ({
   code: 'HOST_FULL',
   text:
-    `This machine runs at most ${limit} instances at a time, and they are taken. ` +
-    'The rest start as others end; to run more at once, raise ROPEWALK_MAX_LOCAL_INSTANCES (worker.env in temporal-dev.yml).',
+    `This machine runs at most ${limit} instances at a time, and all of them are in use. ` +
+    'The rest start when others end. To run more at once, raise ROPEWALK_MAX_LOCAL_INSTANCES (worker.env in temporal-dev.yml).',
 });
 
 const launchedInstance = ({ id, slot }: Place): LaunchedInstance => ({

@@ -1,6 +1,6 @@
-// One log as its agent writes it: a row of parts, NAME.jsonl, NAME.1.jsonl and so on, of which the oldest may be gone. A part
-// is complete once a later one exists. Nothing is held open between two reads, and of a line only the whole counts: the rest
-// of it may still be on its way.
+// Reads one log as its agent writes it: parts named NAME.jsonl, NAME.1.jsonl and so on, of which the oldest may have been
+// removed. A part is complete once a later one exists. No file is held open between two reads, and only whole lines count: the
+// agent may still be writing the rest of one.
 import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ export interface LogFile {
   attempt: number | null;
   /** The highest part known to exist. */
   lastPart: number;
-  /** How far it has been read. */
+  /** The position of the next read. */
   part: number;
   offset: number;
-  /** Parts that were removed before they were read to their end, and that nobody has been told of yet. */
+  /** Parts that were removed before they were read to their end, and that no line has reported yet. */
   missed: number;
   ready: LogLine[];
 }
@@ -32,14 +32,14 @@ export interface LogName {
   attempt: number | null;
 }
 
-/** null for what is no log. */
+/** null for a file that is no log. */
 export function parseLogName(fileName: string): LogName | null {
   const [, name, task, attempt, part] = logName.exec(fileName) ?? [];
   if (name === undefined) return null;
   return { name, part: numberOr(part, 0), task: numberOr(task, null), attempt: numberOr(attempt, null) };
 }
 
-/** A task's, or what an agent says itself, or what its Dask process prints. */
+/** Of a task, of the agent itself, or of its Dask process. */
 const logName = /^((\d+)-(\d+)|agent|process)(?:\.(\d+))?\.jsonl$/;
 
 const numberOr = <T>(digits: string | undefined, other: T): number | T =>
@@ -50,11 +50,11 @@ export function openLog(directory: string, instance: string, { name, part, task,
   return { ...of, lastPart: part, part: 0, offset: 0, missed: 0, ready: [] };
 }
 
-/** Reads on until at least one whole line is ready; false at the end of what has been written. */
+/** Reads until at least one whole line is ready; false at the end of the log. */
 export async function fill(log: LogFile, wantedBytes: number): Promise<boolean> {
   if (log.ready.length > 0) return true;
   for (;;) {
-    // Looked up before reading: only what is read after a later part was seen is known to be all of this one.
+    // Noted before reading: only a read that begins after a later part was seen is known to reach the end of this one.
     const { lastPart } = log;
     const found = await readPiece(log, wantedBytes);
     if (found === 'lines') return true;
@@ -99,7 +99,7 @@ async function readLines(log: LogFile, file: FileHandle, wantedBytes: number): P
 
 const newline = 10;
 
-/** Said where the lines would have been. */
+/** Reports missing parts at the place of their lines. */
 function noteMissed(log: LogFile): void {
   const [first] = log.ready;
   if (log.missed === 0 || first === undefined) return;
@@ -109,7 +109,7 @@ function noteMissed(log: LogFile): void {
   log.missed = 0;
 }
 
-/** An agent killed in the middle of writing leaves half a line; everything else must still be readable. */
+/** An agent that is killed while it writes leaves half a line; everything else must still be readable. */
 function parseLine(log: LogFile, text: string): LogLine[] {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,28 +1,28 @@
-// Tells a follower of logs which files have changed, so that it need not look at thousands of them several times a second.
-// The system's notices only save work: everything is looked at now and then all the same, and often where there are none (a
-// directory that does not exist yet, a system that has run out of watches).
+// Notifies a follower of logs which files have changed: it should not read thousands of them several times a second. The
+// system's notifications only save work: all files are checked from time to time all the same, and often where there are no
+// notifications (a directory that does not exist yet, a system that has run out of watches).
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Changes {
-  /** Anything may have changed. */
+  /** Any file may have changed. */
   all: boolean;
   /** Names of files by their directory. */
   files: Map<string, Set<string>>;
 }
 
 export interface LogWatch {
-  /** Before a directory is listed, so that nothing falls in between. Repeats are no error. */
+  /** Call it before the directory is listed, or a change in between is missed. Repeats are no error. */
   add: (directory: string) => void;
-  /** Waits for changes since the last call; at the latest when it is time to look at everything. */
+  /** Waits for changes since the last call, at most until all files are due for a check. */
   next: () => Promise<Changes>;
   close: () => void;
 }
 
-const lookWatchedMs = 2_000;
-const lookUnwatchedMs = 250;
-/** A file that is written to is told of again and again: what comes together is read together. */
+const checkWatchedMs = 2_000;
+const checkUnwatchedMs = 250;
+/** A file that is being written causes many notifications: those that come together cause one read. */
 const settleMs = 50;
 
 export function watchLogs(signal: AbortSignal | undefined): LogWatch {
@@ -51,7 +51,7 @@ export function watchLogs(signal: AbortSignal | undefined): LogWatch {
       unwatched.add(directory);
     }
   };
-  /** False when nothing came within this time. */
+  /** False when no notification came within this time. */
   const untilNoted = (ms: number): Promise<boolean> =>
     new Promise((resolve) => {
       const end = (noted: boolean) => (): void => {
@@ -69,8 +69,8 @@ export function watchLogs(signal: AbortSignal | undefined): LogWatch {
   return {
     add,
     next: async () => {
-      const hasNews = changes.all || changes.files.size > 0;
-      const noted = hasNews || (await untilNoted(unwatched.size > 0 ? lookUnwatchedMs : lookWatchedMs));
+      const hasChanges = changes.all || changes.files.size > 0;
+      const noted = hasChanges || (await untilNoted(unwatched.size > 0 ? checkUnwatchedMs : checkWatchedMs));
       if (noted) await sleep(settleMs);
       const found = noted ? changes : { ...changes, all: true };
       changes = { all: false, files: new Map() };

@@ -1,5 +1,5 @@
-// Reads what agents and tasks printed, from $ROPEWALK_HOME/logs/{workspace}/{cluster}/{instance}/. Merges logs in time
-// order without holding them: a file is opened for each piece that is read, and only once its first line is due.
+// Reads the output of agents and tasks from $ROPEWALK_HOME/logs/{workspace}/{cluster}/{instance}/. Merges logs in time order
+// without holding them in memory: a file is opened for each piece that is read, and only once its first line is due.
 import { basename, join } from 'node:path';
 
 import type { LogLine, LogQuery } from '../provider.ts';
@@ -12,17 +12,17 @@ import type { Changes, LogWatch } from './log-watch.ts';
 const firstPieceBytes = 4 * 1024;
 const pieceBytes = 64 * 1024;
 
-/** Lines in time order. When following, first what is there, then what appears, until the signal aborts. */
+/** Lines in time order. A follower gets the existing lines and then new ones, until the signal aborts. */
 export async function* readLogs(home: string, query: LogQuery): AsyncGenerator<LogLine> {
-  const shelf: Shelf = { directory: logDirectory(home, query.owner), query, logs: new Map() };
+  const state: ReadState = { directory: logDirectory(home, query.owner), query, logs: new Map() };
   const isWanted = (line: LogLine): boolean => query.sinceMs === undefined || line.atMs >= query.sinceMs;
-  const isOver = (): boolean => query.signal?.aborted === true;
+  const isAborted = (): boolean => query.signal?.aborted === true;
   const watch = query.follow === true ? watchLogs(query.signal) : null;
   try {
     for (let changes: Changes = { all: true, files: new Map() }; ; changes = await watch.next()) {
-      if (isOver()) return;
-      for await (const line of merge(await changedLogs(shelf, changes, watch))) {
-        if (isOver()) return;
+      if (isAborted()) return;
+      for await (const line of merge(await changedLogs(state, changes, watch))) {
+        if (isAborted()) return;
         if (isWanted(line)) yield line;
       }
       if (watch === null) return;
@@ -32,18 +32,18 @@ export async function* readLogs(home: string, query: LogQuery): AsyncGenerator<L
   }
 }
 
-interface Shelf {
+interface ReadState {
   directory: string;
   query: LogQuery;
   /** By instance and name. */
   logs: Map<string, LogFile>;
 }
 
-async function changedLogs(shelf: Shelf, changes: Changes, watch: LogWatch | null): Promise<LogFile[]> {
-  const { directory, query, logs } = shelf;
+async function changedLogs(state: ReadState, changes: Changes, watch: LogWatch | null): Promise<LogFile[]> {
+  const { directory, query, logs } = state;
   if (!changes.all) {
     const named = [...changes.files].flatMap(([place, files]) =>
-      [...files].map((file) => noteFile(shelf, place, file)),
+      [...files].map((file) => noteFile(state, place, file)),
     );
     return [...new Set(named)].filter((log) => log !== null);
   }
@@ -52,13 +52,13 @@ async function changedLogs(shelf: Shelf, changes: Changes, watch: LogWatch | nul
     if (query.instance !== undefined && instance !== query.instance) continue;
     const place = join(directory, instance);
     watch?.add(place);
-    for (const file of await namesIn(place)) noteFile(shelf, place, file);
+    for (const file of await namesIn(place)) noteFile(state, place, file);
   }
   return [...logs.values()];
 }
 
-/** The log that a file is part of; null when it is none, or not asked for. */
-function noteFile({ query, logs }: Shelf, directory: string, file: string): LogFile | null {
+/** The log that a file is a part of; null for another file, or one that the query excludes. */
+function noteFile({ query, logs }: ReadState, directory: string, file: string): LogFile | null {
   const found = parseLogName(file);
   if (found === null) return null;
   if (query.tasks !== undefined && (found.task === null || !query.tasks.includes(found.task))) return null;
@@ -69,7 +69,7 @@ function noteFile({ query, logs }: Shelf, directory: string, file: string): LogF
   return log;
 }
 
-/** Files wait, ordered by their first line, until that line's turn: few of many overlap in time. */
+/** Files wait, ordered by their first line, until that line is due: few of many overlap in time. */
 async function* merge(files: LogFile[]): AsyncGenerator<LogLine> {
   const waiting: LogFile[] = [];
   for (const file of files) if (await fill(file, firstPieceBytes)) waiting.push(file);

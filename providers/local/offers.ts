@@ -1,4 +1,4 @@
-// What this machine offers: itself, for nothing.
+// The single offer of this machine: itself, free of charge.
 import { arch, totalmem } from 'node:os';
 
 import type { Offer } from '../provider.ts';

@@ -1,5 +1,5 @@
-// Tells which processes of this machine belong to an instance. A pid alone names nothing, because the kernel uses it
-// again: a process here is always a pid and the time it started. A zombie counts as gone, since it can do nothing more.
+// Finds the processes of this machine that belong to an instance. The kernel reuses pids: a process is identified by its pid
+// and its start time. A zombie counts as gone.
 //
 // On Linux every process of an instance is found by ROPEWALK_INSTANCE in its environment and, where the agent could make a
 // control group, by that too: a daemon that empties its environment escapes only without one. Elsewhere another process's
@@ -18,7 +18,7 @@ export interface ProcessIdentity {
 export interface ProcessEntry extends ProcessIdentity {
   parent: number;
   group: number;
-  /** Value of ROPEWALK_INSTANCE in its environment, where that can be read. */
+  /** Value of ROPEWALK_INSTANCE in its environment; null where that is missing or unreadable. */
   instance: string | null;
 }
 
@@ -28,19 +28,19 @@ const marker = 'ROPEWALK_INSTANCE=';
 /** Entries of /proc read at once: enough to keep the disk threads busy, few enough not to starve others. */
 const readsAtOnce = 32;
 
-/** Start time of a living process, null when it is gone or a zombie. */
+/** Start time of a running process; null when it is gone or a zombie. */
 export async function startTimeOf(pid: number): Promise<string | null> {
   if (isLinux) return (await linuxStat(pid))?.startTime ?? null;
   const entries = await entriesFromPs(['-p', String(pid)]);
   return entries[0]?.startTime ?? null;
 }
 
-/** True while this very process lives, not another one that got its pid. */
+/** True while this very process runs, not another one with the same pid. */
 export async function isSameProcess(identity: ProcessIdentity): Promise<boolean> {
   return (await startTimeOf(identity.pid)) === identity.startTime;
 }
 
-/** Every living process that we may look at. */
+/** Every running process that this user can read. */
 export async function scanProcesses(): Promise<ProcessEntry[]> {
   if (!isLinux) return entriesFromPs(['-A']);
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
@@ -88,7 +88,7 @@ export function processesOfInstance(
 export const isSame = (entry: ProcessIdentity, other: ProcessIdentity | null): boolean =>
   other !== null && entry.pid === other.pid && entry.startTime === other.startTime;
 
-/** A group's number may have gone to a stranger when its leader is dead, so then only its descendants are trusted. */
+/** After its leader's death a group's number may belong to another group: then only descendants are trusted. */
 function groupMembers(scan: readonly ProcessEntry[], leader: ProcessIdentity | null): ProcessEntry[] {
   if (leader === null || !scan.some((entry) => isSame(entry, leader))) return [];
   return scan.filter((entry) => entry.group === leader.pid);
@@ -105,7 +105,7 @@ async function linuxEntry(pid: number): Promise<ProcessEntry | null> {
 async function linuxStat(pid: number): Promise<Omit<ProcessEntry, 'instance'> | null> {
   const text = await readOrNull(`/proc/${pid}/stat`);
   if (text === null) return null;
-  // The command name is in parentheses and may hold spaces and parentheses itself: what follows the last one is regular.
+  // The command name is in parentheses and may contain spaces and parentheses: the fields after the last one are regular.
   const [state, parent, group, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const startTime = rest[16];
   if (state === undefined || state === 'Z' || state === 'X' || startTime === undefined) return null;
@@ -127,7 +127,7 @@ async function entriesFromPs(selection: string[]): Promise<ProcessEntry[]> {
   });
 }
 
-/** A process may end between two looks at it, and another user's environment is not ours to read. */
+/** A process may end between two reads, and another user's environment is unreadable. */
 async function readOrNull(path: string): Promise<string | null> {
   return readFile(path, 'latin1').catch(() => null);
 }

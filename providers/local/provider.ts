@@ -1,5 +1,5 @@
-// The local provider: an "instance" is an agent process on this machine. It keeps nothing in memory that matters: the
-// files of $ROPEWALK_HOME/instances and the kernel's own process table are the truth, so any process may ask.
+// The local provider: an "instance" is an agent process on this machine. Its state is the files of $ROPEWALK_HOME/instances and
+// the kernel's process table, so every process gets the same answers.
 import { availableParallelism } from 'node:os';
 
 import { removeEndedEveryMs } from '../../domain/limits.ts';
@@ -19,17 +19,17 @@ export interface LocalProviderOptions {
   agentBundle: string;
   /** Path of the Node that runs it. */
   nodePath: string;
-  /** Instances that may live at the same time in this home. */
+  /** Instances that may run at the same time in this home. */
   maxInstances: number;
-  /** How long a launch waits, in line, for others to end before it answers HOST_FULL. At once unless given. */
+  /** How long a launch waits, in line, for instances to end before it answers HOST_FULL. Default: it does not wait. */
   waitForRoomMs?: number;
-  /** Cores this machine offers; all it has when absent. */
+  /** Cores that this machine offers. Default: all. */
   cores?: number;
-  /** Where agents' PATH, HOME, LANG, TMPDIR, proxies, TLS and package index come from; nothing else is taken. */
+  /** Source of the agents' PATH, HOME, LANG, TMPDIR, proxies, TLS and package index; no other variable is read. */
   environment?: Readonly<Record<string, string | undefined>>;
   /**
-   * Told when an agent that this process started has crashed, so that nobody has to wait for its lease to expire. No more
-   * than a hint: agents of an earlier process are nobody's children, and their silence is noticed as any other.
+   * Called when an agent that this process started has crashed, before its lease expires. Only a hint: the agents of a
+   * previous process are no children of this one, and their crash is noticed by their silence.
    */
   onCrash?: (owner: Owner, id: string) => void;
 }
@@ -43,7 +43,8 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
     starting: new Set(),
   };
   let lastAdmission: Promise<unknown> = Promise.resolve();
-  // What is left grows with launches alone, so it is looked at after one; in their line, so that none is under way meanwhile.
+  // Directories accumulate with launches alone, so they are removed after an admission, and in line with the others: none is
+  // under way meanwhile.
   const round = { dueMs: 0, after: '' };
   const removeOld = async (): Promise<void> => {
     if (performance.now() < round.dueMs) return;
@@ -51,7 +52,7 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
     round.after = await removeEnded(options.home, round.after, Date.now()).catch(() => '');
   };
   const launch = (request: LaunchRequest): ReturnType<Provider['launch']> => {
-    // Counted from when it was asked for, so that a long line of launches is answered in time all the same.
+    // Counted from the request, so that a launch in a long line is answered in time.
     const giveUpAtMs = performance.now() + (options.waitForRoomMs ?? 0);
     const admission = lastAdmission.then(() => admitLaunch(context, request, giveUpAtMs));
     lastAdmission = admission.then(removeOld, removeOld);
@@ -64,7 +65,7 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
     describe: (owner, ids) => describeInstances(context, owner, ids),
     list: (deploymentId) => listInstances(context, deploymentId),
     terminate: (owner, ids, signal) => terminateInstances(options.home, owner, ids, signal),
-    // All that an instance has on this machine lies in its own directory, which goes a while after it.
+    // An instance has nothing outside its directory, which is removed a while after its end.
     listBelongings: async () => [],
     removeBelongings: async () => undefined,
     logs: (query) => readLogs(options.home, query),

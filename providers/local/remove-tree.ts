@@ -1,8 +1,8 @@
-// Removes a directory with all that is in it, whatever tasks have made of its permissions.
+// Removes a directory with its content, whatever permissions tasks have set in it.
 import { chmod, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Tasks leave read-only directories behind (package caches do): those are opened before a second try. */
+/** Tasks leave read-only directories (package caches, for example): they are made writable before a second attempt. */
 export async function removeTree(directory: string): Promise<void> {
   try {
     await rm(directory, { recursive: true, force: true });

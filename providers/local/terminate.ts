@@ -1,5 +1,5 @@
-// Ends instances with everything they started. The tombstone comes first, so that an agent which claims its name later
-// ends itself; then its processes are ended until two looks in a row find none. Resolved means gone.
+// Terminates instances with everything they started. The tombstone comes first: an agent that claims its id later ends itself.
+// Then the instance's processes are killed until two scans in a row find none.
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -20,11 +20,11 @@ import { isSame, isSameProcess, scanProcesses } from './processes.ts';
 import type { ProcessEntry, ProcessIdentity } from './processes.ts';
 import { removeTree } from './remove-tree.ts';
 
-/** An agent ends its tasks itself when asked: TERM, 2 s, KILL. */
+/** An agent that gets TERM ends its tasks by itself: TERM, 2 s, KILL. */
 const graceMs = 3_000;
 const pollMs = 50;
 
-/** Ends those of `ids` that belong to this owner. Repeats, unknown ids and other owners' are no error. */
+/** Terminates those of `ids` that belong to this owner. Repeats, unknown ids and ids of other owners are no error. */
 export async function terminateInstances(
   home: string,
   owner: Owner,
@@ -41,24 +41,24 @@ export async function terminateInstances(
     own.push(id);
   }
   const known = new Map<string, ProcessEntry>();
-  await askAgents(home, own, known);
+  await signalAgents(home, own, known);
   await waitForGrace(home, own, known, signal);
   await killAll(home, own, known, signal);
   for (const id of own) await removeWork(id, instancePaths(home, id));
 }
 
-async function askAgents(home: string, ids: string[], known: Map<string, ProcessEntry>): Promise<void> {
-  const living = await look(home, ids, known);
+async function signalAgents(home: string, ids: string[], known: Map<string, ProcessEntry>): Promise<void> {
+  const living = await scan(home, ids, known);
   for (const id of ids) {
     const agent = await readProcess(instancePaths(home, id).claim);
     if (!living.some((entry) => isSame(entry, agent))) continue;
     await send(agent, 'SIGTERM');
-    // A stopped process receives nothing but KILL until it is continued.
+    // A stopped process handles no signal but KILL until it is continued.
     await send(agent, 'SIGCONT');
   }
 }
 
-/** Only living agents deserve grace: without one, nobody tells the tasks to end. */
+/** Only a running agent needs the grace period: without it, no process ends the tasks in order. */
 async function waitForGrace(
   home: string,
   ids: string[],
@@ -70,7 +70,7 @@ async function waitForGrace(
     performance.now() < endMs;
     await sleep(pollMs, undefined, { signal })
   ) {
-    await look(home, ids, known);
+    await scan(home, ids, known);
     const agents = await Promise.all(ids.map((id) => readProcess(instancePaths(home, id).claim)));
     const alive = await Promise.all(agents.map(async (agent) => agent !== null && (await isSameProcess(agent))));
     if (!alive.includes(true)) return;
@@ -83,11 +83,11 @@ async function killAll(
   known: Map<string, ProcessEntry>,
   signal: AbortSignal,
 ): Promise<void> {
-  // Twice, because a process may have forked while the first look was under way.
-  for (let emptyLooks = 0; ; await sleep(pollMs, undefined, { signal })) {
-    const living = await look(home, ids, known);
-    emptyLooks = living.length === 0 ? emptyLooks + 1 : 0;
-    if (emptyLooks === 2) return;
+  // Two empty scans, because a process may fork while the first one is under way.
+  for (let emptyScans = 0; ; await sleep(pollMs, undefined, { signal })) {
+    const living = await scan(home, ids, known);
+    emptyScans = living.length === 0 ? emptyScans + 1 : 0;
+    if (emptyScans === 2) return;
     for (const entry of living) {
       await send(entry, 'SIGKILL');
       await send(entry, 'SIGCONT');
@@ -96,16 +96,16 @@ async function killAll(
 }
 
 /**
- * Everything that lives of these instances, including what an earlier look saw: a process whose parents have ended and
- * whose environment says nothing is found no other way.
+ * Every running process of these instances, including those of a previous scan: a process whose parents have ended and whose
+ * environment is empty is found by that alone where there are no control groups.
  */
-async function look(home: string, ids: string[], known: Map<string, ProcessEntry>): Promise<ProcessEntry[]> {
-  const scan = await scanProcesses();
+async function scan(home: string, ids: string[], known: Map<string, ProcessEntry>): Promise<ProcessEntry[]> {
+  const running = await scanProcesses();
   for (const id of ids) {
-    const { processes } = await livingProcesses(home, id, scan);
+    const { processes } = await livingProcesses(home, id, running);
     for (const entry of processes) known.set(identity(entry), entry);
   }
-  return scan.filter((entry) => known.has(identity(entry)));
+  return running.filter((entry) => known.has(identity(entry)));
 }
 
 const identity = ({ pid, startTime }: ProcessIdentity): string => `${pid} ${startTime}`;
@@ -119,7 +119,7 @@ async function send(target: ProcessIdentity | null, signal: NodeJS.Signals): Pro
   }
 }
 
-/** Its tags, its tombstone and its logs stay. */
+/** The instance's tags, tombstone and logs stay. */
 async function removeWork(id: string, paths: InstancePaths): Promise<void> {
   const group = await readControlGroup(id, paths);
   if (group !== null) await removeControlGroup(group);

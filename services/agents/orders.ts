@@ -3,6 +3,7 @@
 import { RopewalkError } from '../../domain/errors.ts';
 import { maxHeldOrders } from '../../domain/limits.ts';
 import type { ClusterView, Orders } from '../../contracts/cluster.ts';
+import { callerOfInstance } from '../auth/caller.ts';
 import type { InstanceContext } from '../context.ts';
 import type { ClusterKey } from '../order-watch.ts';
 import type { Views } from '../views.ts';
@@ -20,7 +21,7 @@ export async function readOrders(context: InstanceContext, { seen = -1, signal }
   const { workspace, cluster, job, instance } = actor;
   if (job !== null) throw noOrders(job);
   await requireLive(context, knownMaxAgeMs);
-  const giveBack = deps.quotas.stream(`instance/${instance}`, maxHeldOrders);
+  const giveBack = deps.quotas.stream(callerOfInstance(actor), maxHeldOrders);
   const orders = await deps.orders
     .wait({ workspace, cluster }, seen, AbortSignal.any([signal, deps.stopping]))
     .finally(giveBack);

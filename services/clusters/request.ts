@@ -28,14 +28,14 @@ export type Times = ReturnType<typeof readTimes>;
 
 /** @throws RopewalkError VALIDATION naming the field. */
 export async function readClusterRequest(
-  deps: Pick<Deps, 'clouds' | 'local'>,
+  deps: Pick<Deps, 'providers'>,
   body: CreateClusterParsed,
 ): Promise<ClusterRequest> {
   checkDaskInput(body);
   const times = readTimes(body);
   const machines = await resolveMachines(deps, machinesInput(body));
   const instances = body.workers + 1;
-  return { times, machines, instances, warnings: [...machines.warnings, ...warningsOf(deps, machines, instances)] };
+  return { times, machines, instances, warnings: [...machines.warnings, ...warningsOf(machines, instances)] };
 }
 
 const readTimes = (body: CreateClusterParsed) => ({
@@ -82,10 +82,11 @@ const machinesInput = (body: CreateClusterParsed): MachinesInput => ({
   allowIngressFrom: body.allowIngressFrom,
 });
 
-/** The local provider's instances share this machine; a cluster is not made smaller than it was asked for. */
-function warningsOf({ local }: Pick<Deps, 'local'>, { provider }: ResolvedMachines, instances: number): string[] {
-  if (provider !== 'local' || instances <= local.cores * 2) return [];
+/** Instances of a host share its machine; a cluster is not made smaller than it was asked for. */
+function warningsOf({ machines, offers }: ResolvedMachines, instances: number): string[] {
+  const cores = machines === undefined ? (offers[0]?.vcpus ?? 1) : Number.POSITIVE_INFINITY;
+  if (instances <= cores * 2) return [];
   return [
-    `${instances} instances share the ${local.cores} cores of this machine; those beyond its limit start as others end.`,
+    `${instances} instances share the ${cores} cores of this machine; those beyond its limit start as others end.`,
   ];
 }

@@ -25,7 +25,7 @@ export async function readLogs({ deps, actor }: Context, input: LogsInput): Prom
   const { number, follow, signal, since, tasks } = input;
   const isOver = () => deps.views.job(actor.workspace, number).then((read) => overStates.has(read.view.status));
   return streamLines(deps, {
-    provider: view.provider ?? 'local',
+    provider: view.provider,
     region: view.region ?? undefined,
     owner: { workspace: view.workspace, cluster: number },
     follow,

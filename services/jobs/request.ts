@@ -6,6 +6,7 @@ import { defaultMaxWorkers } from '../../domain/limits.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import type { Deps } from '../context.ts';
 import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
+import { coresOf, providerOf } from '../providers.ts';
 import { checkFiles, checkWords, readHeader } from './script.ts';
 
 export interface JobRequest {
@@ -15,21 +16,22 @@ export interface JobRequest {
 }
 
 /** @throws RopewalkError VALIDATION naming the field, or the header's option with its line. */
-export async function readJobRequest(deps: Pick<Deps, 'clouds' | 'local'>, body: CreateJobParsed): Promise<JobRequest> {
+export async function readJobRequest(deps: Pick<Deps, 'providers'>, body: CreateJobParsed): Promise<JobRequest> {
   checkFiles(body.files);
   const header = readHeader(body);
-  const isLocal = (body.provider ?? deps.clouds.preferred) === 'local';
-  const maxInstances = isLocal ? deps.local.cores * instancesPerCore : defaultMaxWorkers;
-  const resolved = resolveJob(body, header, { maxInstances, choosesMachines: !isLocal });
+  const { manifest, reader } = providerOf(deps.providers, body.provider);
+  const isHost = manifest.kind === 'host';
+  const maxInstances = isHost ? (await coresOf(reader)) * instancesPerCore : defaultMaxWorkers;
+  const resolved = resolveJob(body, header, { maxInstances, choosesMachines: !isHost });
   const machines = await resolveMachines(
     deps,
-    machinesInput(body, isLocal ? {} : readMachineOptions(header, body.options ?? {})),
+    machinesInput(body, isHost ? {} : readMachineOptions(header, body.options ?? {})),
   );
   checkWords({ command: body.command, env: resolved.env, secretEnv: resolved.secretEnv });
   return { resolved, machines, warnings: [...resolved.warnings, ...machines.warnings] };
 }
 
-/** The local provider runs one task per instance at a time; more than this would only contend for the machine. */
+/** An instance on this machine runs one task at a time; more than this would only contend for the machine. */
 const instancesPerCore = 2;
 
 /** Fields of the request win over options and the header. */

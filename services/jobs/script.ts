@@ -1,5 +1,5 @@
 // What travels with a job: its files, checked before anything is written, and the script among them whose header counts.
-import { parseBatchHeader, type BatchHeader } from '../../domain/batch-header.ts';
+import { maxHeaderBytes, parseBatchHeader, type BatchHeader } from '../../domain/batch-header.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import { checkEnvironment } from '../environment-check.ts';
@@ -8,12 +8,20 @@ import { checkEnvironment } from '../environment-check.ts';
 export function readHeader({ command, files }: Pick<CreateJobParsed, 'command' | 'files'>): BatchHeader {
   const byPath = new Map(files.map((file) => [normal(file.path), file]));
   for (const path of new Set(command.map(normal))) {
-    const bytes = Buffer.from(byPath.get(path)?.content ?? '', 'base64');
+    const start = startOf(byPath.get(path)?.content ?? '');
     // A NUL: it is no text.
-    const header = bytes.includes(0) ? noHeader : parseBatchHeader(bytes.toString('utf8'));
+    const header = start.includes('\0') ? noHeader : parseBatchHeader(start);
     if (header.options.length > 0 || header.problems.length > 0) return header;
   }
   return noHeader;
+}
+
+/** The whole lines among the first `maxHeaderBytes` of a file, given in base64. */
+function startOf(content: string): string {
+  // Four characters are three bytes.
+  const chars = Math.ceil(maxHeaderBytes / 3) * 4;
+  const text = Buffer.from(content.slice(0, chars), 'base64').toString('utf8');
+  return content.length <= chars ? text : text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
 }
 
 const noHeader: BatchHeader = { options: [], problems: [] };

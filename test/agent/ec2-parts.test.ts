@@ -12,7 +12,7 @@ import { createMetadata } from '../../agent/aws/metadata.ts';
 import { watchNotices } from '../../agent/aws/notices.ts';
 import type { Notice } from '../../agent/lifecycle/input.ts';
 import { logGroupOf, logStreamOf } from '../../domain/cloud-names.ts';
-import { parseIdentityKeys, verifyIdentity } from '../../platform/aws-identity.ts';
+import { parseIdentityKeys, verifyIdentity } from '../../providers/aws/identity.ts';
 import { readCloudLogs } from '../../providers/aws/logs.ts';
 import type { LogLine, Owner } from '../../providers/provider.ts';
 import { freshOwner, startCloud, workersRequest } from '../providers/aws-cloud.ts';

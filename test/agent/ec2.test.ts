@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 
 import { buildAgent } from '../../agent/build.ts';
 import { leaveBeforeMs } from '../../agent/job/interruption.ts';
-import { parseIdentityKeys, verifyIdentity } from '../../platform/aws-identity.ts';
+import { parseIdentityKeys, verifyIdentity } from '../../providers/aws/identity.ts';
 import type { LogLine, Owner } from '../../providers/provider.ts';
 import { freshOwner, startCloud, workersRequest } from '../providers/aws-cloud.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';

@@ -1,9 +1,9 @@
 // The API in memory before a cloud: what is on offer is the dated table of EC2, and spot at a third of it.
 import { catalogueOffers } from '../../providers/aws/catalogue.ts';
+import { testCloud, testHost } from './providers.ts';
 import { createTestApi } from './support.ts';
 
 export const zones = ['us-east-1a', 'us-east-1b'];
-export const onDemandPrices = { source: 'a table', asOf: '2026-07-20' };
 
 const onDemand = catalogueOffers(zones);
 const offers = [
@@ -15,9 +15,11 @@ const aws = {
   region: 'us-east-1',
   offers: () => Promise.resolve(offers),
   zones,
-  queue: 'provider/aws',
-  onDemandPrices,
+  queue: 'provider/aws/us-east-1',
 };
 
-export const cloudApi = (preferred: 'local' | 'aws' = 'aws') =>
-  createTestApi({ clouds: { preferred, aws, regions: new Map([[aws.region, aws]]) } });
+/** EC2, and this machine when it is named; with `preferred: 'local'` the other way round. */
+export const cloudApi = (preferred: 'local' | 'aws' = 'aws') => {
+  const [cloud, host] = [testCloud({ places: [aws] }), testHost()];
+  return createTestApi({ providers: preferred === 'aws' ? [cloud, host] : [host, cloud] });
+};

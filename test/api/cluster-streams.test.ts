@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
 import { added } from '../../services/clusters/events.ts';
-import { createProviderLogs } from '../../services/provider-logs.ts';
-import type { LogLine, LogQuery } from '../../providers/provider.ts';
+import type { LogQuery } from '../../providers/provider.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestApi, linesOf, type TestApi } from './support.ts';
+import { testCloud } from './providers.ts';
+import { createReplica, createTestApi, linesOf, type TestApi } from './support.ts';
 
 function finish(api: TestApi, number: number): void {
   const state = api.workflows.clusters.get(number);
@@ -75,10 +75,10 @@ describe('the logs of a cluster', () => {
   });
 
   it('that nobody here can read are refused with the reason, and hold no place', async () => {
-    const local = async function* (): AsyncGenerator<LogLine> {};
-    const logs = createProviderLogs({ local, aws: null });
-    const api = await createTestApi({ logs: (_, query) => logs('aws', query), quotas: { openStreams: 1 } });
-    const number = await api.startCluster();
+    const first = await createTestApi();
+    const number = await first.startCluster();
+    // Another replica, whose operator has taken the provider away.
+    const api = await createReplica(first, { providers: [testCloud({})], quotas: { openStreams: 1 } });
     for (const query of ['', '?follow=true']) {
       const response = await api.call('GET', `/v1/clusters/${number}/logs${query}`);
       expect(response.status).toBe(404);

@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest';
 
 import { publishProgram } from '../../services/agents/program.ts';
 import { launchTokenTtlMs } from '../../domain/limits.ts';
-import { parseIdentityKeys, verifyIdentity } from '../../platform/aws-identity.ts';
+import { parseIdentityKeys, verifyIdentity } from '../../providers/aws/identity.ts';
+import { testCloud, testHost } from './providers.ts';
 import { createTestApi, launch, type TestApi } from './support.ts';
 
 const keyPair = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -15,6 +16,7 @@ const cloud = keyPair();
 const forger = keyPair();
 const pem = (pair: typeof cloud) => pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const identityKeys = parseIdentityKeys({ 'eu-central-1': pem(cloud) });
+const providers = [testHost(), testCloud({ identityKeys })] as const;
 
 const own = 'i-0123456789abcdef0';
 const other = 'i-0fedcba9876543210';
@@ -57,7 +59,7 @@ async function jobOn(api: TestApi): Promise<number> {
 
 describe('an instance of EC2', () => {
   it('registers with its signed identity document, again too, but never as another process', async () => {
-    const api = await createTestApi({ identityKeys });
+    const api = await createTestApi({ providers });
     const number = await jobOn(api);
     const identity = identityOf();
     expect((await register(api, number, { identity })).status).toBe(200);
@@ -67,14 +69,14 @@ describe('an instance of EC2', () => {
 
   it.each([
     ['none', {}, 'without its identity document'],
-    ['one that it has signed itself', { identity: identityOf({}, forger) }, 'signature does not hold'],
+    ['one that it has signed itself', { identity: identityOf({}, forger) }, 'signature is invalid'],
     [
       'one that was changed',
       { identity: { ...identityOf(), document: identityOf().document.replace('123456789012', '210987654321') } },
-      'signature does not hold',
+      'signature is invalid',
     ],
     ['one of another instance', { identity: identityOf({ instanceId: other }) }, 'of another instance'],
-    ['one of a region that is not ours', { identity: identityOf({ region: 'us-east-1' }) }, 'no key for its region'],
+    ['one of a region that is not ours', { identity: identityOf({ region: 'us-east-1' }) }, 'region has no key'],
     [
       'an old one',
       { identity: identityOf({ pendingTime: new Date(Date.now() - launchTokenTtlMs - 60_000).toISOString() }) },
@@ -82,7 +84,7 @@ describe('an instance of EC2', () => {
     ],
     ['none that could be read', { identity: { document: '<xml/>', signature: '' } }, 'not an identity document'],
   ])('is refused with %s', async (_, more, why) => {
-    const api = await createTestApi({ identityKeys });
+    const api = await createTestApi({ providers });
     const number = await jobOn(api);
     const answer = await register(api, number, more);
     expect([answer.status, answer.message]).toEqual([403, expect.stringContaining(why)]);
@@ -90,17 +92,17 @@ describe('an instance of EC2', () => {
   });
 
   it('is refused in a cluster that has not launched it, and where no keys were given', async () => {
-    const api = await createTestApi({ identityKeys });
+    const api = await createTestApi({ providers });
     const number = await jobOn(api);
     const identity = identityOf({ instanceId: other });
     expect((await register(api, number, { identity }, other)).status).toBe(403);
-    const bare = await createTestApi();
+    const bare = await createTestApi({ providers: [testHost(), testCloud({})] });
     const answer = await register(bare, await jobOn(bare), { identity: identityOf() });
     expect(answer.message).toContain('ROPEWALK_AWS_IDENTITY_KEYS');
   });
 
   it('tells its cluster of an interruption, in a form that is checked', async () => {
-    const api = await createTestApi({ identityKeys });
+    const api = await createTestApi({ providers });
     const number = await jobOn(api);
     const token = await api.tokens.mintLaunch({ workspace: 'default', cluster: number, seq: 1 });
     const body = { instance: own, bootId: 'b'.repeat(32), address: '10.0.0.7', version: '0.1.0', pid: 42 };
@@ -146,7 +148,7 @@ describe('the keys of identity documents', () => {
   it('are of RSA, by region', () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const wrong = { 'eu-central-1': publicKey.export({ type: 'spki', format: 'pem' }).toString() };
-    expect(() => parseIdentityKeys(wrong)).toThrow('not one of RSA');
+    expect(() => parseIdentityKeys(wrong)).toThrow('not an RSA key');
     expect(() => parseIdentityKeys({ Frankfurt: pem(cloud) })).toThrow('Frankfurt');
   });
 });

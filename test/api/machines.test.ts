@@ -52,7 +52,7 @@ describe('a cluster on EC2', () => {
     };
     expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
     const settings = await specOf(api, 'cluster');
-    expect(settings).toMatchObject({ provider: 'aws', providerQueue: 'provider/aws', instances: 4 });
+    expect(settings).toMatchObject({ provider: 'aws', providerQueue: 'provider/aws/us-east-1', instances: 4 });
     expect(settings.machines).toMatchObject({
       spotPolicy: 'spot_with_fallback',
       zones,

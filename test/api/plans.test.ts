@@ -3,8 +3,9 @@ import { expect, it } from 'vitest';
 
 import type { Plan } from '../../schema/plans.ts';
 import { onDemandPrice } from '../../providers/aws/catalogue.ts';
-import { createAwsReading } from '../../providers/aws/reader.ts';
-import { cloudApi, onDemandPrices } from './cloud.ts';
+import { createAwsReader } from '../../providers/aws/reader.ts';
+import { cloudApi } from './cloud.ts';
+import { onDemandPrices } from './providers.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
 const price = (type: string): number => onDemandPrice(type) ?? Number.NaN;
@@ -38,7 +39,7 @@ it('a cluster: types, zones, markets and prices of head and workers, and of when
 });
 
 it('prices of a region that the table is not of are told for what they are', () => {
-  const readingOf = (region: string) => createAwsReading({ region, subnets: [] }, Date.now);
+  const readingOf = (region: string) => createAwsReader({ region, subnets: [] }, Date.now);
   expect(readingOf('us-east-1').onDemandPrices.source).toBe('a table of us-east-1');
   expect(readingOf('eu-west-1').onDemandPrices.source).toBe('a table of us-east-1; those of eu-west-1 differ');
 });

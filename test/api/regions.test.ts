@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { catalogueOffers } from '../../providers/aws/catalogue.ts';
+import { testCloud } from './providers.ts';
 import { createTestApi } from './support.ts';
 
 const portOf = (region: string, letters: string[]) => {
@@ -10,10 +11,7 @@ const portOf = (region: string, letters: string[]) => {
   return { region, zones, offers, queue: `provider/aws/${region}` };
 };
 const [east, west] = [portOf('us-east-1', ['a', 'b']), portOf('us-west-2', ['a'])];
-const regionsApi = () => {
-  const regions = new Map([east, west].map((port) => [port.region, port]));
-  return createTestApi({ clouds: { preferred: 'aws', aws: east, regions } });
-};
+const regionsApi = () => createTestApi({ providers: [testCloud({ places: [east, west] })] });
 
 describe('regions', () => {
   it('have instance types of their own', async () => {

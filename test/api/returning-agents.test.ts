@@ -4,7 +4,8 @@ import { createSign, generateKeyPairSync } from 'node:crypto';
 import { expect, it } from 'vitest';
 
 import { instanceTokenTtlMs, launchTokenTtlMs, maxAwayMs } from '../../domain/limits.ts';
-import { parseIdentityKeys } from '../../platform/aws-identity.ts';
+import { parseIdentityKeys } from '../../providers/aws/identity.ts';
+import { testCloud, testHost } from './providers.ts';
 import { createTestApi, launch, type TestApi } from './support.ts';
 
 const local = 'i_0123456789abcdef';
@@ -12,6 +13,7 @@ const onEc2 = 'i-0123456789abcdef0';
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pem = keys.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const identityKeys = parseIdentityKeys({ 'eu-central-1': pem });
+const providers = [testHost(), testCloud({ identityKeys })] as const;
 
 function identityOf(instanceId: string) {
   const document = JSON.stringify({
@@ -23,7 +25,7 @@ function identityOf(instanceId: string) {
 
 /** Registered, and then away for a while. */
 async function away(instance: string, awayMs: number) {
-  const api = await createTestApi({ identityKeys });
+  const api = await createTestApi({ providers });
   const number = await api.submit({});
   launch(api, number, instance);
   const launchToken = await api.tokens.mintLaunch({ workspace: 'default', cluster: number, seq: 1 });

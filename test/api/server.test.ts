@@ -29,6 +29,7 @@ describe('the API process', () => {
       ROPEWALK_HOME: home,
       ROPEWALK_PORT: String(port),
       ROPEWALK_HOST_ID: 'host1',
+      ROPEWALK_PROVIDERS: 'local',
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       TEMPORAL_CONFIG_FILE: join(home, 'none.toml'),
     };

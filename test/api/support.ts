@@ -18,6 +18,7 @@ import type { Store } from '../../store/store.ts';
 import { viewJob } from '../../workflows/job/view.ts';
 import { memoryObjects, testKeys } from '../platform/support.ts';
 import { createMemoryWorkflows } from './memory-workflows.ts';
+import { testHost } from './providers.ts';
 
 /** `workflows.control.isUnavailable` and `database.isUnavailable` simulate outages. */
 export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { cores?: number } = {}) {
@@ -44,8 +45,7 @@ export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { c
     logger: pino({ level: 'trace' }, { write: (line) => void logged.push(line) }),
     now,
     publicUrl: 'http://127.0.0.1:7777',
-    logs: (_provider, query) => logs.read(query),
-    local: { hostId: 'host1', cores },
+    providers: [testHost({ cores, logs: (query) => logs.read(query) })],
     stopping: stopping.signal,
     ...more,
   });

@@ -54,15 +54,15 @@ describe('the doctor, asked about EC2', () => {
     expect(before).toMatchObject({
       'aws settings': { state: 'ok' },
       'aws credentials': { state: 'ok', text: 'arn:aws:iam::123456789012:user/emulator' },
-      'ec2 worker': {
+      'aws worker': {
         state: 'broken',
         text: expect.stringContaining('no Temporal worker polls provider/aws/us-east-1'),
       },
-      'ec2 sweep': { state: 'broken', fix: expect.stringContaining('ropewalk init') },
+      'aws sweep': { state: 'broken', fix: expect.stringContaining('ropewalk init') },
     });
     const init = await runCli(['init'], { env });
     expect(init.stdout).toContain('created the schedule sweep/provider/aws/us-east-1, every 300 s');
-    expect((await findings())['ec2 sweep']).toMatchObject({ state: 'ok' });
+    expect((await findings())['aws sweep']).toMatchObject({ state: 'ok' });
     const again = await runCli(['init', '--format', 'json'], { env });
     expect([again.code, again.stdout]).toEqual([0, expect.not.stringContaining('schedule')]);
   });

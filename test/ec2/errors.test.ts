@@ -159,9 +159,7 @@ describe('a cluster that meets an error', () => {
     expect([tries, cluster.state.launched]).toEqual([maxUnclearLaunches * 2, 0]);
     const { stopRequested } = cluster.state;
     expect(stopRequested?.code).toBe('NO_INSTANCES');
-    expect(stopRequested?.text).toContain(
-      'SomethingNew, which Ropewalk does not know; it tries again, at most 10 times',
-    );
+    expect(stopRequested?.text).toContain('SomethingNew, which Ropewalk does not know; it retries at most 10 times');
     expect(stopRequested?.text).toContain(said);
     expect(stopRequested?.text).toMatch(requestId);
   });

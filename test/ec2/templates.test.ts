@@ -73,10 +73,10 @@ describe('launch templates', () => {
   });
 
   it.each([
-    { by: 'the same process', leftOutFirst: false },
-    { by: 'one that knows nothing of what was left out', leftOutFirst: true },
-  ])('are made again by a repeat after a crash, by $by, which launches nothing', async ({ leftOutFirst }) => {
-    if (leftOutFirst) {
+    { by: 'the same process', excludedFirst: false },
+    { by: 'a process that knows nothing of the exclusions', excludedFirst: true },
+  ])('are made again by a repeat after a crash, by $by, which launches nothing', async ({ excludedFirst }) => {
+    if (excludedFirst) {
       await capacity(0, ['m6i.large']);
       await cloud.provider.launch(workersRequest(freshOwner(), 1, undefined, placement({ types: ['m6i.large'] })));
     }
@@ -85,7 +85,7 @@ describe('launch templates', () => {
     expect((await cloud.provider.launch(mine)).launched).toEqual([]);
     // There is capacity by now; but this launch has been answered, and its cluster may have another under way.
     await capacity(null);
-    const again = await (leftOutFirst ? createAwsProvider(cloud.options) : cloud.provider).launch(mine);
+    const again = await (excludedFirst ? createAwsProvider(cloud.options) : cloud.provider).launch(mine);
     expect(again.launched).toEqual([]);
     expect(again.failures.reduce((sum, { count }) => sum + count, 0)).toBe(2);
     expect(again.failures.map(({ scope }) => scope)).not.toContain('request');
@@ -119,7 +119,8 @@ describe('launch templates', () => {
     });
     const mine = request();
     const arm = placement({ types: ['m7g.large'], architecture: 'arm64' });
-    const make = () => ensureTemplate(clients, awsSettings, mine, 'worker', arm, '');
+    const make = () =>
+      ensureTemplate(clients, awsSettings, { request: mine, role: 'worker', placement: arm, exclusions: '' });
     await expect(make()).rejects.toThrow('named no machine image');
     expect(await templates()).toBe(0);
     await make();

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { unavailableOfferMs } from '../../domain/limits.ts';
-import { createLacking, unmarked } from '../../providers/aws/unavailable.ts';
+import { createUnavailableOfferings, withoutExcluded } from '../../providers/aws/unavailable.ts';
 import { failureOf, poolsOf } from '../../providers/aws/pools.ts';
 import { createAwsProvider } from '../../providers/aws/provider.ts';
 import type { LaunchRequest } from '../../providers/provider.ts';
@@ -55,7 +55,7 @@ describe('offers that EC2 has not got', () => {
     expect((await cloud.emulator.ledger()).live).toEqual(launched.map(({ id }) => id));
   });
 
-  it('are asked for by every repeat of a launch that asked for them, though they are known to be lacking by now', async () => {
+  it('are asked for by every repeat of a launch that asked for them, although they are unavailable by now', async () => {
     const mine = request();
     await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
     await expect(cloud.provider.launch(mine)).rejects.toThrow(/hang up|ECONNRESET/);
@@ -67,42 +67,48 @@ describe('offers that EC2 has not got', () => {
   });
 });
 
-describe('the memory of what is lacking', () => {
+describe('the memory of unavailable offerings', () => {
   const pools = poolsOf(placement({ types: ['m6i.large', 'm5.large'] }), awsSettings.subnets);
-  const failure = (code: string, type: string, zone: string) => failureOf({ type, zone, market: 'spot' }, code, '', 1);
-  const left = (lacking: ReturnType<typeof createLacking>, market: 'spot' | 'on-demand' = 'spot'): string[] =>
-    unmarked(pools, lacking.marks(market, pools)).map(({ type, subnet }) => `${type} ${subnet.zone.at(-1)}`);
+  const failure = (code: string, type: string, zone: string) =>
+    failureOf({ type, zone, market: 'spot' }, { code, message: '' }, 1);
+  const left = (
+    unavailable: ReturnType<typeof createUnavailableOfferings>,
+    market: 'spot' | 'on-demand' = 'spot',
+  ): string[] =>
+    withoutExcluded(pools, unavailable.exclusions(market, pools)).map(
+      ({ type, subnet }) => `${type} ${subnet.zone.at(-1)}`,
+    );
   const all = ['m6i.large a', 'm6i.large b', 'm6i.large c', 'm5.large a', 'm5.large b', 'm5.large c'];
 
   it('lasts three minutes, for that market alone', () => {
     let nowMs = 0;
-    const lacking = createLacking(() => nowMs);
-    lacking.note('spot', {
+    const unavailable = createUnavailableOfferings(() => nowMs);
+    unavailable.note('spot', {
       instances: [],
-      told: [failure('InsufficientInstanceCapacity', 'm6i.large', 'us-east-1b')],
+      poolFailures: [failure('InsufficientInstanceCapacity', 'm6i.large', 'us-east-1b')],
     });
-    expect(left(lacking)).toEqual(all.filter((pool) => pool !== 'm6i.large b'));
-    expect(left(lacking, 'on-demand')).toEqual(all);
+    expect(left(unavailable)).toEqual(all.filter((pool) => pool !== 'm6i.large b'));
+    expect(left(unavailable, 'on-demand')).toEqual(all);
     nowMs = unavailableOfferMs;
-    expect(left(lacking)).toEqual(all);
+    expect(left(unavailable)).toEqual(all);
   });
 
   it('reaches as far as the failure, and never to a pool that gave something or to a quota', () => {
-    const lacking = createLacking(() => 0);
+    const unavailable = createUnavailableOfferings(() => 0);
     const instances = [{ id: 'i-1', type: 'm5.large', zone: 'us-east-1a' }];
     const failures = [
       failure('InsufficientInstanceCapacity', 'm5.large', 'us-east-1a'),
       failure('MaxSpotInstanceCountExceeded', 'm5.large', 'us-east-1b'),
       failure('UnavailableZone', '', 'us-east-1c'),
     ];
-    lacking.note('spot', { instances, told: failures });
-    expect(left(lacking)).toEqual(all.filter((pool) => !pool.endsWith('c')));
+    unavailable.note('spot', { instances, poolFailures: failures });
+    expect(left(unavailable)).toEqual(all.filter((pool) => !pool.endsWith('c')));
   });
 
-  it('leaves nobody with nothing to ask for', () => {
-    const lacking = createLacking(() => 0);
+  it('never excludes every pool', () => {
+    const unavailable = createUnavailableOfferings(() => 0);
     const failures = ['a', 'b', 'c'].map((letter) => failure('UnavailableZone', '', `us-east-1${letter}`));
-    lacking.note('spot', { instances: [], told: failures });
-    expect(left(lacking)).toEqual(all);
+    unavailable.note('spot', { instances: [], poolFailures: failures });
+    expect(left(unavailable)).toEqual(all);
   });
 });

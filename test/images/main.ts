@@ -54,7 +54,12 @@ async function build(): Promise<void> {
 async function tryOut(directory: string, address: string, containers: string[]): Promise<void> {
   const state = join(directory, 'state');
   await mkdir(state, { mode: 0o700 });
-  const env = { ROPEWALK_HOME: state, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+  const env = {
+    ROPEWALK_HOME: state,
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: namespace,
+    ROPEWALK_PROVIDERS: 'local',
+  };
   const init = await runCli(['init', '--admin', 'ada'], { env: { ...env, HOME: directory } });
   if (init.code !== 0) throw new Error(init.stderr);
   const token = init.stdout.trim();
@@ -71,6 +76,7 @@ async function tryOut(directory: string, address: string, containers: string[]):
     const given = {
       ...settings[name],
       ROPEWALK_HOST_ID: hostId,
+      ROPEWALK_PROVIDERS: 'local',
       TEMPORAL_ADDRESS: address,
       TEMPORAL_NAMESPACE: namespace,
     };

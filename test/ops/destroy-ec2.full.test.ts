@@ -108,7 +108,7 @@ describe('ropewalk destroy --by-tag on EC2', () => {
   it('says which settings are wrong, and what a cloud has against being asked', async () => {
     await writeFile(join(home, 'aws.json'), '{"region":"us-east-1"}');
     const wrong = await destroy('--yes');
-    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('aws.json cannot be used')]);
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('aws.json are not valid')]);
     expect(wrong.stderr).toContain('how to fix: Set ROPEWALK_AWS_SETTINGS');
 
     await writeFile(join(home, 'aws.json'), JSON.stringify(awsFile));

@@ -36,6 +36,7 @@ beforeEach(async () => {
 const init = (words: string[] = [], ofHome = home): Promise<CliResult> => {
   const env = {
     ROPEWALK_HOME: ofHome,
+    ROPEWALK_PROVIDERS: 'local',
     HOME: ofHome,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: namespace,

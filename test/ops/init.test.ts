@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { defaultConfigPath, prepareSettings, readDevConfig } from '../../dev/config.ts';
-import { loadHost, localQueue } from '../../ops/host.ts';
+import { loadHost } from '../../ops/host.ts';
 import { claimNamespace, namespaceOwner } from '../../ops/init/claim.ts';
 import { prepareNamespace } from '../../ops/init/namespace.ts';
 import { usualSettings } from '../../ops/init/prepare.ts';
@@ -28,7 +28,10 @@ describe('ropewalk init', () => {
     temporal = await startTemporal({ control: nothing, instances: nothing });
     const { address } = temporal;
     connection = await Connection.connect({ address });
-    env = { ROPEWALK_HOME: home, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'another', HOME: home };
+    env = {
+      ...{ ROPEWALK_HOME: home, HOME: home, ROPEWALK_PROVIDERS: 'local' },
+      ...{ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'another' },
+    };
   });
   afterAll(async () => {
     await connection?.close();
@@ -46,7 +49,7 @@ describe('ropewalk init', () => {
       'created namespace another, which keeps ended workflows for 40 days',
       'added the search attributes RopewalkWorkspace, RopewalkUser, RopewalkStatus (Keyword)',
       `claimed the namespace for deployment ${host.deploymentId}: schedule reconcile, every 300 s`,
-      `created the schedule sweep/${localQueue(host)}, every 300 s`,
+      `created the schedule sweep/local/${host.hostId}, every 300 s`,
       'created the schedule stuck-workflows, every 60 s',
       `namespace another at ${temporal.address} and ${home}/ropewalk.db are ready for deployment ${host.deploymentId} (home ${home})`,
     ]);
@@ -56,11 +59,11 @@ describe('ropewalk init', () => {
     expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(usualSettings.searchAttributes));
     const client = new Client({ connection, namespace: 'another' });
     expect(await namespaceOwner(client)).toBe(host.deploymentId);
-    const schedule = await client.schedule.getHandle(sweepScheduleId(localQueue(host))).describe();
+    const schedule = await client.schedule.getHandle(sweepScheduleId(`local/${host.hostId}`)).describe();
     expect([schedule.spec.intervals?.[0]?.every, schedule.policies.overlap]).toEqual([300_000, 'SKIP']);
     expect(schedule.action.args).toEqual([
       {
-        ...{ deploymentId: host.deploymentId, provider: 'local', providerQueue: localQueue(host) },
+        ...{ deploymentId: host.deploymentId, provider: 'local', providerQueue: `local/${host.hostId}` },
         ...{ graceMs: 240_000, dryRun: false },
       },
     ]);
@@ -79,12 +82,12 @@ describe('ropewalk init', () => {
   it('brings a schedule to other settings, and leaves it paused', async () => {
     const client = new Client({ connection, namespace: 'another' });
     const host = await loadHost(home);
-    const target = { deploymentId: host.deploymentId, provider: 'local', providerQueue: localQueue(host) };
-    const handle = client.schedule.getHandle(sweepScheduleId(localQueue(host)));
+    const target = { deploymentId: host.deploymentId, provider: 'local', providerQueue: `local/${host.hostId}` };
+    const handle = client.schedule.getHandle(sweepScheduleId(`local/${host.hostId}`));
     await handle.pause('by a test');
     const timing = { everyMs: 60_000, graceMs: 30_000 };
     expect(await ensureSweepSchedule(client, target, timing)).toEqual([
-      `changed the schedule sweep/${localQueue(host)}, every 60 s`,
+      `changed the schedule sweep/local/${host.hostId}, every 60 s`,
     ]);
     expect(await ensureSweepSchedule(client, target, timing)).toEqual([]);
     const { spec, state } = await handle.describe();
@@ -111,7 +114,7 @@ describe('ropewalk init', () => {
   });
 
   it('says what to do when no server is named, or it does not answer', async () => {
-    const nowhere = await runCli(['init'], { env: { ROPEWALK_HOME: home, HOME: home } });
+    const nowhere = await runCli(['init'], { env: { ROPEWALK_HOME: home, HOME: home, ROPEWALK_PROVIDERS: 'local' } });
     expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining('Set TEMPORAL_ADDRESS')]);
     const silent = await runCli(['init'], { env: { ...env, TEMPORAL_ADDRESS: '127.0.0.1:1' } });
     expect([silent.code, silent.stderr]).toEqual([1, expect.stringContaining('127.0.0.1:1 does not answer')]);

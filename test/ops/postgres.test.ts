@@ -43,7 +43,13 @@ describe.runIf('directory' in found)('an installation on PostgreSQL', () => {
   const init = (ofHome: string, ...words: string[]): Promise<CliResult> => {
     const namespace = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: ofHome.split('-').at(-1) ?? '' };
     return runCli(['init', ...words], {
-      env: { ROPEWALK_HOME: ofHome, HOME: ofHome, ROPEWALK_DATABASE_URL: url, ...namespace },
+      env: {
+        ROPEWALK_HOME: ofHome,
+        HOME: ofHome,
+        ROPEWALK_DATABASE_URL: url,
+        ROPEWALK_PROVIDERS: 'local',
+        ...namespace,
+      },
     });
   };
   const check = (change: Record<string, string> = {}): Promise<Finding[]> =>

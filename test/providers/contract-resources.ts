@@ -1,18 +1,18 @@
-// What every provider promises of what it keeps for clusters besides their instances. Part of providers/contract.ts.
+// The promises of a provider about cloud resources besides instances. Part of contract.ts.
 import { describe, expect, it } from 'vitest';
 
 import type { ProviderHarness } from './contract.ts';
 import type { Owner } from '../../providers/provider.ts';
 
-/** `cloud`: the one of the test that runs. */
-export function belongingsContract(cloud: () => ProviderHarness): void {
-  describe('what is left behind', () => {
+/** `cloud`: the harness of the running test. */
+export function resourcesContract(cloud: () => ProviderHarness): void {
+  describe('an unused cloud resource', () => {
     const idsOf = async (deploymentId: string): Promise<string[]> =>
       (await cloud().provider.listBelongings(deploymentId)).map(({ id }) => id);
     const remove = (owner: Owner, ids: string[]): Promise<void> =>
       cloud().provider.removeBelongings(owner, ids, AbortSignal.timeout(30_000));
 
-    it('is listed with its owner, and removed for nobody else', async () => {
+    it('is listed with its owner, and deleted for no other', async () => {
       const { leaveBehind } = cloud();
       const owner = cloud().freshOwner();
       if (leaveBehind === null) return expect(await idsOf(owner.deploymentId)).toEqual([]);
@@ -29,7 +29,7 @@ export function belongingsContract(cloud: () => ProviderHarness): void {
       expect(await idsOf(foreign.deploymentId)).toEqual([stranger]);
     });
 
-    it('may be removed twice, and ids that nobody knows are taken', async () => {
+    it('can be deleted twice, and unknown ids are accepted', async () => {
       const { leaveBehind } = cloud();
       const owner = cloud().freshOwner();
       const ids = ['vol-00000000000000000', ...(leaveBehind === null ? [] : [await leaveBehind(owner)])];
@@ -39,7 +39,7 @@ export function belongingsContract(cloud: () => ProviderHarness): void {
       expect(await idsOf(owner.deploymentId)).toEqual([]);
     });
 
-    it('is never what a living instance has', async () => {
+    it('is never one that a running instance uses', async () => {
       const { provider } = cloud();
       const owner = cloud().freshOwner();
       const { launched } = await provider.launch(cloud().request(owner, 1));

@@ -1,7 +1,7 @@
-// What every provider promises, as a suite that each must pass. It is vitest code: nothing at run time imports it.
+// The promises of a provider, as a suite that every provider passes.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { belongingsContract } from './contract-resources.ts';
+import { resourcesContract } from './contract-resources.ts';
 import type {
   LaunchOutcome,
   LaunchRequest,
@@ -13,26 +13,26 @@ import type {
 
 export interface ProviderHarness {
   provider: Provider;
-  /** An owner that nobody had before. */
+  /** An owner that no test has used. */
   freshOwner(): Owner;
-  /** A request for so many instances that come up; without a token, one that nobody used before. */
+  /** A request for so many instances that start. Default: a new token. */
   request(owner: Owner, instances: number, token?: string): LaunchRequest;
-  /** The same launch from another process: it shares nothing with this one but the cloud. */
+  /** The same launch from another process, which shares only the cloud with this one. */
   launchElsewhere(request: LaunchRequest): Promise<LaunchOutcome>;
   /** Instances that fit at the same time. */
   capacity: number;
-  /** The instance dies without a word. */
+  /** The instance crashes. */
   crash(id: string): Promise<void>;
-  /** Waits for work on these instances that has left its process group and its session; true while any of it lives. */
+  /** Waits for processes on these instances that left their process group and session; true while any of them runs. */
   startStubbornWork(ids: string[]): Promise<() => Promise<boolean>>;
-  /** Something of this owner's that no instance has any more, by its id; null where a provider keeps nothing such. */
+  /** Creates a cloud resource of this owner that no instance uses, and returns its id; null where there are none. */
   leaveBehind: ((owner: Owner) => Promise<string>) | null;
   /** Polls until true. */
   until(condition: () => Promise<boolean>): Promise<void>;
   cleanUp(): Promise<void>;
 }
 
-/** Runs the suite against the provider that `make` gives, anew for each test. */
+/** Runs the suite; `make` creates a provider for each test. */
 export function providerContract(name: string, make: () => Promise<ProviderHarness>): void {
   describe(`provider ${name}`, () => {
     let cloud: ProviderHarness;
@@ -60,7 +60,7 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
         expect(idsOf(await cloud.provider.describe(owner, []))).toEqual(idsOf(first.launched));
       });
 
-      it('gives the same instances to launches at the same time, from here and elsewhere, all that fit', async () => {
+      it('gives the same instances to concurrent launches, of this process and others, as many as fit', async () => {
         const request = cloud.request(owner, cloud.capacity + 1);
         const outcomes = await Promise.all([
           cloud.provider.launch(request),
@@ -74,13 +74,13 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
         expect(idsOf(await cloud.provider.describe(owner, []))).toEqual(idsOf(outcomes[0]?.launched ?? []));
       });
 
-      it('gives others for another token', async () => {
+      it('gives other instances for another token', async () => {
         const ids = [...idsOf((await launch(1)).launched), ...idsOf((await launch(1)).launched)];
         expect(new Set(ids).size).toBe(2);
         expect(idsOf(await cloud.provider.describe(owner, []))).toEqual(ids.sort());
       });
 
-      it('accounts for every instance asked for when not all fit', async () => {
+      it('accounts for every requested instance when not all fit', async () => {
         const request = cloud.request(owner, cloud.capacity + 2);
         const outcome = await cloud.provider.launch(request);
         const failed = outcome.failures.reduce((sum, failure) => sum + failure.count, 0);
@@ -91,12 +91,12 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
         expect(await cloud.provider.describe(owner, [])).toEqual([]);
       });
 
-      it('never goes over capacity when launches meet', async () => {
+      it('never exceeds the capacity with concurrent launches', async () => {
         const outcomes = await Promise.all(Array.from({ length: 3 }, () => launch(cloud.capacity)));
         expect(outcomes.flatMap((outcome) => outcome.launched)).toHaveLength(cloud.capacity);
       });
 
-      it('does not bring back what was terminated', async () => {
+      it('does not start terminated instances again', async () => {
         const request = cloud.request(owner, 1);
         const first = await cloud.provider.launch(request);
         const [id = ''] = idsOf(first.launched);
@@ -107,7 +107,7 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
     });
 
     describe('the description', () => {
-      it('tells the truth after launch, after a crash and after terminate', async () => {
+      it('is true after a launch, a crash and a termination', async () => {
         const startedMs = Date.now();
         const [lives = '', dies = ''] = idsOf((await launch(2)).launched);
         await cloud.until(async () => (await cloud.provider.describe(owner, [])).every(isRunning));
@@ -122,7 +122,7 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
         expect(await cloud.provider.describe(owner, [])).toEqual([]);
       });
 
-      it('shows an owner nothing of another one', async () => {
+      it('shows an owner nothing of another owner', async () => {
         const ids = idsOf((await launch(1)).launched);
         const others: Owner[] = [
           { ...owner, cluster: owner.cluster + 1_000_000 },
@@ -134,7 +134,7 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
     });
 
     describe('the list of a deployment', () => {
-      it('has every living instance with its owner and age, and none that is gone or of another deployment', async () => {
+      it('has every running instance with its owner and age, and none that is gone or of another deployment', async () => {
         const startedMs = Date.now();
         const other: Owner = { ...owner, workspace: `${owner.workspace}-2`, cluster: owner.cluster + 1_000_000 };
         const foreign: Owner = { ...owner, deploymentId: `${owner.deploymentId}-other` };
@@ -159,7 +159,7 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
     });
 
     describe('a termination', () => {
-      it('may be repeated, and takes ids that nobody knows', async () => {
+      it('can be repeated, and accepts unknown ids', async () => {
         const ids = idsOf((await launch(1)).launched);
         await terminate([...ids, 'i_00000000000000000000']);
         await terminate([...ids, 'i_00000000000000000000']);
@@ -167,13 +167,13 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
         expect(await cloud.provider.describe(owner, [])).toEqual([]);
       });
 
-      it('ends nothing of another owner', async () => {
+      it('terminates nothing of another owner', async () => {
         const [id = ''] = idsOf((await launch(1)).launched);
         await terminate([id], { ...owner, cluster: owner.cluster + 1_000_000 });
         expect(['starting', 'running']).toContain(await stateOf(id));
       });
 
-      it('takes everything along that an instance started', async () => {
+      it('ends everything that an instance started', async () => {
         const ids = idsOf((await launch(1)).launched);
         const lives = await cloud.startStubbornWork(ids);
         expect(await lives()).toBe(true);
@@ -181,7 +181,7 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
         expect(await lives()).toBe(false);
       });
 
-      it('takes everything along that a crashed instance left behind', async () => {
+      it('ends everything that a crashed instance started', async () => {
         const ids = idsOf((await launch(1)).launched);
         const lives = await cloud.startStubbornWork(ids);
         for (const id of ids) await cloud.crash(id);
@@ -198,9 +198,9 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
       });
     });
 
-    belongingsContract(() => cloud);
+    resourcesContract(() => cloud);
 
-    it('offers something with a price', async () => {
+    it('has offers with prices', async () => {
       const offers = await cloud.provider.offers({});
       expect(offers.length).toBeGreaterThan(0);
       for (const offer of offers) {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { endedInstanceKeptMs, endedMarkKeptMs, maxEndedLooks } from '../../domain/limits.ts';
-import { markOf, removeEnded } from '../../providers/local/ended-instances.ts';
+import { endedRecordOf, removeEnded } from '../../providers/local/ended-instances.ts';
 import { createLocalProvider } from '../../providers/local/provider.ts';
 import type { LaunchRequest } from '../../providers/provider.ts';
 import { createBench, launchAgent } from '../agent/harness.ts';
@@ -99,9 +99,9 @@ describe('what an ended instance has left', () => {
     expect([await removeEnded(bench.home, after, laterMs), await directories()]).toEqual(['', []]);
     const [id = ''] = ids;
     await removeEnded(bench.home, '', laterMs + endedMarkKeptMs - 86_400_000);
-    expect(await markOf(bench.home, id)).toEqual({ refusal: null });
+    expect(await endedRecordOf(bench.home, id)).toEqual({ refusal: null });
     await removeEnded(bench.home, '', laterMs + endedMarkKeptMs + 31 * 86_400_000);
-    expect([await markOf(bench.home, id), await readdir(join(bench.home, 'ended'))]).toEqual([null, []]);
+    expect([await endedRecordOf(bench.home, id), await readdir(join(bench.home, 'ended'))]).toEqual([null, []]);
   });
 
   it('is not removed without a mark, and then does not end the round', async () => {

@@ -99,9 +99,10 @@ describe('the shape of a request', () => {
 describe('how often one may ask', () => {
   const quotas = { requestsPerSecond: 2, requestBurst: 5 };
 
-  it('is bounded by token, says when to come back, and leaves others alone', async () => {
+  it('is bounded by user, says when to come back, and leaves others alone', async () => {
     const api = await createTestApi({ quotas });
-    const other = await api.addToken('default');
+    const secondToken = await api.addToken('default');
+    const other = await api.addToken('default', ['read', 'write'], 'bob', 'member');
     const freeze = api.clock;
     const ask = (token: string) => api.call('GET', '/v1/whoami', { token });
     const statuses: number[] = [];
@@ -114,9 +115,45 @@ describe('how often one may ask', () => {
     expect(statuses.slice(0, 5)).toEqual([200, 200, 200, 200, 200]);
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(refused === undefined ? '' : (await errorOf(refused)).code).toBe('TOO_BUSY');
+    // Another token of the same user is the same caller.
+    expect((await ask(secondToken)).status).toBe(429);
     expect((await ask(other)).status).toBe(200);
     freeze.offsetMs += 1_000;
     expect((await ask(api.token)).status).toBe(200);
+  });
+
+  it('is bounded for a workspace too, however many users it has', async () => {
+    const api = await createTestApi({ quotas, now: () => 1_800_000_000_000 });
+    const users = Array.from({ length: 12 }, (_, at) => `user${at}`);
+    const tokens = await Promise.all(users.map((user) => api.addToken('default', ['read'], user, 'member')));
+    const stranger = await api.addToken('other');
+    const statuses: number[] = [];
+    for (const token of tokens) {
+      for (let count = 0; count < 5; count += 1) {
+        statuses.push((await api.call('GET', '/v1/whoami', { token })).status);
+      }
+    }
+    expect(statuses.filter((status) => status === 200)).toHaveLength(50);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    expect((await api.call('GET', '/v1/whoami', { token: stranger })).status).toBe(200);
+  });
+
+  it('is bounded by bytes of bodies too: a caller who sends large ones on and on is told to wait', async () => {
+    const bodies = { bodyBytesPerSecond: 100_000, bodyBytesBurst: 300_000 };
+    const api = await createTestApi({ quotas: bodies });
+    const content = Buffer.alloc(90_000, 'x').toString('base64');
+    const text = JSON.stringify({ command: ['true'], files: [{ path: 'a', content }] });
+    const headers = { 'content-length': String(text.length) };
+    const send = (token = api.token) => api.call('POST', '/v1/jobs', { body: text, headers, token });
+    const statuses: number[] = [];
+    for (let count = 0; count < 4; count += 1) statuses.push((await send()).status);
+    expect(statuses).toEqual([201, 201, 429, 429]);
+    const refused = await send(await api.addToken('default'));
+    expect([refused.status, Number(refused.headers.get('retry-after')) >= 1]).toEqual([429, true]);
+    expect((await send(await api.addToken('default', ['write'], 'bob', 'member'))).status).toBe(201);
+    expect((await api.call('POST', '/v1/jobs', { body: { command: ['true'] } })).status).toBe(201);
+    api.clock.offsetMs += 2_000;
+    expect((await send()).status).toBe(201);
   });
 
   it('is bounded for instances too', async () => {
@@ -141,9 +178,10 @@ describe('how often one may ask', () => {
 });
 
 describe('answers that stay open', () => {
-  it('are bounded by token; one that ends gives its place back', async () => {
+  it('are bounded by user, whatever the token; one that ends gives its place back', async () => {
     const api = await createTestApi({ quotas: { openStreams: 2 } });
-    const others = await api.addToken('default');
+    const secondToken = await api.addToken('default');
+    const others = await api.addToken('default', ['read'], 'bob', 'member');
     const number = await api.submit({});
     const leave = new AbortController();
     const follow = (signal?: AbortSignal) =>
@@ -153,6 +191,7 @@ describe('answers that stay open', () => {
     expect([first.status, second.status]).toEqual([200, 200]);
     const third = await follow();
     expect([third.status, third.headers.has('retry-after')]).toEqual([429, true]);
+    expect((await api.call('GET', `/v1/jobs/${number}/events?follow=true`, { token: secondToken })).status).toBe(429);
     const other = await api.call('GET', `/v1/jobs/${number}/events?follow=true`, { token: others });
     expect(other.status).toBe(200);
     leave.abort();
@@ -162,6 +201,18 @@ describe('answers that stay open', () => {
       return response.status === 200 ? response : null;
     });
     for (const each of [second, other, again]) await each.body?.cancel();
+  });
+
+  it('are bounded for a workspace too', async () => {
+    const api = await createTestApi({ quotas: { openStreams: 1 } });
+    const number = await api.submit({});
+    const users = Array.from({ length: 11 }, (_, at) => `user${at}`);
+    const tokens = await Promise.all(users.map((user) => api.addToken('default', ['read'], user, 'member')));
+    const follow = (token: string) => api.call('GET', `/v1/jobs/${number}/events?follow=true`, { token });
+    const answers: Response[] = [];
+    for (const token of tokens) answers.push(await follow(token));
+    expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
+    for (const each of answers) await each.body?.cancel();
   });
 
   it('of nothing hold no place', async () => {

@@ -56,7 +56,7 @@ export async function startEc2Stack({
       AWS_SECRET_ACCESS_KEY: 'test',
       ROPEWALK_AWS_SETTINGS: settings,
     };
-    const api = { ...aws, ROPEWALK_PROVIDER: 'aws', ROPEWALK_AWS_IDENTITY_KEYS: keys };
+    const api = { ...aws, ROPEWALK_AWS_IDENTITY_KEYS: keys };
     const stack = await startStack({
       ...options,
       overrides: { ...overrides, api: withEnv(overrides['api'], api), worker: withEnv(overrides['worker'], aws) },

@@ -52,8 +52,8 @@ export const table: [prefix: string, row: Row][] = [
     'services/',
     {
       own: /^(services|domain|schema|platform|contracts)\//,
-      // The implementation comes in as a port.
-      ownTypes: /^(providers\/provider|store\/store)\.ts$/,
+      // The implementations come in as ports.
+      ownTypes: /^(providers\/(provider|manifest)|store\/store)\.ts$/,
       packages: /^(node|zod|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
     },

@@ -74,6 +74,14 @@ describe('files', () => {
     expect(broken(sources, (source) => note.test(source.text))).toEqual([]);
   });
 
+  it('name a provider only in providers/ and where a program starts', () => {
+    const places = /^(providers|bench)\//;
+    const names = /(['"`])(aws|gcp|local)\1/;
+    expect(
+      broken(product, ({ path, text }) => !places.test(path) && !compositionRoots.test(path) && names.test(text)),
+    ).toEqual([]);
+  });
+
   it('read the environment only where a program starts', () => {
     expect(broken(sources, ({ path, code }) => !compositionRoots.test(path) && /\bprocess\.env\b/.test(code))).toEqual(
       [],

@@ -31,7 +31,7 @@ export async function startAwsGround(options: GroundOptions): Promise<Ground> {
   return {
     stack,
     provider: createAwsProvider({ settings: awsSettings, unseenMs }),
-    queue: cloudQueue('aws'),
+    queue: cloudQueue('aws', awsSettings.region),
     jobMachines: { vmTypes: types },
     clusterMachines: { workerVmTypes: types, schedulerVmTypes: types },
     placement: placement({ types }),

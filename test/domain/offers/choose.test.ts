@@ -8,11 +8,12 @@ import type { Offer } from '../../../domain/offers/offer.ts';
 import { readWish } from '../../../domain/offers/wish.ts';
 import type { WishInput } from '../../../domain/offers/wish.ts';
 import { RopewalkError } from '../../../domain/errors.ts';
+import { awsFamilies } from '../../../providers/aws/families.ts';
 import { catalogueOffers } from '../../../providers/aws/catalogue.ts';
 
 const gib = 2 ** 30;
 const offers = catalogueOffers(['us-east-1a', 'us-east-1b']);
-const aws: Choosing = { provider: 'aws', market: 'on-demand', zones: [] };
+const aws: Choosing = { families: awsFamilies, market: 'on-demand', zones: [] };
 const choose = (input: WishInput, choosing: Choosing = aws) => chooseTypes(offers, readWish(input), choosing);
 
 function problemOf(act: () => unknown) {
@@ -122,8 +123,8 @@ describe('any choice', () => {
     let met = 0;
     const worlds = fc.property(offered, wish, zones, market, (list, input, where, sold) => {
       const read = readWish(input);
-      const chosen = chosenOf(list, read, { provider: 'aws', market: sold, zones: where });
-      const again = chosenOf(list.toReversed(), read, { provider: 'aws', market: sold, zones: where });
+      const chosen = chosenOf(list, read, { families: awsFamilies, market: sold, zones: where });
+      const again = chosenOf(list.toReversed(), read, { families: awsFamilies, market: sold, zones: where });
       expect(again.map(({ type }) => type)).toEqual(chosen.map(({ type }) => type));
       expect(chosen.length).toBeLessThanOrEqual(maxTypes);
       for (const type of chosen) {

@@ -1,4 +1,4 @@
-// The file of AWS settings: one region or several, and what is wrong with it told with every problem.
+// The file of AWS settings: one region or several; an error names every problem of the file.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,10 +22,10 @@ describe('the AWS settings', () => {
     return path;
   };
 
-  it('of one region are as they were', async () => {
+  it('of one region are that region', async () => {
     const path = await write(awsFile);
     expect(readAwsSettings(path)).toEqual(awsFile);
-    expect(readAwsRegions(path)).toEqual({ regions: [awsFile], areNamed: false });
+    expect(readAwsRegions(path)).toEqual({ regions: [awsFile] });
   });
 
   it('of several regions are each whole, the default one first', async () => {
@@ -33,7 +33,7 @@ describe('the AWS settings', () => {
     const all = readAwsRegions(path);
     expect(all.regions.map((each) => each.region)).toEqual(['us-west-2', region]);
     expect(all.regions[1]).toEqual(awsFile);
-    expect([all.areNamed, readAwsSettings(path).subnets]).toEqual([true, west.subnets]);
+    expect(readAwsSettings(path).subnets).toEqual(west.subnets);
   });
 
   it.each<[object, RegExp]>([

@@ -1,17 +1,12 @@
-// Which EC2 instance is speaking: its identity document, signed by AWS for the region it runs in. The document is checked to
-// the byte before anything in it is believed; what it then must say, whoever asks decides.
+// Verifies the identity document of an EC2 instance, which AWS signs for the region that the instance runs in. The signature
+// is verified over the exact bytes before any of the content is used; the caller compares the content with what it expects.
 import { createPublicKey, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 import { z } from 'zod';
 
-export interface IdentityProof {
-  /** As the metadata service gave it. */
-  document: string;
-  /** Base64 of RSA with SHA-256 over the document. */
-  signature: string;
-}
+import type { IdentityProof } from '../manifest.ts';
 
 export interface InstanceIdentity {
   instanceId: string;
@@ -21,7 +16,7 @@ export interface InstanceIdentity {
   pendingAtMs: number;
 }
 
-/** Region -> AWS's public key there. A region without a key is one where none of ours run. */
+/** Region -> AWS's public key there. Instances of a region without a key cannot register. */
 export type IdentityKeys = ReadonlyMap<string, KeyObject>;
 
 const keyFile = z.record(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/), z.string());
@@ -41,22 +36,22 @@ export function parseIdentityKeys(value: unknown): IdentityKeys {
   const keys = new Map<string, KeyObject>();
   for (const [region, pem] of Object.entries(keyFile.parse(value))) {
     const key = createPublicKey(pem);
-    // AWS publishes certificates of DSA too, for its older PKCS7 signature.
-    if (key.asymmetricKeyType !== 'rsa') throw new Error(`The identity key of region ${region} is not one of RSA.`);
+    // AWS also publishes DSA certificates, for its older PKCS7 signature.
+    if (key.asymmetricKeyType !== 'rsa') throw new Error(`The identity key of region ${region} is not an RSA key.`);
     keys.set(region, key);
   }
   return keys;
 }
 
-/** Says why not, without repeating the document: it comes from whoever asks. */
+/** The signature is RSA with SHA-256. A problem never quotes the document, which comes from the caller. */
 export function verifyIdentity(keys: IdentityKeys, proof: IdentityProof): InstanceIdentity | { problem: string } {
   const claimed = parse(proof.document);
   if (claimed === null) return { problem: 'it is not an identity document' };
-  // The region only chooses the key: with another one the signature does not hold.
+  // The region only selects the key: with any other key the signature is invalid.
   const key = keys.get(claimed.region);
-  if (key === undefined) return { problem: 'there is no key for its region: see ROPEWALK_AWS_IDENTITY_KEYS' };
+  if (key === undefined) return { problem: 'its region has no key: see ROPEWALK_AWS_IDENTITY_KEYS' };
   const signature = Buffer.from(proof.signature, 'base64');
-  if (!verify('sha256', Buffer.from(proof.document), key, signature)) return { problem: 'its signature does not hold' };
+  if (!verify('sha256', Buffer.from(proof.document), key, signature)) return { problem: 'its signature is invalid' };
   const { instanceId, region, accountId, pendingTime } = claimed;
   return { instanceId, region, accountId, pendingAtMs: Date.parse(pendingTime) };
 }

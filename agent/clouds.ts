@@ -1,0 +1,14 @@
+// Clouds that this agent runs on. ROPEWALK_CLOUD, set by the provider's user data, names one; without it the agent is a process
+// of the machine whose Temporal worker started it.
+import type { Start, StartInput } from './lifecycle/start.ts';
+
+type StartOnCloud = (input: StartInput) => Promise<Start>;
+
+const clouds: Readonly<Record<string, () => Promise<StartOnCloud>>> = {
+  aws: async () => (await import('./aws/start.ts')).startOnEc2,
+};
+
+/** Null on a machine of a Temporal worker. Loads the cloud's code when it is called. */
+export function cloudStart(environment: Record<string, string | undefined>): (() => Promise<StartOnCloud>) | null {
+  return clouds[environment['ROPEWALK_CLOUD'] ?? ''] ?? null;
+}

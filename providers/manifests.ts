@@ -1,0 +1,58 @@
+// Every provider that this release has. A new one is a folder, its manifest, and an entry here.
+import { RopewalkError } from '../domain/errors.ts';
+import { awsManifest } from './aws/manifest.ts';
+import { localManifest } from './local/manifest.ts';
+import type { ConfiguredProvider, ProviderInput, ProviderManifest } from './manifest.ts';
+
+export const manifests: readonly ProviderManifest[] = [localManifest, awsManifest];
+
+export interface Configured {
+  manifest: ProviderManifest;
+  provider: ConfiguredProvider;
+}
+
+/**
+ * Every provider that has its settings, whether the operator lets it launch or not; this machine always has. For commands
+ * that look for what exists.
+ *
+ * @throws RopewalkError VALIDATION naming every problem of a provider's settings.
+ */
+export function configuredProviders(input: ProviderInput): Configured[] {
+  return manifests.flatMap((manifest) => {
+    const provider = manifest.configure(input);
+    return provider === null ? [] : [{ manifest, provider }];
+  });
+}
+
+/**
+ * The providers that the API and the Temporal workers use: those that ROPEWALK_PROVIDERS names, the preferred one first;
+ * without it every configured cloud. This machine must be named, because its tasks run as the user of the Temporal worker, with
+ * that user's keys and credentials. `orThisMachine` is for `ropewalk dev`, where that user is the only one.
+ *
+ * @throws RopewalkError VALIDATION when there is none, or when one is unknown or has no settings.
+ */
+export function enabledProviders(input: ProviderInput, orThisMachine = false): [Configured, ...Configured[]] {
+  const names = (input.env['ROPEWALK_PROVIDERS'] ?? '').split(/[\s,]+/).filter((name) => name !== '');
+  const clouds = configuredProviders(input).filter(({ manifest }) => manifest.kind === 'cloud');
+  const [first, ...rest] = names.length === 0 ? clouds : [...new Set(names)].map((name) => named(name, input));
+  if (first !== undefined) return [first, ...rest];
+  if (orThisMachine) return [named(localManifest.name, input)];
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    message: 'No provider is enabled: ROPEWALK_PROVIDERS is not set, and no cloud is configured.',
+    hint: `Configure a cloud (docs/aws.md). ROPEWALK_PROVIDERS=${localManifest.name} runs tasks on the machine of the Temporal worker, as its user: only for people who may read that user's keys.`,
+  });
+}
+
+function named(name: string, input: ProviderInput): Configured {
+  const manifest = manifests.find((each) => each.name === name);
+  const known = manifests.map((each) => each.name).join(', ');
+  if (manifest === undefined) {
+    const message = `ROPEWALK_PROVIDERS names ${JSON.stringify(name)}, and there is no such provider.`;
+    throw new RopewalkError({ code: 'VALIDATION', message, hint: `Name some of: ${known}.` });
+  }
+  const provider = manifest.configure(input);
+  if (provider !== null) return { manifest, provider };
+  const message = `ROPEWALK_PROVIDERS names ${name}, and ${manifest.title} has no settings.`;
+  throw new RopewalkError({ code: 'VALIDATION', message, hint: `Set ${manifest.settingsVariable}, or leave it out.` });
+}

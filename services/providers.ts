@@ -1,0 +1,53 @@
+// The providers that the operator lets this control plane use, as the composition root brings them.
+import { RopewalkError } from '../domain/errors.ts';
+import type { IdentityVerifier, ProviderManifest, ProviderReader } from '../providers/manifest.ts';
+import type { LogLine, LogQuery } from '../providers/provider.ts';
+
+export interface ServedProvider {
+  manifest: Pick<ProviderManifest, 'name' | 'title' | 'kind' | 'families' | 'isInstanceId'>;
+  reader: ProviderReader;
+  /** Null when its instances need no proof: they are processes of this machine. */
+  identity: IdentityVerifier | null;
+}
+
+/** The first one serves requests that name none. */
+export type Providers = readonly [ServedProvider, ...ServedProvider[]];
+
+/**
+ * Without a name, the preferred one.
+ *
+ * @throws RopewalkError VALIDATION for a provider that the operator has not enabled.
+ */
+export function providerOf(providers: Providers, name: string | undefined): ServedProvider {
+  if (name === undefined) return providers[0];
+  const found = providers.find(({ manifest }) => manifest.name === name);
+  if (found !== undefined) return found;
+  const enabled = providers.map(({ manifest }) => `${manifest.name} (${manifest.title})`).join(', ');
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'provider',
+    message: `The provider ${JSON.stringify(name)} is not enabled on this control plane.`,
+    hint: `Enabled: ${enabled}. An operator enables others with ROPEWALK_PROVIDERS (docs/operations.md).`,
+  });
+}
+
+/**
+ * Log lines of the provider that a cluster ran on.
+ *
+ * @throws RopewalkError NOT_FOUND when that provider is no longer enabled.
+ */
+export function logsOf(providers: Providers, name: string, query: LogQuery): AsyncIterable<LogLine> {
+  const found = providers.find(({ manifest }) => manifest.name === name);
+  if (found !== undefined) return found.reader.logs(query);
+  throw new RopewalkError({
+    code: 'NOT_FOUND',
+    message: `Cluster ${query.owner.cluster} ran on ${name}, and this control plane has no access to its logs any more.`,
+    hint: 'An operator enables and configures this provider for the API as it was when the cluster ran (docs/operations.md).',
+  });
+}
+
+/** Cores of the machine, for a provider of kind `host`. */
+export async function coresOf(reader: ProviderReader): Promise<number> {
+  const [offer] = await reader.placeOf(undefined).offers();
+  return offer?.vcpus ?? 1;
+}
