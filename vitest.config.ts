@@ -35,6 +35,7 @@ const realProcesses = {
   globalSetup: ['./test/support/shared-services.ts'],
 };
 
+// Vitest runs projects with different numbers of workers one after the other, and wants to be given their order.
 export default defineConfig({
   test: {
     sequence: { sequencer: StacksFirst },
@@ -69,6 +70,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'simulation',
+          sequence: { groupOrder: 1 },
           maxWorkers: 2,
           include: ['test/domain/**/*.property.test.ts'],
           testTimeout: 600_000,
@@ -78,6 +80,7 @@ export default defineConfig({
         test: {
           ...realProcesses,
           name: 'integration',
+          sequence: { groupOrder: 2 },
           // More than there are cores: most of a file's time is waiting.
           maxWorkers: 4,
           include: [`test/{${realFolders}}/**/*.test.ts`],
@@ -85,10 +88,17 @@ export default defineConfig({
         },
       },
       {
-        test: { ...realProcesses, name: 'full', maxWorkers: 3, include: full },
+        test: { ...realProcesses, name: 'full', sequence: { groupOrder: 3 }, maxWorkers: 3, include: full },
       },
       {
-        test: { ...realProcesses, name: 'chaos', fileParallelism: false, include: chaos, testTimeout: 300_000 },
+        test: {
+          ...realProcesses,
+          name: 'chaos',
+          sequence: { groupOrder: 4 },
+          fileParallelism: false,
+          include: chaos,
+          testTimeout: 300_000,
+        },
       },
     ],
   },

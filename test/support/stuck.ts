@@ -2,7 +2,7 @@
 // it happens each time.
 import type { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
-import type { NativeConnection, WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import type { NativeConnection, WorkflowBundleWithSourceMap } from '@temporalio/worker';
 
 import { eventually } from './eventually.ts';
 
@@ -70,7 +70,10 @@ export async function withWorker<T>({ client, native, taskQueue, code }: Scene, 
 const bundles = new Map<string, Promise<WorkflowBundleWithSourceMap>>();
 
 /** The code for a worker or a replay, bundled once: a worker that bundles it itself takes seconds of a core each time. */
-async function bundled({ workflowsPath, interceptors }: Code): Promise<Pick<WorkerOptions, 'workflowBundle'>> {
+export async function bundled({
+  workflowsPath,
+  interceptors,
+}: Code): Promise<{ workflowBundle: WorkflowBundleWithSourceMap }> {
   const workflowInterceptorModules = interceptors?.workflowModules ?? [];
   const key = [workflowsPath, ...workflowInterceptorModules].join('\n');
   const made =
