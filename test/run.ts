@@ -17,7 +17,7 @@ const usual: Part[] = [
   ['integration', () => runVitestProject('integration')],
 ];
 
-/** The rest, for CI and for nights: at most 32 minutes on two cores. */
+/** The rest, for CI and for nights: at most 32 minutes on two cores. CONTRIBUTING.md has the seconds of each part. */
 function theRest(): Part[] {
   const chosen = process.env['ROPEWALK_FUZZ_SEED'] ?? '';
   const seed = String(chosen === '' ? randomInt(0x7fff_ffff) : fuzzSeed(process.env));
