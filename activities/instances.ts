@@ -50,7 +50,8 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
           if (found === undefined) return { id, state: 'unknown' as const };
           // An instance that is on its way out will do no more work for us.
           const gone = found.state === 'gone' || found.state === 'stopping';
-          return { id, state: gone ? ('gone' as const) : ('alive' as const) };
+          if (!gone) return { id, state: 'alive' as const };
+          return { id, state: 'gone' as const, wasOrdered: found.wasOrdered === true };
         });
         return { seen, linkWorks };
       });

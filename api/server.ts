@@ -30,6 +30,7 @@ import { publishProgram } from '../services/agents/program.ts';
 import { isStillGood } from '../services/auth/verify-token.ts';
 import { createDeps } from '../services/context.ts';
 import { runDeferredWork } from '../services/deferred-work.ts';
+import { continueNumbers } from '../services/number-mark.ts';
 import type { ServedProvider } from '../services/providers.ts';
 import { createTemporalPort, temporalClientOptions } from '../services/temporal-port.ts';
 import { openDatabase } from './database.ts';
@@ -76,6 +77,7 @@ const deps = createDeps({
   keys,
   logger,
   now: Date.now,
+  monotonicMs: () => performance.now(),
   publicUrl: settings.publicUrl,
   providers,
   stopping: stopping.signal,
@@ -85,6 +87,8 @@ const deps = createDeps({
   readKeys: () => access(keyFile, constants.R_OK),
   ...(tracing === null ? {} : { trace: tracing.request }),
 });
+// A database that was replaced must not give out numbers again.
+await continueNumbers(deps);
 const metrics =
   settings.metrics === null
     ? null

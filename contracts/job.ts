@@ -42,7 +42,8 @@ export interface CancelSignal {
   by?: string;
 }
 export interface InstanceLostSignal {
-  instances: { instance: string; code: string; text: string }[];
+  /** `isOrderly`: stopped, released or taken back; nothing that ran there can be the reason. */
+  instances: { instance: string; code: string; text: string; isOrderly: boolean }[];
 }
 /** What people see of a job; the workflow's result and its row hold the same shape. */
 export interface JobView extends JobSummary {
@@ -83,6 +84,8 @@ export interface OpenTasks {
   array: string;
   pagesWritten: number;
   page: TaskRecord[];
+  /** Set once the job has its outcome: tasks without a record ended with it. */
+  ended: Pick<JobView, 'status' | 'reason' | 'endedAtMs'> | null;
   open: {
     index: number;
     state: 'pending' | 'assigned' | 'running';

@@ -41,8 +41,13 @@ export const maxHeldLeases = 100;
 /** The same over all agents of a job: its state must stay small enough to be carried on, at some 200 bytes a lease. */
 export const maxLeasesAhead = 2_000;
 
-/** A task whose attempts keep losing their instance stops after this many losses: it may be killing them. */
+/**
+ * A task whose attempts end with their instance, for an unknown reason, may be the reason. It is given up after this many losses
+ * within the window, or after `maxLostAttemptsEver` in all, so that a task that takes long to do so ends too.
+ */
 export const maxLostAttempts = 3;
+export const lostAttemptsWindowMs = 24 * 3_600_000;
+export const maxLostAttemptsEver = 10;
 
 /** Retries of a failing task that a user may ask for. */
 export const maxRetries = 10;
@@ -61,6 +66,11 @@ export const maxIdleClaimMs = 10_000;
 export const registerTimeoutMs = 120_000;
 /** A cloud's machine has to boot and fetch its agent first: Karpenter gives one 15 minutes, users less patience. */
 export const cloudRegisterTimeoutMs = 600_000;
+/**
+ * Between the two checks after which such an instance is given up: agents retry every few seconds, and a timer that fires at the end
+ * of an outage must not overtake their registrations.
+ */
+export const registrationRecheckMs = 30_000;
 
 /**
  * Instances of one slot that may fail one after the other before the slot is given up with its reason. One that has worked

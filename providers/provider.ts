@@ -58,6 +58,8 @@ export interface ObservedInstance {
   state: ObservedState;
   owner: Owner;
   launchedAtMs: number;
+  /** It ends or has ended because a caller terminated it or its cloud took it back: nothing that ran on it is the reason. */
+  wasOrdered?: boolean;
 }
 
 export interface LogQuery {

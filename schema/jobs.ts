@@ -75,7 +75,8 @@ export const createdJob = z.object({
 export type CreatedJob = z.infer<typeof createdJob>;
 
 export const jobStatus = z.enum(['pending', 'running', 'done', 'error', 'cancelled']);
-export const taskState = z.enum(['pending', 'assigned', 'running', 'done', 'error', 'cancelled']);
+/** `unknown`: it has ended, and its record is damaged. */
+export const taskState = z.enum(['pending', 'assigned', 'running', 'done', 'error', 'cancelled', 'unknown']);
 const count = z.number().int();
 const time = z.iso.datetime().nullable();
 

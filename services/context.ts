@@ -35,6 +35,7 @@ import { type BodyRoom, createBodyRoom } from './body-room.ts';
 import { createPrograms, type Programs } from './agents/program.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
 import { createLoginRates, type LoginRates } from './login/rates.ts';
+import { type DamageReport, reportOnce } from './damaged-objects.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
 import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
@@ -56,6 +57,8 @@ export interface Ports {
   keys: Keys;
   logger: Logger;
   now: () => number;
+  /** Never steps back, unlike `now`: for ages and intervals within this process. */
+  monotonicMs: () => number;
   /** Where people reach this API: for links. */
   publicUrl: string;
   providers: Providers;
@@ -74,6 +77,7 @@ export interface Ports {
 }
 
 export interface Deps extends Omit<Ports, 'quotas'> {
+  damaged: DamageReport;
   quotas: Quotas;
   bodyRoom: BodyRoom;
   programs: Programs;
@@ -101,7 +105,7 @@ export interface Actor {
   /** Those of the token, as far as the user's role has them now. */
   scopes: readonly Scope[];
   expiresAtMs: number | null;
-  /** When the token was checked. */
+  /** When the token was checked, by the monotonic clock. */
   checkedAtMs: number;
 }
 
@@ -118,7 +122,9 @@ export type LaunchContext = Context<LaunchClaims>;
 export function createDeps(ports: Ports): Deps {
   const { metrics = noMetrics, readKeys = () => Promise.resolve() } = ports;
   const workflows = withQuickOutages(ports.workflows);
-  const known = { ...ports, workflows, metrics };
+  const damaged = reportOnce(ports.logger);
+  const known = { ...ports, workflows, metrics, damaged };
+  const { monotonicMs } = ports;
   const views = createViews(known);
   const watch = (update: UpdateKind): FlushWatch => ({
     flushed: (flush) => metrics.flushed(update, flush),
@@ -126,7 +132,7 @@ export function createDeps(ports: Ports): Deps {
   });
   return {
     ...known,
-    quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, ports.now),
+    quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, monotonicMs),
     bodyRoom: createBodyRoom({
       totalBytes: bodyRoomBytes,
       ...bodyRoomShares,
@@ -134,10 +140,10 @@ export function createDeps(ports: Ports): Deps {
       waitMs: bodyRoomWaitMs,
     }),
     programs: createPrograms(ports.objects),
-    readiness: createReadiness({ ...known, readKeys, replica: randomUUID() }),
+    readiness: createReadiness({ ...known, now: monotonicMs, readKeys, replica: randomUUID() }),
     views,
-    taskRecords: createTaskRecords(ports.objects),
-    tokenCache: createTokenCache(known),
+    taskRecords: createTaskRecords(ports.objects, damaged),
+    tokenCache: createTokenCache({ ...known, now: monotonicMs }),
     starter: createStarter(known),
     reports: createGroupCommits({
       flush: createTemporalFlush(workflows, clusterMessages.report),
@@ -147,8 +153,8 @@ export function createDeps(ports: Ports): Deps {
       read: (key, maxAgeMs) => readClusterOrders(views, key, maxAgeMs),
       holdMs: ordersHoldMs,
     }),
-    keepalives: createKeepalives(ports.now),
-    loginRates: createLoginRates(ports.now),
+    keepalives: createKeepalives(monotonicMs),
+    loginRates: createLoginRates(monotonicMs),
     exchanges: createGroupCommits({
       flush: createTemporalFlush(workflows, jobMessages.exchange),
       watch: watch('exchange'),

@@ -24,7 +24,7 @@ export interface LinesWanted {
 
 /** Throws at once when the provider has no such logs: in the middle of an answer nobody could be told why. */
 export function streamLines(
-  deps: Pick<Deps, 'providers' | 'now' | 'stopping'>,
+  deps: Pick<Deps, 'providers' | 'monotonicMs' | 'stopping'>,
   wanted: LinesWanted,
 ): AsyncGenerator<WireLine> {
   const ended = new AbortController();
@@ -40,16 +40,16 @@ export function streamLines(
 }
 
 async function* shown(
-  deps: Pick<Deps, 'now' | 'stopping'>,
+  deps: Pick<Deps, 'monotonicMs' | 'stopping'>,
   { follow, isOver, quietMs }: LinesWanted & { quietMs: number },
   lines: AsyncIterable<LogLine>,
   ended: AbortController,
 ): AsyncGenerator<WireLine> {
-  const heard = { atMs: deps.now() };
+  const heard = { atMs: deps.monotonicMs() };
   const watch = follow ? endWhenDrained(deps, isOver, heard, ended, quietMs) : null;
   try {
     for await (const { atMs, instance, task, attempt, stream, text } of lines) {
-      heard.atMs = deps.now();
+      heard.atMs = deps.monotonicMs();
       yield { at: time(atMs), instance, task, attempt, stream, text };
     }
     // A stream that our own end cuts short must not look complete to its reader.
@@ -64,7 +64,7 @@ async function* shown(
 
 /** Once it is over, waits until no line has come for a moment, and ends the following. */
 async function endWhenDrained(
-  deps: Pick<Deps, 'now' | 'stopping'>,
+  deps: Pick<Deps, 'monotonicMs' | 'stopping'>,
   isOver: () => Promise<boolean>,
   heard: { atMs: number },
   ended: AbortController,
@@ -73,7 +73,7 @@ async function endWhenDrained(
   let isKnownOver = false;
   while (!ended.signal.aborted && !deps.stopping.aborted) {
     isKnownOver ||= await isOver().catch(() => false);
-    if (isKnownOver && deps.now() - heard.atMs >= quietMs) ended.abort();
+    if (isKnownOver && deps.monotonicMs() - heard.atMs >= quietMs) ended.abort();
     else await pause(isKnownOver ? quietMs / 4 : pollMs, ended.signal);
   }
 }

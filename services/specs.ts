@@ -1,21 +1,22 @@
-// Specifications as they were written before admission. Null when there is none any more.
+// Specifications as they were written before admission. Null when there is none any more, and for a damaged one, which is reported:
+// what needs only a part of a specification must not fail for it.
 import type { Objects } from '../platform/objects/objects.ts';
 import { clusterSpec, type ClusterSpec } from '../schema/cluster-spec.ts';
 import { jobSpec, type JobSpec } from '../schema/job-spec.ts';
+import { type DamageReport, parseObject } from './damaged-objects.ts';
 
-type Store = Pick<Objects, 'get'>;
-
-export async function readJobSpec(objects: Store, specRef: string): Promise<JobSpec | null> {
-  const value = await readJson(objects, specRef);
-  return value === null ? null : jobSpec.parse(value);
+export interface Specs {
+  job: (specRef: string) => Promise<JobSpec | null>;
+  cluster: (specRef: string) => Promise<ClusterSpec | null>;
 }
 
-export async function readClusterSpec(objects: Store, specRef: string): Promise<ClusterSpec | null> {
-  const value = await readJson(objects, specRef);
-  return value === null ? null : clusterSpec.parse(value);
-}
-
-async function readJson(objects: Store, key: string): Promise<unknown> {
-  const bytes = await objects.get(key);
-  return bytes === null ? null : JSON.parse(Buffer.from(bytes).toString('utf8'));
+export function createSpecs(objects: Pick<Objects, 'get'>, report: DamageReport): Specs {
+  const read = async <T>(key: string, parse: (json: unknown) => T): Promise<T | null> => {
+    const bytes = await objects.get(key);
+    return bytes === null ? null : parseObject(key, bytes, { parse, report });
+  };
+  return {
+    job: (specRef) => read(specRef, (json) => jobSpec.parse(json)),
+    cluster: (specRef) => read(specRef, (json) => clusterSpec.parse(json)),
+  };
 }

@@ -19,12 +19,15 @@ import type { WorkflowsPort } from './workflows-port.ts';
 /** The client must have been made with `queryRejectCondition: 'NOT_OPEN'`, see temporalClientOptions. */
 export function createTemporalPort(client: Client): WorkflowsPort {
   const handle = <R>(workflowId: string) => client.workflow.getHandle<() => Promise<R>>(workflowId);
+  /** By `performance.now()`: a step of the wall clock must not make a call hang. */
   const within = <T>(deadlineAtMs: number, call: () => Promise<T>): Promise<T> =>
-    client.withDeadline(deadlineAtMs, call);
+    client.withDeadline(Date.now() + deadlineAtMs - performance.now(), call);
 
   /** The admission that has started this workflow. */
   const admissionOf = async (workflowId: string): Promise<string | null> => {
-    const { memo } = await within(Date.now() + readDeadlineMs, () => client.workflow.getHandle(workflowId).describe());
+    const { memo } = await within(performance.now() + readDeadlineMs, () =>
+      client.workflow.getHandle(workflowId).describe(),
+    );
     const admissionId = memo?.['admissionId'];
     return typeof admissionId === 'string' ? admissionId : null;
   };
@@ -33,7 +36,7 @@ export function createTemporalPort(client: Client): WorkflowsPort {
     async start({ type, workflowId, input, options }: WorkflowStart) {
       try {
         const begin = () => client.workflow.start(type, { ...options, workflowId, args: [input] });
-        await within(Date.now() + readDeadlineMs, begin);
+        await within(performance.now() + readDeadlineMs, begin);
         return { kind: 'started' } as const;
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw refusedStart(workflowId, error);
@@ -66,7 +69,7 @@ export function createTemporalPort(client: Client): WorkflowsPort {
     },
 
     async query<O, I>(workflowId: string, name: string, input?: I) {
-      const deadlineAtMs = Date.now() + readDeadlineMs;
+      const deadlineAtMs = performance.now() + readDeadlineMs;
       const ask = (): Promise<O> =>
         input === undefined ? handle(workflowId).query<O>(name) : handle(workflowId).query<O, [I]>(name, input);
       for (;;) {
@@ -77,14 +80,14 @@ export function createTemporalPort(client: Client): WorkflowsPort {
           if (!(error instanceof QueryRejectedError)) throw unavailable(error);
           if (error.status !== continuedAsNew) return { kind: 'closed' } as const;
           // It lives on in the run that has just begun, and only our way to it was too slow.
-          if (Date.now() >= deadlineAtMs) throw unavailable(error);
+          if (performance.now() >= deadlineAtMs) throw unavailable(error);
         }
       }
     },
 
     async signal<I>(workflowId: string, name: string, input: I) {
       try {
-        await within(Date.now() + readDeadlineMs, () => handle(workflowId).signal<[I]>(name, input));
+        await within(performance.now() + readDeadlineMs, () => handle(workflowId).signal<[I]>(name, input));
         return { kind: 'sent' } as const;
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw unavailable(error);
@@ -94,7 +97,7 @@ export function createTemporalPort(client: Client): WorkflowsPort {
 
     async result<O>(workflowId: string) {
       try {
-        const value = await within(Date.now() + readDeadlineMs, () => handle<O>(workflowId).result());
+        const value = await within(performance.now() + readDeadlineMs, () => handle<O>(workflowId).result());
         return { kind: 'value', value } as const;
       } catch (error) {
         if (error instanceof WorkflowFailedError) return { kind: 'failed', text: endingOf(error) } as const;
@@ -105,7 +108,7 @@ export function createTemporalPort(client: Client): WorkflowsPort {
 
     async isReachable() {
       try {
-        await within(Date.now() + readinessDeadlineMs, () => client.workflowService.getSystemInfo({}));
+        await within(performance.now() + readinessDeadlineMs, () => client.workflowService.getSystemInfo({}));
         return true;
       } catch {
         return false;

@@ -10,9 +10,10 @@ import type { Objects } from '../platform/objects/objects.ts';
 import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
 import type { Store, StoredRecord } from '../store/store.ts';
+import type { DamageReport } from './damaged-objects.ts';
 import { createLiveViews, type Live, type LiveViews } from './live-views.ts';
 import { clusterOfJob, pendingCluster, pendingDask, pendingJob } from './row-views.ts';
-import { readClusterSpec, readJobSpec } from './specs.ts';
+import { createSpecs, type Specs } from './specs.ts';
 import { isUnavailable } from './unavailable.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
@@ -46,9 +47,12 @@ export function createViews(ports: {
   workflows: WorkflowsPort;
   objects: Pick<Objects, 'get'>;
   now: () => number;
+  monotonicMs: () => number;
+  damaged: DamageReport;
   metrics?: ApiMetrics;
 }): Views {
-  const { store, workflows, objects, now, metrics = noMetrics } = ports;
+  const { store, workflows, objects, now, monotonicMs, damaged, metrics = noMetrics } = ports;
+  const specs = createSpecs(objects, damaged);
 
   const findJob = async (workspace: string, number: number) =>
     orNotFound(await store.jobs.find(workspace, number), 'job', number);
@@ -62,12 +66,12 @@ export function createViews(ports: {
     find: findJob,
     live: createLiveViews({
       workflows,
-      now,
+      now: monotonicMs,
       workflowId: jobWorkflowId,
       query: jobMessages.view,
       onRead: (source) => metrics.viewRead('job', source),
     }),
-    pending: async (record) => pendingJob(record, await readJobSpec(objects, record.specRef)),
+    pending: async (record) => pendingJob(record, await specs.job(record.specRef)),
     // A job that has only just started has not read its specification yet.
     isBlank: (view) => view.tasks.total === 0,
     failed: (view, reason) => ({ ...view, status: 'error', reason }),
@@ -78,12 +82,12 @@ export function createViews(ports: {
     find: findCluster,
     live: createLiveViews({
       workflows,
-      now,
+      now: monotonicMs,
       workflowId: clusterWorkflowId,
       query: clusterMessages.view,
       onRead: (source) => metrics.viewRead('cluster', source),
     }),
-    pending: async (record) => pendingCluster(record, await readMachines(objects, record)),
+    pending: async (record) => pendingCluster(record, await readMachines(specs, record)),
     isBlank: (view) => view.status === 'pending' && view.job === null && view.dask === null,
     failed: (view, reason) => ({ ...view, status: 'error', reason }),
     onStale: () => metrics.viewRead('cluster', 'stale'),
@@ -99,12 +103,12 @@ export function createViews(ports: {
     clusterOfAgent: (workspace, number, maxAgeMs) => clusters.readForAgent(workspace, number, maxAgeMs),
     async jobSpec(workspace, number) {
       const record = await store.jobs.find(workspace, number);
-      return record === null || record.state === 'ended' ? null : readJobSpec(objects, record.specRef);
+      return record === null || record.state === 'ended' ? null : specs.job(record.specRef);
     },
     async clusterSpec(workspace, number) {
       const record = await store.clusters.find(workspace, number);
       const isOpen = record !== null && record.state !== 'ended' && record.job === null;
-      return isOpen ? readClusterSpec(objects, record.specRef) : null;
+      return isOpen ? specs.cluster(record.specRef) : null;
     },
     expire(number) {
       jobs.expire(number);
@@ -191,9 +195,9 @@ function createReader<V extends { workspace: string }>(options: ReaderOptions<V>
 const writtenAtMs = ({ viewAtMs, createdAtMs }: StoredRecord<unknown>): number => viewAtMs ?? createdAtMs;
 
 /** Of a cluster: a job's instances are described by the job's specification. */
-async function readMachines(objects: Pick<Objects, 'get'>, { job, specRef }: StoredRecord<ClusterView>) {
-  const ofJob = job === null ? null : await readJobSpec(objects, specRef);
-  const ofDask = job === null ? await readClusterSpec(objects, specRef) : null;
+async function readMachines(specs: Specs, { job, specRef }: StoredRecord<ClusterView>) {
+  const ofJob = job === null ? null : await specs.job(specRef);
+  const ofDask = job === null ? await specs.cluster(specRef) : null;
   const { provider, machines } = (ofJob ?? ofDask)?.settings ?? { provider: '' };
   return { provider, region: machines?.region ?? null, dask: ofDask === null ? null : pendingDask(ofDask) };
 }

@@ -33,6 +33,7 @@ export interface WorkflowsPort {
     workflowId: string,
     name: string,
     input: I,
+    /** `deadlineAtMs` by `performance.now()`. */
     options: { updateId: string; deadlineAtMs: number },
   ): Promise<UpdateOutcome<O>>;
   /** Open workflows only. */

@@ -146,7 +146,10 @@ export function applyAnswer(
   const returned = new Set(request.returned);
   const sent = new Set(request.results.map((result) => result.lease));
   const allWereSent = state.unkept.length === 0 && unacknowledged.every((result) => sent.has(result.lease));
-  const pauseMs = granted.length > 0 ? 0 : answer.retryAfterMs;
+  // Nothing may be granted beside what the agent held when it asked. If that has ended, the answer says nothing about now.
+  const hadWork = request.running.length + (request.held?.length ?? 0) > 0;
+  const isOutdated = hadWork && state.held === null;
+  const pauseMs = granted.length > 0 || isOutdated ? 0 : answer.retryAfterMs;
   // Those that were not sent came up meanwhile; as long as there is more to run, they wait for company from then on.
   const hasMore = state.waiting.length + granted.length > 0;
   const unsentAtMs = hasMore ? Math.max(state.resultsAtMs, nowMs - tookMs + resultsWithinMs) : state.resultsAtMs;

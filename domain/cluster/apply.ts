@@ -17,6 +17,7 @@ import { answerInspected, type InspectionNews, noteHeard } from './inspections.t
 import { endRow, failSlot, lose, tellLost } from './lose.ts';
 import { noteUnavailable } from './machines.ts';
 import { notWanted, takenBack } from './plan.ts';
+import { answerRegistrationCheck } from './registration.ts';
 import { slotHistory } from './slots.ts';
 import { noteRunning } from './stages.ts';
 import type { ClusterInstance, ClusterState, LaunchFailure } from './state.ts';
@@ -99,6 +100,8 @@ export interface Report extends DaskNews {
   bootId: string;
   kind: 'register' | 'alive' | 'leaving';
   address: string;
+  /** Why it leaves. */
+  text?: string | undefined;
   /** How long its machine is up; said when it registers, where the machine is the instance. */
   upForMs?: number | undefined;
   /** What the cloud announced: `terminate` takes the instance back then, `rebalance` says that it may soon. */
@@ -120,13 +123,15 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   if (state.alarm !== null && !isMassLoss(state)) state.alarm = null;
   if (report.interruption !== undefined) noteInterruption(state, instance, report.interruption, nowMs);
   if (report.kind === 'leaving') {
-    lose(state, instance, { code: 'LEFT', text: 'its agent ended in order', atMs: nowMs });
+    const text = `its agent ended in order${report.text ? `: ${report.text}` : ''}`;
+    lose(state, instance, { code: 'LEFT', text, atMs: nowMs }, 'left');
     return 'accepted';
   }
   if (instance.state === 'starting') {
     instance.bootId = report.bootId;
     instance.address = report.address;
     instance.registeredAtMs = nowMs;
+    delete instance.lateness;
     noteRegistered(state);
     instance.state = 'ready';
     noteRunning(instance, report.upForMs, nowMs);
@@ -171,7 +176,8 @@ export function suspectInstances(
     if (instance === undefined && isLaunching) continue;
     if (instance === undefined) {
       // Gone from our books, so the job must not wait for it either.
-      tellLost(state, suspect.instance, 'GONE', 'the instance is no longer part of the cluster');
+      const text = 'the instance is no longer part of the cluster';
+      tellLost(state, { instance: suspect.instance, code: 'GONE', text, isOrderly: false });
       continue;
     }
     if (instance.state === 'stopping' || instance.state === 'error') continue;
@@ -185,17 +191,20 @@ export function suspectInstances(
 /** The provider has described the suspects. */
 export function applyInspection(state: ClusterState, news: InspectionNews, nowMs: number): void {
   const silent: ClusterInstance[] = [];
-  for (const { id, state: seen } of news.seen) {
+  for (const { id, state: seen, wasOrdered } of news.seen) {
     const instance = state.instances.find((known) => known.id === id);
     if (instance === undefined || instance.state === 'stopping') continue;
+    answerRegistrationCheck(state, instance, { isGone: seen === 'gone', apiAnswered: news.linkWorks }, nowMs);
     const isMissing = answerInspected(instance, { seen, linkWorks: news.linkWorks }, nowMs);
     const { suspicion } = instance;
     if (suspicion === null && isMissing === null) continue;
     const isRepeat = suspicion?.inspection === 'done';
     if (suspicion !== null) suspicion.inspection = 'done';
     if (seen === 'gone' || isMissing === true) {
-      const text = seen === 'gone' ? 'the provider says that it no longer exists' : 'the provider knows it no more';
-      lose(state, instance, { code: 'GONE', text, atMs: nowMs });
+      const gone = wasOrdered === true ? 'it was terminated by request' : 'the provider says that it no longer exists';
+      const text = seen === 'gone' ? gone : 'the provider knows it no more';
+      const ending = wasOrdered === true ? 'ordered' : 'unexpected';
+      lose(state, instance, { code: 'GONE', text, atMs: nowMs }, ending);
       continue;
     }
     if (suspicion !== null && news.linkWorks && !isRepeat) suspicion.silent += 1;
@@ -265,7 +274,7 @@ function tellEnded(state: ClusterState, { id, registeredAtMs, reason }: ClusterI
   if (reason === null) return;
   const isUnwanted = reason.code === notWanted && registeredAtMs !== null && state.stopRequested === null;
   if (reason.code !== takenBack && !isUnwanted) return;
-  tellLost(state, id, reason.code, reason.text);
+  tellLost(state, { instance: id, code: reason.code, text: reason.text, isOrderly: true });
 }
 
 /** What people can do about it: the instance itself cannot say, and its cloud saw nothing wrong. */

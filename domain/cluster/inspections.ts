@@ -21,7 +21,12 @@ export function noteInspected(instance: ClusterInstance, nowMs: number): void {
 
 export interface InspectionNews {
   /** `gone` is said only by the place that would know; an instance that is merely missing is `unknown`. */
-  seen: { id: string; state: 'alive' | 'gone' | 'unknown' }[];
+  seen: {
+    id: string;
+    state: 'alive' | 'gone' | 'unknown';
+    /** Gone because somebody terminated it, or its cloud took it back. */
+    wasOrdered?: boolean;
+  }[];
   /** Our own API answered while we looked: silence is then the instance's. */
   linkWorks: boolean;
 }

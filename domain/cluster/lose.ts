@@ -3,18 +3,27 @@ import { maxNeverRegistered, maxSlotFailures, slotFailureWindowMs } from '../lim
 import type { Reason } from '../reason.ts';
 import { addEvent } from './notes.ts';
 import { slotHistory } from './slots.ts';
-import type { ClusterInstance, ClusterState } from './state.ts';
+import type { ClusterInstance, ClusterState, LostInstance } from './state.ts';
+
+/** How an instance ended: by an order, by its agent's own decision, or for an unknown reason. */
+export type Ending = 'ordered' | 'left' | 'unexpected';
 
 /** The instance will do no more work for us; the plan terminates it for certain and fills its slot again. */
-export function lose(state: ClusterState, instance: ClusterInstance, reason: Reason): void {
+export function lose(
+  state: ClusterState,
+  instance: ClusterInstance,
+  reason: Reason,
+  ending: Ending = 'unexpected',
+): void {
   if (instance.state === 'error' || instance.state === 'stopping') return;
   instance.state = 'error';
   instance.reason = reason;
   instance.suspicion = null;
-  tellLost(state, instance.id, reason.code, reason.text);
-  addEvent(state, reason.atMs, reason.code, `instance ${instance.id}: ${reason.text}`);
   // A worker that was being sent away, or that its cloud took back, has not failed, whichever of its ends is heard of first.
-  const wasSent = instance.drain !== null || instance.leavesAtMs !== undefined;
+  const wasSent = instance.drain !== null || instance.leavesAtMs !== undefined || ending === 'ordered';
+  const { code, text } = reason;
+  tellLost(state, { instance: instance.id, code, text, isOrderly: wasSent || ending === 'left' });
+  addEvent(state, reason.atMs, reason.code, `instance ${instance.id}: ${reason.text}`);
   if (wasSent) endRow(state, instance, reason.atMs);
   if (instance.registeredAtMs !== null && !wasSent) failSlot(state, instance, reason);
 }
@@ -32,8 +41,8 @@ export function endRow(state: ClusterState, { slot, registeredAtMs }: ClusterIns
   delete history.unregistered;
 }
 
-export function tellLost(state: ClusterState, instance: string, code: string, text: string): void {
-  if (state.settings.job !== null) state.lostToTell.push({ instance, code, text });
+export function tellLost(state: ClusterState, lost: LostInstance): void {
+  if (state.settings.job !== null) state.lostToTell.push(lost);
 }
 
 /** Too many failures of one slot in short succession, and it is given up instead of costing money for ever. */

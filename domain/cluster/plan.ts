@@ -12,8 +12,9 @@ import { daskEnd, daskWakes, drainsWanted, isDraining, isSilent, needsDrain } fr
 import type { DrainOrder } from './dask-plan.ts';
 import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './machines.ts';
 import type { LaunchPlacement } from './machines.ts';
+import { isOverdue, isRegistrationCheckDue, noteRegistrationCheck, registrationWakes } from './registration.ts';
 import { fillableAtMs, isExtra, isVacating, slotHistory, vacantSlots } from './slots.ts';
-import type { ClusterInstance, ClusterState, InstanceRole } from './state.ts';
+import type { ClusterInstance, ClusterState, InstanceRole, LostInstance } from './state.ts';
 import { groupedFailures } from './view.ts';
 
 /** The code with which a job stops its cluster when it is over. */
@@ -36,7 +37,7 @@ export type Decision =
   | { kind: 'terminate'; ids: string[]; why: string }
   | { kind: 'drain'; drains: DrainOrder[] }
   | { kind: 'inspect'; ids: string[] }
-  | { kind: 'tellJob'; lost: { instance: string; code: string; text: string }[] }
+  | { kind: 'tellJob'; lost: LostInstance[] }
   | { kind: 'giveUp'; code: string; text: string }
   | { kind: 'endJob'; code: string; text: string };
 
@@ -92,6 +93,7 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
       return;
     case 'inspect':
       for (const instance of named(state, decision.ids)) {
+        if (isRegistrationCheckDue(state, instance, nowMs)) noteRegistrationCheck(instance);
         const isSuspect = isSuspected(state, instance, nowMs);
         if (isInspectionDue(state, instance, nowMs)) noteInspected(instance, nowMs);
         if (!isSuspect) continue;
@@ -133,7 +135,7 @@ function terminate(state: ClusterState, end: { text: string } | null, nowMs: num
   const live = state.instances.filter((instance) => instance.state !== 'stopping');
   if (end !== null) return grouped(live, end.text);
   const lost = live.filter((instance) => instance.state === 'error');
-  const late = live.filter((instance) => isLate(state, instance, nowMs));
+  const late = live.filter(isOverdue);
   const extra = live.filter((instance) => instance.state !== 'error' && canGo(state, instance, nowMs));
   const rest = late.filter((instance) => !extra.includes(instance));
   const taken = live.filter((instance) => isTaken(state, instance, nowMs) && !extra.includes(instance));
@@ -149,10 +151,6 @@ function grouped(instances: ClusterInstance[], why: string): Decision[] {
   return instances.length === 0 ? [] : [{ kind: 'terminate', ids: instances.map((instance) => instance.id), why }];
 }
 
-function isLate(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
-  return instance.state === 'starting' && nowMs >= instance.launchedAtMs + state.settings.registerTimeoutMs;
-}
-
 /** It should be gone by now, and has not said that it leaves. */
 function isTaken(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
   if (instance.state === 'error' || instance.leavesAtMs === undefined || !isVacating(instance)) return false;
@@ -160,7 +158,7 @@ function isTaken(state: ClusterState, instance: ClusterInstance, nowMs: number):
 }
 
 function endOf(state: ClusterState, instance: ClusterInstance, nowMs: number): string {
-  if (isLate(state, instance, nowMs)) return 'NEVER_REGISTERED';
+  if (isOverdue(instance)) return 'NEVER_REGISTERED';
   return isTaken(state, instance, nowMs) ? takenBack : notWanted;
 }
 
@@ -178,7 +176,10 @@ function drain(state: ClusterState, nowMs: number): Decision[] {
 function inspect(state: ClusterState, nowMs: number): Decision[] {
   const wanted = state.instances.filter(
     (instance) =>
-      instance.state !== 'stopping' && (isSuspected(state, instance, nowMs) || isInspectionDue(state, instance, nowMs)),
+      instance.state !== 'stopping' &&
+      (isSuspected(state, instance, nowMs) ||
+        isInspectionDue(state, instance, nowMs) ||
+        isRegistrationCheckDue(state, instance, nowMs)),
   );
   return wanted.length === 0 ? [] : [{ kind: 'inspect', ids: wanted.map((instance) => instance.id) }];
 }
@@ -220,15 +221,11 @@ function endJob(state: ClusterState, end: { code: string; text: string } | null)
 
 function nextWake(state: ClusterState, nowMs: number): Wake | null {
   if (state.stopRequested !== null) return null;
-  const { registerTimeoutMs } = state.settings;
-  const registrations = state.instances.flatMap((instance) =>
-    instance.state === 'starting' ? [instance.launchedAtMs + registerTimeoutMs] : [],
-  );
   const departures = state.instances.flatMap((instance) =>
     instance.state !== 'stopping' && isVacating(instance) ? [(instance.leavesAtMs ?? 0) + takenBackGraceMs] : [],
   );
   const wakes = [
-    ...countedWakes(registrations, (count) => `${plural(count, 'instance')} must register by`),
+    ...registrationWakes(state),
     ...countedWakes(departures, (count) => `${plural(count, 'interrupted instance')} must have left by`),
     ...daskWakes(state),
     ...inspectionWakes(state),

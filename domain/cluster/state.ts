@@ -66,6 +66,10 @@ export interface ClusterInstance {
   suspicion: Suspicion | null;
   /** The cloud was asked whether it is there, nobody having heard of it; absent until the first time. */
   inspected?: Inspected;
+  /**
+   * Absent unless it did not register in time. `checks`: in a row, in which the API answered and it had still not registered.
+   */
+  lateness?: { checks: number; nextMs: number; underWay: boolean };
   /** Last report of its agent. */
   heardAtMs: number;
   /** Its Dask process, once its agent has spoken of one. */
@@ -207,6 +211,14 @@ export interface SlotHistory {
   givenUp: Reason | null;
 }
 
+/** `isOrderly`: stopped, released or taken back; nothing that ran there can be the reason. */
+export interface LostInstance {
+  instance: string;
+  code: string;
+  text: string;
+  isOrderly: boolean;
+}
+
 export interface ClusterState {
   v: 1;
   number: number;
@@ -233,7 +245,7 @@ export interface ClusterState {
   /** Grouped failures, newest reason kept: code -> count and text. */
   failures: Record<string, { count: number; text: string; lastAtMs: number }>;
   /** Lost instances the job has yet to be told of. */
-  lostToTell: { instance: string; code: string; text: string }[];
+  lostToTell: LostInstance[];
   /** The job has been told that its cluster ends without it. */
   jobTold: boolean;
   alarm: Reason | null;

@@ -1,14 +1,17 @@
 // Leases that an agent holds before their turn, so that short tasks need no exchange each. One that never began goes back
 // unharmed; one that may have begun when its instance was lost is tried again by itself, and only then does a loss count.
 import { maxHeldLeases, maxLeasesAhead } from '../limits.ts';
-import { endLease, isOver, loseLease } from './rules.ts';
+import { endLease, interruptLease, isOver, loseLease } from './rules.ts';
 import type { JobState, Lease } from './state.ts';
 
 /**
  * How many leases an instance may hold now, the running one included: half of its share of what waits, so that nobody
- * hoards when the end is near, and no more over all instances than the state can carry.
+ * hoards when the end is near, and no more over all instances than the state can carry. One while the next task must run alone:
+ * an agent that asks for more beside it would get nothing.
  */
 export function mayHold(state: JobState): number {
+  const [next] = state.requeued;
+  if (next !== undefined && runsAlone(state, next)) return 1;
   const waiting = state.settings.taskCount - state.nextFresh + state.requeued.length;
   const instances = Math.max(1, state.settings.instances);
   const share = Math.floor(waiting / (2 * instances));
@@ -20,16 +23,27 @@ export function runsAlone(state: JobState, task: number): boolean {
   return state.losses[task] !== undefined;
 }
 
-/** An agent hands back leases whose tasks it has not begun. One that it said to run before is a loss all the same. */
-export function handBack(state: JobState, id: string, numbers: number[], nowMs: number): void {
+/** An agent releases leases: before a spot instance ends also that of the running task, whose attempt ends with it. */
+export function handBack(state: JobState, id: string, numbers: number[]): void {
   if (numbers.length === 0) return;
   const returned = new Set(numbers);
   const own = state.leases.filter((held) => held.instance === id && returned.has(held.lease));
-  for (const lease of own.filter((held) => held.startedAtMs !== null))
-    loseLease(state, lease, 'it was given back by its agent', nowMs);
+  interruptLeases(
+    state,
+    own.filter((held) => held.startedAtMs !== null),
+  );
   putBack(
     state,
     own.filter((held) => held.startedAtMs === null),
+  );
+}
+
+/** Ends leases of an instance that ended in order. Those that waited for their turn lose no attempt. */
+export function interruptLeases(state: JobState, leases: Lease[]): void {
+  for (const lease of leases.filter((held) => held.ahead !== true)) interruptLease(state, lease);
+  putBack(
+    state,
+    leases.filter((held) => held.ahead === true),
   );
 }
 
@@ -37,7 +51,7 @@ export function handBack(state: JobState, id: string, numbers: number[], nowMs: 
 export function loseLeases(state: JobState, leases: Lease[], why: string, nowMs: number): void {
   for (const lease of leases.filter((held) => held.ahead !== true)) loseLease(state, lease, why, nowMs);
   const ahead = leases.filter((held) => held.ahead === true);
-  if (!isOver(state)) for (const { task } of ahead) state.losses[task] ??= 0;
+  if (!isOver(state)) for (const { task } of ahead) state.losses[task] ??= [];
   putBack(state, ahead);
 }
 

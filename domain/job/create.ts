@@ -22,6 +22,7 @@ export function createJobState(
     nextLease: 1,
     leases: [],
     attempts: {},
+    failures: {},
     losses: {},
     instances: {},
     counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },

@@ -2,7 +2,7 @@
 import { maxLeaseExtensions } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { earliest, type Wake } from '../wake.ts';
-import { loseLeases } from './ahead.ts';
+import { interruptLeases, loseLeases } from './ahead.ts';
 import { parseArray } from './array.ts';
 import { endLease, isOver, recordTask, settle, startOf } from './rules.ts';
 import { nextShrinkMs } from './shrink.ts';
@@ -51,8 +51,15 @@ function newestHeard(state: JobState): { id: string; atMs: number; otherMs: numb
   return newest;
 }
 
+export interface LostInstance {
+  id: string;
+  why: string;
+  /** It was stopped, released or taken back: nothing that ran on it can be the reason. */
+  isOrderly: boolean;
+}
+
 /** The cluster has found an instance gone: its leases end now and their tasks are tried elsewhere. */
-export function loseInstance(state: JobState, id: string, why: string, nowMs: number): void {
+export function loseInstance(state: JobState, { id, why, isOrderly }: LostInstance, nowMs: number): void {
   const instance = state.instances[id];
   if (instance === undefined) {
     state.instances[id] = { lastClaim: -1, lastSeenMs: -1, recorded: [], lost: true };
@@ -61,7 +68,8 @@ export function loseInstance(state: JobState, id: string, why: string, nowMs: nu
   }
   if (isOver(state)) return;
   const own = state.leases.filter((held) => held.instance === id);
-  loseLeases(state, own, why, nowMs);
+  if (isOrderly) interruptLeases(state, own);
+  else loseLeases(state, own, why, nowMs);
   settle(state, nowMs);
 }
 
@@ -97,6 +105,7 @@ function cancelWaiting(state: JobState): void {
   state.requeued = [];
   state.nextFresh = state.settings.taskCount;
   state.attempts = {};
+  state.failures = {};
   state.losses = {};
 }
 

@@ -18,7 +18,7 @@ export function exchange(
   const instance = touch(state, item.instance, nowMs);
   if (item.head !== undefined) instance.head = item.head;
   const acknowledged = item.results.map((result) => takeResult(state, item.instance, instance, result, nowMs));
-  handBack(state, item.instance, item.returned ?? [], nowMs);
+  handBack(state, item.instance, item.returned ?? []);
   const drop = [
     ...item.running.filter((number) => !renew(state, item.instance, number, nowMs)),
     ...(item.held ?? []).filter((number) => keep(state, item.instance, number, nowMs) === null),
@@ -63,8 +63,9 @@ function takeResult(state: JobState, id: string, instance: JobInstance, result: 
   instance.recorded.push(lease.lease);
   if (isOver(state)) return result.lease;
   const failed = result.exitCode !== 0;
-  const failures = lease.attempt - (state.losses[lease.task] ?? 0);
+  const failures = (state.failures[lease.task] ?? 0) + 1;
   if (failed && failures <= state.settings.retries) {
+    state.failures[lease.task] = failures;
     state.counters.retried += 1;
     noteError(state, lease, result, nowMs);
     requeue(state, lease);

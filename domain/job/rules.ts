@@ -1,6 +1,6 @@
 // The small steps that every change of a job is made of. Each keeps the books: a task is either recorded, leased once,
 // waiting to be tried again, or not begun.
-import { maxLostAttempts } from '../limits.ts';
+import { lostAttemptsWindowMs, maxLostAttempts, maxLostAttemptsEver } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { instanceLost } from './protocol.ts';
 import type { JobInstance, JobState, Lease, TaskRecord } from './state.ts';
@@ -39,21 +39,30 @@ export function recordTask(state: JobState, record: TaskRecord): void {
   state.ended[record.task] = endedCode[record.state];
   state.counters[record.state] += 1;
   delete state.attempts[record.task];
+  delete state.failures[record.task];
   delete state.losses[record.task];
   state.page.push(record);
 }
 
-/** Ends a lease whose instance will not finish it; a task that keeps losing its instances stops after a few. */
+/** Ends a lease that its instance will not finish, for a reason that has nothing to do with the task. */
+export function interruptLease(state: JobState, lease: Lease): void {
+  endLease(state, lease);
+  state.counters.lost += 1;
+  requeue(state, lease);
+}
+
+/** Ends a lease whose instance will not finish it, for an unknown reason. A task that loses one instance after the other is given up. */
 export function loseLease(state: JobState, lease: Lease, why: string, nowMs: number): void {
   endLease(state, lease);
   state.counters.lost += 1;
-  const losses = (state.losses[lease.task] ?? 0) + 1;
+  const losses = [...(state.losses[lease.task] ?? []), nowMs];
   state.losses[lease.task] = losses;
-  if (losses < maxLostAttempts) {
+  const recent = losses.filter((atMs) => atMs > nowMs - lostAttemptsWindowMs).length;
+  if (recent < maxLostAttempts && losses.length < maxLostAttemptsEver) {
     requeue(state, lease);
     return;
   }
-  const reason = `lost with its instance ${losses} times; the last time: ${why}`;
+  const reason = `lost with its instance ${losses.length} times; the last time: ${why}`;
   state.recentErrors = [
     ...state.recentErrors,
     { task: lease.task, attempt: lease.attempt, text: reason, atMs: nowMs },

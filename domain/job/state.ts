@@ -113,8 +113,13 @@ export interface JobState {
   leases: Lease[];
   /** Attempts behind them, for tasks that wait for another or run it: index -> count. */
   attempts: Record<string, number>;
-  /** Attempts lost with their instance: index -> count. 0: it waited on an instance that was lost, which counts as nothing. */
-  losses: Record<string, number>;
+  /** Attempts whose command failed, of tasks that are tried again: index -> count. */
+  failures: Record<string, number>;
+  /**
+   * When attempts ended with their instance for an unknown reason: index -> times, oldest first. Empty for a task that only waited
+   * for its turn on such an instance: nothing counts against it, but it runs alone.
+   */
+  losses: Record<string, number[]>;
   instances: Record<string, JobInstance>;
   counters: JobCounters;
   /** Records not yet in the archive. */

@@ -22,6 +22,9 @@ const states: Record<string, ObservedState> = {
   terminated: 'gone',
 };
 
+/** Codes of StateReason: a call of TerminateInstances or StopInstances, and the end of spot capacity (EC2 API, StateReason). */
+const orders = ['Client.UserInitiatedShutdown', 'Server.SpotInstanceTermination', 'Server.SpotInstanceShutdown'];
+
 /** Every instance of this owner that is not gone, and those of `ids` that EC2 still shows. */
 export async function describeOwned(clients: AwsClients, owner: Owner, ids: string[]): Promise<ObservedInstance[]> {
   const asked = new Set(ids);
@@ -79,5 +82,7 @@ function observed(instance: Instance): ObservedInstance[] {
   const owner = ownerIn(instance.Tags);
   if (instance.InstanceId === undefined || owner === null) return [];
   const state = states[instance.State?.Name ?? 'pending'] ?? 'starting';
-  return [{ id: instance.InstanceId, state, owner, launchedAtMs: instance.LaunchTime?.getTime() ?? 0 }];
+  const launchedAtMs = instance.LaunchTime?.getTime() ?? 0;
+  const wasOrdered = orders.includes(instance.StateReason?.Code ?? '');
+  return [{ id: instance.InstanceId, state, owner, launchedAtMs, ...(wasOrdered ? { wasOrdered } : {}) }];
 }

@@ -36,7 +36,10 @@ export async function describeInstances(at: Home, owner: Owner, ids: string[]): 
     if (tags === null ? !asked.has(id) : !isOwnedBy(tags, owner)) continue;
     const state = await observe(at, id, scan);
     if (state === 'gone' && !asked.has(id)) continue;
-    observed.push({ id, state, owner: identityOf(owner), launchedAtMs: tags?.launchedAtMs ?? 0 });
+    const isEnding = state === 'gone' || state === 'stopping';
+    const wasOrdered = isEnding && (at.ended.has(id) || (await exists(instancePaths(home, id).tombstone)));
+    const launchedAtMs = tags?.launchedAtMs ?? 0;
+    observed.push({ id, state, owner: identityOf(owner), launchedAtMs, ...(wasOrdered ? { wasOrdered } : {}) });
   }
   for (const id of asked) {
     // An id without a directory has never run on this machine, which is the only place where it could.

@@ -8,7 +8,7 @@ import { scopesNow } from '../../domain/people/authority.ts';
 import type { Actor, Deps } from '../context.ts';
 import type { KnownToken } from './token-cache.ts';
 
-type Verifying = Pick<Deps, 'tokenCache' | 'now'>;
+type Verifying = Pick<Deps, 'tokenCache' | 'now' | 'monotonicMs'>;
 
 /** Throws UNAUTHENTICATED, or UNAVAILABLE while the database does not answer. */
 export async function verifyToken(deps: Verifying, text: string): Promise<Actor> {
@@ -27,7 +27,7 @@ export async function verifyToken(deps: Verifying, text: string): Promise<Actor>
  */
 export async function verifyAgain(deps: Verifying, actor: Actor): Promise<Actor> {
   const { workspace, tokenId } = actor;
-  if (deps.now() - actor.checkedAtMs < recheckAfterMs) return actor;
+  if (deps.monotonicMs() - actor.checkedAtMs < recheckAfterMs) return actor;
   return actorOf(deps, workspace, await deps.tokenCache.find(workspace, tokenId));
 }
 
@@ -46,11 +46,15 @@ const tokenSyntax = /^rw_([a-z0-9][a-z0-9-]{0,62})_([a-z0-9]{12})-([A-Za-z0-9_-]
 /** What the secret of an unknown token is compared with. */
 const unknownHash = '00'.repeat(32);
 
-function actorOf({ now }: Pick<Deps, 'now'>, workspace: string, known: KnownToken | null): Actor {
+function actorOf(
+  { now, monotonicMs }: Pick<Deps, 'now' | 'monotonicMs'>,
+  workspace: string,
+  known: KnownToken | null,
+): Actor {
   if (known === null || known.user === null) throw refused();
   const { token, user } = known;
-  const checkedAtMs = now();
-  const hasEnded = token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= checkedAtMs);
+  const nowMs = now();
+  const hasEnded = token.revokedAtMs !== null || (token.expiresAtMs !== null && token.expiresAtMs <= nowMs);
   if (hasEnded || token.userId !== user.id) throw refused();
   return {
     workspace,
@@ -58,9 +62,9 @@ function actorOf({ now }: Pick<Deps, 'now'>, workspace: string, known: KnownToke
     userId: user.id,
     role: user.role,
     tokenId: token.id,
-    scopes: scopesNow(workspace, known, checkedAtMs),
+    scopes: scopesNow(workspace, known, nowMs),
     expiresAtMs: token.expiresAtMs,
-    checkedAtMs,
+    checkedAtMs: monotonicMs(),
   };
 }
 

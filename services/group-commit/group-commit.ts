@@ -66,7 +66,7 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
     if (isFull()) {
       void flush();
     } else {
-      const leftMs = Math.min(maxFlushWindowMs, Math.max(0, dueAtMs - Date.now()));
+      const leftMs = Math.min(maxFlushWindowMs, Math.max(0, dueAtMs - performance.now()));
       timer = { handle: setTimeout(() => void flush(), leftMs), dueAtMs };
     }
   };
@@ -75,7 +75,7 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
     timer = null;
     inFlight = true;
     const group = takeGroup();
-    const sentAtMs = Date.now();
+    const sentAtMs = performance.now();
     let outcome: FlushSeen['outcome'] = 'failed';
     try {
       if (group.length > 0) {
@@ -98,7 +98,7 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
     let bytes = 0;
     let taken = 0;
     for (const next of waiting) {
-      const expired = Date.now() - next.sinceMs >= updateDeadlineMs;
+      const expired = performance.now() - next.sinceMs >= updateDeadlineMs;
       if (!expired && (group.length >= maxFlushItems || bytes + next.bytes > maxFlushBytes)) break;
       taken += 1;
       waitingBytes -= next.bytes;
@@ -125,7 +125,7 @@ export function createGroupCommit<I, O>(options: GroupCommitOptions<I, O>): Grou
           return reject(tooBusy());
         }
         if (taskMs !== undefined) meanTaskMs = average(meanTaskMs, taskMs);
-        const sinceMs = Date.now();
+        const sinceMs = performance.now();
         const dueAtMs = sinceMs + Math.min(maxFlushWindowMs, Math.max(windowMs(), patienceMs));
         waiting.push({ item, bytes, sinceMs, dueAtMs, resolve, reject });
         earliestDueMs = Math.min(earliestDueMs, dueAtMs);
@@ -161,7 +161,7 @@ function seenOf<I, O>(
     items: group.length,
     bytes: group.reduce((sum, { bytes }) => sum + bytes, 0),
     waitedMs: group.map(({ sinceMs }) => sentAtMs - sinceMs),
-    tookMs: Date.now() - sentAtMs,
+    tookMs: performance.now() - sentAtMs,
   };
 }
 

@@ -34,7 +34,7 @@ export function createGroupCommits<I, O>(options: {
 
   return {
     submit(workflowId, item, submitOptions) {
-      const nowMs = Date.now();
+      const nowMs = performance.now();
       sweep(nowMs);
       const known = groups.get(workflowId);
       const group = known?.group ?? createGroupCommit<I, O>({ ...rest, flush: (items) => flush(workflowId, items) });

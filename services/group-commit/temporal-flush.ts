@@ -14,8 +14,8 @@ export function createTemporalFlush<I, O>(
 ): (workflowId: string, items: I[]) => Promise<FlushOutcome<O>> {
   return async (workflowId, items) => {
     const updateId = randomUUID();
-    const deadlineAtMs = Date.now() + updateDeadlineMs;
-    for (let attempt = 1; attempt <= maxAttempts && Date.now() < deadlineAtMs; attempt += 1) {
+    const deadlineAtMs = performance.now() + updateDeadlineMs;
+    for (let attempt = 1; attempt <= maxAttempts && performance.now() < deadlineAtMs; attempt += 1) {
       const outcome = await workflows.update<Flush<I>, FlushAnswer<O>>(
         workflowId,
         updateName,

@@ -44,6 +44,7 @@ export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { c
     keys,
     logger: pino({ level: 'trace' }, { write: (line) => void logged.push(line) }),
     now,
+    monotonicMs: now,
     publicUrl: 'http://127.0.0.1:7777',
     providers: [testHost({ cores, logs: (query) => logs.read(query) })],
     stopping: stopping.signal,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { cancelJob } from '../../domain/job/events.ts';
 import { recordTask } from '../../domain/job/rules.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { pageDue, pageWritten } from '../../domain/job/view.ts';
@@ -34,6 +35,64 @@ describe('reading tasks', () => {
     expect(seen.filter(({ state }) => state === 'done').every(({ exitCode, index }) => exitCode === index % 3)).toBe(
       true,
     );
+  });
+
+  it.each(['that still ends', 'that has ended, without Temporal'])(
+    'shows tasks that never ran as cancelled, with the reason, in a job %s',
+    async (when) => {
+      const api = await createTestApi();
+      const number = await api.submit({ ntasks: 4 });
+      const job = api.workflows.jobs.get(number);
+      if (job === undefined) throw new Error('no job');
+      endTask(job, 0);
+      const atMs = api.now();
+      cancelJob(job, { code: 'JOB_TIMEOUT', text: 'it took too long', atMs });
+      if (when !== 'that still ends') {
+        await api.objects.put(taskPageKey('default', number, 0), json(job.page));
+        await api.workflows.endJob({ ...endedView(api, number), status: 'error', endedAtMs: atMs, pagesWritten: 1 });
+        api.workflows.control.isUnavailable = true;
+      }
+      const { items } = await (await api.call('GET', `/v1/jobs/${number}/tasks`)).json();
+      const endedAt = new Date(atMs).toISOString();
+      const never = { state: 'cancelled', attempt: 0, endedAt, reason: 'it took too long' };
+      expect(items).toMatchObject([{ state: 'done' }, never, never, never]);
+    },
+  );
+
+  it.each(['damaged', 'missing'])(
+    'reports a %s page of the archive, and shows the tasks of the others',
+    async (how) => {
+      const api = await createTestApi();
+      const number = await api.submit({ ntasks: taskPageSize + 1 });
+      const job = api.workflows.jobs.get(number);
+      if (job === undefined) throw new Error('no job');
+      for (let task = 0; task <= taskPageSize; task += 1) endTask(job, task);
+      await archivePages(api, job);
+      const view = endedView(api, number);
+      const key = taskPageKey('default', number, 0);
+      await api.objects.delete(key);
+      if (how === 'damaged') await api.objects.put(key, Buffer.from('[{"task":0,'));
+      await api.objects.put(taskPageKey('default', number, 1), json(job.page));
+      await api.workflows.endJob({ ...view, pagesWritten: 2 });
+
+      const first = await (await api.call('GET', `/v1/jobs/${number}/tasks?limit=1`)).json();
+      expect(first.items).toMatchObject([{ index: 0, state: 'unknown' }]);
+      const last = await (await api.call('GET', `/v1/jobs/${number}/tasks?after=${taskPageSize - 1}`)).json();
+      expect(last.items).toMatchObject([{ index: taskPageSize, state: 'done' }]);
+      expect(api.logged.filter((line) => line.includes(key))).toHaveLength(1);
+    },
+  );
+
+  it('shows a job whose specification is damaged before its first view, and reports it', async () => {
+    const api = await createTestApi();
+    api.workflows.control.isUnavailable = true;
+    const number = await api.submit({ ntasks: 3 });
+    const [row] = (await api.store.jobs.list({ workspace: 'default', limit: 1 })).items;
+    const specRef = row?.specRef ?? '';
+    await api.objects.put(specRef, Buffer.from('{'));
+    const answer = await api.call('GET', `/v1/jobs/${number}`);
+    expect([answer.status, (await answer.json()).number]).toEqual([200, number]);
+    expect(api.logged.some((line) => line.includes(specRef))).toBe(true);
   });
 
   it('reads an ended job without Temporal', async () => {

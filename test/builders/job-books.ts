@@ -19,7 +19,15 @@ export interface JobBooks {
   open: Map<number, OpenLease>;
   newestLease: number;
   /** `alone`: it was on an instance that was lost. */
-  tasks: { failures: number; losses: number; alone: boolean; ended: 0 | 1 | 2 | 3; recorded: boolean }[];
+  tasks: {
+    failures: number;
+    losses: number;
+    /** Attempts that ended with an instance that ended in order. */
+    interruptions: number;
+    alone: boolean;
+    ended: 0 | 1 | 2 | 3;
+    recorded: boolean;
+  }[];
   retries: number;
   /** Leases that ended without a result: what is said under them later is stale. */
   lostLeases: Set<number>;
@@ -37,7 +45,7 @@ export function openBooks(tasks: number, retries: number): JobBooks {
     open: new Map(),
     newestLease: 0,
     tasks: Array.from({ length: tasks }, () => ({
-      ...{ failures: 0, losses: 0, alone: false, ended: 0 as const, recorded: false },
+      ...{ failures: 0, losses: 0, interruptions: 0, alone: false, ended: 0 as const, recorded: false },
     })),
     retries,
     lostLeases: new Set(),
@@ -83,6 +91,15 @@ export function loseInBooks(books: JobBooks, lease: number, isForgotten = false)
   if (held.ahead && !isForgotten) return;
   task.losses += 1;
   if (task.losses >= maxLostAttempts) end(task, 2);
+}
+
+/** An instance that ended in order is no task's fault; what had not begun loses no attempt. */
+export function interruptInBooks(books: JobBooks, lease: number): void {
+  const held = books.open.get(lease);
+  must(held !== undefined, () => `lease ${lease} ended twice`);
+  books.open.delete(lease);
+  books.lostLeases.add(lease);
+  if (!held.ahead) taskOf(books, held.task).interruptions += 1;
 }
 
 export function cancelInBooks(books: JobBooks): void {
@@ -133,7 +150,7 @@ function enterReturns(books: JobBooks, { instance, returned = [] }: ExchangeItem
     const held = books.open.get(lease);
     if (held?.instance !== instance) continue;
     if (held.running) {
-      loseInBooks(books, lease);
+      interruptInBooks(books, lease);
       continue;
     }
     books.open.delete(lease);
@@ -166,7 +183,8 @@ function enterClaim(books: JobBooks, item: ExchangeItem, answer: ExchangeAnswer)
     const task = taskOf(books, grant.task);
     must(grant.lease > books.newestLease, () => `lease ${grant.lease} is not newer than ${books.newestLease}`);
     must(task.ended === 0 && !leased.has(grant.task), () => `task ${grant.task} was not free`);
-    must(grant.attempt === task.failures + task.losses + 1, () => `attempt ${grant.attempt} of task ${grant.task}`);
+    const behind = task.failures + task.losses + task.interruptions;
+    must(grant.attempt === behind + 1, () => `attempt ${grant.attempt} of task ${grant.task}`);
     must(grant.taskId === taskIdAt(grant.task), () => `task ${grant.task} has the id ${grant.taskId}`);
     leased.add(grant.task);
     books.newestLease = grant.lease;

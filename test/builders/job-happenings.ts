@@ -6,6 +6,7 @@ import { createAgent, finishOne, handBack, hear, isAwake, speak, type SimAgent }
 import {
   cancelInBooks,
   enterExchange,
+  interruptInBooks,
   isAllOver,
   isLive,
   isNoOp,
@@ -28,6 +29,7 @@ export const jobSubjects = [
   'timeout',
   'given back',
   'handed back',
+  'orderly end',
 ] as const;
 export type JobSubject = (typeof jobSubjects)[number];
 
@@ -143,11 +145,16 @@ export function die(world: JobWorld, agent: SimAgent): void {
 }
 
 /** The cluster says that it is gone; mostly of a dead one, sometimes by mistake of one that works on. */
-export function foundGone(world: JobWorld, agent: SimAgent): void {
+export function foundGone(world: JobWorld, agent: SimAgent, isOrderly: boolean): void {
   const { rules, state, books } = world;
-  rules.loseInstance(state, agent.id, 'found gone', world.nowMs);
+  rules.loseInstance(state, { id: agent.id, why: 'found gone', isOrderly }, world.nowMs);
   books.lostInstances.add(agent.id);
-  for (const [lease, held] of [...books.open]) if (held.instance === agent.id) loseInBooks(books, lease);
+  for (const [lease, held] of [...books.open]) {
+    if (held.instance !== agent.id) continue;
+    if (isOrderly) interruptInBooks(books, lease);
+    else loseInBooks(books, lease);
+  }
+  if (isOrderly) world.met('orderly end');
 }
 
 export function cancel(world: JobWorld, code: string): void {

@@ -50,7 +50,7 @@ const step = fc.oneof(
   },
   { weight: 12, arbitrary: fc.record({ do: fc.constant('hand back'), agent: agentNumber }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('die'), agent: agentNumber }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('found gone'), agent: agentNumber }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('found gone'), agent: agentNumber, isOrderly: fc.boolean() }) },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant('cancel'), code: fc.constantFrom('CANCELLED', 'NO_INSTANCES') }),
@@ -152,7 +152,7 @@ function take(world: JobWorld, each: Step): void {
   else if (each.do === 'forget') forget(world, agent, each.times);
   else if (each.do === 'hand back') giveUpTurns(world, agent);
   else if (each.do === 'die') die(world, agent);
-  else foundGone(world, agent);
+  else foundGone(world, agent, each.isOrderly);
 }
 
 /** The network works, one fresh agent is there: the job must come to its end within a bounded number of rounds. */
@@ -166,7 +166,7 @@ function calmDown(world: JobWorld, thawAtEnd: boolean): void {
     for (const agent of world.agents) {
       talk(world, agent, 'answered');
       for (let n = 0; n < world.capacity; n += 1) work(world, agent, 0);
-      if (agent.dead && round % 4 === 3) foundGone(world, agent);
+      if (agent.dead && round % 4 === 3) foundGone(world, agent, false);
       compareBooks(world.books, world.state, world.nowMs);
     }
     passTime(world, leaseMs / 3, false);

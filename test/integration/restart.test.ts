@@ -53,6 +53,9 @@ describe('Ctrl-C and a new start', () => {
       return now.status === 'done' ? now : null;
     });
     expect(job.counters).toMatchObject({ lost: 2 });
+    // By which the tasks are not held responsible: test/domain/job/losses.test.ts.
+    const { events } = await client.clusters.get(number);
+    expect(events.filter(({ text }) => text.includes('it was terminated by request'))).toHaveLength(2);
     expect(['0', '1'].map((task) => readFileSync(join(out, task), 'utf8'))).toEqual(['1\n2\n', '1\n2\n']);
   });
 });

@@ -116,9 +116,15 @@ export function providerContract(name: string, make: () => Promise<ProviderHarne
         expect(described?.launchedAtMs).toBeGreaterThanOrEqual(startedMs - 1_000);
         await cloud.crash(dies);
         await cloud.until(async () => (await stateOf(dies)) === 'gone');
+        expect(await cloud.provider.describe(owner, [dies])).not.toContainEqual(
+          expect.objectContaining({ id: dies, wasOrdered: true }),
+        );
         expect(idsOf(await cloud.provider.describe(owner, []))).toEqual([lives]);
         await terminate([lives]);
         expect(await stateOf(lives)).toBe('gone');
+        expect(await cloud.provider.describe(owner, [lives])).toContainEqual(
+          expect.objectContaining({ id: lives, wasOrdered: true }),
+        );
         expect(await cloud.provider.describe(owner, [])).toEqual([]);
       });
 

@@ -56,7 +56,9 @@ export async function job(input: JobInput): Promise<JobView> {
   };
   setHandler(cancelSignal, cancel);
   setHandler(instanceLostSignal, ({ instances }) => {
-    for (const lost of instances) if (carry !== null) loseInstance(carry.state, lost.instance, lost.text, Date.now());
+    for (const { instance, text, isOrderly } of instances) {
+      if (carry !== null) loseInstance(carry.state, { id: instance, why: text, isOrderly }, Date.now());
+    }
   });
   setHandler(viewQuery, view);
   setHandler(versionQuery, () => carry?.state.projection.version ?? 0);
@@ -137,11 +139,13 @@ function answerFlush(state: JobState | null, flush: Flush<ExchangeItem>): FlushA
 
 function viewTasks(state: JobState, from: number, count: number): OpenTasks {
   const { taskCount, array } = state.settings;
+  const { outcome, endedAtMs } = state;
   return {
     taskCount,
     array,
     pagesWritten: state.pagesWritten,
     page: state.page,
+    ended: outcome === null ? null : { ...outcome, endedAtMs },
     open: openTasks(state, from, count),
   };
 }

@@ -63,7 +63,7 @@ class Job(TypedDict):
 class Task(TypedDict):
     id: int
     index: int
-    state: Literal["pending", "assigned", "running", "done", "error", "cancelled"]
+    state: Literal["pending", "assigned", "running", "done", "error", "cancelled", "unknown"]
     attempt: int
     exitCode: int | None
     signal: str | None

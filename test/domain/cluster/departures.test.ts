@@ -2,7 +2,14 @@
 // takes its place.
 import { describe, expect, it } from 'vitest';
 
-import { applyLaunch, applyReport, applyTerminated, type Report } from '../../../domain/cluster/apply.ts';
+import {
+  applyInspection,
+  applyLaunch,
+  applyReport,
+  applyTerminated,
+  type Report,
+  suspectInstances,
+} from '../../../domain/cluster/apply.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { scaleCluster } from '../../../domain/cluster/requests.ts';
 import { giveBack } from '../../../domain/cluster/give-back.ts';
@@ -219,5 +226,30 @@ describe('a worker that a scale-down moves into a slot that was given up', () =>
     giveBack(state, [good], nowMs);
     expect([state.instances.find(({ id }) => id === 'i-2-1')?.slot, state.slots[1]?.failures]).toEqual([1, 0]);
     expect([state.target, state.slots[2]?.failures]).toEqual([2, 4]);
+  });
+});
+
+describe('an instance of a job that ends by an order from outside', () => {
+  const endings = { 'a stop of the stack': true, 'an unknown reason': false };
+
+  it.each(Object.entries(endings))('%s: what the job hears, and what its slot remembers', (_, wasOrdered) => {
+    const state = jobCluster(2);
+    act(state, 0);
+    for (const id of ['i-0-1', 'i-1-1']) say(state, id, minuteMs, { kind: 'register' });
+    suspectInstances(state, [{ instance: 'i-1-1', heardAtMs: 0 }], minuteMs);
+    act(state, minuteMs);
+    const seen = [{ id: 'i-1-1', state: 'gone' as const, wasOrdered }];
+    applyInspection(state, { seen, linkWorks: true }, minuteMs);
+    expect(state.lostToTell).toMatchObject([{ instance: 'i-1-1', isOrderly: wasOrdered }]);
+    expect(state.slots[1]?.failures).toBe(wasOrdered ? 0 : 1);
+  });
+
+  it('an agent that leaves says why, and the job does not hold it against its tasks', () => {
+    const state = jobCluster(2);
+    act(state, 0);
+    say(state, 'i-1-1', minuteMs, { kind: 'register' });
+    say(state, 'i-1-1', minuteMs, { kind: 'leaving', text: 'the runtime is unavailable' });
+    const text = 'its agent ended in order: the runtime is unavailable';
+    expect(state.lostToTell).toEqual([{ instance: 'i-1-1', code: 'LEFT', text, isOrderly: true }]);
   });
 });

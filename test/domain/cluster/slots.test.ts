@@ -2,7 +2,7 @@
 // cloud the pauses are long enough to outlast half an hour of trouble.
 import { describe, expect, it } from 'vitest';
 
-import { applyLaunch, applyReport, applyTerminated } from '../../../domain/cluster/apply.ts';
+import { applyInspection, applyLaunch, applyReport, applyTerminated } from '../../../domain/cluster/apply.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
@@ -47,6 +47,10 @@ function live(
     for (const decision of plan.decisions) {
       intend(state, decision, nowMs);
       if (decision.kind === 'terminate') applyTerminated(state, decision.ids, nowMs);
+      if (decision.kind === 'inspect') {
+        const seen = decision.ids.map((id) => ({ id, state: 'alive' as const }));
+        applyInspection(state, { seen, linkWorks: true }, nowMs);
+      }
       if (decision.kind !== 'launch') continue;
       launchedAtMs.push(nowMs);
       const id = `i-${launchedAtMs.length}`;

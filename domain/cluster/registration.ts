@@ -1,0 +1,51 @@
+// An instance that has not registered in time. The reason may be ours: while the API or Temporal was unavailable, no agent could
+// register. So the provider is asked first, and the API with it: the instance is given up only after two checks in a row, some time
+// apart, during which the API answered. Registrations that waited for the end of an outage arrive in between.
+import { registrationRecheckMs } from '../limits.ts';
+import type { Wake } from '../wake.ts';
+import { countedWakes } from '../wake.ts';
+import { plural } from '../units.ts';
+import type { ClusterInstance, ClusterSettings, ClusterState } from './state.ts';
+
+export function isRegistrationCheckDue({ settings }: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
+  const atMs = nextCheckMs(settings, instance);
+  return atMs !== null && nowMs >= atMs;
+}
+
+/** A check begins. */
+export function noteRegistrationCheck(instance: ClusterInstance): void {
+  instance.lateness = { checks: 0, nextMs: 0, ...instance.lateness, underWay: true };
+}
+
+/** Takes the answer of a check. `apiAnswered`: our own API answered during it. */
+export function answerRegistrationCheck(
+  { settings }: ClusterState,
+  instance: ClusterInstance,
+  { isGone, apiAnswered }: { isGone: boolean; apiAnswered: boolean },
+  nowMs: number,
+): void {
+  const { lateness } = instance;
+  if (instance.state !== 'starting' || lateness?.underWay !== true) return;
+  lateness.underWay = false;
+  lateness.checks = apiAnswered ? lateness.checks + 1 : 0;
+  if (isGone) lateness.checks = checksNeeded;
+  lateness.nextMs = nowMs + Math.min(registrationRecheckMs, settings.registerTimeoutMs);
+}
+
+/** It will not register any more. */
+export const isOverdue = ({ state, lateness }: ClusterInstance): boolean =>
+  state === 'starting' && lateness !== undefined && !lateness.underWay && lateness.checks >= checksNeeded;
+
+/** Moments at which a check becomes due. */
+export function registrationWakes({ settings, instances }: ClusterState): Wake[] {
+  const times = instances.map((instance) => nextCheckMs(settings, instance)).filter((time) => time !== null);
+  return countedWakes(times, (count) => `${plural(count, 'instance')} must register by`);
+}
+
+const checksNeeded = 2;
+
+function nextCheckMs({ registerTimeoutMs }: ClusterSettings, instance: ClusterInstance): number | null {
+  const { state, lateness, launchedAtMs } = instance;
+  if (state !== 'starting' || lateness?.underWay === true || isOverdue(instance)) return null;
+  return lateness?.nextMs ?? launchedAtMs + registerTimeoutMs;
+}

@@ -1,0 +1,94 @@
+// Instances that have not registered in time, when the reason may be an outage of ours.
+import { describe, expect, it } from 'vitest';
+
+import {
+  applyInspection,
+  applyLaunch,
+  applyReport,
+  applyTerminated,
+  type Report,
+} from '../../../domain/cluster/apply.ts';
+import { createClusterState } from '../../../domain/cluster/create.ts';
+import { intend, planCluster } from '../../../domain/cluster/plan.ts';
+import type { ClusterState } from '../../../domain/cluster/state.ts';
+import { registrationRecheckMs, registerTimeoutMs } from '../../../domain/limits.ts';
+
+function launched(): ClusterState {
+  const settings = {
+    ...{ name: 'c', job: 7, instances: 2, provider: 'local', providerQueue: 'local/a', instanceVcpus: 1 },
+    ...{ registerTimeoutMs, dask: null },
+  };
+  const state = createClusterState({ number: 7, workspace: 'default', user: 'u', createdAtMs: 0 }, settings);
+  pass(state, 0, { apiAnswers: true });
+  return state;
+}
+
+/** Carries out what is planned until nothing is, at that time; the kinds of decisions. */
+function pass(state: ClusterState, nowMs: number, { apiAnswers }: { apiAnswers: boolean }): string[] {
+  const kinds: string[] = [];
+  for (let { decisions } = planCluster(state, nowMs); decisions.length > 0; { decisions } = planCluster(state, nowMs)) {
+    for (const decision of decisions) {
+      kinds.push(decision.kind);
+      intend(state, decision, nowMs);
+      if (decision.kind === 'terminate') applyTerminated(state, decision.ids, nowMs);
+      if (decision.kind === 'inspect') {
+        const seen = decision.ids.map((id) => ({ id, state: 'alive' as const }));
+        applyInspection(state, { seen, linkWorks: apiAnswers }, nowMs);
+      }
+      if (decision.kind === 'launch') {
+        const made = decision.slots.map(({ slot, generation }) => ({ id: `i-${slot}-${generation}`, slot }));
+        const places = made.map((each) => ({ ...each, offer: 'local', zone: 'here' }));
+        applyLaunch(state, decision.seq, { launched: places, failures: [] }, nowMs);
+      }
+    }
+  }
+  return kinds;
+}
+
+const registration = (id: string): Report => ({ instance: id, bootId: id, kind: 'register', address: 'a' });
+
+describe('an instance that has not registered in time', () => {
+  it('is given up after two checks during which the API answered', () => {
+    const state = launched();
+    expect(pass(state, registerTimeoutMs, { apiAnswers: true })).toEqual(['inspect']);
+    const wakeAtMs = planCluster(state, registerTimeoutMs).wakeAtMs;
+    expect(wakeAtMs).toBe(registerTimeoutMs + registrationRecheckMs);
+    expect(pass(state, wakeAtMs ?? 0, { apiAnswers: true })).toContain('terminate');
+    expect(state.failures).toMatchObject({ NEVER_REGISTERED: { count: 2 } });
+  });
+
+  it('is kept through an outage of the API, however long, and registers after it', () => {
+    const state = launched();
+    let nowMs = registerTimeoutMs;
+    for (; nowMs < 15 * 60_000; nowMs = planCluster(state, nowMs).wakeAtMs ?? Infinity) {
+      expect(pass(state, nowMs, { apiAnswers: false })).toEqual(['inspect']);
+    }
+    pass(state, nowMs, { apiAnswers: true });
+    for (const { id } of state.instances) expect(applyReport(state, registration(id), nowMs + 1)).toBe('accepted');
+    pass(state, nowMs + 10 * registrationRecheckMs, { apiAnswers: true });
+    expect([state.instances.map(({ state: is }) => is), state.failures, state.launched]).toEqual([
+      ['ready', 'ready'],
+      {},
+      2,
+    ]);
+  });
+
+  it('registers after an outage of Temporal, although its deadline passed in it', () => {
+    const state = launched();
+    // All timers fire at once when Temporal is back, and the registration comes a moment later.
+    const backMs = registerTimeoutMs + 14 * 60_000;
+    expect(pass(state, backMs, { apiAnswers: true })).toEqual(['inspect']);
+    for (const { id } of state.instances) expect(applyReport(state, registration(id), backMs + 1)).toBe('accepted');
+    expect(state.instances.map(({ state: is }) => is)).toEqual(['ready', 'ready']);
+  });
+
+  it('is given up at once when its provider says that it has ended', () => {
+    const state = launched();
+    const [decision] = planCluster(state, registerTimeoutMs).decisions;
+    if (decision?.kind !== 'inspect') throw new Error('no inspection');
+    intend(state, decision, registerTimeoutMs);
+    const seen = decision.ids.map((id) => ({ id, state: 'gone' as const }));
+    applyInspection(state, { seen, linkWorks: false }, registerTimeoutMs);
+    expect(planCluster(state, registerTimeoutMs).decisions).toMatchObject([{ kind: 'terminate' }]);
+  });
+});

@@ -1,0 +1,94 @@
+// What a task loses with its instance: attempts that count against it, attempts that do not, and what happens to a task that
+// may have cost an instance.
+import { expect, it } from 'vitest';
+
+import { createJobState } from '../../../domain/job/create.ts';
+import { loseInstance } from '../../../domain/job/events.ts';
+import { exchange } from '../../../domain/job/exchange.ts';
+import type { ExchangeAnswer, ExchangeItem } from '../../../domain/job/protocol.ts';
+import type { JobState } from '../../../domain/job/state.ts';
+import { lostAttemptsWindowMs, maxLostAttempts, maxLostAttemptsEver } from '../../../domain/limits.ts';
+
+const hourMs = 3_600_000;
+
+it('a task whose instance ends in order is tried again, however often', () => {
+  const state = aJob({ taskCount: 1 });
+  for (let round = 1; round <= 3 * maxLostAttempts; round += 1) {
+    const { grants } = claim(state, `i_${round}`, round);
+    expect(grants).toMatchObject([{ task: 0, attempt: round }]);
+    loseInstance(state, { id: `i_${round}`, why: 'the stack was stopped', isOrderly: true }, round);
+  }
+  expect(state.outcome).toBeNull();
+});
+
+it('a task whose instance fails three times within a day is given up', () => {
+  const state = aJob({ taskCount: 1 });
+  for (let round = 1; round <= maxLostAttempts; round += 1) lose(state, `i_${round}`, round * hourMs);
+  expect(state.outcome?.reason.code).toBe('TASKS_FAILED');
+  expect(state.page).toMatchObject([{ state: 'error', attempt: maxLostAttempts }]);
+});
+
+it('losses of long ago do not count, but there is a last one', () => {
+  const state = aJob({ taskCount: 1 });
+  for (let round = 1; round < maxLostAttemptsEver; round += 1) lose(state, `i_${round}`, round * lostAttemptsWindowMs);
+  expect(state.outcome).toBeNull();
+  lose(state, 'i_last', maxLostAttemptsEver * lostAttemptsWindowMs);
+  expect(state.outcome?.reason.code).toBe('TASKS_FAILED');
+});
+
+it('a running task that its agent releases before a spot instance ends loses no retry', () => {
+  const state = aJob({ taskCount: 1, retries: 1 });
+  for (let round = 1; round <= 2 * maxLostAttempts; round += 1) {
+    const [grant] = claim(state, `i_${round}`, round).grants;
+    const leases = [grant?.lease ?? 0];
+    say(state, `i_${round}`, round, { running: leases });
+    say(state, `i_${round}`, round, { returned: leases });
+  }
+  expect(state.outcome).toBeNull();
+  expect(fail(state, 'i_a', 100).attempt).toBe(2 * maxLostAttempts + 1);
+  expect(state.outcome).toBeNull();
+  fail(state, 'i_b', 101);
+  expect(state.page).toMatchObject([{ state: 'error', exitCode: 1 }]);
+});
+
+function aJob(settings: { taskCount: number; retries?: number }): JobState {
+  const job = { number: 1, workspace: 'w', submittedAtMs: 1 };
+  return createJobState(job, {
+    ...{
+      name: 'losing',
+      command: 'c',
+      array: `0-${settings.taskCount - 1}`,
+      instances: 2,
+      leaseMs: 90_000,
+      retries: 0,
+    },
+    ...{ jobTimeoutMs: null, provider: 'local', providerQueue: 'local/test', instanceVcpus: 1 },
+    ...settings,
+  });
+}
+
+function say(state: JobState, instance: string, nowMs: number, item: Partial<ExchangeItem>): ExchangeAnswer {
+  const claimed = state.instances[instance]?.lastClaim ?? 0;
+  return exchange(
+    state,
+    { instance, claim: claimed, want: 0, running: [], results: [], ...item },
+    nowMs,
+    (index) => index,
+  );
+}
+
+const claim = (state: JobState, instance: string, nowMs: number): ExchangeAnswer =>
+  say(state, instance, nowMs, { claim: (state.instances[instance]?.lastClaim ?? 0) + 1, want: 1 });
+
+function lose(state: JobState, id: string, nowMs: number): void {
+  claim(state, id, nowMs);
+  loseInstance(state, { id, why: 'it no longer exists', isOrderly: false }, nowMs);
+}
+
+function fail(state: JobState, instance: string, nowMs: number): { attempt: number } {
+  const [grant] = claim(state, instance, nowMs).grants;
+  const { lease = 0, task = 0, attempt = 0 } = grant ?? {};
+  const times = { startedAtMs: nowMs, endedAtMs: nowMs, reason: null };
+  say(state, instance, nowMs, { results: [{ lease, task, attempt, exitCode: 1, signal: null, ...times }] });
+  return { attempt };
+}
