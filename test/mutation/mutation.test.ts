@@ -4,18 +4,17 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { percent, scoresByFolder } from './report.ts';
-import { byHand, domainFiles, filesOfShard, shardCount, shardOfDay } from './shards.ts';
+import { domainFiles, filesOfShard, isMeasured, shardCount, shardOfDay } from './shards.ts';
 
 const root = join(import.meta.dirname, '../..');
 const mutant = (status: string) => ({ mutatorName: 'EqualityOperator', status, location: { start: { line: 7 } } });
 
 describe('the parts of a mutation run', () => {
-  it('cover each file of domain/ once, but for the folders that are run by hand', () => {
+  it('cover each file of the folders with a measured threshold once', () => {
     const files = Array.from({ length: shardCount }, (_, shard) => filesOfShard(root, shard)).flat();
-    const all = domainFiles(root);
-    const byDay = all.filter((path) => !byHand.includes(dirname(path)));
-    expect(files.toSorted()).toEqual(byDay);
-    expect(byHand.filter((folder) => !all.some((path) => dirname(path) === folder))).toEqual([]);
+    expect(files.toSorted()).toEqual(domainFiles(root).filter((path) => isMeasured(dirname(path))));
+    expect(files).toContain('domain/job/exchange.ts');
+    expect(files.some((path) => path.startsWith('domain/cluster/'))).toBe(false);
   });
 
   it('follow each other day by day', () => {
