@@ -19,9 +19,10 @@ import { createStuckWorkflowActivities } from './activities/stuck-workflows.ts';
 import { createSweepListActivities } from './activities/sweep-list.ts';
 import { createSweepActivities } from './activities/sweep.ts';
 import { createTaskPageActivities } from './activities/task-pages.ts';
-import { readForeign, readOrExit } from './platform/environment.ts';
+import { readForeign, readOrExit, waitOrExit } from './platform/environment.ts';
 import { RopewalkError } from './domain/errors.ts';
 import type { Owner } from './domain/owner.ts';
+import { requireDeploymentHome } from './platform/deployment-home.ts';
 import { loadKeys } from './platform/keys.ts';
 import { createLogger } from './platform/logger.ts';
 import { createRegistry as createMetricsRegistry } from './platform/metrics/registry.ts';
@@ -97,7 +98,7 @@ async function main(): Promise<void> {
     maxLocalInstances: settings.maxLocalInstances,
     onCrash: ({ cluster }: Owner, instance: string) => void suspect(cluster, instance),
   };
-  const placed = (await Promise.all(enabled.map(({ provider }) => provider.providers(launching)))).flat();
+  const placed = (await waitOrExit(Promise.all(enabled.map(({ provider }) => provider.providers(launching))))).flat();
 
   const vault = createVault(objects, keys);
   const counts = createWorkerMetrics(numbers);
@@ -170,7 +171,10 @@ async function main(): Promise<void> {
 /** Never migrates: `ropewalk init` and `ropewalk dev` do. Ends the process when the database cannot be used. */
 async function openDatabase({ databaseUrl, home }: WorkerSettings, logger: Logger): Promise<Store> {
   try {
-    return await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
+    const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
+    const deployment = await store.deployment.read();
+    if (deployment !== null) await requireDeploymentHome(home, deployment.deploymentId);
+    return store;
   } catch (err) {
     const hint = err instanceof RopewalkError ? err.problem.hint : undefined;
     logger.fatal({ err, hint }, 'the Temporal worker cannot use its database');

@@ -13,17 +13,17 @@ export function createSweepListActivities(deps: { provider: (name: string) => Pr
         const found = await cloud.list(deploymentId);
         const instances = found.map(({ id, owner, launchedAtMs }) => ({ id, owner, launchedAtMs }));
         try {
-          return { instances, belongings: await cloud.listBelongings(deploymentId) };
+          return { instances, resources: await cloud.listResources(deploymentId) };
         } catch (error) {
           // An account that may not list volumes must not keep the instances from being swept.
-          return { instances, belongings: [], unlisted: error instanceof Error ? error.message : String(error) };
+          return { instances, resources: [], unlisted: error instanceof Error ? error.message : String(error) };
         }
       });
     },
 
-    async removeBelongings({ provider, owner, ids }) {
+    async deleteResources({ provider, owner, ids }) {
       const signal = Context.current().cancellationSignal;
-      await heartbeating(() => deps.provider(provider).removeBelongings(owner, ids, signal));
+      await heartbeating(() => deps.provider(provider).deleteResources(owner, ids, signal));
     },
   };
 }

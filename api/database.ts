@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 
 import { RopewalkError } from '../domain/errors.ts';
+import { requireDeploymentHome } from '../platform/deployment-home.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Settings } from './settings.ts';
@@ -16,7 +17,10 @@ export async function openDatabase(
   try {
     const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
     const deployment = await store.deployment.read();
-    if (deployment !== null) return { store, deploymentId: deployment.deploymentId };
+    if (deployment !== null) {
+      await requireDeploymentHome(home, deployment.deploymentId);
+      return { store, deploymentId: deployment.deploymentId };
+    }
     await store.close();
     throw new RopewalkError({
       code: 'CONFLICT',

@@ -8,7 +8,8 @@ import { serve } from '@hono/node-server';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { requestBodyMs, requestHeadersMs } from '../domain/limits.ts';
-import { readForeign, readOrExit } from '../platform/environment.ts';
+import { readForeign, readOrExit, waitOrExit } from '../platform/environment.ts';
+import { createHostCheck } from '../platform/host-check.ts';
 import { loadKeys } from '../platform/keys.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
@@ -23,6 +24,7 @@ import { enabledProviders, type Configured } from '../providers/manifests.ts';
 import { createApp } from './app.ts';
 import { limitConnections, serverOptions } from './connections.ts';
 import { createDrain } from './drain.ts';
+import { withKnownHosts } from './known-hosts.ts';
 import { createDashboardRelay } from './relay/relay.ts';
 import { websocketsOnly, withDashboards } from './relay/serve.ts';
 import { readSettings } from './settings.ts';
@@ -63,7 +65,10 @@ const served = async ({ manifest, provider }: Configured): Promise<ServedProvide
   reader: await provider.reader(),
   identity: await provider.identity(),
 });
-const providers = [await served(preferred), ...(await Promise.all(others.map(served)))] as const;
+const providers = [
+  await waitOrExit(served(preferred)),
+  ...(await waitOrExit(Promise.all(others.map(served)))),
+] as const;
 const registry = createRegistry('api', readVersion());
 const { store, deploymentId } = await openDatabase(settings, logger);
 
@@ -98,7 +103,8 @@ const metrics =
         onError: (error) => logger.warn({ err: error }, 'the metrics could not be read'),
       });
 const relay = createDashboardRelay({ ...deps, isGood: (session) => isStillGood(deps, session) });
-const fetch = withDashboards(relay, createApp(deps).fetch);
+const isKnownHost = createHostCheck([new URL(settings.publicUrl).hostname, ...settings.allowedHosts]);
+const fetch = withKnownHosts(isKnownHost, withDashboards(relay, createApp(deps).fetch));
 const connections = {
   maxConnections: settings.maxConnections,
   headersMs: requestHeadersMs,
@@ -114,7 +120,10 @@ const server = serve({ fetch, ...listen }, ({ address, port }) => {
   logger.info({ address, port, publicUrl, metricsPort: metrics?.port ?? null }, 'listening');
 });
 limitConnections(server, connections);
-server.on('upgrade', relay.upgrade);
+server.on('upgrade', (request, socket, head) => {
+  if (isKnownHost(request)) relay.upgrade(request, socket, head);
+  else socket.destroy();
+});
 const deferredWork = runDeferredWork(deps);
 const closeRest = async (): Promise<void> => {
   await tracing?.close();

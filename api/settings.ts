@@ -35,6 +35,8 @@ export interface Settings {
   /** What one user may ask. */
   quotas: { requestsPerSecond: number; requestBurst: number; openStreams: number };
   maxConnections: number;
+  /** Host names under which the API answers, beside addresses, localhost and the host of `publicUrl`. */
+  allowedHosts: string[];
   /** Proxies before the API that write X-Forwarded-For. */
   trustedProxies: number;
   /** Where spans are sent; null: tracing is off. */
@@ -68,6 +70,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
       openStreams: values.ROPEWALK_OPEN_STREAMS,
     },
     maxConnections: values.ROPEWALK_MAX_CONNECTIONS,
+    allowedHosts: values.ROPEWALK_ALLOWED_HOSTS,
     trustedProxies: values.ROPEWALK_TRUSTED_PROXIES,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     agentBundle: values.ROPEWALK_AGENT_BUNDLE ?? null,
@@ -114,6 +117,11 @@ const environment = z.object({
   ROPEWALK_REQUESTS_PER_SECOND: atLeastOne(1_000_000).default(defaultRequestsPerSecond),
   ROPEWALK_OPEN_STREAMS: atLeastOne(1_000_000).default(defaultOpenStreams),
   ROPEWALK_MAX_CONNECTIONS: atLeastOne(1_000_000).default(defaultMaxConnections),
+  ROPEWALK_ALLOWED_HOSTS: z
+    .string()
+    .regex(/^[a-z0-9.-]+(,[a-z0-9.-]+)*$/i, 'must be host names with commas between them')
+    .transform((text) => text.split(','))
+    .default([]),
   ROPEWALK_TRUSTED_PROXIES: z.coerce
     .number('must be a number')
     .int('must be a whole number')
@@ -136,6 +144,7 @@ const examples = {
   ROPEWALK_REQUESTS_PER_SECOND: '500',
   ROPEWALK_OPEN_STREAMS: '100',
   ROPEWALK_MAX_CONNECTIONS: '10000',
+  ROPEWALK_ALLOWED_HOSTS: 'ropewalk.internal,api-1',
   ROPEWALK_TRUSTED_PROXIES: '1',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
   ROPEWALK_AGENT_BUNDLE: 'dist/agent.mjs',

@@ -56,6 +56,10 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     about: 'what a replay of 3,000 events costs, against the SDK as it comes',
     load: async () => (await import('./replay.ts')).replayBench,
   },
+  restart: {
+    about: 'how long a restart of the Temporal worker stops 60 jobs with long histories',
+    load: async () => (await import('./restart.ts')).restartBench,
+  },
   ec2: {
     about: 'a Dask cluster of 1,000 workers on an emulated EC2, against one RunInstances for each',
     load: async () => (await import('./ec2/bench.ts')).ec2Bench,

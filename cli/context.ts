@@ -41,5 +41,6 @@ export function withFormat(command: Command): Command {
 }
 
 export async function connect(context: CliContext, flags: ConnectionFlags): Promise<Client> {
-  return createClient(await resolveConnection(flags, context));
+  const addressUrl = context.env['ROPEWALK_ADDRESS_URL'];
+  return createClient({ ...(await resolveConnection(flags, context)), addressUrl });
 }

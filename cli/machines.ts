@@ -30,6 +30,9 @@ export interface ClusterMachineFlags extends PlaceFlags {
   schedulerVmType?: string[];
   schedulerCpu?: Amounts<number>;
   schedulerMemory?: Amounts<string>;
+  schedulerPort?: number;
+  /** Commander's name for --no-scheduler-public-ip: false when it is given. */
+  schedulerPublicIp?: boolean;
 }
 
 export interface JobMachineFlags extends PlaceFlags {
@@ -56,7 +59,9 @@ export function withClusterMachines(command: Command): Command {
       collectTypes,
     )
     .option('--scheduler-cpu <n>', 'vCPUs of the scheduler, or a range', parseCpu)
-    .option('--scheduler-memory <size>', 'memory of the scheduler, or a range', parseMemory);
+    .option('--scheduler-memory <size>', 'memory of the scheduler, or a range', parseMemory)
+    .option('--scheduler-port <port>', 'port of the Dask scheduler (default on a cloud: 8786)', parsePort)
+    .option('--no-scheduler-public-ip', 'clients connect to the private address of the scheduler');
   return withPlace(command);
 }
 
@@ -76,7 +81,7 @@ export function withJobMachines(command: Command): Command {
 
 export function clusterMachinesOf(flags: ClusterMachineFlags): Partial<CreateCluster> {
   const { workerVmType: workerVmTypes, schedulerVmType: schedulerVmTypes } = flags;
-  const { workerCpu, workerMemory, workerGpu, schedulerCpu, schedulerMemory } = flags;
+  const { workerCpu, workerMemory, workerGpu, schedulerCpu, schedulerMemory, schedulerPort } = flags;
   return {
     ...(workerVmTypes !== undefined && { workerVmTypes }),
     ...(workerCpu !== undefined && { workerCpu }),
@@ -85,6 +90,8 @@ export function clusterMachinesOf(flags: ClusterMachineFlags): Partial<CreateClu
     ...(schedulerVmTypes !== undefined && { schedulerVmTypes }),
     ...(schedulerCpu !== undefined && { schedulerCpu }),
     ...(schedulerMemory !== undefined && { schedulerMemory }),
+    ...(schedulerPort !== undefined && { schedulerPort }),
+    ...(flags.schedulerPublicIp === false && { useSchedulerPublicIp: false }),
     ...placeOf(flags),
   };
 }
@@ -119,8 +126,11 @@ function withPlace(command: Command): Command {
     .option('--disk-size <size>', 'disk of each instance, e.g. "100 GiB"; a number alone means GiB')
     .option('--wait-for-capacity <duration>', 'retry for this long while the cloud has no capacity, e.g. 6h')
     .option('--allow-ssh', 'open port 22 of the head instance')
-    .option('--allow-ssh-from <source>', 'open port 22 to an address, a range such as 203.0.113.0/24, or everyone')
-    .option('--allow-ingress-from <source>', 'open the Dask scheduler to an address, a range, or everyone');
+    .option(
+      '--allow-ssh-from <sources>',
+      'open port 22 to addresses, ranges such as 203.0.113.0/24, me, or everyone (a,b)',
+    )
+    .option('--allow-ingress-from <sources>', 'open the Dask scheduler to addresses, ranges, me, or everyone (a,b)');
 }
 
 function placeOf(flags: PlaceFlags) {
@@ -157,6 +167,11 @@ const parseCpu = (text: string): Amounts<number> => {
 const parseMemory = (text: string): Amounts<string> => {
   const [first = '', second] = oneOrTwo(text);
   return second === undefined ? first : [first, second];
+};
+
+const parsePort = (text: string): number => {
+  if (/^\d{1,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a port, for example 8786.');
 };
 
 const parseGpu = (text: string): number => {

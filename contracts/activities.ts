@@ -109,19 +109,19 @@ export interface InstanceActivities {
   terminateRemains(input: { provider: string; owner: Owner }): Promise<{ ids: string[] }>;
 }
 
-export type SweepListing = Pick<SweepObservation, 'instances' | 'belongings'> & {
-  /** Why belongings could not be listed; absent when they were. */
+export type SweepListing = Pick<SweepObservation, 'instances' | 'resources'> & {
+  /** Why resources could not be listed; absent when they were. */
   unlisted?: string;
 };
 
 export interface SweepListActivities {
   listInstances(input: { provider: string; deploymentId: string }): Promise<SweepListing>;
-  removeBelongings(input: { provider: string; owner: Owner; ids: string[] }): Promise<void>;
+  deleteResources(input: { provider: string; owner: Owner; ids: string[] }): Promise<void>;
 }
 
 export interface SweepActivities {
   /** Never rejects for one cluster: what could not be described is `unknown`. */
-  describeClusters(input: { numbers: number[] }): Promise<Omit<SweepObservation, 'instances' | 'belongings'>>;
+  describeClusters(input: { numbers: number[] }): Promise<Omit<SweepObservation, 'instances' | 'resources'>>;
   /** Some of what has been expired for long, the next ones at the next call; never rejects for the store's sake. */
   removeExpiredSealed(): Promise<void>;
   readSightings(input: { memory: string }): Promise<{ sightings: Sighting[] }>;

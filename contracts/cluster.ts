@@ -74,9 +74,13 @@ export interface ReportItem {
   instance: string;
   /** Random per agent process: first use of an instance id wins. */
   bootId: string;
-  kind: 'register' | 'alive' | 'leaving';
+  /** `refused`: the API refused its registration, with the reason as text. */
+  kind: 'register' | 'alive' | 'leaving' | 'refused';
   address: string;
   text: string;
+  /** When it registers, where clients outside can reach it: its public address and name. */
+  publicAddress?: string;
+  hostname?: string;
   /** When it registers: how long its machine is up, where the machine is the instance. */
   upForMs?: number;
   process?: ProcessNews;
@@ -118,6 +122,8 @@ export interface InstanceView {
   slot: number;
   generation: number;
   address: string | null;
+  publicAddress: string | null;
+  hostname: string | null;
   launchedAtMs: number;
   registeredAtMs: number | null;
   reason: Reason | null;

@@ -31,9 +31,9 @@ export interface SweepReport {
   verdicts: Verdict[];
   /** Instances that are certainly gone now. */
   terminated: string[];
-  /** Belongings that are, too. */
+  /** Resources that are, too. */
   removed: string[];
-  /** Why belongings could not be listed; absent when they were. */
+  /** Why resources could not be listed; absent when they were. */
   unlisted?: string;
   /** Those whose end did not succeed: the next run tries again. */
   failed: { owner: Owner; ids: string[]; text: string }[];

@@ -7,7 +7,8 @@ import { parse, stringify } from 'yaml';
 import { RopewalkError } from '../domain/errors.ts';
 import { readTextOrNull } from '../ops/files.ts';
 import { createFirstAdmin, defaultWorkspace } from '../ops/init/first-admin.ts';
-import { newTokenSecret, parseToken, tokenText } from '../platform/token-secret.ts';
+import type { Keys } from '../platform/keys.ts';
+import { isHashOf, newTokenSecret, parseToken, tokenText } from '../platform/token-secret.ts';
 import { writeWhole } from '../providers/local/files.ts';
 import { type UserConfig, userConfig } from '../schema/user-config.ts';
 import type { Store } from '../store/store.ts';
@@ -17,14 +18,14 @@ export type TokenOutcome = 'kept' | 'new' | 'replaced';
 
 export async function ensureUserConfig(
   store: Store,
-  { configFile, apiUrl }: { configFile: string; apiUrl: string },
+  { keys, configFile, apiUrl }: { keys: Keys; configFile: string; apiUrl: string },
 ): Promise<TokenOutcome> {
   const before = await readUserConfig(configFile);
-  const workspace = before.token === undefined ? null : await workspaceOfToken(store, before.token);
+  const workspace = before.token === undefined ? null : await workspaceOfToken(store, keys, before.token);
   if (workspace !== null && before.apiUrl === apiUrl) return 'kept';
   const after =
     workspace === null
-      ? { token: await issueToken(store), workspace: defaultWorkspace }
+      ? { token: await issueToken(store, keys), workspace: defaultWorkspace }
       : { token: before.token, workspace };
   await writeWhole(configFile, stringify({ ...before, apiUrl, ...after }));
   if (workspace !== null) return 'kept';
@@ -32,25 +33,26 @@ export async function ensureUserConfig(
 }
 
 /** A token of this machine's user, who is an admin of workspace `default` unless they were given another role. */
-async function issueToken(store: Store): Promise<string> {
+async function issueToken(store: Store, keys: Keys): Promise<string> {
   const user = userInfo().username;
-  const { token } = await createFirstAdmin(store, { workspace: defaultWorkspace, admin: user });
+  const { token } = await createFirstAdmin(store, keys, { workspace: defaultWorkspace, admin: user });
   if (token !== null) return token;
-  const secret = newTokenSecret();
-  const { id, sha256 } = secret;
-  const item = { id, sha256, user, name: 'ropewalk dev', scopes: null, expiresAtMs: null, by: null };
+  const secret = newTokenSecret(keys);
+  const { id, secretHash } = secret;
+  const item = { id, secretHash, user, name: 'ropewalk dev', scopes: null, expiresAtMs: null, by: null };
   const answer = await store.people.issueToken(defaultWorkspace, item, Date.now());
   if ('error' in answer) throw new RopewalkError(answer.error);
   return tokenText(defaultWorkspace, secret);
 }
 
 /** Null when the database does not accept the token now. */
-async function workspaceOfToken(store: Store, text: string): Promise<string | null> {
+async function workspaceOfToken(store: Store, keys: Keys, text: string): Promise<string | null> {
   const parsed = parseToken(text);
   const found = parsed === null ? null : await store.people.findToken(parsed.workspace, parsed.id);
   if (parsed === null || found === null || found.user === null) return null;
-  const { sha256, revokedAtMs, expiresAtMs } = found.token;
-  const isValid = sha256 === parsed.sha256 && revokedAtMs === null && (expiresAtMs ?? Infinity) > Date.now();
+  const { secretHash, revokedAtMs, expiresAtMs } = found.token;
+  const isValid =
+    isHashOf(keys, secretHash, parsed.secret) && revokedAtMs === null && (expiresAtMs ?? Infinity) > Date.now();
   return isValid ? parsed.workspace : null;
 }
 

@@ -1,8 +1,9 @@
 // The home directory of one stack, and its lock: one stack at a time. The lock is a complete file, made by link(), that
-// names its owner by pid and start time, so that the lock of a process that has ended is taken over.
+// names its owner by pid and start time, so that the lock of a process that has ended is taken over. A pid says nothing in another
+// pid namespace, as of two containers with one home: so the owner also touches the file every few seconds.
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, mkdir, readdir, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 
 import { z } from 'zod';
 
@@ -17,6 +18,7 @@ export interface Home {
   lock: string;
   stackFile: string;
   configFile: string;
+  keyFile: string;
   database: string;
 }
 
@@ -34,6 +36,7 @@ export async function openHome(path: string): Promise<Home> {
     lock: join(path, 'lock'),
     stackFile: join(runDir, 'stack.json'),
     configFile: join(path, 'config.yaml'),
+    keyFile: join(path, 'keys.json'),
     database: join(path, 'temporal.db'),
   };
 }
@@ -42,16 +45,30 @@ export async function openHome(path: string): Promise<Home> {
 export async function lockHome(home: Home): Promise<Lock> {
   const startTime = await startTimeOf(process.pid);
   if (startTime === null) throw new Error('cannot read the start time of this process, without which no lock is safe');
-  const me: Owner = { pid: process.pid, startTime, token: randomUUID(), since: new Date().toISOString() };
+  const pidNamespace = await pidNamespaceOf();
+  const me: Owner = { pid: process.pid, startTime, pidNamespace, token: randomUUID(), since: new Date().toISOString() };
   await take(home.lock, me, home.path);
+  await removeLeftovers(home.lock, me);
+  const touching = setInterval(() => void touch(home.lock), touchEveryMs).unref();
   return {
     release: async () => {
+      clearInterval(touching);
       if ((await readOwner(home.lock))?.token === me.token) await rm(home.lock, { force: true });
     },
   };
 }
 
-const owner = z.object({ pid: z.number(), startTime: z.string(), token: z.string(), since: z.string() });
+const touchEveryMs = 5_000;
+/** An owner in another pid namespace that has not touched its lock for this long has ended. */
+const untouchedMs = 30_000;
+
+const owner = z.object({
+  pid: z.number(),
+  startTime: z.string(),
+  pidNamespace: z.string(),
+  token: z.string(),
+  since: z.string(),
+});
 type Owner = z.infer<typeof owner>;
 
 /**
@@ -63,7 +80,7 @@ async function take(path: string, me: Owner, home: string): Promise<void> {
     if (await linkWhole(path, me)) return;
     const other = await readOwner(path);
     if (other === null) continue;
-    if (await isSameProcess(other)) throw heldBy(other, home);
+    if (await isAlive(path, other, me)) throw heldBy(other, home);
     const successor = `${path}.after-${other.token}`;
     await take(successor, me, home);
     const stillThere = (await readOwner(path))?.token === other.token;
@@ -75,10 +92,37 @@ async function take(path: string, me: Owner, home: string): Promise<void> {
   }
 }
 
+async function isAlive(path: string, other: Owner, me: Owner): Promise<boolean> {
+  if (other.pidNamespace === me.pidNamespace) return isSameProcess(other);
+  const touchedAtMs = await stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+  return Date.now() - touchedAtMs < untouchedMs;
+}
+
+const touch = (path: string): Promise<void> => utimes(path, new Date(), new Date()).catch(() => undefined);
+
+/** Linux names it `pid:[4026531836]`; elsewhere there is one. */
+const pidNamespaceOf = (): Promise<string> => readlink('/proc/self/ns/pid').catch(() => '');
+
+/** What processes left that were killed, or had no room on the disk, while they took the lock. */
+async function removeLeftovers(lock: string, me: Owner): Promise<void> {
+  const prefix = `${basename(lock)}.`;
+  for (const name of await readdir(dirname(lock))) {
+    if (!name.startsWith(prefix)) continue;
+    const path = join(dirname(lock), name);
+    const other = await readOwner(path).catch(() => null);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    const isOld = Date.now() - mtimeMs >= untouchedMs;
+    if (other === null ? isOld : !(await isAlive(path, other, me))) await rm(path, { force: true });
+  }
+}
+
 async function linkWhole(path: string, me: Owner): Promise<boolean> {
   const temporary = `${path}.${me.token}`;
-  await writeFile(temporary, JSON.stringify(me), { flush: true });
   try {
+    await writeFile(temporary, JSON.stringify(me), { flush: true });
     await link(temporary, path);
     return true;
   } catch (error) {

@@ -75,7 +75,7 @@ const describe = (home: Home, info: StackInfo): string =>
     '',
     `  API            ${info.apiUrl}`,
     `  API reference  ${info.apiUrl}/docs`,
-    `  Temporal UI    ${info.uiUrl ?? `of the server at ${info.temporalAddress}, namespace ${info.namespace}`}`,
+    `  Temporal UI    ${info.uiUrl ?? `off; Temporal is at ${info.temporalAddress}, namespace ${info.namespace}`}`,
     `  Home           ${home.path}`,
     `  User config    ${home.configFile}`,
     '',

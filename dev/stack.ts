@@ -13,6 +13,7 @@ import { prepareTemporal } from '../ops/init/prepare.ts';
 import { plural } from '../ops/plural.ts';
 import { endSurvivors } from '../ops/processes.ts';
 import { reconcileNow } from '../ops/reconcile.ts';
+import { loadKeys } from '../platform/keys.ts';
 import { listInstanceIds } from '../providers/local/files.ts';
 import type { Store } from '../store/store.ts';
 import { buildBundles } from './build.ts';
@@ -122,7 +123,12 @@ export function createStack(options: StackOptions): Stack {
     await Promise.all([workers, run(apiServer(context))]);
     await writeUserConfig(store, apiUrl);
     await takeOverInstances(store, client);
-    info = { apiUrl, temporalAddress: temporal.address, namespace, uiUrl: uiOf(temporal, ports) };
+    info = {
+      apiUrl,
+      temporalAddress: temporal.address,
+      namespace,
+      uiUrl: config.temporal.ui ? uiOf(temporal, ports) : null,
+    };
     await publish();
     return { ...info, pids: supervisor.pids() };
   }
@@ -143,7 +149,11 @@ export function createStack(options: StackOptions): Stack {
   }
 
   async function writeUserConfig(records: Store, apiUrl: string): Promise<void> {
-    const outcome = await ensureUserConfig(records, { configFile: home.configFile, apiUrl });
+    const outcome = await ensureUserConfig(records, {
+      keys: await loadKeys(home.keyFile),
+      configFile: home.configFile,
+      apiUrl,
+    });
     if (outcome !== 'replaced') return;
     say(`the database does not accept the token in ${home.configFile} (unknown, revoked or expired): it has a new one`);
   }

@@ -7,10 +7,10 @@ export const updateDeadlineMs = 10_000;
 export const workflowTaskTimeoutMs = 2_000;
 
 /**
- * Events after which a run continues as new: some 0.4 s of replay on one busy core, where a workflow task has 2 s. Temporal itself
- * suggests it at 4,096.
+ * Events after which a run continues as new: some 0.2 s of replay on one busy core, where a workflow task has 2 s. A Temporal worker
+ * that is restarted replays each open workflow that it hears of. Temporal itself suggests it at 4,096.
  */
-export const maxEventsOfRun = 2_000;
+export const maxEventsOfRun = 1_000;
 
 /** Tasks in one job. A larger array wants shards, which come later. */
 export const maxTasks = 20_000;
@@ -32,6 +32,11 @@ export const maxFlushWindowMs = 2_000;
 /** A lease not renewed for this long is suspected. Agents renew at a third of it. */
 export const defaultLeaseMs = 90_000;
 export const minLeaseMs = 1_000;
+/**
+ * The lease of a task that has run for long grows to a quarter of that time, up to this: each renewal costs the job five events, and
+ * a task that has run for an hour loses little when its end is noticed some minutes later.
+ */
+export const maxGrownLeaseMs = 600_000;
 
 /** How many times a silent but existing instance gets another lease period before its task moves on. */
 export const maxLeaseExtensions = 2;
@@ -54,6 +59,11 @@ export const maxRetries = 10;
 
 /** Task records per archive page, and how many the job's state may hold before a page must be written. */
 export const taskPageSize = 500;
+/**
+ * While the object store is unavailable, records wait in the job's state, at some 170 bytes each: with this many, a job grants no more
+ * tasks, so that its state can still be carried into its next run.
+ */
+export const maxUnwrittenRecords = 4_000;
 
 /**
  * An idle agent asks again this often while its job still has tasks out elsewhere: a ninth of the lease, between these.
@@ -237,6 +247,10 @@ export const maxAgentBodyBytes = 4 * 1024 * 1024;
 export const maxSmallBodyBytes = 64 * 1024;
 /** Of a caller without a token: two codes, or the form of a sign-in page. */
 export const maxAnonymousBodyBytes = 4 * 1024;
+
+/** Of one environment: a whole Python environment has some hundred packages, a few of which are a user's own. */
+export const maxRequirements = 1_000;
+export const maxPackageFiles = 200;
 
 /** How deep a value of free form may nest: whoever reads it later may do so by recursion. */
 export const maxValueDepth = 32;

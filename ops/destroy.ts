@@ -34,7 +34,7 @@ export async function runDestroy(options: DestroyOptions, said: Said): Promise<n
     const isTable = options.format === 'table';
     if (isTable) printFound(deploymentId, found, said);
     const ended: Ended[] = [];
-    const some = found.filter(({ instances, belongings }) => instances.length + belongings.length > 0);
+    const some = found.filter(({ instances, resources }) => instances.length + resources.length > 0);
     if (some.length > 0 && !options.dryRun) {
       if (!options.yes) await confirm(deploymentId, found, options.ask);
       const signal = AbortSignal.timeout(options.withinMs ?? usualWithinMs);
@@ -70,13 +70,13 @@ async function placesOf({ manifest, provider }: Configured): Promise<Where[]> {
 
 function printFound(deploymentId: string, found: Found[], said: Said): void {
   said.out(`deployment ${deploymentId}: ${counted(found)}`);
-  for (const { where: place, instances, belongings, problem } of found) {
+  for (const { where: place, instances, resources, problem } of found) {
     const where = found.length === 1 ? '' : `${place}  `;
     for (const { id, owner, state, launchedAtMs } of instances) {
       const since = new Date(launchedAtMs).toISOString();
       said.out(`  ${where}${id}  workspace ${owner.workspace}, cluster ${owner.cluster}, ${state}, since ${since}`);
     }
-    for (const { id, kind, owner } of belongings) {
+    for (const { id, kind, owner } of resources) {
       said.out(`  ${where}${id}  workspace ${owner.workspace}, cluster ${owner.cluster}, ${kind}`);
     }
     if (problem !== null) said.err(`  ${place} could not list everything: ${problem}`);
@@ -95,7 +95,7 @@ function printJson(deploymentId: string, found: Found[], ended: Ended[], said: S
   said.json({
     deploymentId,
     found: found.flatMap(({ where, instances }) => instances.map((each) => ({ where, ...each }))),
-    belongings: found.flatMap(({ belongings }) => belongings),
+    resources: found.flatMap(({ resources }) => resources),
     terminated: ended.flatMap(({ terminated }) => terminated),
     removed: ended.flatMap(({ removed }) => removed),
     remaining: ended.flatMap(({ remaining }) => remaining),
@@ -121,8 +121,8 @@ const first = (ids: string[]): string => `${ids.slice(0, 5).join(', ')}${ids.len
 
 function counted(found: Found[]): string {
   const instances = found.reduce((sum, each) => sum + each.instances.length, 0);
-  const belongings = found.reduce((sum, each) => sum + each.belongings.length, 0);
-  return `${plural(instances, 'instance')}${belongings === 0 ? '' : `, ${plural(belongings, 'cloud resource')}`}`;
+  const resources = found.reduce((sum, each) => sum + each.resources.length, 0);
+  return `${plural(instances, 'instance')}${resources === 0 ? '' : `, ${plural(resources, 'cloud resource')}`}`;
 }
 
 async function confirm(deploymentId: string, found: Found[], ask: DestroyOptions['ask']): Promise<void> {

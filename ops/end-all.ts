@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Owner } from '../domain/owner.ts';
 import { groupByOwner } from '../domain/sweep/decide.ts';
-import type { Belonging, ObservedInstance, Provider } from '../providers/provider.ts';
+import type { CloudResource, ObservedInstance, Provider } from '../providers/provider.ts';
 
 /** This machine, or one region of a cloud. */
 export interface Where {
@@ -15,7 +15,7 @@ export interface Where {
 
 export interface Found extends Where {
   instances: ObservedInstance[];
-  belongings: Belonging[];
+  resources: CloudResource[];
   /** Why the lists are incomplete; null when they are complete. */
   problem: string | null;
 }
@@ -30,10 +30,10 @@ export interface Ended extends Where {
 /** Never rejects: a cloud that does not answer must not keep instances elsewhere alive. */
 export async function listAll(place: Where, deploymentId: string): Promise<Found> {
   const { provider } = place;
-  const found: Found = { ...place, instances: [], belongings: [], problem: null };
+  const found: Found = { ...place, instances: [], resources: [], problem: null };
   try {
     found.instances = await provider.list(deploymentId);
-    found.belongings = await provider.listBelongings(deploymentId);
+    found.resources = await provider.listResources(deploymentId);
   } catch (error) {
     found.problem = textOf(error);
   }
@@ -51,15 +51,15 @@ export async function endAll(place: Where, deploymentId: string, signal: AbortSi
     for (let emptyLists = 0; emptyLists < 2; await sleep(place.betweenListsMs, undefined, { signal })) {
       const instances = await provider.list(deploymentId);
       await ofEachOwner(instances, terminated, ({ owner, ids }) => provider.terminate(owner, ids, signal));
-      const belongings = await provider.listBelongings(deploymentId);
-      await ofEachOwner(belongings, removed, ({ owner, ids }) => provider.removeBelongings(owner, ids, signal));
-      emptyLists = instances.length + belongings.length === 0 ? emptyLists + 1 : 0;
+      const resources = await provider.listResources(deploymentId);
+      await ofEachOwner(resources, removed, ({ owner, ids }) => provider.deleteResources(owner, ids, signal));
+      emptyLists = instances.length + resources.length === 0 ? emptyLists + 1 : 0;
     }
   } catch (error) {
     problem = signal.aborted ? 'they still existed when the time limit was reached' : textOf(error);
   }
   const left = problem === null ? null : await listAll(place, deploymentId);
-  const remaining = [...(left?.instances ?? []), ...(left?.belongings ?? [])].map(({ id }) => id);
+  const remaining = [...(left?.instances ?? []), ...(left?.resources ?? [])].map(({ id }) => id);
   return { ...place, terminated: [...terminated], removed: [...removed], remaining, problem };
 }
 

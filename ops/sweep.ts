@@ -80,9 +80,9 @@ const waitMs = 10 * 60_000;
 
 function printReport(report: SweepReport & { providerQueue: string }, said: Said): void {
   const { providerQueue, refusal, dryRun, verdicts, terminated, removed, unlisted, failed, graceMs } = report;
-  const belongings = verdicts.filter(({ kind }) => kind !== undefined).length;
-  const besides = belongings === 0 ? '' : `, ${plural(belongings, 'cloud resource')}`;
-  said.out(`${providerQueue}: ${plural(verdicts.length - belongings, 'instance')}${besides}`);
+  const resources = verdicts.filter(({ kind }) => kind !== undefined).length;
+  const besides = resources === 0 ? '' : `, ${plural(resources, 'cloud resource')}`;
+  said.out(`${providerQueue}: ${plural(verdicts.length - resources, 'instance')}${besides}`);
   if (refusal !== null) said.err(`  nothing was judged: ${refusal}`);
   if (unlisted !== undefined) said.err(`  cloud resources could not be listed: ${unlisted}`);
   const ended = new Set([...terminated, ...removed]);

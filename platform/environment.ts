@@ -69,7 +69,16 @@ export function readOrExit<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    process.stderr.write(`${explainStart(error)}\n`);
-    process.exit(2);
+    return exitWith(error);
   }
+}
+
+/** `readOrExit` of what takes time. */
+export async function waitOrExit<T>(reading: Promise<T>): Promise<T> {
+  return reading.catch(exitWith);
+}
+
+function exitWith(error: unknown): never {
+  process.stderr.write(`${explainStart(error)}\n`);
+  process.exit(2);
 }

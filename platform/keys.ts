@@ -12,6 +12,8 @@ export interface KeySet {
   vault: Uint8Array;
   /** HMAC key of launch and instance tokens. */
   tokens: Uint8Array;
+  /** HMAC key of the secrets of API tokens. */
+  apiTokens: Uint8Array;
   /** HMAC key of request bodies, kept with idempotency keys. */
   requestHmac: Uint8Array;
 }
@@ -104,5 +106,11 @@ function keysOf(file: KeyFile): Keys {
 function derive(kid: string, master: string): KeySet {
   const key = (label: string) =>
     new Uint8Array(hkdfSync('sha256', Buffer.from(master, 'base64'), new Uint8Array(0), label, keyBytes));
-  return { kid, vault: key('vault'), tokens: key('tokens'), requestHmac: key('request-hmac') };
+  return {
+    kid,
+    vault: key('vault'),
+    tokens: key('tokens'),
+    apiTokens: key('api-tokens'),
+    requestHmac: key('request-hmac'),
+  };
 }

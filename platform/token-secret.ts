@@ -1,35 +1,53 @@
-// The secret of an API token: made here, hashed at once, shown once. The text of a token is `rw_{workspace}_{id}-{secret}`.
-import { createHash, hkdfSync, randomBytes } from 'node:crypto';
+// The secret of an API token: made here, hashed at once, shown once. The text of a token is `rw_{workspace}_{id}-{secret}`. The
+// hash is keyed with the key file of the deployment: a row that somebody writes into the database without it is no token.
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+import type { Keys, KeySet } from './keys.ts';
 
 export interface TokenSecret {
   id: string;
   secret: string;
-  /** What the database keeps, hex. */
-  sha256: string;
+  /** What the database keeps: the id of the key, a colon, HMAC-SHA256 in hex. */
+  secretHash: string;
 }
 
-export const newTokenSecret = (): TokenSecret => tokenSecretFrom(randomBytes(32));
+export const newTokenSecret = (keys: Keys): TokenSecret => tokenSecretFrom(keys, randomBytes(32));
 
 /** The same seed gives the same token: a lost answer can be repeated without a second token. */
-export function tokenSecretFrom(seed: Uint8Array): TokenSecret {
+export function tokenSecretFrom(keys: Keys, seed: Uint8Array): TokenSecret {
   const bytes = (label: string, length: number): Buffer =>
     Buffer.from(hkdfSync('sha256', seed, '', `ropewalk ${label}`, length));
   // 36 characters do not divide 256: the bias is of no use to an attacker, since an id is no secret.
   const id = Array.from(bytes('token id', 12), (byte) => letters.charAt(byte % letters.length)).join('');
   const secret = bytes('token secret', 32).toString('base64url');
-  return { id, secret, sha256: sha256Of(secret) };
+  return { id, secret, secretHash: hashSecret(keys, secret) };
 }
 
 export const tokenText = (workspace: string, { id, secret }: Pick<TokenSecret, 'id' | 'secret'>): string =>
   `rw_${workspace}_${id}-${secret}`;
 
 /** Null for a text that no token has. */
-export function parseToken(text: string): { workspace: string; id: string; sha256: string } | null {
+export function parseToken(text: string): { workspace: string; id: string; secret: string } | null {
   const [, workspace, id, secret] = tokenSyntax.exec(text) ?? [];
-  if (workspace === undefined || id === undefined || secret === undefined) return null;
-  return { workspace, id, sha256: sha256Of(secret) };
+  return workspace === undefined || id === undefined || secret === undefined ? null : { workspace, id, secret };
 }
+
+/** With the current key. */
+export function hashSecret({ current }: Keys, secret: string): string {
+  return `${current.kid}:${mac(current, secret).toString('hex')}`;
+}
+
+/** In constant time, also for a hash of a key that the key file no longer has, and for `null`: no token has that id. */
+export function isHashOf(keys: Keys, secretHash: string | null, secret: string): boolean {
+  const [kid = '', hex = ''] = (secretHash ?? '').split(':');
+  const key = keys.byKid(kid);
+  const given = mac(key ?? keys.current, secret);
+  const known = Buffer.from(hex, 'hex');
+  const isComparable = key !== null && known.byteLength === given.byteLength;
+  return timingSafeEqual(isComparable ? known : Buffer.alloc(given.byteLength), given) && isComparable;
+}
+
+const mac = ({ apiTokens }: KeySet, secret: string): Buffer => createHmac('sha256', apiTokens).update(secret).digest();
 
 const tokenSyntax = /^rw_([a-z0-9][a-z0-9-]{0,62})_([a-z0-9]{12})-([A-Za-z0-9_-]{43})$/;
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
-const sha256Of = (secret: string): string => createHash('sha256').update(secret).digest('hex');

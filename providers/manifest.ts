@@ -53,11 +53,19 @@ export interface ConfiguredProvider {
   places: readonly [ProviderPlace, ...ProviderPlace[]];
   /** What the API reads: offers and logs. */
   reader(): Promise<ProviderReader>;
-  /** What a Temporal worker serves: the provider of each place. */
+  /**
+   * What a Temporal worker serves: the provider of each place.
+   *
+   * @throws RopewalkError VALIDATION when instances could not reach the API.
+   */
   providers(launching: LaunchingInput): Promise<PlacedProvider[]>;
   /** Providers that list and terminate, and cannot launch. */
   terminators(): Promise<PlacedProvider[]>;
-  /** Null when instances of this provider need no proof: they are processes of this machine. */
+  /**
+   * Null when instances of this provider need no proof: they are processes of this machine.
+   *
+   * @throws RopewalkError VALIDATION when the instances of a place could not be verified.
+   */
   identity(): Promise<IdentityVerifier | null>;
   /** For `ropewalk doctor`. */
   checks: readonly ProviderCheck[];

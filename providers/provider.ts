@@ -1,8 +1,8 @@
 // The contract of a provider. Every provider passes the suite test/providers/contract.ts, which checks each promise below. Ids,
 // tags and tokens come from the caller; a provider keeps no state that a crash could lose.
-import type { Doors } from '../domain/cluster/doors.ts';
+import type { IngressRules } from '../domain/cluster/ingress-rules.ts';
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
-import type { Belonging } from '../domain/belonging.ts';
+import type { CloudResource } from '../domain/cloud-resource.ts';
 import type { Architecture, Market, Offer } from '../domain/offers/offer.ts';
 import type { Owner } from '../domain/owner.ts';
 
@@ -32,7 +32,7 @@ export interface LaunchRequest {
   /** One entry for each instance. */
   slots: { slot: number; generation: number; role: InstanceRole }[];
   /** For clouds only. With `oneZone` all instances of the launch are in the same zone. */
-  placement?: { head: Placement; worker: Placement; oneZone: boolean; doors?: Doors };
+  placement?: { head: Placement; worker: Placement; oneZone: boolean; ingress?: IngressRules };
   /** The address of the API for agents, and the credential with which they register: a secret. */
   apiUrl: string;
   launchToken: string;
@@ -101,16 +101,16 @@ export interface Provider {
    * Other cloud resources with this deployment's tags that nothing uses: a volume of an instance that is not gone is not
    * listed. Never a resource of another deployment or without tags.
    */
-  listBelongings(deploymentId: string): Promise<Belonging[]>;
+  listResources(deploymentId: string): Promise<CloudResource[]>;
   /**
    * Idempotent; unknown ids are no error, and another owner's resources are never touched. Resolves when none of `ids` exists
    * any more; rejects when one of them is still in use.
    */
-  removeBelongings(owner: Owner, ids: string[], signal: AbortSignal): Promise<void>;
+  deleteResources(owner: Owner, ids: string[], signal: AbortSignal): Promise<void>;
   /** Deletes what was created for the owner as a whole, when all its instances are gone and nothing more is launched for it. */
   release?(owner: Owner, signal: AbortSignal): Promise<void>;
   /** Lines in time order per instance. */
   logs(query: LogQuery): AsyncIterable<LogLine>;
 }
 
-export type { Belonging, FailureScope, LaunchFailure, Market, Offer, Owner };
+export type { CloudResource, FailureScope, LaunchFailure, Market, Offer, Owner };

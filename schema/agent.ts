@@ -19,7 +19,11 @@ export const errorHeader = 'ropewalk-error';
 export const registerRequest = z.strictObject({
   instance: instanceId,
   bootId: z.string().min(16).max(64),
+  /** For other instances. */
   address: z.string().min(1).max(255),
+  /** For clients outside, where the instance has them. */
+  publicAddress: z.union([z.ipv4(), z.ipv6()]).optional(),
+  hostname: z.hostname().max(253).optional(),
   version: z.string().max(64),
   pid: ordinal,
   /** How long the machine is up, where it is the instance. */
@@ -175,6 +179,8 @@ export const daskBundle = z.object({
   aliveEveryMs: count,
   /** The scheduler is asked now and then whether it answers; absent in bundles of earlier versions. */
   unresponsiveTimeoutMs: count.optional(),
+  /** 0: any free port. */
+  schedulerPort: z.number().int().min(0).max(65_535),
 });
 export type DaskBundle = z.infer<typeof daskBundle>;
 

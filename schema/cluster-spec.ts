@@ -36,6 +36,7 @@ export const clusterSpec = z.object({
       aliveEveryMs: count,
       unresponsiveTimeoutMs: count,
       privateToCreator: z.boolean(),
+      useSchedulerPublicIp: z.boolean(),
     }),
   }),
 });

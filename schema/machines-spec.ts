@@ -12,6 +12,11 @@ export const machines = z.object({
   zones: z.array(z.string()).min(1),
   allowCrossZone: z.boolean(),
   diskGib: z.number().int().min(1),
-  doors: z.object({ scheduler: z.string().nullable(), ssh: z.string().nullable() }).optional(),
+  ingress: z
+    .object({
+      scheduler: z.object({ port: z.number().int(), from: z.array(z.string()) }).nullable(),
+      ssh: z.array(z.string()).nullable(),
+    })
+    .optional(),
   waitForCapacityMs: z.number().int().min(1).optional(),
 });

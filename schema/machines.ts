@@ -1,5 +1,5 @@
 // Machines of a cloud as callers ask for them. The same shapes, less the parsing, are domain/offers/wish.ts and
-// domain/cluster/doors.ts.
+// domain/cluster/ingress-rules.ts.
 import { z } from 'zod';
 
 import { durationInput } from './common.ts';
@@ -17,8 +17,8 @@ export const regionInput = z
   .string()
   .regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'is not the name of a region, e.g. us-west-2');
 
-/** Read by domain/cluster/doors.ts. */
-const source = z.string().min(1).max(50);
+/** Addresses and ranges, separated by commas; parsed by domain/cluster/ingress-rules.ts. */
+const source = z.string().min(1).max(1_000);
 
 /** Where and on what it runs; where the provider is one machine, all but `provider` is without effect. */
 const placeInput = {
@@ -38,9 +38,9 @@ const placeInput = {
   waitForCapacity: durationInput.optional(),
   /** Opens port 22 of the head instance, to everyone unless `allowSshFrom` says otherwise. */
   allowSsh: z.boolean().optional(),
-  /** An address, a range such as `203.0.113.0/24`, or `everyone`: who may reach port 22 of the head instance. */
+  /** Addresses, ranges such as `203.0.113.0/24`, or `everyone`, separated by commas: who may reach port 22 of the head instance. */
   allowSshFrom: source.optional(),
-  /** The same for port 8786, where clients of Dask come in; as the configuration's security groups say unless given. */
+  /** The same for the port of the Dask scheduler; as the configuration's security groups say unless given. */
   allowIngressFrom: source.optional(),
 };
 
@@ -55,6 +55,10 @@ export const clusterMachinesInput = {
   schedulerVmTypes: types.optional(),
   schedulerCpu: cpu.optional(),
   schedulerMemory: memory.optional(),
+  /** Port of the Dask scheduler: 8786 on a cloud unless given, any free port where instances share a machine. */
+  schedulerPort: z.number().int().min(1_024).max(65_535).optional(),
+  /** Clients connect to the scheduler's public address, when its instance has one, rather than its private one. */
+  useSchedulerPublicIp: z.boolean().default(true),
 };
 
 export const jobMachinesInput = {

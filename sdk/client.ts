@@ -9,8 +9,11 @@ import type { InstanceTypesApi } from './instance-types.ts';
 import { createInstanceTypesApi } from './instance-types.ts';
 import type { PeopleApi } from './people.ts';
 import { createPeopleApi } from './people.ts';
+import type { PackageFilesApi } from './package-files.ts';
+import { createPackageFilesApi } from './package-files.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { resolveConnection } from './connection.ts';
+import { createResolveSources } from './own-address.ts';
 import { createRequest } from './request.ts';
 
 export type {
@@ -74,6 +77,7 @@ export type { InstanceTypesApi } from './instance-types.ts';
 export { login } from './login.ts';
 export type { LoginCode, LoginOptions } from './login.ts';
 export type { ClusterLogOptions } from './logs.ts';
+export type { PackageFilesApi } from './package-files.ts';
 export type { Page, Paged } from './pages.ts';
 export type { PeopleApi, TokensApi, UsersApi, WorkspacesApi } from './people.ts';
 export type { ConnectionOptions } from './connection.ts';
@@ -82,6 +86,7 @@ export interface Client extends PeopleApi {
   readonly jobs: JobsApi;
   readonly clusters: ClustersApi;
   readonly instanceTypes: InstanceTypesApi;
+  readonly packageFiles: PackageFilesApi;
 }
 
 /**
@@ -98,11 +103,14 @@ export interface Client extends PeopleApi {
  * All calls except those that create a token are safe to repeat; they are tried up to five times.
  */
 export function createClient(options: ConnectionOptions = {}): Client {
-  const request = createRequest(resolveConnection(options));
+  const connection = resolveConnection(options);
+  const request = createRequest(connection);
+  const resolveSources = createResolveSources(connection);
   return {
-    jobs: createJobsApi(request),
-    clusters: createClustersApi(request),
+    jobs: createJobsApi(request, resolveSources),
+    clusters: createClustersApi(request, resolveSources),
     instanceTypes: createInstanceTypesApi(request),
+    packageFiles: createPackageFilesApi(request),
     ...createPeopleApi(request),
   };
 }
@@ -122,8 +130,8 @@ export type JobOutcome = Job & { warnings: string[] };
  * `cancelled`) and the counts in `tasks`. Aborting `signal` stops the waiting, not the job.
  */
 export async function runJob(options: RunJobOptions): Promise<JobOutcome> {
-  const { apiUrl, token, fetch, signal, pollMs, onProgress, onUnreachable, onCreated, ...input } = options;
-  const client = createClient({ apiUrl, token, fetch });
+  const { apiUrl, token, addressUrl, fetch, signal, pollMs, onProgress, onUnreachable, onCreated, ...input } = options;
+  const client = createClient({ apiUrl, token, addressUrl, fetch });
   const created = await client.jobs.create(input, { ...(signal && { signal }) });
   onCreated?.({ number: created.number, warnings: created.warnings });
   const job = await client.jobs.wait(created.number, {

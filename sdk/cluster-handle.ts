@@ -10,6 +10,7 @@ import type { ConnectionOptions } from './connection.ts';
 import { resolveConnection } from './connection.ts';
 import type { CallOptions } from './jobs.ts';
 import type { ClusterLogOptions } from './logs.ts';
+import { createResolveSources } from './own-address.ts';
 import { createRequest } from './request.ts';
 
 export type StartClusterOptions = CreateCluster &
@@ -62,9 +63,10 @@ export interface ClusterHandle extends AsyncDisposable {
  * ```
  */
 export async function startCluster(options: StartClusterOptions): Promise<ClusterHandle> {
-  const { apiUrl, token, fetch, signal, timeoutMs, pollMs, onProgress, onUnreachable, ...rest } = options;
+  const { apiUrl, token, addressUrl, fetch, signal, timeoutMs, pollMs, onProgress, onUnreachable, ...rest } = options;
   const { waitForWorkers: amount, shutdownOnClose, onCreated, ...input } = rest;
-  const clusters = createClustersApi(createRequest(resolveConnection({ apiUrl, token, fetch })));
+  const connection = resolveConnection({ apiUrl, token, addressUrl, fetch });
+  const clusters = createClustersApi(createRequest(connection), createResolveSources(connection));
   const created = await clusters.create(input, { ...(signal && { signal }) });
   const handle = createHandle(clusters, created, shutdownOnClose ?? !created.existing);
   try {

@@ -11,6 +11,7 @@ import type { CallOptions, CreateOptions, Filter, ListOptions } from './jobs.ts'
 import { findIn, listOf } from './jobs.ts';
 import type { ClusterLogOptions } from './logs.ts';
 import { readLogs } from './logs.ts';
+import type { ResolveSources } from './own-address.ts';
 import type { Paged } from './pages.ts';
 import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
@@ -72,7 +73,7 @@ export interface ClustersApi {
   waitForEnd(number: number, options?: ClusterWaitOptions): Promise<Cluster>;
 }
 
-export function createClustersApi(request: SendRequest): ClustersApi {
+export function createClustersApi(request: SendRequest, resolveSources: ResolveSources): ClustersApi {
   const path = (number: number, rest = ''): string => `/v1/clusters/${number}${rest}`;
   const get = (number: number, { signal }: CallOptions = {}): Promise<Cluster> =>
     requestJson<Cluster>(request, { method: 'GET', path: path(number), signal });
@@ -87,7 +88,8 @@ export function createClustersApi(request: SendRequest): ClustersApi {
   };
   return {
     get,
-    create: (input = {}, { signal, idempotencyKey } = {}) => {
+    create: async (given = {}, { signal, idempotencyKey } = {}) => {
+      const input = await resolveSources(given, signal);
       const post = (body: CreateCluster, key: string) =>
         requestJson<CreatedCluster>(request, {
           method: 'POST',
@@ -100,8 +102,10 @@ export function createClustersApi(request: SendRequest): ClustersApi {
       const mayExist = input.name !== undefined && input.getOrCreate !== false;
       return createOwn((how, key) => post({ ...input, ...how }, key), mayExist);
     },
-    plan: (input = {}, { signal } = {}) =>
-      requestJson<Plan>(request, { method: 'POST', path: '/v1/plans/clusters', body: input, signal }),
+    plan: async (input = {}, { signal } = {}) => {
+      const body = await resolveSources(input, signal);
+      return requestJson<Plan>(request, { method: 'POST', path: '/v1/plans/clusters', body, signal });
+    },
     find: (name, options) => findIn<Cluster>(request, '/v1/clusters', name, options),
     list: (options) => listOf<Cluster>(request, '/v1/clusters', options),
     scale: (number, workers, options) => send(number, 'scale', { workers }, options),

@@ -3,6 +3,7 @@
 import { readDefaults } from '#defaults';
 
 import { ConfigurationError } from './errors.ts';
+import { defaultAddressUrl } from './own-address.ts';
 
 export interface ConnectionOptions {
   /**
@@ -12,6 +13,11 @@ export interface ConnectionOptions {
   apiUrl?: string | undefined;
   /** `rw_{workspace}_{id}-{secret}`. In Node, without it: `ROPEWALK_TOKEN`, then `token` of `config.yaml`. */
   token?: string | undefined;
+  /**
+   * A URL that answers with the caller's public address, for `me` in `allowIngressFrom` and `allowSshFrom`. In Node, without it:
+   * `ROPEWALK_ADDRESS_URL`; otherwise https://checkip.amazonaws.com.
+   */
+  addressUrl?: string | undefined;
   /** Replaces the global `fetch`: for tests, proxies, other runtimes. */
   fetch?: typeof globalThis.fetch | undefined;
 }
@@ -22,6 +28,7 @@ export interface Connection {
   apiUrl: string;
   /** Null for the requests that obtain a token. */
   token: string | null;
+  addressUrl: string;
   fetch: typeof globalThis.fetch;
 }
 
@@ -36,7 +43,7 @@ export function resolveConnection(options: ConnectionOptions): Connection {
 
 /** For the requests that obtain a token. Throws ConfigurationError. */
 export function resolveAnonymousConnection(
-  { apiUrl: given, fetch = globalThis.fetch }: Omit<ConnectionOptions, 'token'>,
+  { apiUrl: given, addressUrl, fetch = globalThis.fetch }: Omit<ConnectionOptions, 'token'>,
   defaults = readDefaults(),
 ): Connection {
   const apiUrl = given || defaults.apiUrl();
@@ -45,5 +52,10 @@ export function resolveAnonymousConnection(
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new ConfigurationError(`The API address must be an http or https URL, not ${JSON.stringify(apiUrl)}.`);
   }
-  return { apiUrl: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token: null, fetch };
+  return {
+    apiUrl: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
+    token: null,
+    addressUrl: addressUrl || defaults.addressUrl() || defaultAddressUrl,
+    fetch,
+  };
 }

@@ -17,6 +17,7 @@ export function readDefaults({ env, home }: { env: NodeJS.ProcessEnv; home: stri
   return {
     apiUrl: () => read('apiUrl'),
     token: () => read('token'),
+    addressUrl: () => env['ROPEWALK_ADDRESS_URL'],
     alternatives: (name) =>
       `, set ${variables[name]}, or sign in with \`ropewalk login\` (\`ropewalk dev\` on one machine), which writes ${path}`,
   };

@@ -2,5 +2,5 @@
 import type { Defaults } from './defaults.ts';
 
 export function readDefaults(): Defaults {
-  return { apiUrl: () => undefined, token: () => undefined, alternatives: () => '' };
+  return { apiUrl: () => undefined, token: () => undefined, addressUrl: () => undefined, alternatives: () => '' };
 }

@@ -4,6 +4,7 @@
 export interface Defaults {
   apiUrl(): string | undefined;
   token(): string | undefined;
+  addressUrl(): string | undefined;
   /** Ends the sentence "No API address: pass `apiUrl`, ...". */
   alternatives(name: 'apiUrl' | 'token'): string;
 }

@@ -6,6 +6,7 @@ import type { EventOptions } from './events.ts';
 import { readEvents } from './events.ts';
 import type { LogOptions } from './logs.ts';
 import { readLogs } from './logs.ts';
+import type { ResolveSources } from './own-address.ts';
 import type { Page, Paged } from './pages.ts';
 import { createPaged } from './pages.ts';
 import type { SendRequest } from './request.ts';
@@ -78,20 +79,23 @@ export interface JobsApi {
   wait(number: number, options?: WaitOptions): Promise<Job>;
 }
 
-export function createJobsApi(request: SendRequest): JobsApi {
+export function createJobsApi(request: SendRequest, resolveSources: ResolveSources): JobsApi {
   const path = (number: number, rest = ''): string => `/v1/jobs/${number}${rest}`;
   const get = (number: number, { signal }: CallOptions = {}): Promise<Job> =>
     requestJson<Job>(request, { method: 'GET', path: path(number), signal });
   return {
     get,
-    create: (input, { signal, idempotencyKey } = {}) => {
+    create: async (given, { signal, idempotencyKey } = {}) => {
+      const input = await resolveSources(given, signal);
       const send = (body: CreateJob, key: string) =>
         requestJson<CreatedJob>(request, { method: 'POST', path: '/v1/jobs', body, idempotencyKey: key, signal });
       if (idempotencyKey !== undefined) return send(input, idempotencyKey);
       return createOwn((how, key) => send({ ...input, ...how }, key), input.getOrCreate === true);
     },
-    plan: (input, { signal } = {}) =>
-      requestJson<Plan>(request, { method: 'POST', path: '/v1/plans/jobs', body: input, signal }),
+    plan: async (input, { signal } = {}) => {
+      const body = await resolveSources(input, signal);
+      return requestJson<Plan>(request, { method: 'POST', path: '/v1/plans/jobs', body, signal });
+    },
     find: (name, options) => findIn<Job>(request, '/v1/jobs', name, options),
     list: (options) => listOf<Job>(request, '/v1/jobs', options),
     tasks: (number, options) => listOf<Task>(request, path(number, '/tasks'), options),

@@ -1,7 +1,7 @@
 // From what a caller asks of machines to what a specification carries. What a cloud does not have is told here, before
 // anything is admitted: a cluster that could never start is an error of the request, with what comes near in its hint.
-import { readDoors } from '../domain/cluster/doors.ts';
-import type { DoorsInput } from '../domain/cluster/doors.ts';
+import { parseIngressRules } from '../domain/cluster/ingress-rules.ts';
+import type { IngressInput } from '../domain/cluster/ingress-rules.ts';
 import type { MachineSettings, SpotPolicy } from '../domain/cluster/machines.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import { maxCapacityWaitMs } from '../domain/limits.ts';
@@ -15,7 +15,7 @@ import type { PlaceReader } from '../providers/manifest.ts';
 import { positiveMs } from './clusters/durations.ts';
 import { providerOf, type Providers } from './providers.ts';
 
-export interface MachinesInput extends DoorsInput {
+export interface MachinesInput extends IngressInput {
   provider?: string | undefined;
   worker: WishInput;
   /** How the fields of `worker` are called in the request, e.g. `worker` for `workerCpu`; empty when they have no prefix. */
@@ -56,7 +56,7 @@ export async function resolveMachines(
   input: MachinesInput,
 ): Promise<ResolvedMachines> {
   const { manifest, reader } = providerOf(providers, input.provider);
-  const ingress = readDoors(input);
+  const ingress = parseIngressRules(input);
   // This machine has no regions: one that is named has no effect, as a zone has none.
   const place = reader.placeOf(manifest.kind === 'host' ? undefined : input.region);
   const { region } = place;
@@ -91,7 +91,7 @@ export async function resolveMachines(
       zones,
       allowCrossZone: input.allowCrossZone ?? false,
       diskGib: diskOf(input.diskSize),
-      ...(ingress === null ? {} : { doors: ingress }),
+      ...(ingress === null ? {} : { ingress: ingress }),
       ...waitOf(input.waitForCapacity),
     },
     instanceVcpus: largest(workers),
@@ -141,7 +141,8 @@ const otherArchitecture = (field: string, architecture: string, but: string): Ro
   });
 
 function hostWarnings(input: MachinesInput): string[] {
-  const { worker, workerPrefix, head, provider: _, ...place } = input;
+  // A port is free on one machine too.
+  const { worker, workerPrefix, head, provider: _, schedulerPort: _port, ...place } = input;
   const wish = ({ types, ...rest }: WishInput): object => ({ vmTypes: types, ...rest });
   const given = [
     ...namesIn(wish(worker)).map((name) => fieldName(workerPrefix, name)),

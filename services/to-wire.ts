@@ -87,7 +87,7 @@ const wireEvent = ({ atMs, code, text, by }: ClusterView['events'][number]): Clu
 });
 
 function wireInstance(view: InstanceView): Cluster['instances'][number] {
-  const { id, role, state, slot, generation, address, process } = view;
+  const { id, role, state, slot, generation, address, publicAddress, process } = view;
   return {
     id,
     role,
@@ -95,6 +95,7 @@ function wireInstance(view: InstanceView): Cluster['instances'][number] {
     slot,
     generation,
     address,
+    publicAddress,
     launchedAt: time(view.launchedAtMs),
     registeredAt: timeOrNull(view.registeredAtMs),
     reason: wireReason(view.reason),

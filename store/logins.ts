@@ -14,7 +14,7 @@ export function createLoginStore(database: Database): LoginStore {
           .values({
             key,
             client: storable(login.client),
-            secret_sha256: login.secretSha256,
+            secret_hash: login.secretHash,
             expires_at_ms: login.expiresAtMs,
             ...columnsOf(login.decision),
           })
@@ -67,8 +67,8 @@ function columnsOf(
 }
 
 function loginOf(row: DeviceLoginTable): DeviceLogin {
-  const { client, secret_sha256: secretSha256, expires_at_ms: expiresAtMs } = row;
-  return { client, secretSha256, expiresAtMs, decision: decisionOf(row) };
+  const { client, secret_hash: secretHash, expires_at_ms: expiresAtMs } = row;
+  return { client, secretHash, expiresAtMs, decision: decisionOf(row) };
 }
 
 function decisionOf({

@@ -38,7 +38,7 @@ export const userOf = (row: UserTable): User => ({
 
 export const tokenOf = (row: TokenTable): Token => ({
   id: row.id,
-  sha256: row.sha256,
+  secretHash: row.secret_hash,
   user: row.user_name,
   userId: row.user_id,
   scopes: JSON.parse(row.scopes) as Scope[],
@@ -102,7 +102,7 @@ export async function insertToken(db: Db, slug: string, token: Token): Promise<v
     .values({
       workspace: slug,
       id: token.id,
-      sha256: token.sha256,
+      secret_hash: token.secretHash,
       user_name: token.user,
       user_id: token.userId,
       scopes: JSON.stringify(token.scopes),

@@ -48,7 +48,7 @@ export interface WorkspaceStore {
    */
   create(input: {
     slug: string;
-    admin: { name: string; token: { id: string; sha256: string; expiresAtMs: number | null } };
+    admin: { name: string; token: { id: string; secretHash: string; expiresAtMs: number | null } };
     nowMs: number;
   }): Promise<Answer<IssuedToken>>;
   find(slug: string): Promise<Workspace | null>;
@@ -83,7 +83,7 @@ export interface PeopleStore {
 /** A sign-in that waits for a person (OAuth device flow). Only hashes of codes are stored. */
 export interface DeviceLogin {
   client: string;
-  secretSha256: string;
+  secretHash: string;
   expiresAtMs: number;
   decision: { approved: true; workspace: string; user: string; tokenId: string } | { approved: false } | null;
 }

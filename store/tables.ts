@@ -49,7 +49,7 @@ export interface UserTable {
 export interface TokenTable {
   workspace: string;
   id: string;
-  sha256: string;
+  secret_hash: string;
   user_name: string;
   user_id: string;
   scopes: string;
@@ -72,7 +72,7 @@ interface PeopleEventTable {
 export interface DeviceLoginTable {
   key: string;
   client: string;
-  secret_sha256: string;
+  secret_hash: string;
   expires_at_ms: number;
   /** Null: not decided. */
   approved: number | null;

@@ -13,7 +13,7 @@ export const control = proxyActivities<RecordActivities & SpecActivities & TaskP
 });
 
 /** For writes that a workflow repeats by itself: continuing as new waits for them. */
-export const bounded = proxyActivities<RecordActivities>({
+export const bounded = proxyActivities<RecordActivities & TaskPageActivities>({
   startToCloseTimeout: '5s',
   scheduleToCloseTimeout: '20s',
   cancellationType,

@@ -32,17 +32,21 @@ const bootLine = z.object({
 
 export async function readEc2Instance(input: Ec2InstanceInput): Promise<Ec2Instance> {
   const { metadata, directory, cacheDir, isEmulated } = input;
-  const [userData, id, address, region, document, signature] = await Promise.all([
+  const [userData, id, address, region, document, signature, publicAddress, hostname] = await Promise.all([
     needed(metadata, 'latest/user-data'),
     needed(metadata, 'latest/meta-data/instance-id'),
     needed(metadata, 'latest/meta-data/local-ipv4'),
     needed(metadata, 'latest/meta-data/placement/region'),
     needed(metadata, 'latest/dynamic/instance-identity/document'),
     needed(metadata, 'latest/dynamic/instance-identity/signature'),
+    optional(metadata, 'latest/meta-data/public-ipv4'),
+    optional(metadata, 'latest/meta-data/public-hostname'),
   ]);
   const boot: Boot = {
     ...readBootLine(userData),
     address: address.trim(),
+    publicAddress,
+    hostname,
     cacheDir: cacheDir ?? join(directory, 'cache'),
     powerOff: isEmulated ? null : ['systemctl', 'poweroff'],
     // The document as it is, to the byte: that is what is signed.
@@ -57,6 +61,12 @@ export function readBootLine(userData: string): z.infer<typeof bootLine> {
   const line = userData.split('\n').find((each) => each.startsWith(bootMarker));
   if (line === undefined) throw new Error(`The instance's user data has no line that begins with "${bootMarker}".`);
   return bootLine.parse(JSON.parse(Buffer.from(line.slice(bootMarker.length).trim(), 'base64').toString('utf8')));
+}
+
+/** An instance without a public address has neither; a network without DNS host names has no name. */
+async function optional(metadata: Metadata, path: string): Promise<string | null> {
+  const value = (await metadata.read(path))?.trim() ?? '';
+  return value === '' ? null : value;
 }
 
 async function needed(metadata: Metadata, path: string): Promise<string> {

@@ -17,6 +17,10 @@ const bootFile = z.object({
 export type Boot = z.infer<typeof bootFile> & {
   /** What the cloud says of this instance, signed; absent where no cloud does. */
   identity?: { document: string; signature: string };
+  /** How clients outside reach this machine; null where they cannot. */
+  publicAddress?: string | null;
+  /** Its public name in DNS; null where it has none. */
+  hostname?: string | null;
   /** How long this machine is up; absent where it is not the instance's own. */
   upForMs?: () => number;
 };

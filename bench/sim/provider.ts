@@ -85,7 +85,7 @@ function createSimulatedProvider(
   },
 ): Pick<
   Provider,
-  'name' | 'offers' | 'launch' | 'describe' | 'terminate' | 'logs' | 'list' | 'listBelongings' | 'removeBelongings'
+  'name' | 'offers' | 'launch' | 'describe' | 'terminate' | 'logs' | 'list' | 'listResources' | 'deleteResources'
 > {
   const all = (): ObservedInstance[] => [...living.values()];
   return {
@@ -101,8 +101,8 @@ function createSimulatedProvider(
     },
     describe: (owner) => Promise.resolve(all().filter((instance) => instance.owner.cluster === owner.cluster)),
     list: () => Promise.resolve([]),
-    listBelongings: () => Promise.resolve([]),
-    removeBelongings: () => Promise.resolve(),
+    listResources: () => Promise.resolve([]),
+    deleteResources: () => Promise.resolve(),
     terminate: (_owner, ids) => {
       onTerminate(ids);
       for (const id of ids) living.delete(id);

@@ -41,7 +41,7 @@ async function measure(
   { name, store, database }: Subject,
   { rounds, admissions, rows }: { rounds: number; admissions: number; rows: number },
 ): Promise<void> {
-  const token = { id: 'bench', sha256: 'a'.repeat(64), expiresAtMs: null };
+  const token = { id: 'bench', secretHash: 'a'.repeat(64), expiresAtMs: null };
   await store.workspaces.create({ slug: 'bench', admin: { name: 'ada', token }, nowMs: Date.now() });
   const ample = { running: 1_000_000, instances: 1_000_000, vcpus: 1_000_000 };
   await store.workspaces.configure('bench', { limits: ample, by: null }, Date.now());

@@ -17,6 +17,7 @@ import { answerInspected, type InspectionNews, noteHeard } from './inspections.t
 import { endRow, failSlot, lose, tellLost } from './lose.ts';
 import { noteUnavailable } from './machines.ts';
 import { notWanted, takenBack } from './plan.ts';
+import { applyRefusal, registrationRefused } from './refused-registration.ts';
 import { answerRegistrationCheck } from './registration.ts';
 import { slotHistory } from './slots.ts';
 import { noteRunning } from './stages.ts';
@@ -98,10 +99,13 @@ function backOff(state: ClusterState, nowMs: number): void {
 export interface Report extends DaskNews {
   instance: string;
   bootId: string;
-  kind: 'register' | 'alive' | 'leaving';
+  kind: 'register' | 'alive' | 'leaving' | 'refused';
   address: string;
-  /** Why it leaves. */
+  /** Why it leaves, or why the API refused its registration. */
   text?: string | undefined;
+  /** For clients outside; said when it registers, where it has them. */
+  publicAddress?: string | undefined;
+  hostname?: string | undefined;
   /** How long its machine is up; said when it registers, where the machine is the instance. */
   upForMs?: number | undefined;
   /** What the cloud announced: `terminate` takes the instance back then, `rebalance` says that it may soon. */
@@ -115,6 +119,10 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   const instance = state.instances.find((known) => known.id === report.instance);
   if (instance === undefined) return state.launches.length > 0 ? 'not yet known' : 'refused';
   if (instance.state === 'stopping') return 'refused';
+  if (report.kind === 'refused') {
+    applyRefusal(state, instance, report.text ?? '', nowMs);
+    return 'refused';
+  }
   if (instance.bootId !== null && instance.bootId !== report.bootId) return 'refused';
   if (instance.bootId === null && report.kind !== 'register') return 'refused';
   instance.suspicion = null;
@@ -130,6 +138,8 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   if (instance.state === 'starting') {
     instance.bootId = report.bootId;
     instance.address = report.address;
+    if (report.publicAddress !== undefined) instance.publicAddress = report.publicAddress;
+    if (report.hostname !== undefined) instance.hostname = report.hostname;
     instance.registeredAtMs = nowMs;
     delete instance.lateness;
     noteRegistered(state);
@@ -251,11 +261,10 @@ export function applyTerminated(state: ClusterState, ids: string[], nowMs: numbe
   const isSilent = (instance: ClusterInstance): boolean =>
     instance.registeredAtMs === null && instance.reason?.code !== notWanted && instance.slot < state.target;
   const failed = state.stopRequested === null ? gone.filter(isSilent) : [];
-  const reasonOf = (instance: ClusterInstance): Reason => ({
-    code: 'NEVER_REGISTERED',
-    text: neverRegistered(state, instance),
-    atMs: nowMs,
-  });
+  const reasonOf = (instance: ClusterInstance): Reason =>
+    instance.reason?.code === registrationRefused
+      ? { ...instance.reason, atMs: nowMs }
+      : { code: 'NEVER_REGISTERED', text: neverRegistered(state, instance), atMs: nowMs };
   for (const instance of gone.filter(leftInOrder)) endRow(state, instance, nowMs);
   for (const instance of failed) failSlot(state, instance, reasonOf(instance));
   for (const instance of gone) tellEnded(state, instance);

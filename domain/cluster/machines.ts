@@ -2,7 +2,7 @@
 // for and from what the cloud lately could not give: a launch that is repeated asks for the very same.
 import { unavailableOfferMs } from '../limits.ts';
 import type { Architecture, Market } from '../offers/offer.ts';
-import type { Doors } from './doors.ts';
+import type { IngressRules } from './ingress-rules.ts';
 import type { ClusterState, LaunchFailure } from './state.ts';
 
 export type SpotPolicy = 'on-demand' | 'spot' | 'spot_with_fallback';
@@ -22,7 +22,7 @@ export interface MachineSettings {
   allowCrossZone: boolean;
   diskGib: number;
   /** Who may reach the head instance; absent when it is as the account has it. */
-  doors?: Doors | undefined;
+  ingress?: IngressRules | undefined;
   /** Set by whoever wants to wait for what cannot be had: so long, then without. */
   waitForCapacityMs?: number | undefined;
 }
@@ -40,7 +40,7 @@ export interface LaunchPlacement {
   head: RolePlacement;
   worker: RolePlacement;
   oneZone: boolean;
-  doors?: Doors;
+  ingress?: IngressRules;
 }
 
 /** Something a cloud could not give: not asked for again before `untilMs`. `*` stands for all. */
@@ -70,8 +70,8 @@ export function placeLaunch(
   const worker = placeRole(state, machines, machines.workerTypes, marketsOf(machines.spotPolicy), zones, nowMs);
   if ((roles.has('head') && head === null) || (roles.has('worker') && worker === null)) return null;
   const nothing: RolePlacement = { ...shapeOf(machines), types: [], market: 'on-demand', zones: [] };
-  const doors = machines.doors === undefined ? {} : { doors: machines.doors };
-  return { head: head ?? nothing, worker: worker ?? nothing, oneZone, ...doors };
+  const ingress = machines.ingress === undefined ? {} : { ingress: machines.ingress };
+  return { head: head ?? nothing, worker: worker ?? nothing, oneZone, ...ingress };
 }
 
 /** When the first of what is not to be had may be asked for again; null when nothing is remembered. */

@@ -60,6 +60,9 @@ export interface ClusterInstance {
   /** First use wins: another process with the same launch token is refused. */
   bootId: string | null;
   address: string | null;
+  /** For clients outside; absent where it has none. */
+  publicAddress?: string;
+  hostname?: string;
   offer: string;
   zone: string;
   reason: Reason | null;

@@ -1,10 +1,20 @@
 // One agent's exchange: results for leases. The only way work enters or leaves a job. It is synchronous, never throws on
 // what an agent says, and may be repeated, delayed or reordered by the network without harm:
 // a lease number only grows, a result counts only under its own live lease, and a repeated claim gets the same grant.
-import { maxIdleClaimMs, minIdleClaimMs } from '../limits.ts';
+import { maxIdleClaimMs, maxUnwrittenRecords, minIdleClaimMs } from '../limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
 import { handBack, mayHold, runsAlone } from './ahead.ts';
-import { endLease, isOver, loseLease, recordTask, requeue, settle, startOf, stopOrder } from './rules.ts';
+import {
+  endLease,
+  isOver,
+  leasePeriodMs,
+  loseLease,
+  recordTask,
+  requeue,
+  settle,
+  startOf,
+  stopOrder,
+} from './rules.ts';
 import { noteQueue } from './shrink.ts';
 import type { JobInstance, JobState, Lease } from './state.ts';
 
@@ -35,7 +45,7 @@ export function exchange(
     drop,
     stop: stopOrder(state, instance),
     retryAfterMs: Math.min(maxIdleClaimMs, Math.max(minIdleClaimMs, Math.floor(state.settings.leaseMs / 9))),
-    renewWithinMs: Math.floor(state.settings.leaseMs / 3),
+    renewWithinMs: renewWithinMs(state, item.instance),
     mayHold: mayHold(state),
   };
 }
@@ -99,7 +109,7 @@ function keep(state: JobState, id: string, number: number, nowMs: number): Lease
   const lease = state.leases.find((held) => held.lease === number && held.instance === id);
   if (lease === undefined) return null;
   lease.heardAtMs = nowMs;
-  lease.deadlineMs = nowMs + state.settings.leaseMs;
+  lease.deadlineMs = nowMs + leasePeriodMs(state, lease);
   lease.extensions = 0;
   return lease;
 }
@@ -121,6 +131,7 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
   instance.lastClaim = item.claim;
   instance.recorded = [];
   requeueAbandoned(state, item, nowMs);
+  if (state.page.length >= maxUnwrittenRecords) return [];
   const own = state.leases.filter((held) => held.instance === item.instance);
   if (own.some(({ task }) => runsAlone(state, task))) return [];
   const granted: Lease[] = [];
@@ -148,6 +159,13 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
     if (runsAlone(state, task)) break;
   }
   return granted;
+}
+
+/** A third of the shortest lease that the agent holds. */
+function renewWithinMs(state: JobState, id: string): number {
+  const own = state.leases.filter(({ instance }) => instance === id);
+  const periods = own.map((lease) => leasePeriodMs(state, lease));
+  return Math.floor((periods.length === 0 ? state.settings.leaseMs : Math.min(...periods)) / 3);
 }
 
 const ahead = { ahead: true } as const;

@@ -1,6 +1,6 @@
 // The small steps that every change of a job is made of. Each keeps the books: a task is either recorded, leased once,
 // waiting to be tried again, or not begun.
-import { lostAttemptsWindowMs, maxLostAttempts, maxLostAttemptsEver } from '../limits.ts';
+import { lostAttemptsWindowMs, maxGrownLeaseMs, maxLostAttempts, maxLostAttemptsEver } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { instanceLost } from './protocol.ts';
 import type { JobInstance, JobState, Lease, TaskRecord } from './state.ts';
@@ -17,6 +17,12 @@ export function isOver(state: JobState): boolean {
  */
 export function startOf({ startedAtMs, grantedAtMs, ahead }: Lease): number | null {
   return startedAtMs ?? (ahead === true ? null : grantedAtMs);
+}
+
+/** How long a lease lives after its agent was heard: the longer its task has run by then, the longer. */
+export function leasePeriodMs({ settings }: JobState, { startedAtMs, grantedAtMs, heardAtMs }: Lease): number {
+  const ranMs = heardAtMs - (startedAtMs ?? grantedAtMs);
+  return Math.max(settings.leaseMs, Math.min(maxGrownLeaseMs, Math.floor(ranMs / 4)));
 }
 
 /** Removes a lease; what becomes of its task is the caller's next line. */

@@ -19,8 +19,8 @@ export interface User {
 
 export interface Token {
   id: string;
-  /** SHA-256 of the secret part, hex. The secret itself is shown once and never stored. */
-  sha256: string;
+  /** Keyed hash of the secret part. The secret itself is shown once and never stored. */
+  secretHash: string;
   /** Name and id of its user. */
   user: string;
   userId: string;
@@ -36,7 +36,7 @@ export interface Token {
 
 export interface IssueToken {
   id: string;
-  sha256: string;
+  secretHash: string;
   user: string;
   expiresAtMs: number | null;
   /** Null: all that its maker has and its user's role allows. */

@@ -32,7 +32,7 @@ export function issueToken(
   item: IssueToken,
   nowMs: number,
 ): { ok: NewToken } | { error: Problem } {
-  if (known !== null) return repeated(known, item.sha256);
+  if (known !== null) return repeated(known, item.secretHash);
   const maker = authorityOf(caller, nowMs);
   if ('error' in maker) return maker;
   if (item.by !== null && item.user !== item.by.user && !includes(maker.scopes, 'admin')) return { error: ownOnly };
@@ -54,10 +54,10 @@ export function issueToken(
 /** The first admin of a workspace and their token: only while the workspace has no users. */
 export function issueFirstToken(
   { slug, known, users, newUserId }: { slug: string; known: Token | null; users: number; newUserId: string },
-  admin: { name: string; token: { id: string; sha256: string; expiresAtMs: number | null } },
+  admin: { name: string; token: { id: string; secretHash: string; expiresAtMs: number | null } },
   nowMs: number,
 ): { ok: NewToken } | { error: Problem } {
-  if (known !== null) return repeated(known, admin.token.sha256);
+  if (known !== null) return repeated(known, admin.token.secretHash);
   if (users > 0) return { error: workspaceHasUsers };
   const item = { ...admin.token, user: admin.name, scopes: null, by: null };
   const caller: Caller = { slug, by: null, token: null, user: null };
@@ -85,18 +85,18 @@ export const newUser = ({ id, name, role }: Pick<User, 'id' | 'name' | 'role'>, 
   createdAtMs: nowMs,
 });
 
-function repeated(known: Token, sha256: string): { ok: NewToken } | { error: Problem } {
-  if (known.sha256 === sha256) return { ok: { issued: issuedOf(known), token: null, user: null, event: null } };
+function repeated(known: Token, secretHash: string): { ok: NewToken } | { error: Problem } {
+  if (known.secretHash === secretHash) return { ok: { issued: issuedOf(known), token: null, user: null, event: null } };
   return { error: { code: 'CONFLICT', field: 'id', message: 'A token with this id exists.' } };
 }
 
 function tokenOf(
-  { id, sha256, user, name = '' }: IssueToken,
+  { id, secretHash, user, name = '' }: IssueToken,
   made: { owner: User; scopes: Scope[]; expiresAtMs: number | null; createdBy: string | null },
   nowMs: number,
 ): Token {
   const { owner, ...rest } = made;
-  return { id, sha256, user, userId: owner.id, name, ...rest, createdAtMs: nowMs, revokedAtMs: null };
+  return { id, secretHash, user, userId: owner.id, name, ...rest, createdAtMs: nowMs, revokedAtMs: null };
 }
 
 const issuedOf = ({ id, user, scopes, expiresAtMs }: Token): IssuedToken => ({ id, user, scopes, expiresAtMs });

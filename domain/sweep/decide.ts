@@ -1,7 +1,7 @@
-// Which instances and belongings are orphans: tagged as ours, but claimed by no open workflow. Ending the instance of somebody
+// Which instances and resources are orphans: tagged as ours, but claimed by no open workflow. Ending the instance of somebody
 // who is alive is far worse than paying for an orphan a little longer, so every doubt keeps: an orphan is only what was seen
 // unowned twice, a grace period apart, by a namespace that is certainly this deployment's.
-import type { BelongingKind } from '../belonging.ts';
+import type { CloudResourceKind } from '../cloud-resource.ts';
 import { type Owner, ownerKey } from '../owner.ts';
 import type { WorkflowPresence } from '../presence.ts';
 import type { Sighting, SweepDecision, SweepObservation, SweepSettings, Verdict } from './state.ts';
@@ -25,7 +25,7 @@ export function decideSweep(
   const states = new Map(observation.clusters.map(({ number, state }) => [number, state]));
   const verdicts = [
     ...instances.map(({ id, owner, launchedAtMs }) => ({ id, owner, bornAtMs: launchedAtMs, isNeeded: false })),
-    ...observation.belongings.map(({ id, kind, owner, createdAtMs }) => {
+    ...observation.resources.map(({ id, kind, owner, createdAtMs }) => {
       return { id, owner, kind, bornAtMs: createdAtMs, isNeeded: needy.has(ownerKey(owner)) };
     }),
   ].map((thing) => {
@@ -47,7 +47,7 @@ export function decideSweep(
 interface Thing {
   id: string;
   owner: Owner;
-  kind?: BelongingKind;
+  kind?: CloudResourceKind;
   /** Null when the cloud does not say. */
   bornAtMs: number | null;
   /** An instance of the same cluster is still listed. */

@@ -1,12 +1,12 @@
 // What the sweep looks at, remembers and decides. Plain data: it crosses workflows, activities and the object store.
-import type { Belonging, BelongingKind } from '../belonging.ts';
+import type { CloudResource, CloudResourceKind } from '../cloud-resource.ts';
 import type { Owner } from '../owner.ts';
 import type { WorkflowPresence } from '../presence.ts';
 
 export interface SweepSettings {
   deploymentId: string;
   graceMs: number;
-  /** So long after it was made a belonging may still be wanted by the launch that made it. */
+  /** So long after it was made a cloud resource may still be wanted by the launch that made it. */
   launchMs: number;
 }
 
@@ -15,12 +15,12 @@ export interface SweepObservation {
   deploymentInTemporal: string | null;
   instances: { id: string; owner: Owner; launchedAtMs: number }[];
   /** Volumes only when they are attached to nothing. */
-  belongings: Belonging[];
+  resources: CloudResource[];
   /** Looked at after all the others were listed: what is listed was made for a workflow that exists. */
   clusters: { number: number; state: WorkflowPresence }[];
 }
 
-/** An instance or belonging that was seen unowned, and when first. Seen owned, or not at all, it is forgotten. */
+/** An instance or cloud resource that was seen unowned, and when first. Seen owned, or not at all, it is forgotten. */
 export interface Sighting {
   id: string;
   firstSeenMs: number;
@@ -29,8 +29,8 @@ export interface Sighting {
 export interface Verdict {
   id: string;
   owner: Owner;
-  /** Of a belonging; instances have none. */
-  kind?: BelongingKind;
+  /** Of a cloud resource; instances have none. */
+  kind?: CloudResourceKind;
   verdict: 'owned' | 'foreign' | 'needed' | 'young' | 'unknown' | 'suspected' | 'orphan';
   /** Why, for people. */
   text: string;
@@ -44,7 +44,7 @@ export interface SweepDecision {
   verdicts: Verdict[];
   /** Instances. */
   orphans: { id: string; owner: Owner }[];
-  /** Belongings, the same. */
+  /** Resources, the same. */
   leftovers: { id: string; owner: Owner }[];
   /** For the next run, replacing those of this one. */
   sightings: Sighting[];

@@ -1,5 +1,6 @@
 // The first user of a workspace. An admin adds the others, through the API.
 import { RopewalkError } from '../../domain/errors.ts';
+import type { Keys } from '../../platform/keys.ts';
 import { newTokenSecret, tokenText } from '../../platform/token-secret.ts';
 import { userName } from '../../schema/people.ts';
 import type { Store } from '../../store/store.ts';
@@ -21,6 +22,7 @@ export interface FirstAdmin {
  */
 export async function createFirstAdmin(
   store: Store,
+  keys: Keys,
   { workspace, admin }: { workspace: string; admin: string },
 ): Promise<FirstAdmin> {
   const name = userName.safeParse(admin);
@@ -28,8 +30,8 @@ export async function createFirstAdmin(
     const message = `"${admin}" cannot be the name of a user: ${name.error.issues[0]?.message ?? 'it is not valid'}`;
     throw new RopewalkError({ code: 'VALIDATION', message, hint: 'Choose another one with --admin.' });
   }
-  const secret = newTokenSecret();
-  const token = { id: secret.id, sha256: secret.sha256, expiresAtMs: null };
+  const secret = newTokenSecret(keys);
+  const token = { id: secret.id, secretHash: secret.secretHash, expiresAtMs: null };
   const answer = await store.workspaces.create({
     slug: workspace,
     admin: { name: name.data, token },

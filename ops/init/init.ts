@@ -1,5 +1,8 @@
 // `ropewalk init`: prepares the database and a Temporal namespace for Ropewalk, adds the first admin, and prints what it
 // changed. Safe to repeat.
+import { join } from 'node:path';
+
+import { type Keys, loadKeys } from '../../platform/keys.ts';
 import { enabledProviders } from '../../providers/manifests.ts';
 import type { Store } from '../../store/store.ts';
 import { openDatabase } from '../database.ts';
@@ -36,7 +39,8 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
       const changes = isNew ? [`created the tables in ${name}, for deployment ${host.deploymentId}`] : [];
       const { wasClaimed, ...temporal } = await prepareNamespaceOf(options, { host, providers });
       changes.push(...temporal.changes);
-      const first = admin === undefined ? null : await createFirstAdmin(store, { workspace, admin });
+      const first =
+        admin === undefined ? null : await createFirstAdmin(store, await keysOf(home), { workspace, admin });
       const result = { ...temporal, database: name, deploymentId: host.deploymentId, hostId: host.hostId, changes };
       if (options.format === 'json') said.json({ ...result, admin: first });
       else await print({ result, first, home, store }, said);
@@ -47,6 +51,9 @@ export async function runInit(options: InitOptions, said: Said): Promise<number>
     }
   });
 }
+
+/** The API must have the same file: tokens are hashed with its key. */
+const keysOf = (home: string): Promise<Keys> => loadKeys(join(home, 'keys.json'));
 
 /** Else the API gives out numbers that workflows have: such a job or cluster cannot start. */
 const reconcileFirst =

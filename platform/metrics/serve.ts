@@ -4,6 +4,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { isLoopback } from '../environment.ts';
+import { createHostCheck } from '../host-check.ts';
+
 export interface MetricsServer {
   address: string;
   port: number;
@@ -17,10 +20,13 @@ export async function serveMetrics(options: {
   sources: (() => Promise<string>)[];
   onError: (error: unknown) => void;
 }): Promise<MetricsServer> {
+  // Elsewhere scrapers may use any name of the machine.
+  const isKnownHost = isLoopback(options.host) ? createHostCheck([]) : () => true;
   const server = createServer((request, response) => {
     const answer = (status: number, type: string, text: string): void => {
       response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(text);
     };
+    if (!isKnownHost(request)) return answer(421, 'text/plain', 'use the address of this server\n');
     const path = (request.url ?? '').split('?')[0];
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, 'text/plain', 'GET only\n');
     if (path === '/healthz') return answer(200, 'application/json', '{"status":"ok"}');

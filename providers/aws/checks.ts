@@ -1,6 +1,8 @@
-// What `ropewalk doctor` asks of AWS.
+// What has to be right before EC2 launches anything: `ropewalk doctor` asks for all of it, the API and the Temporal worker refuse to
+// start without their part. Otherwise instances are launched and paid for whose agents can never register.
 import { RopewalkError } from '../../domain/errors.ts';
-import type { ProviderCheck } from '../manifest.ts';
+import type { Environment, ProviderCheck } from '../manifest.ts';
+import { type IdentityKeys, loadIdentityKeys } from './identity.ts';
 
 /** Whether AWS accepts the credentials of this process; resolves to the ARN of their owner. */
 export const credentialsCheck = (region: string): ProviderCheck => ({
@@ -16,5 +18,62 @@ export const credentialsCheck = (region: string): ProviderCheck => ({
         'Give it what the API and the Temporal workers have: AWS_PROFILE, AWS_ACCESS_KEY_ID, or an instance role.';
       throw new RopewalkError({ code: 'UNAVAILABLE', message, hint }, { cause });
     }
+  },
+});
+
+const identityKeysVariable = 'ROPEWALK_AWS_IDENTITY_KEYS';
+
+/** @throws RopewalkError VALIDATION when the file is missing, cannot be used, or has no key for one of the regions. */
+export async function readIdentityKeys(
+  regions: readonly { region: string }[],
+  env: Environment,
+): Promise<IdentityKeys> {
+  const path = env[identityKeysVariable] ?? '';
+  const hint = `Name a JSON file {region: PEM} with AWS's certificates of these regions (docs/aws.md) in ${identityKeysVariable}.`;
+  const refuse = (message: string, cause?: unknown) =>
+    new RopewalkError({ code: 'VALIDATION', message, hint }, { cause });
+  if (path === '') throw refuse(`${identityKeysVariable} is not set: no instance of EC2 could register.`);
+  const keys = await loadIdentityKeys(path).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw refuse(`The identity keys in ${path} cannot be used: ${why}`, cause);
+  });
+  const missing = regions.map(({ region }) => region).filter((region) => !keys.has(region));
+  if (missing.length === 0) return keys;
+  throw refuse(`${path} has no key for ${missing.join(', ')}: instances there could not register.`);
+}
+
+export const identityKeysCheck = (regions: readonly { region: string }[], env: Environment): ProviderCheck => ({
+  name: 'aws identity keys',
+  run: async () => `keys for ${[...(await readIdentityKeys(regions, env)).keys()].join(', ')}`,
+});
+
+/**
+ * Instances of EC2 cannot reach a loopback address; those of an emulated EC2 on this machine can.
+ *
+ * @throws RopewalkError VALIDATION
+ */
+export function requireReachable(apiUrl: string, env: Environment): void {
+  const emulated = env['AWS_ENDPOINT_URL_EC2'] ?? env['AWS_ENDPOINT_URL'] ?? '';
+  if (!isLoopback(apiUrl) || isLoopback(emulated)) return;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    message: `ROPEWALK_API_URL is ${apiUrl}, which is this machine only: no instance of EC2 could register.`,
+    hint: 'Set it to an address of the API that the subnets of docs/aws.md reach, for example https://ropewalk.example.com.',
+  });
+}
+
+function isLoopback(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  return /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost|.*\.localhost|0\.0\.0\.0)$/.test(hostname);
+}
+
+export const apiUrlCheck = (env: Environment): ProviderCheck => ({
+  name: 'aws api url',
+  run: async () => {
+    const apiUrl = env['ROPEWALK_API_URL'] ?? '';
+    if (apiUrl === '') return 'ROPEWALK_API_URL is not set here; the Temporal worker checks its own';
+    requireReachable(apiUrl, env);
+    return apiUrl;
   },
 });

@@ -86,6 +86,10 @@ const table: Record<string, KnownError> = {
   'InvalidLaunchTemplateId.NotFound': cloud('The launch template does not exist (yet).'),
   // The template of an attempt that gave nothing is deleted with its exclusions, and another process excludes other pools.
   IdempotentParameterMismatch: unclear('The answer to a previous attempt at this launch is no longer known.'),
+  // By automation in the account, or at once for a reason that describing shows. The next launch has a token of its own.
+  IdempotentInstanceTerminated: unclear(
+    'The instance of a previous attempt at this launch has been terminated already.',
+  ),
   RequestLimitExceeded: throttle(),
   Throttling: throttle(),
   ThrottlingException: throttle(),

@@ -8,20 +8,20 @@ import type { AwsSettings } from './settings.ts';
 
 export interface AwsFileSettings extends Omit<AwsSettings, 'agent'> {
   node: AwsSettings['agent']['node'];
-  pinnedPublicKey: string | null;
+  apiCa: string | null;
 }
 
 /** `apiUrl`: where instances reach the API, which serves the agent by its hash. */
 export function createAwsProviderFrom(
-  { node, pinnedPublicKey, ...settings }: AwsFileSettings,
+  { node, apiCa, ...settings }: AwsFileSettings,
   { apiUrl, agentBundle }: { apiUrl: string; agentBundle: string },
 ): Provider {
   const sha256 = createHash('sha256').update(readFileSync(agentBundle)).digest('hex');
-  const agent = { url: `${apiUrl}/v1/agent/program/${sha256}`, sha256, node, pinnedPublicKey };
+  const agent = { url: `${apiUrl}/v1/agent/program/${sha256}`, sha256, node, apiCa };
   return createAwsProvider({ settings: { ...settings, agent } });
 }
 
 /** Lists and terminates; it cannot launch, so it needs no agent. */
-export function createAwsTerminator({ node, pinnedPublicKey, ...settings }: AwsFileSettings): Provider {
-  return createAwsProvider({ settings: { ...settings, agent: { url: '', sha256: '', node, pinnedPublicKey } } });
+export function createAwsTerminator({ node, apiCa, ...settings }: AwsFileSettings): Provider {
+  return createAwsProvider({ settings: { ...settings, agent: { url: '', sha256: '', node, apiCa } } });
 }

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-ec2';
 import type { Filter, SecurityGroup } from '@aws-sdk/client-ec2';
 
-import type { Doors as IngressRules } from '../../domain/cluster/doors.ts';
+import type { IngressRules } from '../../domain/cluster/ingress-rules.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { ownerKey } from '../../domain/owner.ts';
 import type { LaunchRequest, Owner } from '../provider.ts';
@@ -23,7 +23,6 @@ import { codeOf } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
 import { tagFilters, tagsOf } from './tags.ts';
 
-const schedulerPort = 8786;
 const sshPort = 22;
 /** A new group is not visible everywhere at once, and the interfaces of terminated instances hold theirs for a while. */
 const maxAttempts = 60;
@@ -36,7 +35,7 @@ export async function withIngressRules(
   { owner, placement }: LaunchRequest,
   role: InstanceRole,
 ): Promise<AwsSettings> {
-  const rules = placement?.doors;
+  const rules = placement?.ingress;
   if (rules === undefined || role !== 'head') return settings;
   const group = await ensureGroup(clients, settings, owner, rules);
   const { cluster, scheduler } = settings.securityGroups;
@@ -73,12 +72,13 @@ async function ensureGroup(
     async () => (await describe(clients, filters))[0]?.GroupId,
   );
   const rules = [
-    { port: schedulerPort, from: ingress.scheduler },
-    { port: sshPort, from: ingress.ssh },
+    ...(ingress.scheduler?.from ?? []).map((source) => ({ port: ingress.scheduler?.port, source })),
+    ...(ingress.ssh ?? []).map((source) => ({ port: sshPort, source })),
   ];
-  for (const { port, from } of rules) {
-    if (from === null) continue;
-    const IpPermissions = [{ IpProtocol: 'tcp', FromPort: port, ToPort: port, IpRanges: [{ CidrIp: from }] }];
+  // One call a rule: a repeated call with several rules fails as a whole for the one that exists.
+  for (const { port, source } of rules) {
+    const ranges = source.includes(':') ? { Ipv6Ranges: [{ CidrIpv6: source }] } : { IpRanges: [{ CidrIp: source }] };
+    const IpPermissions = [{ IpProtocol: 'tcp', FromPort: port, ToPort: port, ...ranges }];
     const allow = new AuthorizeSecurityGroupIngressCommand({ GroupId, IpPermissions });
     await withRetry(['InvalidGroup.NotFound'], async () => {
       try {

@@ -10,9 +10,9 @@ import type {
   ProviderManifest,
   ProviderPlace,
 } from '../manifest.ts';
-import { credentialsCheck } from './checks.ts';
+import { apiUrlCheck, credentialsCheck, identityKeysCheck, readIdentityKeys, requireReachable } from './checks.ts';
 import { awsFamilies } from './families.ts';
-import { loadIdentityKeys, verifyIdentity } from './identity.ts';
+import { verifyIdentity } from './identity.ts';
 import { readAwsRegions } from './settings-file.ts';
 import type { AwsFile, AwsRegions } from './settings-file.ts';
 
@@ -51,17 +51,19 @@ function configured({ regions }: AwsRegions, env: Environment): ConfiguredProvid
       const { createRegionReaders } = await import('./region-readers.ts');
       return createRegionReaders([first, ...rest]);
     },
-    providers: (launching) => launchers(regions, launching),
+    providers: async (launching) => {
+      requireReachable(launching.apiUrl, env);
+      return launchers(regions, launching);
+    },
     terminators: async () => {
       const { createAwsTerminator } = await import('./from-settings.ts');
       return regions.map((file) => ({ place: placeOf(file), provider: createAwsTerminator(file) }));
     },
     identity: async () => {
-      const path = env['ROPEWALK_AWS_IDENTITY_KEYS'] ?? '';
-      const keys = path === '' ? new Map() : await loadIdentityKeys(path);
+      const keys = await readIdentityKeys(regions, env);
       return { verify: (proof) => verifyIdentity(keys, proof) };
     },
-    checks: [credentialsCheck(first.region)],
+    checks: [credentialsCheck(first.region), identityKeysCheck(regions, env), apiUrlCheck(env)],
   };
 }
 

@@ -29,8 +29,8 @@ export function createAwsProvider({ settings, unseenMs = defaultUnseenMs, limite
     describe: (owner, ids) => describeOwned(clients, owner, ids),
     list: (deploymentId) => listDeployment(clients, deploymentId),
     terminate: (owner, ids, signal) => terminateOwned(clients, owner, ids, signal, { unseenMs }),
-    listBelongings: (deploymentId) => listResources(clients, deploymentId),
-    removeBelongings: (owner, ids, signal) => deleteResources(clients, owner, ids, signal),
+    listResources: (deploymentId) => listResources(clients, deploymentId),
+    deleteResources: (owner, ids, signal) => deleteResources(clients, owner, ids, signal),
     release: (owner, signal) => deleteGroups(clients, owner, signal),
     logs: (query) => readCloudLogs(clients, query),
   };

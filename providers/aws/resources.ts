@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-ec2';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Belonging as CloudResource, Owner } from '../provider.ts';
+import type { CloudResource, Owner } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { deleteGroup, groupsOf } from './ingress.ts';
 import { readPages } from './pages.ts';

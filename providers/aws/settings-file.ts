@@ -1,10 +1,31 @@
 // The JSON file that ROPEWALK_AWS_SETTINGS names: the network and the names of an AWS account that Ropewalk uses, for one
 // region or several. Read when a process starts. It holds no secret: the AWS SDK finds the credentials by itself.
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 import { z } from 'zod';
 
 const download = z.strictObject({ url: z.url(), sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits') });
+
+/** User data has room for some. */
+const maxCaBytes = 6_000;
+
+function isCertificates(text: string): boolean {
+  const found = text.match(/-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g) ?? [];
+  return found.length > 0 && text.length <= maxCaBytes && found.every(isCertificate) && rest(text, found) === '';
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** It becomes part of a shell script. */
+const rest = (text: string, found: readonly string[]): string =>
+  found.reduce((left, each) => left.replace(each, ''), text).trim();
 
 const regionName = z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'must be the name of a region, e.g. us-east-1');
 
@@ -21,8 +42,8 @@ const place = {
 const everywhere = {
   /** Where instances get Node, by architecture. */
   node: z.strictObject({ x86_64: download, arm64: download }),
-  /** For curl's --pinnedpubkey, when the system does not trust the API's certificate. */
-  pinnedPublicKey: z.string().startsWith('sha256//').nullable().default(null),
+  /** PEM of the authority of the API's certificate, when machines do not trust it by themselves. */
+  apiCa: z.string().refine(isCertificates, 'must be certificates in PEM').nullable().default(null),
 };
 
 const oneRegion = z.strictObject({ region: regionName, ...place, ...everywhere });

@@ -23,8 +23,8 @@ export interface AgentDownload {
   sha256: string;
   /** Node for each architecture. */
   node: Record<Architecture, { url: string; sha256: string }>;
-  /** `sha256//...` of the public key of the API's certificate, as curl's --pinnedpubkey takes it; null trusts the system's CAs. */
-  pinnedPublicKey: string | null;
+  /** PEM of the authority of the API's certificate; null where machines trust it by themselves. */
+  apiCa: string | null;
 }
 
 /** Tags of everything that Ropewalk creates. */

@@ -7,6 +7,9 @@ import type { AgentDownload } from './settings.ts';
 
 export const userDataLimit = 16_384;
 
+/** Read by Node besides the authorities that it has. */
+const caFile = '/opt/ropewalk/api-ca.pem';
+
 export interface InstanceBoot {
   apiUrl: string;
   launchToken: string;
@@ -15,7 +18,8 @@ export interface InstanceBoot {
 
 export function renderUserData(boot: InstanceBoot, download: AgentDownload, architecture: Architecture): string {
   const node = download.node[architecture];
-  const pin = download.pinnedPublicKey === null ? '' : ` --pinnedpubkey '${download.pinnedPublicKey}'`;
+  const { apiCa } = download;
+  const [trust, environment] = apiCa === null ? ['', ''] : [' --cacert api-ca.pem', ` NODE_EXTRA_CA_CERTS=${caFile}`];
   const text = `#!/bin/sh
 ${bootMarker} ${Buffer.from(JSON.stringify(boot)).toString('base64')}
 set -eu
@@ -45,7 +49,7 @@ cd /opt/ropewalk
 fetch -o node.tar.xz '${node.url}'
 echo '${node.sha256}  node.tar.xz' | sha256sum -c -
 mkdir -p node && tar -xJf node.tar.xz -C node --strip-components 1 && rm node.tar.xz
-fetch${pin} -o agent.mjs '${download.url}'
+${apiCa === null ? '' : `cat > api-ca.pem <<'CA'\n${apiCa.trim()}\nCA\n`}fetch${trust} -o agent.mjs '${download.url}'
 echo '${download.sha256}  agent.mjs' | sha256sum -c -
 # Ubuntu's Python lacks the module that creates environments.
 python3 -c 'import ensurepip' 2>/dev/null || install_venv
@@ -61,7 +65,7 @@ StartLimitIntervalSec=30min
 StartLimitBurst=150
 StartLimitAction=poweroff
 [Service]
-Environment=ROPEWALK_CLOUD=aws ROPEWALK_INSTANCE_DIR=/var/lib/ropewalk ROPEWALK_LOG_DIR=/var/log/ropewalk
+Environment=ROPEWALK_CLOUD=aws ROPEWALK_INSTANCE_DIR=/var/lib/ropewalk ROPEWALK_LOG_DIR=/var/log/ropewalk${environment}
 ExecStart=/opt/ropewalk/node/bin/node /opt/ropewalk/agent.mjs
 Restart=on-failure
 RestartSec=2

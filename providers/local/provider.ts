@@ -66,8 +66,8 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
     list: (deploymentId) => listInstances(context, deploymentId),
     terminate: (owner, ids, signal) => terminateInstances(options.home, owner, ids, signal),
     // An instance has nothing outside its directory, which is removed a while after its end.
-    listBelongings: async () => [],
-    removeBelongings: async () => undefined,
+    listResources: async () => [],
+    deleteResources: async () => undefined,
     logs: (query) => readLogs(options.home, query),
   };
 }

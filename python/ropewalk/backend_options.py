@@ -48,6 +48,6 @@ def _ingress_rules(options: Mapping[str, Any]) -> dict[str, Any]:
             if port not in (_SSH, _DASK):
                 raise ValueError(f"backend_options: only the ports {_SSH} (SSH) and {_DASK} (Dask) can be opened, not {port!r}")
             name = "allow_ssh_from" if port == _SSH else "allow_ingress_from"
-            if rules.setdefault(name, rule["cidr"]) != rule["cidr"]:
-                raise ValueError(f"backend_options: port {port} can be open to one range only")
+            known = rules.get(name, "").split(",") if name in rules else []
+            rules[name] = ",".join(dict.fromkeys([*known, rule["cidr"]]))
     return {**rules, **({"allow_ssh": True} if "allow_ssh_from" in rules else {})}

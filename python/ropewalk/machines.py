@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 
 from ropewalk.backend_options import read_backend_options
 from ropewalk.durations import Duration, seconds_of
+from ropewalk.own_address import resolve_me
 
 Cpu = int | Sequence[int]
 Memory = str | Sequence[str]
@@ -40,6 +41,8 @@ class ClusterMachines(PlaceArguments, total=False):
     scheduler_vm_types: Sequence[str] | None
     scheduler_cpu: Cpu | None
     scheduler_memory: Memory | None
+    scheduler_port: int | None
+    use_scheduler_public_ip: bool | None
     compute_purchase_option: SpotPolicy | None
     backend_options: Mapping[str, Any] | None
 
@@ -76,6 +79,8 @@ def cluster_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
         "schedulerVmTypes": _types(given, "scheduler_vm_types"),
         "schedulerCpu": _cpu(given, "scheduler_cpu"),
         "schedulerMemory": _memory(given, "scheduler_memory"),
+        "schedulerPort": _port(given, "scheduler_port"),
+        "useSchedulerPublicIp": _flag(given, "use_scheduler_public_ip"),
         "diskSize": _disk(given, "worker_disk_size"),
         **_place(given),
     }
@@ -121,8 +126,8 @@ def _place(given: Mapping[str, Any]) -> dict[str, Any]:
         "spotPolicy": policy,
         "waitForCapacity": None if wait is None else seconds_of(wait, "wait_for_capacity"),
         "allowSsh": _flag(given, "allow_ssh"),
-        "allowSshFrom": _text(given, "allow_ssh_from"),
-        "allowIngressFrom": _text(given, "allow_ingress_from"),
+        "allowSshFrom": _sources(given, "allow_ssh_from"),
+        "allowIngressFrom": _sources(given, "allow_ingress_from"),
     }
 
 
@@ -184,6 +189,18 @@ def _text(given: Mapping[str, Any], name: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise TypeError(f"{name} is {value!r}: give text")
+
+
+def _sources(given: Mapping[str, Any], name: str) -> str | None:
+    text = _text(given, name)
+    return None if text is None else resolve_me(text, name)
+
+
+def _port(given: Mapping[str, Any], name: str) -> int | None:
+    value = given.get(name)
+    if value is None or (_is_count(value) and 1024 <= value <= 65_535):
+        return value
+    raise ValueError(f"{name} is {value!r}: give a port from 1024 to 65535")
 
 
 def _flag(given: Mapping[str, Any], name: str) -> bool | None:

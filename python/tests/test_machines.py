@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -93,11 +95,33 @@ def test_the_start_timeout_includes_the_wait_for_capacity(api: StandIn, start: S
             {"firewall": {"ports": [22, 8787, 8786], "cidr": "0.0.0.0/0"}},
             {"allowSsh": True, "allowSshFrom": "0.0.0.0/0", "allowIngressFrom": "0.0.0.0/0"},
         ),
+        (
+            {"ingress": [{"ports": [8786], "cidr": "10.0.0.0/8"}, {"ports": [8786], "cidr": "2001:db8::/32"}]},
+            {"allowIngressFrom": "10.0.0.0/8,2001:db8::/32"},
+        ),
         ({}, {}),
     ],
 )
 def test_backend_options_of_coiled(api: StandIn, options: Any, sent: Any) -> None:
     assert plan(api, backend_options=options) == {"workers": 2, **sent}
+
+
+def test_me_becomes_the_public_address_of_this_machine(api: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"203.0.113.9\n")
+
+    with HTTPServer(("127.0.0.1", 0), Answer) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("ROPEWALK_ADDRESS_URL", f"http://127.0.0.1:{server.server_port}/")
+        sent = plan(api, allow_ingress_from="me,10.0.0.0/8", allow_ssh_from="me")
+        server.shutdown()
+    assert sent == {"workers": 2, "allowIngressFrom": "203.0.113.9,10.0.0.0/8", "allowSshFrom": "203.0.113.9"}
+    monkeypatch.setenv("ROPEWALK_ADDRESS_URL", "file:///etc/hostname")
+    with pytest.raises(ValueError, match="the public address of this machine is unknown"):
+        plan(api, allow_ingress_from="me")
 
 
 def test_the_old_name_of_the_spot_policy(api: StandIn) -> None:
@@ -124,10 +148,8 @@ def test_the_old_name_of_the_spot_policy(api: StandIn) -> None:
         ({"backend_options": {"keypair_name": "mine"}}, "backend_options: 'keypair_name' is not supported"),
         ({"backend_options": {"ingress": [{"ports": [5432], "cidr": "x"}]}}, "can be opened, not 5432"),
         ({"backend_options": {"ingress": [{"ports": [22]}]}}, "write a rule of ingress as"),
-        (
-            {"backend_options": {"ingress": [{"ports": [22], "cidr": "a"}, {"ports": [22], "cidr": "b"}]}},
-            "port 22 can be open to one range only",
-        ),
+        ({"scheduler_port": 80}, "scheduler_port is 80: give a port from 1024"),
+        ({"use_scheduler_public_ip": "no"}, "use_scheduler_public_ip is 'no': give True or False"),
     ],
 )
 def test_invalid_machine_arguments_are_refused_by_name(api: StandIn, machines: Any, text: str) -> None:

@@ -19,7 +19,7 @@ export async function issueCertificate(
     ca,
     role: instance.role === 'head' ? 'scheduler' : 'worker',
     subject: instance.id,
-    addresses: instance.address === null ? [] : [instance.address],
+    addresses: [instance.address, instance.publicAddress, instance.hostname].filter((each) => each !== null),
     // As long as the authority: an instance does not ask again, and whoever leaves a cluster is not let in by name.
     validDays: sealedForDays,
     now: new Date(deps.now()),

@@ -5,13 +5,18 @@ import { RopewalkError } from '../../domain/errors.ts';
 import { defaultDeadManMs } from '../../domain/limits.ts';
 import type { RegisterAnswer, RegisterRequest } from '../../schema/agent.ts';
 import { clusterWorkflowId } from '../../contracts/cluster.ts';
-import type { LaunchContext } from '../context.ts';
+import type { Deps, LaunchContext } from '../context.ts';
 import { proveInstance } from './prove-instance.ts';
 import { refusal } from './refusal.ts';
 
 export async function registerAgent({ deps, actor }: LaunchContext, input: RegisterRequest): Promise<RegisterAnswer> {
   const { workspace, cluster } = actor;
-  proveInstance(deps, input, actor.returning ?? null);
+  try {
+    proveInstance(deps, input, actor.returning ?? null);
+  } catch (error) {
+    if (actor.returning === undefined) await reportRefusal(deps, cluster, input, error);
+    throw error;
+  }
   const submitted = await deps.reports.submit(clusterWorkflowId(cluster), {
     instance: input.instance,
     bootId: input.bootId,
@@ -19,6 +24,8 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
     address: input.address,
     text: `agent ${input.version}, process ${input.pid}`,
     ...(input.upForMs === undefined ? {} : { upForMs: input.upForMs }),
+    ...(input.publicAddress === undefined ? {} : { publicAddress: input.publicAddress }),
+    ...(input.hostname === undefined ? {} : { hostname: input.hostname }),
   });
   if (submitted.kind === 'closed') throw over(cluster);
   if (submitted.kind === 'refused') throw refusal(submitted.problem);
@@ -31,6 +38,20 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
   const spec = await (job === null ? deps.views.clusterSpec(workspace, cluster) : deps.views.jobSpec(workspace, job));
   const deadManMs = spec?.settings.deadManMs ?? defaultDeadManMs;
   return { ...token, cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress, deadManMs };
+}
+
+/** The agent gives up, and its machine powers off: the cluster learns the reason now, not at its register timeout. */
+async function reportRefusal(
+  deps: Pick<Deps, 'reports' | 'logger'>,
+  cluster: number,
+  { instance, bootId, address }: RegisterRequest,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof RopewalkError)) return;
+  const { message: text } = error.problem;
+  await deps.reports
+    .submit(clusterWorkflowId(cluster), { instance, bootId, kind: 'refused', address, text })
+    .catch((err: unknown) => deps.logger.warn({ err, cluster, instance }, 'a refused registration was not reported'));
 }
 
 const over = (cluster: number) =>

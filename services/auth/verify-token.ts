@@ -1,23 +1,22 @@
-// Which user and scopes a token stands for. API tokens are `rw_{workspace}_{id}-{secret}`; the database has the SHA-256 of the
-// secret. All wrong tokens get the same answer, and a wrong secret and an unknown id get it by the same work: ids are not
+// Which user and scopes a token stands for. API tokens are `rw_{workspace}_{id}-{secret}`; the database has a keyed hash
+// of the secret. All wrong tokens get the same answer, and a wrong secret and an unknown id get it by the same work: ids are not
 // disclosed.
-import { createHash, timingSafeEqual } from 'node:crypto';
-
 import { RopewalkError } from '../../domain/errors.ts';
 import { scopesNow } from '../../domain/people/authority.ts';
+import { isHashOf, parseToken } from '../../platform/token-secret.ts';
 import type { Actor, Deps } from '../context.ts';
 import type { KnownToken } from './token-cache.ts';
 
-type Verifying = Pick<Deps, 'tokenCache' | 'now' | 'monotonicMs'>;
+type Checking = Pick<Deps, 'tokenCache' | 'now' | 'monotonicMs'>;
+type Verifying = Checking & Pick<Deps, 'keys'>;
 
 /** Throws UNAUTHENTICATED, or UNAVAILABLE while the database does not answer. */
 export async function verifyToken(deps: Verifying, text: string): Promise<Actor> {
-  const parsed = tokenSyntax.exec(text);
+  const parsed = parseToken(text);
   if (parsed === null) throw refused();
-  const [, workspace = '', tokenId = '', secret = ''] = parsed;
-  const given = createHash('sha256').update(secret).digest();
-  const known = await deps.tokenCache.find(workspace, tokenId);
-  const isRight = isHash(known?.token.sha256 ?? unknownHash, given);
+  const { workspace, id, secret } = parsed;
+  const known = await deps.tokenCache.find(workspace, id);
+  const isRight = isHashOf(deps.keys, known?.token.secretHash ?? null, secret);
   return actorOf(deps, workspace, isRight ? known : null);
 }
 
@@ -25,7 +24,7 @@ export async function verifyToken(deps: Verifying, text: string): Promise<Actor>
  * Verifies again when the last time was long ago: a body takes minutes to arrive, and a store may be slow. Reads nothing for
  * requests that are quick.
  */
-export async function verifyAgain(deps: Verifying, actor: Actor): Promise<Actor> {
+export async function verifyAgain(deps: Checking, actor: Actor): Promise<Actor> {
   const { workspace, tokenId } = actor;
   if (deps.monotonicMs() - actor.checkedAtMs < recheckAfterMs) return actor;
   return actorOf(deps, workspace, await deps.tokenCache.find(workspace, tokenId));
@@ -33,7 +32,7 @@ export async function verifyAgain(deps: Verifying, actor: Actor): Promise<Actor>
 
 /** Whether a token still has any scope. Rejects while the database does not answer: then streams go on. */
 export async function isStillGood(
-  deps: Verifying,
+  deps: Checking,
   { workspace, tokenId }: { workspace: string; tokenId: string },
 ): Promise<boolean> {
   const known = await deps.tokenCache.find(workspace, tokenId);
@@ -41,10 +40,6 @@ export async function isStillGood(
 }
 
 const recheckAfterMs = 1_000;
-
-const tokenSyntax = /^rw_([a-z0-9][a-z0-9-]{0,62})_([a-z0-9]{12})-([A-Za-z0-9_-]{43})$/;
-/** What the secret of an unknown token is compared with. */
-const unknownHash = '00'.repeat(32);
 
 function actorOf(
   { now, monotonicMs }: Pick<Deps, 'now' | 'monotonicMs'>,
@@ -66,12 +61,6 @@ function actorOf(
     expiresAtMs: token.expiresAtMs,
     checkedAtMs: monotonicMs(),
   };
-}
-
-/** In constant time. */
-function isHash(sha256: string, given: Buffer): boolean {
-  const known = Buffer.from(sha256, 'hex');
-  return known.byteLength === given.byteLength && timingSafeEqual(known, given);
 }
 
 const refused = () =>

@@ -1,5 +1,6 @@
 // Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then a reference to them is
 // admitted. The specification holds no secret.
+import { defaultSchedulerPort } from '../../domain/cluster/ingress-rules.ts';
 import { cloudRegisterTimeoutMs, registerTimeoutMs, sealedForDays } from '../../domain/limits.ts';
 import { firstReservation } from '../../domain/quota/shares.ts';
 import { bundleKey, caKey, specKey } from '../../platform/archive-keys.ts';
@@ -14,6 +15,8 @@ import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
 import type { ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
+import { environmentOf } from '../software/check.ts';
+import { requirePackageFiles } from '../software/package-files.ts';
 import { readClusterRequest, type Times } from './request.ts';
 
 export interface CreateClusterInput {
@@ -30,6 +33,7 @@ export async function createCluster(
   const { times, machines, instances, warnings } = await readClusterRequest(deps, body);
 
   await requireDatabase(context);
+  await requirePackageFiles(context, body.software);
   const { workspace, user, userId } = actor;
   const admissionId = newAdmissionId(userId);
   const refs = { bundle: bundleKey(workspace, admissionId), ca: caKey(workspace, admissionId) };
@@ -40,7 +44,7 @@ export async function createCluster(
     now: new Date(deps.now()),
   });
   const ttlMs = sealedForDays * 86_400_000;
-  await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times)), { ttlMs });
+  await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times, machines)), { ttlMs });
   const withdraw = () =>
     Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]);
   await orWithdrawn(sealCa(deps.vault, refs.ca, ca, ttlMs), withdraw);
@@ -68,8 +72,16 @@ export async function createCluster(
 
 const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 
-const bundleOf = (body: CreateClusterParsed, { aliveEveryMs, unresponsiveTimeoutMs }: Times): DaskBundle => ({
-  runtime: { kind: 'environment', requirements: body.requirements ?? [] },
+/** On a machine that clusters share, a fixed port would be free for one of them only. */
+const schedulerPortOf = ({ schedulerPort }: CreateClusterParsed, { machines }: ResolvedMachines): number =>
+  schedulerPort ?? (machines === undefined ? 0 : defaultSchedulerPort);
+
+const bundleOf = (
+  body: CreateClusterParsed,
+  { aliveEveryMs, unresponsiveTimeoutMs }: Times,
+  machines: ResolvedMachines,
+): DaskBundle => ({
+  runtime: { kind: 'environment', ...environmentOf(body.software) },
   env: { ...body.env, ...body.secretEnv },
   workerClass: body.workerClass ?? null,
   workerOptions: body.workerOptions,
@@ -77,12 +89,13 @@ const bundleOf = (body: CreateClusterParsed, { aliveEveryMs, unresponsiveTimeout
   schedulerOptions: body.schedulerOptions,
   aliveEveryMs,
   unresponsiveTimeoutMs,
+  schedulerPort: schedulerPortOf(body, machines),
 });
 
 const specOf = (
   deps: Pick<Deps, 'now'>,
   owner: { workspace: string; user: string; admissionId: string; bundleRef: string; caRef: string },
-  { name = '', workers, privateToCreator }: CreateClusterParsed,
+  { name = '', workers, privateToCreator, useSchedulerPublicIp }: CreateClusterParsed,
   { deadManMs, ...times }: Times,
   { provider, providerQueue, instanceVcpus, machines }: ResolvedMachines,
 ): ClusterSpec => ({
@@ -99,6 +112,6 @@ const specOf = (
     registerTimeoutMs: machines === undefined ? registerTimeoutMs : cloudRegisterTimeoutMs,
     deadManMs,
     ...(machines === undefined ? {} : { machines }),
-    dask: { ...times, privateToCreator },
+    dask: { ...times, privateToCreator, useSchedulerPublicIp },
   },
 });

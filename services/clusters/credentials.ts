@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import { issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
+import type { ClusterView } from '../../contracts/cluster.ts';
 import type { Credentials } from '../../schema/clusters.ts';
 import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
@@ -11,15 +12,15 @@ import { openCa } from '../cluster-ca.ts';
 import type { Context } from '../context.ts';
 import { time } from '../to-wire.ts';
 import { findOpenDask } from './open-dask.ts';
-import { readRequirements } from './requirements.ts';
+import { readEnvironment } from './environment.ts';
 
 export async function issueCredentials(context: Context, { number }: { number: number }): Promise<Credentials> {
   const { deps, actor } = context;
   requireScope(actor, 'write');
-  const { dask, record } = await findOpenDask(context, number);
+  const { dask, record, view } = await findOpenDask(context, number);
   requireCreator(actor, 'Cluster', record, 'gets its credentials');
-  const { schedulerAddress } = dask.orders;
-  if (schedulerAddress === null) throw notYet(number);
+  if (dask.orders.schedulerAddress === null) throw notYet(number);
+  const schedulerAddress = await addressForClients(context, view, dask.orders.schedulerAddress);
   const ca = await openCa(deps.vault, number, dask.caRef);
   const { certificatePem, keyPem } = await issueLeafAndKey({
     ca,
@@ -36,8 +37,19 @@ export async function issueCredentials(context: Context, { number }: { number: n
     key: keyPem.reveal(),
     // Its authority may end before.
     expiresAt: time(new X509Certificate(certificatePem).validToDate.getTime()),
-    requirements: await readRequirements(context, number),
+    environment: await readEnvironment(context, number),
   };
+}
+
+/** Workers use the private address; clients outside the cluster's network reach the public one only. */
+async function addressForClients({ deps, actor }: Context, view: ClusterView, address: string): Promise<string> {
+  const head = view.instances.find(({ role, state }) => role === 'head' && state === 'ready');
+  const publicAddress = head?.publicAddress ?? null;
+  if (publicAddress === null) return address;
+  const spec = await deps.views.clusterSpec(actor.workspace, view.number);
+  if (spec?.settings.dask.useSchedulerPublicIp === false) return address;
+  const host = publicAddress.includes(':') ? `[${publicAddress}]` : publicAddress;
+  return address.replace(/^(\w+:\/\/)(?:\[[^\]]*\]|[^:/]+)(:\d+)$/, `$1${host}$2`);
 }
 
 const clientValidDays = 7;

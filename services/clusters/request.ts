@@ -1,5 +1,6 @@
 // What a request for a Dask cluster comes to, before anything is written or admitted: its times, its machines, what it is
 // warned of. A plan is made of the same.
+import { defaultSchedulerPort } from '../../domain/cluster/ingress-rules.ts';
 import { maxLeaseMs } from '../../domain/job/settings.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import {
@@ -35,7 +36,12 @@ export async function readClusterRequest(
   const times = readTimes(body);
   const machines = await resolveMachines(deps, machinesInput(body));
   const instances = body.workers + 1;
-  return { times, machines, instances, warnings: [...machines.warnings, ...warningsOf(machines, instances)] };
+  return {
+    times,
+    machines,
+    instances,
+    warnings: [...machines.warnings, ...warningsOf(machines, instances), ...portWarnings(body, machines)],
+  };
 }
 
 const readTimes = (body: CreateClusterParsed) => ({
@@ -80,7 +86,17 @@ const machinesInput = (body: CreateClusterParsed): MachinesInput => ({
   allowSsh: body.allowSsh,
   allowSshFrom: body.allowSshFrom,
   allowIngressFrom: body.allowIngressFrom,
+  schedulerPort: body.schedulerPort,
 });
+
+/** The account's own groups open Dask's usual port: an operator does not know of another. */
+function portWarnings({ schedulerPort: port }: CreateClusterParsed, { machines }: ResolvedMachines): string[] {
+  if (port === undefined || machines === undefined || port === defaultSchedulerPort) return [];
+  if ((machines.ingress?.scheduler ?? null) !== null) return [];
+  return [
+    `schedulerPort: port ${port} is open only as far as the account's own groups open it; allowIngressFrom opens it.`,
+  ];
+}
 
 /** Instances of a host share its machine; a cluster is not made smaller than it was asked for. */
 function warningsOf({ machines, offers }: ResolvedMachines, instances: number): string[] {

@@ -1,6 +1,6 @@
-// The two codes of a login: one that the device keeps, one that a person types. Only hashes are stored: of the device's secret,
-// and a keyed one of the user code.
-import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+// The two codes of a login: one that the device keeps, one that a person types. Only keyed hashes of
+// the device's secret and of the user code are stored.
+import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 
 import { deviceLoginTtlMs } from '../../domain/limits.ts';
 import type { DeviceLogin } from '../../store/store.ts';
@@ -18,7 +18,7 @@ export interface LoginCodes {
 export async function beginLogin(deps: Logins, client: string): Promise<LoginCodes> {
   const secret = randomBytes(32).toString('base64url');
   const nowMs = deps.now();
-  const login = { client, secretSha256: hash(secret), expiresAtMs: nowMs + deviceLoginTtlMs, decision: null };
+  const login = { client, secretHash: hash(deps, secret), expiresAtMs: nowMs + deviceLoginTtlMs, decision: null };
   for (;;) {
     const userCode = Array.from({ length: userCodeLength }, () => letters.charAt(randomInt(letters.length))).join('');
     const key = keyOf(deps, userCode);
@@ -40,13 +40,13 @@ export async function findByUserCode(deps: Logins, typed: string): Promise<{ key
 
 /** Null for an unknown, an expired and another device's login: they look the same. */
 export async function findByDeviceCode(
-  { store, now }: Logins,
+  deps: Logins,
   deviceCode: string,
 ): Promise<{ login: DeviceLogin; secret: string } | null> {
   const [, key, secret] = /^([0-9a-f]{64})\.([A-Za-z0-9_-]{43})$/.exec(deviceCode) ?? [];
   if (key === undefined || secret === undefined) return null;
-  const login = await store.logins.find(key, now());
-  if (login === null || !timingSafeEqual(Buffer.from(hash(secret)), Buffer.from(login.secretSha256))) return null;
+  const login = await deps.store.logins.find(key, deps.now());
+  if (login === null || !timingSafeEqual(Buffer.from(hash(deps, secret)), Buffer.from(login.secretHash))) return null;
   return { login, secret };
 }
 
@@ -54,7 +54,8 @@ export async function findByDeviceCode(
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 const userCodeLength = 8;
 
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hash = ({ keys }: Logins, secret: string): string =>
+  createHmac('sha256', keys.current.requestHmac).update(`device ${secret}`).digest('hex');
 
 const keyOf = ({ keys }: Logins, userCode: string): string =>
   createHmac('sha256', keys.current.requestHmac).update(`login ${userCode}`).digest('hex');

@@ -55,12 +55,12 @@ export async function finishLogin(deps: Deps, { deviceCode }: { deviceCode: stri
   if (login.decision === null) throw new RopewalkError(pending, { retryAfterMs: deviceLoginIntervalMs });
   if (!login.decision.approved) throw denied;
   const { workspace, user, tokenId } = login.decision;
-  const made = tokenSecretFrom(Buffer.from(secret, 'base64url'));
+  const made = tokenSecretFrom(deps.keys, Buffer.from(secret, 'base64url'));
   const issued = await deps.store.people.issueToken(
     workspace,
     {
       id: made.id,
-      sha256: made.sha256,
+      secretHash: made.secretHash,
       user,
       name: login.client === '' ? 'device login' : login.client,
       scopes: null,

@@ -11,12 +11,12 @@ import { byOf, orRefused } from './rules.ts';
 
 export async function createToken({ deps, actor }: Context, body: CreateTokenParsed): Promise<CreatedToken> {
   requireScope(actor, 'read');
-  const made = newTokenSecret();
+  const made = newTokenSecret(deps.keys);
   const issued = await deps.store.people.issueToken(
     actor.workspace,
     {
       id: made.id,
-      sha256: made.sha256,
+      secretHash: made.secretHash,
       user: body.user ?? actor.user,
       name: body.name,
       scopes: body.scopes ?? null,

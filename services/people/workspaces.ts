@@ -9,9 +9,9 @@ import { toCreated } from './tokens.ts';
 
 export async function createWorkspace({ deps, actor }: Context, body: CreateWorkspace): Promise<CreatedWorkspace> {
   requireScope(actor, 'operator');
-  const made = newTokenSecret();
+  const made = newTokenSecret(deps.keys);
   const { slug, admin: name } = body;
-  const admin = { name, token: { id: made.id, sha256: made.sha256, expiresAtMs: null } };
+  const admin = { name, token: { id: made.id, secretHash: made.secretHash, expiresAtMs: null } };
   const issued = orRefused(await deps.store.workspaces.create({ slug, admin, nowMs: deps.now() }));
   return { slug, admin: toCreated(slug, made, issued) };
 }

@@ -44,7 +44,7 @@ async function people(db: Db, engine: Engine): Promise<void> {
     .createTable('tokens')
     .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
     .addColumn('id', 'text', (column) => column.notNull())
-    .addColumn('sha256', 'text', (column) => column.notNull())
+    .addColumn('secret_hash', 'text', (column) => column.notNull())
     .addColumn('user_name', 'text', (column) => column.notNull())
     // Not a reference: the token of a removed user stays in lists until it is deleted.
     .addColumn('user_id', 'text', (column) => column.notNull())
@@ -73,7 +73,7 @@ async function people(db: Db, engine: Engine): Promise<void> {
     .createTable('device_logins')
     .addColumn('key', 'text', (column) => column.primaryKey())
     .addColumn('client', 'text', (column) => column.notNull())
-    .addColumn('secret_sha256', 'text', (column) => column.notNull())
+    .addColumn('secret_hash', 'text', (column) => column.notNull())
     .addColumn('expires_at_ms', 'bigint', (column) => column.notNull())
     .addColumn('approved', 'integer')
     .addColumn('workspace', 'text')

@@ -33,7 +33,7 @@ const deleted: string[] = [];
 beforeEach(async () => {
   deleted.length = 0;
   store = await openMemoryStore();
-  const token = { id: 't', sha256: '', expiresAtMs: null };
+  const token = { id: 't', secretHash: '', expiresAtMs: null };
   await store.workspaces.create({ slug: 'w', admin: { name: 'mia', token }, nowMs: 1 });
   const admitted = await store.admissions.admit(
     {

@@ -65,6 +65,9 @@ describe('an instance of EC2', () => {
     expect((await register(api, number, { identity })).status).toBe(200);
     expect((await register(api, number, { identity })).status).toBe(200);
     expect((await register(api, number, { identity, bootId: 'c'.repeat(32) })).status).toBe(403);
+    // A holder of the launch token cannot end an instance that has registered.
+    expect((await register(api, number, { identity: identityOf({}, forger) })).status).toBe(403);
+    expect(api.workflows.clusters.get(number)?.instances[0]?.state).toBe('ready');
   });
 
   it.each([
@@ -88,7 +91,14 @@ describe('an instance of EC2', () => {
     const number = await jobOn(api);
     const answer = await register(api, number, more);
     expect([answer.status, answer.message]).toEqual([403, expect.stringContaining(why)]);
-    expect(api.workflows.clusters.get(number)?.instances[0]?.bootId).toBeNull();
+    // The cluster knows at once, and why: its agent gives up, and a replacement need not wait for a timeout.
+    const [instance] = api.workflows.clusters.get(number)?.instances ?? [];
+    expect([instance?.bootId, instance?.state, instance?.reason?.code]).toEqual([
+      null,
+      'error',
+      'REGISTRATION_REFUSED',
+    ]);
+    expect(instance?.reason?.text).toContain(why);
   });
 
   it('is refused in a cluster that has not launched it, and where no keys were given', async () => {

@@ -83,13 +83,34 @@ describe('a cluster on EC2', () => {
     const api = await cloudApi();
     const body = { workers: 1, allowIngressFrom: '203.0.113.77/24', allowSshFrom: 'everyone' };
     expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
-    expect((await specOf(api, 'cluster')).machines?.doors).toEqual({ scheduler: '203.0.113.0/24', ssh: '0.0.0.0/0' });
+    expect((await specOf(api, 'cluster')).machines?.ingress).toEqual({
+      scheduler: { port: 8786, from: ['203.0.113.0/24'] },
+      ssh: ['0.0.0.0/0', '::/0'],
+    });
     const plain = await cloudApi();
     expect((await plain.call('POST', '/v1/jobs', { body: { command: ['true'] } })).status).toBe(201);
-    expect((await specOf(plain, 'job')).machines).not.toHaveProperty('doors');
+    expect((await specOf(plain, 'job')).machines).not.toHaveProperty('ingress');
+  });
+
+  it('opens the port that its scheduler was told to use, and warns when nothing opens it', async () => {
+    const api = await cloudApi();
+    const warningsOf = async (body: object): Promise<string[]> => {
+      const reply = await (await api.call('POST', '/v1/clusters', { body })).json();
+      return reply.warnings;
+    };
+    expect(await warningsOf({ schedulerPort: 9000, allowIngressFrom: '10.0.0.0/8' })).toEqual([]);
+    expect((await specOf(api, 'cluster')).machines?.ingress?.scheduler).toEqual({ port: 9000, from: ['10.0.0.0/8'] });
+    expect(await warningsOf({ schedulerPort: 9000 })).toEqual([
+      expect.stringContaining('port 9000 is open only as far'),
+    ]);
+    expect(await warningsOf({ schedulerPort: 8786 })).toEqual([]);
+    const host = await createTestApi();
+    const onHost = await host.call('POST', '/v1/clusters', { body: { schedulerPort: 9000 } });
+    expect((await onHost.json()).warnings).toEqual([]);
   });
 
   it.each<[object, string]>([
+    [{ schedulerPort: 22 }, 'schedulerPort'],
     [{ allowIngressFrom: 'me' }, 'allowIngressFrom'],
     [{ allowSsh: false, allowSshFrom: 'everyone' }, 'allowSsh'],
     [{ waitForCapacity: 'long' }, 'waitForCapacity'],

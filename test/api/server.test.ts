@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,6 +84,31 @@ describe('the API process', () => {
     expect(output.text).toContain('ropewalk init');
   });
 
+  it.each([
+    ['api/server.ts', { ROPEWALK_PORT: '0' }],
+    ['worker.ts', { ROPEWALK_API_URL: 'http://127.0.0.1:9', ROPEWALK_AGENT_BUNDLE: script }],
+  ])(
+    '%s does not run with the home of another deployment: it would lose jobs whose files it cannot see',
+    async (name, more) => {
+      const home = await mkdtemp(join(tmpdir(), 'ropewalk-api-'));
+      homes.push(home);
+      await createDatabase(home);
+      await writeFile(join(home, 'host.json'), JSON.stringify({ hostId: 'host1', deploymentId: 'd_other' }));
+      const env = { ROPEWALK_HOME: home, ROPEWALK_HOST_ID: 'host1', ROPEWALK_PROVIDERS: 'local', ...more };
+      const temporal = { TEMPORAL_ADDRESS: '127.0.0.1:1', TEMPORAL_CONFIG_FILE: join(home, 'none.toml') };
+      const program = fileURLToPath(new URL(`../../${name}`, import.meta.url));
+      const child = spawn(process.execPath, [program], {
+        env: { ...env, ...temporal },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      children.push(child);
+      let text = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += String(chunk)));
+      expect(await once(child, 'exit')).toEqual([1, null]);
+      expect(text).toContain('which belongs to deployment d_other; the database belongs to deployment d_test');
+    },
+  );
+
   it('tells every problem of its environment at once', () => {
     const read = () => readSettings({ ROPEWALK_PORT: '99999', ROPEWALK_PUBLIC_URL: 'nowhere' });
     for (const name of ['ROPEWALK_PORT', 'ROPEWALK_PUBLIC_URL', 'ROPEWALK_HOST_ID']) expect(read).toThrow(name);
@@ -95,4 +120,5 @@ async function createDatabase(home: string): Promise<void> {
   const store = await openStore({ url: null, file: join(home, 'ropewalk.db'), migrate: true });
   await store.deployment.claim('d_test', Date.now());
   await store.close();
+  await writeFile(join(home, 'host.json'), JSON.stringify({ hostId: 'host1', deploymentId: 'd_test' }));
 }

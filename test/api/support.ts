@@ -8,13 +8,14 @@ import type { JobView } from '../../contracts/job.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Role, Scope } from '../../domain/people/state.ts';
 import type { WorkspaceLimits } from '../../domain/quota/state.ts';
+import type { Keys } from '../../platform/keys.ts';
+import { hashSecret } from '../../platform/token-secret.ts';
 import { createTokens } from '../../platform/tokens.ts';
 import { createVault } from '../../platform/vault/vault.ts';
 import type { LogLine, LogQuery } from '../../providers/provider.ts';
 import { createDeps, type Ports } from '../../services/context.ts';
 import { workOnce } from '../../services/deferred-work.ts';
 import { openMemoryStore } from '../../store/open.ts';
-import type { Store } from '../../store/store.ts';
 import { viewJob } from '../../workflows/job/view.ts';
 import { memoryObjects, testKeys } from '../platform/support.ts';
 import { createMemoryWorkflows } from './memory-workflows.ts';
@@ -61,12 +62,12 @@ export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { c
     expiresAtMs: number | null = null,
   ): Promise<string> => {
     const users = await store.people.listUsers(slug);
-    const made = newToken();
-    if (users.length === 0) await addWorkspace(store, slug, user, now());
+    const made = newToken(keys);
+    if (users.length === 0) await addWorkspace({ store, keys, now }, slug, user);
     else if (!users.some(({ name }) => name === user)) {
       expectOk(await store.people.putUser(slug, { name: user, role, by: null }, now()));
     }
-    const item = { id: made.id, sha256: made.sha256, user, scopes, expiresAtMs, by: null };
+    const item = { id: made.id, secretHash: made.secretHash, user, scopes, expiresAtMs, by: null };
     expectOk(await store.people.issueToken(slug, item, now()));
     return `rw_${slug}_${made.id}-${made.secret}`;
   };
@@ -146,16 +147,26 @@ export async function createReplica(first: TestApi, more: Partial<Ports> = {}): 
 
 let tokenCount = 0;
 
-function newToken(): { id: string; secret: string; sha256: string } {
+function newToken(keys: Keys): { id: string; secret: string; secretHash: string } {
   tokenCount += 1;
   const id = `tok${String(tokenCount).padStart(9, '0')}`;
   const secret = createHash('sha256').update(id).digest('base64url');
-  return { id, secret, sha256: createHash('sha256').update(secret).digest('hex') };
+  return { id, secret, secretHash: hashSecret(keys, secret) };
 }
 
-async function addWorkspace(store: Store, slug: string, name: string, nowMs: number): Promise<void> {
-  const { id, sha256 } = newToken();
-  expectOk(await store.workspaces.create({ slug, admin: { name, token: { id, sha256, expiresAtMs: null } }, nowMs }));
+async function addWorkspace(
+  { store, keys, now }: Pick<Ports, 'store' | 'keys' | 'now'>,
+  slug: string,
+  name: string,
+): Promise<void> {
+  const { id, secretHash } = newToken(keys);
+  expectOk(
+    await store.workspaces.create({
+      slug,
+      admin: { name, token: { id, secretHash, expiresAtMs: null } },
+      nowMs: now(),
+    }),
+  );
 }
 
 function expectOk(answer: object): void {

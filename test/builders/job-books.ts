@@ -2,7 +2,7 @@
 // rules' own state after every step.
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 import type { JobState, TaskRecord } from '../../domain/job/state.ts';
-import { maxLeaseExtensions, maxLostAttempts } from '../../domain/limits.ts';
+import { maxGrownLeaseMs, maxLeaseExtensions, maxLostAttempts } from '../../domain/limits.ts';
 import { must, same } from './worlds.ts';
 
 export interface OpenLease {
@@ -235,7 +235,10 @@ export function compareBooks(books: JobBooks, state: JobState, nowMs: number): v
 
 function compareLease(books: JobBooks, held: JobState['leases'][number], leaseMs: number, nowMs: number): void {
   must(held.extensions <= maxLeaseExtensions, () => `lease ${held.lease} was extended ${held.extensions} times`);
-  must(held.heardAtMs <= nowMs && held.deadlineMs <= nowMs + leaseMs, () => `lease ${held.lease} lies in the future`);
+  // A lease may grow to a quarter of the time that its agent has been heard to hold it.
+  const grownMs = (held.heardAtMs - held.grantedAtMs) / 4;
+  const latestMs = Math.max(nowMs + leaseMs, held.heardAtMs + Math.min(grownMs, maxGrownLeaseMs));
+  must(held.heardAtMs <= nowMs && held.deadlineMs <= latestMs, () => `lease ${held.lease} lies in the future`);
   const task = taskOf(books, held.task);
   must(task.losses < maxLostAttempts && task.failures <= books.retries, () => `task ${held.task} runs too often`);
 }

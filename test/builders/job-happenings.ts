@@ -105,7 +105,7 @@ export function deliver(world: JobWorld, item: ExchangeItem): ExchangeAnswer {
   }
   for (const { lease } of world.state.leases.filter((held) => isNamed(item, held.lease))) {
     const held = world.state.leases.find((each) => each.lease === lease);
-    must(held?.deadlineMs === world.nowMs + leaseMs, () => `lease ${lease} was not renewed`);
+    must((held?.deadlineMs ?? 0) >= world.nowMs + leaseMs, () => `lease ${lease} was not renewed`);
   }
   return answer;
 }

@@ -37,6 +37,7 @@ export const clusterSpecOf = (dask: Partial<ClusterSpec['settings']['dask']> = {
     dask: {
       ...{ idleTimeoutMs: 1_200_000, noClientTimeoutMs: null, startTimeoutMs: 1_200_000, maxLifetimeMs: null },
       ...{ drainTimeoutMs: 60_000, aliveEveryMs: 60_000, unresponsiveTimeoutMs: 1_200_000, privateToCreator: false },
+      useSchedulerPublicIp: true,
       ...dask,
     },
   },

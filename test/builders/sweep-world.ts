@@ -1,8 +1,8 @@
-// A simulated world of the sweep: instances and belongings of ours, of others, young and old, whose workflows open, close and cannot be
+// A simulated world of the sweep: instances and resources of ours, of others, young and old, whose workflows open, close and cannot be
 // asked, looked at by one run after another. The oracle is the log of everything the runs were shown, never their memory.
 import fc from 'fast-check';
 
-import type { BelongingKind } from '../../domain/belonging.ts';
+import type { CloudResourceKind } from '../../domain/cloud-resource.ts';
 import type { WorkflowPresence } from '../../domain/presence.ts';
 import type { Sighting, SweepObservation } from '../../domain/sweep/state.ts';
 import type { SweepRules } from './rules.ts';
@@ -43,7 +43,7 @@ const runPlan = fc.record({
 const sweepPlan = fc.record({
   things: fc.array(
     fc.record({
-      kind: fc.constantFrom<BelongingKind | null>(null, null, 'volume', 'security group'),
+      kind: fc.constantFrom<CloudResourceKind | null>(null, null, 'volume', 'security group'),
       deploymentId: fc.constantFrom(own, own, own, 'dep_other'),
       cluster: fc.constantFrom(1, 2, 3),
       bornAtMs: fc.constantFrom(-1_000, -1_000, -100, 0, 150),
@@ -95,12 +95,12 @@ function runSweepWorld(rules: SweepRules, { things, runs }: SweepPlan, met: Met<
       must(ends === expected, () => `${idOf(at)} is ${ends ? '' : 'not '}ended after ${JSON.stringify(log)}`);
       note(met, thing, log, decision.verdicts.find(({ id }) => id === idOf(at))?.verdict, expected);
     }
-    const listed = new Set([...observation.instances, ...observation.belongings].map(({ id }) => id));
+    const listed = new Set([...observation.instances, ...observation.resources].map(({ id }) => id));
     must(decision.verdicts.length === listed.size, () => 'not everything was judged once');
     must(
       decision.orphans.length + decision.leftovers.length ===
         decision.verdicts.filter(({ verdict }) => verdict === 'orphan').length,
-      () => 'an instance was taken for a belonging, or the other way round',
+      () => 'an instance was taken for a cloud resource, or the other way round',
     );
     must(
       decision.sightings.every(({ id }) => listed.has(id)),
@@ -127,7 +127,7 @@ type Thing = SweepPlan['things'][number];
 
 /**
  * From everything that was ever shown: of our deployment, old enough now, unowned now, and unowned (and old enough) at
- * least a grace period ago with nothing in between that speaks for it. A belonging has to be older, and no instance of its
+ * least a grace period ago with nothing in between that speaks for it. A cloud resource has to be older, and no instance of its
  * cluster may be there; one that does not say when it was made is watched for as long.
  */
 function isOrphan({ deploymentId, bornAtMs, kind }: Thing, log: Shown[]): boolean {
@@ -171,7 +171,7 @@ function observe(things: Thing[], run: SweepPlan['runs'][number]): SweepObservat
     instances: shown.flatMap(({ id, owner, bornAtMs, kind }) =>
       kind === null ? [{ id, owner, launchedAtMs: bornAtMs }] : [],
     ),
-    belongings: shown.flatMap(({ id, owner, bornAtMs, kind }) =>
+    resources: shown.flatMap(({ id, owner, bornAtMs, kind }) =>
       kind === null ? [] : [{ id, owner, kind, createdAtMs: kind === 'security group' ? null : bornAtMs }],
     ),
     clusters: [...clusters].map(([number, state]) => ({ number, state })),
@@ -179,11 +179,11 @@ function observe(things: Thing[], run: SweepPlan['runs'][number]): SweepObservat
 }
 
 function shownOf(
-  { instances, belongings, clusters }: SweepObservation,
+  { instances, resources, clusters }: SweepObservation,
   at: number,
   { cluster, deploymentId }: Thing,
 ): Pick<Shown, 'state' | 'hasInstance'> {
-  const isListed = [...instances, ...belongings].some(({ id }) => id === idOf(at));
+  const isListed = [...instances, ...resources].some(({ id }) => id === idOf(at));
   const state = clusters.find(({ number }) => number === cluster)?.state ?? 'unknown';
   const hasInstance = instances.some(({ owner }) => owner.cluster === cluster && owner.deploymentId === deploymentId);
   return { state: isListed ? state : null, hasInstance };

@@ -9,10 +9,11 @@ import { parse, stringify } from 'yaml';
 import { ensureUserConfig, type TokenOutcome } from '../../dev/first-run.ts';
 import { countOpenJobs, listOpenNumbers } from '../../dev/open-work.ts';
 import { createFirstAdmin } from '../../ops/init/first-admin.ts';
-import { newTokenSecret, parseToken, tokenText } from '../../platform/token-secret.ts';
+import { isHashOf, newTokenSecret, parseToken, tokenText } from '../../platform/token-secret.ts';
 import { userConfig, type UserConfig } from '../../schema/user-config.ts';
 import { openMemoryStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
+import { testKeys } from '../platform/support.ts';
 import { makeHome, removeHome } from '../support/stack.ts';
 
 const apiUrl = 'http://127.0.0.1:7300';
@@ -30,14 +31,15 @@ afterEach(async () => {
   await removeHome(home);
 });
 
-const ensure = (): Promise<TokenOutcome> => ensureUserConfig(store, { configFile, apiUrl });
+const ensure = (): Promise<TokenOutcome> => ensureUserConfig(store, { keys: testKeys(), configFile, apiUrl });
 const config = async (): Promise<UserConfig> => userConfig.parse(parse(await readFile(configFile, 'utf8')));
 
 /** The token of config.yaml as the database has it. */
 async function known(): Promise<{ user: string; scopes: string[] } | null> {
   const token = parseToken((await config()).token ?? '');
   const found = token === null ? null : await store.people.findToken(token.workspace, token.id);
-  return found?.token.sha256 === token?.sha256 && found?.token !== undefined ? found.token : null;
+  const isRight = isHashOf(testKeys(), found?.token.secretHash ?? null, token?.secret ?? '');
+  return isRight && found !== null ? found.token : null;
 }
 
 describe('config.yaml', () => {
@@ -69,8 +71,15 @@ describe('config.yaml', () => {
     await store.people.revokeToken('default', { id: parseToken(token)?.id ?? '', by: null }, Date.now());
     expect(await ensure()).toBe('replaced');
 
-    const expired = newTokenSecret();
-    const item = { id: expired.id, sha256: expired.sha256, user, scopes: null, expiresAtMs: Date.now() - 1, by: null };
+    const expired = newTokenSecret(testKeys());
+    const item = {
+      id: expired.id,
+      secretHash: expired.secretHash,
+      user,
+      scopes: null,
+      expiresAtMs: Date.now() - 1,
+      by: null,
+    };
     expect(await store.people.issueToken('default', item, Date.now() - 1_000)).toHaveProperty('ok');
     await writeFile(configFile, stringify({ apiUrl, token: tokenText('default', expired) }));
     expect(await ensure()).toBe('replaced');
@@ -78,21 +87,21 @@ describe('config.yaml', () => {
     const { id } = parseToken((await config()).token ?? '') ?? { id: '' };
     await writeFile(
       configFile,
-      stringify({ apiUrl, token: tokenText('default', { id, secret: newTokenSecret().secret }) }),
+      stringify({ apiUrl, token: tokenText('default', { id, secret: newTokenSecret(testKeys()).secret }) }),
     );
     expect(await ensure()).toBe('replaced');
     expect(await known()).not.toBeNull();
   });
 
   it('keeps a token of another workspace, and only follows the address of the API', async () => {
-    const { token } = await createFirstAdmin(store, { workspace: 'team', admin: 'ada' });
+    const { token } = await createFirstAdmin(store, testKeys(), { workspace: 'team', admin: 'ada' });
     await writeFile(configFile, stringify({ apiUrl: 'http://127.0.0.1:1', token }));
     expect(await ensure()).toBe('kept');
     expect(await config()).toEqual({ apiUrl, token, workspace: 'team' });
   });
 
   it('gets a token also when another person has made workspace default', async () => {
-    await createFirstAdmin(store, { workspace: 'default', admin: 'someone-else' });
+    await createFirstAdmin(store, testKeys(), { workspace: 'default', admin: 'someone-else' });
     expect(await ensure()).toBe('new');
     expect(await known()).toMatchObject({ user });
   });
@@ -129,8 +138,8 @@ describe('what is open', () => {
   });
 
   it('is counted over all workspaces', async () => {
-    await createFirstAdmin(store, { workspace: 'default', admin: 'ada' });
-    await createFirstAdmin(store, { workspace: 'team', admin: 'ada' });
+    await createFirstAdmin(store, testKeys(), { workspace: 'default', admin: 'ada' });
+    await createFirstAdmin(store, testKeys(), { workspace: 'team', admin: 'ada' });
     const numbers = [await open('default', 'job'), await open('team', 'job'), await open('team', 'cluster')];
     expect(await countOpenJobs(store)).toBe(2);
     expect(await listOpenNumbers(store)).toEqual(new Set(numbers));

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -16,6 +16,13 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
   await removeHome(home);
+});
+
+/** Of this pid namespace, as far as the overrides do not say otherwise. */
+const anOwner = async (overrides: Partial<Record<'startTime' | 'pidNamespace' | 'token', string>>) => ({
+  ...{ pid: process.pid, startTime: '1', token: 't', since: '2026-01-01T00:00:00Z' },
+  pidNamespace: await readlink('/proc/self/ns/pid'),
+  ...overrides,
 });
 
 describe('the lock of a home', () => {
@@ -43,11 +50,32 @@ describe('the lock of a home', () => {
 
   it('of a pid that now belongs to another process is taken over', async () => {
     const opened = await openHome(home);
-    const stale = { pid: process.pid, startTime: 'long ago', token: 't', since: '2026-01-01T00:00:00Z' };
+    const stale = await anOwner({ startTime: 'long ago' });
     await writeFile(join(home, 'lock'), JSON.stringify(stale));
     const lock = await lockHome(opened);
     await lock.release();
     expect(await readdir(home)).toEqual(['run']);
+  });
+
+  it('of another pid namespace is respected while its owner touches it, and taken over later', async () => {
+    const opened = await openHome(home);
+    await writeFile(join(home, 'lock'), JSON.stringify(await anOwner({ pidNamespace: 'pid:[1]' })));
+    await expect(lockHome(opened)).rejects.toThrow('is in use by another stack');
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(join(home, 'lock'), longAgo, longAgo);
+    const lock = await lockHome(opened);
+    await lock.release();
+  });
+
+  it('leaves no file of a process that was killed, or had no room, while it took the lock', async () => {
+    const opened = await openHome(home);
+    await writeFile(join(home, 'lock.killed'), JSON.stringify(await anOwner({ startTime: 'long ago' })));
+    await writeFile(join(home, 'lock.empty'), '');
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(join(home, 'lock.empty'), longAgo, longAgo);
+    const lock = await lockHome(opened);
+    expect((await readdir(home)).toSorted()).toEqual(['lock', 'run']);
+    await lock.release();
   });
 });
 

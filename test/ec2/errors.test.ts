@@ -13,7 +13,7 @@ import type { Ec2Cluster } from './cluster.ts';
 import { inSimulatedTime } from './simulated-time.ts';
 
 const codes: Record<FailureScope, string[]> = {
-  unclear: ['IdempotentParameterMismatch'],
+  unclear: ['IdempotentInstanceTerminated', 'IdempotentParameterMismatch'],
   offer: [
     'InsufficientInstanceCapacity',
     'UnfulfillableCapacity',
@@ -182,7 +182,7 @@ describe('a cluster that meets an error', () => {
     const cluster = createEc2Cluster(cloud, { instances: 3 });
     await cluster.settle();
     expect(cluster.state.stopRequested?.code).toBe('NO_INSTANCES');
-    expect(cluster.state.stopRequested?.text).toContain('lacks a permission. docs/aws.md lists what it needs.');
+    expect(cluster.state.stopRequested?.text).toContain('lacks a permission. docs/aws.md lists those that it needs.');
   });
 
   it('of offers, with none left, leaves them alone for three minutes, and keeps what it has', async () => {

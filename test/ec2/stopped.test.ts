@@ -19,7 +19,7 @@ describe('an instance that somebody stopped', () => {
   const states = async (): Promise<Record<string, string>> =>
     Object.fromEntries((await cloud.emulator.instances()).map(({ id, state }) => [id, state]));
   const volumes = async (): Promise<number> =>
-    (await cloud.emulator.belongings()).filter(({ kind }) => kind === 'volume').length;
+    (await cloud.emulator.resources()).filter(({ kind }) => kind === 'volume').length;
   /** Both have been stopped: one just now, one long ago. */
   const stopOneByOne = async (first: string, second: string): Promise<void> => {
     await cloud.emulator.tell({ op: 'delays', shutdownMs });
@@ -40,7 +40,7 @@ describe('an instance that somebody stopped', () => {
     expect(await volumes()).toBe(2);
     await cloud.provider.terminate(owner, [first, second], AbortSignal.timeout(10_000));
     expect([await states(), await volumes()]).toEqual([{ [first]: 'terminated', [second]: 'terminated' }, 0]);
-    expect(await cloud.emulator.belongings()).toEqual([]);
+    expect(await cloud.emulator.resources()).toEqual([]);
   });
 
   it('is asked to end until EC2 says that it is on its way out, and no more', async () => {

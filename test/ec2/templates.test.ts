@@ -28,7 +28,7 @@ describe('launch templates', () => {
     }
   };
   const templates = async (): Promise<number> =>
-    (await cloud.emulator.belongings()).filter(({ kind }) => kind === 'launch template').length;
+    (await cloud.emulator.resources()).filter(({ kind }) => kind === 'launch template').length;
   const calls = async (action: string): Promise<number> => (await cloud.emulator.counts()).calls[action] ?? 0;
   const request = (owner = freshOwner()) => workersRequest(owner, 2, undefined, placement({ types }));
 

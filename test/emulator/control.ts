@@ -1,7 +1,7 @@
 // What tests may do to the cloud, and see of it: POST /_control with one order, answered with what it asks for.
 import { z } from 'zod';
 
-import { keepVolume, plant, seenBelongings } from './belongings.ts';
+import { keepVolume, plant, seenResources } from './resources.ts';
 import type { Signer } from './identity.ts';
 import type { Machines } from './machines.ts';
 import { isLive, stateAt } from './state.ts';
@@ -55,7 +55,7 @@ export const order = z.discriminatedUnion('op', [
     tags: z.record(z.string(), z.string()),
     ageMs: z.number(),
   }),
-  z.object({ op: z.literal('belongings') }),
+  z.object({ op: z.literal('resources') }),
   z.object({ op: z.literal('instances') }),
   z.object({ op: z.literal('ledger') }),
   z.object({ op: z.literal('counts') }),
@@ -154,8 +154,8 @@ export async function obey(world: World, signer: Signer, machines: Machines, raw
       return keepVolume(world, known(world, wanted.id));
     case 'plant':
       return plant(world, wanted);
-    case 'belongings':
-      return seenBelongings(world);
+    case 'resources':
+      return seenResources(world);
     case 'instances':
       return everyInstance(world).map((instance) => seen(instance, world.clock.nowMs()));
     case 'ledger':

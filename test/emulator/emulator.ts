@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-import type { SeenBelonging } from './belongings.ts';
+import type { SeenResource } from './resources.ts';
 import type { Order, SeenInstance } from './control.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { MachineOptions } from './machines.ts';
@@ -15,8 +15,8 @@ export interface Emulator {
   instances(): Promise<SeenInstance[]>;
   ledger(): Promise<{ entries: LedgerEntry[]; live: string[] }>;
   /** Launch templates and volumes that are there now, attached or not. */
-  belongings(): Promise<SeenBelonging[]>;
-  plant(belonging: Omit<Extract<Order, { op: 'plant' }>, 'op'>): Promise<string>;
+  resources(): Promise<SeenResource[]>;
+  plant(resource: Omit<Extract<Order, { op: 'plant' }>, 'op'>): Promise<string>;
   counts(): Promise<{ calls: Record<string, number>; injected: Record<string, number> }>;
   identityKey(): Promise<string>;
   stop(): Promise<void>;
@@ -48,8 +48,8 @@ export async function startEmulator(options: StartOptions = {}): Promise<Emulato
     tell: async (order) => void (await ask(order)),
     instances: () => ask({ op: 'instances' }),
     ledger: () => ask({ op: 'ledger' }),
-    belongings: () => ask({ op: 'belongings' }),
-    plant: async (belonging) => (await ask<{ id: string }>({ op: 'plant', ...belonging })).id,
+    resources: () => ask({ op: 'resources' }),
+    plant: async (resource) => (await ask<{ id: string }>({ op: 'plant', ...resource })).id,
     counts: () => ask({ op: 'counts' }),
     identityKey: async () => (await ask<{ publicKey: string }>({ op: 'identityKey' })).publicKey,
     async stop() {

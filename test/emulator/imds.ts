@@ -50,7 +50,9 @@ function read(world: World, signer: Signer, instance: Instance, path: string): s
     case 'latest/meta-data/local-ipv4':
       return instance.privateIp;
     case 'latest/meta-data/public-ipv4':
-      return instance.data.publicIp ? instance.privateIp : null;
+      return instance.publicIp;
+    case 'latest/meta-data/public-hostname':
+      return instance.publicIp === null ? null : publicName(instance.publicIp);
     case 'latest/meta-data/placement/availability-zone':
       return instance.zone;
     case 'latest/meta-data/placement/region':
@@ -82,6 +84,8 @@ function read(world: World, signer: Signer, instance: Instance, path: string): s
       });
   }
 }
+
+const publicName = (ip: string): string => `ec2-${ip.replaceAll('.', '-')}.compute-1.amazonaws.com`;
 
 /** Without fractions, as the metadata service writes times. */
 const rfc3339 = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -7,6 +7,7 @@ import { mkdirSync, openSync, closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createFirewall } from './firewall.ts';
 import { processesOfInstance, scanProcesses, startTimeOf } from '../../providers/local/processes.ts';
 import type { ProcessIdentity } from '../../providers/local/processes.ts';
 import type { Instance } from './state.ts';
@@ -96,7 +97,9 @@ export function createMachines(world: World, url: () => string, options: Machine
   world.hooks.ended = (instance) => {
     if (instance.end !== null) void shutDown(instance, instance.end);
   };
+  const firewall = options === null ? null : createFirewall(world);
   const timer = setInterval(() => {
+    firewall?.apply();
     const nowMs = world.clock.nowMs();
     for (const region of world.regions()) {
       for (const instance of region.instances.values()) {
@@ -112,6 +115,7 @@ export function createMachines(world: World, url: () => string, options: Machine
     kill,
     async stop() {
       clearInterval(timer);
+      firewall?.close();
       for (const id of running.keys()) await kill(id);
     },
   };

@@ -51,6 +51,8 @@ export interface Instance {
   tags: Record<string, string>;
   volumeId: string;
   privateIp: string;
+  /** Another address, as in EC2: the machine itself does not know it but from its metadata. */
+  publicIp: string | null;
   launchedAtMs: number;
   /** When describe first shows it. */
   visibleFromMs: number;
@@ -86,6 +88,12 @@ export interface SecurityGroup {
   rules: string[];
   shownFromMs: number;
 }
+
+/** Of the groups that are always there: clients may reach the scheduler from everywhere, members of a cluster each other. */
+export const fixedRules: Readonly<Record<string, string[]>> = {
+  'sg-cluster': [],
+  'sg-scheduler': ['tcp 8786 0.0.0.0/0'],
+};
 
 export interface Region {
   name: string;
@@ -129,7 +137,7 @@ export function createRegion(name: string): Region {
     name,
     zones,
     subnets: zones.map((zone) => ({ id: `subnet-${zone}`, zone, free: 4091 })),
-    securityGroups: ['sg-cluster', 'sg-scheduler'],
+    securityGroups: Object.keys(fixedRules),
     groups: new Map(),
     profiles: ['ropewalk'],
     templates: new Map(),

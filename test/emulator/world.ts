@@ -91,7 +91,8 @@ export function createWorld(ledgerPath: string | null): World {
         ...wanted,
         id: hexId('i'),
         volumeId: hexId('vol'),
-        privateIp: loopback(addresses),
+        privateIp: loopback(77, addresses),
+        publicIp: wanted.data.publicIp ? loopback(78, addresses) : null,
         launchedAtMs: nowMs,
         visibleFromMs: nowMs + visibleMs + share(addresses) * Math.max(0, visibleUpToMs - visibleMs),
         runningFromMs: nowMs + world.delays.pendingMs,
@@ -129,4 +130,4 @@ export function createWorld(ledgerPath: string | null): World {
 const share = (n: number): number => (Math.imul(n, 0x9e3779b1) >>> 0) / 2 ** 32;
 
 /** Addresses that processes of one machine can really listen on: each instance has one of its own. */
-const loopback = (n: number): string => `127.77.${Math.floor(n / 250) % 250}.${(n % 250) + 1}`;
+const loopback = (net: number, n: number): string => `127.${net}.${Math.floor(n / 250) % 250}.${(n % 250) + 1}`;

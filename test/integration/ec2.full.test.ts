@@ -53,10 +53,10 @@ describe('on EC2', () => {
     expect(launched).toHaveLength(plan.head.count + plan.workers.count);
     expect(new Set(launched.map(({ type }) => type))).toEqual(new Set([plan.workers.types[0]?.type]));
     expect(new Set(launched.map(({ zone }) => zone)).size).toBe(1);
-    const doors = (await ec2.emulator.counts()).calls;
-    expect([doors['CreateSecurityGroup'], doors['AuthorizeSecurityGroupIngress']]).toEqual([1, 1]);
+    const ingress = (await ec2.emulator.counts()).calls;
+    expect([ingress['CreateSecurityGroup'], ingress['AuthorizeSecurityGroupIngress']]).toEqual([1, 1]);
     await eventually(
-      async () => (await ec2.emulator.belongings()).every(({ kind }) => kind !== 'security group') || null,
+      async () => (await ec2.emulator.resources()).every(({ kind }) => kind !== 'security group') || null,
     );
     const printed = await eventually(async () => {
       const lines = [];

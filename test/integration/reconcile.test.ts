@@ -99,7 +99,7 @@ function providerActivities() {
 
 async function emptyStore(): Promise<Store> {
   const fresh = await openMemoryStore();
-  const token = { id: 't', sha256: '', expiresAtMs: null };
+  const token = { id: 't', secretHash: '', expiresAtMs: null };
   await fresh.deployment.claim(deploymentId, 1);
   await fresh.workspaces.create({ slug: workspace, admin: { name: 'ada', token }, nowMs: 1 });
   return fresh;

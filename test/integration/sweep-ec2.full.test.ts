@@ -10,7 +10,7 @@ import { createClient } from '../../sdk/client.ts';
 import type { Client } from '../../sdk/client.ts';
 import { clusterWorkflowId } from '../../contracts/cluster.ts';
 import { sweepScheduleId } from '../../contracts/sweep.ts';
-import type { SeenBelonging } from '../emulator/belongings.ts';
+import type { SeenResource } from '../emulator/resources.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { type Ec2Stack, startEc2Stack } from '../support/ec2-stack.ts';
 import { eventually } from '../support/eventually.ts';
@@ -52,7 +52,7 @@ describe('the sweep on EC2', () => {
   const live = async (): Promise<string[]> => (await ec2.emulator.ledger()).live;
   const there = async (): Promise<string[]> => [
     ...(await live()),
-    ...(await ec2.emulator.belongings()).map(({ id }) => id),
+    ...(await ec2.emulator.resources()).map(({ id }) => id),
   ];
   const sweepsTaken = async (): Promise<number> =>
     (await temporal.schedule.getHandle(sweepScheduleId('provider/aws/us-east-1')).describe()).info.numActionsTaken;
@@ -79,8 +79,8 @@ describe('the sweep on EC2', () => {
     expect(await there()).toEqual(expect.arrayContaining([...orphans, ...others]));
 
     await eventually(async () => (await there()).every((id) => !orphans.includes(id)), { timeoutMs: 90_000 });
-    const isOfClosed = ({ tags }: SeenBelonging): boolean => tags['ropewalk:cluster'] === String(closed.number);
-    await eventually(async () => !(await ec2.emulator.belongings()).some(isOfClosed));
+    const isOfClosed = ({ tags }: SeenResource): boolean => tags['ropewalk:cluster'] === String(closed.number);
+    await eventually(async () => !(await ec2.emulator.resources()).some(isOfClosed));
     expect((await ec2.emulator.counts()).calls['DeleteVolume']).toBeGreaterThanOrEqual(3);
     // They had no mercy of timing: several more sweeps see them and leave them.
     const taken = await sweepsTaken();

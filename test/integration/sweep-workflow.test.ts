@@ -30,7 +30,7 @@ describe('a sweep', () => {
   let objects: string;
   let real: SweepActivities;
   let instances: SweepObservation['instances'] = [];
-  let belongings: SweepObservation['belongings'] = [];
+  let resources: SweepObservation['resources'] = [];
   let unlisted: { unlisted?: string } = {};
   let terminated: string[] = [];
   let removed: string[] = [];
@@ -45,8 +45,8 @@ describe('a sweep', () => {
         writeSightings: (input: Parameters<SweepActivities['writeSightings']>[0]) => real.writeSightings(input),
       },
       instances: {
-        listInstances: async () => ({ instances, belongings, ...unlisted }),
-        removeBelongings: async ({ ids }: { ids: string[] }) => {
+        listInstances: async () => ({ instances, resources, ...unlisted }),
+        deleteResources: async ({ ids }: { ids: string[] }) => {
           removed.push(...ids);
         },
         terminateInstances: async ({ owner, ids }: { owner: Owner; ids: string[] }) => {
@@ -63,7 +63,7 @@ describe('a sweep', () => {
   beforeEach(() => {
     terminated = [];
     removed = [];
-    belongings = [];
+    resources = [];
     unlisted = {};
   });
   afterAll(async () => {
@@ -128,12 +128,12 @@ describe('a sweep', () => {
   });
 
   it('removes what instances have left behind once none is there, and sweeps instances where nothing else can be listed', async () => {
-    const belonging = (id: string, cluster: number, createdAtMs = 1): SweepObservation['belongings'][number] => ({
+    const resource = (id: string, cluster: number, createdAtMs = 1): SweepObservation['resources'][number] => ({
       ...{ id, kind: 'volume', createdAtMs, owner: { deploymentId: own, workspace: 'w', cluster } },
     });
     instances = [instance('i_last', 7)];
-    belongings = [belonging('v_open', 1), belonging('v_last', 7), belonging('v_left', 8)];
-    belongings.push(belonging('v_new', 8, Date.now() - 60_000));
+    resources = [resource('v_open', 1), resource('v_last', 7), resource('v_left', 8)];
+    resources.push(resource('v_new', 8, Date.now() - 60_000));
     const first = await sweep();
     expect(verdictsOf(first)).toEqual({
       ...{ i_last: 'suspected', v_open: 'owned', v_last: 'needed', v_left: 'suspected', v_new: 'young' },
@@ -141,13 +141,13 @@ describe('a sweep', () => {
     const second = await sweep();
     expect([second.terminated, second.removed]).toEqual([['i_last'], ['v_left']]);
     instances = [];
-    belongings = [belonging('v_last', 7)];
+    resources = [resource('v_last', 7)];
     await sweep();
     expect((await sweep()).removed).toEqual(['v_last']);
     expect(removed).toEqual(['v_left', 'v_last']);
 
     instances = [instance('i_alone', 9)];
-    belongings = [];
+    resources = [];
     unlisted = { unlisted: 'you may not list volumes' };
     await sweep();
     expect(await sweep()).toMatchObject({ terminated: ['i_alone'], ...unlisted });

@@ -27,7 +27,7 @@ const launched = async (): Promise<{ type: string; tags: Record<string, string> 
   (await cloud.emulator.ledger()).entries.filter(({ event }) => event === 'launched');
 const expectNothingLeft = async (): Promise<void> => {
   expect((await cloud.emulator.ledger()).live).toEqual([]);
-  expect(await cloud.provider.listBelongings('d_live_test')).toEqual([]);
+  expect(await cloud.provider.listResources('d_live_test')).toEqual([]);
   expect(said.at(-1)).toBe('nothing with the tags of d_live_test is left');
 };
 

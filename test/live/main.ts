@@ -41,7 +41,7 @@ try {
 
 /** No control plane takes part, so that there is no agent to fetch. */
 function settingsFrom(file: string): AwsSettings {
-  const { node, pinnedPublicKey, ...account } = readAwsSettings(file);
-  const agent = { url: 'https://ropewalk.invalid/agent', sha256: '0'.repeat(64), node, pinnedPublicKey };
+  const { node, apiCa, ...account } = readAwsSettings(file);
+  const agent = { url: 'https://ropewalk.invalid/agent', sha256: '0'.repeat(64), node, apiCa };
   return { ...account, agent };
 }

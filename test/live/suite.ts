@@ -74,7 +74,7 @@ export async function runLive(input: LiveInput): Promise<void> {
 
 /** Ends everything with the tags of this deployment; looks for at least `unseenMs`. */
 export async function cleanUp(
-  provider: Pick<Provider, 'list' | 'terminate' | 'listBelongings' | 'removeBelongings'>,
+  provider: Pick<Provider, 'list' | 'terminate' | 'listResources' | 'deleteResources'>,
   deploymentId: string,
   say: (line: string) => void,
   unseenMs: number,
@@ -87,12 +87,12 @@ export async function cleanUp(
       say(`ending ${id}`);
       await provider.terminate(owner, [id], signal);
     }
-    const belongings = await provider.listBelongings(deploymentId);
-    for (const { id, owner, kind } of belongings) {
+    const resources = await provider.listResources(deploymentId);
+    for (const { id, owner, kind } of resources) {
       say(`deleting ${kind} ${id}`);
-      await provider.removeBelongings(owner, [id], signal);
+      await provider.deleteResources(owner, [id], signal);
     }
-    if (left.length + belongings.length === 0 && performance.now() - startedMs >= unseenMs) break;
+    if (left.length + resources.length === 0 && performance.now() - startedMs >= unseenMs) break;
     await sleep(lookEveryMs, undefined, { signal });
   }
   say(`nothing with the tags of ${deploymentId} is left`);

@@ -12,6 +12,7 @@ import { createClient } from '../../sdk/client.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import { createFirstAdmin } from '../../ops/init/first-admin.ts';
+import { testKeys } from '../platform/support.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { findPostgres, postgresPassword, startPostgres } from '../store/postgres-server.ts';
 import { eventually } from '../support/eventually.ts';
@@ -48,7 +49,7 @@ describe('SQLite', () => {
     const writing = (async () => {
       while (!isDone) {
         const slug = `w-${made.length}`;
-        await createFirstAdmin(store, { workspace: slug, admin: 'ada' });
+        await createFirstAdmin(store, testKeys(), { workspace: slug, admin: 'ada' });
         made.push(slug);
       }
     })();
@@ -132,9 +133,9 @@ describe.runIf('directory' in found)('PostgreSQL', () => {
         const store = await openStore({ url, file: '', migrate });
         return what(store).finally(() => store.close());
       };
-      await use(true, (store) => createFirstAdmin(store, { workspace: 'kept', admin: 'ada' }));
+      await use(true, (store) => createFirstAdmin(store, testKeys(), { workspace: 'kept', admin: 'ada' }));
       await run(line(/^ *pg_dump .*$/));
-      await use(false, (store) => createFirstAdmin(store, { workspace: 'later', admin: 'ada' }));
+      await use(false, (store) => createFirstAdmin(store, testKeys(), { workspace: 'later', admin: 'ada' }));
       await run(line(/^ *pg_restore .*$/));
       expect(await use(false, async (store) => (await store.workspaces.list()).map(({ slug }) => slug))).toEqual([
         'kept',

@@ -43,7 +43,7 @@ describe('ropewalk destroy --by-tag on EC2', () => {
   };
   const there = async (): Promise<string[]> => [
     ...(await cloud.emulator.ledger()).live,
-    ...(await cloud.emulator.belongings()).map(({ id }) => id),
+    ...(await cloud.emulator.resources()).map(({ id }) => id),
   ];
   const destroy = (...words: string[]): ReturnType<typeof runCli> =>
     runCli(['destroy', '--by-tag', '--deployment', deployment, ...words], { env });
@@ -71,7 +71,7 @@ describe('ropewalk destroy --by-tag on EC2', () => {
     for (const id of own) expect(stdout).toContain(id);
     // The volume that its instance left behind was not to be seen at first. Templates went with their last instance, or then.
     expect(stdout).toMatch(/ended 4 instances, removed [2-4] cloud resources\n$/);
-    const left = [...(await cloud.emulator.instances()), ...(await cloud.emulator.belongings())].filter(
+    const left = [...(await cloud.emulator.instances()), ...(await cloud.emulator.resources())].filter(
       ({ state }) => state !== 'terminated',
     );
     expect(left.length).toBeGreaterThan(4);

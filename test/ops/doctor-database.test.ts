@@ -11,6 +11,7 @@ import type { Finding } from '../../ops/doctor/finding.ts';
 import { findingsOf } from '../../ops/doctor/stuck-workflows.ts';
 import { loadHost } from '../../ops/host.ts';
 import { createFirstAdmin } from '../../ops/init/first-admin.ts';
+import { testKeys } from '../platform/support.ts';
 import { makeHome, removeHome } from '../support/stack.ts';
 
 let home = '';
@@ -26,7 +27,7 @@ const check = (env: Record<string, string> = {}): Promise<Finding[]> =>
 
 async function makeDatabase(): Promise<void> {
   const { store } = await openDatabase({ env: {}, home, host: await loadHost(home) });
-  await createFirstAdmin(store, { workspace: 'default', admin: 'ada' });
+  await createFirstAdmin(store, testKeys(), { workspace: 'default', admin: 'ada' });
   await store.close();
 }
 

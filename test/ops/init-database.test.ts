@@ -8,7 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { databaseName } from '../../ops/database.ts';
 import { loadHost } from '../../ops/host.ts';
-import { parseToken } from '../../platform/token-secret.ts';
+import { loadKeys } from '../../platform/keys.ts';
+import { hashSecret, parseToken } from '../../platform/token-secret.ts';
 import { openStore } from '../../store/open.ts';
 import { type CliResult, runCli } from '../cli/run-cli.ts';
 import { makeHome, removeHome } from '../support/stack.ts';
@@ -59,7 +60,11 @@ describe('the first admin', () => {
     const store = await openRecords();
     try {
       expect(await store.people.findToken('default', token?.id ?? '')).toMatchObject({
-        token: { sha256: token?.sha256, user: 'ada', scopes: ['read', 'write', 'admin', 'operator'] },
+        token: {
+          secretHash: hashSecret(await loadKeys(join(home, 'keys.json')), token?.secret ?? ''),
+          user: 'ada',
+          scopes: ['read', 'write', 'admin', 'operator'],
+        },
         user: { name: 'ada', role: 'admin' },
       });
     } finally {

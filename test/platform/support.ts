@@ -26,5 +26,6 @@ export const keySet = (kid: string, seed: number): KeySet => ({
   kid,
   vault: new Uint8Array(32).fill(seed),
   tokens: new Uint8Array(32).fill(seed + 64),
+  apiTokens: new Uint8Array(32).fill(seed + 32),
   requestHmac: new Uint8Array(32).fill(seed + 128),
 });

@@ -22,13 +22,13 @@ export const awsFile: AwsFile = {
     x86_64: { url: 'https://nodejs.example/node-x64.tar.xz', sha256: '1'.repeat(64) },
     arm64: { url: 'https://nodejs.example/node-arm64.tar.xz', sha256: '2'.repeat(64) },
   },
-  pinnedPublicKey: null,
+  apiCa: null,
 };
 
-const { node, pinnedPublicKey, ...account } = awsFile;
+const { node, apiCa, ...account } = awsFile;
 export const awsSettings: AwsSettings = {
   ...account,
-  agent: { url: 'https://ropewalk.example/v1/agent/program', sha256: '0'.repeat(64), node, pinnedPublicKey },
+  agent: { url: 'https://ropewalk.example/v1/agent/program', sha256: '0'.repeat(64), node, apiCa },
 };
 
 export interface TestCloud {

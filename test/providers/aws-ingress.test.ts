@@ -2,23 +2,23 @@
 // cluster; and what the emulated EC2 refuses around it, as EC2 does.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { Doors } from '../../domain/cluster/doors.ts';
+import type { IngressRules } from '../../domain/cluster/ingress-rules.ts';
 import type { LaunchRequest, Owner } from '../../providers/provider.ts';
 import { eventually } from '../support/eventually.ts';
 import { freshOwner, startCloud, workersRequest } from './aws-cloud.ts';
 import type { TestCloud } from './aws-cloud.ts';
 
-const own = { scheduler: '198.51.100.0/24', ssh: '203.0.113.7/32' };
+const own = { scheduler: { port: 9786, from: ['198.51.100.0/24', '2001:db8::/32'] }, ssh: ['203.0.113.7/32'] };
 
-function headRequest(owner: Owner, doors: Doors, token?: string): LaunchRequest {
+function headRequest(owner: Owner, ingress: IngressRules, token?: string): LaunchRequest {
   const request = workersRequest(owner, 1, token);
   const { head, worker, oneZone } = request.placement ?? {};
   if (head === undefined || worker === undefined) throw new Error('a request has a placement');
   const slots = [{ slot: 0, generation: 1, role: 'head' as const }, ...request.slots];
-  return { ...request, slots, placement: { head, worker, oneZone: oneZone === true, doors } };
+  return { ...request, slots, placement: { head, worker, oneZone: oneZone === true, ingress } };
 }
 
-describe('the doors of a cluster', () => {
+describe('the ingress of a cluster', () => {
   let cloud: TestCloud;
   let owner: Owner;
   const never = new AbortController().signal;
@@ -30,7 +30,7 @@ describe('the doors of a cluster', () => {
   afterAll(() => cloud?.close());
 
   const groups = async (of: Owner = owner) =>
-    (await cloud.emulator.belongings()).filter(
+    (await cloud.emulator.resources()).filter(
       ({ kind, tags }) => kind === 'security group' && tags['ropewalk:cluster'] === String(of.cluster),
     );
   const groupsOfInstances = async (ids: string[]) =>
@@ -41,7 +41,7 @@ describe('the doors of a cluster', () => {
     expect([launched.length, failures]).toEqual([2, []]);
     const [group, other] = await groups();
     expect([group?.rules?.toSorted(), other]).toEqual([
-      ['tcp 22 203.0.113.7/32', 'tcp 8786 198.51.100.0/24'],
+      ['tcp 22 203.0.113.7/32', 'tcp 9786 198.51.100.0/24', 'tcp 9786 2001:db8::/32'],
       undefined,
     ]);
     expect(await groupsOfInstances([launched[0]?.id ?? ''])).toEqual([['sg-cluster', group?.id]]);
@@ -49,7 +49,7 @@ describe('the doors of a cluster', () => {
   });
 
   it('leave the account’s own groups where they are, when only SSH is asked for', async () => {
-    const { launched } = await cloud.provider.launch(headRequest(owner, { scheduler: null, ssh: '0.0.0.0/0' }));
+    const { launched } = await cloud.provider.launch(headRequest(owner, { scheduler: null, ssh: ['0.0.0.0/0'] }));
     const [group] = await groups();
     expect(group?.rules).toEqual(['tcp 22 0.0.0.0/0']);
     expect(await groupsOfInstances([launched[0]?.id ?? ''])).toEqual([['sg-cluster', 'sg-scheduler', group?.id]]);
@@ -88,9 +88,9 @@ describe('the doors of a cluster', () => {
       never,
     );
     const [group] = await groups();
-    const listed = await cloud.provider.listBelongings(owner.deploymentId);
+    const listed = await cloud.provider.listResources(owner.deploymentId);
     expect(listed).toContainEqual({ id: group?.id, kind: 'security group', owner, createdAtMs: null });
-    await cloud.provider.removeBelongings(owner, [group?.id ?? ''], never);
+    await cloud.provider.deleteResources(owner, [group?.id ?? ''], never);
     expect(await groups()).toEqual([]);
   });
 

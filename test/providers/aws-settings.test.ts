@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAwsRegions, readAwsSettings } from '../../providers/aws/settings-file.ts';
 import { awsFile } from '../providers/aws-cloud.ts';
 
-const { region, node, pinnedPublicKey, ...place } = awsFile;
+const { region, node, apiCa, ...place } = awsFile;
 const west = { ...place, subnets: [{ id: 'subnet-west', zone: 'us-west-2a' }] };
-const several = { regions: { [region]: place, 'us-west-2': west }, defaultRegion: 'us-west-2', node, pinnedPublicKey };
+const several = { regions: { [region]: place, 'us-west-2': west }, defaultRegion: 'us-west-2', node, apiCa };
 
 describe('the AWS settings', () => {
   let directory: string;
@@ -37,6 +37,11 @@ describe('the AWS settings', () => {
   });
 
   it.each<[object, RegExp]>([
+    [{ ...awsFile, apiCa: 'sha256//abc' }, /must be certificates in PEM/],
+    [
+      { ...awsFile, apiCa: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\nCA\npoweroff\n' },
+      /must be certificates in PEM/,
+    ],
     [{ ...several, defaultRegion: 'eu-west-1' }, /must be one of the regions[\s\S]*defaultRegion/],
     [{ ...several, regions: {} }, /defaultRegion/],
     [{ ...several, regions: { Oregon: west } }, /regions\.Oregon/],

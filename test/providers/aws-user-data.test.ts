@@ -2,13 +2,16 @@
 // the service that it leaves behind, which systemd must understand in full: it ignores what it does not know.
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { expect, it } from 'vitest';
 
 import { cloudRegisterTimeoutMs } from '../../domain/limits.ts';
+import { createClusterCa, issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
+import type { AgentDownload } from '../../providers/aws/settings.ts';
 import { renderUserData } from '../../providers/aws/user-data.ts';
 import { awsSettings, freshOwner } from './aws-cloud.ts';
 
@@ -48,6 +51,41 @@ it('tries its packages again when their mirror or their lock is not free, and gi
   const pauses = beaten.calls.flatMap((call) => /^sleep (\d+)$/.exec(call)?.[1] ?? []);
   expect(pauses.length).toBeGreaterThan(3);
   expect(pauses.reduce((sum, seconds) => sum + Number(seconds), 0)).toBeLessThan(cloudRegisterTimeoutMs / 1_000);
+});
+
+it('verifies an API with a private certificate: curl when it fetches the agent, Node when the agent calls', async () => {
+  const ca = await createClusterCa({ cluster: 'private authority', validDays: 1 });
+  const leaf = await issueLeafAndKey({
+    ...{ ca, role: 'scheduler', subject: 'the API', addresses: ['127.0.0.1'], validDays: 1 },
+  });
+  const server = createServer({ cert: leaf.certificatePem, key: leaf.keyPem.reveal() }, (_, response) =>
+    response.end('the agent'),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const url = `https://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/agent`;
+  try {
+    const download = { ...awsSettings.agent, url, apiCa: ca.certificatePem };
+    const curl = 'case "$*" in *node.tar.xz*) exit 0 ;; esac; exec /usr/bin/curl "$@" 2>&1';
+    const { exitCode, files, service } = await runScript({ curl }, download);
+    expect([exitCode, files['agent.mjs'], files['api-ca.pem']?.trim()]).toEqual([
+      0,
+      'the agent',
+      ca.certificatePem.trim(),
+    ]);
+    const caFile = /NODE_EXTRA_CA_CERTS=(\S+)/.exec(service ?? '')?.[1];
+    expect(caFile).toBe('/opt/ropewalk/api-ca.pem');
+    const trusted = join(await mkdtemp(join(tmpdir(), 'ropewalk-ca-')), 'api-ca.pem');
+    await writeFile(trusted, files['api-ca.pem'] ?? '');
+    const ask = `fetch(${JSON.stringify(url)}).then((r) => r.text()).then(console.log, (e) => console.log(e.cause.code))`;
+    const node = async (env: Record<string, string>): Promise<string> =>
+      (await promisify(execFile)(process.execPath, ['-e', ask], { env })).stdout.trim();
+    expect(await node({ NODE_EXTRA_CA_CERTS: trusted })).toBe('the agent');
+    expect(await node({})).not.toBe('the agent');
+    await rm(dirname(trusted), { recursive: true });
+  } finally {
+    server.close();
+  }
 });
 
 // systemd.unit(5), systemd.service(5) and systemd.exec(5): what may stand where.
@@ -102,10 +140,15 @@ interface ScriptRun {
   /** Each program that was called, with its arguments. */
   calls: string[];
   service: string | null;
+  /** What the script wrote or downloaded. */
+  files: Record<string, string>;
 }
 
 /** The programs say that they were called, and then do nothing, or what is given for them. */
-async function runScript(programs: Record<string, string> = {}): Promise<ScriptRun> {
+async function runScript(
+  programs: Record<string, string> = {},
+  download: AgentDownload = awsSettings.agent,
+): Promise<ScriptRun> {
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-user-data-'));
   try {
     const said = join(directory, 'said');
@@ -116,7 +159,7 @@ async function runScript(programs: Record<string, string> = {}): Promise<ScriptR
       await writeFile(program, `#!/bin/sh\necho ${name} "$@" >> "$SAID"\n${body}\n`);
       await chmod(program, 0o755);
     }
-    const script = startupScript()
+    const script = startupScript(download)
       .replace('cd /opt/ropewalk', `cd '${directory}'`)
       .replace('/etc/systemd/system/ropewalk-agent.service', path);
     const exitCode = await new Promise<number>((resolve) => {
@@ -124,7 +167,12 @@ async function runScript(programs: Record<string, string> = {}): Promise<ScriptR
       child.once('exit', (code) => resolve(code ?? -1));
     });
     const calls = (await readFile(said, 'utf8')).trim().split('\n');
-    return { exitCode, calls, service: await readFile(path, 'utf8').catch(() => null) };
+    const files: Record<string, string> = {};
+    for (const name of ['agent.mjs', 'api-ca.pem']) {
+      const text = await readFile(join(directory, name), 'utf8').catch(() => null);
+      if (text !== null) files[name] = text;
+    }
+    return { exitCode, calls, service: await readFile(path, 'utf8').catch(() => null), files };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -135,9 +183,9 @@ const machine = [
   ...['python3', 'apt-get'],
 ];
 
-function startupScript(): string {
+function startupScript(download: AgentDownload = awsSettings.agent): string {
   const boot = { apiUrl: 'https://ropewalk.example', launchToken: 'a launch token', owner: freshOwner() };
-  return renderUserData(boot, awsSettings.agent, 'x86_64');
+  return renderUserData(boot, download, 'x86_64');
 }
 
 const serviceUnit = (): string => /<<'UNIT'\n([\s\S]*?)\nUNIT\n/.exec(startupScript())?.[1] ?? '';

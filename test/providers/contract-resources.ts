@@ -8,9 +8,9 @@ import type { Owner } from '../../providers/provider.ts';
 export function resourcesContract(cloud: () => ProviderHarness): void {
   describe('an unused cloud resource', () => {
     const idsOf = async (deploymentId: string): Promise<string[]> =>
-      (await cloud().provider.listBelongings(deploymentId)).map(({ id }) => id);
+      (await cloud().provider.listResources(deploymentId)).map(({ id }) => id);
     const remove = (owner: Owner, ids: string[]): Promise<void> =>
-      cloud().provider.removeBelongings(owner, ids, AbortSignal.timeout(30_000));
+      cloud().provider.deleteResources(owner, ids, AbortSignal.timeout(30_000));
 
     it('is listed with its owner, and deleted for no other', async () => {
       const { leaveBehind } = cloud();
@@ -19,7 +19,7 @@ export function resourcesContract(cloud: () => ProviderHarness): void {
       const other = cloud().freshOwner();
       const foreign = { ...cloud().freshOwner(), deploymentId: `${owner.deploymentId}_other` };
       const [mine, theirs, stranger] = [await leaveBehind(owner), await leaveBehind(other), await leaveBehind(foreign)];
-      const listed = await cloud().provider.listBelongings(owner.deploymentId);
+      const listed = await cloud().provider.listResources(owner.deploymentId);
       expect(listed.find(({ id }) => id === mine)?.owner).toEqual(owner);
       expect(listed.find(({ id }) => id === theirs)?.owner).toEqual(other);
       expect(await idsOf(foreign.deploymentId)).toEqual([stranger]);
@@ -43,7 +43,7 @@ export function resourcesContract(cloud: () => ProviderHarness): void {
       const { provider } = cloud();
       const owner = cloud().freshOwner();
       const { launched } = await provider.launch(cloud().request(owner, 1));
-      const kinds = (await provider.listBelongings(owner.deploymentId)).map(({ kind }) => kind);
+      const kinds = (await provider.listResources(owner.deploymentId)).map(({ kind }) => kind);
       expect(kinds).not.toContain('volume');
       const ids = await idsOf(owner.deploymentId);
       await remove(owner, [...ids, ...launched.map(({ id }) => id)]);

@@ -18,13 +18,14 @@ let env: Record<string, string>;
 beforeAll(async () => {
   cloud = await startCloud();
   home = await mkdtemp(join(tmpdir(), 'ropewalk-manifest-'));
-  const { region, node, pinnedPublicKey, ...place } = awsFile;
+  const { region, node, apiCa, ...place } = awsFile;
   const west = { ...place, subnets: [{ id: 'subnet-us-west-2a', zone: 'us-west-2a' }] };
   const file = join(home, 'aws.json');
   const keys = join(home, 'identity.json');
-  const both = { regions: { [region]: place, 'us-west-2': west }, defaultRegion: region, node, pinnedPublicKey };
+  const both = { regions: { [region]: place, 'us-west-2': west }, defaultRegion: region, node, apiCa };
   await writeFile(file, JSON.stringify(both));
-  await writeFile(keys, JSON.stringify({ [region]: await cloud.emulator.identityKey() }));
+  const key = await cloud.emulator.identityKey();
+  await writeFile(keys, JSON.stringify({ [region]: key, 'us-west-2': key }));
   env = { ROPEWALK_AWS_SETTINGS: file, ROPEWALK_AWS_IDENTITY_KEYS: keys };
 });
 afterAll(async () => {
@@ -147,21 +148,39 @@ describe('EC2', () => {
     expect(await operator?.provider.list('d_manifest')).toEqual([]);
   });
 
-  it('verifies identity documents with the configured keys, and none without', async () => {
+  it('verifies identity documents, and refuses to begin without the keys of all its regions', async () => {
     const proof = { document: '{}', signature: '' };
     expect((await configured('aws').identity())?.verify(proof)).toEqual({ problem: 'it is not an identity document' });
     const { ROPEWALK_AWS_SETTINGS = '' } = env;
-    const keyless = await configured('aws', { ROPEWALK_AWS_SETTINGS }).identity();
-    const document = JSON.stringify({
-      ...{ instanceId: 'i-0', region: 'us-east-1', accountId: '1', pendingTime: '2026-01-01T00:00:00Z' },
-    });
-    expect(keyless?.verify({ document, signature: '' })).toMatchObject({
-      problem: expect.stringContaining('has no key'),
-    });
+    const keyless = configured('aws', { ROPEWALK_AWS_SETTINGS });
+    await expect(keyless.identity()).rejects.toThrow('ROPEWALK_AWS_IDENTITY_KEYS is not set');
+    const half = join(home, 'half.json');
+    await writeFile(half, JSON.stringify({ 'us-east-1': await cloud.emulator.identityKey() }));
+    const partly = configured('aws', { ROPEWALK_AWS_SETTINGS, ROPEWALK_AWS_IDENTITY_KEYS: half });
+    await expect(partly.identity()).rejects.toThrow('has no key for us-west-2');
+    const absent = configured('aws', { ROPEWALK_AWS_SETTINGS, ROPEWALK_AWS_IDENTITY_KEYS: join(home, 'absent.json') });
+    await expect(absent.identity()).rejects.toThrow('absent.json cannot be used');
   });
 
-  it('checks its credentials for the doctor', async () => {
-    const [check] = configured('aws').checks;
+  it.each(['http://127.0.0.1:7300', 'https://localhost', 'http://[::1]:7300'])(
+    'launches nothing that would call %s, unless the cloud is on this machine too',
+    async (apiUrl) => {
+      const agentBundle = join(home, 'agent.txt');
+      await writeFile(agentBundle, 'an agent');
+      const launching = { apiUrl, agentBundle, nodePath: '', maxLocalInstances: 1 };
+      await expect(configured('aws').providers(launching)).rejects.toThrow('this machine only');
+      const emulated = { ...env, AWS_ENDPOINT_URL: cloud.emulator.url };
+      expect(await configured('aws', emulated).providers(launching)).toHaveLength(2);
+    },
+  );
+
+  it('has checks for the doctor: credentials, identity keys, and the address of the API', async () => {
+    const [check, keys, apiUrl] = configured('aws').checks;
+    const now = AbortSignal.timeout(30_000);
+    expect(await keys?.run(now)).toBe('keys for us-east-1, us-west-2');
+    expect(await apiUrl?.run(now)).toContain('not set here');
+    const [, , loopback] = configured('aws', { ...env, ROPEWALK_API_URL: 'http://127.0.0.1:7300' }).checks;
+    await expect(loopback?.run(now)).rejects.toThrow('no instance of EC2 could register');
     expect(check?.name).toBe('aws credentials');
     expect(await check?.run(AbortSignal.timeout(30_000))).toMatch(/^arn:aws:/);
     await expect(check?.run(AbortSignal.abort())).rejects.toThrow('AWS does not accept the credentials');

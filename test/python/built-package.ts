@@ -2,11 +2,12 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { defaultRequirements } from '../../agent/runtimes/environment/default-requirements.ts';
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
+import { uvVersion } from '../../agent/runtimes/environment/uv.ts';
 import { makeDaskHome } from '../support/dask.ts';
 import { removeHome } from '../support/stack.ts';
 
@@ -41,8 +42,10 @@ export async function buildPackage(): Promise<BuiltPackage> {
   await run(pythonPath, ['-m', 'hatchling', 'build', '--target', 'wheel', '--directory', work], { cwd: source });
   const wheel = (await readdir(work)).find((name) => name.endsWith('.whl')) ?? 'no wheel';
   await run(pythonPath, ['-m', 'zipfile', '--extract', join(work, wheel), site]);
+  // uv builds the wheels of projects, as on the machine of a user who has it.
+  const path = [join(home, 'cache/tools', `uv-${uvVersion}`, 'bin'), process.env['PATH']].join(delimiter);
   const python = async (args: readonly string[], environment: Record<string, string> = {}): Promise<string> => {
-    const env = { PATH: process.env['PATH'], HOME: work, ...environment };
+    const env = { PATH: path, HOME: work, ...environment };
     return (await run(pythonPath, args, { cwd: source, env, maxBuffer: 16 * 1024 * 1024 })).stdout;
   };
   return {

@@ -23,8 +23,8 @@ export const twins: Twin[] = [
     name: 'a job that forgets to write its task page',
     history: 'job-loses-an-instance.bin',
     file: 'workflows/job/workflow.ts',
-    from: '    if (pageDue(state) !== null) await writePage(state);',
-    to: '    if (pageDue(state) !== null) state.page = [];',
+    from: '(await tryWritePages(state)) ? null : Date.now() + pageRetryMs;',
+    to: '(state.page = []) === null ? 0 : null;',
     says: /archiveTaskPage/,
   },
   {

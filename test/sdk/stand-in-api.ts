@@ -162,6 +162,7 @@ export function anInstance(change: Partial<Instance> = {}): Instance {
     slot: 0,
     generation: 1,
     address: '127.0.0.1',
+    publicAddress: null,
     launchedAt: '2024-11-18T17:25:08.500Z',
     registeredAt: '2024-11-18T17:25:09.000Z',
     reason: null,

@@ -37,7 +37,7 @@ export interface TestWorkspace {
 
 export async function addWorkspace(store: Store, limits: Partial<WorkspaceLimits> = {}): Promise<TestWorkspace> {
   const slug = unique('w');
-  const token = { id: unique('t'), sha256: 'a'.repeat(64), expiresAtMs: null };
+  const token = { id: unique('t'), secretHash: 'a'.repeat(64), expiresAtMs: null };
   valueOf(await store.workspaces.create({ slug, admin: { name: 'ada', token }, nowMs: startMs }));
   if (Object.keys(limits).length > 0) {
     valueOf(await store.workspaces.configure(slug, { limits, by: null }, startMs));

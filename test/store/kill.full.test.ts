@@ -36,7 +36,7 @@ afterEach(async () => {
 it('loses and doubles no acknowledged admission when writers are killed', async () => {
   const file = join(directory, 'records.sqlite');
   const store = await openStore({ url: null, file, migrate: true });
-  const token = { id: 't', sha256: 'a', expiresAtMs: null };
+  const token = { id: 't', secretHash: 'a', expiresAtMs: null };
   await store.workspaces.create({ slug: 'w', admin: { name: 'ada', token }, nowMs: 1 });
   const ample = { running: 1_000_000, instances: 1_000_000, vcpus: 1_000_000 };
   await store.workspaces.configure('w', { limits: ample, by: null }, 1);

@@ -31,7 +31,8 @@ export interface Scene {
  * together, and no replay does that. Without the interceptor, the workflow stands still from then on.
  */
 export async function makeStuck(scene: Scene, workflowId: string, memo: Record<string, string> = {}): Promise<void> {
-  const handle = await start(scene, 'noted', workflowId, memo);
+  // On a busy machine a first attempt that timed out would leave no failure in the history.
+  const handle = await start(scene, { type: 'noted', workflowId, memo, workflowTaskTimeout: 5_000 });
   await withWorker(scene, () => began(scene, workflowId, 'workflowTaskCompletedEventAttributes'));
   await withWorker(scene, () => handle.executeUpdate<number, []>('note'));
 }
@@ -40,7 +41,7 @@ export async function makeStuck(scene: Scene, workflowId: string, memo: Record<s
 export async function afterDeath(scene: Scene, workflowId: string): Promise<void> {
   const { client, native } = scene;
   const { namespace } = client.options;
-  const handle = await start(scene, 'acting', workflowId, {});
+  const handle = await start(scene, { type: 'acting', workflowId, memo: {}, workflowTaskTimeout: 1_000 });
   await withWorker(scene, () => began(scene, workflowId, 'activityTaskScheduledEventAttributes'));
   const activities = { act: async () => 'done' };
   const acts = await Worker.create({ connection: native, namespace, taskQueue: 'acts', activities });
@@ -83,8 +84,16 @@ export async function bundled({
   return { workflowBundle: await made };
 }
 
-const start = ({ client, taskQueue }: Scene, type: string, workflowId: string, memo: Record<string, string>) =>
-  client.workflow.start(type, { taskQueue, workflowId, args: [], workflowTaskTimeout: 1_000, memo });
+interface Start {
+  type: string;
+  workflowId: string;
+  memo: Record<string, string>;
+  /** Milliseconds. */
+  workflowTaskTimeout: number;
+}
+
+const start = ({ client, taskQueue }: Scene, { type, ...options }: Start) =>
+  client.workflow.start(type, { taskQueue, args: [], ...options });
 
 function began({ client }: Scene, workflowId: string, name: string): Promise<boolean> {
   const handle = client.workflow.getHandle(workflowId);

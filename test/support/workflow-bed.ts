@@ -36,6 +36,10 @@ interface Scripts {
   cluster: ClusterSettings;
   launch: (input: LaunchInput) => LaunchNews;
   terminated: string[];
+  /** The object store takes no page. */
+  isArchiveFailing: boolean;
+  /** Pages of task records that were written. */
+  pages: number[];
   /** Vault keys. */
   deleted: string[];
 }
@@ -55,9 +59,12 @@ export async function createBed(): Promise<Bed> {
   // INDEXED_VALUE_TYPE_KEYWORD
   const searchAttributes = { RopewalkWorkspace: 2, RopewalkUser: 2, RopewalkStatus: 2 } as const;
   await env.connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
-  const token = { id: 't', sha256: '', expiresAtMs: null };
+  const token = { id: 't', secretHash: '', expiresAtMs: null };
   await store.workspaces.create({ slug: workspace, admin: { name: 'ada', token }, nowMs: Date.now() });
-  const scripts: Scripts = { job, cluster, launch: launchAll, terminated: [], deleted: [] };
+  const scripts: Scripts = {
+    ...{ job, cluster, launch: launchAll, terminated: [], deleted: [] },
+    ...{ isArchiveFailing: false, pages: [] },
+  };
   const workers = await createWorkers(env, store, scripts);
   const runs = workers.map((worker) => worker.run());
   return Object.assign(scripts, {
@@ -138,7 +145,10 @@ async function createWorkers(env: TestWorkflowEnvironment, store: Store, scripts
         createdAtMs: await env.currentTimeMs(),
       }),
       loadCluster: async () => scripts.cluster,
-      archiveTaskPage: async () => undefined,
+      archiveTaskPage: async ({ page }: { page: number }) => {
+        if (scripts.isArchiveFailing) throw new Error('the object store is unavailable');
+        scripts.pages.push(page);
+      },
     },
   });
   const provider = await Worker.create({

@@ -70,7 +70,12 @@ export const table: [prefix: string, row: Row][] = [
   ['api/settings.ts', { own: /^(platform\/environment|domain\/limits)\.ts$/, packages: /^(node|zod)$/ }],
   [
     'api/database.ts',
-    { own: /^(store\/|domain\/errors\.ts$)/, ownTypes: /^api\//, packages: /^node$/, packageTypes: /^pino$/ },
+    {
+      own: /^(store\/|domain\/errors\.ts$|platform\/deployment-home\.ts$)/,
+      ownTypes: /^api\//,
+      packages: /^node$/,
+      packageTypes: /^pino$/,
+    },
   ],
   ['api/server.ts', { own: /^(api|services|domain|schema|platform|providers)\//, packages: /./ }],
   [
@@ -89,7 +94,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/(agent|common|relay|relay-streams|runtime)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask-options)\.ts$)/,
+      own: /^(agent\/|schema\/(agent|common|relay|relay-streams|runtime|software)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask-options)\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type CancelSignal, jobMessages, type JobView } from '../../contracts/job.ts';
 import type { TaskResult } from '../../domain/job/protocol.ts';
-import { maxEventsOfRun, maxLeaseExtensions } from '../../domain/limits.ts';
+import { maxEventsOfRun, maxLeaseExtensions, taskPageSize } from '../../domain/limits.ts';
 import { projectEveryMs } from '../../domain/projection.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Bed, createBed } from '../support/workflow-bed.ts';
@@ -138,6 +138,22 @@ describe('a job', () => {
     expect(ended).toMatchObject({ state: 'ended', status: 'done' });
     expect(ended?.viewVersion).toBeGreaterThan(viewVersion);
     await clusterHasEnded(number);
+  });
+
+  it('goes on while the object store is unavailable: its timeout ends it and its cluster, and its records are kept', async () => {
+    const taskCount = taskPageSize + 1;
+    const jobTimeoutMs = 30 * 60_000;
+    const number = await started({ taskCount, array: `0-${taskCount - 1}`, jobTimeoutMs });
+    bed.isArchiveFailing = true;
+    const { grants } = await bed.exchange(number, { claim: 1, want: taskPageSize });
+    await bed.exchange(number, { claim: 1, results: grants.map(({ lease, task }) => done(lease, task)) });
+    await bed.env.sleep(jobTimeoutMs);
+    await clusterHasEnded(number);
+    expect([(await describeJob(number)).status.name, bed.pages]).toEqual(['RUNNING', []]);
+    bed.isArchiveFailing = false;
+    const ended = await handleOf(number).result();
+    expect(ended).toMatchObject({ reason: { code: 'JOB_TIMEOUT' }, tasks: { done: taskPageSize }, pagesWritten: 1 });
+    expect(bed.pages).toEqual([0]);
   });
 
   it('that has no time left ends all its tasks', async () => {

@@ -26,6 +26,8 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
       slot: instance.slot,
       generation: instance.generation,
       address: instance.address,
+      publicAddress: instance.publicAddress ?? null,
+      hostname: instance.hostname ?? null,
       launchedAtMs: instance.launchedAtMs,
       registeredAtMs: instance.registeredAtMs,
       reason: instance.reason,

@@ -1,5 +1,5 @@
 // What a job does to the world: reads its specification, starts its cluster, writes pages and views.
-import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 
 import { clusterMessages, clusterType, clusterWorkflowId } from '../../contracts/cluster.ts';
 import type { ClusterInput, GiveBackSignal, StopSignal, SuspectSignal } from '../../contracts/cluster.ts';
@@ -65,12 +65,26 @@ export async function giveBack(number: number, instances: string[]): Promise<voi
 }
 
 /** Writes the oldest records to the object store, and only then drops them from the state. */
-export async function writePage(state: JobState): Promise<void> {
+async function writePages(
+  state: JobState,
+  { archiveTaskPage }: Pick<typeof control, 'archiveTaskPage'>,
+): Promise<void> {
   for (let due = pageDue(state); due !== null; due = pageDue(state)) {
-    await control.archiveTaskPage.executeWithOptions({ summary: `write task page ${state.pagesWritten}` }, [
+    await archiveTaskPage.executeWithOptions({ summary: `write task page ${state.pagesWritten}` }, [
       { workspace: state.workspace, job: state.number, page: state.pagesWritten, records: due },
     ]);
     pageWritten(state, due.length);
+  }
+}
+
+/** False when the object store is unavailable for longer than some seconds: leases, timeouts and continue-as-new must not wait. */
+export async function tryWritePages(state: JobState): Promise<boolean> {
+  try {
+    await writePages(state, bounded);
+    return true;
+  } catch (error) {
+    log.warn('a page of task records could not be written', { error: String(error) });
+    return false;
   }
 }
 
@@ -82,15 +96,17 @@ export async function writeView(view: JobView, version: number): Promise<void> {
 }
 
 /**
- * Stops the cluster, then writes the final view until the database takes it. The cluster releases name and quota when its
+ * Stops the cluster, writes the pages that are left, then writes the final view until the database takes it. The cluster releases name and quota when its
  * instances have ended; without a cluster the job does.
  */
-export async function finish({ state, bundleRef, clusterStarted }: JobCarry, view: JobView): Promise<void> {
-  const { number, workspace } = view;
+export async function finish({ state, bundleRef, clusterStarted }: JobCarry, view: () => JobView): Promise<void> {
+  const { number, workspace } = state;
   if (clusterStarted) {
     const signal: StopSignal = { code: jobOver, text: `job ${number} ended: ${state.outcome?.reason.text ?? ''}` };
     await notify(clusterWorkflowId(number), clusterMessages.stop, signal);
   }
+  // After the stop: while the object store is unavailable, no instance must run for it.
+  await writePages(state, control);
   const release = !clusterStarted || state.cancelRequested?.code === clusterGone;
   await control.writeView.executeWithOptions(
     { summary: 'write the final view to the database, delete the sealed bundle' },
@@ -99,7 +115,7 @@ export async function finish({ state, bundleRef, clusterStarted }: JobCarry, vie
         kind: 'job',
         number,
         workspace,
-        view,
+        view: view(),
         version: nextVersion(state.projection),
         end: { release, sealed: [bundleRef] },
       },

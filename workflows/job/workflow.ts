@@ -24,7 +24,7 @@ import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
 import { shouldContinueAsNew } from '../continuing.ts';
 import { createRecordWriter } from '../record-writer.ts';
-import { finish, giveBack, load, startCluster, suspect, tagStatus, writePage, writeView } from './execute.ts';
+import { finish, giveBack, load, startCluster, suspect, tagStatus, tryWritePages, writeView } from './execute.ts';
 import { jobMessages } from '../../contracts/job.ts';
 import type {
   CancelSignal,
@@ -82,7 +82,7 @@ async function work(carry: JobCarry, input: JobInput): Promise<JobView> {
     carry.clusterStarted = true;
   }
   if ((await run(state, view)) === 'continue as new') await continueAsNew<typeof job>({ ...input, carry });
-  await finish(carry, view());
+  await finish(carry, view);
   return view();
 }
 
@@ -94,6 +94,8 @@ async function run(state: JobState, view: () => JobView): Promise<'ended' | 'con
     writeView: (version) => writeView(view(), version),
     onEnd: () => undefined,
   });
+  // Set while the object store is unavailable.
+  let pageRetryAtMs: number | null = null;
   for (;;) {
     const nowMs = Date.now();
     const timeout = timeoutAtMs(state);
@@ -103,7 +105,8 @@ async function run(state: JobState, view: () => JobView): Promise<'ended' | 'con
     if (suspects.length > 0) await suspect(state.number, suspects);
     const spare = giveBackInstances(state, nowMs);
     if (spare.length > 0) await giveBack(state.number, spare);
-    if (pageDue(state) !== null) await writePage(state);
+    if (pageDue(state) !== null && (pageRetryAtMs ?? 0) <= nowMs)
+      pageRetryAtMs = (await tryWritePages(state)) ? null : Date.now() + pageRetryMs;
     setCurrentDetails(describeJob(state));
     tagStatus(state);
     const isLeaving = (): boolean => state.outcome !== null || shouldContinueAsNew();
@@ -111,16 +114,21 @@ async function run(state: JobState, view: () => JobView): Promise<'ended' | 'con
     if (state.outcome !== null) return 'ended';
     if (shouldContinueAsNew()) return 'continue as new';
     writer.beginIfDue(nowMs);
-    const wake = earliest([nextWake(state), writer.nextWrite()]);
+    const pageRetry = pageRetryAtMs === null ? null : { atMs: pageRetryAtMs, what: 'next try to write a task page at' };
+    const wake = earliest([nextWake(state), writer.nextWrite(), pageRetry]);
     const isSooner = (atMs: number | null | undefined): boolean =>
       atMs !== null && atMs !== undefined && (wake === null || atMs < wake.atMs);
     const isWakeSooner = (): boolean =>
       isSooner(nextWakeMs(state)) || isSooner(nextShrinkMs(state)) || isSooner(writer.nextWrite()?.atMs);
-    const changed = (): boolean => isLeaving() || pageDue(state) !== null || isWakeSooner();
+    const isPageDue = (): boolean => pageRetry === null && pageDue(state) !== null;
+    const changed = (): boolean => isLeaving() || isPageDue() || isWakeSooner();
     if (wake === null) await condition(changed);
     else await condition(changed, Math.max(wake.atMs - nowMs, 1), { summary: describeWake(wake, nowMs) });
   }
 }
+
+/** As many events as a renewal; meanwhile the records wait in the state. */
+const pageRetryMs = 30_000;
 
 function answerFlush(state: JobState | null, flush: Flush<ExchangeItem>): FlushAnswer<ExchangeAnswer> {
   if (state === null) {

@@ -19,17 +19,17 @@ const ownersAtOnce = 50;
 export async function sweep(input: SweepInput): Promise<SweepReport> {
   const { deploymentId, provider, providerQueue, graceMs, dryRun } = input;
   const memory = { memory: memoryKey(providerQueue) };
-  const { instances, belongings, unlisted } = await at(providerQueue).listInstances.executeWithOptions(
+  const { instances, resources, unlisted } = await at(providerQueue).listInstances.executeWithOptions(
     { summary: `list instances and cloud resources of ${deploymentId}` },
     [{ provider, deploymentId }],
   );
-  const numbers = [...new Set([...instances, ...belongings].map(({ owner }) => owner.cluster))];
+  const numbers = [...new Set([...instances, ...resources].map(({ owner }) => owner.cluster))];
   const presence = await control.describeClusters.executeWithOptions(
     { summary: `describe ${plural(numbers.length, 'cluster')}` },
     [{ numbers }],
   );
   const { sightings } = await control.readSightings.executeWithOptions({ summary: 'read earlier sightings' }, [memory]);
-  const observation: SweepObservation = { ...presence, instances, belongings };
+  const observation: SweepObservation = { ...presence, instances, resources };
   const settings = { deploymentId, graceMs, launchMs: launchMayLastMs };
   const decision = decideSweep(settings, observation, sightings, Date.now());
   const report: SweepReport = {
@@ -59,7 +59,7 @@ async function endOrphans(input: SweepInput, decision: SweepDecision, report: Sw
     ),
   );
   await byOwner(decision.leftovers, report.removed, report, ({ owner, ids }) =>
-    at(providerQueue).removeBelongings.executeWithOptions(
+    at(providerQueue).deleteResources.executeWithOptions(
       { summary: `delete ${plural(ids.length, 'cloud resource')} of cluster ${owner.cluster}` },
       [{ provider, owner, ids }],
     ),

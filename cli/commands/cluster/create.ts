@@ -142,7 +142,7 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
     ...(workers !== undefined && { workers }),
     ...(name !== undefined && { name }),
     ...(flags.new === true && { getOrCreate: false }),
-    ...(requirements.length > 0 && { requirements }),
+    ...(requirements.length > 0 && { software: { requirements } }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(Object.keys(secretEnv).length > 0 && { secretEnv }),
     ...(workerClass !== undefined && { workerClass }),

@@ -142,7 +142,7 @@ function perform({ model, nowMs }: World, each: Act, actor: Token) {
     const expiresAtMs = each.livesMs === null ? null : nowMs + each.livesMs;
     return issue(
       model,
-      { id: `t${count}`, sha256: `s${count}`, user: each.user, scopes: each.scopes, expiresAtMs, by },
+      { id: `t${count}`, secretHash: `s${count}`, user: each.user, scopes: each.scopes, expiresAtMs, by },
       nowMs,
     );
   }

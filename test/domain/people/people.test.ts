@@ -14,33 +14,33 @@ import { aModel, callerOf, issue, put, remove, revoke, scopesOf } from './worksp
 
 const root = { user: 'root', tokenId: 't0' };
 const aToken = (over: Partial<IssueToken> = {}): IssueToken => ({
-  ...{ id: 't1', sha256: 's1', user: 'root', expiresAtMs: null, scopes: null, by: root, ...over },
+  ...{ id: 't1', secretHash: 's1', user: 'root', expiresAtMs: null, scopes: null, by: root, ...over },
 });
 
 describe('tokens', () => {
   it('are issued once for an id, and revoked for good, in any order of requests', () => {
     const id = fc.constantFrom('a', 'b', 'c');
     const step = fc.oneof(
-      fc.record({ do: fc.constant('issue'), id, sha256: fc.constantFrom('1', '2') }),
+      fc.record({ do: fc.constant('issue'), id, secretHash: fc.constantFrom('1', '2') }),
       fc.record({ do: fc.constant('revoke'), id }),
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
         const model = aModel();
-        const known = new Map<string, { sha256: string; revokedAtMs: number | null }>();
+        const known = new Map<string, { secretHash: string; revokedAtMs: number | null }>();
         for (const [nowMs, each] of steps.entries()) {
           const first = known.get(each.id);
           if (each.do === 'issue') {
-            const isAccepted = first === undefined || first.sha256 === each.sha256;
-            expect('ok' in issue(model, aToken({ id: each.id, sha256: each.sha256 }), nowMs)).toBe(isAccepted);
-            if (first === undefined) known.set(each.id, { sha256: each.sha256, revokedAtMs: null });
+            const isAccepted = first === undefined || first.secretHash === each.secretHash;
+            expect('ok' in issue(model, aToken({ id: each.id, secretHash: each.secretHash }), nowMs)).toBe(isAccepted);
+            if (first === undefined) known.set(each.id, { secretHash: each.secretHash, revokedAtMs: null });
           } else {
             expect('ok' in revoke(model, { id: each.id, by: null }, nowMs)).toBe(first !== undefined);
             if (first !== undefined) first.revokedAtMs ??= nowMs;
           }
           const kept = model.tokens
             .slice(1)
-            .map(({ sha256, revokedAtMs, ...token }) => [token.id, { sha256, revokedAtMs }]);
+            .map(({ secretHash, revokedAtMs, ...token }) => [token.id, { secretHash, revokedAtMs }]);
           expect(kept).toEqual([...known]);
         }
       }),
@@ -107,7 +107,7 @@ describe('tokens', () => {
   });
 
   it('come first with a workspace that has no users', () => {
-    const admin = { name: 'ada', token: { id: 't', sha256: 's', expiresAtMs: 7 } };
+    const admin = { name: 'ada', token: { id: 't', secretHash: 's', expiresAtMs: 7 } };
     const rows = { slug: 'w', known: null, newUserId: 'u_1' };
     expect(issueFirstToken({ ...rows, users: 0 }, admin, 1)).toMatchObject({
       ok: { issued: { user: 'ada', expiresAtMs: 7 }, user: { id: 'u_1', role: 'admin' }, token: { userId: 'u_1' } },

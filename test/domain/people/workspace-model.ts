@@ -18,7 +18,7 @@ type Outcome<T> = { ok: T } | { error: Problem };
 /** With its first admin `root` and the token `t0`. */
 export function aModel(slug = 'w'): Model {
   const model: Model = { slug, users: [], tokens: [], ids: 0 };
-  const admin = { name: 'root', token: { id: 't0', sha256: 's0', expiresAtMs: null } };
+  const admin = { name: 'root', token: { id: 't0', secretHash: 's0', expiresAtMs: null } };
   const made = issueFirstToken({ slug, known: null, users: 0, newUserId: newId(model) }, admin, 0);
   if ('ok' in made) write(model, made.ok);
   return model;

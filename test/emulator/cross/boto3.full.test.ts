@@ -44,7 +44,7 @@ it('launches by RunInstances and by fleet, idempotently, and understands which p
     template: { LaunchTemplateName: 'boto3', DefaultVersionNumber: 1, Tags: bothTags },
     templates: 1,
     dry: ['DryRunOperation', 412],
-    doors: [[22, 22, '203.0.113.7/32']],
+    ingress: [[22, 22, '203.0.113.7/32']],
     run: 3,
     runAgain: true,
     reservationOwner: '123456789012',

@@ -108,10 +108,10 @@ def launches():
     ec2.describe_volumes(Filters=ours)
     vpc = ec2.describe_security_groups(GroupIds=["sg-cluster"])["SecurityGroups"][0]["VpcId"]
     specification = [{"ResourceType": "security-group", "Tags": tags}]
-    group = ec2.create_security_group(GroupName="boto3", Description="doors", VpcId=vpc, TagSpecifications=specification)
+    group = ec2.create_security_group(GroupName="boto3", Description="ingress", VpcId=vpc, TagSpecifications=specification)
     ssh = {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "203.0.113.7/32"}]}
     ec2.authorize_security_group_ingress(GroupId=group["GroupId"], IpPermissions=[ssh])
-    [doors] = ec2.describe_security_groups(Filters=ours)["SecurityGroups"]
+    [ingress] = ec2.describe_security_groups(Filters=ours)["SecurityGroups"]
     ec2.delete_security_group(GroupId=group["GroupId"])
     console = ec2.get_console_output(InstanceId=ids[0])
     ended = ec2.terminate_instances(InstanceIds=ids)["TerminatingInstances"]
@@ -121,8 +121,8 @@ def launches():
         "template": {key: template[key] for key in ("LaunchTemplateName", "DefaultVersionNumber", "Tags")},
         "templates": len(ec2.describe_launch_templates(Filters=ours)["LaunchTemplates"]),
         "dry": dry,
-        "doors": [
-            (rule["FromPort"], rule["ToPort"], rule["IpRanges"][0]["CidrIp"]) for rule in doors["IpPermissions"]
+        "ingress": [
+            (rule["FromPort"], rule["ToPort"], rule["IpRanges"][0]["CidrIp"]) for rule in ingress["IpPermissions"]
         ],
         "run": len(reservation["Instances"]),
         "runAgain": [i["InstanceId"] for i in reservation["Instances"]] == [i["InstanceId"] for i in again["Instances"]],

@@ -47,7 +47,7 @@ it('launches a head instance and workers, finds them by their tags, and ends the
   // In moto an instance runs from its first moment; in EC2 it is pending for seconds.
   for (const instance of described) expect(instance).toMatchObject({ owner, state: 'running' });
   expect(
-    (await provider.listBelongings(owner.deploymentId)).filter(({ kind }) => kind === 'launch template'),
+    (await provider.listResources(owner.deploymentId)).filter(({ kind }) => kind === 'launch template'),
   ).toHaveLength(2);
 
   const [first = '', ...rest] = idsOf(launched);
@@ -56,7 +56,7 @@ it('launches a head instance and workers, finds them by their tags, and ends the
   expect(idsOf(await provider.describe(owner, []))).toEqual(rest);
   await provider.terminate(owner, rest, AbortSignal.timeout(60_000));
   expect(await provider.describe(owner, [])).toEqual([]);
-  expect(await provider.listBelongings(owner.deploymentId)).toEqual([]);
+  expect(await provider.listResources(owner.deploymentId)).toEqual([]);
 });
 
 it('launches on the spot market, and lists a deployment without what is not of it', async () => {

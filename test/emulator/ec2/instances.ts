@@ -76,7 +76,7 @@ function shown(call: Call, instance: Instance): Xml {
     stateReason: instance.end === null ? null : { code: instance.end.code, message: instance.end.code },
     // A fresh instance is described before it has its addresses.
     privateIpAddress: isUp ? instance.privateIp : null,
-    ipAddress: isUp && instance.data.publicIp ? instance.privateIp : null,
+    ipAddress: isUp ? instance.publicIp : null,
     instanceType: instance.type,
     launchTime: new Date(instance.launchedAtMs).toISOString(),
     placement: { availabilityZone: instance.zone, tenancy: 'default' },

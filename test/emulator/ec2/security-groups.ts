@@ -1,7 +1,7 @@
 // Security groups: one name once in a network, rules once in a group, not to be deleted while an instance has it, and not
 // known everywhere at once.
 import { AwsError } from '../aws-error.ts';
-import { hexId, stateAt } from '../state.ts';
+import { fixedRules, hexId, stateAt } from '../state.ts';
 import type { SecurityGroup } from '../state.ts';
 import type { Xml } from '../xml.ts';
 import { matches, page, readTags, tagSet } from './call.ts';
@@ -24,8 +24,12 @@ export const createSecurityGroup: Operation = (call) => {
 export const authorizeSecurityGroupIngress: Operation = (call) => {
   const group = groupOf(call, call.params.text('GroupId') ?? '');
   for (const permission of call.params.items('IpPermissions')) {
-    for (const range of permission.items('IpRanges')) {
-      const [protocol, port, cidr] = [permission.text('IpProtocol'), permission.text('FromPort'), range.text('CidrIp')];
+    const ranges = [
+      ...permission.items('IpRanges').map((range) => range.text('CidrIp')),
+      ...permission.items('Ipv6Ranges').map((range) => range.text('CidrIpv6')),
+    ];
+    for (const cidr of ranges) {
+      const [protocol, port] = [permission.text('IpProtocol'), permission.text('FromPort')];
       const rule = `${protocol} ${port} ${cidr}`;
       if (group.rules.includes(rule)) {
         const what = `peer: ${cidr}, TCP, from port: ${port}, to port: ${port}, ALLOW`;
@@ -52,7 +56,13 @@ export const describeSecurityGroups: Operation = (call) => {
   if (ids.length > 0 && call.params.text('MaxResults') !== null) {
     throw new AwsError('InvalidParameterCombination', 'The parameter groupIds cannot be used with maxResults');
   }
-  const given = call.region.securityGroups.map((id) => ({ id, name: id, tags: {}, rules: [], shownFromMs: 0 }));
+  const given = call.region.securityGroups.map((id) => ({
+    id,
+    name: id,
+    tags: {},
+    rules: fixedRules[id] ?? [],
+    shownFromMs: 0,
+  }));
   for (const id of ids) if (!given.some((each) => each.id === id)) groupOf(call, id);
   const found = [...given, ...call.region.groups.values()].filter(
     (group) =>
@@ -93,8 +103,9 @@ const shown = (call: Call, { id, name, tags, rules }: SecurityGroup): Xml => ({
   groupDescription: 'emulated',
   vpcId: vpcOf(call),
   ipPermissions: rules.map((rule) => {
-    const [ipProtocol = '', port = '', cidrIp = ''] = rule.split(' ');
-    return { ipProtocol, fromPort: Number(port), toPort: Number(port), ipRanges: [{ cidrIp }] };
+    const [ipProtocol = '', port = '', cidr = ''] = rule.split(' ');
+    const ranges = cidr.includes(':') ? { ipv6Ranges: [{ cidrIpv6: cidr }] } : { ipRanges: [{ cidrIp: cidr }] };
+    return { ipProtocol, fromPort: Number(port), toPort: Number(port), ...ranges };
   }),
   tagSet: tagSet(tags),
 });

@@ -115,7 +115,7 @@ export function describeAdoption(backend: Backend): void {
       const { store } = stores();
       const slug = unique('forgotten');
       expect(await store.jobs.adopt(found(slug, 9_500, 'alone'))).toBe(true);
-      const token = { id: 'first', sha256: 'a', expiresAtMs: null };
+      const token = { id: 'first', secretHash: 'a', expiresAtMs: null };
       expect(valueOf(await store.workspaces.create({ slug, admin: { name: 'eve', token }, nowMs: startMs })).user).toBe(
         'eve',
       );

@@ -6,7 +6,7 @@ import { atOnce, expectOne, startMs, unique, type Backend } from '../fixtures.ts
 import { useStores } from './opened.ts';
 
 const aLogin = (expiresAtMs = startMs + 1_000): DeviceLogin => ({
-  ...{ client: 'cli on laptop', secretSha256: 'c'.repeat(64), expiresAtMs, decision: null },
+  ...{ client: 'cli on laptop', secretHash: 'c'.repeat(64), expiresAtMs, decision: null },
 });
 
 export function describeLogins(backend: Backend): void {

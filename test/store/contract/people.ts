@@ -7,7 +7,7 @@ import { addWorkspace, atOnce, codeOf, expectOne, startMs, unique, valueOf, type
 import { useStores } from './opened.ts';
 
 const aToken = (over: Partial<IssueToken> = {}): IssueToken => ({
-  ...{ id: unique('t'), sha256: 's'.repeat(64), user: 'ada', expiresAtMs: null, scopes: null, by: null, ...over },
+  ...{ id: unique('t'), secretHash: 's'.repeat(64), user: 'ada', expiresAtMs: null, scopes: null, by: null, ...over },
 });
 
 /** Adds a user with a token of their own. */
@@ -93,9 +93,9 @@ export function describePeople(backend: Backend): void {
       const issued = { id: item.id, user: 'ada', scopes: ['read'], expiresAtMs: startMs + 9 };
       expect(answers).toEqual(answers.map(() => ({ ok: issued })));
       const [token] = await stores().store.people.listTokens(slug, {});
-      const expected = { ...issued, sha256: item.sha256, name: 'laptop', createdBy: null, revokedAtMs: null };
+      const expected = { ...issued, secretHash: item.secretHash, name: 'laptop', createdBy: null, revokedAtMs: null };
       expect(token).toMatchObject(expected);
-      const otherSecret = await stores().store.people.issueToken(slug, { ...item, sha256: 'other' }, startMs);
+      const otherSecret = await stores().store.people.issueToken(slug, { ...item, secretHash: 'other' }, startMs);
       expect(codeOf(otherSecret)).toBe('CONFLICT');
     });
 

@@ -15,7 +15,7 @@ import {
 } from '../fixtures.ts';
 import { useStores } from './opened.ts';
 
-const adminWith = (id: string, name = 'ada') => ({ name, token: { id, sha256: 'a', expiresAtMs: null } });
+const adminWith = (id: string, name = 'ada') => ({ name, token: { id, secretHash: 'a', expiresAtMs: null } });
 
 export function describeWorkspaces(backend: Backend): void {
   describe('workspaces', () => {
@@ -84,7 +84,7 @@ export function describeWorkspaces(backend: Backend): void {
       const { slug, admin } = await addWorkspace(store);
       const token = {
         id: unique('t'),
-        sha256: 'x',
+        secretHash: 'x',
         user: 'ada',
         expiresAtMs: null,
         scopes: ['write' as const],

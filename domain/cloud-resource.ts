@@ -2,11 +2,11 @@
 // be left behind.
 import type { Owner } from './owner.ts';
 
-export type BelongingKind = 'launch template' | 'volume' | 'security group';
+export type CloudResourceKind = 'launch template' | 'volume' | 'security group';
 
-export interface Belonging {
+export interface CloudResource {
   id: string;
-  kind: BelongingKind;
+  kind: CloudResourceKind;
   owner: Owner;
   /** Null where the cloud does not say. */
   createdAtMs: number | null;

@@ -3,7 +3,7 @@ import { hexId, volumeStateAt } from './state.ts';
 import type { Instance, Region, TemplateData } from './state.ts';
 import type { World } from './world.ts';
 
-export interface SeenBelonging {
+export interface SeenResource {
   id: string;
   kind: 'volume' | 'launch template' | 'security group';
   /** Of a security group. */
@@ -24,7 +24,7 @@ export function keepVolume(world: World, instance: Instance): object {
 /** With whatever tags, and as old as a test needs it. */
 export function plant(
   world: World,
-  wanted: { region: string; kind: SeenBelonging['kind'] | 'instance'; tags: Record<string, string>; ageMs: number },
+  wanted: { region: string; kind: SeenResource['kind'] | 'instance'; tags: Record<string, string>; ageMs: number },
 ): { id: string } {
   const { kind, tags } = wanted;
   const region = world.region(wanted.region);
@@ -58,7 +58,7 @@ function plantInstance(world: World, region: Region, tags: Record<string, string
   return instance.id;
 }
 
-export function seenBelongings(world: World): SeenBelonging[] {
+export function seenResources(world: World): SeenResource[] {
   const nowMs = world.clock.nowMs();
   return world.regions().flatMap(({ templates, volumes, groups }) => [
     ...[...groups.values()].map(({ id, tags, rules }) => {
@@ -67,7 +67,7 @@ export function seenBelongings(world: World): SeenBelonging[] {
     ...[...templates.values()].map(({ id, tags }) => {
       return { id, kind: 'launch template', state: 'available', tags } as const;
     }),
-    ...[...volumes.values()].flatMap((volume): SeenBelonging[] => {
+    ...[...volumes.values()].flatMap((volume): SeenResource[] => {
       const state = volumeStateAt(volume, nowMs);
       return state === null ? [] : [{ id: volume.id, kind: 'volume', state, tags: volume.tags }];
     }),

@@ -1,0 +1,13 @@
+// An agent whose registration the API refused: the API reports it, and the cluster replaces the instance at once with the reason,
+// instead of waiting out the register timeout for an agent that has given up. Only an instance that has not registered can be
+// lost this way, and only by a holder of its own cluster's launch token.
+import { lose } from './lose.ts';
+import type { ClusterInstance, ClusterState } from './state.ts';
+
+export const registrationRefused = 'REGISTRATION_REFUSED';
+
+export function applyRefusal(state: ClusterState, instance: ClusterInstance, why: string, nowMs: number): void {
+  if (instance.state !== 'starting') return;
+  const text = `the API refused the registration of its agent: ${why}`;
+  lose(state, instance, { code: registrationRefused, text, atMs: nowMs });
+}

@@ -1,0 +1,102 @@
+// The IAM policies of ops/aws against the code: every call that it can send is allowed, nothing more is granted, and what changes
+// or deletes is limited to what carries Ropewalk's tag.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const list = z.union([z.string(), z.array(z.string())]).transform((value) => [value].flat());
+const policy = z.strictObject({
+  Version: z.literal('2012-10-17'),
+  Statement: z.array(
+    z.strictObject({
+      Sid: z.string().regex(/^[A-Za-z0-9]+$/),
+      Effect: z.literal('Allow'),
+      Action: list,
+      Resource: list,
+      Condition: z.record(z.string(), z.record(z.string(), list)).optional(),
+    }),
+  ),
+});
+const read = (name: string) => policy.parse(JSON.parse(readFileSync(`${repository}/ops/aws/${name}.json`, 'utf8')));
+const actionsOf = ({ Statement }: z.infer<typeof policy>): string[] => [
+  ...new Set(Statement.flatMap(({ Action }) => Action)),
+];
+const sorted = (names: Iterable<string>): string[] => [...names].toSorted((a, b) => a.localeCompare(b));
+
+/** Each call of the AWS SDK in a folder, as IAM names it. */
+function callsIn(folder: string): Set<string> {
+  const calls = new Set<string>();
+  for (const file of readdirSync(`${repository}/${folder}`)) {
+    if (!file.endsWith('.ts')) continue;
+    const text = readFileSync(`${repository}/${folder}/${file}`, 'utf8');
+    for (const [, names = '', service = ''] of text.matchAll(
+      /import \{([^}]*)\} from '@aws-sdk\/client-([a-z0-9-]+)';/g,
+    )) {
+      for (const [, command, paginated] of names.matchAll(/\b(?:([A-Z]\w+)Command|paginate([A-Z]\w+))\b/g)) {
+        calls.add(`${prefixes[service] ?? service}:${command ?? paginated}`);
+      }
+    }
+  }
+  return calls;
+}
+
+const prefixes: Record<string, string> = { 'cloudwatch-logs': 'logs' };
+/** Checked by AWS beside the call that needs them; no code sends them. */
+const dependent = ['ec2:CreateTags', 'iam:PassRole'];
+/** Allowed to every identity. */
+const free = ['sts:GetCallerIdentity'];
+
+describe('the policy of the control plane', () => {
+  const control = read('control-plane');
+
+  it('allows every call that the provider sends, what those need besides, and nothing more', () => {
+    const sent = [...callsIn('providers/aws')].filter((call) => !free.includes(call));
+    expect(sent.length).toBeGreaterThan(15);
+    expect(sorted(actionsOf(control))).toEqual(sorted([...sent, ...dependent]));
+  });
+
+  it('deletes and changes only what has the tag of a deployment, and tags only what it creates', () => {
+    for (const { Action, Condition, Resource } of control.Statement) {
+      const conditions = JSON.stringify(Condition ?? {});
+      if (Action.some((action) => /:(Delete|Terminate|Authorize)/.test(action))) {
+        expect(conditions).toContain('aws:ResourceTag/ropewalk:deployment');
+      }
+      if (Action.includes('ec2:CreateTags')) expect(conditions).toMatch(/ec2:CreateAction.*aws:RequestTag/);
+      if (Action.includes('iam:PassRole')) expect(conditions).toContain('iam:PassedToService');
+      if (Action.some((action) => !action.startsWith('ec2:Describe'))) expect(Resource).not.toContain('*');
+    }
+  });
+
+  it('creates instances, volumes and groups with tags only', () => {
+    const untagged = control.Statement.filter(
+      ({ Action, Condition }) => Action.includes('ec2:RunInstances') && Condition === undefined,
+    ).flatMap(({ Resource }) => Resource);
+    for (const kind of ['instance', 'volume', 'fleet', 'spot-instances-request']) {
+      expect(untagged).not.toContain(`arn:aws:ec2:*:*:${kind}/*`);
+    }
+  });
+});
+
+describe('the policy of instances', () => {
+  it('allows the calls of the agent, on log groups of Ropewalk only', () => {
+    const text = readFileSync(`${repository}/agent/aws/logs-api.ts`, 'utf8');
+    const sent = new Set([...text.matchAll(/'((?:Create|Put)[A-Za-z]+)'/g)].map(([, name]) => `logs:${name}`));
+    const instance = read('instance');
+    expect(sorted(actionsOf(instance))).toEqual(sorted(sent));
+    for (const { Resource } of instance.Statement) {
+      for (const arn of Resource) expect(arn).toMatch(/^arn:aws:logs:\*:\*:log-group:ropewalk\//);
+    }
+  });
+});
+
+describe('the policy of the first set-up', () => {
+  it('has the service-linked roles of spot instances and fleets', () => {
+    const names = read('set-up').Statement.flatMap(
+      ({ Condition }) => Condition?.['StringEquals']?.['iam:AWSServiceName'] ?? [],
+    );
+    expect(names).toEqual(['spot.amazonaws.com', 'ec2fleet.amazonaws.com']);
+  });
+});
