@@ -116,7 +116,10 @@ describe('a Dask cluster', () => {
   });
 
   it.concurrent('says why when it cannot start, with the requirement by name', async () => {
-    const { number } = await client.clusters.create({ workers: 1, requirements: ['no-such-package-of-ropewalk==1.0'] });
+    const { number } = await client.clusters.create({
+      workers: 1,
+      software: { requirements: ['no-such-package-of-ropewalk==1.0'] },
+    });
     const failed = await over(number);
     expect(failed.status).toBe('error');
     expect(failed.reason?.code).toBe('START_FAILED');

@@ -3,12 +3,13 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { defaultRequirements } from '../../agent/runtimes/environment/default-requirements.ts';
+import { uvVersion } from '../../agent/runtimes/environment/uv.ts';
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
 import { makeDaskHome } from '../support/dask.ts';
 import { sharedStack } from '../support/shared-stack.ts';
@@ -107,7 +108,8 @@ async function pytest(
   const said = await run(python, ['-m', 'pytest', '-p', 'no:cacheprovider', ...args], {
     cwd: source,
     env: {
-      PATH: process.env['PATH'],
+      // uv builds the wheels of projects, as on the machine of a user who has it.
+      PATH: [join(home, 'cache/tools', `uv-${uvVersion}`, 'bin'), process.env['PATH']].join(delimiter),
       HOME: work,
       // The wheel, not the sources beside the tests.
       PYTHONPATH: join(work, 'site'),

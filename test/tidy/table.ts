@@ -94,7 +94,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/(agent|common|relay|relay-streams|runtime)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask-options)\.ts$)/,
+      own: /^(agent\/|schema\/(agent|common|relay|relay-streams|runtime|software)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask-options)\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],
