@@ -1,5 +1,7 @@
-// A page of jobs, newest first: one query, rows only.
+// A page of jobs, newest first: one query, rows only, and the specifications of jobs that have not started yet.
+import type { JobView } from '../../contracts/job.ts';
 import type { JobPage, ListJobsQuery } from '../../schema/jobs.ts';
+import type { StoredRecord } from '../../store/store.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { findable, nextCursor, toRecordQuery } from '../list-query.ts';
@@ -10,6 +12,14 @@ export async function listJobs(context: Context, query: ListJobsQuery): Promise<
   const { deps, actor } = context;
   requireScope(actor, 'read');
   const page = await deps.store.jobs.list(toRecordQuery(context, query));
-  const items = findable(context, page.items, query).map((record) => listedJob(context, record));
+  const records = await Promise.all(findable(context, page.items, query).map((record) => withView(context, record)));
+  const items = records.map((record) => listedJob(context, record));
   return { items, next: nextCursor(page) };
+}
+
+/** A row has its first view when its workflow has started; until then the specification knows how many tasks there are. */
+async function withView({ deps }: Context, record: StoredRecord<JobView>): Promise<StoredRecord<JobView>> {
+  if (record.view !== null || record.state === 'ended') return record;
+  const { view } = await deps.views.jobRow(record.workspace, record.number);
+  return { ...record, view };
 }

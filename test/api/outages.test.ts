@@ -32,6 +32,14 @@ describe('while Temporal is unavailable', () => {
     expect(api.workflows.starts).toHaveLength(3);
   });
 
+  it('a list shows how many tasks an accepted job has', async () => {
+    const api = await createTestApi();
+    api.workflows.control.isUnavailable = true;
+    await api.call('POST', '/v1/jobs', { body: { command: ['true'], ntasks: 7 } });
+    const { items } = await (await api.call('GET', '/v1/jobs')).json();
+    expect(items).toMatchObject([{ status: 'pending', tasks: { total: 7, pending: 7 } }]);
+  });
+
   it('a create that Temporal holds for long is answered soon', async () => {
     const api = await createTestApi();
     const start = api.workflows.port.start.bind(api.workflows.port);
