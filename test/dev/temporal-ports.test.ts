@@ -1,12 +1,13 @@
 // The Temporal server of the one-machine stack has neither UI nor HTTP API for web pages.
-import { request } from 'node:http';
 import { once } from 'node:events';
+import { chmod, readdir, stat } from 'node:fs/promises';
+import { request } from 'node:http';
 import { join } from 'node:path';
 
 import { afterEach, expect, it } from 'vitest';
 
 import { defaultConfigPath, readDevConfig } from '../../dev/config.ts';
-import { openHome } from '../../dev/home.ts';
+import { makePrivate, openHome } from '../../dev/home.ts';
 import { choosePorts } from '../../dev/ports.ts';
 import { createSupervisor } from '../../dev/supervisor.ts';
 import { embeddedTemporal, temporalServer } from '../../dev/temporal.ts';
@@ -28,9 +29,11 @@ async function statusOf(port: number, host: string): Promise<number | null> {
   return answer === null ? null : Number(answer[0].statusCode);
 }
 
-it('no port of it answers HTTP with anything but a refusal', async () => {
+/** A running server in a home of its own that others may enter. */
+async function start() {
   const path = await makeHome();
   endings.push(() => removeHome(path));
+  await chmod(path, 0o755);
   const home = await openHome(path);
   const config = await readDevConfig(defaultConfigPath);
   const ports = await choosePorts(path, { temporal: 'auto', ui: 'auto', api: 'auto' }, true);
@@ -41,7 +44,13 @@ it('no port of it answers HTTP with anything but a refusal', async () => {
   const supervisor = createSupervisor({ runDir: join(path, 'run'), say: () => undefined, onSpawn: () => undefined });
   endings.push(() => supervisor.stop('temporal'));
   await supervisor.start(temporalServer({ binary, home, ports, config, env, connection }));
-  const open = await listeningPorts(supervisor.pids()['temporal'] ?? 0);
+  await makePrivate(home.database);
+  return { path, ports, pid: supervisor.pids()['temporal'] ?? 0 };
+}
+
+it('no port of it answers HTTP with anything but a refusal, and its database is its owner’s alone', async () => {
+  const { path, ports, pid } = await start();
+  const open = await listeningPorts(pid);
   expect(open).toContain(ports.temporal);
   expect(open).not.toContain(ports.ui);
   const refusals: number[] = [];
@@ -53,4 +62,7 @@ it('no port of it answers HTTP with anything but a refusal', async () => {
   }
   expect(refusals).toContain(403);
   expect(refusals.filter((status) => status < 400)).toEqual([]);
+  const files = (await readdir(path)).filter((name) => name.startsWith('temporal.db'));
+  expect(files.length).toBeGreaterThan(1);
+  for (const name of files) expect((await stat(join(path, name))).mode & 0o077).toBe(0);
 });
