@@ -127,7 +127,7 @@ export const table: [prefix: string, row: Row][] = [
   ['worker.ts', { own: /^(activities|contracts|providers|platform|store|domain)\//, packages: /./ }],
   ['bench/', { own: /./, packages: /./ }],
   ['test/', { own: /./, packages: /./ }],
-  ['vitest.config.ts', { own: /^$/, packages: /^vitest$/ }],
+  ['vitest.config.ts', { own: /^test\/runner\//, packages: /^vitest$/ }],
 ];
 
 /** The only files that read the environment: each is where a program starts, or documents it as its default. */
