@@ -4,8 +4,9 @@
 import type { ClusterView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import type { Problem } from '../domain/errors.ts';
-import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User } from '../domain/people/state.ts';
+import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
 import type { ShareKind, WorkspaceLimits } from '../domain/quota/state.ts';
+import type { LivenessStore } from './liveness-port.ts';
 
 export type Answer<T> = { ok: T } | { error: Problem };
 
@@ -19,6 +20,7 @@ export interface Store {
   clusters: RecordStore<ClusterView>;
   quotas: QuotaStore;
   commands: CommandStore;
+  liveness: LivenessStore;
   /** Rejects while the database cannot be reached or read. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -81,11 +83,24 @@ export interface PeopleStore {
 }
 
 /** A sign-in that waits for a person (OAuth device flow). Only hashes of codes are stored. */
+export interface ApprovedLogin {
+  approved: true;
+  workspace: string;
+  user: string;
+  /** Of the token that approved. */
+  tokenId: string;
+  /** Of the token that the device gets. */
+  scopes: Scope[];
+  tokenExpiresAtMs: number;
+}
+
 export interface DeviceLogin {
   client: string;
+  /** The address from which it was begun, as far as it is known. */
+  place: string | null;
   secretHash: string;
   expiresAtMs: number;
-  decision: { approved: true; workspace: string; user: string; tokenId: string } | { approved: false } | null;
+  decision: ApprovedLogin | { approved: false } | null;
 }
 
 export interface LoginStore {
@@ -230,6 +245,8 @@ export interface RecordStore<V> {
   end(input: { view: V; version: number; release: boolean; nowMs: number }): Promise<void>;
   /** A workflow without a row (an older database was restored): creates it as `open`, with its reservation and name. */
   adopt(input: Startable & { view: V; vcpus: number }): Promise<boolean>;
+  /** Versions of the views of these numbers, and whether they have ended; without those that have no row. */
+  versions(numbers: readonly number[]): Promise<{ number: number; version: number; ended: boolean }[]>;
   /** Open rows by number, for the reconciliation: not `admitted`, not `ended`. */
   listOpen(query: { after: number; limit: number }): Promise<OpenRecord[]>;
   /** Remembers since when the workflow of an open row is missing; null: it is there. */

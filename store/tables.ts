@@ -18,6 +18,7 @@ export interface Tables {
   reservations: ReservationTable;
   idempotency_keys: IdempotencyKeyTable;
   deferred_commands: DeferredCommandTable;
+  liveness: LivenessTable;
 }
 
 export type Db = Kysely<Tables>;
@@ -72,6 +73,7 @@ interface PeopleEventTable {
 export interface DeviceLoginTable {
   key: string;
   client: string;
+  place: string | null;
   secret_hash: string;
   expires_at_ms: number;
   /** Null: not decided. */
@@ -79,6 +81,9 @@ export interface DeviceLoginTable {
   workspace: string | null;
   user_name: string | null;
   token_id: string | null;
+  /** With commas between them. */
+  scopes: string | null;
+  token_expires_at_ms: number | null;
 }
 
 /** Jobs and clusters. The cluster that runs a job's tasks has the job's number: the key is kind and number. */
@@ -139,4 +144,14 @@ export interface DeferredCommandTable {
   workspace: string;
   by_user: string;
   created_at_ms: number;
+}
+
+/** When the API last heard an agent, since when without a gap, and when its silence is to be looked into. */
+export interface LivenessTable {
+  cluster: number;
+  instance: string;
+  heard_at_ms: number;
+  since_ms: number;
+  silent_after_ms: number;
+  due_at_ms: number;
 }
