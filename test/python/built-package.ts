@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 
 import { defaultRequirements } from '../../agent/runtimes/environment/default-requirements.ts';
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
+import { toolEnvironment } from '../../agent/runtimes/environment/run-tool.ts';
 import { uvVersion } from '../../agent/runtimes/environment/uv.ts';
 import { makeDaskHome } from '../support/dask.ts';
 import { removeHome } from '../support/stack.ts';
@@ -45,7 +46,7 @@ export async function buildPackage(): Promise<BuiltPackage> {
   // uv builds the wheels of projects, as on the machine of a user who has it.
   const path = [join(home, 'cache/tools', `uv-${uvVersion}`, 'bin'), process.env['PATH']].join(delimiter);
   const python = async (args: readonly string[], environment: Record<string, string> = {}): Promise<string> => {
-    const env = { PATH: path, HOME: work, ...environment };
+    const env = { ...toolEnvironment(process.env, join(home, 'cache')), PATH: path, HOME: work, ...environment };
     return (await run(pythonPath, args, { cwd: source, env, maxBuffer: 16 * 1024 * 1024 })).stdout;
   };
   return {
