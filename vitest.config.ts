@@ -11,6 +11,8 @@
 // chaos, and the simulations with a random seed and 10,000 runs. test/run.ts says what else each of the two runs.
 import { configDefaults, defineConfig } from 'vitest/config';
 
+import { StacksFirst } from './test/runner/stacks-first.ts';
+
 const unitFolders =
   'bench,contracts,domain,schema,store,objects,platform,services,api,workflows,activities,tidy,mutation,runner';
 const clientFolders = 'sdk,cli';
@@ -33,14 +35,17 @@ const realProcesses = {
   globalSetup: ['./test/support/shared-services.ts'],
 };
 
+// Vitest runs projects with different numbers of workers one after the other, and wants to be given their order.
 export default defineConfig({
   test: {
+    sequence: { sequencer: StacksFirst },
     projects: [
       {
         test: {
           ...common,
           name: 'unit',
-          maxWorkers: 2,
+          // More than there are cores: half of a file's time is waiting.
+          maxWorkers: 3,
           // The files of a worker share their modules: half of the processor time was for loading them again for each file.
           isolate: false,
           include: [`test/{${unitFolders}}/**/*.test.ts`],
@@ -53,7 +58,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'clients',
-          maxWorkers: 2,
+          maxWorkers: 3,
           // Where the CLI runs in the test's process, it prints times of this zone.
           env: { TZ: 'UTC' },
           include: [`test/{${clientFolders}}/**/*.test.ts`],
@@ -65,6 +70,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'simulation',
+          sequence: { groupOrder: 1 },
           maxWorkers: 2,
           include: ['test/domain/**/*.property.test.ts'],
           testTimeout: 600_000,
@@ -74,17 +80,25 @@ export default defineConfig({
         test: {
           ...realProcesses,
           name: 'integration',
+          sequence: { groupOrder: 2 },
           // More than there are cores: most of a file's time is waiting.
-          maxWorkers: 3,
+          maxWorkers: 4,
           include: [`test/{${realFolders}}/**/*.test.ts`],
           exclude: [...configDefaults.exclude, ...full],
         },
       },
       {
-        test: { ...realProcesses, name: 'full', maxWorkers: 2, include: full },
+        test: { ...realProcesses, name: 'full', sequence: { groupOrder: 3 }, maxWorkers: 3, include: full },
       },
       {
-        test: { ...realProcesses, name: 'chaos', fileParallelism: false, include: chaos, testTimeout: 300_000 },
+        test: {
+          ...realProcesses,
+          name: 'chaos',
+          sequence: { groupOrder: 4 },
+          fileParallelism: false,
+          include: chaos,
+          testTimeout: 300_000,
+        },
       },
     ],
   },

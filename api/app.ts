@@ -18,6 +18,7 @@ import { mountJobs } from './routes/jobs.ts';
 import { mountLogin } from './routes/login.ts';
 import { mountMeta } from './routes/meta.ts';
 import { mountInstanceTypes } from './routes/instance-types.ts';
+import { mountPackageFiles } from './routes/package-files.ts';
 import { mountPlans } from './routes/plans.ts';
 import { mountPeople } from './routes/people.ts';
 import type { Deps } from '../services/context.ts';
@@ -43,6 +44,7 @@ export function createApp(deps: Deps): App {
 
   mountJobs(app);
   mountClusters(app);
+  mountPackageFiles(app);
   mountDashboard(app);
   mountInstanceTypes(app);
   mountPlans(app);
@@ -57,12 +59,24 @@ export function createApp(deps: Deps): App {
 
 /** Each with all that is below it. */
 const peoplesPaths = [
-  ...['jobs', 'clusters', 'instance-types', 'plans', 'whoami', 'tokens', 'users', 'workspace', 'workspaces'].map(
-    (name) => `/v1/${name}/*`,
-  ),
+  ...[
+    'jobs',
+    'clusters',
+    'package-files',
+    'missing-package-files',
+    'instance-types',
+    'plans',
+    'whoami',
+    'tokens',
+    'users',
+    'workspace',
+    'workspaces',
+  ].map((name) => `/v1/${name}/*`),
   '/v1/login/device/approve',
 ];
-const instancePaths = ['report', 'exchange', 'bundle', 'orders', 'certificate'].map((name) => `/v1/agent/${name}`);
+const instancePaths = ['report', 'exchange', 'bundle', 'package-files/*', 'orders', 'certificate'].map(
+  (name) => `/v1/agent/${name}`,
+);
 
 /** No script, no frame, nothing from elsewhere: the reference page needs its own style only. */
 const ownStyle = {

@@ -8,6 +8,7 @@ import { instanceTypesRoute } from './routes/instance-types.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { loginRoutes } from './routes/login.ts';
 import { metaRoutes, type ApiDocument } from './routes/meta.ts';
+import { packageFileRoutes } from './routes/package-files.ts';
 import { planRoutes } from './routes/plans.ts';
 import { peopleRoutes } from './routes/people.ts';
 
@@ -18,6 +19,7 @@ export function buildDocument(): ApiDocument {
     clusterRoutes,
     { instanceTypesRoute },
     planRoutes,
+    packageFileRoutes,
     dashboardRoutes,
     peopleRoutes,
     loginRoutes,
@@ -47,6 +49,7 @@ export function buildDocument(): ApiDocument {
     tags: [
       { name: 'jobs', description: 'Submitted batches and their tasks.' },
       { name: 'clusters', description: 'Instances that work together.' },
+      { name: 'software', description: 'What clusters and jobs run with.' },
       { name: 'people', description: 'Tokens, users, limits, workspaces, and signing in.' },
       { name: 'agent', description: 'For the agents on instances, not for people.' },
       { name: 'meta', description: 'The API itself.' },

@@ -77,6 +77,7 @@ const devConfig = z.strictObject({
       'the only version with pinned hashes is 1.9.1; for another one, set TEMPORAL_CLI to its binary',
     ),
     logLevel: z.enum(['debug', 'info', 'warn', 'error', 'never']).default('error'),
+    ui: z.boolean().default(false),
     sqlitePragmas: z.record(identifier, z.coerce.string().regex(/^[A-Za-z0-9_-]+$/)).default({}),
     dynamicConfig: z.record(identifier, z.union([z.string(), z.number(), z.boolean()])).default({}),
   }),

@@ -2,7 +2,7 @@
 // names its owner by pid and start time, so that the lock of a process that has ended is taken over. A pid says nothing in another
 // pid namespace, as of two containers with one home: so the owner also touches the file every few seconds.
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readdir, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, readdir, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 import { z } from 'zod';
@@ -20,6 +20,21 @@ export interface Home {
   configFile: string;
   keyFile: string;
   database: string;
+}
+
+/**
+ * Temporal makes its database readable by everybody, and the home may be an older directory that others can enter. SQLite
+ * gives its other files the mode of this one. The server makes tables in a file that it has made itself alone, so this comes after its
+ * first start.
+ */
+export async function makePrivate(database: string): Promise<void> {
+  for (const file of [database, `${database}-wal`, `${database}-shm`]) {
+    await chmod(file, 0o600).catch(ignoreMissing);
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (errorCode(error) !== 'ENOENT') throw error;
 }
 
 export interface Lock {

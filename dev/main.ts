@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { defaultConfigPath, readDevConfig } from './config.ts';
+import { type DevConfig, defaultConfigPath, readDevConfig } from './config.ts';
 import { type Home, lockHome, openHome } from './home.ts';
 import { createStack, type Stack, type StackInfo } from './stack.ts';
 
@@ -13,12 +13,14 @@ export interface DevOptions {
   home?: string;
   /** Default: the temporal-dev.yml of this checkout. */
   config?: string;
+  /** Also starts the Temporal UI, as `temporal.ui` of the configuration does. */
+  ui?: boolean;
 }
 
 /** Runs the one-machine stack until SIGINT or SIGTERM; the exit code. */
 export async function runDev(options: DevOptions = {}): Promise<number> {
   try {
-    const config = await readDevConfig(options.config ?? defaultConfigPath);
+    const config = withUi(await readDevConfig(options.config ?? defaultConfigPath), options.ui === true);
     const home = await openHome(
       resolve(options.home ?? (process.env['ROPEWALK_HOME'] || join(homedir(), '.ropewalk'))),
     );
@@ -33,6 +35,11 @@ export async function runDev(options: DevOptions = {}): Promise<number> {
     return 1;
   }
 }
+
+const withUi = (config: DevConfig, ui: boolean): DevConfig => ({
+  ...config,
+  temporal: { ...config.temporal, ui: config.temporal.ui || ui },
+});
 
 /** Milliseconds. A terminal's Ctrl-C arrives directly and through the wrapper that started us: signals this close are one. */
 const samePressMs = 500;
@@ -75,7 +82,7 @@ const describe = (home: Home, info: StackInfo): string =>
     '',
     `  API            ${info.apiUrl}`,
     `  API reference  ${info.apiUrl}/docs`,
-    `  Temporal UI    ${info.uiUrl ?? `of the server at ${info.temporalAddress}, namespace ${info.namespace}`}`,
+    `  Temporal UI    ${info.uiUrl ?? `off (--ui); Temporal is at ${info.temporalAddress}, namespace ${info.namespace}`}`,
     `  Home           ${home.path}`,
     `  User config    ${home.configFile}`,
     '',
@@ -100,7 +107,10 @@ function explain(error: unknown): void {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { home: { type: 'string' }, config: { type: 'string' } } });
-  const { home, config } = values;
-  process.exit(await runDev({ ...(home === undefined ? {} : { home }), ...(config === undefined ? {} : { config }) }));
+  const { values } = parseArgs({
+    options: { home: { type: 'string' }, config: { type: 'string' }, ui: { type: 'boolean' } },
+  });
+  const { home, config, ui = false } = values;
+  const paths = { ...(home === undefined ? {} : { home }), ...(config === undefined ? {} : { config }) };
+  process.exit(await runDev({ ...paths, ui }));
 }

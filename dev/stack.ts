@@ -20,7 +20,7 @@ import { buildBundles } from './build.ts';
 import { type DevConfig, prepareSettings } from './config.ts';
 import { guardDatabase } from './database-version.ts';
 import { ensureUserConfig } from './first-run.ts';
-import type { Home } from './home.ts';
+import { type Home, makePrivate } from './home.ts';
 import { countRunning, endInstances, pruneInstances, reportDead } from './instances.ts';
 import { countOpenJobs, listOpenNumbers } from './open-work.ts';
 import { choosePorts, type Ports } from './ports.ts';
@@ -123,7 +123,12 @@ export function createStack(options: StackOptions): Stack {
     await Promise.all([workers, run(apiServer(context))]);
     await writeUserConfig(store, apiUrl);
     await takeOverInstances(store, client);
-    info = { apiUrl, temporalAddress: temporal.address, namespace, uiUrl: uiOf(temporal, ports) };
+    info = {
+      apiUrl,
+      temporalAddress: temporal.address,
+      namespace,
+      uiUrl: config.temporal.ui ? uiOf(temporal, ports) : null,
+    };
     await publish();
     return { ...info, pids: supervisor.pids() };
   }
@@ -134,6 +139,7 @@ export function createStack(options: StackOptions): Stack {
     const aside = await moveUnfinishedAside(home.database);
     if (aside !== null) say(`Temporal's database was never finished: it is now ${aside}, and a new one is made`);
     await run(temporalServer({ binary, home, ports, config, env: plain, connection }));
+    await makePrivate(home.database);
   }
 
   async function addKnownWorkflows(temporal: Client): Promise<void> {

@@ -1,5 +1,6 @@
 // Which Temporal the stack uses: its own server from temporal-dev.yml, or one that runs elsewhere when TEMPORAL_ADDRESS or
 // a profile of Temporal's own configuration file names it.
+import { randomBytes } from 'node:crypto';
 import { connect as connectTcp } from 'node:net';
 
 import { Connection } from '@temporalio/client';
@@ -59,14 +60,15 @@ export function temporalServer(options: {
   connection: Connection;
 }): ChildSpec {
   const { binary, home, ports, config, env, connection } = options;
-  const { sqlitePragmas, dynamicConfig, logLevel } = config.temporal;
+  const { sqlitePragmas, dynamicConfig, logLevel, ui } = config.temporal;
   const pairs = (flag: string, values: Record<string, unknown>, show: (value: unknown) => string): string[] =>
     Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${show(value)}`]);
   const args = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(ports.temporal)];
-  args.push('--ui-ip', '127.0.0.1', '--ui-port', String(ports.ui), '--ui-disable-news-fetch');
+  if (ui) args.push('--ui-ip', '127.0.0.1', '--ui-port', String(ports.ui), '--ui-disable-news-fetch');
+  else args.push('--headless');
   args.push('--db-filename', home.database, '--log-level', logLevel);
   args.push(...pairs('--sqlite-pragma', sqlitePragmas, String));
-  args.push(...pairs('--dynamic-config-value', dynamicConfig, JSON.stringify));
+  args.push(...pairs('--dynamic-config-value', { ...dynamicConfig, ...closedHttpPort() }, JSON.stringify));
   return {
     name: 'temporal',
     command: binary,
@@ -78,6 +80,14 @@ export function temporalServer(options: {
     stopWithinMs: 10_000,
   };
 }
+
+/**
+ * This server opens a port for its HTTP API always, without sign-in. Web pages reach it; nothing of ours uses it. It answers
+ * under one host name, which nobody knows.
+ */
+const closedHttpPort = (): Record<string, string[]> => ({
+  'frontend.httpAllowedHosts': [`${randomBytes(16).toString('hex')}.invalid`],
+});
 
 export async function requireExternal(temporal: Temporal, connection: Connection): Promise<void> {
   if (await isServing(connection)) return;

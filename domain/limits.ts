@@ -251,6 +251,10 @@ export const maxSmallBodyBytes = 64 * 1024;
 /** Of a caller without a token: two codes, or the form of a sign-in page. */
 export const maxAnonymousBodyBytes = 4 * 1024;
 
+/** Of one environment: a whole Python environment has some hundred packages, a few of which are a user's own. */
+export const maxRequirements = 1_000;
+export const maxPackageFiles = 200;
+
 /** How deep a value of free form may nest: whoever reads it later may do so by recursion. */
 export const maxValueDepth = 32;
 

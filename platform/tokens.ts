@@ -89,6 +89,8 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
   /** A token may have expired for `lateMs`. */
   const verify = async (audience: Audience, token: string, lateMs = 0): Promise<JWTPayload> => {
     try {
+      // The decoder skips padding and blanks: one token would have many texts.
+      if (!exactJwt.test(token)) throw new errors.JWSInvalid('not the compact form');
       const verified = await jwtVerify(
         token,
         (header) => {
@@ -169,6 +171,9 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
 }
 
 type Audience = 'launch' | 'instance' | 'dashboard' | 'dashboard-session';
+
+/** The base64url of an HS256 signature has 43 characters, the last of which carries four bits. */
+const exactJwt = /^[A-Za-z0-9_-]{1,4000}\.[A-Za-z0-9_-]{1,4000}\.[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 const algorithm = 'HS256';
 const issuer = 'ropewalk';

@@ -6,6 +6,7 @@ import { durationInput, listOf, listQuery, reason } from './common.ts';
 import { clusterMachinesInput } from './machines.ts';
 import { envMap, nameInput } from './jobs.ts';
 import { planPrice } from './plans.ts';
+import { environment, software } from './software.ts';
 
 const count = z.number().int();
 const time = z.iso.datetime().nullable();
@@ -23,9 +24,6 @@ function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1));
 }
 
-/** A Python requirement, e.g. `pandas==2.3.1`. */
-const requirement = z.string().min(1).max(500);
-
 export const createCluster = z.strictObject({
   ...clusterMachinesInput,
   name: nameInput.optional(),
@@ -33,8 +31,8 @@ export const createCluster = z.strictObject({
   getOrCreate: z.boolean().default(true),
   /** Dask workers, beside the scheduler. */
   workers: z.number().int().min(0).max(1000).default(4),
-  /** The Python environment, built by uv from PyPI; a pinned dask, distributed and bokeh unless given. */
-  requirements: z.array(requirement).max(200).optional(),
+  /** The Python environment, built by uv; a pinned dask, distributed and bokeh are added unless it names them. */
+  software: software.optional(),
   env: envMap.default({}),
   secretEnv: envMap.default({}),
   workerClass: z.string().max(200).optional(),
@@ -88,10 +86,10 @@ export const credentials = z.object({
   key: z.string(),
   expiresAt: z.iso.datetime(),
   /**
-   * Requirements of the cluster's Python environment as its creator gave them; empty means the default ones. Null when there is
+   * The cluster's Python environment as its creator gave it; without requirements it has the default ones. Null when there is
    * no environment, or the cluster is older than its sealed settings.
    */
-  requirements: z.array(z.string()).nullable(),
+  environment: environment.nullable(),
 });
 export type Credentials = z.infer<typeof credentials>;
 

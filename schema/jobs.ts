@@ -5,6 +5,7 @@ import { maxRetries, maxTasks } from '../domain/limits.ts';
 import { durationInput, listOf, listQuery, reason } from './common.ts';
 import { jobMachinesInput } from './machines.ts';
 import { planPrice } from './plans.ts';
+import { software } from './software.ts';
 
 const envName = z
   .string()
@@ -38,6 +39,8 @@ export const createJob = z.strictObject({
   /** When the name is taken by an open job: answer that one instead of NAME_TAKEN. */
   getOrCreate: z.boolean().default(false),
   files: z.array(jobFile).max(1000).default([]),
+  /** The Python environment of the tasks, built by uv; without it tasks have the programs of the instance. */
+  software: software.optional(),
   env: envMap.default({}),
   /** Like env; named apart so that clients can keep it out of what they print. */
   secretEnv: envMap.default({}),

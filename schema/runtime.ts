@@ -2,11 +2,13 @@
 // processes; the agent reads it in its bundle.
 import { z } from 'zod';
 
+import { environment } from './software.ts';
+
 export const runtime = z.discriminatedUnion('kind', [
   /** The programs of the instance itself. */
   z.object({ kind: z.literal('host') }),
-  /** A Python environment of these requirements (PEP 508), made once per content and kept on the instance. */
-  z.object({ kind: z.literal('environment'), requirements: z.array(z.string()) }),
+  /** A Python environment, made once per content and kept on the instance. */
+  environment.extend({ kind: z.literal('environment') }),
   /** A container of this image. */
   z.object({ kind: z.literal('container'), image: z.string().min(1).max(500) }),
 ]);

@@ -9,6 +9,8 @@ import type { InstanceTypesApi } from './instance-types.ts';
 import { createInstanceTypesApi } from './instance-types.ts';
 import type { PeopleApi } from './people.ts';
 import { createPeopleApi } from './people.ts';
+import type { PackageFilesApi } from './package-files.ts';
+import { createPackageFilesApi } from './package-files.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { resolveConnection } from './connection.ts';
 import { createResolveSources } from './own-address.ts';
@@ -75,6 +77,7 @@ export type { InstanceTypesApi } from './instance-types.ts';
 export { login } from './login.ts';
 export type { LoginCode, LoginOptions } from './login.ts';
 export type { ClusterLogOptions } from './logs.ts';
+export type { PackageFilesApi } from './package-files.ts';
 export type { Page, Paged } from './pages.ts';
 export type { PeopleApi, TokensApi, UsersApi, WorkspacesApi } from './people.ts';
 export type { ConnectionOptions } from './connection.ts';
@@ -83,6 +86,7 @@ export interface Client extends PeopleApi {
   readonly jobs: JobsApi;
   readonly clusters: ClustersApi;
   readonly instanceTypes: InstanceTypesApi;
+  readonly packageFiles: PackageFilesApi;
 }
 
 /**
@@ -106,6 +110,7 @@ export function createClient(options: ConnectionOptions = {}): Client {
     jobs: createJobsApi(request, resolveSources),
     clusters: createClustersApi(request, resolveSources),
     instanceTypes: createInstanceTypesApi(request),
+    packageFiles: createPackageFilesApi(request),
     ...createPeopleApi(request),
   };
 }

@@ -9,6 +9,7 @@ export interface RequestOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   query?: Record<string, string | number | boolean | undefined>;
+  /** Bytes are sent as they are, all else as JSON. */
   body?: unknown;
   idempotencyKey?: string;
   /** Never repeated: a lost answer must not create a second token that no user knows of. */
@@ -76,6 +77,10 @@ function initOf(token: string | null, { method, body, idempotencyKey }: RequestO
   if (token !== null) headers.set('authorization', `Bearer ${token}`);
   if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
   if (body === undefined) return { method, headers };
+  if (body instanceof Uint8Array) {
+    headers.set('content-type', 'application/octet-stream');
+    return { method, headers, body: Uint8Array.from(body) };
+  }
   headers.set('content-type', 'application/json');
   return { method, headers, body: JSON.stringify(body) };
 }

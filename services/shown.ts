@@ -61,9 +61,14 @@ const outsideOfCluster = (cluster: Cluster): Cluster => ({
   instances: [],
   failures: [],
   events: [],
+  waitingForCapacity: outsideOfWaiting(cluster.waitingForCapacity ?? null),
   dask: cluster.dask === null ? null : outsideOfDask(cluster.dask),
   withheld: true,
 });
+
+/** Its text names types, zones and what a cloud answered. */
+const outsideOfWaiting = (waiting: NonNullable<Cluster['waitingForCapacity']> | null): Cluster['waitingForCapacity'] =>
+  waiting === null ? null : { ...waiting, text: '' };
 
 function outsideOfDask({ workersWanted, workersStarted, workersErrored }: NonNullable<Cluster['dask']>) {
   const empty = {

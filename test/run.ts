@@ -17,7 +17,7 @@ const usual: Part[] = [
   ['integration', () => runVitestProject('integration')],
 ];
 
-/** The rest, for CI and for nights: at most 32 minutes on two cores. */
+/** The rest, for CI and for nights: at most 32 minutes on two cores. CONTRIBUTING.md has the seconds of each part. */
 function theRest(): Part[] {
   const chosen = process.env['ROPEWALK_FUZZ_SEED'] ?? '';
   const seed = String(chosen === '' ? randomInt(0x7fff_ffff) : fuzzSeed(process.env));
@@ -85,9 +85,9 @@ async function checks(): Promise<Counts> {
   );
 }
 
-/** Builds and runs the container images: as root, with podman and debootstrap. */
+/** Builds and runs the container images: as root, with podman, runc and debootstrap. */
 async function images(): Promise<Counts> {
-  const programs = ['podman', 'debootstrap'];
+  const programs = ['podman', 'runc', 'debootstrap'];
   const found = await Promise.all(programs.map((name) => runProgram('which', [name], { quiet: true })));
   if (process.getuid?.() !== 0 || found.some(({ code }) => code !== 0)) {
     console.log(`skipped: the images are built as root, with ${programs.join(' and ')}`);

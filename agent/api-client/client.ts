@@ -15,9 +15,15 @@ export interface ApiRequest<T> {
   token: () => string;
   /** Timeout of one attempt, where the API may take longer than usual to answer. */
   timeoutMs?: number;
-  /** Throws when the answer does not have the agreed shape: a proxy may answer 200 in the middle of an outage. */
-  parse: (json: unknown) => T;
+  /** Throws when the answer is not what was agreed: a proxy may answer 200 in the middle of an outage. */
+  read: (bytes: Uint8Array) => T;
 }
+
+/** For an answer of JSON. */
+export const jsonBy =
+  <T>(parse: (json: unknown) => T) =>
+  (bytes: Uint8Array): T =>
+    parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
 
 export type Reply<T> =
   | { kind: 'answer'; answer: T }
@@ -93,8 +99,8 @@ async function attemptOnce<T>(url: URL, request: ApiRequest<T>, signal: AbortSig
       signal: attempt.signal,
       body: request.body === undefined ? null : JSON.stringify(request.body()),
     });
-    const { status, text } = response;
-    if (status >= 200 && status < 300) return { kind: 'answer', answer: request.parse(JSON.parse(text)) };
+    const { status, bytes } = response;
+    if (status >= 200 && status < 300) return { kind: 'answer', answer: request.read(bytes) };
     return judgeError(response, url.pathname);
   } catch (error) {
     return { kind: 'retry', text: describeError(error), waitMs: null };

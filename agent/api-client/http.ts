@@ -14,7 +14,9 @@ export interface HttpRequest {
 export interface HttpAnswer {
   status: number;
   headers: IncomingHttpHeaders;
-  text: string;
+  bytes: Uint8Array;
+  /** The bytes as UTF-8. */
+  readonly text: string;
 }
 
 /** Follows no redirect. What goes out may arrive twice: when a kept connection has ended meanwhile, it is sent again at once. */
@@ -51,9 +53,13 @@ function sendOnce(
 async function read(response: IncomingMessage): Promise<HttpAnswer> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
-    text: Buffer.concat(chunks).toString('utf8'),
+    bytes,
+    get text() {
+      return bytes.toString('utf8');
+    },
   };
 }

@@ -1,6 +1,7 @@
 // Tells the control plane what it should know of this instance: changes as they come, otherwise now and then that it lives.
 // One report is under way at a time; what happens meanwhile goes with the next. Nothing is forgotten before it has been
 // answered, and what only the latest of matters is said as it is at that moment.
+import { jsonBy } from './client.ts';
 import { reportAnswerBody } from '../../schema/agent.ts';
 import type { Orders, ReportRequest } from '../../schema/agent.ts';
 import { createBell } from '../async/notifier.ts';
@@ -77,7 +78,7 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
         refusals = 1;
         return `A report is not accepted in any form, and is given up (${parts.join()}).`;
       },
-      parse: (json) => reportAnswerBody.parse(json),
+      read: jsonBy((json) => reportAnswerBody.parse(json)),
     });
     if (answer === null) return false;
     news = unsaid(news, said);

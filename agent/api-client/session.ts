@@ -3,6 +3,7 @@
 // agent's right to work becomes one stop order here.
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { jsonBy } from './client.ts';
 import { registerAnswer } from '../../schema/agent.ts';
 import type { RegisterAnswer } from '../../schema/agent.ts';
 import type { Boot } from '../lifecycle/boot.ts';
@@ -75,7 +76,7 @@ export function createSession({ client, instance, bootId, boot, log, stopping }:
           path: '/v1/agent/register',
           body: () => ({ ...body, ...upFor(boot) }),
           token: () => shown,
-          parse: (json) => registerAnswer.parse(json),
+          read: jsonBy((json) => registerAnswer.parse(json)),
         }),
       );
       if (reply?.kind !== 'refused' || reply.isOurs) return reply;

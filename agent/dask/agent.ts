@@ -4,6 +4,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { jsonBy } from '../api-client/client.ts';
 import { daskBundle } from '../../schema/agent.ts';
 import { untilAborted } from '../async/aborted.ts';
 import { asFailure } from './failure.ts';
@@ -28,7 +29,7 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
   const bundle = await session.call({
     method: 'GET',
     path: '/v1/agent/bundle',
-    parse: (json) => daskBundle.parse(json),
+    read: jsonBy((json) => daskBundle.parse(json)),
   });
   if (bundle === null) return;
   const orders = createOrderDesk({ session, stopping: input.stopping });

@@ -2,6 +2,7 @@
 // to reports, whichever is newer. Orders describe what should be, so that only the latest matter.
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { jsonBy } from '../api-client/client.ts';
 import { orders as ordersSchema } from '../../schema/agent.ts';
 import type { Orders } from '../../schema/agent.ts';
 import type { Session } from '../api-client/session.ts';
@@ -56,7 +57,7 @@ export function createOrderDesk({ session, stopping }: { session: Session; stopp
           path: `/v1/agent/orders?seen=${seen}`,
           timeoutMs: answerTimeoutMs,
           onRefused: () => null,
-          parse: (json) => ordersSchema.parse(json),
+          read: jsonBy((json) => ordersSchema.parse(json)),
         });
         if (answer === null) return;
         take(answer);

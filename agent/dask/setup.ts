@@ -3,11 +3,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { jsonBy } from '../api-client/client.ts';
 import { certificateAnswer } from '../../schema/agent.ts';
 import type { RuntimeSpec } from '../../schema/runtime.ts';
+import { packageFilesOf } from '../api-client/package-files.ts';
 import type { Session } from '../api-client/session.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
-import type { StageName } from '../runtimes/environment/environment.ts';
+import type { StageName } from '../runtimes/environment/build.ts';
 import { withDefaults } from '../runtimes/environment/with-defaults.ts';
 import { prepareRuntime } from '../runtimes/prepare.ts';
 import type { Runtime } from '../runtimes/runtime.ts';
@@ -37,9 +39,10 @@ export async function setUp(input: SetupInput): Promise<Setup> {
 
 /** An environment without Dask could not run a cluster; any other runtime is taken as it is. */
 async function daskRuntime(input: SetupInput): Promise<Runtime> {
-  const { runtime } = input;
-  if (runtime.kind !== 'environment') return prepareRuntime(runtime, input);
-  return prepareRuntime({ ...runtime, requirements: withDefaults(runtime.requirements) }, input);
+  const { runtime, session } = input;
+  const prepare = { ...input, fetchPackageFile: packageFilesOf(session) };
+  if (runtime.kind !== 'environment') return prepareRuntime(runtime, prepare);
+  return prepareRuntime({ ...runtime, requirements: withDefaults(runtime.requirements, runtime.pinned) }, prepare);
 }
 
 async function certificate({ session, work, stopping }: SetupInput): Promise<TlsFiles> {
@@ -48,7 +51,7 @@ async function certificate({ session, work, stopping }: SetupInput): Promise<Tls
     method: 'POST',
     path: '/v1/agent/certificate',
     body: () => ({ csr: csrPem }),
-    parse: (json) => certificateAnswer.parse(json),
+    read: jsonBy((json) => certificateAnswer.parse(json)),
   });
   stopping.signal.throwIfAborted();
   if (answer === null) throw new Error('the API gave no certificate');

@@ -1,6 +1,8 @@
 // An instance of a job: runs tasks until the job releases it or the cloud takes it.
+import { jsonBy } from '../api-client/client.ts';
 import { aliveEveryMs } from '../../domain/limits.ts';
 import { bundle as bundleSchema } from '../../schema/agent.ts';
+import { packageFilesOf } from '../api-client/package-files.ts';
 import { createReports } from '../api-client/reports.ts';
 import type { Session } from '../api-client/session.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
@@ -48,10 +50,11 @@ async function runTasks(input: AgentInput, session: Session, isHead: boolean, le
   const bundle = await session.call({
     method: 'GET',
     path: '/v1/agent/bundle',
-    parse: (json) => bundleSchema.parse(json),
+    read: jsonBy((json) => bundleSchema.parse(json)),
   });
   if (bundle === null) return interrupted;
-  const runtime = await prepareRuntime(bundle.runtime, input).catch((error: unknown) => runtimeFailed(error));
+  const prepare = { ...input, fetchPackageFile: packageFilesOf(session) };
+  const runtime = await prepareRuntime(bundle.runtime, prepare).catch((error: unknown) => runtimeFailed(error));
   if ('code' in runtime) {
     log.write(runtime.text);
     return runtime;

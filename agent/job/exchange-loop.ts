@@ -1,5 +1,6 @@
 // Trades results for leases until the agent is stopped, or has nothing left because its instance is to be left: carries out
 // what exchange-state.ts decides, and decides nothing itself.
+import { jsonBy } from '../api-client/client.ts';
 import { exchangeAnswerBody } from '../../schema/agent.ts';
 import type { ExchangeRequest } from '../../schema/agent.ts';
 import type { Session } from '../api-client/session.ts';
@@ -142,7 +143,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
         state = after.state;
         return after.dropped === null ? null : droppedText(after.dropped);
       },
-      parse: (json) => exchangeAnswerBody.parse(json),
+      read: jsonBy((json) => exchangeAnswerBody.parse(json)),
     });
     if (answer === null) break;
     session.renew(answer.token);

@@ -11,7 +11,7 @@ export async function prepareRuntime(spec: RuntimeSpec, input: PrepareInput): Pr
     case 'host':
       return hostRuntime;
     case 'environment':
-      return prepareEnvironment(spec.requirements, input);
+      return prepareEnvironment(spec, input);
     case 'container':
       throw new Error(
         `The image ${spec.image} cannot run: the runtime "container" is not available yet on this provider. ` +

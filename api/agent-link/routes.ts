@@ -2,6 +2,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 
 import { ordersQuery, programParams } from '../../schema/agent.ts';
+import { packageFileParams } from '../../schema/software.ts';
+import { bytesType } from '../routes/package-files.ts';
+import { readPackageFileOfInstance } from '../../services/software/package-files.ts';
 import { contextOf, type App } from '../routes/app.ts';
 import { instanceSecurity, json, jsonBody, launchSecurity, named, problems } from '../routes/schemas.ts';
 import { readBundle } from '../../services/agents/bundle.ts';
@@ -14,6 +17,7 @@ import { reportAgent } from '../../services/agents/report.ts';
 
 const common = { tags: ['agent'] };
 const programText = z.string();
+const fileBytes = z.any().openapi({ type: 'string', format: 'binary' });
 
 export const agentRoutes = {
   register: createRoute({
@@ -54,6 +58,16 @@ export const agentRoutes = {
     operationId: 'readBundle',
     summary: "What the job's tasks, or the cluster's Dask processes, run",
     responses: { 200: json(named.bundle, "A job's Bundle, or the DaskBundle of a cluster of its own."), ...problems },
+  }),
+  packageFile: createRoute({
+    ...common,
+    security: instanceSecurity,
+    method: 'get',
+    path: '/v1/agent/package-files/{sha256}',
+    operationId: 'readPackageFileOfInstance',
+    summary: "A package file that the instance's own job or cluster names",
+    request: { params: packageFileParams },
+    responses: { 200: { description: 'The file.', content: { [bytesType]: { schema: fileBytes } } }, ...problems },
   }),
   orders: createRoute({
     ...common,
@@ -102,6 +116,10 @@ export function mountAgents(app: App): void {
   app.openapi(agentRoutes.exchange, async (c) =>
     c.json(await exchangeWork(contextOf(c, c.var.instance), c.req.valid('json')), 200),
   );
+  app.openapi(agentRoutes.packageFile, async (c) => {
+    const content = await readPackageFileOfInstance(contextOf(c, c.var.instance), c.req.valid('param'));
+    return c.body(Uint8Array.from(content), 200, { 'Content-Type': bytesType, 'Cache-Control': 'no-store' });
+  });
   app.openapi(agentRoutes.orders, async (c) => {
     const input = { ...c.req.valid('query'), signal: c.req.raw.signal };
     return c.json(await readOrders(contextOf(c, c.var.instance), input), 200);

@@ -24,7 +24,9 @@ export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
 export const requireTokenStill: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { actor, deps } = c.var;
   if (actor !== undefined && bodied.has(c.req.method)) {
-    await c.req.text().catch(() => undefined);
+    // Kept as it is read first: a file that was read as text would be another one.
+    const isFile = c.req.header('content-type') === 'application/octet-stream';
+    await (isFile ? c.req.arrayBuffer() : c.req.text()).catch(() => undefined);
     c.set('actor', await verifyAgain(deps, actor));
   }
   await next();

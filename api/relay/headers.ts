@@ -69,7 +69,9 @@ function dashboardSecurity(publicOrigin: string): OutgoingHttpHeaders {
     'x-frame-options': 'SAMEORIGIN',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
-    'cross-origin-opener-policy': 'same-origin',
+    // Not that of our own pages: a browser then gives a page of ours that is opened from here a window that scripts here cannot
+    // reach, the sign-in page above all.
+    'cross-origin-opener-policy': 'unsafe-none',
     'cross-origin-resource-policy': 'same-origin',
     // Validators still spare the bytes; a cache that others share must not answer in our place.
     'cache-control': 'private, no-cache',

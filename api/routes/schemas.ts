@@ -25,6 +25,7 @@ import {
   scaleCluster,
 } from '../../schema/clusters.ts';
 import { errorBody, errorLine } from '../../schema/common.ts';
+import { missingPackageFiles, missingPackageFilesRequest } from '../../schema/software.ts';
 import { createdJob, createJob, job, jobEvent, jobPage, logLine, taskPage } from '../../schema/jobs.ts';
 
 export const named = {
@@ -44,6 +45,8 @@ export const named = {
   adaptCluster: adaptCluster.openapi('AdaptCluster'),
   keepaliveCluster: keepaliveCluster.openapi('KeepaliveCluster'),
   credentials: credentials.openapi('Credentials'),
+  missingPackageFilesRequest: missingPackageFilesRequest.openapi('MissingPackageFilesRequest'),
+  missingPackageFiles: missingPackageFiles.openapi('MissingPackageFiles'),
   error: errorBody.openapi('Error'),
   errorLine: errorLine.openapi('ErrorLine'),
   registerRequest: registerRequest.openapi('RegisterRequest'),

@@ -6,6 +6,7 @@ import type { Finish } from '../context.ts';
 interface DevFlags {
   home?: string;
   config?: string;
+  ui?: boolean;
 }
 
 export function devCommand(finish: Finish): Command {
@@ -13,6 +14,10 @@ export function devCommand(finish: Finish): Command {
     .description('Start Temporal, the API and a worker on this machine, and run jobs here, until Ctrl-C.')
     .option('--home <directory>', "Ropewalk's home (else ROPEWALK_HOME, else ~/.ropewalk)")
     .option('--config <path>', 'another temporal-dev.yml')
+    .option(
+      '--ui',
+      'also start the Temporal UI; it has no sign-in, and accepts requests from any web page that this machine opens',
+    )
     .action(async (flags: DevFlags) => {
       // Loaded only here: no other command may depend on Temporal or the server's code.
       const { runDev } = await import('../../dev/main.ts');

@@ -1,10 +1,11 @@
 // Selects the Python of a `cluster exec` command: the one on the user's PATH, or the cluster's own environment, built on this
-// machine from the same requirements. Client and cluster exchange pickles, so their versions of distributed must match.
+// machine from the same requirements and files. Client and cluster exchange pickles, so their versions of distributed must match.
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
+import type { EnvironmentSpec, PackageFile } from '../../schema/software.ts';
 import type { CliContext } from '../context.ts';
 import { CommandError } from '../errors.ts';
 
@@ -13,8 +14,9 @@ export type WantsEnvironment = boolean | undefined;
 
 export interface EnvironmentRequest {
   words: readonly string[];
-  /** As the cluster's creator gave them; null when its processes run without an environment of their own. */
-  requirements: readonly string[] | null;
+  /** As the cluster's creator gave it; null when its processes run without an environment of their own. */
+  environment: EnvironmentSpec | null;
+  fetchPackageFile: (file: PackageFile) => Promise<Uint8Array>;
   wants: WantsEnvironment;
   signal: AbortSignal;
 }
@@ -40,20 +42,20 @@ export async function environmentVariables(
 
 async function chooseVariables(
   context: Pick<CliContext, 'env' | 'cwd' | 'home' | 'output'>,
-  { words: [program = ''], requirements, wants, signal }: EnvironmentRequest,
+  { words: [program = ''], environment, fetchPackageFile, wants, signal }: EnvironmentRequest,
 ): Promise<Record<string, string>> {
-  if (requirements === null) {
+  if (environment === null) {
     if (wants === undefined) return {};
     throw new CommandError('the cluster has no Python environment of its own', 'Leave --environment out.');
   }
   const { withDefaults } = await import('../../agent/runtimes/environment/with-defaults.ts');
-  const complete = withDefaults(requirements);
+  const complete = { ...environment, requirements: withDefaults(environment.requirements, environment.pinned) };
   if (wants === undefined) {
-    const missing = await missingHere(program, complete, context);
+    const missing = await missingHere(program, complete.requirements, context);
     if (missing === null) return {};
     context.output.err(`note: ${missing}; using the cluster's environment (--no-environment uses yours)`);
   }
-  const directory = await build(complete, context, signal);
+  const directory = await build({ ...complete, fetchPackageFile, signal }, context);
   const programs = join(directory, 'bin');
   if (isPython(program) && !(await isExecutable(join(programs, program)))) {
     throw new CommandError(`the cluster's environment has no ${program}`, 'Write python, or use --no-environment.');
@@ -84,20 +86,19 @@ const isPython = (program: string): boolean => /^python(3(\.\d+)?)?$/.test(progr
 
 /** In the home, where the agents of `ropewalk dev` build theirs: equal requirements are built once. */
 async function build(
-  requirements: readonly string[],
+  { python, ...environment }: EnvironmentSpec & Pick<EnvironmentRequest, 'fetchPackageFile' | 'signal'>,
   { env, home, output }: Pick<CliContext, 'env' | 'home' | 'output'>,
-  signal: AbortSignal,
 ): Promise<string> {
   const { ensureEnvironment } = await import('../../agent/runtimes/environment/environment.ts');
   const { directory } = await ensureEnvironment({
     cacheDir: join(home, 'cache'),
-    requirements,
+    ...environment,
     pythonPath: 'python3',
+    pythonVersion: python,
     environment: env,
     onStage: (stage) => {
       if (stage !== 'ready') output.progress(`Building the cluster's environment on this machine: ${stage}`);
     },
-    signal,
   });
   return directory;
 }

@@ -3,7 +3,7 @@
 // providers that choose machines honour them (machine-options.ts). All other texts are true of every provider.
 
 const oneMachine = 'the local provider runs every task on this machine as it is';
-const sameSoftware = 'tasks use the software of their instance';
+const sameSoftware = 'package sync is for jobs that a Python program submits (ropewalk.batch.run)';
 const ownNetwork = 'the local provider opens no port for a job';
 const ofTheClient = 'it is an option of the command line, not of the script';
 
@@ -46,7 +46,7 @@ const noFilestore = 'there is no file store yet';
 export const refused = new Map([
   ['container', noContainers],
   ['dask-container', noContainers],
-  ['software', `software environments do not exist yet, ${sameSoftware}`],
+  ['software', 'named software environments do not exist yet; use --requirement or --requirements-file'],
   ['host-setup-script', 'nothing is set up before a task'],
   ['map-over-values', noMapping],
   ['map-over-file', noMapping],

@@ -64,6 +64,20 @@ export async function describeTokens(clients: AwsClients, tokens: string[]): Pro
   );
 }
 
+/** What a fleet has launched, including terminated instances: EC2 sets this tag by itself. */
+export async function describeFleet(clients: AwsClients, fleetId: string): Promise<FleetInstance[]> {
+  const found = await instancesBy(clients, [{ Name: 'tag:aws:ec2:fleet-id', Values: [fleetId] }]);
+  return found.flatMap(({ InstanceId: id, InstanceType, Placement }) =>
+    id === undefined ? [] : [{ id, type: InstanceType ?? '', zone: Placement?.AvailabilityZone ?? '' }],
+  );
+}
+
+export interface FleetInstance {
+  id: string;
+  type: string;
+  zone: string;
+}
+
 async function byTags(clients: AwsClients, filters: Filter[]): Promise<ObservedInstance[]> {
   return (await instancesBy(clients, filters)).flatMap(observed);
 }

@@ -4,6 +4,7 @@ import { CreateFleetCommand } from '@aws-sdk/client-ec2';
 import type { _InstanceType, CreateFleetCommandOutput, FleetLaunchTemplateOverridesRequest } from '@aws-sdk/client-ec2';
 
 import type { AwsClients } from './clients.ts';
+import { findOfFleet } from './previous-attempt.ts';
 import { accountFor, clientToken, failureOf, tagSpecifications } from './pools.ts';
 import type { Pool, RoleLaunch, RoleOutcome } from './pools.ts';
 
@@ -31,7 +32,13 @@ export async function launchFleet(clients: AwsClients, launch: RoleLaunch): Prom
     TagSpecifications: tagSpecifications(launch, ['instance', 'volume', 'network-interface', 'fleet']),
   });
   const answer = await clients.limiter.run('change', () => clients.launching.send(command));
-  return read(answer, launch);
+  const { FleetId, Instances = [], Errors = [] } = answer;
+  const { previousShownMs } = launch;
+  const isComplete = Instances.length + Errors.length > 0;
+  if (isComplete || FleetId === undefined || previousShownMs === null) return read(answer, launch);
+  // A repeat may be answered with the id of its fleet alone. To take that for nothing would launch everything again.
+  const instances = await findOfFleet(clients, FleetId, count, previousShownMs);
+  return { instances, failures: accountFor(count - instances.length, [], whereOf(launch)), poolFailures: [] };
 }
 
 const overrideOf = ({ type, subnet, priority }: Pool): FleetLaunchTemplateOverridesRequest => ({
@@ -43,8 +50,8 @@ const overrideOf = ({ type, subnet, priority }: Pool): FleetLaunchTemplateOverri
 /** The SDK lists the types of its release date; ours come from the catalogue, and EC2 refuses a type that it does not know. */
 const asInstanceType = (type: string): _InstanceType => type as _InstanceType;
 
-function read(answer: CreateFleetCommandOutput, { count, placement, pools }: RoleLaunch): RoleOutcome {
-  const zones = new Set(pools.map(({ subnet }) => subnet.zone));
+function read(answer: CreateFleetCommandOutput, launch: RoleLaunch): RoleOutcome {
+  const { count, placement, pools } = launch;
   const zoneOf = (id: string | undefined): string => pools.find(({ subnet }) => subnet.id === id)?.subnet.zone ?? '';
   const instances = (answer.Instances ?? []).flatMap(({ InstanceIds, InstanceType, LaunchTemplateAndOverrides }) => {
     const { SubnetId, AvailabilityZone } = LaunchTemplateAndOverrides?.Overrides ?? {};
@@ -60,6 +67,15 @@ function read(answer: CreateFleetCommandOutput, { count, placement, pools }: Rol
     const { requestId = '' } = answer.$metadata;
     return failureOf(pool, { code: ErrorCode ?? '', message: ErrorMessage ?? '', requestId });
   });
-  const where = { zone: zones.size === 1 ? (pools[0]?.subnet.zone ?? '') : '', market: placement.market };
-  return { instances, failures: accountFor(count - instances.length, failures, where), poolFailures: failures };
+  return {
+    instances,
+    failures: accountFor(count - instances.length, failures, whereOf(launch)),
+    poolFailures: failures,
+  };
+}
+
+/** Where what is missing was asked for. */
+function whereOf({ pools, placement }: RoleLaunch) {
+  const zones = new Set(pools.map(({ subnet }) => subnet.zone));
+  return { zone: zones.size === 1 ? (pools[0]?.subnet.zone ?? '') : '', market: placement.market };
 }

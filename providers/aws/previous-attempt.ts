@@ -5,21 +5,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { AwsClients } from './clients.ts';
-import { describeTokens } from './describe.ts';
+import { describeFleet, describeTokens } from './describe.ts';
+import type { FleetInstance } from './describe.ts';
 import { isAnswer, messageOf } from './sdk-errors.ts';
 
 const pollMs = 2_000;
 
 /** `untilMs`, by performance.now(): by then EC2 shows everything that was launched before this attempt began. */
-export async function findPreviouslyLaunched(
+export const findPreviouslyLaunched = (
   clients: AwsClients,
   tokens: string[],
   count: number,
   untilMs: number,
-): Promise<{ id: string; token: string }[]> {
+): Promise<{ id: string; token: string }[]> => findAll(() => describeTokens(clients, tokens), count, untilMs);
+
+/** The same for a fleet that EC2 repeats without its instances. */
+export const findOfFleet = (
+  clients: AwsClients,
+  fleetId: string,
+  count: number,
+  untilMs: number,
+): Promise<FleetInstance[]> => findAll(() => describeFleet(clients, fleetId), count, untilMs);
+
+async function findAll<T>(describe: () => Promise<T[]>, count: number, untilMs: number): Promise<T[]> {
   for (;;) {
     const leftMs = untilMs - performance.now();
-    const found = await describeTokens(clients, tokens).catch((error: unknown) => {
+    const found = await describe().catch((error: unknown) => {
       throw isAnswer(error) ? unreadable(error) : error;
     });
     if (found.length >= count || leftMs <= 0) return found;

@@ -23,6 +23,7 @@ from ropewalk.errors import ClusterTimeoutError, RopewalkError
 RETRY_FOR_S = 60.0
 REQUEST_TIMEOUT_S = 20.0
 _LAST_TIMEOUT_S = 1.0
+_SLOWEST_BYTES_PER_S = 100_000
 #: The server sends an empty line every 30 seconds when there is no other line.
 STREAM_TIMEOUT_S = 90.0
 _TEMPORARY = frozenset({"TOO_BUSY", "UNAVAILABLE", "NOT_YET", "TIMEOUT", "UNREACHABLE"})
@@ -69,12 +70,24 @@ class ClientApi:
         *,
         idempotency_key: str | None = None,
         retry_for_s: float | None = None,
+        until: float = math.inf,
     ) -> Any:
-        """Blocks; needs no event loop, and can be called in a thread where one runs."""
-        retry = _Retry(self._retry_for_s if retry_for_s is None else retry_for_s)
+        """Blocks; needs no event loop, and can be called in a thread where one runs. `until`: see `get`."""
+        retry = _Retry(self._retry_for_s if retry_for_s is None else retry_for_s, until)
         while True:
             try:
                 return _json(self._once(method, path, body, idempotency_key, REQUEST_TIMEOUT_S))
+            except _Refusal as refusal:
+                time.sleep(retry.pause_after(refusal))
+
+    def upload(self, path: str, content: bytes, *, until: float = math.inf) -> None:
+        """Puts a file; blocks. The time for one attempt grows with its size. `until`: see `get`."""
+        retry = _Retry(self._retry_for_s, until)
+        timeout_s = REQUEST_TIMEOUT_S + len(content) / _SLOWEST_BYTES_PER_S
+        while True:
+            try:
+                self._once("PUT", path, content, None, timeout_s)
+                return
             except _Refusal as refusal:
                 time.sleep(retry.pause_after(refusal))
 
@@ -120,7 +133,10 @@ class ClientApi:
     def _open(self, method: str, path: str, body: Any, idempotency_key: str | None, timeout_s: float) -> Any:
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json, application/x-ndjson"}
         data = None
-        if body is not None:
+        if isinstance(body, bytes):
+            data = body
+            headers["Content-Type"] = "application/octet-stream"
+        elif body is not None:
             data = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
         elif method == "POST":

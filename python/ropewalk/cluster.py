@@ -20,6 +20,8 @@ from ropewalk.errors import RopewalkError
 from ropewalk.lifecycle import DEFAULT_TIMEOUT_S, ClusterLifecycle
 from ropewalk.logs import group_logs
 from ropewalk.machines import ClusterMachines, cluster_fields
+from ropewalk.package_sync import make_software, read_options
+from ropewalk.package_sync.options import FailOn
 from ropewalk.private_envs import check_envs, send_envs
 from ropewalk.remote import Remote
 from ropewalk.versions import matching_requirements
@@ -38,7 +40,14 @@ class Cluster(ClusterLifecycle):
     ----------
     name: name of the cluster; an open cluster of this name is used instead of a new one.
     n_workers: number of workers besides the scheduler; 4 by default.
-    requirements: packages of the cluster's Python environment, as for pip; dask and distributed have the versions that run here.
+    requirements: packages of the cluster's Python environment, as for pip, instead of package sync; dask and distributed have the
+        versions that run here.
+    package_sync: the cluster gets the Python environment of this process: Python version, packages, projects that are installed
+        from a directory or from git, and the modules beside the program. On unless `requirements` is given. A list of names takes
+        these packages only; False takes none.
+    package_sync_ignore, package_sync_only: names of packages and modules.
+    package_sync_strict: nothing may be left out.
+    package_sync_fail_on: "critical-only", "warning-or-higher" or "any": the level of what is left out that makes the start fail.
     worker_class, worker_options, scheduler_class, scheduler_options: as for `dask spec`.
     environ: environment variables of scheduler and workers. For secrets see `send_private_envs`.
     idle_timeout: the server ends the cluster after this long without computation.
@@ -67,8 +76,10 @@ class Cluster(ClusterLifecycle):
         availability.
     allow_cross_zone: allows instances in different zones.
     wait_for_capacity: time for which launches are retried while the cloud has no capacity, e.g. "6h".
-    allow_ssh, allow_ssh_from: opens port 22 of the scheduler's instance, to an address, a range or "everyone".
-    allow_ingress_from: opens the scheduler's port to an address, a range or "everyone".
+    allow_ssh, allow_ssh_from: opens port 22 of the scheduler's instance, to addresses, ranges, "me" or "everyone".
+    allow_ingress_from: opens the scheduler's port to addresses, ranges, "me" or "everyone", separated by commas.
+    scheduler_port: port of the scheduler; 8786 by default on a cloud, any free port where instances share a machine.
+    use_scheduler_public_ip: False makes clients connect to the scheduler's private address.
     backend_options: Coiled's: region_name, zone_name, spot, spot_on_demand_fallback, multizone_allow_cross_zone, ingress, firewall.
 
     Examples
@@ -84,6 +95,11 @@ class Cluster(ClusterLifecycle):
         *,
         n_workers: int = 4,
         requirements: Sequence[str] | None = None,
+        package_sync: bool | Collection[str] | None = None,
+        package_sync_ignore: Collection[str] | None = None,
+        package_sync_only: Collection[str] | None = None,
+        package_sync_strict: bool = False,
+        package_sync_fail_on: FailOn = "critical-only",
         worker_class: str | None = None,
         worker_options: Mapping[str, Any] | None = None,
         scheduler_class: str | None = None,
@@ -106,13 +122,23 @@ class Cluster(ClusterLifecycle):
     ) -> None:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"name is {name!r}: give text, or n_workers={name!r} for a number of workers")
+        if requirements is not None and package_sync is not None and package_sync is not False:
+            raise ValueError("requirements and package_sync both say what the cluster's environment has: give one of them")
+        options = read_options(
+            package_sync if requirements is None else False,
+            package_sync_ignore,
+            package_sync_only,
+            package_sync_strict,
+            package_sync_fail_on,
+        )
+        api = ClientApi(load_config(api_url, token))
         amount = DEFAULT_AMOUNT if wait_for_workers is None else wait_for_workers
         check_amount(amount)
         keepalive_s = None if keepalive is None else seconds_of(keepalive, "keepalive")
         body = _body(
             name=name,
             workers=n_workers,
-            requirements=matching_requirements(requirements),
+            software=None if options is not None else {"requirements": matching_requirements(requirements)},
             env=check_envs(environ or {}),
             workerClass=worker_class,
             workerOptions=dict(worker_options or {}),
@@ -131,7 +157,7 @@ class Cluster(ClusterLifecycle):
         self._link: tuple[str, float] | None = None
         self._acts: set[asyncio.Task[Any]] = set()
         super().__init__(
-            Remote(ClientApi(load_config(api_url, token))),
+            Remote(api),
             body,
             amount=amount,
             # The wait for capacity is part of the start.
@@ -145,6 +171,7 @@ class Cluster(ClusterLifecycle):
             asynchronous=asynchronous,
             quiet=quiet,
             loop=loop,
+            software=None if options is None else lambda say, until: make_software(api, options, say, until),
         )
 
     def scale(self, n: int) -> Any:

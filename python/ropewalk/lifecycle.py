@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 import weakref
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 logger = logging.getLogger("distributed.ropewalk")
+
+#: Makes the field `software` of the request; blocks. Gets a function for lines to the user, and a deadline (time.monotonic).
+MakeSoftware = Callable[[Callable[[str], None], float], dict[str, Any]]
 
 DEFAULT_TIMEOUT_S = 600.0
 KEEPALIVE_EVERY_S = 30.0
@@ -54,9 +57,11 @@ class ClusterLifecycle(DaskCluster):
         asynchronous: bool,
         quiet: bool,
         loop: Any,
+        software: MakeSoftware | None = None,
     ) -> None:
         self._remote = remote
         self._body = body
+        self._software = software
         self._amount = amount
         self._timeout_s = timeout_s
         self._keepalive_s = keepalive_s
@@ -106,6 +111,8 @@ class ClusterLifecycle(DaskCluster):
             raise
 
     async def _begin(self, deadline: float) -> None:
+        if self._software is not None:
+            self._body["software"] = await asyncio.to_thread(self._software, self._log, deadline)
         created = await self._remote.find_or_create(self._body, deadline)
         self.name, self._existed = created["name"], created["existing"]
         if self.shutdown_on_close is None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from distributed import LocalCluster, Security
+from distributed.core import Status
 from stand_in import TOKEN, StandIn
 from stand_in_jobs import JobsStandIn
 
@@ -34,9 +35,17 @@ def api(dask_with_tls: tuple[LocalCluster, Security]) -> Iterator[StandIn]:
     stand_in = StandIn(*dask_with_tls)
     yield stand_in
     stand_in.close()
-    stand_in.dask.scale(0)
+    dask = stand_in.dask
+    # A worker that is sent away while it starts fails the end of the Dask cluster.
+    wait_while(lambda: any(worker.status is Status.init for worker in list(dask.workers.values())))
+    dask.scale(0)
+    wait_while(lambda: len(dask.scheduler.workers) > 0)
+
+
+def wait_while(condition: Callable[[], bool]) -> None:
+    """At most 10 seconds."""
     deadline = time.monotonic() + 10
-    while stand_in.dask.scheduler.workers and time.monotonic() < deadline:
+    while condition() and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
@@ -67,7 +76,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[JobsStandIn]:
 
 @pytest.fixture(scope="session")
 def stack() -> dict[str, Any]:
-    """A running Ropewalk: started by test/python/python.test.ts."""
+    """A running Ropewalk: started by test/python/stack.test.ts."""
     url, token = os.environ.get("ROPEWALK_TEST_API_URL"), os.environ.get("ROPEWALK_TEST_TOKEN")
     if not url or not token:
         pytest.skip("ROPEWALK_TEST_API_URL and ROPEWALK_TEST_TOKEN name no running Ropewalk")

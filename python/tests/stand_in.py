@@ -25,6 +25,8 @@ class StandIn:
         self.views: dict[int, dict[str, Any]] = {}
         self.by_key: dict[str, int] = {}
         self.lines: list[dict[str, Any]] = []
+        #: Content by SHA-256.
+        self.package_files: dict[str, bytes] = {}
         #: Reads of a new cluster until its scheduler has started.
         self.reads_before_ready = 2
         #: False: requested workers do not start.
@@ -47,6 +49,9 @@ class StandIn:
             def do_POST(self) -> None:
                 stand_in.answer(self, "POST")
 
+            def do_PUT(self) -> None:
+                stand_in.answer(self, "PUT")
+
             def log_message(self, *_: Any) -> None:
                 pass
 
@@ -67,7 +72,8 @@ class StandIn:
 
     def answer(self, handler: BaseHTTPRequestHandler, method: str) -> None:
         data = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
-        body = json.loads(data) if data else None
+        is_json = (handler.headers.get("Content-Type") or "") == "application/json"
+        body = json.loads(data) if data and is_json else data or None
         headers = {name.lower(): value for name, value in handler.headers.items()}
         self.requests.append((method, handler.path, body, headers))
         status, answer, extra = self.decide(method, handler.path, body, headers)
@@ -95,6 +101,11 @@ class StandIn:
     def route(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
         if path.startswith("/v1/plans/"):
             return 200, self.plan
+        if path == "/v1/missing-package-files":
+            return 200, {"missing": [one for one in body["sha256s"] if one not in self.package_files]}
+        if path.startswith("/v1/package-files/"):
+            self.package_files[path.rpartition("/")[2]] = body
+            return 204, b""
         if path == "/v1/clusters":
             return self.create(body, headers.get("idempotency-key", ""))
         number, _, verb = path.removeprefix("/v1/clusters/").partition("/")

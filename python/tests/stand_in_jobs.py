@@ -38,6 +38,8 @@ class JobsStandIn(StandIn):
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         if url.path.startswith("/v1/plans/"):
             return 200, self.plan
+        if url.path == "/v1/missing-package-files":
+            return 200, {"missing": []}
         if url.path == "/v1/jobs":
             return self.submit(body, headers["idempotency-key"]) if method == "POST" else (200, self.page(query))
         number, _, verb = url.path.removeprefix("/v1/jobs/").partition("/")

@@ -50,7 +50,7 @@ def test_by_name_until_it_is_cancelled(stack: Stack) -> None:
     again = batch.run("sleep 600", name=name, get_or_create=True, **stack)
     assert (again["number"], again["existing"]) == (first["number"], True)
     assert batch.status(name, **stack)["status"] in ("pending", "running")
-    with pytest.raises(TimeoutError, match="It goes on"):
+    with pytest.raises(TimeoutError, match="The job continues"):
         batch.wait(name, timeout="300 ms", **stack)
     batch.cancel(name, **stack)
     assert batch.wait(first["number"], timeout="2 minutes", **stack)["status"] == "cancelled"

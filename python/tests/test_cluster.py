@@ -56,7 +56,7 @@ def test_arguments_are_sent_as_given(start: Start, api: StandIn) -> None:
             "name": "all",
             "getOrCreate": False,
             "workers": 1,
-            "requirements": ["pandas==2.3.1", "dask==2026.8.0"],
+            "software": {"requirements": ["pandas==2.3.1", "dask==2026.8.0"]},
             "env": {"A": "b"},
             "workerClass": "distributed.Nanny",
             "workerOptions": {"nthreads": 2},

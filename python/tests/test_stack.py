@@ -143,5 +143,5 @@ def test_a_failed_start_raises_the_reason(stack: Stack) -> None:
 def test_an_error_of_the_api_names_the_field(stack: Stack) -> None:
     with pytest.raises(ropewalk.RopewalkError) as caught:
         ropewalk.Cluster(n_workers=1, requirements=["--index-url=x"], quiet=True, **stack)
-    assert caught.value.code == "VALIDATION" and (caught.value.field or "").startswith("requirements.0")
+    assert caught.value.code == "VALIDATION" and (caught.value.field or "").startswith("software.requirements.0")
     assert caught.value.request_id

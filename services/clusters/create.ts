@@ -15,6 +15,8 @@ import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
 import type { ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
+import { environmentOf } from '../software/check.ts';
+import { requirePackageFiles } from '../software/package-files.ts';
 import { readClusterRequest, type Times } from './request.ts';
 
 export interface CreateClusterInput {
@@ -31,6 +33,7 @@ export async function createCluster(
   const { times, machines, instances, warnings } = await readClusterRequest(deps, body);
 
   await requireDatabase(context);
+  await requirePackageFiles(context, body.software);
   const { workspace, user, userId } = actor;
   const admissionId = newAdmissionId(userId);
   const refs = { bundle: bundleKey(workspace, admissionId), ca: caKey(workspace, admissionId) };
@@ -78,7 +81,7 @@ const bundleOf = (
   { aliveEveryMs, unresponsiveTimeoutMs }: Times,
   machines: ResolvedMachines,
 ): DaskBundle => ({
-  runtime: { kind: 'environment', requirements: body.requirements ?? [] },
+  runtime: { kind: 'environment', ...environmentOf(body.software) },
   env: { ...body.env, ...body.secretEnv },
   workerClass: body.workerClass ?? null,
   workerOptions: body.workerOptions,

@@ -12,7 +12,7 @@ import { openCa } from '../cluster-ca.ts';
 import type { Context } from '../context.ts';
 import { time } from '../to-wire.ts';
 import { findOpenDask } from './open-dask.ts';
-import { readRequirements } from './requirements.ts';
+import { readEnvironment } from './environment.ts';
 
 export async function issueCredentials(context: Context, { number }: { number: number }): Promise<Credentials> {
   const { deps, actor } = context;
@@ -37,7 +37,7 @@ export async function issueCredentials(context: Context, { number }: { number: n
     key: keyPem.reveal(),
     // Its authority may end before.
     expiresAt: time(new X509Certificate(certificatePem).validToDate.getTime()),
-    requirements: await readRequirements(context, number),
+    environment: await readEnvironment(context, number),
   };
 }
 

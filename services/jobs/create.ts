@@ -12,6 +12,8 @@ import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
 import type { ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
+import { environmentOf } from '../software/check.ts';
+import { requirePackageFiles } from '../software/package-files.ts';
 import { readJobRequest } from './request.ts';
 
 export interface CreateJobInput {
@@ -25,6 +27,7 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
   const { resolved, machines, warnings } = await readJobRequest(deps, body);
 
   await requireDatabase(context);
+  await requirePackageFiles(context, body.software);
   const { workspace, user, userId } = actor;
   const admissionId = newAdmissionId(userId);
   const keys = { bundle: bundleKey(workspace, admissionId), spec: specKey(workspace, admissionId) };
@@ -55,7 +58,7 @@ export async function createJob(context: Context, { body, idempotencyKey }: Crea
 const toBytes = (value: Bundle | JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));
 
 const bundleOf = (body: CreateJobParsed, { env, secretEnv }: ResolvedJob): Bundle => ({
-  runtime: { kind: 'host' },
+  runtime: body.software === undefined ? { kind: 'host' } : { kind: 'environment', ...environmentOf(body.software) },
   command: body.command,
   env: { ...env, ...secretEnv },
   files: body.files.map(({ path, content, executable }) => ({ path, contentBase64: content, executable })),

@@ -7,6 +7,7 @@ import type { CreateJobParsed } from '../../schema/jobs.ts';
 import type { Deps } from '../context.ts';
 import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
 import { coresOf, providerOf } from '../providers.ts';
+import { checkSoftware } from '../software/check.ts';
 import { checkFiles, checkWords, readHeader } from './script.ts';
 
 export interface JobRequest {
@@ -18,6 +19,7 @@ export interface JobRequest {
 /** @throws RopewalkError VALIDATION naming the field, or the header's option with its line. */
 export async function readJobRequest(deps: Pick<Deps, 'providers'>, body: CreateJobParsed): Promise<JobRequest> {
   checkFiles(body.files);
+  checkSoftware(body.software);
   const header = readHeader(body);
   const { manifest, reader } = providerOf(deps.providers, body.provider);
   const isHost = manifest.kind === 'host';

@@ -39,6 +39,16 @@ export function checkFiles(files: CreateJobParsed['files']): void {
     if (seen.has(parts.join('/'))) throw invalid(field, `${field}: ${JSON.stringify(path)} is there twice.`);
     seen.add(parts.join('/'));
   }
+  for (const [index, { path }] of files.entries()) {
+    const parts = normal(path).split('/');
+    const parent = parts.map((_, at) => parts.slice(0, at).join('/')).find((each) => seen.has(each));
+    if (parent === undefined) continue;
+    const field = `files.${index}.path`;
+    throw invalid(
+      field,
+      `${field}: ${JSON.stringify(path)} lies below ${JSON.stringify(parent)}, which is a file itself.`,
+    );
+  }
 }
 
 /** A NUL cannot be passed to a process. */

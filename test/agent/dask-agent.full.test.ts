@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
+import { environment } from '../builders/environment.ts';
 import type { TlsFiles } from '../../agent/dask/commands.ts';
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
 import { withDefaults } from '../../agent/runtimes/environment/with-defaults.ts';
@@ -224,7 +225,7 @@ describe('an instance of a Dask cluster', () => {
 
   it('whose environment cannot be made says so', async () => {
     api = await startCluster(
-      await createDaskApi({ runtime: { kind: 'environment', requirements: ['pandas', '--index-url=http://x'] } }),
+      await createDaskApi({ runtime: { kind: 'environment', ...environment(['pandas', '--index-url=http://x']) } }),
     );
     agent = await launchAgent(bench, api);
     await eventually(() => latest(api, agent)?.state === 'error');

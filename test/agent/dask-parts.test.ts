@@ -2,6 +2,7 @@
 // outcome is, which report is said again, what an environment holds.
 import { describe, expect, it } from 'vitest';
 
+import { asBytes } from './as-bytes.ts';
 import type { SchedulerState } from '../../agent/dask/scheduler/messages.ts';
 import type { SchedulerLink } from '../../agent/dask/scheduler/link.ts';
 import { asFailure, DaskFailure } from '../../agent/dask/failure.ts';
@@ -121,7 +122,7 @@ describe('a drain', () => {
 
 /** A session whose calls are answered by `answer`, which sees what was said. */
 function sessionWith(answer: (path: string, said: unknown) => Promise<unknown>): Session {
-  const call: Session['call'] = async ({ path, body, parse }) => parse(await answer(path, body?.()));
+  const call: Session['call'] = async ({ path, body, read }) => read(asBytes(await answer(path, body?.())));
   const never = (): never => {
     throw new Error('not a part of this test');
   };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
+import { environment } from '../builders/environment.ts';
 import { setUp } from '../../agent/dask/setup.ts';
 import { createLog } from '../../agent/logs/log.ts';
 
@@ -52,7 +53,7 @@ it('quotes no password of an index, also where it only tries again', async () =>
       order: () => ({ code: '', text: '', failed: false }),
     },
     work: directory,
-    runtime: { kind: 'environment', requirements: [] },
+    runtime: { kind: 'environment', ...environment() },
     onStage: () => undefined,
   });
   try {

@@ -9,6 +9,7 @@ import type { TaskEnd } from '../../agent/job/run-task.ts';
 import { exchangeRequest } from '../../schema/agent.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
 import { eventually } from '../support/eventually.ts';
+import { asBytes } from './as-bytes.ts';
 import { answerWith, grant } from './exchanges.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -32,14 +33,14 @@ function startLoop(
   const stopping = new AbortController();
   const session: Pick<Session, 'call' | 'renew'> = {
     renew: () => undefined,
-    call: async ({ body, parse }) => {
+    call: async ({ body, read }) => {
       if (stopping.signal.aborted) return null;
       const request = exchangeRequest.parse(body?.());
       requests.push(request);
       const acknowledged = request.results.map(({ lease }) => lease);
       const fields = { acknowledged, mayHold: 100, retryAfterMs: 50, ...answer(request, requests.length) };
       await new Promise((resolve) => setTimeout(resolve, 5));
-      return parse(answerWith(fields));
+      return read(asBytes(answerWith(fields)));
     },
   };
   const ended = exchangeLoop({
@@ -146,12 +147,12 @@ it('names a task that is being prepared as held, and as running once its command
   const loop = exchangeLoop({
     session: {
       renew: () => undefined,
-      call: async ({ body, parse }) => {
+      call: async ({ body, read }) => {
         if (stopping.signal.aborted) return null;
         const request = exchangeRequest.parse(body?.());
         requests.push(request);
         const grants = requests.length === 1 ? [grant(1)] : [];
-        return parse(answerWith({ grants, mayHold: 1, renewWithinMs: 50 }));
+        return read(asBytes(answerWith({ grants, mayHold: 1, renewWithinMs: 50 })));
       },
     },
     start: (_grant, _context, onBegun) => (begun.push(onBegun), { ended: ended.promise, end: () => undefined }),

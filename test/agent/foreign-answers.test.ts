@@ -2,6 +2,7 @@
 // an answer that proves to be the API's own ends an agent or gives up a result.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
+import { jsonBy } from '../../agent/api-client/client.ts';
 import { createApiClient } from '../../agent/api-client/client.ts';
 import { errorHeader } from '../../schema/agent.ts';
 import { startAgentApi } from '../support/agent-api.ts';
@@ -74,7 +75,7 @@ describe('an error', () => {
     try {
       api.failures.push({ status, headers });
       const client = createApiClient({ apiUrl: api.url, signal: AbortSignal.timeout(60_000), onTrouble: () => {} });
-      return await client.call({ method: 'GET', path: '/v1/x', token: () => 'none', parse: (json) => json });
+      return await client.call({ method: 'GET', path: '/v1/x', token: () => 'none', read: jsonBy((json) => json) });
     } finally {
       await api.close();
     }

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { jsonBy } from '../../agent/api-client/client.ts';
 import { createApiClient } from '../../agent/api-client/client.ts';
 import { claimInstance } from '../../agent/lifecycle/claim.ts';
 import { copyLines, maxLineChars } from '../../agent/logs/lines.ts';
@@ -133,7 +134,12 @@ describe('the API client', () => {
         onTrouble: (text) => told.push(text),
       });
       api.failures.push({ status: 503, headers: { 'retry-after': '1' } }, { status: 500 }, { status: 502 });
-      const reply = await client.call({ method: 'GET', path: '/v1/x', token: () => 'none', parse: (json) => json });
+      const reply = await client.call({
+        method: 'GET',
+        path: '/v1/x',
+        token: () => 'none',
+        read: jsonBy((json) => json),
+      });
       expect(reply).toEqual({ kind: 'unauthenticated' });
       const [first, second] = api.arrivals;
       expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(990);
@@ -153,7 +159,7 @@ describe('the API client', () => {
       onTrouble: () => abort.abort(),
     });
     await expect(
-      client.call({ method: 'GET', path: '/', token: () => '', parse: (json) => json }),
+      client.call({ method: 'GET', path: '/', token: () => '', read: jsonBy((json) => json) }),
     ).rejects.toBeDefined();
   });
 });

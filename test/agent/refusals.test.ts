@@ -1,6 +1,8 @@
 // What an agent does when what it says is not accepted: it says less, drops what cannot be said, and goes on; it never spins.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { asBytes } from './as-bytes.ts';
+import { jsonBy } from '../../agent/api-client/client.ts';
 import { createApiClient } from '../../agent/api-client/client.ts';
 import type { ApiClient } from '../../agent/api-client/client.ts';
 import { exchangeRefused } from '../../agent/job/refusals.ts';
@@ -41,13 +43,13 @@ function agentWith(refuses: (report: ReportRequest) => boolean, isOurs = true) {
   const taken: ReportRequest[] = [];
   const logged: string[] = [];
   const stopping = new AbortController();
-  const call: ApiClient['call'] = async ({ body, parse }) => {
+  const call: ApiClient['call'] = async ({ body, read }) => {
     stopping.signal.throwIfAborted();
     const report = reportRequest.parse(body?.());
     said.push(report);
     if (refuses(report)) return { kind: 'refused', text: '/v1/agent/report answered 413', isOurs };
     taken.push(report);
-    return { kind: 'answer', answer: parse({ stop: null, token: null, orders: null }) };
+    return { kind: 'answer', answer: read(asBytes({ stop: null, token: null, orders: null })) };
   };
   const log = { write: (text: string) => void logged.push(text) };
   const identity = { instance: 'i_test0000', bootId: 'b'.repeat(32), boot };
@@ -138,14 +140,17 @@ it('a launch token that is too old by now is no end for an agent that held a tok
   const shown: string[] = [];
   const logged: string[] = [];
   let launchIsOld = false;
-  const call: ApiClient['call'] = async ({ path, token, parse }) => {
+  const call: ApiClient['call'] = async ({ path, token, read }) => {
     if (path !== '/v1/agent/register')
-      return token() === 'held 1' ? { kind: 'unauthenticated' } : { kind: 'answer', answer: parse({}) };
+      return token() === 'held 1' ? { kind: 'unauthenticated' } : { kind: 'answer', answer: read(asBytes({})) };
     shown.push(token());
     if (launchIsOld && token() === 't') return { kind: 'unauthenticated' };
     const cluster = { number: 1, name: 'one' };
     const given = { instanceToken: `held ${shown.length}`, expiresAt: '2099-01-01T00:00:00Z', cluster, job: null };
-    return { kind: 'answer', answer: parse({ ...given, role: 'worker', schedulerAddress: null, deadManMs: 60_000 }) };
+    return {
+      kind: 'answer',
+      answer: read(asBytes({ ...given, role: 'worker', schedulerAddress: null, deadManMs: 60_000 })),
+    };
   };
   const log = {
     write: (text: string) => void logged.push(text),
@@ -162,7 +167,9 @@ it('a launch token that is too old by now is no end for an agent that held a tok
   });
   await session.register();
   launchIsOld = true;
-  expect(await session.call({ method: 'GET', path: '/v1/agent/bundle', parse: () => 'a bundle' })).toBe('a bundle');
+  expect(await session.call({ method: 'GET', path: '/v1/agent/bundle', read: jsonBy(() => 'a bundle') })).toBe(
+    'a bundle',
+  );
   expect(shown).toEqual(['t', 't', 'held 1']);
   expect(stopping.signal.aborted).toBe(false);
 });
@@ -240,7 +247,7 @@ it('a refusal is no sign of life of the control plane', async () => {
     let heard = 0;
     const signal = AbortSignal.timeout(60_000);
     const client = createApiClient({ apiUrl: api.url, signal, onTrouble: () => {}, onHeard: () => void (heard += 1) });
-    const ask = () => client.call({ method: 'GET', path: '/v1/x', token: () => 'none', parse: (json) => json });
+    const ask = () => client.call({ method: 'GET', path: '/v1/x', token: () => 'none', read: jsonBy((json) => json) });
     api.failures.push({ status: 413 });
     expect((await ask()).kind).toBe('refused');
     expect(heard).toBe(0);

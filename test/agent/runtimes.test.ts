@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { environment } from '../builders/environment.ts';
 import { environmentRuntime } from '../../agent/runtimes/environment/runtime.ts';
 import { hostRuntime } from '../../agent/runtimes/host/runtime.ts';
 import { startAgentApi } from '../support/agent-api.ts';
@@ -56,7 +57,7 @@ describe('an agent', () => {
 
   it('runs a task in an environment of its requirements', async () => {
     const show = 'import sys, cloudpickle; print(sys.prefix); print(cloudpickle.__version__)';
-    const runtime = { kind: 'environment' as const, requirements: ['cloudpickle==3.1.2'] };
+    const runtime = { kind: 'environment' as const, ...environment(['cloudpickle==3.1.2']) };
     const api = await startAgentApi({ runtime, command: ['python3', '-c', show] });
     api.enqueue(0);
     await withAgent(api, async (agent) => {
@@ -71,7 +72,7 @@ describe('an agent', () => {
 
   it('leaves a job whose environment cannot be made, and says why without a password', async () => {
     const requirements = ['cloudpickle @ https://ada:hunter2@127.0.0.1:9/x.whl'];
-    const api = await startAgentApi({ runtime: { kind: 'environment', requirements } });
+    const api = await startAgentApi({ runtime: { kind: 'environment', ...environment(requirements) } });
     api.enqueue(0);
     await withAgent(api, async (agent) => {
       const leaving = await eventually(() => api.reports.find(({ kind }) => kind === 'leaving'), {

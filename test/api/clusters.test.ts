@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 
 import { describe, expect, it } from 'vitest';
 
+import { environment } from '../builders/environment.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
 const stored = (api: TestApi) => api.objects.keys().filter((key) => /^(specs|vault)\//.test(key));
@@ -27,7 +28,7 @@ describe('starting a Dask cluster', () => {
     const body = {
       name: 'analysis',
       workers: 2,
-      requirements: ['dask==2026.8.0', 'private @ https://u:requirement-pw@example.com/p.whl'],
+      software: { requirements: ['dask==2026.8.0', 'private @ https://u:requirement-pw@example.com/p.whl'] },
       env: { MODE: 'fast' },
       secretEnv: { PASSWORD: 'swordfish' },
       workerOptions: { nthreads: 2, resources: { token: 'option-pw' } },
@@ -64,7 +65,7 @@ describe('starting a Dask cluster', () => {
     }
     const bundle = JSON.parse(Buffer.from((await api.vault.open(bundleKey)) ?? []).toString());
     expect(bundle).toEqual({
-      runtime: { kind: 'environment', requirements: body.requirements },
+      runtime: { kind: 'environment', ...environment(body.software.requirements) },
       env: { MODE: 'fast', PASSWORD: 'swordfish' },
       workerClass: null,
       workerOptions: body.workerOptions,
@@ -109,13 +110,13 @@ describe('starting a Dask cluster', () => {
   it('names the field at fault, never its value, and writes nothing', async () => {
     const api = await createTestApi();
     for (const [body, field] of [
-      [{ requirements: ['dask', '--index-url=https://u:hunter2@x'] }, 'requirements.1'],
-      [{ requirements: [' -e hunter2'] }, 'requirements.0'],
-      [{ requirements: ['dask\n-r hunter2'] }, 'requirements.0'],
-      [{ requirements: ['dask\u2028hunter2'] }, 'requirements.0'],
-      [{ requirements: ['dask \\'] }, 'requirements.0'],
-      [{ requirements: ['x @ https://${hunter2}'] }, 'requirements.0'],
-      [{ requirements: ['/hunter2.whl'] }, 'requirements.0'],
+      [{ software: { requirements: ['dask', '--index-url=https://u:hunter2@x'] } }, 'software.requirements.1'],
+      [{ software: { requirements: [' -e hunter2'] } }, 'software.requirements.0'],
+      [{ software: { requirements: ['dask\n-r hunter2'] } }, 'software.requirements.0'],
+      [{ software: { requirements: ['dask\u2028hunter2'] } }, 'software.requirements.0'],
+      [{ software: { requirements: ['dask \\'] } }, 'software.requirements.0'],
+      [{ software: { requirements: ['x @ https://${hunter2}'] } }, 'software.requirements.0'],
+      [{ software: { requirements: ['/hunter2.whl'] } }, 'software.requirements.0'],
       [{ workerOptions: { security: 'hunter2' } }, 'workerOptions.security'],
       [{ schedulerOptions: { idle_timeout: 'hunter2' } }, 'schedulerOptions.idle_timeout'],
       [{ workerClass: '--hunter2' }, 'workerClass'],

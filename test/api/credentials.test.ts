@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 
 import { describe, expect, it } from 'vitest';
 
+import { environment } from '../builders/environment.ts';
 import { createCsr } from '../../agent/dask/csr.ts';
 import { createDaskInstance, started } from './dask-support.ts';
 import { createTestApi, type TestApi } from './support.ts';
@@ -41,11 +42,11 @@ describe('credentials', () => {
   it('come with the requirements that a client of the cluster needs, which are sealed everywhere else', async () => {
     const api = await createTestApi();
     const requirements = ['dask==2026.8.0', 'mine @ https://user:topsecret@index.example/mine.whl'];
-    const number = await api.startCluster({ requirements });
+    const number = await api.startCluster({ software: { requirements } });
     const head = await createDaskInstance(api, number, 0);
     await head.report({ process: started('scheduler', 'tls://127.0.0.1:8786') });
     const issued = await (await api.call('GET', `/v1/clusters/${number}/credentials`)).json();
-    expect(issued.requirements).toEqual(requirements);
+    expect(issued.environment).toEqual(environment(requirements));
     const kept = await Promise.all(api.objects.keys().map((key) => textOf(api, key)));
     expect([...kept, ...api.logged].join()).not.toContain('topsecret');
   });

@@ -49,7 +49,7 @@ describe('cluster create', () => {
         workers: 2,
         name: 'blue',
         getOrCreate: false,
-        requirements: ['pandas==2.3.1', 'https://x.org/a.whl#sha256=00', 'numpy'],
+        software: { requirements: ['pandas==2.3.1', 'https://x.org/a.whl#sha256=00', 'numpy'] },
         env: { MODE: 'fast' },
         secretEnv: { KEY: 'hidden' },
         workerOptions: { nthreads: 2 },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
+import { environment } from '../builders/environment.ts';
 import { aCluster, anError, startStandIn } from '../sdk/stand-in-api.ts';
 import type { ReceivedRequest, Reply, StandIn } from '../sdk/stand-in-api.ts';
 import { binFile, runCli, startCli, withDirectory } from './run-cli.ts';
@@ -22,7 +23,7 @@ const credentials = {
   certificate: 'the certificate\n',
   key: 'the topsecret key\n',
   expiresAt: '2026-01-01T00:00:00.000Z',
-  requirements: [],
+  environment: environment(),
 };
 const ready = ({ path }: ReceivedRequest): Reply => ({
   json: path.endsWith('/credentials') ? credentials : aCluster(),

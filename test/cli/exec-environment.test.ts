@@ -10,6 +10,7 @@ import { inspectPython } from '../../agent/runtimes/environment/python.ts';
 import { environmentHash, normaliseRequirements } from '../../agent/runtimes/environment/requirements.ts';
 import { toolEnvironment } from '../../agent/runtimes/environment/run-tool.ts';
 import { withDefaults } from '../../agent/runtimes/environment/with-defaults.ts';
+import { environment as asked } from '../builders/environment.ts';
 import { aCluster } from '../sdk/stand-in-api.ts';
 import { runCli, withDirectory } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
@@ -30,7 +31,9 @@ async function exec(
   { distributed = null, requirements = pinned, finished }: Scene = {},
 ): Promise<CliResult> {
   const { env } = await standIn(({ path }) => ({
-    json: path.endsWith('/credentials') ? { ...credentials, requirements } : aCluster(),
+    json: path.endsWith('/credentials')
+      ? { ...credentials, environment: requirements === null ? null : asked(requirements) }
+      : aCluster(),
   }));
   return withDirectory(async (home) => {
     const programs = join(home, 'bin');
@@ -58,7 +61,7 @@ async function environment(cacheDir: string, requirements: readonly string[]): P
   await mkdir(cacheDir, { recursive: true });
   const tools = { environment: toolEnvironment(process.env, cacheDir), cacheDir, signal: undefined };
   const hash = environmentHash(
-    normaliseRequirements(withDefaults(requirements)),
+    asked(normaliseRequirements(withDefaults(requirements))),
     await inspectPython(tools, 'python3'),
   );
   const directory = join(cacheDir, 'environments', hash);

@@ -45,10 +45,12 @@ describe('options about machines', () => {
     const words = [
       ...['--worker-vm-type', 'm6i.large,m5.large', '--worker-vm-type', 'c6i.large', '--worker-gpu', ...place],
       ...['--scheduler-cpu', '[2, 8]', '--scheduler-memory', '"8 GiB", 32GiB', '--allow-cross-zone'],
+      ...['--scheduler-port', '9786', '--no-scheduler-public-ip'],
     ];
     expect((await send(['cluster', 'create', ...words])).body).toEqual({
       ...{ workerVmTypes: ['m6i.large', 'm5.large', 'c6i.large'], workerGpu: true, ...placed, allowCrossZone: true },
       ...{ schedulerCpu: [2, 8], schedulerMemory: ['8 GiB', '32GiB'] },
+      ...{ schedulerPort: 9786, useSchedulerPublicIp: false },
     });
     const others = [
       '--worker-cpu',

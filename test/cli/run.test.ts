@@ -42,6 +42,7 @@ describe('batch run', () => {
       ...['--array', '2,4-6', '--max-workers', '-1', '-e', 'MODE=fast', '--env', 'EQ=a=b', '-e', 'EMPTY='],
       ...['--secret-env', 'KEY=v', '--name', 'nightly', '--retries', '2', '--job-timeout', '1 hour', '--lease', '30s'],
       ...['--watchdog-timeout', '10 minutes', '--private-to-creator'],
+      ...['--requirement', 'pandas==2.3.1', '--requirement', 'numpy', '--python', '3.12'],
       ...['--get-or-create', 'timeout', '600', 'python', '-N', '3', '--wait', '$COILED_BATCH_TASK_INPUT'],
     ]);
     expect(body).toEqual({
@@ -56,6 +57,7 @@ describe('batch run', () => {
       lease: '30s',
       watchdogTimeout: '10 minutes',
       privateToCreator: true,
+      software: { requirements: ['pandas==2.3.1', 'numpy'], python: '3.12' },
       // The first request refuses an existing job; a second one would return it.
       getOrCreate: false,
     });

@@ -55,6 +55,16 @@ describe('offers that EC2 has not got', () => {
     expect((await cloud.emulator.ledger()).live).toEqual(launched.map(({ id }) => id));
   });
 
+  it('are no reason to launch twice when EC2 repeats a fleet without its instances', async () => {
+    const mine = workersRequest(freshOwner(), 3, undefined, placement({ types: ['m5.large'] }));
+    await cloud.emulator.tell({ op: 'repeatFleetsBare', on: true });
+    await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
+    await expect(cloud.provider.launch(mine)).rejects.toThrow(/hang up|ECONNRESET/);
+    const { launched, failures } = await createAwsProvider(cloud.options).launch(mine);
+    expect([launched.length, failures]).toEqual([3, []]);
+    expect((await cloud.emulator.ledger()).live.toSorted()).toEqual(launched.map(({ id }) => id).toSorted());
+  });
+
   it('are asked for by every repeat of a launch that asked for them, although they are unavailable by now', async () => {
     const mine = request();
     await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });

@@ -43,6 +43,7 @@ export const order = z.discriminatedUnion('op', [
   }),
   z.object({ op: z.literal('advance'), ms: z.number().min(0) }),
   z.object({ op: z.literal('mute'), instances: z.number().int().min(0) }),
+  z.object({ op: z.literal('repeatFleetsBare'), on: z.boolean() }),
   z.object({ op: z.literal('interrupt'), id: z.string(), inMs: z.number().default(120_000) }),
   z.object({ op: z.literal('rebalance'), id: z.string() }),
   z.object({ op: z.literal('die'), id: z.string() }),
@@ -114,6 +115,9 @@ export async function obey(world: World, signer: Signer, machines: Machines, raw
       return {};
     case 'throttle':
       world.faults.throttle(wanted.on);
+      return {};
+    case 'repeatFleetsBare':
+      world.repeatsFleetsBare = wanted.on;
       return {};
     case 'clearFaults':
       world.faults.clear();

@@ -33,6 +33,8 @@ export interface World {
   hooks: Hooks;
   /** So many of the next instances boot without ever calling home. */
   muteNext: number;
+  /** A repeated CreateFleet is answered with the fleet's id alone. */
+  repeatsFleetsBare: boolean;
   region(name: string): Region;
   regions(): Region[];
   find(id: string): Instance | null;
@@ -68,6 +70,7 @@ export function createWorld(ledgerPath: string | null): World {
     accountId: '123456789012',
     hooks: { launched: () => {}, ended: () => {} },
     muteNext: 0,
+    repeatsFleetsBare: false,
     region(name) {
       const known = regions.get(name) ?? createRegion(name);
       regions.set(name, known);

@@ -1,5 +1,5 @@
 // Builds both images from their Dockerfiles as they are, and runs them against a Temporal server of its own until the API is
-// ready and a job is done. By hand: `npm run test:images`, as root, with podman and debootstrap; a few minutes.
+// ready and a job is done. By hand: `npm run test:images`, as root, with podman, runc and debootstrap; a few minutes.
 import { chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,8 @@ import { run } from './run.ts';
 const repository = join(import.meta.dirname, '../..');
 const names = ['api', 'worker'] as const;
 const namespace = 'images';
+/** crun, podman's default, refuses machines that have both versions of control groups. */
+const podman = (words: string[]): Promise<string> => run('podman', ['--runtime', 'runc', ...words], repository);
 /** Where podman's own limits are more than this machine gives, nothing starts. */
 const limits = ['--ulimit=nofile=16384:16384', '--ulimit=nproc=16384:16384'];
 
@@ -29,11 +31,11 @@ async function main(words: string[]): Promise<void> {
   try {
     await tryOut(directory, temporal.address, containers);
   } catch (error) {
-    for (const id of containers) console.error(await run('podman', ['logs', '--tail', '40', id]).catch(String));
+    for (const id of containers) console.error(await podman(['logs', '--tail', '40', id]).catch(String));
     throw error;
   } finally {
     // In order: the API is told to end, and so is the Temporal worker, which takes its agents along with its container.
-    for (const id of containers) await run('podman', ['rm', '--force', '--time', '20', id]).catch(console.error);
+    for (const id of containers) await podman(['rm', '--force', '--time', '20', id]).catch(console.error);
     await temporal.stop();
     await rm(directory, { recursive: true, force: true });
   }
@@ -44,7 +46,7 @@ async function build(): Promise<void> {
   await ensureBase(`docker.io/library/${/^FROM (\S+)/m.exec(recipe)?.[1] ?? ''}`);
   for (const name of names) {
     const recipeOf = ['-f', `ops/Dockerfile.${name}`, '--ignorefile', `ops/Dockerfile.${name}.dockerignore`];
-    await run('podman', ['build', '--network=host', ...recipeOf, '-t', `ropewalk-${name}`, '.'], repository);
+    await podman(['build', '--network=host', ...recipeOf, '-t', `ropewalk-${name}`, '.']);
     console.log(`built ropewalk-${name}`);
   }
 }
@@ -80,7 +82,7 @@ async function tryOut(directory: string, address: string, containers: string[]):
     };
     const words = Object.entries(given).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
     const where = ['--network=host', ...limits, '--volume', `${state}:/var/lib/ropewalk`];
-    containers.push(await run('podman', ['run', '--detach', ...where, ...words, `ropewalk-${name}`]));
+    containers.push(await podman(['run', '--detach', ...where, ...words, `ropewalk-${name}`]));
   }
   await eventually(async () => (await fetch(`${apiUrl}/readyz`).catch(() => null))?.status === 200, {
     timeoutMs: 120_000,

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { environment } from '../builders/environment.ts';
 import { defaultRequirements } from '../../agent/runtimes/environment/default-requirements.ts';
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
 import { createClusterCa, issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
@@ -111,7 +112,7 @@ async function credentialsOf(authority: ClusterCa, schedulerAddress: string): Pr
   const { certificatePem, keyPem } = await leaf(authority, 'client', []);
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
   const tls = { ca: authority.certificatePem, certificate: certificatePem, key: keyPem };
-  return { schedulerAddress, ...tls, expiresAt, requirements: [] };
+  return { schedulerAddress, ...tls, expiresAt, environment: environment() };
 }
 
 async function exec(script: string, command = python): Promise<RunningCli> {

@@ -4,7 +4,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../support/eventually.ts';
-import { afterDeath, fixture as workflowsPath, makeStuck, updatesLast, withWorker } from '../support/stuck.ts';
+import { afterDeath, bundled, fixture as workflowsPath, makeStuck, updatesLast, withWorker } from '../support/stuck.ts';
 import type { Scene } from '../support/stuck.ts';
 import { sharedTemporal } from '../support/shared-temporal.ts';
 import type { TestTemporal } from '../support/temporal-server.ts';
@@ -26,7 +26,7 @@ describe('an update', () => {
     ...{ client: temporal.client, native, taskQueue, code },
   });
   const replay = async (workflowId: string, code: Scene['code']): Promise<void> =>
-    Worker.runReplayHistory(code, await temporal.client.workflow.getHandle(workflowId).fetchHistory());
+    Worker.runReplayHistory(await bundled(code), await temporal.client.workflow.getHandle(workflowId).fetchHistory());
 
   it('to a worker that has forgotten the workflow leaves a history that replays', async () => {
     const code = { workflowsPath, interceptors: updatesLast };
@@ -62,7 +62,7 @@ describe('an update', () => {
       await eventually(async () => (await handle.describe()).runId !== handle.firstExecutionRunId);
       expect(await handle.executeUpdate<number, []>('note')).toBe(2);
     });
-    await expect(Worker.runReplayHistory(at.code, await run.fetchHistory())).resolves.toBeUndefined();
+    await expect(Worker.runReplayHistory(await bundled(at.code), await run.fetchHistory())).resolves.toBeUndefined();
   });
 
   it('and a signal after it keep their order when a reset applies them again', async () => {
@@ -90,7 +90,7 @@ describe('an update', () => {
     expect(await withWorker(at, () => again.result())).toBe('one two three end');
     // Another worker replays it. That would be told that all is well whatever came of it: so it is asked.
     expect(await withWorker(at, () => again.query<string>('heard'))).toBe('one two three end');
-    await expect(Worker.runReplayHistory(at.code, await again.fetchHistory())).resolves.toBeUndefined();
+    await expect(Worker.runReplayHistory(await bundled(at.code), await again.fetchHistory())).resolves.toBeUndefined();
   });
 });
 

@@ -1,8 +1,19 @@
 // The lowest mutation score, in percent, that each folder of domain/ may have: some points below its measured score, so that a
-// rule and its tests can be moved without a failure. `npm run test:mutation -- --all` measures all folders.
+// rule and its tests can be moved without a failure. `npm run test:mutation -- --all` measures all folders. A folder with an entry
+// here is part of the daily runs (shards.ts).
 export const thresholds: Record<string, number> = {
   // Measured: 74.1. Most survivors are in machine-options.ts, settings.ts and view.ts, which the tests of the API cover.
   'domain/job': 68,
+  // Measured: 71.7.
+  'domain/admission': 66,
+  // Measured: 89.5.
+  'domain/offers': 84,
+  // Measured: 91.1.
+  'domain/people': 86,
+  // Measured: 94.7.
+  'domain/quota': 89,
+  // Measured: 87.3.
+  'domain/stuck': 82,
   // Measured: 91.7.
   'domain/sweep': 85,
   // Folders without an entry have not been measured.

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
+import { createTestApi } from '../api/support.ts';
 import { eventually } from '../support/eventually.ts';
 import { bodyOf, cluster, connect, type Bench } from './support.ts';
 
@@ -19,6 +20,16 @@ const connected = async (...input: Parameters<typeof connect>) => {
 afterEach(() => bench.end());
 
 describe('a page of the dashboard', () => {
+  it('has another opener policy than the sign-in page, which a browser therefore opens out of its reach', async () => {
+    await connected((_request, response) => response.end('the page'));
+    const { headers } = await bench.see('/status');
+    expect(headers['cross-origin-opener-policy']).toBe('unsafe-none');
+    const api = await createTestApi();
+    const page = await api.call('GET', '/login', { token: null });
+    expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+  });
+
   it('comes from Dask, with nothing of ours going there and nothing of its own that could act beside it', async () => {
     const seen: object[] = [];
     await connected((request, response) => {

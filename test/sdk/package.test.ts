@@ -118,7 +118,7 @@ console.log(typeof createClient({ apiUrl: 'http://127.0.0.1:1', token: 'x' }).jo
 const typesUsed = `import { createClient } from '@ropewalk/sdk';
 import type { Cluster, CreateCluster, CreateJob, Job, Plan, Role } from '@ropewalk/sdk';
 const input: CreateJob = { command: ['true'], cpu: [2, 8], env: { MODE: 'fast' } };
-const request: CreateCluster = { workers: 2, requirements: ['pandas'], idleTimeout: '5 minutes' };
+const request: CreateCluster = { workers: 2, software: { requirements: ['pandas'] }, idleTimeout: '5 minutes' };
 export const status = (job: Job): 'pending' | 'running' | 'done' | 'error' | 'cancelled' => job.status;
 export const address = (cluster: Cluster): string | null => cluster.dask?.schedulerAddress ?? null;
 export const price = async (): Promise<Plan['pricePerHour']> => (await createClient().clusters.plan(request)).pricePerHour;

@@ -12,7 +12,11 @@ const split = (route: string): [method: string, path: string] => {
   return [method, path];
 };
 
-async function ask(world: World, route: string, options: { token: string | null; path?: string; body?: unknown }) {
+async function ask(
+  world: World,
+  route: string,
+  options: { token: string | null; path?: string | undefined; body?: unknown },
+) {
   const [method, pattern] = split(route);
   const { token, path = pattern, body } = options;
   const headers = { 'x-request-id': 'one-id' };
@@ -155,7 +159,7 @@ describe('what is private to its creator', () => {
 const contentRoutes = /^GET .*(jobs|clusters|\{number\}|events|logs)$/;
 
 describe.each(Object.keys(agentRoutes))('%s', (route) => {
-  const { token: own = 'task', body, ok } = agentRoutes[route] ?? {};
+  const { token: own = 'task', path, body, ok } = agentRoutes[route] ?? {};
 
   it('lets nobody in without a token of its kind', async () => {
     const world = await createWorld();
@@ -163,7 +167,7 @@ describe.each(Object.keys(agentRoutes))('%s', (route) => {
     const wrongKinds = own === 'launch' ? [agents.task, agents.dask] : [agents.launch];
     const others = [...wrongKinds, agents.dashboard, agents.session, ...Object.values(people)];
     for (const token of [...noTokens(world).map(([, each]) => each), ...others]) {
-      await expectDenied(world, [401], () => ask(world, route, { token, body: body?.(world) }));
+      await expectDenied(world, [401], () => ask(world, route, { token, path: path?.(world), body: body?.(world) }));
     }
   });
 
@@ -176,8 +180,8 @@ describe.each(Object.keys(agentRoutes))('%s', (route) => {
     const telling = ['POST /v1/agent/report', 'POST /v1/agent/exchange', 'GET /v1/agent/orders'];
     const before = await world.ofDefault();
     // Another workspace's agent that claims to be an instance of ours speaks to its own cluster, whatever it says.
-    const theirs = await ask(world, route, { token: foreign, body: body?.(world) });
-    const { status, text } = await ask(world, route, { token: nowhere, body: body?.(world) });
+    const theirs = await ask(world, route, { token: foreign, path: path?.(world), body: body?.(world) });
+    const { status, text } = await ask(world, route, { token: nowhere, path: path?.(world), body: body?.(world) });
     if (status === 200) {
       expect(telling).toContain(route);
       expect(JSON.parse(text)).toMatchObject({ stop: { code: expect.any(String) } });
@@ -188,7 +192,7 @@ describe.each(Object.keys(agentRoutes))('%s', (route) => {
 
   it('works for who may', async () => {
     const world = await createWorld();
-    const { status } = await ask(world, route, { token: world.agents[own], body: body?.(world) });
+    const { status } = await ask(world, route, { token: world.agents[own], path: path?.(world), body: body?.(world) });
     expect(status).toBe(ok);
   });
 });
@@ -202,7 +206,8 @@ describe('methods that a path does not have', () => {
     for (const path of paths) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE-ISH', 'QUERY']) {
         if (routes.includes(`${method} ${path}`)) continue;
-        const real = pathWith(path, path.includes('{number}') ? String(world.job) : 'mia');
+        const subject = path.includes('{sha256}') ? world.packageFile : 'mia';
+        const real = pathWith(path, path.includes('{number}') ? String(world.job) : subject);
         for (const token of [null, world.people.admin, world.agents.task]) {
           const { status } = await ask(world, `${method} ${path}`, { token, path: real });
           expect([401, 405]).toContain(status);

@@ -13,5 +13,5 @@ export const openToAnybody: Record<string, string> = {
   'POST /v1/login/device/token': 'The device code is the secret: 32 random bytes that only the device has.',
 };
 
-/** People of one name in two workspaces are two people: what is put is the caller's own, whatever others have. */
-export const ownWhateverTheName = ['PUT /v1/users/{name}'];
+/** What is put is the caller's own, whatever another workspace has under the same name. */
+export const ownWhateverTheName = ['PUT /v1/users/{name}', 'PUT /v1/package-files/{sha256}'];

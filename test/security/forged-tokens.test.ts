@@ -118,9 +118,24 @@ const attacks: Attack[] = [
   ['no signature', (kind) => swap(forge(soundPayload(kind)), 2, '')],
   ['four parts', (kind) => `${forge(soundPayload(kind))}.e30`],
   ['a payload that is a list', (kind) => forge([soundPayload(kind)])],
+  ...['=', ' ', '\n', '\t', '.', '%'].flatMap<Attack>((end) => [
+    [`${JSON.stringify(end)} after it`, (kind) => `${forge(soundPayload(kind))}${end}`],
+    [`${JSON.stringify(end)} before it`, (kind) => `${end}${forge(soundPayload(kind))}`],
+    [
+      `${JSON.stringify(end)} after its payload`,
+      (kind) => forge(soundPayload(kind)).replace(/\.([^.]*)$/, `${end}.$1`),
+    ],
+  ]),
+  ['other bits at the end of its signature', (kind) => nextLetter(forge(soundPayload(kind)))],
   ['nothing', () => ''],
   ['a megabyte', () => 'a'.repeat(1_000_000)],
 ];
+
+/** Four of the last letter's six bits are of the signature: a lenient decoder reads the same bytes from the next letter. */
+const nextLetter = (token: string): string => {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  return `${token.slice(0, -1)}${letters.charAt(letters.indexOf(token.slice(-1)) + 1)}`;
+};
 
 const swap = (token: string, index: number, part: string): string => token.split('.').with(index, part).join('.');
 

@@ -2,9 +2,9 @@
 // this list with the routes that are served.
 import { createCsr } from '../../agent/dask/csr.ts';
 import type { Scope } from '../../domain/people/state.ts';
-import type { World } from './world.ts';
+import { packageContent, type World } from './world.ts';
 
-export type Subject = 'job' | 'cluster' | 'token' | 'user';
+export type Subject = 'job' | 'cluster' | 'token' | 'user' | 'packageFile';
 
 export interface PeopleRoute {
   needs: Scope;
@@ -53,6 +53,9 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/clusters/{number}/logs': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/clusters/{number}/events': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'POST /v1/clusters/{number}/dashboard-link': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
+  'POST /v1/missing-package-files': { needs: 'write', body: { sha256s: ['0'.repeat(64)] }, ok: 200 },
+  'PUT /v1/package-files/{sha256}': { needs: 'write', subject: 'packageFile', body: packageContent, ok: 204 },
+  'GET /v1/package-files/{sha256}': { needs: 'write', subject: 'packageFile', ok: 200 },
   'POST /v1/plans/clusters': { needs: 'write', body: { workers: 1 }, ok: 200 },
   'POST /v1/plans/jobs': { needs: 'write', body: { command: ['true'] }, ok: 200 },
   'GET /v1/instance-types': { needs: 'read', ok: 200 },
@@ -72,6 +75,7 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
 
 export interface AgentRoute {
   token: 'launch' | 'task' | 'dask';
+  path?: (world: World) => string;
   body?: (world: World) => unknown;
   ok: number;
 }
@@ -84,14 +88,21 @@ export const agentRoutes: Record<string, AgentRoute> = {
   'POST /v1/agent/report': { token: 'task', body: report, ok: 200 },
   'POST /v1/agent/exchange': { token: 'task', body: () => ({ claim: 1, want: 0, running: [], results: [] }), ok: 200 },
   'GET /v1/agent/bundle': { token: 'task', ok: 200 },
+  'GET /v1/agent/package-files/{sha256}': {
+    token: 'task',
+    path: ({ packageFile }) => `/v1/agent/package-files/${packageFile}`,
+    ok: 200,
+  },
   'GET /v1/agent/orders': { token: 'dask', ok: 200 },
   'POST /v1/agent/certificate': { token: 'dask', body: () => ({ csr }), ok: 200 },
 };
 
-export const foreignSubject = ({ job, cluster, tokenId }: World, subject: Subject): string =>
-  ({ job: String(job), cluster: String(cluster), token: tokenId, user: 'mia' })[subject];
+export const foreignSubject = ({ job, cluster, tokenId, packageFile }: World, subject: Subject): string =>
+  ({ job: String(job), cluster: String(cluster), token: tokenId, user: 'mia', packageFile })[subject];
 
 export const randomSubject = (subject: Subject): string =>
-  ({ job: '424242', cluster: '424242', token: 'zzzzzzzzzzzz', user: 'nobody-here' })[subject];
+  ({ job: '424242', cluster: '424242', token: 'zzzzzzzzzzzz', user: 'nobody-here', packageFile: 'f'.repeat(64) })[
+    subject
+  ];
 
 export const pathWith = (path: string, subject: string): string => path.replace(/\{\w+\}/, subject);

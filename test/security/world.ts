@@ -1,4 +1,6 @@
 // Two workspaces on one API in memory, and every kind of credential that somebody might show.
+import { createHash } from 'node:crypto';
+
 import { createDaskInstance, started } from '../api/dask-support.ts';
 import { createTestApi, launch, type TestApi } from '../api/support.ts';
 
@@ -20,7 +22,11 @@ export async function createWorld({ isPrivate = false } = {}) {
   const own = isPrivate ? { privateToCreator: true } : {};
   const command = ['run', secretContent];
   const env = { SECRET: secretName };
-  const job = await api.submit({ name: secretName, command, ntasks: 3, env, ...own }, { token: admin });
+  const packageText = JSON.stringify(packageContent);
+  const packageFile = createHash('sha256').update(packageText).digest('hex');
+  await api.call('PUT', `/v1/package-files/${packageFile}`, { token: admin, body: packageContent });
+  const software = { packageFiles: [{ name: 'modules.zip', sha256: packageFile }] };
+  const job = await api.submit({ name: secretName, command, ntasks: 3, env, software, ...own }, { token: admin });
   const cluster = await api.startCluster({ name: `${secretName}-cluster`, workers: 0, ...own }, { token: admin });
   const head = await createDaskInstance(api, cluster, 0);
   await head.report({ process: started('scheduler', 'tls://127.0.0.1:8786') });
@@ -51,6 +57,7 @@ export async function createWorld({ isPrivate = false } = {}) {
     job,
     cluster,
     head,
+    packageFile,
     bootId,
     registration,
     people: { admin, member, otherAdmin, readOnly, foreign, expired, revoked },
@@ -101,5 +108,7 @@ async function rowsOf({ store }: TestApi, workspace: string): Promise<unknown[]>
 
 /** Not to be seen in what another workspace is told. */
 export const secretName = 'project-swordfish';
+/** Of a package file, whose SHA-256 is that of this value's JSON. */
+export const packageContent = { module: 'launch-codes' };
 /** What the job and the cluster do and print; their creator alone sees it when they are private. */
 export const secretContent = 'launch-codes';

@@ -1,4 +1,5 @@
 // What agent-api.ts answers for a Dask cluster: certificates of a real authority, and orders that agents wait for.
+import { environment } from '../builders/environment.ts';
 import { createClusterCa, issueLeaf } from '../../platform/pki/cluster-ca.ts';
 import type { ClusterCa } from '../../platform/pki/cluster-ca.ts';
 import { certificateRequest } from '../../schema/agent.ts';
@@ -20,7 +21,7 @@ export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<D
   const dask: DaskApi = {
     bundle: {
       ...{
-        runtime: { kind: 'environment', requirements: [] },
+        runtime: { kind: 'environment', ...environment() },
         env: {},
         workerClass: null,
         workerOptions: { nthreads: 1 },

@@ -2,7 +2,7 @@
 // it happens each time.
 import type { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
-import type { NativeConnection, WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import type { NativeConnection, WorkflowBundleWithSourceMap } from '@temporalio/worker';
 
 import { eventually } from './eventually.ts';
 
@@ -31,7 +31,8 @@ export interface Scene {
  * together, and no replay does that. Without the interceptor, the workflow stands still from then on.
  */
 export async function makeStuck(scene: Scene, workflowId: string, memo: Record<string, string> = {}): Promise<void> {
-  const handle = await start(scene, 'noted', workflowId, memo);
+  // On a busy machine a first attempt that timed out would leave no failure in the history.
+  const handle = await start(scene, { type: 'noted', workflowId, memo, workflowTaskTimeout: 5_000 });
   await withWorker(scene, () => began(scene, workflowId, 'workflowTaskCompletedEventAttributes'));
   await withWorker(scene, () => handle.executeUpdate<number, []>('note'));
 }
@@ -40,7 +41,7 @@ export async function makeStuck(scene: Scene, workflowId: string, memo: Record<s
 export async function afterDeath(scene: Scene, workflowId: string): Promise<void> {
   const { client, native } = scene;
   const { namespace } = client.options;
-  const handle = await start(scene, 'acting', workflowId, {});
+  const handle = await start(scene, { type: 'acting', workflowId, memo: {}, workflowTaskTimeout: 1_000 });
   await withWorker(scene, () => began(scene, workflowId, 'activityTaskScheduledEventAttributes'));
   const activities = { act: async () => 'done' };
   const acts = await Worker.create({ connection: native, namespace, taskQueue: 'acts', activities });
@@ -70,7 +71,10 @@ export async function withWorker<T>({ client, native, taskQueue, code }: Scene, 
 const bundles = new Map<string, Promise<WorkflowBundleWithSourceMap>>();
 
 /** The code for a worker or a replay, bundled once: a worker that bundles it itself takes seconds of a core each time. */
-async function bundled({ workflowsPath, interceptors }: Code): Promise<Pick<WorkerOptions, 'workflowBundle'>> {
+export async function bundled({
+  workflowsPath,
+  interceptors,
+}: Code): Promise<{ workflowBundle: WorkflowBundleWithSourceMap }> {
   const workflowInterceptorModules = interceptors?.workflowModules ?? [];
   const key = [workflowsPath, ...workflowInterceptorModules].join('\n');
   const made =
@@ -80,8 +84,16 @@ async function bundled({ workflowsPath, interceptors }: Code): Promise<Pick<Work
   return { workflowBundle: await made };
 }
 
-const start = ({ client, taskQueue }: Scene, type: string, workflowId: string, memo: Record<string, string>) =>
-  client.workflow.start(type, { taskQueue, workflowId, args: [], workflowTaskTimeout: 1_000, memo });
+interface Start {
+  type: string;
+  workflowId: string;
+  memo: Record<string, string>;
+  /** Milliseconds. */
+  workflowTaskTimeout: number;
+}
+
+const start = ({ client, taskQueue }: Scene, { type, ...options }: Start) =>
+  client.workflow.start(type, { taskQueue, args: [], ...options });
 
 function began({ client }: Scene, workflowId: string, name: string): Promise<boolean> {
   const handle = client.workflow.getHandle(workflowId);

@@ -94,7 +94,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/(agent|common|relay|relay-streams|runtime)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask-options)\.ts$)/,
+      own: /^(agent\/|schema\/(agent|common|relay|relay-streams|runtime|software)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask-options)\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],
@@ -127,7 +127,7 @@ export const table: [prefix: string, row: Row][] = [
   ['worker.ts', { own: /^(activities|contracts|providers|platform|store|domain)\//, packages: /./ }],
   ['bench/', { own: /./, packages: /./ }],
   ['test/', { own: /./, packages: /./ }],
-  ['vitest.config.ts', { own: /^$/, packages: /^vitest$/ }],
+  ['vitest.config.ts', { own: /^test\/runner\//, packages: /^vitest$/ }],
 ];
 
 /** The only files that read the environment: each is where a program starts, or documents it as its default. */

@@ -3,23 +3,29 @@
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
+import type { PackageFile } from '../../../schema/software.ts';
+import { buildEnvironment, pythonIn, type FetchPackageFile, type StageName } from './build.ts';
 import { buildOnce } from './build-once.ts';
-import { EnvironmentError } from './errors.ts';
 import { markerFile, stamp, use } from './in-use.ts';
-import { inspectPython, type Python } from './python.ts';
-import { environmentHash, formatNumber, namedIn, normaliseRequirements, withoutPasswords } from './requirements.ts';
-import { runTool, toolEnvironment, type ToolFailure, type Tools } from './run-tool.ts';
-import { ensureUv, isExecutable } from './uv.ts';
-
-/** 'wait' only when another process builds the same environment already. */
-export type StageName = 'tools' | 'wait' | 'install' | 'compile' | 'ready';
+import { findInterpreter } from './interpreter.ts';
+import { environmentHash, formatNumber, normaliseRequirements } from './requirements.ts';
+import { toolEnvironment } from './run-tool.ts';
+import { isExecutable } from './uv.ts';
 
 export interface EnvironmentRequest {
   /** On one file system, kept between runs, shared by all agents of a machine. */
   cacheDir: string;
   requirements: readonly string[];
+  /** The requirements are a whole environment: their versions hold even where a package asks for another one. */
+  pinned?: boolean;
+  /** Wheels to install, and zip files of modules. */
+  packageFiles?: readonly PackageFile[];
+  /** Needed for package files. */
+  fetchPackageFile?: FetchPackageFile;
   /** A Python 3.10 or later: its path, or its name on the PATH. */
   pythonPath: string;
+  /** E.g. "3.12": taken from the PATH or downloaded when the Python at `pythonPath` has another version. */
+  pythonVersion?: string | null;
   /** The agent's own environment; programs see a few names of it. */
   environment: Record<string, string | undefined>;
   /** Told when a stage begins. */
@@ -43,18 +49,31 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   const tools = { environment: toolEnvironment(request.environment, cacheDir), cacheDir, signal: request.signal };
   const requirements = normaliseRequirements(request.requirements);
-  const python = await inspectPython(tools, request.pythonPath);
-  const hash = environmentHash(requirements, python);
+  const { pinned = false, packageFiles = [], pythonVersion = null, fetchPackageFile = noPackageFiles } = request;
+  const python = await findInterpreter(tools, request.pythonPath, pythonVersion);
+  const hash = environmentHash({ requirements, pinned, packageFiles }, python);
   const directory = join(cacheDir, 'environments', hash);
   const clock = stageClock(request.onStage);
   // Before it is looked for: what is found must stay.
   await use(cacheDir, hash, request.signal);
-  const recipe = { tools, requirements, python, hash, enter: clock.enter };
+  const ofRequirements = async (): Promise<string> => {
+    const enter = (name: StageName): void => (name === 'ready' ? undefined : clock.enter(name));
+    const base = await ensureEnvironment({ ...request, packageFiles: [], onStage: enter });
+    return base.directory;
+  };
+  const recipe = {
+    ...{ tools, requirements, pinned, packageFiles, fetchPackageFile, python, enter: clock.enter },
+    base: pinned && packageFiles.length > 0 ? ofRequirements : null,
+  };
   const outcome = await buildOnce({
     cacheDir,
     target: directory,
     isComplete: (found) => isComplete(found, hash),
-    build: (into) => build(recipe, into),
+    build: async (into) => {
+      await buildEnvironment(recipe, into);
+      clock.enter('ready');
+      await writeMarker(into, { format: formatNumber, hash, python });
+    },
     onWait: () => clock.enter('wait'),
     signal: request.signal,
   });
@@ -63,50 +82,7 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   return { directory, pythonPath: pythonIn(directory), hash, stages: clock.end(), reused: outcome === 'found' };
 }
 
-interface Recipe {
-  tools: Tools;
-  requirements: readonly string[];
-  python: Python;
-  hash: string;
-  enter: (name: StageName) => void;
-}
-
-const pythonIn = (directory: string): string => join(directory, 'bin', 'python');
-
-async function build({ tools, requirements, python, hash, enter }: Recipe, directory: string): Promise<void> {
-  enter('tools');
-  const uv = await ensureUv(tools, python.executable);
-  enter('install');
-  const venv = ['venv', '--quiet', '--no-project', '--relocatable', '--allow-existing', '--python', python.executable];
-  const made = await runTool(tools, uv, [...venv, directory], { timeoutMs: 60_000 });
-  if (!made.ok) throw installError(made.failure, requirements);
-  if (requirements.length > 0) {
-    // By stdin: a requirement may hold a URL with a password, and everybody on a machine can read argv.
-    const install = ['pip', 'install', '--quiet', '--python', pythonIn(directory), '-r', '-'];
-    const input = `${requirements.join('\n')}\n`;
-    const installed = await runTool(tools, uv, install, { timeoutMs: 30 * 60_000, input });
-    if (!installed.ok) throw installError(installed.failure, requirements);
-  }
-  enter('compile');
-  // Of its own, not uv's --compile-bytecode, to be a stage that can be timed; as fast. A file that does not compile is none
-  // that is imported (packages ship templates and old syntax), so that the exit code says nothing.
-  await runTool(tools, pythonIn(directory), ['-I', '-m', 'compileall', '-q', '-j', '0', join(directory, 'lib')], {
-    timeoutMs: 10 * 60_000,
-  });
-  enter('ready');
-  await writeMarker(directory, { format: formatNumber, hash, python });
-}
-
-function installError(failure: ToolFailure, requirements: readonly string[]): EnvironmentError {
-  const named = namedIn(failure.said, requirements).map(withoutPasswords);
-  const isFetching = /Failed to fetch|Request failed|No space left/.test(failure.said);
-  const which = named.length === 0 ? 'The requirements' : named.map((one) => `"${one}"`).join(', ');
-  return new EnvironmentError(
-    named.length > 0 && !isFetching ? 'REQUIREMENT' : 'INSTALL',
-    `${which} cannot be installed. uv says:\n${failure.said}`,
-    { requirements: named, cause: failure.cause },
-  );
-}
+const noPackageFiles: FetchPackageFile = () => Promise.reject(new Error('package files are not available here'));
 
 /** The last thing that is written, before the rename: it says what the environment is to whoever looks. */
 async function writeMarker(directory: string, content: object): Promise<void> {

@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentInput } from '../../lifecycle/input.ts';
 import type { Runtime } from '../runtime.ts';
 import { cleanEnvironments } from './clean.ts';
+import type { EnvironmentSpec } from '../../../schema/software.ts';
+import type { FetchPackageFile, StageName } from './build.ts';
 import { ensureEnvironment } from './environment.ts';
-import type { Environment, StageName } from './environment.ts';
+import type { Environment } from './environment.ts';
 import { EnvironmentError } from './errors.ts';
 import { stamp } from './in-use.ts';
 import { withoutPasswords } from './requirements.ts';
@@ -13,6 +15,7 @@ import { environmentRuntime } from './runtime.ts';
 
 export interface PrepareInput extends Pick<AgentInput, 'boot' | 'environment' | 'log' | 'stopping'> {
   onStage?: (name: StageName) => void;
+  fetchPackageFile: FetchPackageFile;
 }
 
 /** The control plane gives an instance up when its environment fails: failures that may pass are retried here first. */
@@ -20,15 +23,18 @@ const attempts = 3;
 const retryAfterMs = 2_000;
 
 /** Rejects with an EnvironmentError, or with the reason for which the agent is stopped. */
-export async function prepareEnvironment(requirements: readonly string[], input: PrepareInput): Promise<Runtime> {
+export async function prepareEnvironment(
+  { requirements, pinned, python, packageFiles }: EnvironmentSpec,
+  input: PrepareInput,
+): Promise<Runtime> {
   const { boot, environment, log, onStage, stopping } = input;
   const { signal } = stopping;
   for (let attempt = 1; ; attempt += 1) {
     try {
       const made = await ensureEnvironment({
         cacheDir: boot.cacheDir,
-        requirements,
-        pythonPath: 'python3',
+        ...{ requirements, pinned, packageFiles, pythonVersion: python, pythonPath: 'python3' },
+        fetchPackageFile: input.fetchPackageFile,
         environment,
         ...(onStage === undefined ? {} : { onStage }),
         signal,

@@ -2,13 +2,14 @@
 // was written. Options and paths are refused: what installs must be told by its name, never by a flag.
 import { createHash } from 'node:crypto';
 
+import { maxRequirements } from '../../../domain/limits.ts';
+import type { PackageFile } from '../../../schema/software.ts';
 import { EnvironmentError } from './errors.ts';
 import type { Python } from './python.ts';
 
 /** Counts up when environments are laid out or built otherwise than before: older ones are then not used again. */
-export const formatNumber = 1;
+export const formatNumber = 2;
 
-const maxRequirements = 1_000;
 const maxLength = 1_000;
 
 /** In order, each once, in the form that is hashed and installed. */
@@ -19,9 +20,17 @@ export function normaliseRequirements(requirements: readonly string[]): string[]
   return [...new Set(requirements.map(normalise))].sort();
 }
 
-/** Name of the environment that these requirements make with this interpreter. */
-export function environmentHash(normalised: readonly string[], python: Python): string {
-  const content = JSON.stringify([formatNumber, python.version, python.platform, normalised]);
+export interface EnvironmentContent {
+  /** In normal form. */
+  requirements: readonly string[];
+  pinned: boolean;
+  packageFiles: readonly PackageFile[];
+}
+
+/** Name of the environment that has this content, with this interpreter. */
+export function environmentHash({ requirements, pinned, packageFiles }: EnvironmentContent, python: Python): string {
+  const files = packageFiles.map(({ name, sha256 }) => `${name} ${sha256}`).sort();
+  const content = JSON.stringify([formatNumber, python.version, python.platform, requirements, pinned, files]);
   return createHash('sha256').update(content).digest('hex');
 }
 

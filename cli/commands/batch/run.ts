@@ -13,9 +13,11 @@ import { untilInterrupted } from '../../interrupt.ts';
 import type { JobMachineFlags } from '../../machines.ts';
 import { jobMachinesOf, withJobMachines } from '../../machines.ts';
 import { formatPrice, showPlan } from '../../plan.ts';
+import type { SoftwareFlags } from '../../software.ts';
+import { softwareOf, withSoftware } from '../../software.ts';
 import { detachedFromJob, watchJob } from '../../watch.ts';
 
-interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags {
+interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags, SoftwareFlags {
   name?: string;
   getOrCreate?: boolean;
   ntasks?: number;
@@ -90,9 +92,11 @@ export function runCommand(context: CliContext, finish: Finish): Command {
   withCoiledOptions(command, (name, value) => {
     options[name] = value;
   });
-  return withFormat(withConnection(withJobMachines(command))).action(async (words: string[], flags: RunFlags) => {
-    finish(await run(context, words, flags, options));
-  });
+  return withFormat(withConnection(withJobMachines(withSoftware(command, "the tasks' Python environment")))).action(
+    async (words: string[], flags: RunFlags) => {
+      finish(await run(context, words, flags, options));
+    },
+  );
 }
 
 async function run(
@@ -136,11 +140,13 @@ async function inputOf(
   const env = await readEnvironment('--env', flags.env ?? [], flags.envFile ?? [], context);
   const secretEnv = await readEnvironment('--secret-env', flags.secretEnv ?? [], flags.secretEnvFile ?? [], context);
   const note = (text: string): void => context.output.err(`note: ${text}`);
+  const software = await softwareOf(context, flags);
   const { files, command } = await collectFiles(words, flags.upload ?? [], context, note);
   const { name, getOrCreate, ntasks = flags.nTasks, array, maxWorkers, retries, jobTimeout, lease } = flags;
   return {
     command,
     ...(files.length > 0 && { files }),
+    ...(software !== undefined && { software }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(Object.keys(secretEnv).length > 0 && { secretEnv }),
     ...(Object.keys(options).length > 0 && { options }),

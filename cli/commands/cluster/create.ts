@@ -1,6 +1,4 @@
 // `ropewalk cluster create`: starts a Dask cluster, which runs until it is idle or stopped, independently of this terminal.
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 
@@ -9,19 +7,19 @@ import { collect, parseCount, parseTimeout } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { readEnvironment } from '../../environment.ts';
-import { exitCodes, UsageError } from '../../errors.ts';
+import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import type { ClusterMachineFlags } from '../../machines.ts';
 import { clusterMachinesOf, withClusterMachines } from '../../machines.ts';
 import { formatPrice, showPlan } from '../../plan.ts';
+import type { SoftwareFlags } from '../../software.ts';
+import { softwareOf, withSoftware } from '../../software.ts';
 import { detachedFromCluster, watchCluster } from '../../watch-cluster.ts';
 
-interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags {
+interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags, SoftwareFlags {
   workers?: number;
   name?: string;
   new?: boolean;
-  requirement?: string[];
-  requirementsFile?: string[];
   env?: string[];
   secretEnv?: string[];
   envFile?: string[];
@@ -50,8 +48,6 @@ export function createCommand(context: CliContext, finish: Finish): Command {
     .option('--workers <n>', 'number of Dask workers, besides the scheduler (default: 4)', parseCount)
     .option('--name <name>', 'name of the cluster')
     .option('--new', 'fail when an open cluster has that name')
-    .option('--requirement <spec>', 'package of its Python environment, e.g. pandas==2.3.1 (repeatable)', collect)
-    .option('--requirements-file <path>', 'file with one requirement per line (repeatable)', collect)
     .option(
       '-e, --env <KEY=val>',
       'environment variable of scheduler and workers (repeatable); KEY alone takes the value from your environment',
@@ -88,9 +84,11 @@ export function createCommand(context: CliContext, finish: Finish): Command {
     .addOption(new Option('--plan', 'print what would be launched and its price; launch nothing').conflicts('wait'))
     .option('--wait [amount]', 'wait for all workers, a number (3) or a fraction (0.5) of them', parseAmount)
     .option('--timeout <duration>', 'maximum time to wait, e.g. 90s or 5m (default: 10m)', parseTimeout);
-  return withFormat(withConnection(withClusterMachines(command))).action(async (flags: CreateFlags) => {
-    finish(await create(context, flags));
-  });
+  return withFormat(withConnection(withClusterMachines(withSoftware(command, 'its Python environment')))).action(
+    async (flags: CreateFlags) => {
+      finish(await create(context, flags));
+    },
+  );
 }
 
 async function create(context: CliContext, flags: CreateFlags): Promise<number> {
@@ -134,15 +132,14 @@ async function create(context: CliContext, flags: CreateFlags): Promise<number> 
 async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateCluster> {
   const env = await readEnvironment('--env', flags.env ?? [], flags.envFile ?? [], context);
   const secretEnv = await readEnvironment('--secret-env', flags.secretEnv ?? [], flags.secretEnvFile ?? [], context);
-  const files = await Promise.all((flags.requirementsFile ?? []).map((path) => readRequirements(path, context.cwd)));
-  const requirements = [...files.flat(), ...(flags.requirement ?? [])];
+  const software = await softwareOf(context, flags);
   const { keepalive: noClientTimeout, workerClass, workerOptions, schedulerClass, schedulerOptions } = flags;
   const { workers, name, idleTimeout, startTimeout, unresponsiveTimeout, maxLifetime, drainTimeout, lease } = flags;
   return {
     ...(workers !== undefined && { workers }),
     ...(name !== undefined && { name }),
     ...(flags.new === true && { getOrCreate: false }),
-    ...(requirements.length > 0 && { requirements }),
+    ...(software !== undefined && { software }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(Object.keys(secretEnv).length > 0 && { secretEnv }),
     ...(workerClass !== undefined && { workerClass }),
@@ -160,17 +157,6 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
     ...(flags.privateToCreator === true && { privateToCreator: true }),
     ...clusterMachinesOf(flags),
   };
-}
-
-/** Lines without comments. The server refuses options of pip (`-r other.txt`) and names the line. */
-async function readRequirements(path: string, cwd: string): Promise<string[]> {
-  const text = await readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`--requirements-file: cannot read ${path}: ${error.code ?? error.message}`);
-  });
-  return text
-    .split('\n')
-    .map((line) => line.replace(/(^|\s)#.*/, '').trim())
-    .filter((line) => line !== '');
 }
 
 function parseOptions(text: string): Record<string, unknown> {

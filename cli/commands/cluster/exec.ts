@@ -65,7 +65,9 @@ export function execCommand(context: CliContext, finish: Finish): Command {
           },
         });
         const issued = await client.clusters.credentials(number, { signal });
-        const request = { words, requirements: issued.requirements, wants: flags.environment, signal };
+        const fetchPackageFile = ({ sha256 }: { sha256: string }) => client.packageFiles.read(sha256, { signal });
+        const { environment } = issued;
+        const request = { words, environment, fetchPackageFile, wants: flags.environment, signal };
         return { credentials: issued, variables: await environmentVariables(context, request) };
       },
     );

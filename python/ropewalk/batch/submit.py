@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import shlex
 import uuid
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -16,8 +18,12 @@ from ropewalk.batch.paths import connect
 from ropewalk.batch.views import CreatedJob
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.machines import JOB_MACHINES, job_fields
+from ropewalk.package_sync import make_software, read_options
+from ropewalk.package_sync.options import FailOn
 from ropewalk.private_envs import check_envs
 from ropewalk.views import Plan
+
+logger = logging.getLogger("ropewalk")
 
 StrPath = str | os.PathLike[str]
 Option = str | int | float | bool | timedelta | Sequence[str] | Sequence[int] | None
@@ -39,6 +45,12 @@ def run(
     watchdog_timeout: Duration | None = None,
     private_to_creator: bool = False,
     upload: StrPath | Sequence[StrPath] | None = None,
+    requirements: Sequence[str] | None = None,
+    package_sync: bool | Collection[str] | None = None,
+    package_sync_ignore: Collection[str] | None = None,
+    package_sync_only: Collection[str] | None = None,
+    package_sync_strict: bool = False,
+    package_sync_fail_on: FailOn = "critical-only",
     idempotency_key: str | None = None,
     api_url: str | None = None,
     token: str | None = None,
@@ -61,6 +73,10 @@ def run(
     watchdog_timeout: an instance ends itself when the API has not answered it for this long; 30 minutes by default.
     private_to_creator: hides the output of tasks from other users.
     upload: files, or directories whose content, for the tasks' working directory.
+    requirements: packages of the tasks' Python environment, as for pip, instead of package sync.
+    package_sync: the tasks get the Python environment of this process, as the workers of a `Cluster` do, and its `python` is the
+        first on their PATH. On when the command is a Python script, or begins with python, and `requirements` is not given. Without
+        it tasks have the programs of the instance. The other options are those of `Cluster`.
     idempotency_key: the same key with the same job creates one job only; by default each call has a new key.
     api_url, token: by default ROPEWALK_API_URL and ROPEWALK_TOKEN, then config.yaml in ROPEWALK_HOME (~/.ropewalk).
     options: machines, when the server has a cloud provider: vm_type (or several, preferred ones first), scheduler_vm_type,
@@ -90,8 +106,20 @@ def run(
         "privateToCreator": private_to_creator or None,
     }
     sent, notes = _request(command, upload, fields, options)
+    sync = read_options(
+        _synced(sent["command"], requirements, package_sync),
+        package_sync_ignore,
+        package_sync_only,
+        package_sync_strict,
+        package_sync_fail_on,
+    )
+    api = connect(api_url, token)
+    if sync is not None:
+        sent["software"] = make_software(api, sync, logger.info)
+    elif requirements is not None:
+        sent["software"] = {"requirements": list(requirements)}
     key = idempotency_key or str(uuid.uuid4())
-    created = cast(CreatedJob, connect(api_url, token).request("POST", "/v1/jobs", sent, idempotency_key=key))
+    created = cast(CreatedJob, api.request("POST", "/v1/jobs", sent, idempotency_key=key))
     for text in [*notes, *created["warnings"]]:
         warnings.warn(text, stacklevel=2)
     return created
@@ -131,6 +159,18 @@ def _request(
     files, command_sent = collect_files(words, _paths(upload), notes.append)
     body = {"command": command_sent, **fields, **machines, "options": texts or None, "files": files or None}
     return {name: value for name, value in body.items() if value is not None}, notes
+
+
+def _synced(
+    words: Sequence[str], requirements: Sequence[str] | None, package_sync: bool | Collection[str] | None
+) -> bool | Collection[str]:
+    if requirements is not None:
+        if package_sync is not None and package_sync is not False:
+            raise ValueError("requirements and package_sync both say what the environment of the tasks has: give one of them")
+        return False
+    if package_sync is not None:
+        return package_sync
+    return words[0].endswith(".py") or re.fullmatch(r"python(3(\.\d+)?)?", words[0]) is not None
 
 
 def _as_texts(options: Mapping[str, Option]) -> dict[str, str]:

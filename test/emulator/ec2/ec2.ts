@@ -63,7 +63,10 @@ export function callEc2(world: World, region: Region, params: Params, requestId:
   const answer = (): string =>
     ec2Answer(action, requestId, operation({ world, region, params, nowMs: world.clock.nowMs() }));
   const token = params.text('ClientToken');
-  return token === null ? answer() : once(region, `${action} ${token}`, params.content(['ClientToken']), answer);
+  if (token === null) return answer();
+  const isRepeat = region.tokens.has(`${action} ${token}`);
+  const text = once(region, `${action} ${token}`, params.content(['ClientToken']), answer);
+  return isRepeat && world.repeatsFleetsBare ? text.replace(/<(fleetInstanceSet|errorSet)>.*<\/\1>/gs, '<$1/>') : text;
 }
 
 /** The same token with the same content is answered as it was; what failed as a whole may be tried again. */

@@ -106,6 +106,8 @@ function isVisible(call: Call, instance: Instance): boolean {
 }
 
 function valuesOf(call: Call, instance: Instance, name: string): string[] | null {
+  // Set by EC2, and shown by no other name.
+  if (name === 'tag:aws:ec2:fleet-id') return instance.fleet === null ? [] : [instance.fleet];
   if (name.startsWith('tag:')) return [instance.tags[name.slice(4)]].filter((value) => value !== undefined);
   switch (name) {
     case 'tag-key':

@@ -1,0 +1,162 @@
+// Fills the directory of a new Python environment: a virtual environment, the packages, the modules that a user has beside a
+// script. Nothing of the packages runs before the environment does, except the build of a source distribution, which uv isolates
+// from the agent's credentials by its environment variables.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import type { PackageFile } from '../../../schema/software.ts';
+import { EnvironmentError } from './errors.ts';
+import { markerFile } from './in-use.ts';
+import type { Python } from './python.ts';
+import { namedIn, withoutPasswords } from './requirements.ts';
+import { runTool, type ToolFailure, type Tools } from './run-tool.ts';
+import { ensureUv } from './uv.ts';
+
+/** 'wait' only when another process builds the same environment already, 'download' only when there are package files. */
+export type StageName = 'tools' | 'wait' | 'download' | 'install' | 'compile' | 'ready';
+
+export interface Recipe {
+  tools: Tools;
+  python: Python;
+  /** In normal form. */
+  requirements: readonly string[];
+  /** The requirements are a whole environment: their versions hold even where a package asks for another one. */
+  pinned: boolean;
+  packageFiles: readonly PackageFile[];
+  fetchPackageFile: FetchPackageFile;
+  /**
+   * An environment with the requirements alone, or null for none. A user's own packages change often and the others seldom: what
+   * takes time is then done once. Resolves to its directory.
+   */
+  base: (() => Promise<string>) | null;
+  enter: (name: StageName) => void;
+}
+
+/** Resolves to the file's bytes, which have the SHA-256 that was asked for. */
+export type FetchPackageFile = (file: PackageFile) => Promise<Uint8Array>;
+
+export const pythonIn = (directory: string): string => join(directory, 'bin', 'python');
+
+/** Rejects with an EnvironmentError. The directory exists and is empty. */
+export async function buildEnvironment(recipe: Recipe, directory: string): Promise<void> {
+  const { tools, python, enter } = recipe;
+  enter('tools');
+  const uv = await ensureUv(tools, python.executable);
+  const base = recipe.base === null ? null : await recipe.base();
+  const downloads = join(directory, 'package-files');
+  const files = await download(recipe, downloads);
+  enter('install');
+  await startFrom(base, recipe, { uv, directory });
+  await install(recipe, { uv, directory, downloads, wheels: files.filter(({ name }) => name.endsWith('.whl')) });
+  await addModules(recipe, directory, files);
+  await rm(downloads, { recursive: true, force: true });
+  enter('compile');
+  // Of its own, not uv's --compile-bytecode, to be a stage that can be timed; as fast. A file that does not compile is none
+  // that is imported (packages ship templates and old syntax), so that the exit code says nothing.
+  const sources = [join(directory, 'lib'), ...(files.length === 0 ? [] : [modulesIn(directory)])];
+  await runTool(tools, pythonIn(directory), ['-I', '-m', 'compileall', '-q', '-j', '0', ...sources], {
+    timeoutMs: 10 * 60_000,
+  });
+}
+
+async function startFrom(
+  base: string | null,
+  { tools, python, requirements }: Recipe,
+  { uv, directory }: { uv: string; directory: string },
+): Promise<void> {
+  const venv = ['venv', '--quiet', '--no-project', '--relocatable', '--allow-existing', '--python', python.executable];
+  const made =
+    base === null
+      ? await runTool(tools, uv, [...venv, directory], { timeoutMs: 60_000 })
+      : await runTool(tools, pythonIn(base), ['-I', '-c', linkTree, base, directory], { timeoutMs: 5 * 60_000 });
+  if (!made.ok) throw installError(made.failure, requirements);
+}
+
+/** Files are linked, not copied: installers replace files, and never write into one. The marker is each environment's own. */
+const linkTree = `import os, shutil, sys
+base, directory = sys.argv[1:]
+ignore = lambda place, names: {"${markerFile}"} if place == base else set()
+shutil.copytree(base, directory, symlinks=True, ignore=ignore, copy_function=os.link, dirs_exist_ok=True)
+`;
+
+interface Downloaded {
+  name: string;
+  path: string;
+}
+
+async function download({ packageFiles, fetchPackageFile, enter }: Recipe, into: string): Promise<Downloaded[]> {
+  if (packageFiles.length === 0) return [];
+  enter('download');
+  await mkdir(into, { mode: 0o700 });
+  const files: Downloaded[] = [];
+  for (const file of packageFiles) {
+    const path = join(into, file.name);
+    await writeFile(path, await fetchPackageFile(file), { mode: 0o600, flag: 'wx' });
+    files.push({ name: file.name, path });
+  }
+  return files;
+}
+
+async function install(
+  { tools, requirements, pinned }: Recipe,
+  { uv, directory, downloads, wheels }: { uv: string; directory: string; downloads: string; wheels: Downloaded[] },
+): Promise<void> {
+  const wanted = [
+    ...requirements,
+    ...wheels.map(({ name, path }) => `${packageOf(name)} @ ${pathToFileURL(path).href}`),
+  ];
+  if (wanted.length === 0) return;
+  // By stdin or a private file: a requirement may hold a URL with a password, and everybody on a machine can read argv.
+  const input = `${wanted.join('\n')}\n`;
+  const args = ['pip', 'install', '--quiet', '--python', pythonIn(directory), '-r', '-'];
+  const overrides = `${downloads}-overrides.txt`;
+  // A user's environment may hold versions that its packages do not allow together, and it works for the user.
+  if (pinned) await writeFile(overrides, input, { mode: 0o600, flag: 'wx' });
+  const installed = await runTool(tools, uv, pinned ? [...args, '--overrides', overrides] : args, {
+    timeoutMs: 30 * 60_000,
+    input,
+  });
+  if (!installed.ok) throw installError(installed.failure, wanted);
+  await rm(overrides, { force: true });
+}
+
+/**
+ * Modules come first on the path, as the directory of a script does. The path is found when Python starts, because the
+ * environment is built in another place than the one where it is used.
+ */
+async function addModules({ tools, python }: Recipe, directory: string, files: readonly Downloaded[]): Promise<void> {
+  const archives = files.filter(({ name }) => name.endsWith('.zip'));
+  if (archives.length === 0) return;
+  for (const { name, path } of archives) {
+    // Python's own: it leaves out absolute paths and `..`.
+    const unpack = ['-I', '-m', 'zipfile', '--extract', path, modulesIn(directory)];
+    const unpacked = await runTool(tools, pythonIn(directory), unpack, { timeoutMs: 5 * 60_000 });
+    if (!unpacked.ok) {
+      throw new EnvironmentError('REQUIREMENT', `${name} cannot be unpacked: ${unpacked.failure.said}`, {
+        cause: unpacked.failure.cause,
+      });
+    }
+  }
+  const [major = 3, minor = 0] = python.version.split('.');
+  const site = join(directory, 'lib', `python${major}.${minor}`, 'site-packages');
+  await writeFile(join(site, 'ropewalk-modules.pth'), modulesPath);
+}
+
+const modulesIn = (directory: string): string => join(directory, 'modules');
+
+const modulesPath = "import os, sys; sys.path.insert(0, os.path.join(sys.prefix, 'modules'))\n";
+
+/** A wheel's name begins with that of its package (the binary distribution format of packaging.python.org). */
+const packageOf = (wheel: string): string => wheel.slice(0, wheel.indexOf('-')).replaceAll('_', '-').toLowerCase();
+
+function installError(failure: ToolFailure, requirements: readonly string[]): EnvironmentError {
+  const named = namedIn(failure.said, requirements).map(withoutPasswords);
+  const isFetching = /Failed to fetch|Request failed|No space left/.test(failure.said);
+  const which = named.length === 0 ? 'The requirements' : named.map((one) => `"${one}"`).join(', ');
+  return new EnvironmentError(
+    named.length > 0 && !isFetching ? 'REQUIREMENT' : 'INSTALL',
+    `${which} cannot be installed. uv says:\n${failure.said}`,
+    { requirements: named, cause: failure.cause },
+  );
+}

@@ -1,0 +1,59 @@
+// Package files: uploaded by clients before they start a cluster or a job that needs them.
+import { createRoute, z } from '@hono/zod-openapi';
+
+import { packageFileParams } from '../../schema/software.ts';
+import { listMissingPackageFiles, readPackageFile, storePackageFile } from '../../services/software/package-files.ts';
+import { contextOf, type App } from './app.ts';
+import { json, jsonBody, named, problems, tokenSecurity } from './schemas.ts';
+
+const common = { tags: ['software'], security: tokenSecurity };
+export const bytesType = 'application/octet-stream';
+const bytes = z.any().openapi({ type: 'string', format: 'binary' });
+
+export const packageFileRoutes = {
+  missing: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/missing-package-files',
+    operationId: 'listMissingPackageFiles',
+    summary: 'Which of these package files have to be uploaded',
+    request: { body: jsonBody(named.missingPackageFilesRequest) },
+    responses: { 200: json(named.missingPackageFiles, 'Those that are not stored, or expire too soon.'), ...problems },
+  }),
+  put: createRoute({
+    ...common,
+    method: 'put',
+    path: '/v1/package-files/{sha256}',
+    operationId: 'storePackageFile',
+    summary: 'Upload a wheel or a zip file of modules; safe to repeat',
+    request: {
+      params: packageFileParams,
+      body: { required: true, content: { [bytesType]: { schema: bytes } } },
+    },
+    responses: { 204: { description: 'It is stored.' }, ...problems },
+  }),
+  get: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/package-files/{sha256}',
+    operationId: 'readPackageFile',
+    summary: 'A package file of this workspace',
+    request: { params: packageFileParams },
+    responses: { 200: { description: 'The file.', content: { [bytesType]: { schema: bytes } } }, ...problems },
+  }),
+};
+
+export function mountPackageFiles(app: App): void {
+  app.openapi(packageFileRoutes.missing, async (c) =>
+    c.json(await listMissingPackageFiles(contextOf(c, c.var.actor), c.req.valid('json')), 200),
+  );
+  app.openapi(packageFileRoutes.put, async (c) => {
+    const content = new Uint8Array(await c.req.arrayBuffer());
+    await storePackageFile(contextOf(c, c.var.actor), { ...c.req.valid('param'), bytes: content });
+    return c.body(null, 204);
+  });
+  app.openapi(packageFileRoutes.get, async (c) => {
+    const content = await readPackageFile(contextOf(c, c.var.actor), c.req.valid('param'));
+    return c.body(Uint8Array.from(content), 200, { 'Content-Type': bytesType, 'Cache-Control': 'no-store' });
+  });
+}

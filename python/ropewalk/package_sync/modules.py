@@ -1,0 +1,146 @@
+"""The modules and packages that this process can import without an installation: beside the program, in the working directory of
+a notebook, on PYTHONPATH."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ropewalk.errors import RopewalkError
+from ropewalk.package_sync.archives import PackageFile, zip_of
+from ropewalk.package_sync.names import canonical
+
+#: Of one file: larger ones are data, which belongs into a bucket.
+MAX_FILE_BYTES = 1024 * 1024
+#: Of all files together, before compression.
+MAX_BYTES = 64 * 1024 * 1024
+_SKIPPED_DIRECTORIES = frozenset({"__pycache__", "node_modules", "build", "dist"})
+
+
+@dataclass
+class Modules:
+    """Content by path; `too_large` are the files that were left out."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    too_large: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        return sorted({path.partition("/")[0].removesuffix(".py") for path in self.files})
+
+    def archive(self) -> PackageFile | None:
+        return PackageFile("modules.zip", zip_of(self.files)) if self.files else None
+
+
+def collect_modules(
+    roots: Collection[Path],
+    *,
+    ignore: Collection[str] = (),
+    only: Collection[str] | None = None,
+    imported: Collection[str] = (),
+) -> Modules:
+    """`imported`: names that this process has imported already; of these, directories without `__init__.py` are taken too.
+    Raises RopewalkError when the files are too large together."""
+    modules, sizes = Modules(), dict[str, int]()
+    for root in roots:
+        tracked = _files_of_git(root)
+        for name, path in _importable(root, imported):
+            is_chosen = only is None or canonical(name) in only
+            is_shadowed = any(inside.partition("/")[0] in (name, f"{name}.py") for inside in modules.files)
+            if not is_chosen or canonical(name) in ignore or is_shadowed:
+                continue
+            for file in _files(path):
+                if tracked is not None and file.resolve() not in tracked:
+                    continue
+                size = file.stat().st_size
+                if size > MAX_FILE_BYTES:
+                    modules.too_large.append(str(file))
+                    continue
+                sizes[str(file)] = size
+                _check_total(sizes, root)
+                modules.files[file.relative_to(root).as_posix()] = file.read_bytes()
+    return modules
+
+
+def module_roots(projects: Collection[Path] = ()) -> list[Path]:
+    """The directories of `sys.path` that no installer manages. `projects`: directories that are installed as they are, and are
+    brought as wheels."""
+    managed = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    managed += [Path(sys.prefix).resolve() / "lib", Path(sys.base_prefix).resolve() / "lib"]
+    own = {project.resolve() / part for project in projects for part in ("", "src")}
+    roots: list[Path] = []
+    for entry in sys.path:
+        path = Path(entry or os.getcwd())
+        if not path.is_dir():
+            continue
+        path = path.resolve()
+        is_managed = path.name in ("site-packages", "dist-packages") or any(path.is_relative_to(place) for place in managed)
+        if not is_managed and path not in own and path not in roots and path != Path(sys.executable).resolve().parent:
+            roots.append(path)
+    return roots
+
+
+def imported_names(roots: Collection[Path]) -> set[str]:
+    """Of the modules that this process has imported, those from `roots`."""
+    names = set()
+    for name, module in list(sys.modules.items()):
+        if "." in name:
+            continue
+        places = [getattr(module, "__file__", None), *list(getattr(module, "__path__", []) or [])]
+        if any(place is not None and Path(place).resolve().parent in roots for place in places):
+            names.add(name)
+    return names
+
+
+def _importable(root: Path, imported: Collection[str]) -> Iterator[tuple[str, Path]]:
+    for path in sorted(root.iterdir()):
+        name = path.stem if path.is_file() else path.name
+        if not name.isidentifier() or name in _SKIPPED_DIRECTORIES or (path / "pyvenv.cfg").exists():
+            continue
+        is_package = path.is_dir() and ((path / "__init__.py").exists() or name in imported)
+        if is_package or (path.is_file() and path.suffix == ".py"):
+            yield name, path
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+        return
+    for place, directories, names in os.walk(path):
+        directories[:] = sorted(
+            name for name in directories if not name.startswith(".") and name not in _SKIPPED_DIRECTORIES
+        )
+        for name in sorted(names):
+            file = Path(place) / name
+            if not name.startswith(".") and not name.endswith((".pyc", ".pyo")) and file.is_file():
+                yield file
+
+
+def _files_of_git(root: Path) -> set[Path] | None:
+    """The files that are not ignored; None when the directory is in no repository, or there is no git."""
+    command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "."]
+    try:
+        listed = subprocess.run(command, capture_output=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if listed.returncode != 0:
+        return None
+    return {(root / os.fsdecode(name)).resolve() for name in listed.stdout.split(b"\0") if name}
+
+
+def _check_total(sizes: dict[str, int], root: Path) -> None:
+    if sum(sizes.values()) <= MAX_BYTES:
+        return
+    largest = sorted(sizes, key=lambda path: -sizes[path])[:5]
+    listed = ", ".join(f"{path} ({sizes[path] / 1024:.0f} KiB)" for path in largest)
+    raise RopewalkError(
+        f"Package sync: the Python files in {root} are larger than {MAX_BYTES // 1024**2} MiB together. The largest: {listed}",
+        code="PACKAGE_SYNC",
+        hint="Run the program in the directory of its project, name what is not needed in .gitignore or in "
+        "package_sync_ignore=[...], or use package_sync=False.",
+    )

@@ -1,0 +1,56 @@
+"""The options of package sync, as the user gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ropewalk.package_sync.names import canonical
+
+FailOn = Literal["critical-only", "warning-or-higher", "any"]
+
+#: What a Dask cluster cannot run without, and what both ends of a connection must have alike.
+CRITICAL = frozenset({"cloudpickle", "dask", "distributed", "msgpack", "python", "tornado"})
+
+
+@dataclass(frozen=True)
+class PackageSyncOptions:
+    """`only`: None for all packages. Names are in normal form (PEP 503)."""
+
+    only: frozenset[str] | None
+    ignore: frozenset[str]
+    strict: bool
+    fail_on: FailOn
+
+
+def read_options(
+    package_sync: bool | Collection[str] | None = None,
+    ignore: Collection[str] | None = None,
+    only: Collection[str] | None = None,
+    strict: bool = False,
+    fail_on: FailOn = "critical-only",
+) -> PackageSyncOptions | None:
+    """None when package sync is off. Raises TypeError and ValueError naming the argument."""
+    if package_sync is False:
+        return None
+    if isinstance(package_sync, str):
+        raise TypeError(f'package_sync is {package_sync!r}: give True, False or a list of names, as in ["{package_sync}"]')
+    listed = None if package_sync is None or package_sync is True else package_sync
+    if listed is not None and only is not None:
+        raise ValueError("package_sync names packages, and so does package_sync_only: give one of them")
+    if fail_on not in get_args(FailOn):
+        raise ValueError(f"package_sync_fail_on is {fail_on!r}: give one of {', '.join(get_args(FailOn))}")
+    chosen = listed if listed is not None else only
+    return PackageSyncOptions(
+        only=None if chosen is None else _names(chosen, "package_sync_only") | CRITICAL,
+        ignore=_names(ignore or (), "package_sync_ignore"),
+        strict=strict,
+        fail_on=fail_on,
+    )
+
+
+def _names(values: Collection[str], argument: str) -> frozenset[str]:
+    if isinstance(values, str):
+        raise TypeError(f'{argument} is {values!r}: give a list of names, as in ["{values}"]')
+    return frozenset(canonical(value) for value in values)

@@ -1,0 +1,50 @@
+// The Python environment of a cluster or a job: what a caller asks for, and what an agent builds.
+import { z } from 'zod';
+
+import { maxPackageFiles, maxRequirements } from '../domain/limits.ts';
+
+/** A Python requirement (PEP 508), e.g. `pandas==2.3.1`. */
+const requirement = z.string().min(1).max(500);
+
+/** Lower-case hexadecimal. */
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal');
+
+/**
+ * A file that was uploaded with PUT /v1/package-files/{sha256}: a wheel, which is installed, or a zip file of modules, which are
+ * importable as the files beside a script are.
+ */
+export const packageFile = z.strictObject({
+  name: z
+    .string()
+    .max(200)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._+!-]*\.(whl|zip)$/, 'the name of a .whl or .zip file, without a directory'),
+  sha256,
+});
+export type PackageFile = z.infer<typeof packageFile>;
+
+export const software = z.strictObject({
+  requirements: z.array(requirement).max(maxRequirements).default([]),
+  /** The requirements are a whole environment: their versions hold even where a package asks for another one. */
+  pinned: z.boolean().default(false),
+  /** Version of the interpreter, e.g. `3.12`; the instance's own unless given. */
+  python: z
+    .string()
+    .regex(/^3\.\d{1,2}$/, 'a version of Python as in "3.12"')
+    .optional(),
+  packageFiles: z.array(packageFile).max(maxPackageFiles).default([]),
+});
+export type Software = z.output<typeof software>;
+
+/** The same, complete. */
+export const environment = z.object({
+  requirements: z.array(z.string()),
+  pinned: z.boolean(),
+  /** Null for the instance's own. */
+  python: z.string().nullable(),
+  packageFiles: z.array(z.object({ name: z.string(), sha256: z.string() })),
+});
+export type EnvironmentSpec = z.infer<typeof environment>;
+
+export const packageFileParams = z.object({ sha256 });
+export const missingPackageFilesRequest = z.strictObject({ sha256s: z.array(sha256).min(1).max(maxPackageFiles) });
+export const missingPackageFiles = z.object({ missing: z.array(z.string()) });

@@ -1,0 +1,38 @@
+// The software that a caller asks for, checked before anything is written. A requirement may hold a password: errors name the
+// field, never the value.
+import { RopewalkError } from '../../domain/errors.ts';
+import type { EnvironmentSpec, Software } from '../../schema/software.ts';
+
+/** @throws RopewalkError VALIDATION naming the field. */
+export function checkSoftware(software: Software | undefined): void {
+  for (const [index, requirement] of (software?.requirements ?? []).entries()) checkRequirement(requirement, index);
+  const names = new Set<string>();
+  for (const [index, { name }] of (software?.packageFiles ?? []).entries()) {
+    if (names.has(name)) {
+      throw invalid(`software.packageFiles.${index}.name`, 'another file has this name', 'Name each file once.');
+    }
+    names.add(name);
+  }
+}
+
+/** Complete, as an agent reads it. */
+export const environmentOf = (software: Software | undefined): EnvironmentSpec => ({
+  requirements: software?.requirements ?? [],
+  pinned: software?.pinned ?? false,
+  python: software?.python ?? null,
+  packageFiles: software?.packageFiles ?? [],
+});
+
+/** Requirements reach uv as lines of a file: each must stay one line, and none may be an option or a path of the instance. */
+function checkRequirement(requirement: string, index: number): void {
+  const field = `software.requirements.${index}`;
+  const hint = 'Write the name of a package, with a version if it matters, as in "pandas==2.3.1".';
+  if (requirement.trim().startsWith('-')) throw invalid(field, 'options of the installer are not taken', hint);
+  if (/[\p{Cc}\p{Zl}\p{Zp}\\]|\$\{/u.test(requirement)) {
+    throw invalid(field, 'control characters, backslashes and ${...} are not taken', hint);
+  }
+  if (!/^[A-Za-z0-9]/.test(requirement.trim())) throw invalid(field, 'it does not begin with a name', hint);
+}
+
+const invalid = (field: string, why: string, hint: string) =>
+  new RopewalkError({ code: 'VALIDATION', field, message: `${field}: ${why}.`, hint });

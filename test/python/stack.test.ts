@@ -1,0 +1,27 @@
+// The tests of the Python package that need a running Ropewalk, on the shared stack.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { sharedStack } from '../support/shared-stack.ts';
+import { type BuiltPackage, buildPackage } from './built-package.ts';
+
+const minutes = 60_000;
+
+let built: BuiltPackage;
+beforeAll(async () => {
+  built = await buildPackage();
+}, 5 * minutes);
+afterAll(() => built?.remove());
+
+it(
+  'the Python package passes its tests with a real stack',
+  async () => {
+    const stack = await sharedStack();
+    const { passed, trouble } = await built.pytest(['-m', 'stack'], {
+      ROPEWALK_TEST_API_URL: stack.apiUrl,
+      ROPEWALK_TEST_TOKEN: stack.token,
+    });
+    expect(trouble).toEqual([]);
+    expect(passed).toBeGreaterThanOrEqual(10);
+  },
+  10 * minutes,
+);

@@ -1,0 +1,23 @@
+// Waits for what a Dask cluster is to become.
+import type { Client, Cluster } from '../../sdk/client.ts';
+import { eventually } from './eventually.ts';
+
+/** With this many workers started. A cluster that ends before fails the test. */
+export const clusterReady = (client: Client, number: number, workers: number): Promise<Cluster> =>
+  eventually(
+    async () => {
+      const cluster = await client.clusters.get(number);
+      if (cluster.status === 'error' || cluster.status === 'stopped') throw new Error(JSON.stringify(cluster.reason));
+      return cluster.status === 'ready' && cluster.dask?.workersStarted === workers ? cluster : null;
+    },
+    { timeoutMs: 90_000, intervalMs: 100 },
+  );
+
+export const clusterEnded = (client: Client, number: number): Promise<Cluster> =>
+  eventually(
+    async () => {
+      const cluster = await client.clusters.get(number);
+      return cluster.endedAt === null ? null : cluster;
+    },
+    { timeoutMs: 60_000, intervalMs: 100 },
+  );
