@@ -215,6 +215,9 @@ export const accessCheckEveryMs = 2_000;
 /** Signing in on a device: how long its code is good, how often it asks, and how many wrong codes a person may type. */
 export const deviceLoginTtlMs = 600_000;
 export const deviceLoginIntervalMs = 2_000;
+/** How long the token of a device works: by default, and at most. */
+export const defaultDeviceTokenMs = 30 * 86_400_000;
+export const maxDeviceTokenMs = 365 * 86_400_000;
 export const maxWrongUserCodes = 10;
 /** Logins that wait at a time, as one API process has begun them: nobody has signed in yet, so anybody may ask. */
 export const maxDeviceLogins = 1_000;

@@ -105,6 +105,8 @@ export interface PlaceReader extends ProviderPlace {
   offers(): Promise<readonly Offer[]>;
   /** Zones that can be launched in. */
   zones: readonly string[];
+  /** Whether instances with GPUs have a driver for them. */
+  hasGpuDriver: boolean;
   /** Source and date of the on-demand prices; null where nothing costs anything. */
   onDemandPrices: { source: string; asOf: string } | null;
 }

@@ -166,7 +166,19 @@ export const approveLogin = z.strictObject({
   userCode: z.string().min(1).max(20),
   /** False: the device is told no. */
   approve: z.boolean().default(true),
+  /** Of the device's token; by default `read` and `write`, as far as the approving token has them. */
+  scopes: z.array(scope).min(1).max(4).optional(),
+  /** How long the device's token works; by default 30 days, at most 365, and never longer than the approving token. */
+  expires: durationInput.optional(),
 });
 export type ApproveLogin = z.input<typeof approveLogin>;
-export const approvedLogin = z.object({ client: z.string(), approved: z.boolean() });
+export type ApproveLoginParsed = z.output<typeof approveLogin>;
+export const approvedLogin = z.object({
+  client: z.string(),
+  /** The address from which the login was begun, as far as it is known. */
+  place: z.string().nullable(),
+  approved: z.boolean(),
+  scopes: z.array(scope),
+  expiresAt: time.nullable(),
+});
 export type ApprovedLogin = z.infer<typeof approvedLogin>;

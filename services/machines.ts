@@ -48,6 +48,8 @@ export interface ResolvedMachines {
 }
 
 const defaultDiskGib = 30;
+/** Images with a GPU driver have 75 GiB, and CUDA packages some more. */
+const gpuDiskGib = 120;
 const gib = 2 ** 30;
 
 /** @throws RopewalkError VALIDATION naming the field. */
@@ -79,6 +81,9 @@ export async function resolveMachines(
   }
   const heads = choose({ ...input.head, arm: architecture === 'arm64' }, 'scheduler', 'on-demand');
   const [{ architecture: ofHead } = { architecture }] = heads;
+  const needsDriver = [...workers, ...heads].some(({ gpus }) => gpus > 0);
+  // The configured image with a driver is for x86_64.
+  if (needsDriver && (!place.hasGpuDriver || architecture === 'arm64')) throw noDriver(workers, input.workerPrefix);
   if (ofHead !== architecture) throw otherArchitecture('schedulerVmTypes', ofHead, `the workers are ${architecture}`);
   return {
     ...found,
@@ -90,7 +95,7 @@ export async function resolveMachines(
       region,
       zones,
       allowCrossZone: input.allowCrossZone ?? false,
-      diskGib: diskOf(input.diskSize),
+      diskGib: diskOf(input.diskSize, needsDriver ? gpuDiskGib : defaultDiskGib),
       ...(ingress === null ? {} : { ingress: ingress }),
       ...waitOf(input.waitForCapacity),
     },
@@ -119,8 +124,8 @@ function waitOf(asked: string | number | undefined): { waitForCapacityMs?: numbe
   return { waitForCapacityMs: positiveMs(asked, 'waitForCapacity', bounds) };
 }
 
-function diskOf(size: string | undefined): number {
-  if (size === undefined) return defaultDiskGib;
+function diskOf(size: string | undefined, defaultGib: number): number {
+  if (size === undefined) return defaultGib;
   // As Coiled has it, a number alone is in GiB.
   const wanted = /^\d+$/.test(size.trim()) ? Number(size) : Math.ceil(parseBytes(size, 'diskSize') / gib);
   if (wanted >= 8 && wanted <= 16_384) return wanted;
@@ -131,6 +136,17 @@ function diskOf(size: string | undefined): number {
     hint: 'Between 8 GiB, which the machine image needs, and 16 TiB.',
   });
 }
+
+const noDriver = (workers: readonly ChosenType[], workerPrefix: string): RopewalkError => {
+  const isWorkers = workers.some(({ gpus }) => gpus > 0);
+  return new RopewalkError({
+    code: 'VALIDATION',
+    field: isWorkers ? fieldName(workerPrefix, 'gpu') : 'schedulerVmTypes',
+    message:
+      'No image with a GPU driver is configured here: instances with a GPU would be paid for, and could not use it.',
+    hint: 'An operator sets gpuImage in the settings of the provider (docs/aws.md); it is for x86_64.',
+  });
+};
 
 const otherArchitecture = (field: string, architecture: string, but: string): RopewalkError =>
   new RopewalkError({

@@ -1,4 +1,5 @@
 // Sign-ins that wait for a decision.
+import type { Scope } from '../domain/people/state.ts';
 import type { Database } from './database.ts';
 import type { DeviceLogin, LoginStore } from './store.ts';
 import type { DeviceLoginTable } from './tables.ts';
@@ -14,6 +15,7 @@ export function createLoginStore(database: Database): LoginStore {
           .values({
             key,
             client: storable(login.client),
+            place: login.place,
             secret_hash: login.secretHash,
             expires_at_ms: login.expiresAtMs,
             ...columnsOf(login.decision),
@@ -55,29 +57,50 @@ export function createLoginStore(database: Database): LoginStore {
   };
 }
 
-const undecided = { approved: null, workspace: null, user_name: null, token_id: null };
+type DecisionColumns = Pick<
+  DeviceLoginTable,
+  'approved' | 'workspace' | 'user_name' | 'token_id' | 'scopes' | 'token_expires_at_ms'
+>;
 
-function columnsOf(
-  decision: DeviceLogin['decision'],
-): Pick<DeviceLoginTable, 'approved' | 'workspace' | 'user_name' | 'token_id'> {
+const undecided: DecisionColumns = {
+  approved: null,
+  workspace: null,
+  user_name: null,
+  token_id: null,
+  scopes: null,
+  token_expires_at_ms: null,
+};
+
+function columnsOf(decision: DeviceLogin['decision']): DecisionColumns {
   if (decision === null) return undecided;
   if (!decision.approved) return { ...undecided, approved: 0 };
-  const { workspace, user, tokenId } = decision;
-  return { approved: 1, workspace, user_name: user, token_id: tokenId };
+  const { workspace, user, tokenId, scopes, tokenExpiresAtMs } = decision;
+  return {
+    ...{ approved: 1, workspace, user_name: user, token_id: tokenId },
+    ...{ scopes: scopes.join(','), token_expires_at_ms: tokenExpiresAtMs },
+  };
 }
 
 function loginOf(row: DeviceLoginTable): DeviceLogin {
-  const { client, secret_hash: secretHash, expires_at_ms: expiresAtMs } = row;
-  return { client, secretHash, expiresAtMs, decision: decisionOf(row) };
+  const { client, place, secret_hash: secretHash, expires_at_ms: expiresAtMs } = row;
+  return { client, place, secretHash, expiresAtMs, decision: decisionOf(row) };
 }
 
-function decisionOf({
-  approved,
-  workspace,
-  user_name: user,
-  token_id: tokenId,
-}: DeviceLoginTable): DeviceLogin['decision'] {
+function decisionOf(row: DeviceLoginTable): DeviceLogin['decision'] {
+  const {
+    approved,
+    workspace,
+    user_name: user,
+    token_id: tokenId,
+    scopes,
+    token_expires_at_ms: tokenExpiresAtMs,
+  } = row;
   if (approved === null) return null;
-  if (workspace === null || user === null || tokenId === null) return { approved: false };
-  return { approved: true, workspace, user, tokenId };
+  const isWhole =
+    workspace !== null && user !== null && tokenId !== null && scopes !== null && tokenExpiresAtMs !== null;
+  if (!isWhole) return { approved: false };
+  const known = scopes.split(',').filter((each): each is Scope => allScopes.some((scope) => scope === each));
+  return { approved: true, workspace, user, tokenId, scopes: known, tokenExpiresAtMs };
 }
+
+const allScopes: readonly Scope[] = ['read', 'write', 'admin', 'operator'];

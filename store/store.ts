@@ -4,7 +4,7 @@
 import type { ClusterView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import type { Problem } from '../domain/errors.ts';
-import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User } from '../domain/people/state.ts';
+import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
 import type { ShareKind, WorkspaceLimits } from '../domain/quota/state.ts';
 
 export type Answer<T> = { ok: T } | { error: Problem };
@@ -81,11 +81,24 @@ export interface PeopleStore {
 }
 
 /** A sign-in that waits for a person (OAuth device flow). Only hashes of codes are stored. */
+export interface ApprovedLogin {
+  approved: true;
+  workspace: string;
+  user: string;
+  /** Of the token that approved. */
+  tokenId: string;
+  /** Of the token that the device gets. */
+  scopes: Scope[];
+  tokenExpiresAtMs: number;
+}
+
 export interface DeviceLogin {
   client: string;
+  /** The address from which it was begun, as far as it is known. */
+  place: string | null;
   secretHash: string;
   expiresAtMs: number;
-  decision: { approved: true; workspace: string; user: string; tokenId: string } | { approved: false } | null;
+  decision: ApprovedLogin | { approved: false } | null;
 }
 
 export interface LoginStore {

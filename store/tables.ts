@@ -72,6 +72,7 @@ interface PeopleEventTable {
 export interface DeviceLoginTable {
   key: string;
   client: string;
+  place: string | null;
   secret_hash: string;
   expires_at_ms: number;
   /** Null: not decided. */
@@ -79,6 +80,9 @@ export interface DeviceLoginTable {
   workspace: string | null;
   user_name: string | null;
   token_id: string | null;
+  /** With commas between them. */
+  scopes: string | null;
+  token_expires_at_ms: number | null;
 }
 
 /** Jobs and clusters. The cluster that runs a job's tasks has the job's number: the key is kind and number. */

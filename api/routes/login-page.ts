@@ -12,12 +12,56 @@ export const renderLogin = ({ code, problem }: { code: string; problem?: string 
       <form method="post" action="/login" autocomplete="off">
         <label>Code <input name="code" value="${code.slice(0, 20)}" required maxlength="20" /></label>
         <label>One of your API tokens <input name="token" type="password" required maxlength="400" /></label>
+        <p><button>Continue</button></p>
+      </form>`,
+  );
+
+/** The token goes back to the browser that has just sent it, so that it is typed once. */
+export const renderDecision = (asked: {
+  code: string;
+  token: string;
+  user: string;
+  workspace: string;
+  scopes: readonly string[];
+  client: string;
+  place: string | null;
+}) =>
+  page(
+    'Sign in on a device',
+    html`<p>The device calls itself <b>${asked.client === '' ? '(no name)' : asked.client}</b>.</p>
+      <p>
+        It asked from <b>${asked.place ?? 'this machine or an unknown address'}</b>. Its code is <b>${asked.code}</b>.
+      </p>
+      <p>It will act as <b>${asked.user}</b> in workspace <b>${asked.workspace}</b>, as far as you choose here.</p>
+      <form method="post" action="/login" autocomplete="off">
+        <input type="hidden" name="code" value="${asked.code}" />
+        <input type="hidden" name="token" value="${asked.token}" />
+        <label>
+          It may
+          <select name="scopes">
+            ${choicesOf(asked.scopes).map((choice) => html`<option>${choice}</option>`)}
+          </select>
+        </label>
+        <label>
+          For
+          <select name="expires">
+            <option>30 days</option>
+            <option>1 day</option>
+            <option>365 days</option>
+          </select>
+        </label>
         <p>
           <button name="decision" value="approve">Approve</button>
           <button name="decision" value="deny">Deny</button>
         </p>
       </form>`,
   );
+
+/** The usual one first. */
+const choicesOf = (scopes: readonly string[]): string[] => {
+  const usual = scopes.filter((scope) => scope === 'read' || scope === 'write').join(' ');
+  return [...new Set([usual === '' ? 'read' : usual, 'read', scopes.join(' ')])];
+};
 
 export const renderOutcome = (text: string) => page('Sign in on a device', html`<p>${text}</p>`);
 

@@ -3,11 +3,12 @@ import { createRoute } from '@hono/zod-openapi';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import * as schema from '../../schema/people.ts';
+import { validationProblem } from '../middleware/errors.ts';
 import { callerAddress } from '../middleware/caller-address.ts';
 import { verifyToken } from '../../services/auth/verify-token.ts';
-import { approveLogin, finishLogin, startLogin } from '../../services/login/device.ts';
+import { approveLogin, finishLogin, readLogin, startLogin } from '../../services/login/device.ts';
 import { contextOf, type App } from './app.ts';
-import { renderLogin, renderOutcome } from './login-page.ts';
+import { renderDecision, renderLogin, renderOutcome } from './login-page.ts';
 import { createdToken } from './people.ts';
 import { json, jsonBody, problems, tokenSecurity } from './schemas.ts';
 
@@ -70,11 +71,22 @@ export function mountLogin(app: App): void {
     const form = await c.req.parseBody();
     const field = (name: string): string => (typeof form[name] === 'string' ? form[name].trim() : '');
     try {
-      const actor = await verifyToken(deps, field('token'));
-      const approve = field('decision') === 'approve';
-      const decided = await approveLogin(contextOf(c, actor), { userCode: field('code'), approve });
+      const token = field('token');
+      const actor = await verifyToken(deps, token);
+      const context = contextOf(c, actor);
+      const code = field('code');
+      const decision = field('decision');
+      if (decision === '') {
+        const { user, workspace, scopes } = actor;
+        return c.html(renderDecision({ code, token, user, workspace, scopes, ...(await readLogin(context, code)) }));
+      }
+      const asked = { userCode: code, approve: decision === 'approve' };
+      const chosen = field('scopes') === '' ? {} : { scopes: field('scopes').split(' '), expires: field('expires') };
+      const parsed = schema.approveLogin.safeParse({ ...asked, ...chosen });
+      if (!parsed.success) throw validationProblem(parsed.error);
+      const decided = await approveLogin(context, parsed.data);
       const text = decided.approved
-        ? `The device is signed in as ${actor.user}. You can close this page.`
+        ? `The device is signed in as ${actor.user}, with ${decided.scopes.join(', ')}, until ${decided.expiresAt}. You can close this page.`
         : 'The device was told no.';
       return c.html(renderOutcome(text));
     } catch (error) {

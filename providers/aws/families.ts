@@ -8,3 +8,6 @@ export const awsFamilies: InstanceFamilies = {
   all: /^([cmr](5|6i|6a|6g|7i|7a|7g|8i|8a|8g))\./,
   gpu: /^(g4dn|g5|g6|g6e|p3)\./,
 };
+
+/** EC2's families of NVIDIA GPUs, also those that a request has to name. */
+export const hasGpu = (type: string): boolean => /^(g[4-9]|gr[4-9]|p[2-9])/.test(type) && !type.startsWith('g4ad');

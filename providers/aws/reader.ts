@@ -10,6 +10,7 @@ export interface AwsReader {
   offers(): Promise<Offer[]>;
   /** Zones with a configured subnet. */
   zones: string[];
+  hasGpuDriver: boolean;
   onDemandPrices: { source: string; asOf: string };
   logs: (query: LogQuery) => AsyncIterable<LogLine>;
 }
@@ -19,7 +20,7 @@ const offersTtlMs = 5 * 60_000;
 
 /** `now` in milliseconds of any clock that does not go back. Credentials come from where the AWS SDK finds them. */
 export function createAwsReader(
-  { region, subnets }: Pick<AwsSettings, 'region' | 'subnets'>,
+  { region, subnets, gpuImage }: Pick<AwsSettings, 'region' | 'subnets' | 'gpuImage'>,
   now: () => number = () => performance.now(),
 ): AwsReader {
   const clients = createAwsClients(region);
@@ -37,6 +38,7 @@ export function createAwsReader(
       return asked.offers;
     },
     zones: subnets.map(({ zone }) => zone),
+    hasGpuDriver: gpuImage !== null,
     onDemandPrices: { source: `a table of ${pricesRegion}${elsewhere}`, asOf: pricesAsOf },
     logs: (query) => readCloudLogs(clients, query),
   };

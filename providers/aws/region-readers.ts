@@ -5,7 +5,7 @@ import type { PlaceReader, ProviderReader } from '../manifest.ts';
 import { createAwsReader } from './reader.ts';
 import type { AwsSettings } from './settings.ts';
 
-type RegionSettings = Pick<AwsSettings, 'region' | 'subnets'>;
+type RegionSettings = Pick<AwsSettings, 'region' | 'subnets' | 'gpuImage'>;
 
 export interface RegionReader extends PlaceReader {
   region: string;

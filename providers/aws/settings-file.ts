@@ -38,6 +38,15 @@ const place = {
   }),
   instanceProfile: z.string().min(1).nullable().default(null),
   assignPublicIps: z.boolean().default(true),
+  /** Ubuntu with an NVIDIA driver, for x86_64: an image of the region, or a public parameter of Systems Manager that names one. */
+  gpuImage: z
+    .string()
+    .regex(
+      /^(ami-[0-9a-f]{17}|\/aws\/service\/deeplearning\/ami\/[a-z0-9_./-]+)$/,
+      'must be ami-... or /aws/service/deeplearning/ami/...',
+    )
+    .nullable()
+    .default(null),
 };
 const everywhere = {
   /** Where instances get Node, by architecture. */

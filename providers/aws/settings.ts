@@ -14,6 +14,8 @@ export interface AwsSettings {
   /** Name of the instance profile, whose role may write logs; null for none. */
   instanceProfile: string | null;
   assignPublicIps: boolean;
+  /** Image with an NVIDIA driver, or the public parameter that names one; null: no instance with a GPU is launched. */
+  gpuImage: string | null;
   agent: AgentDownload;
 }
 

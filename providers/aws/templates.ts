@@ -17,6 +17,7 @@ import type { Architecture } from '../../domain/offers/offer.ts';
 import type { Owner } from '../../domain/owner.ts';
 import type { LaunchRequest, Placement } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
+import { hasGpu } from './families.ts';
 import { readPages } from './pages.ts';
 import { codeOf } from './sdk-errors.ts';
 import { tagKeys } from './settings.ts';
@@ -53,7 +54,7 @@ export async function ensureTemplate(
   { request, role, placement, exclusions }: TemplateInput,
 ): Promise<LaunchTemplate> {
   const name = templateName(request.token, role);
-  const image = await newestUbuntu(clients, placement.architecture);
+  const image = await imageOf(clients, settings, placement);
   const boot = { apiUrl: request.apiUrl, launchToken: request.launchToken, owner: ownerOf(request.owner) };
   const tags = tagsOf(request.owner);
   const data: RequestLaunchTemplateData = {
@@ -141,9 +142,23 @@ const images = { x86_64: 'amd64', arm64: 'arm64' } as const;
 const imageTtlMs = 24 * 3_600_000;
 const known = new Map<string, { id: string; atMs: number }>();
 
-/** Canonical's public parameter names the newest Ubuntu 24.04 image in every region; read once a day. */
-async function newestUbuntu(clients: AwsClients, architecture: Architecture): Promise<string> {
-  const Name = `/aws/service/canonical/ubuntu/server/24.04/stable/current/${images[architecture]}/hvm/ebs-gp3/ami-id`;
+/** The types of one launch are all with GPUs or all without. */
+async function imageOf(
+  clients: AwsClients,
+  { gpuImage }: AwsSettings,
+  { types, architecture }: Placement,
+): Promise<string> {
+  if (gpuImage === null || architecture === 'arm64' || !types.some(hasGpu))
+    return readImage(clients, ubuntuOf(architecture));
+  return gpuImage.startsWith('ami-') ? gpuImage : readImage(clients, gpuImage);
+}
+
+/** Canonical's public parameter, which names the newest Ubuntu 24.04 image in every region. */
+const ubuntuOf = (architecture: Architecture): string =>
+  `/aws/service/canonical/ubuntu/server/24.04/stable/current/${images[architecture]}/hvm/ebs-gp3/ami-id`;
+
+/** Read once a day. */
+async function readImage(clients: AwsClients, Name: string): Promise<string> {
   const key = `${await clients.ec2.config.region()} ${Name}`;
   const cached = known.get(key);
   if (cached !== undefined && performance.now() - cached.atMs < imageTtlMs) return cached.id;

@@ -27,6 +27,7 @@ export const localManifest: ProviderManifest = {
       ...place,
       offers: async () => localOffers(cores),
       zones: [localOffer.zone],
+      hasGpuDriver: false,
       onDemandPrices: null,
     };
     return {

@@ -15,10 +15,19 @@ export interface LoginCodes {
   userCode: string;
 }
 
-export async function beginLogin(deps: Logins, client: string): Promise<LoginCodes> {
+export async function beginLogin(
+  deps: Logins,
+  { client, place }: { client: string; place: string | null },
+): Promise<LoginCodes> {
   const secret = randomBytes(32).toString('base64url');
   const nowMs = deps.now();
-  const login = { client, secretHash: hash(deps, secret), expiresAtMs: nowMs + deviceLoginTtlMs, decision: null };
+  const login = {
+    client,
+    place,
+    secretHash: hash(deps, secret),
+    expiresAtMs: nowMs + deviceLoginTtlMs,
+    decision: null,
+  };
   for (;;) {
     const userCode = Array.from({ length: userCodeLength }, () => letters.charAt(randomInt(letters.length))).join('');
     const key = keyOf(deps, userCode);

@@ -2,10 +2,20 @@
 // the device gets a token of that person. The token's secret is derived from the device's own code: it is stored nowhere, and
 // a lost answer can be asked for again.
 import { RopewalkError } from '../../domain/errors.ts';
-import { deviceLoginIntervalMs, deviceLoginTtlMs } from '../../domain/limits.ts';
-import type { ApprovedLogin, CreatedToken, StartedLogin } from '../../schema/people.ts';
+import {
+  defaultDeviceTokenMs,
+  deviceLoginIntervalMs,
+  deviceLoginTtlMs,
+  maxDeviceTokenMs,
+} from '../../domain/limits.ts';
+import { includes } from '../../domain/people/authority.ts';
+import type { Scope } from '../../domain/people/state.ts';
+import type { ApprovedLogin, ApproveLoginParsed, CreatedToken, StartedLogin } from '../../schema/people.ts';
+import type { DeviceLogin } from '../../store/store.ts';
 import { requireScope } from '../auth/scopes.ts';
+import { positiveMs } from '../clusters/durations.ts';
 import type { Context, Deps } from '../context.ts';
+import { time } from '../to-wire.ts';
 import { tokenSecretFrom } from '../../platform/token-secret.ts';
 import { orRefused } from '../people/rules.ts';
 import { toCreated } from '../people/tokens.ts';
@@ -16,7 +26,7 @@ export async function startLogin(
   { client, address }: { client: string; address: string | null },
 ): Promise<StartedLogin> {
   const { begun } = deps.loginRates.begin(address);
-  const { key, deviceCode, userCode } = await beginLogin(deps, client);
+  const { key, deviceCode, userCode } = await beginLogin(deps, { client, place: address });
   const crowdedOut = begun(key);
   if (crowdedOut !== null) await deps.store.logins.deleteUndecided(crowdedOut);
   const page = new URL('/login', deps.publicUrl);
@@ -32,20 +42,46 @@ export async function startLogin(
   };
 }
 
+/** What a person should know before they decide. Counts as a guess when no device waits with this code. */
+export async function readLogin(context: Context, userCode: string): Promise<{ client: string; place: string | null }> {
+  requireScope(context.actor, 'read');
+  const { client, place } = (await findWaiting(context, userCode)).login;
+  return { client, place };
+}
+
+/** The device gets no more than was asked for here: by default the scopes `read` and `write` for 30 days. */
 export async function approveLogin(
-  { deps, actor }: Context,
-  { userCode, approve }: { userCode: string; approve: boolean },
+  context: Context,
+  { userCode, approve, scopes, expires }: ApproveLoginParsed,
 ): Promise<ApprovedLogin> {
+  const { deps, actor } = context;
   requireScope(actor, 'read');
-  const person = `${actor.workspace}/${actor.user}`;
-  const wasRight = deps.loginRates.guess(person);
+  for (const scope of scopes ?? []) requireScope(actor, scope);
+  const bounds = { maxMs: maxDeviceTokenMs };
+  const lifeMs = expires === undefined ? defaultDeviceTokenMs : positiveMs(expires, 'expires', bounds);
+  const found = await findWaiting(context, userCode);
+  const { workspace, user, tokenId } = actor;
+  const granted = {
+    scopes: scopes ?? usualScopes.filter((scope) => includes(actor.scopes, scope)),
+    tokenExpiresAtMs: Math.min(deps.now() + lifeMs, actor.expiresAtMs ?? Infinity),
+  };
+  const decision = approve
+    ? { approved: true as const, workspace, user, tokenId, ...granted }
+    : ({ approved: false } as const);
+  if (!(await deps.store.logins.decide(found.key, decision, deps.now()))) throw unknownCode;
+  const { client, place } = found.login;
+  if (!approve) return { client, place, approved: false, scopes: [], expiresAt: null };
+  return { client, place, approved: true, scopes: granted.scopes, expiresAt: time(granted.tokenExpiresAtMs) };
+}
+
+const usualScopes: readonly Scope[] = ['read', 'write'];
+
+async function findWaiting({ deps, actor }: Context, userCode: string): Promise<{ key: string; login: DeviceLogin }> {
+  const wasRight = deps.loginRates.guess(`${actor.workspace}/${actor.user}`);
   const found = await findByUserCode(deps, userCode);
   if (found === null || found.login.decision !== null) throw unknownCode;
   wasRight();
-  const { workspace, user, tokenId } = actor;
-  const decision = approve ? ({ approved: true, workspace, user, tokenId } as const) : ({ approved: false } as const);
-  if (!(await deps.store.logins.decide(found.key, decision, deps.now()))) throw unknownCode;
-  return { client: found.login.client, approved: approve };
+  return found;
 }
 
 export async function finishLogin(deps: Deps, { deviceCode }: { deviceCode: string }): Promise<CreatedToken> {
@@ -54,7 +90,7 @@ export async function finishLogin(deps: Deps, { deviceCode }: { deviceCode: stri
   const { login, secret } = found;
   if (login.decision === null) throw new RopewalkError(pending, { retryAfterMs: deviceLoginIntervalMs });
   if (!login.decision.approved) throw denied;
-  const { workspace, user, tokenId } = login.decision;
+  const { workspace, user, tokenId, scopes, tokenExpiresAtMs } = login.decision;
   const made = tokenSecretFrom(deps.keys, Buffer.from(secret, 'base64url'));
   const issued = await deps.store.people.issueToken(
     workspace,
@@ -63,8 +99,8 @@ export async function finishLogin(deps: Deps, { deviceCode }: { deviceCode: stri
       secretHash: made.secretHash,
       user,
       name: login.client === '' ? 'device login' : login.client,
-      scopes: null,
-      expiresAtMs: null,
+      scopes,
+      expiresAtMs: tokenExpiresAtMs,
       by: { user, tokenId },
     },
     deps.now(),

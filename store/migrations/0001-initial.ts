@@ -73,12 +73,15 @@ async function people(db: Db, engine: Engine): Promise<void> {
     .createTable('device_logins')
     .addColumn('key', 'text', (column) => column.primaryKey())
     .addColumn('client', 'text', (column) => column.notNull())
+    .addColumn('place', 'text')
     .addColumn('secret_hash', 'text', (column) => column.notNull())
     .addColumn('expires_at_ms', 'bigint', (column) => column.notNull())
     .addColumn('approved', 'integer')
     .addColumn('workspace', 'text')
     .addColumn('user_name', 'text')
     .addColumn('token_id', 'text')
+    .addColumn('scopes', 'text')
+    .addColumn('token_expires_at_ms', 'bigint')
     .execute();
   await index(db, 'device_logins_expiry', 'device_logins', ['expires_at_ms']);
 }

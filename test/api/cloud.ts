@@ -19,7 +19,7 @@ const aws = {
 };
 
 /** EC2, and this machine when it is named; with `preferred: 'local'` the other way round. */
-export const cloudApi = (preferred: 'local' | 'aws' = 'aws') => {
-  const [cloud, host] = [testCloud({ places: [aws] }), testHost()];
+export const cloudApi = (preferred: 'local' | 'aws' = 'aws', { hasGpuDriver = false } = {}) => {
+  const [cloud, host] = [testCloud({ places: [{ ...aws, hasGpuDriver }] }), testHost()];
   return createTestApi({ providers: preferred === 'aws' ? [cloud, host] : [host, cloud] });
 };

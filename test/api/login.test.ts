@@ -28,7 +28,7 @@ describe('device login', () => {
     expect(waiting.status).toBe(428);
     expect(waiting.headers.get('retry-after')).toBe(String(login.intervalSeconds));
     const approved = await approve(api, login.userCode.toLowerCase().replace('-', ' '));
-    expect(await approved.json()).toEqual({ client: 'CLI on <laptop>', approved: true });
+    expect(await approved.json()).toMatchObject({ client: 'CLI on <laptop>', approved: true, place: null });
     const first = await (await poll(api, login.deviceCode)).json();
     expect(first).toMatchObject({ workspace: 'default', user: 'ada', scopes: ['read', 'write'] });
     expect(await (await poll(api, login.deviceCode)).json()).toEqual(first);

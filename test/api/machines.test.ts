@@ -109,6 +109,20 @@ describe('a cluster on EC2', () => {
     expect((await onHost.json()).warnings).toEqual([]);
   });
 
+  it.each<[string, object, string]>([
+    ['clusters', { workerGpu: 1 }, 'workerGpu'],
+    ['clusters', { schedulerVmTypes: ['g4dn.xlarge'] }, 'schedulerVmTypes'],
+    ['clusters', { workerVmTypes: ['g4dn.xlarge'] }, 'workerGpu'],
+    ['jobs', { command: ['true'], gpu: true }, 'gpu'],
+  ])('%s %j get no GPU without a driver for it, and a larger disk with one', async (kind, body, field) => {
+    const reply = await (await cloudApi()).call('POST', `/v1/${kind}`, { body });
+    const { error } = await reply.json();
+    expect([reply.status, error.field, error.hint]).toEqual([422, field, expect.stringContaining('gpuImage')]);
+    const api = await cloudApi('aws', { hasGpuDriver: true });
+    expect((await api.call('POST', `/v1/${kind}`, { body })).status).toBe(201);
+    expect((await specOf(api, kind === 'jobs' ? 'job' : 'cluster')).machines?.diskGib).toBe(120);
+  });
+
   it.each<[object, string]>([
     [{ schedulerPort: 22 }, 'schedulerPort'],
     [{ allowIngressFrom: 'me' }, 'allowIngressFrom'],

@@ -39,7 +39,7 @@ it('a cluster: types, zones, markets and prices of head and workers, and of when
 });
 
 it('prices of a region that the table is not of are told for what they are', () => {
-  const readingOf = (region: string) => createAwsReader({ region, subnets: [] }, Date.now);
+  const readingOf = (region: string) => createAwsReader({ region, subnets: [], gpuImage: null }, Date.now);
   expect(readingOf('us-east-1').onDemandPrices.source).toBe('a table of us-east-1');
   expect(readingOf('eu-west-1').onDemandPrices.source).toBe('a table of us-east-1; those of eu-west-1 differ');
 });

@@ -18,6 +18,7 @@ export function testHost({ cores = 4, logs = noLogs }: { cores?: number; logs?: 
     region: null,
     queue: 'local/host1',
     zones: ['local'],
+    hasGpuDriver: false,
     offers: () => Promise.resolve(localOffers(cores)),
     onDemandPrices: null,
   };
@@ -29,6 +30,7 @@ export interface TestPlace {
   zones: readonly string[];
   offers: () => Promise<readonly Offer[]>;
   queue: string;
+  hasGpuDriver?: boolean;
 }
 
 interface TestCloud {
@@ -42,7 +44,7 @@ export const onDemandPrices = { source: 'a table', asOf: '2026-07-20' };
 export function testCloud({ places = [], identityKeys = new Map() }: TestCloud): ServedProvider {
   const placeOf = (region: string | undefined): PlaceReader => {
     const found = region === undefined ? places[0] : places.find((place) => place.region === region);
-    if (found !== undefined) return { ...found, onDemandPrices };
+    if (found !== undefined) return { hasGpuDriver: false, ...found, onDemandPrices };
     throw new RopewalkError({
       code: 'VALIDATION',
       field: 'region',

@@ -1,5 +1,6 @@
 // A launch that got nothing leaves no template behind, however often it is tried; one that may have launched keeps its
 // template, and a repeat of what is over launches nothing twice. Oracle: what the emulated cloud has.
+import { DescribeInstancesCommand } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createAwsClients } from '../../providers/aws/clients.ts';
@@ -54,6 +55,22 @@ describe('launch templates', () => {
     expect(await templates()).toBe(2);
     await cluster.stop();
     expect([await templates(), (await cloud.emulator.ledger()).live]).toEqual([0, []]);
+  });
+
+  it('name the image with a GPU driver for types that have GPUs, and stock Ubuntu for all others', async () => {
+    const gpuImage = '/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id';
+    const provider = createAwsProvider({ ...cloud.options, settings: { ...awsSettings, gpuImage } });
+    const owner = freshOwner();
+    for (const type of ['m5.large', 'g4dn.xlarge', 'm6i.large']) {
+      await provider.launch(workersRequest(owner, 1, `${owner.cluster} ${type}`, placement({ types: [type] })));
+    }
+    const client = createAwsClients('us-east-1').ec2;
+    const { Reservations = [] } = await client.send(new DescribeInstancesCommand({}));
+    const instances = Reservations.flatMap(({ Instances = [] }) => Instances);
+    const imageOf = (type: string) => instances.find(({ InstanceType }) => InstanceType === type)?.ImageId;
+    expect(imageOf('g4dn.xlarge')).toMatch(/^ami-/);
+    expect(imageOf('m5.large')).toBe(imageOf('m6i.large'));
+    expect(imageOf('g4dn.xlarge')).not.toBe(imageOf('m5.large'));
   });
 
   it('of a request that AWS refuses go too', async () => {

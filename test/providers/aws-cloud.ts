@@ -18,6 +18,7 @@ export const awsFile: AwsFile = {
   securityGroups: { cluster: 'sg-cluster', scheduler: ['sg-scheduler'] },
   instanceProfile: 'ropewalk',
   assignPublicIps: true,
+  gpuImage: null,
   node: {
     x86_64: { url: 'https://nodejs.example/node-x64.tar.xz', sha256: '1'.repeat(64) },
     arm64: { url: 'https://nodejs.example/node-arm64.tar.xz', sha256: '2'.repeat(64) },

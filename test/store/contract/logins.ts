@@ -6,7 +6,7 @@ import { atOnce, expectOne, startMs, unique, type Backend } from '../fixtures.ts
 import { useStores } from './opened.ts';
 
 const aLogin = (expiresAtMs = startMs + 1_000): DeviceLogin => ({
-  ...{ client: 'cli on laptop', secretHash: 'c'.repeat(64), expiresAtMs, decision: null },
+  ...{ client: 'cli on laptop', place: '192.0.2.1', secretHash: 'c'.repeat(64), expiresAtMs, decision: null },
 });
 
 export function describeLogins(backend: Backend): void {
@@ -24,11 +24,29 @@ export function describeLogins(backend: Backend): void {
       const key = unique('login');
       await stores().store.logins.begin(key, aLogin(), startMs);
       const decided = await atOnce(10, stores(), (store, index) =>
-        store.logins.decide(key, { approved: true, workspace: 'w', user: `user-${index}`, tokenId: 't' }, startMs),
+        store.logins.decide(
+          key,
+          {
+            approved: true,
+            workspace: 'w',
+            user: `user-${index}`,
+            tokenId: 't',
+            scopes: ['read' as const],
+            tokenExpiresAtMs: 7,
+          },
+          startMs,
+        ),
       );
       expectOne(decided, (isDecided) => isDecided);
       const user = `user-${decided.indexOf(true)}`;
-      const decision = { approved: true, workspace: 'w', user, tokenId: 't' };
+      const decision = {
+        approved: true,
+        workspace: 'w',
+        user,
+        tokenId: 't',
+        scopes: ['read' as const],
+        tokenExpiresAtMs: 7,
+      };
       expect(await stores().store.logins.find(key, startMs)).toEqual({ ...aLogin(), decision });
       expect(await stores().store.logins.decide(key, { approved: false }, startMs)).toBe(false);
     });
