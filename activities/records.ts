@@ -1,4 +1,5 @@
-// What workflows write to the database: their views, and how much of their quota reservation they use.
+// What workflows write to the database: their views, and how much of their quota reservation they use. And what they read
+// there: when the API last heard their agents.
 import type { Client } from '@temporalio/client';
 
 import type { RecordActivities } from '../contracts/activities.ts';
@@ -10,7 +11,7 @@ import { inTime } from './presence.ts';
 
 export interface RecordDeps {
   client: Client;
-  store: Pick<Store, 'jobs' | 'clusters' | 'quotas'>;
+  store: Pick<Store, 'jobs' | 'clusters' | 'quotas' | 'liveness'>;
   vault: Pick<Vault, 'delete'>;
   now?: () => number;
 }
@@ -31,6 +32,11 @@ export function createRecordActivities({ client, store, vault, now = Date.now }:
     },
 
     noteUsage: (usage) => store.quotas.noteUsage(usage),
+
+    async readHeard({ cluster, instances }) {
+      const heard = await store.liveness.read(cluster, instances);
+      return heard.map(({ instance, heardAtMs, sinceMs }) => ({ instance, heardAtMs, sinceMs }));
+    },
   };
 }
 

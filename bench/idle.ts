@@ -1,4 +1,4 @@
-// What 200 idle Dask clusters cost. Their agents are simulated: each has registered, has said that its process runs, holds its
+// What idle Dask clusters cost. Their agents are simulated: each has registered, has said that its process runs, holds its
 // long poll for orders and says now and then that it lives, as a real one does.
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -19,10 +19,13 @@ import type { Boot } from './sim/provider.ts';
 const instances = 3;
 const atATime = 20;
 
-export async function idleBench(report: Report, { small }: BenchOptions): Promise<void> {
-  const count = small ? 10 : 200;
+/** After the start of the last cluster: projections and timers of the start are over. */
+const settleSeconds = 20;
+
+export async function idleBench(report: Report, { small, clusters }: BenchOptions): Promise<void> {
+  const count = clusters ?? (small ? 10 : 200);
   // Long enough for each agent to say once that it lives.
-  const seconds = small ? 20 : 200;
+  const seconds = small ? 20 : 185;
   const stack = await startStack({ overrides: simulatedStack });
   const talk = createTalk(stack.apiUrl);
   const stopping = new AbortController();
@@ -56,6 +59,7 @@ export async function idleBench(report: Report, { small }: BenchOptions): Promis
         const sizes = await Promise.all(numbers.map((number) => historySize(simulation.client, `cluster/${number}`)));
         return sizes.reduce((sum, size) => sum + size.events, 0);
       };
+      await sleep(settleSeconds * 1_000);
       const eventsBefore = await events();
       const cpu = await cpuClock(pids);
       await sleep(seconds * 1_000);

@@ -12,6 +12,8 @@ export interface BenchOptions {
   rounds: number | undefined;
   /** A tenth of everything: to see that a bench works, not to measure. */
   small: boolean;
+  /** Of `idle`. */
+  clusters: number | undefined;
 }
 
 /** Loaded when asked for: some bring a Temporal SDK with them. */
@@ -41,7 +43,7 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     load: async () => (await import('./store/bench.ts')).storeBench,
   },
   idle: {
-    about: 'what 200 idle clusters cost: CPU, memory, events per hour',
+    about: 'what 200 idle clusters (or --clusters N) cost: CPU, memory, events per hour',
     load: async () => (await import('./idle.ts')).idleBench,
   },
   memory: {
@@ -69,22 +71,25 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { rounds: { type: 'string' }, small: { type: 'boolean', default: false } },
+    options: { rounds: { type: 'string' }, clusters: { type: 'string' }, small: { type: 'boolean', default: false } },
   });
   const unknown = positionals.filter((name) => !(name in benches));
   if (positionals.length === 0 || unknown.length > 0) {
     const known = Object.entries(benches).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
-    process.stderr.write(`Usage: npm run bench -- [--rounds N] [--small] NAME...\n${known.join('\n')}\n`);
+    process.stderr.write(
+      `Usage: npm run bench -- [--rounds N] [--clusters N] [--small] NAME...\n${known.join('\n')}\n`,
+    );
     process.exitCode = 2;
     return;
   }
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  const clusters = values.clusters === undefined ? undefined : Number(values.clusters);
   for (const name of positionals) {
     const bench = await benches[name]?.load();
     const before = circumstances();
     process.stdout.write(`${name}   ${JSON.stringify(before)}\n`);
     const report = createReport((line) => process.stdout.write(`${line}\n`));
-    await bench?.(report, { rounds, small: values.small });
+    await bench?.(report, { rounds, clusters, small: values.small });
     const path = await writeResult(name, { ...before, loadAfter: load(), figures: report.figures() });
     process.stdout.write(`  load afterwards ${load()}; all values in ${path}\n`);
   }

@@ -108,7 +108,7 @@ function countStates(instances: readonly Instance[]): string {
 function stateOf({ state, process, reason }: Instance): string {
   const why = process?.reason ?? reason;
   const because = why === null ? '' : ` (${why.code})`;
-  if (state !== 'ready' && state !== 'started') return `${state}${because}`;
+  if (state !== 'ready') return `${state}${because}`;
   if (process === null) return 'booted';
   if (process.state === 'pending' || process.state === 'starting') return `starting (${process.stage})`;
   return `${process.state}${because}`;

@@ -1,9 +1,9 @@
 // What workflows ask of activities. The implementations are in activities/.
 import type { LaunchNews } from '../domain/cluster/apply.ts';
-import type { InspectionNews } from '../domain/cluster/inspections.ts';
-import type { LaunchPlacement } from '../domain/cluster/machines.ts';
+import type { LaunchPlacement } from '../domain/cluster/capacity/machines.ts';
 import type { SlotOrder } from '../domain/cluster/plan.ts';
 import type { ClusterSettings } from '../domain/cluster/state.ts';
+import type { Heard, InspectionNews } from '../domain/cluster/instance/suspicion.ts';
 import type { Usage } from '../domain/cluster/usage.ts';
 import type { JobSettings, TaskRecord } from '../domain/job/state.ts';
 import type { Owner } from '../domain/owner.ts';
@@ -41,6 +41,8 @@ export interface RecordActivities {
   writeView(input: ViewWrite): Promise<void>;
   /** Lowers the quota reservation of a cluster to what it uses. */
   noteUsage(usage: Usage): Promise<void>;
+  /** When the API last heard these agents; without those that it never heard. */
+  readHeard(input: { cluster: number; instances: string[] }): Promise<Heard[]>;
 }
 
 /** An open row whose workflow is missing. */

@@ -9,7 +9,7 @@ import type {
   InstanceRole,
   InstanceState,
 } from '../domain/cluster/state.ts';
-import type { Stage } from '../domain/cluster/stages.ts';
+import type { Stage } from '../domain/cluster/instance/stages.ts';
 import type { Reason } from '../domain/reason.ts';
 
 export const clusterType = 'cluster';

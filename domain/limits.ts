@@ -104,22 +104,18 @@ export const localSlotPausesMs: readonly number[] = [0, 2_000, 10_000, 30_000];
 /** An instance that its cloud took back is taken for gone so long after the announced time, if it has not said so itself. */
 export const takenBackGraceMs = 30_000;
 
-/**
- * A job's cluster asks its cloud about an instance so long after it registered, and then about those that have been quiet for
- * longer than an agent's three minutes, every five minutes while they are young, then four times an hour, about all at once:
- * eleven events of its history each time, five when all have been heard of.
- */
-export const firstInspectionMs = 60_000;
-export const youngInspectionMs = 300_000;
-export const laterInspectionMs = 900_000;
-export const quietMs = 240_000;
-
-/** Coarse liveness of a job's agents: their exchanges say the same more often. Less than `quietMs`. */
-export const aliveEveryMs = 180_000;
+/** An agent that the API has not heard for this long is suspected: three of its signs of life are missing. */
+export const silentAfterMs = 120_000;
+/** A poll for orders is held this long: proxies and load balancers take a connection for dead after 60 s. */
+export const maxHeldMs = 50_000;
+/** Agents of jobs say that they live this often; the API keeps it. */
+export const aliveEveryMs = 40_000;
+/** A cluster inspects its instances by itself this often, whatever the API knows: 16 events of its history each time. */
+export const ownCheckEveryMs = 6 * 3_600_000;
 /** An agent's call that hangs is given up after this (the API answers within 10 s), and tried again after such a pause. */
 export const agentAttemptMs = 20_000;
 export const agentMaxPauseMs = 5_000;
-/** Quiet, and unknown to its cloud so many times in a row: it ended long ago, and its cloud has forgotten it. */
+/** Silent, and unknown to its cloud so many times in a row: it ended long ago, and its cloud has forgotten it. */
 export const maxMissing = 2;
 
 /** What a cloud could not give is not asked for again for this long (Karpenter's memory of unavailable offerings: 3 min). */

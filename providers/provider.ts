@@ -1,6 +1,6 @@
 // The contract of a provider. Every provider passes the suite test/providers/contract.ts, which checks each promise below. Ids,
 // tags and tokens come from the caller; a provider keeps no state that a crash could lose.
-import type { IngressRules } from '../domain/cluster/ingress-rules.ts';
+import type { IngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
 import type { CloudResource } from '../domain/cloud-resource.ts';
 import type { Architecture, Market, Offer } from '../domain/offers/offer.ts';

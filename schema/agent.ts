@@ -96,7 +96,7 @@ export const ordersQuery = z.object({
     .optional(),
 });
 
-/** Answer of GET /v1/agent/orders?seen=VERSION, which is held for up to 20 s until there is a newer version. */
+/** Answer of GET /v1/agent/orders?seen=VERSION, which is held for up to 50 s until there is a newer version. */
 export const orders = z.object({
   version: count,
   schedulerAddress: z.string().nullable(),

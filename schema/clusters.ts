@@ -12,7 +12,7 @@ const count = z.number().int();
 const time = z.iso.datetime().nullable();
 
 export const clusterStatus = z.enum(['pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error']);
-export const instanceState = z.enum(['queued', 'starting', 'started', 'ready', 'stopping', 'stopped', 'error']);
+export const instanceState = z.enum(['starting', 'ready', 'stopping', 'error']);
 
 /** Of free form, as deep as `maxValueDepth`. */
 const freeValue = z.unknown().refine((value) => isShallow(value, maxValueDepth), {

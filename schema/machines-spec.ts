@@ -1,4 +1,4 @@
-// Machines of a cloud as specifications carry what was resolved: the shape of domain/cluster/machines.ts.
+// Machines of a cloud as specifications carry what was resolved: the shape of domain/cluster/capacity/machines.ts.
 import { z } from 'zod';
 
 export const typeName = z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)?$/, 'is not the name of an instance type');

@@ -1,5 +1,5 @@
 // Machines of a cloud as callers ask for them. The same shapes, less the parsing, are domain/offers/wish.ts and
-// domain/cluster/ingress-rules.ts.
+// domain/cluster/capacity/ingress-rules.ts.
 import { z } from 'zod';
 
 import { durationInput } from './common.ts';
@@ -17,7 +17,7 @@ export const regionInput = z
   .string()
   .regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'is not the name of a region, e.g. us-west-2');
 
-/** Addresses and ranges, separated by commas; parsed by domain/cluster/ingress-rules.ts. */
+/** Addresses and ranges, separated by commas; parsed by domain/cluster/capacity/ingress-rules.ts. */
 const source = z.string().min(1).max(1_000);
 
 /** Where and on what it runs; where the provider is one machine, all but `provider` is without effect. */

@@ -12,6 +12,7 @@ import {
   defaultOpenStreams,
   defaultRequestBurst,
   defaultRequestsPerSecond,
+  maxHeldMs,
   maxWaitingBodies,
 } from '../domain/limits.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../domain/job/protocol.ts';
@@ -30,12 +31,14 @@ import { createTokenCache, type TokenCache } from './auth/token-cache.ts';
 import type { FlushWatch } from './group-commit/group-commit.ts';
 import { createGroupCommits, type GroupCommits } from './group-commit/registry.ts';
 import { createTemporalFlush } from './group-commit/temporal-flush.ts';
-import { readClusterOrders } from './agents/orders.ts';
+import { readClusterOrders, readRowOrders } from './agents/orders.ts';
 import { type BodyRoom, createBodyRoom } from './body-room.ts';
 import { createPrograms, type Programs } from './agents/program.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
 import { createLoginRates, type LoginRates } from './login/rates.ts';
 import { type DamageReport, reportOnce } from './damaged-objects.ts';
+import { createHeardAgents, type HeardAgents } from './liveness/heard.ts';
+import { createLivenessRounds, type LivenessRounds } from './liveness/round.ts';
 import { createTaskRecords, type TaskRecords } from './jobs/task-records.ts';
 import { createOrderWatch, type OrderWatch } from './order-watch.ts';
 import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
@@ -90,6 +93,8 @@ export interface Deps extends Omit<Ports, 'quotas'> {
   reports: GroupCommits<ReportItem, ReportAnswer>;
   exchanges: GroupCommits<ExchangeItem, ExchangeAnswer>;
   orders: OrderWatch;
+  heard: HeardAgents;
+  liveness: LivenessRounds;
   keepalives: Keepalives;
   loginRates: LoginRates;
 }
@@ -126,6 +131,7 @@ export function createDeps(ports: Ports): Deps {
   const known = { ...ports, workflows, metrics, damaged };
   const { monotonicMs } = ports;
   const views = createViews(known);
+  const clocks = () => ({ monotonicMs: monotonicMs(), wallMs: ports.now() });
   const watch = (update: UpdateKind): FlushWatch => ({
     flushed: (flush) => metrics.flushed(update, flush),
     turnedAway: () => metrics.turnedAway(update),
@@ -151,8 +157,13 @@ export function createDeps(ports: Ports): Deps {
     }),
     orders: createOrderWatch({
       read: (key, maxAgeMs) => readClusterOrders(views, key, maxAgeMs),
-      holdMs: ordersHoldMs,
+      readRow: (key) => readRowOrders(views, key),
+      versions: (clusters) => ports.store.clusters.versions(clusters),
+      holdMs: maxHeldMs,
+      monotonicMs,
     }),
+    heard: createHeardAgents(clocks),
+    liveness: createLivenessRounds(clocks),
     keepalives: createKeepalives(monotonicMs),
     loginRates: createLoginRates(monotonicMs),
     exchanges: createGroupCommits({
@@ -171,9 +182,6 @@ const defaultQuotas: QuotaLimits = {
   bodyBytesPerSecond: defaultBodyBytesPerSecond,
   bodyBytesBurst: defaultBodyBytesBurst,
 };
-
-/** Shorter than what proxies and clients take for a dead connection. */
-const ordersHoldMs = 20_000;
 
 const answerBytes = 200;
 const grantBytes = 90;

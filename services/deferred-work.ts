@@ -1,24 +1,54 @@
 // What every replica of the API does in the background, about once a second: it starts admitted workflows, delivers stored
-// commands, and moves the mark of the numbers. Doing any of it twice is harmless.
+// commands, moves the mark of the numbers, writes which agents it has heard and looks for silent ones, and reads which clusters
+// have new orders. Doing any of it twice is harmless.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Deps } from './context.ts';
 import { deliverCommands } from './commands/deliver.ts';
 import { moveMark } from './number-mark.ts';
 
-type Working = Pick<Deps, 'starter' | 'workflows' | 'store' | 'logger' | 'views' | 'stopping' | 'objects' | 'damaged'>;
+type Working = Pick<
+  Deps,
+  | 'starter'
+  | 'workflows'
+  | 'store'
+  | 'logger'
+  | 'views'
+  | 'stopping'
+  | 'objects'
+  | 'damaged'
+  | 'orders'
+  | 'heard'
+  | 'liveness'
+>;
 
 /** Resolves when the process ends. */
 export async function runDeferredWork(deps: Working): Promise<void> {
   let mark: number | null = null;
-  while (!deps.stopping.aborted) {
+  const startAndDeliver = async (): Promise<void> => {
     await workOnce(deps);
     mark = await moveMark(deps, mark).catch((error: unknown) => {
       deps.logger.warn({ err: error }, 'the mark of the numbers could not be moved now');
       return mark;
     });
-    await sleep(everyMs, undefined, { signal: deps.stopping, ref: false }).catch(() => undefined);
+  };
+  // Apart: what waits for Temporal must not look like time in which no agent was heard.
+  await Promise.all([repeat(deps, startAndDeliver), repeat(deps, () => watchAgents(deps))]);
+}
+
+async function repeat({ stopping }: Working, work: () => Promise<void>): Promise<void> {
+  while (!stopping.aborted) {
+    await work();
+    await sleep(everyMs, undefined, { signal: stopping, ref: false }).catch(() => undefined);
   }
+}
+
+/** Never rejects. */
+async function watchAgents(deps: Working): Promise<void> {
+  await deps.liveness.round(deps);
+  await deps.orders
+    .round()
+    .catch((error: unknown) => deps.logger.warn({ err: error }, 'new orders could not be read now'));
 }
 
 /** Starts first: a command may be for a workflow that is started now. Never rejects. */

@@ -1,6 +1,6 @@
-// Agents that wait for news of their cluster, however many, share one look at it. What passes through this replica wakes
-// them at once; what passes through another one is found by looking now and then, less often the longer nothing happens.
-// Nobody is held for longer than `holdMs`, and a cluster for which nobody waits costs nothing.
+// Agents that wait for orders of their cluster, however many, share one watch. What passes through this replica wakes them at
+// once. What passes through another one, or what the workflow decides by itself, is found in the database: one read a second
+// for all watched clusters. A watch outlives its waiters for a while, since an idle agent comes back at once.
 import type { Orders } from '../contracts/cluster.ts';
 
 export interface ClusterKey {
@@ -13,24 +13,33 @@ export interface OrderWatch {
   wait(key: ClusterKey, seen: number, signal: AbortSignal): Promise<Orders>;
   /** A workflow has just answered with these. */
   heard(key: ClusterKey, orders: Orders): void;
-  /** Something was changed: look now. */
+  /** Something was changed: ask the workflow now, and a few times more. */
   wake(key: ClusterKey): void;
+  /** Reads what has changed in the database. To be called every second. Rejects while the database is unavailable. */
+  round(): Promise<void>;
+  /** Watched clusters. */
+  size(): number;
 }
 
 export interface OrderWatchOptions {
-  /** What was read at most this long ago is good enough; 0 reads anew. Rejects when nothing is known. */
+  /** Asks the workflow; what was read at most this long ago is good enough, 0 asks anew. Rejects when nothing is known. */
   read: (key: ClusterKey, maxAgeMs: number) => Promise<Orders>;
+  /** As the database has them; null while it has none. */
+  readRow: (key: ClusterKey) => Promise<Orders | null>;
+  /** Versions of the rows; a cluster without a row is left out. */
+  versions: (clusters: number[]) => Promise<{ number: number; version: number; ended: boolean }[]>;
   holdMs: number;
+  monotonicMs: () => number;
 }
 
-export function createOrderWatch({ read, holdMs }: OrderWatchOptions): OrderWatch {
+export function createOrderWatch({ read, readRow, versions, holdMs, monotonicMs }: OrderWatchOptions): OrderWatch {
   const watches = new Map<string, Watch>();
 
   const watchOf = (key: ClusterKey): Watch => {
     const id = idOf(key);
     const known = watches.get(id);
     if (known !== undefined) return known;
-    const fresh: Watch = { key, waiters: new Set(), newest: null, timer: null, delayMs: firstLookMs };
+    const fresh: Watch = { key, waiters: new Set(), newest: null, row: '', timer: null, usedAtMs: monotonicMs() };
     watches.set(id, fresh);
     return fresh;
   };
@@ -43,22 +52,23 @@ export function createOrderWatch({ read, holdMs }: OrderWatchOptions): OrderWatc
     }
   };
 
-  const schedule = (watch: Watch): void => {
-    watch.timer ??= setTimeout(() => {
+  /** After a change was asked for the workflow needs a moment to decide. */
+  const lookLater = (watch: Watch, delayMs: number): void => {
+    if (watch.timer !== null) clearTimeout(watch.timer);
+    watch.timer = null;
+    if (delayMs > lastLookMs || watch.waiters.size === 0) return;
+    watch.timer = setTimeout(() => {
       watch.timer = null;
-      watch.delayMs = Math.min(lastLookMs, watch.delayMs * lookGrowth);
-      void look(watch, freshForMs).then(() => {
-        if (watch.waiters.size > 0) schedule(watch);
-      });
-    }, watch.delayMs);
+      void look(watch, freshForMs).then(() => lookLater(watch, delayMs * lookGrowth));
+    }, delayMs);
   };
 
   const leave = (watch: Watch, waiter: Waiter): void => {
     watch.waiters.delete(waiter);
-    if (watch.waiters.size > 0) return;
-    if (watch.timer !== null) clearTimeout(watch.timer);
+    watch.usedAtMs = monotonicMs();
+    if (watch.waiters.size > 0 || watch.timer === null) return;
+    clearTimeout(watch.timer);
     watch.timer = null;
-    watches.delete(idOf(watch.key));
   };
 
   return {
@@ -72,9 +82,9 @@ export function createOrderWatch({ read, holdMs }: OrderWatchOptions): OrderWatc
       if (signal.aborted) giveUp();
       signal.addEventListener('abort', giveUp);
       try {
-        if (watch.newest === null) void look(watch, freshForMs);
-        else tell(watch, watch.newest);
-        schedule(watch);
+        if (watch.newest !== null) tell(watch, watch.newest);
+        // An agent that has orders already can wait for the next round: after a restart of ours all of them come at once.
+        else if (seen <= 0) void look(watch, freshForMs);
         return (await promise) ?? watch.newest ?? (await read(key, lastLookMs));
       } finally {
         clearTimeout(timer);
@@ -88,13 +98,27 @@ export function createOrderWatch({ read, holdMs }: OrderWatchOptions): OrderWatc
     },
     wake(key) {
       const watch = watches.get(idOf(key));
-      if (watch === undefined) return;
-      watch.delayMs = firstLookMs;
-      if (watch.timer !== null) clearTimeout(watch.timer);
-      watch.timer = null;
-      schedule(watch);
+      if (watch === undefined || watch.waiters.size === 0) return;
       void look(watch, 0);
+      lookLater(watch, firstLookMs);
     },
+    async round() {
+      const nowMs = monotonicMs();
+      for (const [id, { waiters, usedAtMs }] of watches) {
+        if (waiters.size === 0 && nowMs - usedAtMs > keptMs) watches.delete(id);
+      }
+      if (watches.size === 0) return;
+      const rows = await versions([...new Set([...watches.values()].map(({ key }) => key.cluster))]);
+      const rowOf = new Map(rows.map(({ number, version, ended }) => [number, `${version} ${ended}`]));
+      for (const watch of watches.values()) {
+        const row = rowOf.get(watch.key.cluster);
+        if (row === undefined || row === watch.row) continue;
+        const orders = await readRow(watch.key);
+        watch.row = row;
+        if (orders !== null) tell(watch, orders);
+      }
+    },
+    size: () => watches.size,
   };
 }
 
@@ -102,8 +126,10 @@ interface Watch {
   key: ClusterKey;
   waiters: Set<Waiter>;
   newest: Orders | null;
+  /** Version of the row that was read last, and whether it had ended. */
+  row: string;
   timer: NodeJS.Timeout | null;
-  delayMs: number;
+  usedAtMs: number;
 }
 
 interface Waiter {
@@ -118,6 +144,8 @@ const freshForMs = 900;
 const firstLookMs = 1_000;
 const lastLookMs = 5_000;
 const lookGrowth = 1.5;
+/** Longer than an agent takes from one poll to the next. */
+const keptMs = 60_000;
 
 const idOf = ({ workspace, cluster }: ClusterKey): string => `${workspace}/${cluster}`;
 

@@ -1,5 +1,5 @@
 // From resolved machines to what each role may be and cost.
-import { marketsOf } from '../domain/cluster/machines.ts';
+import { marketsOf } from '../domain/cluster/capacity/machines.ts';
 import { planRole, totalPrice, type PlannedRole, type PlanPrice } from '../domain/offers/plan.ts';
 import type { ResolvedMachines } from './machines.ts';
 

@@ -3,6 +3,7 @@ import type { Database } from './database.ts';
 import { createAdmissionStore } from './admissions.ts';
 import { createCommandStore } from './commands.ts';
 import { createDeploymentStore } from './deployment.ts';
+import { createLivenessStore } from './liveness.ts';
 import { createLoginStore } from './logins.ts';
 import { prepareSchema } from './migrate.ts';
 import { createPeopleStore } from './people.ts';
@@ -45,6 +46,7 @@ const createStore = (database: Database): Store => ({
   clusters: createRecordStore(database, 'cluster'),
   quotas: createQuotaStore(database),
   commands: createCommandStore(database),
+  liveness: createLivenessStore(database),
   ping: async () => {
     await database.read((db) => db.selectFrom('deployment').select('next_number').execute());
   },

@@ -38,6 +38,18 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
         }
         if (release) await releaseNumber(db, input.view.number);
       }),
+    versions: async (numbers) => {
+      const rows = await database.read(async (db) => {
+        const found: { number: number; version: number; state: string }[] = [];
+        for (let from = 0; from < numbers.length; from += versionsAtOnce) {
+          const some = numbers.slice(from, from + versionsAtOnce);
+          const query = db.selectFrom('records').select(['number', 'view_version as version', 'state']);
+          found.push(...(await query.where('kind', '=', kind).where('number', 'in', some).execute()));
+        }
+        return found;
+      });
+      return rows.map(({ number, version, state }) => ({ number, version, ended: state === 'ended' }));
+    },
     adopt: (input) => adopt(database, input),
     listOpen: async ({ after, limit }) => {
       const rows = await database.read((db) =>
@@ -64,6 +76,9 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
       }),
   };
 }
+
+/** Numbers in one statement. */
+const versionsAtOnce = 1_000;
 
 /** False when the row does not exist, has ended, or has this version or a newer one. A final view counts whatever its version. */
 async function writeView(

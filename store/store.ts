@@ -6,6 +6,7 @@ import type { JobView } from '../contracts/job.ts';
 import type { Problem } from '../domain/errors.ts';
 import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
 import type { ShareKind, WorkspaceLimits } from '../domain/quota/state.ts';
+import type { LivenessStore } from './liveness-port.ts';
 
 export type Answer<T> = { ok: T } | { error: Problem };
 
@@ -19,6 +20,7 @@ export interface Store {
   clusters: RecordStore<ClusterView>;
   quotas: QuotaStore;
   commands: CommandStore;
+  liveness: LivenessStore;
   /** Rejects while the database cannot be reached or read. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -243,6 +245,8 @@ export interface RecordStore<V> {
   end(input: { view: V; version: number; release: boolean; nowMs: number }): Promise<void>;
   /** A workflow without a row (an older database was restored): creates it as `open`, with its reservation and name. */
   adopt(input: Startable & { view: V; vcpus: number }): Promise<boolean>;
+  /** Versions of the views of these numbers, and whether they have ended; without those that have no row. */
+  versions(numbers: readonly number[]): Promise<{ number: number; version: number; ended: boolean }[]>;
   /** Open rows by number, for the reconciliation: not `admitted`, not `ended`. */
   listOpen(query: { after: number; limit: number }): Promise<OpenRecord[]>;
   /** Remembers since when the workflow of an open row is missing; null: it is there. */

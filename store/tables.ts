@@ -18,6 +18,7 @@ export interface Tables {
   reservations: ReservationTable;
   idempotency_keys: IdempotencyKeyTable;
   deferred_commands: DeferredCommandTable;
+  liveness: LivenessTable;
 }
 
 export type Db = Kysely<Tables>;
@@ -143,4 +144,14 @@ export interface DeferredCommandTable {
   workspace: string;
   by_user: string;
   created_at_ms: number;
+}
+
+/** When the API last heard an agent, since when without a gap, and when its silence is to be looked into. */
+export interface LivenessTable {
+  cluster: number;
+  instance: string;
+  heard_at_ms: number;
+  since_ms: number;
+  silent_after_ms: number;
+  due_at_ms: number;
 }

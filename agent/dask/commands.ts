@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { Command } from '../processes/start-process.ts';
 import type { Runtime, Variables } from '../runtimes/runtime.ts';
-import { reservedOption, reservedSchedulerOptions, reservedWorkerOptions } from '../../domain/cluster/dask-options.ts';
+import { reservedOption, reservedSchedulerOptions, reservedWorkerOptions } from '../../domain/cluster/dask/options.ts';
 
 export interface DaskProcess extends Command {
   argv: string[];

@@ -17,8 +17,8 @@ export interface OrderDesk {
   run: () => Promise<void>;
 }
 
-/** The API holds the question for 20 s. */
-const answerTimeoutMs = 45_000;
+/** The API holds the question for 50 s. */
+const answerTimeoutMs = 75_000;
 /** An API that answers the same at once is not asked without a pause. */
 const pauseMs = 1_000;
 

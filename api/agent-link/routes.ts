@@ -75,7 +75,7 @@ export const agentRoutes = {
     method: 'get',
     path: '/v1/agent/orders',
     operationId: 'readOrders',
-    summary: 'What an agent of a Dask cluster is to know and do; held for up to 20 s until there is news',
+    summary: 'What an agent of a Dask cluster is to know and do; held for up to 50 s until there is news',
     request: { query: ordersQuery },
     responses: { 200: json(named.orders, 'The orders, newer than those seen unless the time is up.'), ...problems },
   }),

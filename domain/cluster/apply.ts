@@ -1,26 +1,18 @@
 // What a cluster learns: the outcome of a launch, an agent's report, what the provider says of suspects, what is gone.
 // Each function changes the state in place and may be given the same news twice.
-import {
-  massLossMinimum,
-  massLossShare,
-  maxLaunchBackoffMs,
-  maxSilentInspections,
-  maxUnclearLaunches,
-  minLaunchBackoffMs,
-} from '../limits.ts';
+import { maxLaunchBackoffMs, maxUnclearLaunches, minLaunchBackoffMs } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent, touchOrders } from './notes.ts';
-import { applyDaskNews } from './dask.ts';
-import type { DaskNews } from './dask.ts';
-import { noteNeverRegistered, noteRegistered } from './doubt.ts';
-import { answerInspected, type InspectionNews, noteHeard } from './inspections.ts';
-import { endRow, failSlot, lose, tellLost } from './lose.ts';
-import { noteUnavailable } from './machines.ts';
+import { applyDaskNews } from './dask/news.ts';
+import type { DaskNews } from './dask/news.ts';
+import { noteNeverRegistered, noteRegistered } from './slot/doubt.ts';
+import { endRow, failSlot, lose, tellLost } from './instance/lose.ts';
+import { noteUnavailable } from './capacity/machines.ts';
 import { notWanted, takenBack } from './plan.ts';
-import { applyRefusal, registrationRefused } from './refused-registration.ts';
-import { answerRegistrationCheck } from './registration.ts';
-import { slotHistory } from './slots.ts';
-import { noteRunning } from './stages.ts';
+import { applyRefusal, registrationRefused } from './instance/refused-registration.ts';
+import { slotHistory } from './slot/slots.ts';
+import { noteRunning } from './instance/stages.ts';
+import { isMassLoss } from './instance/inspect.ts';
 import type { ClusterInstance, ClusterState, LaunchFailure } from './state.ts';
 import { noteReady } from './view.ts';
 
@@ -127,7 +119,6 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
   if (instance.bootId === null && report.kind !== 'register') return 'refused';
   instance.suspicion = null;
   instance.heardAtMs = nowMs;
-  noteHeard(instance);
   if (state.alarm !== null && !isMassLoss(state)) state.alarm = null;
   if (report.interruption !== undefined) noteInterruption(state, instance, report.interruption, nowMs);
   if (report.kind === 'leaving') {
@@ -169,90 +160,6 @@ function noteInterruption(
   // Its successor may fail before it has gone.
   endRow(state, instance, nowMs);
 }
-
-/**
- * Asks for an inspection of instances that their job has not heard of. The same silence is not counted twice as new. An
- * instance that is not in the books may come from a launch that has not answered: then nothing is said of it, since a job
- * never takes back that an instance is lost. A job that still suspects it asks again.
- */
-export function suspectInstances(
-  state: ClusterState,
-  suspects: { instance: string; heardAtMs: number }[],
-  nowMs: number,
-): void {
-  const isLaunching = state.launches.length > 0;
-  for (const suspect of suspects) {
-    const instance = state.instances.find((known) => known.id === suspect.instance);
-    if (instance === undefined && isLaunching) continue;
-    if (instance === undefined) {
-      // Gone from our books, so the job must not wait for it either.
-      const text = 'the instance is no longer part of the cluster';
-      tellLost(state, { instance: suspect.instance, code: 'GONE', text, isOrderly: false });
-      continue;
-    }
-    if (instance.state === 'stopping' || instance.state === 'error') continue;
-    const silent = instance.suspicion?.sinceMs === suspect.heardAtMs ? instance.suspicion.silent : 0;
-    instance.suspicion = { sinceMs: suspect.heardAtMs, silent, inspection: 'wanted', lookedAtMs: 0 };
-  }
-  if (suspects.length > 0)
-    addEvent(state, nowMs, 'SUSPECTED', `not heard of: ${suspects.map((s) => s.instance).join(', ')}`);
-}
-
-/** The provider has described the suspects. */
-export function applyInspection(state: ClusterState, news: InspectionNews, nowMs: number): void {
-  const silent: ClusterInstance[] = [];
-  for (const { id, state: seen, wasOrdered } of news.seen) {
-    const instance = state.instances.find((known) => known.id === id);
-    if (instance === undefined || instance.state === 'stopping') continue;
-    answerRegistrationCheck(state, instance, { isGone: seen === 'gone', apiAnswered: news.linkWorks }, nowMs);
-    const isMissing = answerInspected(instance, { seen, linkWorks: news.linkWorks }, nowMs);
-    const { suspicion } = instance;
-    if (suspicion === null && isMissing === null) continue;
-    const isRepeat = suspicion?.inspection === 'done';
-    if (suspicion !== null) suspicion.inspection = 'done';
-    if (seen === 'gone' || isMissing === true) {
-      const gone = wasOrdered === true ? 'it was terminated by request' : 'the provider says that it no longer exists';
-      const text = seen === 'gone' ? gone : 'the provider knows it no more';
-      const ending = wasOrdered === true ? 'ordered' : 'unexpected';
-      lose(state, instance, { code: 'GONE', text, atMs: nowMs }, ending);
-      continue;
-    }
-    if (suspicion !== null && news.linkWorks && !isRepeat) suspicion.silent += 1;
-    if (news.linkWorks && silentLooks(instance) >= maxSilentInspections) silent.push(instance);
-  }
-  loseSilent(state, silent, nowMs);
-}
-
-/** Looks in a row that found it there and silent, whether its job missed it or nobody did. */
-const silentLooks = ({ suspicion, inspected }: ClusterInstance): number =>
-  Math.max(suspicion?.silent ?? 0, inspected?.silent ?? 0);
-
-/** Many silent at once is more likely our mistake than theirs: alarm, and replace nobody. */
-function loseSilent(state: ClusterState, silent: ClusterInstance[], nowMs: number): void {
-  if (isMassLoss(state)) {
-    if (state.alarm !== null) return;
-    const text = `${nearlyLost(state).length} of ${live(state).length} instances look lost at once; none is replaced until they are heard again`;
-    state.alarm = { code: 'MASS_LOSS', text, atMs: nowMs };
-    addEvent(state, nowMs, 'MASS_LOSS', text);
-    return;
-  }
-  state.alarm = null;
-  for (const instance of silent) {
-    lose(state, instance, { code: 'SILENT', text: 'it exists but has stopped answering', atMs: nowMs });
-  }
-}
-
-function isMassLoss(state: ClusterState): boolean {
-  const nearly = nearlyLost(state).length;
-  return nearly >= massLossMinimum && nearly > live(state).length * massLossShare;
-}
-
-/** Leases run out one by one, so each is looked at on its own; those that are one look short of being lost count too. */
-const nearlyLost = (state: ClusterState): ClusterInstance[] =>
-  live(state).filter((instance) => silentLooks(instance) >= maxSilentInspections - 1);
-
-const live = ({ instances }: ClusterState): ClusterInstance[] =>
-  instances.filter(({ state }) => state !== 'stopping' && state !== 'error');
 
 /** Terminated instances are gone for good: their slots are free again. */
 export function applyTerminated(state: ClusterState, ids: string[], nowMs: number): void {

@@ -4,17 +4,23 @@ import { assertNever } from '../errors.ts';
 import { takenBackGraceMs } from '../limits.ts';
 import { plural } from '../units.ts';
 import { countedWakes, earliest, type Wake } from '../wake.ts';
-import { capacityDeadlineMs } from './capacity.ts';
-import { launchableSlots } from './doubt.ts';
-import { inspectionWakes, isInspectionDue, noteInspected } from './inspections.ts';
+import { capacityDeadlineMs } from './capacity/wait.ts';
+import { launchableSlots } from './slot/doubt.ts';
 import { addEvent, touchOrders } from './notes.ts';
-import { daskEnd, daskWakes, drainsWanted, isDraining, isSilent, needsDrain } from './dask-plan.ts';
-import type { DrainOrder } from './dask-plan.ts';
-import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './machines.ts';
-import type { LaunchPlacement } from './machines.ts';
-import { isOverdue, isRegistrationCheckDue, noteRegistrationCheck, registrationWakes } from './registration.ts';
-import { fillableAtMs, isExtra, isVacating, slotHistory, vacantSlots } from './slots.ts';
+import { askHeadAgainMs } from './dask/heard.ts';
+import { daskEnd, daskWakes, drainsWanted, headToHear, isDraining, needsDrain, overdueMs } from './dask/plan.ts';
+import type { DrainOrder } from './dask/plan.ts';
+import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './capacity/machines.ts';
+import type { LaunchPlacement } from './capacity/machines.ts';
+import {
+  isOverdue,
+  isRegistrationCheckDue,
+  noteRegistrationCheck,
+  registrationWakes,
+} from './instance/registration.ts';
+import { fillableAtMs, isExtra, isVacating, slotHistory, vacantSlots } from './slot/slots.ts';
 import type { ClusterInstance, ClusterState, InstanceRole, LostInstance } from './state.ts';
+import { inspectionWakes, isInspectionDue, noteInspected } from './instance/suspicion.ts';
 import { groupedFailures } from './view.ts';
 
 /** The code with which a job stops its cluster when it is over. */
@@ -37,6 +43,8 @@ export type Decision =
   | { kind: 'terminate'; ids: string[]; why: string }
   | { kind: 'drain'; drains: DrainOrder[] }
   | { kind: 'inspect'; ids: string[] }
+  /** Asks the API when it last heard the head's agent. */
+  | { kind: 'hear'; ids: string[] }
   | { kind: 'tellJob'; lost: LostInstance[] }
   | { kind: 'giveUp'; code: string; text: string }
   | { kind: 'endJob'; code: string; text: string };
@@ -63,7 +71,9 @@ export function planCluster(state: ClusterState, nowMs: number): Plan {
     ...tellJob(state),
     ...terminate(state, end, nowMs),
     // A cluster that ends at this very moment begins nothing more.
-    ...(end === null ? [...drain(state, nowMs), ...inspect(state, nowMs), ...launch(state, nowMs)] : []),
+    ...(end === null
+      ? [...hear(state, nowMs), ...drain(state, nowMs), ...inspect(state, nowMs), ...launch(state, nowMs)]
+      : []),
     ...surrender,
     ...endJob(state, end),
   ];
@@ -96,15 +106,14 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
       return;
     case 'inspect':
       for (const instance of named(state, decision.ids)) {
+        const isDue = isInspectionDue(state, instance, nowMs);
         if (isRegistrationCheckDue(state, instance, nowMs)) noteRegistrationCheck(instance);
-        const isSuspect = isSuspected(state, instance, nowMs);
-        if (isInspectionDue(state, instance, nowMs)) noteInspected(instance, nowMs);
-        if (!isSuspect) continue;
-        const known = instance.suspicion?.sinceMs === instance.heardAtMs || state.settings.dask === null;
-        const silent = known ? (instance.suspicion?.silent ?? 0) : 0;
-        const sinceMs = instance.suspicion?.sinceMs ?? instance.heardAtMs;
-        instance.suspicion = { sinceMs, silent, inspection: 'under way', lookedAtMs: nowMs };
+        if (isDue) noteInspected(state, instance, nowMs);
       }
+      return;
+    case 'hear':
+      if (state.dask === null) return;
+      state.dask.headAsked = { underWay: true, nextMs: nowMs + askHeadAgainMs(overdueMs(state, nowMs) ?? 0) };
       return;
     case 'drain':
       for (const { instance: id, ...order } of decision.drains) {
@@ -177,18 +186,18 @@ function drain(state: ClusterState, nowMs: number): Decision[] {
 }
 
 function inspect(state: ClusterState, nowMs: number): Decision[] {
-  const wanted = state.instances.filter(
+  const due = state.instances.filter(
     (instance) =>
-      instance.state !== 'stopping' &&
-      (isSuspected(state, instance, nowMs) ||
-        isInspectionDue(state, instance, nowMs) ||
-        isRegistrationCheckDue(state, instance, nowMs)),
+      isInspectionDue(state, instance, nowMs) ||
+      (instance.state !== 'stopping' && isRegistrationCheckDue(state, instance, nowMs)),
   );
-  return wanted.length === 0 ? [] : [{ kind: 'inspect', ids: wanted.map((instance) => instance.id) }];
+  return due.length === 0 ? [] : [{ kind: 'inspect', ids: due.map((instance) => instance.id) }];
 }
 
-const isSuspected = (state: ClusterState, instance: ClusterInstance, nowMs: number): boolean =>
-  instance.suspicion?.inspection === 'wanted' || isSilent(state, instance, nowMs);
+function hear(state: ClusterState, nowMs: number): Decision[] {
+  const head = headToHear(state, nowMs);
+  return head === null ? [] : [{ kind: 'hear', ids: [head] }];
+}
 
 function launch(state: ClusterState, nowMs: number): Decision[] {
   if (state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs) return [];

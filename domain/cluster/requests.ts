@@ -1,7 +1,7 @@
 // What people ask of a cluster. Stop always wins, and is the same when asked twice.
 import type { Reason } from '../reason.ts';
 import { addEvent, touchOrders } from './notes.ts';
-import { keepTheBest } from './slots.ts';
+import { keepTheBest } from './slot/slots.ts';
 import type { ClusterState } from './state.ts';
 import { noteReady } from './view.ts';
 

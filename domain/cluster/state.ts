@@ -2,11 +2,11 @@
 // by the functions of this folder.
 import type { Reason } from '../reason.ts';
 import type { Projection } from '../projection.ts';
-import type { LaunchPlacement, MachineSettings, UnavailableOffer } from './machines.ts';
+import type { LaunchPlacement, MachineSettings, UnavailableOffer } from './capacity/machines.ts';
 import type { Usage } from './usage.ts';
 
 export type ClusterStatus = 'pending' | 'starting' | 'scaling' | 'ready' | 'stopping' | 'stopped' | 'error';
-export type InstanceState = 'queued' | 'starting' | 'started' | 'ready' | 'stopping' | 'stopped' | 'error';
+export type InstanceState = 'starting' | 'ready' | 'stopping' | 'error';
 export type InstanceRole = 'head' | 'worker';
 
 export interface ClusterSettings {
@@ -37,7 +37,7 @@ export interface DaskSettings {
   maxLifetimeMs: number | null;
   /** Time for running tasks to finish and data to move before a worker is closed. */
   drainTimeoutMs: number;
-  /** Agents say that they live this often; three times as long and the provider is asked. */
+  /** Agents speak to the API this often; after three times as long without a word the provider is asked. */
   aliveEveryMs: number;
   /** The scheduler runs and has not answered its agent for this long. */
   unresponsiveTimeoutMs: number;
@@ -67,13 +67,11 @@ export interface ClusterInstance {
   zone: string;
   reason: Reason | null;
   suspicion: Suspicion | null;
-  /** The cloud was asked whether it is there, nobody having heard of it; absent until the first time. */
-  inspected?: Inspected;
   /**
    * Absent unless it did not register in time. `checks`: in a row, in which the API answered and it had still not registered.
    */
   lateness?: { checks: number; nextMs: number; underWay: boolean };
-  /** Last report of its agent. */
+  /** The last sign of life that the workflow knows: a report, or what the API said when it was asked. */
   heardAtMs: number;
   /** Its Dask process, once its agent has spoken of one. */
   process: DaskProcess | null;
@@ -133,6 +131,8 @@ export interface DaskState {
   startedOnce: boolean;
   /** When the head's agent last spoke, and when it last did so after a silence; absent until it has spoken. */
   heard?: { lastMs: number; againMs?: number };
+  /** The API is asked when it last heard the head's agent: at the next moment, unless that is under way. */
+  headAsked?: { nextMs: number; underWay: boolean };
   /** Since when the scheduler does not answer its agent, and when that was last said; absent while it does. */
   unresponsive?: { sinceMs: number; saidAtMs: number };
   adaptive: { minimum: number; maximum: number } | null;
@@ -143,23 +143,19 @@ export interface DaskState {
   ordersVersion: number;
 }
 
-/** Its job has not heard of it since `sinceMs`. */
+/** An instance that was not heard from. */
 export interface Suspicion {
+  /** The last sign of life that is known. */
   sinceMs: number;
-  /** Inspections that found it existing but silent while our own link worked. */
+  /** When the suspicion began: a later sign of life ends it. */
+  raisedAtMs: number;
+  /** Inspections in a row that found it existing but silent while our own link worked. */
   silent: number;
-  inspection: 'wanted' | 'under way' | 'done';
-  /** When it was last looked at. */
-  lookedAtMs: number;
-}
-
-export interface Inspected {
-  lastMs: number;
-  underWay: boolean;
-  /** How often in a row the cloud did not know it. */
+  /** Inspections in a row in which its provider did not know it. */
   missing: number;
-  /** How often in a row it was there, and had said nothing for long; absent until then. */
-  silent?: number;
+  look: 'wanted' | 'under way' | 'done';
+  /** When it was inspected last. */
+  lookedAtMs: number;
 }
 
 /** Intent, written before the call: which slots this launch fills. It is carried out until its outcome is known, also by the next run. */

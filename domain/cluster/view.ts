@@ -2,8 +2,8 @@
 import type { Shown } from '../projection.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent } from './notes.ts';
-import { isVacating } from './slots.ts';
-import { stagesText } from './stages.ts';
+import { isVacating } from './slot/slots.ts';
+import { stagesText } from './instance/stages.ts';
 import type { ClusterInstance, ClusterState, ClusterStatus } from './state.ts';
 
 /** The one word for a cluster, worked out in order of priority. */

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-ec2';
 import type { Filter, SecurityGroup } from '@aws-sdk/client-ec2';
 
-import type { IngressRules } from '../../domain/cluster/ingress-rules.ts';
+import type { IngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { ownerKey } from '../../domain/owner.ts';
 import type { LaunchRequest, Owner } from '../provider.ts';

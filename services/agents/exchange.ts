@@ -19,6 +19,7 @@ export async function exchangeWork(
 ): Promise<ExchangeAnswerBody> {
   const { deps, actor } = context;
   if (actor.job === null) throw noJob(actor.cluster);
+  deps.heard.touch(actor.cluster, actor.instance);
   const submitted = await deps.exchanges.submit(
     jobWorkflowId(actor.job),
     { instance: actor.instance, ...input },

@@ -20,15 +20,21 @@ export async function readOrders(context: InstanceContext, { seen = -1, signal }
   const { deps, actor } = context;
   const { workspace, cluster, job, instance } = actor;
   if (job !== null) throw noOrders(job);
-  await requireLive(context, knownMaxAgeMs);
+  deps.heard.touch(cluster, instance);
   const giveBack = deps.quotas.stream(callerOfInstance(actor), maxHeldOrders);
   const orders = await deps.orders
     .wait({ workspace, cluster }, seen, AbortSignal.any([signal, deps.stopping]))
     .finally(giveBack);
+  if (orders.stop !== null) return orders;
+  // Most polls end so. They must ask no workflow, and an instance that was given up learns nothing by them.
+  if (orders.version <= seen) return { ...unchanged, version: orders.version };
+  await requireLive(context, knownMaxAgeMs);
   if (orders.drain.length === 0) return orders;
   const view = await deps.views.clusterOfAgent(workspace, cluster, roleMaxAgeMs);
   return ordersFor(view.instances.find(({ id }) => id === instance)?.role ?? null, orders);
 }
+
+const unchanged = { schedulerAddress: null, drain: [], stop: null };
 
 /** An instance whose role is not known here gets the whole: the agent knows its own. */
 export const ordersFor = (role: 'head' | 'worker' | null, orders: Orders): Orders =>
@@ -46,6 +52,13 @@ export async function readClusterOrders(views: Views, key: ClusterKey, maxAgeMs:
     if (error instanceof RopewalkError && error.problem.code === 'NOT_FOUND') return over(cluster, null);
     throw error;
   }
+}
+
+/** How the watch reads the database; null while there is no view, or none of Dask. */
+export async function readRowOrders(views: Views, { workspace, cluster }: ClusterKey): Promise<Orders | null> {
+  const { view, record } = await views.clusterRow(workspace, cluster);
+  if (record.state === 'ended' || isOver(view)) return over(cluster, view.dask?.orders ?? null);
+  return record.view === null ? null : (view.dask?.orders ?? null);
 }
 
 const isOver = ({ endedAtMs, status }: ClusterView): boolean =>

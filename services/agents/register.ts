@@ -2,8 +2,10 @@
 // talks from then on. One that was away until that token expired comes back with it. Which process is the instance is the
 // cluster's decision: the first bootId wins.
 import { RopewalkError } from '../../domain/errors.ts';
-import { defaultDeadManMs } from '../../domain/limits.ts';
+import { defaultDeadManMs, silentAfterMs } from '../../domain/limits.ts';
 import type { RegisterAnswer, RegisterRequest } from '../../schema/agent.ts';
+import type { ClusterSpec } from '../../schema/cluster-spec.ts';
+import type { JobSpec } from '../../schema/job-spec.ts';
 import { clusterWorkflowId } from '../../contracts/cluster.ts';
 import type { Deps, LaunchContext } from '../context.ts';
 import { proveInstance } from './prove-instance.ts';
@@ -36,9 +38,14 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
   deps.views.expire(cluster);
   const schedulerAddress = orders === null ? headAddress : orders.schedulerAddress;
   const spec = await (job === null ? deps.views.clusterSpec(workspace, cluster) : deps.views.jobSpec(workspace, job));
+  deps.heard.touch(cluster, input.instance, silentAfter(spec));
   const deadManMs = spec?.settings.deadManMs ?? defaultDeadManMs;
   return { ...token, cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress, deadManMs };
 }
+
+/** An ended job or cluster has no specification any more. */
+const silentAfter = (spec: ClusterSpec | JobSpec | null): number =>
+  spec !== null && 'dask' in spec.settings ? 3 * spec.settings.dask.aliveEveryMs : silentAfterMs;
 
 /** The agent gives up, and its machine powers off: the cluster learns the reason now, not at its register timeout. */
 async function reportRefusal(

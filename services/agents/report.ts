@@ -1,4 +1,4 @@
-// What an agent tells its cluster: that it lives or leaves, how its Dask process fares and, from the head instance, what
+// What an agent reports to its cluster: that it leaves, how its Dask process fares and, from the head instance, what
 // the scheduler says and which workers are drained. The answer's orders reach every agent that waits here for them.
 import { maxInterruptionNoticeMs } from '../../domain/limits.ts';
 import type { ReportAnswerBody, ReportRequest } from '../../schema/agent.ts';
@@ -12,7 +12,11 @@ import { renewIfDue } from './renew.ts';
 export async function reportAgent(context: InstanceContext, input: ReportRequest): Promise<ReportAnswerBody> {
   const { deps, actor } = context;
   const { workspace, cluster, instance } = actor;
-  const submitted = await deps.reports.submit(clusterWorkflowId(cluster), itemOf(instance, input, deps.now()));
+  deps.heard.touch(cluster, instance);
+  const item = itemOf(instance, input, deps.now());
+  // That it lives is for the API to know. The workflow asks when it has to.
+  if (!isNews(item)) return { stop: null, orders: null, token: await renewIfDue(context) };
+  const submitted = await deps.reports.submit(clusterWorkflowId(cluster), item);
   if (submitted.kind === 'refused') throw refusal(submitted.problem);
   if (submitted.kind === 'closed') {
     deps.orders.wake({ workspace, cluster });
@@ -23,6 +27,9 @@ export async function reportAgent(context: InstanceContext, input: ReportRequest
   if (input.process !== undefined || input.kind === 'leaving') deps.views.expire(cluster);
   return { stop, orders: orders === null ? null : ordersFor(role, orders), token: await renewIfDue(context) };
 }
+
+const isNews = ({ kind, process, scheduler, drained, interruption, unansweredForMs }: ReportItem): boolean =>
+  kind !== 'alive' || [process, scheduler, drained, interruption, unansweredForMs].some((each) => each !== undefined);
 
 function itemOf(
   instance: string,

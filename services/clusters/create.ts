@@ -1,6 +1,6 @@
 // Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then a reference to them is
 // admitted. The specification holds no secret.
-import { defaultSchedulerPort } from '../../domain/cluster/ingress-rules.ts';
+import { defaultSchedulerPort } from '../../domain/cluster/capacity/ingress-rules.ts';
 import { cloudRegisterTimeoutMs, registerTimeoutMs, sealedForDays } from '../../domain/limits.ts';
 import { firstReservation } from '../../domain/quota/shares.ts';
 import { bundleKey, caKey, specKey } from '../../platform/archive-keys.ts';

@@ -1,6 +1,6 @@
 // What a Dask cluster is asked to run, checked before anything is written. An option may hold a secret: errors name the
 // field, never the value.
-import { reservedOption, reservedSchedulerOptions, reservedWorkerOptions } from '../../domain/cluster/dask-options.ts';
+import { reservedOption, reservedSchedulerOptions, reservedWorkerOptions } from '../../domain/cluster/dask/options.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { CreateClusterParsed } from '../../schema/clusters.ts';
 import { checkEnvironment } from '../environment-check.ts';

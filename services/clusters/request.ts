@@ -1,6 +1,6 @@
 // What a request for a Dask cluster comes to, before anything is written or admitted: its times, its machines, what it is
 // warned of. A plan is made of the same.
-import { defaultSchedulerPort } from '../../domain/cluster/ingress-rules.ts';
+import { defaultSchedulerPort } from '../../domain/cluster/capacity/ingress-rules.ts';
 import { maxLeaseMs } from '../../domain/job/settings.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import {

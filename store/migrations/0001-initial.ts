@@ -9,6 +9,7 @@ export async function initial(db: Db, engine: Engine): Promise<void> {
   await people(db, engine);
   await records(db);
   await admissions(db);
+  await liveness(db);
 }
 
 async function deployment(db: Db): Promise<void> {
@@ -174,6 +175,21 @@ async function admissions(db: Db): Promise<void> {
     .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('deferred_commands_key', ['kind', 'number'])
     .execute();
+}
+
+/** When agents were last heard: written in batches by the API, and lost without harm. */
+async function liveness(db: Db): Promise<void> {
+  await db.schema
+    .createTable('liveness')
+    .addColumn('cluster', 'bigint', (column) => column.notNull())
+    .addColumn('instance', 'text', (column) => column.notNull())
+    .addColumn('heard_at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('since_ms', 'bigint', (column) => column.notNull())
+    .addColumn('silent_after_ms', 'bigint', (column) => column.notNull())
+    .addColumn('due_at_ms', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('liveness_key', ['cluster', 'instance'])
+    .execute();
+  await index(db, 'liveness_due', 'liveness', ['due_at_ms']);
 }
 
 async function index(db: Db, name: string, table: string, columns: string[]): Promise<void> {

@@ -108,7 +108,8 @@ describe('agents', () => {
     const alive = await api.call('POST', '/v1/agent/report', { token: headToken, body: report });
     expect(await alive.json()).toEqual({ stop: null, orders: null, token: null });
     api.workflows.forget(`cluster/${number}`);
-    const late = await api.call('POST', '/v1/agent/report', { token: headToken, body: report });
+    const leaving = { ...report, kind: 'leaving' };
+    const late = await api.call('POST', '/v1/agent/report', { token: headToken, body: leaving });
     expect((await late.json()).stop).toMatchObject({ code: 'CLUSTER_OVER' });
   });
 

@@ -3,21 +3,12 @@ import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
 import { createCsr } from '../../agent/dask/csr.ts';
-import { createDaskInstance, started } from './dask-support.ts';
+import { clusterWithWorkers, started } from './dask-support.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
 const schedulerAddress = 'tls://127.0.0.1:8786';
 const queriesOf = (api: TestApi, number: number) =>
   api.workflows.calls.filter((call) => call === `query cluster/${number} cluster.view`).length;
-
-async function clusterWithWorkers(api: TestApi, workers: number) {
-  const number = await api.startCluster({ workers, secretEnv: { PASSWORD: 'swordfish' } });
-  const head = await createDaskInstance(api, number, 0);
-  const others = await Promise.all(
-    Array.from({ length: workers }, (_, index) => createDaskInstance(api, number, index + 1)),
-  );
-  return { number, head, others };
-}
 
 /** Resolves once the API is holding the request instead of answering it. */
 async function expectHeld(request: Promise<unknown>): Promise<void> {
@@ -92,9 +83,9 @@ describe('agents of a Dask cluster', () => {
     expect((await head.certificate(csrPem)).status).toBe(403);
     const { view } = await api.deps.views.cluster('default', number);
     await api.workflows.endCluster({ ...view, status: 'stopped', endedAtMs: api.now() });
-    api.clock.offsetMs += 6_000;
+    await api.deps.orders.round();
     expect((await (await head.orders(9)).json()).stop).toMatchObject({ code: 'CLUSTER_OVER' });
-    const report = await (await head.report({})).json();
+    const report = await (await head.report({ unansweredForMs: null })).json();
     expect(report).toMatchObject({ stop: { code: 'CLUSTER_OVER' }, orders: null });
   });
 
@@ -107,12 +98,15 @@ describe('agents of a Dask cluster', () => {
     if (!state?.dask || instance === undefined || worker === undefined) throw new Error('there is no worker');
     instance.drain = { id: 7, worker: 'w', deadlineMs: 0, adaptive: false, outcome: null };
     state.dask.ordersVersion += 1;
-    api.clock.offsetMs += 6_000;
     const drain = [{ id: 7, worker: 'w', deadlineSeconds: 120 }];
-    expect((await (await head.orders(1)).json()).drain).toEqual(drain);
-    expect((await (await worker.orders(1)).json()).drain).toEqual([]);
-    expect((await (await head.report({})).json()).orders.drain).toEqual(drain);
-    expect((await (await worker.report({})).json()).orders.drain).toEqual([]);
+    const process = { state: 'started', name: 'w', stage: 'dask', address: null, reason: null };
+    expect((await (await head.report({ unansweredForMs: null })).json()).orders.drain).toEqual(drain);
+    expect((await (await worker.report({ process })).json()).orders.drain).toEqual([]);
+    const asked = [head.orders(1), worker.orders(1)];
+    await Promise.all(asked.map((each) => expectHeld(each)));
+    await api.deps.orders.round();
+    const answers = await Promise.all(asked.map(async (each) => (await each).json()));
+    expect(answers.map((each) => each.drain)).toEqual([drain, []]);
     const after = await (await head.report({ drained: [{ id: 7, outcome: 'drained' }] })).json();
     expect([after.orders.drain, instance.drain.outcome]).toEqual([[], 'drained']);
   });

@@ -34,3 +34,12 @@ export async function createDaskInstance(api: TestApi, number: number, slot: num
     bundle: () => api.call('GET', '/v1/agent/bundle', { token }),
   };
 }
+
+export async function clusterWithWorkers(api: TestApi, workers: number) {
+  const number = await api.startCluster({ workers, secretEnv: { PASSWORD: 'swordfish' } });
+  const head = await createDaskInstance(api, number, 0);
+  const others = await Promise.all(
+    Array.from({ length: workers }, (_, index) => createDaskInstance(api, number, index + 1)),
+  );
+  return { number, head, others };
+}

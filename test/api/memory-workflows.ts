@@ -9,6 +9,7 @@ import {
   type ReportItem,
   type ScaleSignal,
   type StopSignal,
+  type SuspectSignal,
 } from '../../contracts/cluster.ts';
 import type { Flush } from '../../contracts/flush.ts';
 import {
@@ -19,8 +20,9 @@ import {
   type TasksQueryInput,
 } from '../../contracts/job.ts';
 import type { WorkflowStart } from '../../contracts/start.ts';
+import { suspectInstances } from '../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
-import { adaptCluster, keepAlive } from '../../domain/cluster/dask.ts';
+import { adaptCluster, keepAlive } from '../../domain/cluster/dask/news.ts';
 import { usageToNote } from '../../domain/cluster/usage.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
@@ -220,5 +222,7 @@ function signalCluster(cluster: ClusterState, name: string, input: unknown, nowM
     adaptCluster(cluster, adaptive, nowMs, asked);
   } else if (name === clusterMessages.keepalive) {
     keepAlive(cluster, trusted<KeepaliveSignal>(input).noClientTimeoutMs, nowMs);
+  } else if (name === clusterMessages.suspect) {
+    suspectInstances(cluster, trusted<SuspectSignal>(input).instances, nowMs);
   } else throw new Error(`a cluster knows no signal ${name}`);
 }

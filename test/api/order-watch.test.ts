@@ -11,15 +11,32 @@ const version = (number: number, stop: Orders['stop'] = null): Orders => ({
   stop,
 });
 const over = { code: 'CLUSTER_OVER', text: 'over' };
+const holdMs = 50_000;
 
 function createWorld() {
-  const world = { orders: version(1), reads: [] as number[], failure: null as Error | null };
+  const world = {
+    orders: version(1),
+    reads: [] as number[],
+    failure: null as Error | null,
+    row: { version: 1, ended: false, orders: version(1) as Orders | null },
+    rowReads: 0,
+    asked: [] as number[][],
+  };
   const watch = createOrderWatch({
-    holdMs: 20_000,
+    holdMs,
+    monotonicMs: Date.now,
     read: async (_key, maxAgeMs) => {
       world.reads.push(maxAgeMs);
       if (world.failure !== null) throw world.failure;
       return world.orders;
+    },
+    readRow: async () => {
+      world.rowReads += 1;
+      return world.row.orders;
+    },
+    versions: async (clusters) => {
+      world.asked.push(clusters);
+      return clusters.map((number) => ({ number, version: world.row.version, ended: world.row.ended }));
     },
   });
   const ask = (seen: number, signal = new AbortController().signal) => {
@@ -39,12 +56,13 @@ afterEach(() => {
 
 describe('waiting for orders', () => {
   it('ends at once when there is something new, or a stop', async () => {
-    const { world, ask } = createWorld();
+    const { world, watch, ask } = createWorld();
     const fresh = ask(0);
     await vi.advanceTimersByTimeAsync(0);
     expect(fresh.got).toEqual(version(1));
-    world.orders = version(1, over);
+    world.row = { version: 2, ended: true, orders: version(1, over) };
     const stopped = ask(1);
+    await watch.round();
     await vi.advanceTimersByTimeAsync(0);
     expect(stopped.got?.stop).toEqual(over);
   });
@@ -52,77 +70,94 @@ describe('waiting for orders', () => {
   it('ends after the longest time with what there is', async () => {
     const { ask } = createWorld();
     const asked = ask(1);
-    await vi.advanceTimersByTimeAsync(19_999);
+    await vi.advanceTimersByTimeAsync(holdMs - 1);
     expect(asked.got).toBeNull();
     await vi.advanceTimersByTimeAsync(1);
     expect(asked.got).toEqual(version(1));
   });
 
-  it('shares one look among all who wait, less often the longer nothing happens, and looks no more when all have left', async () => {
-    const { world, ask } = createWorld();
-    const waiting = Array.from({ length: 200 }, () => ask(1));
+  it('asks no workflow while nothing changes, however many wait and come back', async () => {
+    const { world, watch, ask } = createWorld();
+    const first = ask(0);
     await vi.advanceTimersByTimeAsync(0);
-    const first = world.reads.length;
-    const times: number[] = [];
-    for (let ms = 0; ms < 19_000; ms += 100) {
-      const before = world.reads.length;
-      await vi.advanceTimersByTimeAsync(100);
-      if (world.reads.length > before) times.push(ms + 100);
+    expect([first.got, world.reads.length]).toEqual([version(1), 1]);
+    for (let poll = 0; poll < 10; poll += 1) {
+      const waiting = Array.from({ length: 20 }, () => ask(1));
+      for (let second = 0; second < 50; second += 1) {
+        await watch.round();
+        await vi.advanceTimersByTimeAsync(1_000);
+      }
+      expect(waiting.every(({ got }) => got?.version === 1)).toBe(true);
     }
-    expect(world.reads.length - first).toBe(times.length);
-    const gaps = times.map((time, index) => time - (times[index - 1] ?? 0));
-    expect(gaps[0]).toBe(1_000);
-    expect(gaps.toSorted((a, b) => a - b)).toEqual(gaps);
-    expect(Math.max(...gaps)).toBeLessThanOrEqual(5_000);
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(waiting.every(({ got }) => got !== null)).toBe(true);
-    const last = world.reads.length;
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(world.reads).toHaveLength(last);
+    expect([world.reads.length, world.rowReads]).toEqual([1, 1]);
+    expect(new Set(world.asked.map(String))).toEqual(new Set(['1']));
   });
 
-  it('hears of a change elsewhere with the next look', async () => {
-    const { world, ask } = createWorld();
+  it('forgets a cluster for which nobody has waited for a minute', async () => {
+    const { watch, ask } = createWorld();
+    const left = new AbortController();
+    const asked = ask(0, left.signal);
+    await asked.done;
+    await vi.advanceTimersByTimeAsync(60_000);
+    await watch.round();
+    expect(watch.size()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    await watch.round();
+    expect(watch.size()).toBe(0);
+  });
+
+  it('hears of a change elsewhere from the database', async () => {
+    const { world, watch, ask } = createWorld();
     const asked = ask(1);
-    await vi.advanceTimersByTimeAsync(500);
-    world.orders = version(2);
-    await vi.advanceTimersByTimeAsync(500);
+    await watch.round();
+    expect(asked.got).toBeNull();
+    world.row = { version: 5, ended: false, orders: version(2) };
+    await watch.round();
+    await vi.advanceTimersByTimeAsync(0);
     expect(asked.got).toEqual(version(2));
+    world.row = { version: 6, ended: false, orders: null };
+    await watch.round();
+    expect(world.reads).toEqual([]);
   });
 
   it('hears at once of what passes by here, without a look, and never of less than it has heard', async () => {
     const { world, watch, ask } = createWorld();
     const [one, two, ahead] = [ask(1), ask(1), ask(3)];
-    await vi.advanceTimersByTimeAsync(0);
-    const before = world.reads.length;
     watch.heard(key, version(3));
     watch.heard({ ...key, workspace: 'other' }, version(9));
     await vi.advanceTimersByTimeAsync(0);
     expect([one.got, two.got, ahead.got]).toEqual([version(3), version(3), null]);
-    expect(world.reads).toHaveLength(before);
+    world.row = { version: 4, ended: false, orders: version(2) };
+    await watch.round();
     const late = ask(2);
     await vi.advanceTimersByTimeAsync(0);
-    expect(late.got).toEqual(version(3));
-    await vi.advanceTimersByTimeAsync(20_000);
+    expect([late.got, world.reads]).toEqual([version(3), []]);
+    await vi.advanceTimersByTimeAsync(holdMs);
     expect(ahead.got).toEqual(version(3));
   });
 
-  it('looks anew when it is woken', async () => {
+  it('asks the workflow when it is woken, and a few times more', async () => {
     const { world, watch, ask } = createWorld();
     const asked = ask(1);
-    await vi.advanceTimersByTimeAsync(9_100);
-    world.orders = version(1, over);
     watch.wake(key);
-    await vi.advanceTimersByTimeAsync(0);
-    expect([asked.got?.stop, world.reads.at(-1)]).toEqual([over, 0]);
+    await vi.advanceTimersByTimeAsync(500);
+    expect([asked.got, world.reads]).toEqual([null, [0]]);
+    world.orders = version(2);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(asked.got).toEqual(version(2));
+    const idle = ask(2);
     watch.wake(key);
-    expect(world.reads.at(-1)).toBe(0);
+    await vi.advanceTimersByTimeAsync(holdMs);
+    expect(idle.got).toEqual(version(2));
+    expect(world.reads.length).toBeLessThan(10);
+    watch.wake(key);
+    expect(world.reads.length).toBeLessThan(10);
   });
 
   it('fails when nothing is known, and ends when its reader leaves', async () => {
     const { world, ask } = createWorld();
     world.failure = new Error('away');
-    await expect(ask(1).done).rejects.toThrow('away');
+    await expect(ask(0).done).rejects.toThrow('away');
     world.failure = null;
     const left = new AbortController();
     const asked = ask(1, left.signal);

@@ -69,7 +69,8 @@ function checkDecision(world: ClusterWorld, decision: Decision, isEnding: boolea
 function keep(world: ClusterWorld, decision: Decision): void {
   if (decision.kind === 'tellJob') for (const lost of decision.lost) world.told.add(lost.instance);
   else if (decision.kind === 'endJob') world.endJobs += 1;
-  else if (decision.kind !== 'giveUp' && decision.kind !== 'drain') world.effects.push(decision);
+  else if (decision.kind !== 'giveUp' && decision.kind !== 'drain' && decision.kind !== 'hear')
+    world.effects.push(decision);
 }
 
 /** Those that hold their slot: all but workers that their cloud takes back. */

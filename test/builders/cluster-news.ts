@@ -1,7 +1,7 @@
 // How a simulated cluster hears of things. Every piece of news is told twice, and where order should not matter it is told
 // in another order too: the outcome must be the same.
 import type { LaunchNews, Report } from '../../domain/cluster/apply.ts';
-import type { InspectionNews } from '../../domain/cluster/inspections.ts';
+import type { InspectionNews } from '../../domain/cluster/instance/suspicion.ts';
 import { maxNeverRegistered, slotFailureWindowMs } from '../../domain/limits.ts';
 import { notWanted, type Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, FailureScope } from '../../domain/cluster/state.ts';

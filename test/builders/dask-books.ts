@@ -2,6 +2,7 @@
 // say of themselves.
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, DaskSettings } from '../../domain/cluster/state.ts';
+import type { Heard } from '../../domain/cluster/instance/suspicion.ts';
 import { maxDeadManMs } from '../../domain/limits.ts';
 import type { DaskRules } from './rules.ts';
 import { type Met, must } from './worlds.ts';
@@ -49,6 +50,8 @@ export interface DaskWorld {
   rules: DaskRules;
   state: ClusterState;
   settings: DaskSettings;
+  /** When the API heard each agent last, and since when without a gap. */
+  heard: Map<string, { heardAtMs: number; sinceMs: number }>;
   nowMs: number;
   /** Decided on, not answered yet. */
   effects: Effect[];
@@ -146,6 +149,23 @@ export function dueEnds({ state, settings, books }: DaskWorld): { code: string; 
   }
   return ends;
 }
+
+/** Longer than an agent takes from one sign of life to the next. */
+const gapMs = (settings: DaskSettings): number => settings.aliveEveryMs + agentRetryMs;
+
+/** The API hears an agent. */
+export function noteApiHeard({ heard, settings, nowMs }: DaskWorld, id: string): void {
+  const known = heard.get(id);
+  const isGap = known === undefined || nowMs >= known.heardAtMs + gapMs(settings);
+  heard.set(id, { heardAtMs: nowMs, sinceMs: isGap ? nowMs : known.sinceMs });
+}
+
+/** What the API knows. */
+export const heardOf = ({ heard }: DaskWorld, ids: string[]): Heard[] =>
+  ids.flatMap((instance) => {
+    const known = heard.get(instance);
+    return known === undefined ? [] : [{ instance, ...known }];
+  });
 
 /** The head's agent speaks, as it should at least every `aliveEveryMs`. */
 export function noteHeadHeard({ books, settings, nowMs }: DaskWorld): void {

@@ -8,6 +8,7 @@ import {
   dueEnds,
   hasStarted,
   headOf,
+  heardOf,
   isLive,
   noteProgress,
   quiet,
@@ -35,6 +36,8 @@ export function decide(world: DaskWorld): Plan {
     }
   }
   checkNow(world);
+  const asked = plan.decisions.find(({ kind }) => kind === 'hear');
+  if (asked?.kind === 'hear') return hear(world, asked.ids);
   const again = rules.planCluster(world.state, nowMs);
   must(again.decisions.length === 0, () => `decided again: ${JSON.stringify(again.decisions)}`);
   const nothingLeft = world.state.instances.length === 0 && world.state.launches.length === 0;
@@ -42,6 +45,18 @@ export function decide(world: DaskWorld): Plan {
   checkRest(world);
   checkWake(world, again);
   return again;
+}
+
+/** The API answers when it last heard the head, and the plan goes on from there. */
+function hear(world: DaskWorld, ids: string[]): Plan {
+  must(world.state.stopRequested === null, () => 'asks after the end');
+  const { rules, state } = world;
+  const heard = heardOf(world, ids);
+  rules.applyHeard(state, heard);
+  const once = quiet(state);
+  rules.applyHeard(state, heard);
+  must(once === quiet(state), () => 'the same answer twice made a difference');
+  return decide(world);
 }
 
 function adapt({ rules }: DaskWorld, state: ClusterState, nowMs: number): void {
@@ -193,7 +208,9 @@ function checkRest(world: DaskWorld): void {
   const isDead = (books.unansweredForMs ?? 0) >= (world.settings.unresponsiveTimeoutMs ?? Infinity);
   must(!isDead, () => `it goes on with a scheduler that has not answered for ${books.unansweredForMs}`);
   for (const { code, atMs, untilMs } of dueEnds(world)) {
-    must(nowMs < atMs || nowMs >= untilMs, () => `${code} was due at ${atMs}`);
+    // A head that was not heard is asked for again later.
+    const byMs = code === 'IDLE' || code === 'NO_CLIENT' ? Math.max(atMs, state.dask?.headAsked?.nextMs ?? 0) : atMs;
+    must(nowMs < byMs || nowMs >= untilMs, () => `${code} was due at ${atMs}`);
     if (nowMs >= atMs) world.met('unheard');
   }
 }

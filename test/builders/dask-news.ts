@@ -1,9 +1,19 @@
 // How a simulated Dask cluster hears of things: everything is told twice, and some of it again when it is long out of date.
 import type { LaunchNews, Report } from '../../domain/cluster/apply.ts';
-import type { DaskNews } from '../../domain/cluster/dask.ts';
+import type { DaskNews } from '../../domain/cluster/dask/news.ts';
 import type { ClusterInstance, ClusterState, DrainOutcome, ProcessState } from '../../domain/cluster/state.ts';
 import { checkNow, decide } from './dask-checks.ts';
-import { type DaskWorld, type Effect, hasStarted, headOf, isLive, noteHeadHeard, quiet } from './dask-books.ts';
+import {
+  type DaskWorld,
+  type Effect,
+  hasStarted,
+  headOf,
+  heardOf,
+  isLive,
+  noteApiHeard,
+  noteHeadHeard,
+  quiet,
+} from './dask-books.ts';
 import { type Cause, watchScaling } from './dask-scaling.ts';
 import { must, pick } from './worlds.ts';
 
@@ -32,6 +42,7 @@ export function tell(
   const failed = (): string => (isLeaving ? JSON.stringify(world.state.failures) : '');
   const failures = failed();
   if (expected && kind !== 'leaving' && instance.role === 'head') noteHeadHeard(world);
+  if (expected) noteApiHeard(world, instance.id);
   let verdict = '';
   note(world, 'news', (to) => {
     verdict = world.rules.applyReport(to, { instance: instance.id, bootId, kind, address: 'a', ...news }, world.nowMs);
@@ -216,7 +227,8 @@ export function inspected(
   linkWorks: boolean,
 ): void {
   finish(world, effect);
-  const news = { seen: effect.ids.map((id) => ({ id, state: seen })), linkWorks };
+  const heard = heardOf(world, effect.ids);
+  const news = { seen: effect.ids.map((id) => ({ id, state: seen })), linkWorks, heard };
   note(world, 'news', (to) => world.rules.applyInspection(to, news, world.nowMs));
 }
 
@@ -246,16 +258,11 @@ export function bringUp(world: DaskWorld, failing: number | null = null): void {
   }
 }
 
-/** Signs of life of everybody who lives. */
+/** Signs of life of everybody who lives: the API keeps them. */
 export function breathe(world: DaskWorld): void {
-  const { state, rules, nowMs } = world;
-  const alive = state.instances.filter((instance) => instance.state === 'ready');
+  const alive = world.state.instances.filter((instance) => instance.state === 'ready');
   if (alive.some(({ role }) => role === 'head')) noteHeadHeard(world);
-  note(world, 'news', (to) => {
-    for (const { id, bootId } of alive) {
-      rules.applyReport(to, { instance: id, bootId: bootId ?? '', kind: 'alive', address: 'a' }, nowMs);
-    }
-  });
+  for (const { id } of alive) noteApiHeard(world, id);
 }
 
 /** Time in which everybody says that they live. */

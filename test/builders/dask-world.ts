@@ -163,6 +163,7 @@ function runDaskWorld(rules: DaskRules, plan: DaskPlan, met: Met<DaskSubject>): 
       { number: 1, workspace: 'w', user: 'u', createdAtMs: bornAtMs },
       daskClusterSettings(plan.instances, settings),
     ),
+    heard: new Map(),
     nowMs: bornAtMs,
     effects: [],
     born: 0,

@@ -8,17 +8,24 @@ type JobShrink = typeof import('../../domain/job/shrink.ts');
 export type JobRules = JobShrink & JobCreate & JobEvents & JobExchange & JobView;
 
 type ClusterApply = typeof import('../../domain/cluster/apply.ts');
+type ClusterInspect = typeof import('../../domain/cluster/instance/inspect.ts');
 type ClusterCreate = typeof import('../../domain/cluster/create.ts');
 type ClusterPlan = typeof import('../../domain/cluster/plan.ts');
 type ClusterRequests = typeof import('../../domain/cluster/requests.ts');
 type ClusterView = typeof import('../../domain/cluster/view.ts');
-type ClusterGiveBack = typeof import('../../domain/cluster/give-back.ts');
-export type ClusterRules = ClusterGiveBack & ClusterApply & ClusterCreate & ClusterPlan & ClusterRequests & ClusterView;
+type ClusterGiveBack = typeof import('../../domain/cluster/slot/give-back.ts');
+export type ClusterRules = ClusterGiveBack &
+  ClusterInspect &
+  ClusterApply &
+  ClusterCreate &
+  ClusterPlan &
+  ClusterRequests &
+  ClusterView;
 
-type ClusterCapacity = typeof import('../../domain/cluster/capacity.ts');
+type ClusterCapacity = typeof import('../../domain/cluster/capacity/wait.ts');
 export type CapacityRules = ClusterRules & ClusterCapacity;
 
-type ClusterDask = typeof import('../../domain/cluster/dask.ts');
+type ClusterDask = typeof import('../../domain/cluster/dask/news.ts');
 type ClusterOrders = typeof import('../../domain/cluster/orders.ts');
 export type DaskRules = ClusterRules & ClusterDask & ClusterOrders;
 

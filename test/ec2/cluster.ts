@@ -1,14 +1,15 @@
 // A cluster on the emulated EC2 without Temporal: the real rules decide, the real provider calls, the cloud keeps its ledger,
 // and time is the cloud's, moved on at will. Agents are simulated: a test says what becomes of each new instance.
-import { applyInspection, applyLaunch, applyReport, applyTerminated } from '../../domain/cluster/apply.ts';
-import { suspectInstances } from '../../domain/cluster/apply.ts';
-import { watchCapacity } from '../../domain/cluster/capacity.ts';
+import { applyLaunch, applyReport, applyTerminated } from '../../domain/cluster/apply.ts';
+import { applyInspection, suspectInstances } from '../../domain/cluster/instance/inspect.ts';
+import { watchCapacity } from '../../domain/cluster/capacity/wait.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
-import type { MachineSettings } from '../../domain/cluster/machines.ts';
+import type { MachineSettings } from '../../domain/cluster/capacity/machines.ts';
 import { intend, planCluster } from '../../domain/cluster/plan.ts';
 import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import { stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterInstance, ClusterState } from '../../domain/cluster/state.ts';
+import type { Heard } from '../../domain/cluster/instance/suspicion.ts';
 import { cloudRegisterTimeoutMs } from '../../domain/limits.ts';
 import type { LaunchOutcome, LaunchRequest } from '../../providers/provider.ts';
 import { freshOwner } from '../providers/aws-cloud.ts';
@@ -36,6 +37,8 @@ export interface Ec2ClusterOptions {
   asked?: (request: LaunchRequest) => void;
   /** What becomes of instances that have just been launched. */
   launched?: (cluster: Ec2Cluster, instances: ClusterInstance[]) => Promise<void> | void;
+  /** When the API last heard these agents. Default: never since they registered. */
+  heard?: (ids: string[]) => Heard[];
   /** After every step. */
   watch?: (cluster: Ec2Cluster) => Promise<void> | void;
 }
@@ -95,7 +98,7 @@ export function createEc2Cluster(cloud: TestCloud, options: Ec2ClusterOptions): 
         const word = is === 'gone' || is === 'stopping' ? ('gone' as const) : ('alive' as const);
         return { id, state: is === 'unknown' ? ('unknown' as const) : word };
       });
-      applyInspection(state, { seen, linkWorks: true }, nowMs());
+      applyInspection(state, { seen, linkWorks: true, heard: options.heard?.(decision.ids) }, nowMs());
     }
   };
 

@@ -2,7 +2,7 @@
 // cluster; and what the emulated EC2 refuses around it, as EC2 does.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { IngressRules } from '../../domain/cluster/ingress-rules.ts';
+import type { IngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';
 import type { LaunchRequest, Owner } from '../../providers/provider.ts';
 import { eventually } from '../support/eventually.ts';
 import { freshOwner, startCloud, workersRequest } from './aws-cloud.ts';

@@ -38,7 +38,8 @@ async function recordJobs(): Promise<void> {
 
     const lossy = await loseAnInstance(client, stack);
     await saveHistory(server, `job/${lossy}`, 'job-loses-an-instance');
-    await saveHistory(server, `cluster/${lossy}`, 'cluster-replaces-an-instance');
+    const [firstRun] = await runsOf(server, `cluster/${lossy}`, 1);
+    await saveHistory(server, `cluster/${lossy}`, 'cluster-replaces-an-instance', firstRun?.runId);
 
     const cancelled = await cancelMidway(client);
     await saveHistory(server, `job/${cancelled}`, 'job-cancelled');
@@ -91,13 +92,20 @@ async function over(client: Client, number: number): Promise<void> {
 
 /** The first run, which ends by continuing as new, and the last, which begins with carried state. */
 async function saveRuns(server: TemporalClient, workflowId: string, name: string): Promise<void> {
-  const runs = await eventually(async () => {
-    const found: { runId: string; startTime: Date }[] = [];
-    for await (const run of server.workflow.list({ query: `WorkflowId = '${workflowId}'` })) found.push(run);
-    return found.length > 1 ? found.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime()) : null;
-  });
+  const runs = await runsOf(server, workflowId, 2);
   await saveHistory(server, workflowId, `${name}-first-run`, runs.at(0)?.runId);
   await saveHistory(server, workflowId, `${name}-last-run`, runs.at(-1)?.runId);
+}
+
+/** Oldest first, once visibility shows so many. */
+function runsOf(server: TemporalClient, workflowId: string, atLeast: number) {
+  return eventually(async () => {
+    const found: { runId: string; startTime: Date }[] = [];
+    for await (const run of server.workflow.list({ query: `WorkflowId = '${workflowId}'` })) found.push(run);
+    return found.length >= atLeast
+      ? found.toSorted((one, other) => one.startTime.getTime() - other.startTime.getTime())
+      : null;
+  });
 }
 
 await main(process.argv.slice(2));

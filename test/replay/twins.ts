@@ -45,18 +45,18 @@ export const twins: Twin[] = [
   },
   {
     name: 'a cluster that terminates before it inspects',
-    history: 'cluster-replaces-an-instance.bin',
+    history: 'cluster-misses-an-instance.bin',
     file: 'workflows/cluster/execute.ts',
-    from: '  const news = await instances(state).inspectInstances.executeWithOptions(',
-    to: '  const news = await instances(state).launchInstances.executeWithOptions(',
+    from: 'instances(state).inspectInstances.executeWithOptions(',
+    to: 'instances(state).launchInstances.executeWithOptions(',
     says: /inspectInstances/,
   },
   {
-    name: 'a cluster that never asks about the quiet',
+    name: 'a cluster that never asks about the silent',
     history: 'cluster-misses-an-instance.bin',
-    file: 'domain/cluster/inspections.ts',
-    from: "if (instance.state !== 'ready' || registeredAtMs === null",
-    to: "if (instance.state !== 'starting' || registeredAtMs === null",
+    file: 'domain/cluster/instance/suspicion.ts',
+    from: "if (suspicion?.look === 'wanted') return 0;",
+    to: "if (suspicion?.look === 'wanted') return null;",
     says: /timer|inspectInstances/i,
   },
   {
@@ -70,7 +70,7 @@ export const twins: Twin[] = [
   {
     name: 'a Dask cluster that takes a worker away without emptying it',
     history: 'dask-scaled-and-stopped.bin',
-    file: 'domain/cluster/dask-plan.ts',
+    file: 'domain/cluster/dask/plan.ts',
     from: 'const canDrain = state.instances.some(',
     to: 'const canDrain = state.target < 0 && state.instances.some(',
     // Where the history waits for the drain, right after the order to have fewer, the twin does something at once.

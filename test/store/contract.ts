@@ -5,6 +5,7 @@ import { describeAdmissions } from './contract/admissions.ts';
 import { describeAdoption } from './contract/adoption.ts';
 import { describeDeployment } from './contract/deployment.ts';
 import { describeLists } from './contract/lists.ts';
+import { describeLiveness } from './contract/liveness.ts';
 import { describeLogins } from './contract/logins.ts';
 import { describePeople } from './contract/people.ts';
 import { describeQuotas } from './contract/quotas.ts';
@@ -25,5 +26,6 @@ export function describeStore(name: string, backend: Backend): void {
     describeLists(backend);
     describeAdoption(backend);
     describeQuotas(backend);
+    describeLiveness(backend);
   });
 }

@@ -26,7 +26,7 @@ export const table: [prefix: string, row: Row][] = [
     {
       own: /^(activities|contracts|domain|platform|schema)\//,
       // The implementations come in as ports.
-      ownTypes: /^(providers\/provider|store\/store)\.ts$/,
+      ownTypes: /^(providers\/provider|store\/(store|liveness-port))\.ts$/,
       packages: /^(node|@temporalio\/(activity|common))$/,
       packageTypes: /^@temporalio\/(client|worker)$/,
     },
@@ -53,7 +53,7 @@ export const table: [prefix: string, row: Row][] = [
     {
       own: /^(services|domain|schema|platform|contracts)\//,
       // The implementations come in as ports.
-      ownTypes: /^(providers\/(provider|manifest)|store\/store)\.ts$/,
+      ownTypes: /^(providers\/(provider|manifest)|store\/(store|liveness-port))\.ts$/,
       packages: /^(node|zod|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
     },
@@ -94,7 +94,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/(agent|common|relay|relay-streams|runtime|software)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask-options)\.ts$)/,
+      own: /^(agent\/|schema\/(agent|common|relay|relay-streams|runtime|software)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask\/options)\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],

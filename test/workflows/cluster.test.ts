@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { clusterMessages, type ClusterView, type ScaleSignal } from '../../contracts/cluster.ts';
-import type { MachineSettings } from '../../domain/cluster/machines.ts';
+import type { MachineSettings } from '../../domain/cluster/capacity/machines.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Bed, createBed, launchAll } from '../support/workflow-bed.ts';
 

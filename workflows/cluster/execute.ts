@@ -12,10 +12,12 @@ import {
 } from '@temporalio/workflow';
 
 import type { InstanceActivities } from '../../contracts/activities.ts';
-import { applyInspection, applyLaunch, applyTerminated } from '../../domain/cluster/apply.ts';
+import { applyLaunch, applyTerminated } from '../../domain/cluster/apply.ts';
+import { applyHeard, applyInspection } from '../../domain/cluster/instance/inspect.ts';
 import type { LaunchNews } from '../../domain/cluster/apply.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
+import type { Heard } from '../../domain/cluster/instance/suspicion.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
 import { assertNever } from '../../domain/errors.ts';
 import { nextVersion } from '../../domain/projection.ts';
@@ -42,6 +44,8 @@ export async function carryOut(state: ClusterState, input: ClusterInput, decisio
       return;
     case 'inspect':
       return inspect(state, input, decision.ids);
+    case 'hear':
+      return applyHeard(state, (await readHeard(state, decision.ids)) ?? []);
     case 'tellJob': {
       const signal: InstanceLostSignal = { instances: decision.lost };
       return tellJob(state, jobMessages.instanceLost, signal);
@@ -160,12 +164,26 @@ function refused(
   };
 }
 
+/** While the API's own word cannot be read, silence proves nothing. */
 async function inspect(state: ClusterState, input: ClusterInput, ids: string[]): Promise<void> {
-  const news = await instances(state).inspectInstances.executeWithOptions(
-    { summary: `inspect ${plural(ids.length, 'instance')}` },
-    [{ ...target(state, input), ids }],
-  );
-  applyInspection(state, news, Date.now());
+  const [news, heard] = await Promise.all([
+    instances(state).inspectInstances.executeWithOptions({ summary: `inspect ${plural(ids.length, 'instance')}` }, [
+      { ...target(state, input), ids },
+    ]),
+    readHeard(state, ids),
+  ]);
+  applyInspection(state, { ...news, linkWorks: news.linkWorks && heard !== null, heard: heard ?? [] }, Date.now());
+}
+
+/** Null while the database is unavailable. */
+async function readHeard({ number }: ClusterState, ids: string[]): Promise<Heard[] | null> {
+  const summary = `read when ${plural(ids.length, 'instance')} spoke last`;
+  try {
+    return await bounded.readHeard.executeWithOptions({ summary }, [{ cluster: number, instances: ids }]);
+  } catch (error) {
+    log.warn('the last signs of life could not be read', { error: String(error) });
+    return null;
+  }
 }
 
 async function tellJob(state: ClusterState, signal: string, body: object): Promise<void> {

@@ -1,9 +1,9 @@
 // A cluster as people see it: over HTTP, in the archive, and in the Temporal UI.
-import { capacityDeadlineMs, missingSlots, missingText } from '../../domain/cluster/capacity.ts';
+import { capacityDeadlineMs, missingSlots, missingText } from '../../domain/cluster/capacity/wait.ts';
 import { ordersOf } from '../../domain/cluster/orders.ts';
-import { isVacating } from '../../domain/cluster/slots.ts';
+import { isVacating } from '../../domain/cluster/slot/slots.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
-import { stagesOf } from '../../domain/cluster/stages.ts';
+import { stagesOf } from '../../domain/cluster/instance/stages.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
 import { blankCluster } from '../../contracts/blank-views.ts';
 import type { ClusterInput, ClusterView, DaskView, WaitingView } from '../../contracts/cluster.ts';

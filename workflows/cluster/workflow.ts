@@ -10,11 +10,11 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 
-import { suspectInstances } from '../../domain/cluster/apply.ts';
-import { watchCapacity } from '../../domain/cluster/capacity.ts';
+import { suspectInstances } from '../../domain/cluster/instance/inspect.ts';
+import { watchCapacity } from '../../domain/cluster/capacity/wait.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
-import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask.ts';
-import { giveBack } from '../../domain/cluster/give-back.ts';
+import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask/news.ts';
+import { giveBack } from '../../domain/cluster/slot/give-back.ts';
 import { type Decision, intend, isEnding, launchesToResume, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';

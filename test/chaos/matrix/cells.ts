@@ -93,13 +93,16 @@ async function readBoundaries(bed: Bed, key: string): Promise<Boundary[]> {
     for (const activity of activities) {
       const nth = (counts.get(activity) ?? 0) + 1;
       counts.set(activity, nth);
-      if (nth > 1 && activity === 'inspectInstances') continue;
+      if (nth > 1 && ofInspections.has(activity)) continue;
       const boundary = { kind, activity, nth };
       boundaries.set(boundaryName(boundary), boundary);
     }
     return activities.length;
   }
 }
+
+/** Each inspection asks the provider, and the database for the last signs of life. */
+const ofInspections = new Set(['inspectInstances', 'readHeard']);
 
 async function activitiesOf(bed: Bed, workflowId: string): Promise<string[]> {
   const history = await bed.temporal.workflow

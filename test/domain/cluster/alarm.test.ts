@@ -1,7 +1,8 @@
 // The alarm of a cluster most of whose instances are silent at once: when it is raised, and when it ends.
 import { describe, expect, it } from 'vitest';
 
-import { applyInspection, applyLaunch, applyReport, suspectInstances } from '../../../domain/cluster/apply.ts';
+import { applyLaunch, applyReport } from '../../../domain/cluster/apply.ts';
+import { applyInspection, suspectInstances } from '../../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import { maxSilentInspections } from '../../../domain/limits.ts';

@@ -2,9 +2,10 @@
 import { expect, it } from 'vitest';
 
 import * as apply from '../../../domain/cluster/apply.ts';
-import * as capacity from '../../../domain/cluster/capacity.ts';
+import * as inspect from '../../../domain/cluster/instance/inspect.ts';
+import * as capacity from '../../../domain/cluster/capacity/wait.ts';
 import * as create from '../../../domain/cluster/create.ts';
-import * as giveBack from '../../../domain/cluster/give-back.ts';
+import * as giveBack from '../../../domain/cluster/slot/give-back.ts';
 import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/view.ts';
@@ -12,7 +13,7 @@ import { checkCapacityWorlds } from '../../builders/capacity-world.ts';
 import { describeShares } from '../../builders/worlds.ts';
 
 it('keeps its promises in every world', { timeout: 240_000 }, () => {
-  const rules = { ...apply, ...capacity, ...create, ...giveBack, ...plan, ...requests, ...view };
+  const rules = { ...apply, ...inspect, ...capacity, ...create, ...giveBack, ...plan, ...requests, ...view };
   const shares = checkCapacityWorlds(rules, { numRuns: 2_000 });
   console.log(`capacity worlds reached: ${describeShares(shares)}`);
   expect(Object.entries(shares).filter(([, share]) => share < 0.05)).toEqual([]);

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 
 import { createClusterState } from '../../../domain/cluster/create.ts';
-import { adaptCluster, adaptNow } from '../../../domain/cluster/dask.ts';
+import { adaptCluster, adaptNow } from '../../../domain/cluster/dask/news.ts';
 import { scaleCluster } from '../../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
 import { fewerAfterMs } from '../../../domain/limits.ts';

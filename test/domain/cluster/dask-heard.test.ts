@@ -1,10 +1,11 @@
 // An outage of ours ends no Dask cluster: time alone says nothing of a cluster whose head cannot be heard.
 import { expect, it } from 'vitest';
 
-import { applyInspection, applyLaunch, applyReport } from '../../../domain/cluster/apply.ts';
+import { applyLaunch, applyReport } from '../../../domain/cluster/apply.ts';
+import { applyHeard, applyInspection } from '../../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
-import type { DaskNews } from '../../../domain/cluster/dask.ts';
-import { agentRetryMs } from '../../../domain/cluster/dask-heard.ts';
+import type { DaskNews } from '../../../domain/cluster/dask/news.ts';
+import { agentRetryMs, minAskPauseMs } from '../../../domain/cluster/dask/heard.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
 import { maxDeadManMs } from '../../../domain/limits.ts';
@@ -55,6 +56,34 @@ it('does not live for ever when nobody is heard any more and nobody can say why'
   const endMs = goOn(state, 60_000, 60_000 + 2 * maxDeadManMs);
   expect(state.stopRequested).toMatchObject({ code: 'NO_CLIENT' });
   expect(endMs).toBeLessThan(60_000 + maxDeadManMs + 4 * aliveEveryMs);
+});
+
+it('asks the API for its head when a deadline comes, and ends on its word', () => {
+  const state = aCluster({ noClientTimeoutMs });
+  hear(state, 60_000, { scheduler: says(0, null) });
+  expect(planCluster(state, 60_000).wakeAtMs).toBe(180_000);
+  const { decisions } = planCluster(state, 180_000);
+  expect(decisions).toEqual([{ kind: 'hear', ids: ['i_0'] }]);
+  for (const decision of decisions) intend(state, decision, 180_000);
+  expect(planCluster(state, 180_001).decisions).toEqual([]);
+  applyHeard(state, [{ instance: 'i_0', heardAtMs: 175_000, sinceMs: 40_000 }]);
+  expect(planCluster(state, 180_001).decisions).toContainEqual(expect.objectContaining({ code: 'NO_CLIENT' }));
+});
+
+it('asks again when the API has not heard the head, and waits for what is held up when it just hears it again', () => {
+  const state = aCluster({ noClientTimeoutMs });
+  hear(state, 60_000, { scheduler: says(0, null) });
+  const ask = (nowMs: number, heard: Parameters<typeof applyHeard>[1]): void => {
+    for (const decision of planCluster(state, nowMs).decisions) intend(state, decision, nowMs);
+    applyHeard(state, heard);
+  };
+  ask(180_000, []);
+  expect(planCluster(state, 180_000)).toMatchObject({ decisions: [], wakeAtMs: 180_000 + minAskPauseMs });
+  const againMs = 180_000 + minAskPauseMs;
+  ask(againMs, [{ instance: 'i_0', heardAtMs: againMs, sinceMs: againMs - 5_000 }]);
+  expect(planCluster(state, againMs)).toMatchObject({ decisions: [], wakeAtMs: againMs - 5_000 + agentRetryMs });
+  const endMs = againMs - 5_000 + agentRetryMs;
+  expect(planCluster(state, endMs).decisions).toContainEqual(expect.objectContaining({ code: 'NO_CLIENT' }));
 });
 
 /** With its scheduler and one worker, both started. */

@@ -2,17 +2,11 @@
 // takes its place.
 import { describe, expect, it } from 'vitest';
 
-import {
-  applyInspection,
-  applyLaunch,
-  applyReport,
-  applyTerminated,
-  type Report,
-  suspectInstances,
-} from '../../../domain/cluster/apply.ts';
+import { applyLaunch, applyReport, applyTerminated, type Report } from '../../../domain/cluster/apply.ts';
+import { applyInspection, suspectInstances } from '../../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { scaleCluster } from '../../../domain/cluster/requests.ts';
-import { giveBack } from '../../../domain/cluster/give-back.ts';
+import { giveBack } from '../../../domain/cluster/slot/give-back.ts';
 import { type Decision, intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
 import { slotFailureWindowMs } from '../../../domain/limits.ts';

@@ -1,7 +1,7 @@
 // Who may reach a head instance: what people write, and what a firewall takes.
 import { describe, expect, it } from 'vitest';
 
-import { parseIngressRules } from '../../../domain/cluster/ingress-rules.ts';
+import { parseIngressRules } from '../../../domain/cluster/capacity/ingress-rules.ts';
 import { RopewalkError } from '../../../domain/errors.ts';
 
 function problemOf(input: Parameters<typeof parseIngressRules>[0]) {

@@ -10,8 +10,8 @@ import {
   maxSlotsPerLaunch,
   noteUnavailable,
   placeLaunch,
-} from '../../../domain/cluster/machines.ts';
-import type { MachineSettings } from '../../../domain/cluster/machines.ts';
+} from '../../../domain/cluster/capacity/machines.ts';
+import type { MachineSettings } from '../../../domain/cluster/capacity/machines.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState, FailureScope, LaunchFailure } from '../../../domain/cluster/state.ts';
 import { unavailableOfferMs } from '../../../domain/limits.ts';

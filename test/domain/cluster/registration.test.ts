@@ -1,13 +1,8 @@
 // Instances that have not registered in time, when the reason may be an outage of ours.
 import { describe, expect, it } from 'vitest';
 
-import {
-  applyInspection,
-  applyLaunch,
-  applyReport,
-  applyTerminated,
-  type Report,
-} from '../../../domain/cluster/apply.ts';
+import { applyLaunch, applyReport, applyTerminated, type Report } from '../../../domain/cluster/apply.ts';
+import { applyInspection } from '../../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';

@@ -2,7 +2,8 @@
 // cloud the pauses are long enough to outlast half an hour of trouble.
 import { describe, expect, it } from 'vitest';
 
-import { applyInspection, applyLaunch, applyReport, applyTerminated } from '../../../domain/cluster/apply.ts';
+import { applyLaunch, applyReport, applyTerminated } from '../../../domain/cluster/apply.ts';
+import { applyInspection } from '../../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { applyLaunch, applyReport } from '../../../domain/cluster/apply.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
-import { stagesOf } from '../../../domain/cluster/stages.ts';
+import { stagesOf } from '../../../domain/cluster/instance/stages.ts';
 import { daskClusterSettings, daskSettings } from '../../builders/dask-settings.ts';
 
 /** Asked for at 1 s, launched at 3 s. */

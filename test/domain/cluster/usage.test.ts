@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyTerminated } from '../../../domain/cluster/apply.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
-import { adaptCluster, adaptNow } from '../../../domain/cluster/dask.ts';
+import { adaptCluster, adaptNow } from '../../../domain/cluster/dask/news.ts';
 import { usageOf, usageToNote, usageWasNoted } from '../../../domain/cluster/usage.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../../domain/cluster/requests.ts';

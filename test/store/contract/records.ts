@@ -32,6 +32,24 @@ export function describeRecords(backend: Backend): void {
       });
     });
 
+    it('have versions that can be read for many at once', async () => {
+      const { store } = stores();
+      const { slug } = await addWorkspace(store);
+      const [one, two] = [
+        await opened(store, slug, { kind: 'cluster' }),
+        await opened(store, slug, { kind: 'cluster' }),
+      ];
+      await store.clusters.project({ view: aClusterView(slug, one.number), version: 3, nowMs: startMs });
+      const view = aClusterView(slug, two.number);
+      await store.clusters.end({ view, version: 5, release: true, nowMs: startMs });
+      const read = await store.clusters.versions([one.number, two.number, 999_999]);
+      expect(read.toSorted((a, b) => a.number - b.number)).toEqual([
+        { number: one.number, version: 3, ended: false },
+        { number: two.number, version: 5, ended: true },
+      ]);
+      expect(await store.clusters.versions([])).toEqual([]);
+    });
+
     it('may begin with version 0', async () => {
       const { store } = stores();
       const { slug } = await addWorkspace(store);

@@ -1,10 +1,10 @@
 // Instances that are launched and never register are most often the network's fault, and more of the same would cost as much
 // and help as little: from then on one is launched at a time, until one registers, or so many in a row have not.
-import { maxNeverRegistered } from '../limits.ts';
-import type { Reason } from '../reason.ts';
-import { addEvent } from './notes.ts';
+import { maxNeverRegistered } from '../../limits.ts';
+import type { Reason } from '../../reason.ts';
+import { addEvent } from '../notes.ts';
 import { slotHistory, vacantSlots } from './slots.ts';
-import type { ClusterInstance, ClusterState } from './state.ts';
+import type { ClusterInstance, ClusterState } from '../state.ts';
 
 /** Instances that never registered have been terminated. Those that were launched before the first doubt say nothing new. */
 export function noteNeverRegistered(state: ClusterState, failed: ClusterInstance[], reason: Reason): void {

@@ -2,7 +2,7 @@
 // instead of waiting out the register timeout for an agent that has given up. Only an instance that has not registered can be
 // lost this way, and only by a holder of its own cluster's launch token.
 import { lose } from './lose.ts';
-import type { ClusterInstance, ClusterState } from './state.ts';
+import type { ClusterInstance, ClusterState } from '../state.ts';
 
 export const registrationRefused = 'REGISTRATION_REFUSED';
 

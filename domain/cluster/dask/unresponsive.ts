@@ -1,8 +1,8 @@
 // A scheduler that is there and does not answer: its agent asks it now and then, and says when it has had no answer for long,
 // and when it has one again. Its cluster ends only by what an agent says then, never by the passing of time alone: news
 // that an outage of ours holds up ends nothing.
-import { addEvent } from './notes.ts';
-import type { ClusterState, DaskSettings, DaskState } from './state.ts';
+import { addEvent } from '../notes.ts';
+import type { ClusterState, DaskSettings, DaskState } from '../state.ts';
 
 /** `unansweredForMs`: how long it has not answered, or null when it does again. */
 export function applyUnanswered(

@@ -1,11 +1,11 @@
 // An instance that has not registered in time. The reason may be ours: while the API or Temporal was unavailable, no agent could
 // register. So the provider is asked first, and the API with it: the instance is given up only after two checks in a row, some time
 // apart, during which the API answered. Registrations that waited for the end of an outage arrive in between.
-import { registrationRecheckMs } from '../limits.ts';
-import type { Wake } from '../wake.ts';
-import { countedWakes } from '../wake.ts';
-import { plural } from '../units.ts';
-import type { ClusterInstance, ClusterSettings, ClusterState } from './state.ts';
+import { registrationRecheckMs } from '../../limits.ts';
+import type { Wake } from '../../wake.ts';
+import { countedWakes } from '../../wake.ts';
+import { plural } from '../../units.ts';
+import type { ClusterInstance, ClusterSettings, ClusterState } from '../state.ts';
 
 export function isRegistrationCheckDue({ settings }: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
   const atMs = nextCheckMs(settings, instance);

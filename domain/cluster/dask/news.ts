@@ -1,16 +1,24 @@
 // What a Dask cluster learns from its agents: how processes fare, what the scheduler says, which drains are over. A job's
 // cluster has none of this. Each function changes the state in place and may be given the same news twice.
-import { fewerAfterMs } from '../limits.ts';
-import type { Reason } from '../reason.ts';
-import { noteHeadHeard } from './dask-heard.ts';
-import { lose } from './lose.ts';
-import { addEvent, touchOrders } from './notes.ts';
-import { isOvertaken, resizeCluster, type Asked } from './requests.ts';
-import { isVacating, moveToSlot, slotHistory } from './slots.ts';
-import { noteProcess, stagesText } from './stages.ts';
-import type { ClusterInstance, ClusterState, DaskState, DrainOutcome, ProcessState, SchedulerReport } from './state.ts';
+import { fewerAfterMs } from '../../limits.ts';
+import type { Reason } from '../../reason.ts';
+import { noteHeadHeard } from './heard.ts';
+import { lose } from '../instance/lose.ts';
+import { addEvent, touchOrders } from '../notes.ts';
+import { isOvertaken, resizeCluster, type Asked } from '../requests.ts';
+import { isVacating, moveToSlot, slotHistory } from '../slot/slots.ts';
+import { noteProcess, stagesText } from '../instance/stages.ts';
+import type {
+  ClusterInstance,
+  ClusterState,
+  DaskState,
+  DrainOutcome,
+  ProcessState,
+  SchedulerReport,
+} from '../state.ts';
+import { suspect } from '../instance/suspicion.ts';
 import { applyUnanswered } from './unresponsive.ts';
-import { noteReady } from './view.ts';
+import { noteReady } from '../view.ts';
 
 export interface DaskNews {
   process?: {
@@ -71,7 +79,7 @@ function applyProcess(
 const rank: Record<ProcessState, number> = { pending: 0, starting: 1, started: 2, stopping: 3, stopped: 4, error: 4 };
 
 function applyScheduler(state: ClusterState, dask: DaskState, report: SchedulerReport, nowMs: number): void {
-  suspectVanished(state, dask, report);
+  suspectVanished(state, dask, report, nowMs);
   dask.report = report;
   dask.reportedAtMs = nowMs;
   dask.idleSinceMs = report.idleForMs === null ? null : nowMs - report.idleForMs;
@@ -80,13 +88,13 @@ function applyScheduler(state: ClusterState, dask: DaskState, report: SchedulerR
 }
 
 /** A worker that the scheduler knew and knows no more: its instance is looked at now, not when its silence is noticed. */
-function suspectVanished(state: ClusterState, dask: DaskState, report: SchedulerReport): void {
+function suspectVanished(state: ClusterState, dask: DaskState, report: SchedulerReport, nowMs: number): void {
   const now = new Set(report.workers.map((worker) => worker.name));
   const before = dask.report?.workers.map((worker) => worker.name) ?? [];
   const vanished = new Set(before.filter((name) => !now.has(name)));
   for (const instance of state.instances) {
     if (instance.state !== 'ready' || instance.drain !== null || !vanished.has(instance.process?.name ?? '')) continue;
-    instance.suspicion ??= { sinceMs: instance.heardAtMs, silent: 0, inspection: 'wanted', lookedAtMs: 0 };
+    if (instance.suspicion === null) suspect(instance, instance.heardAtMs, nowMs);
   }
 }
 

@@ -1,5 +1,5 @@
 // Who may reach a cluster's head instance from outside: from what people write to CIDR ranges.
-import { RopewalkError } from '../errors.ts';
+import { RopewalkError } from '../../errors.ts';
 
 export interface IngressRules {
   /** Who may reach the Dask scheduler's port, by mutual TLS; null: whom the account's own security groups let in. */

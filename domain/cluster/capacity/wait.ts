@@ -1,13 +1,13 @@
 // What a cloud cannot give just now: since when it is waited for, when it is asked for again, and when that ends. Called
 // before each plan; what it changes is only when offers may be asked for again, and which slots are given up.
-import { maxCapacityPauseMs, minCapacityPauseMs } from '../limits.ts';
-import { formatDuration } from '../units.ts';
+import { maxCapacityPauseMs, minCapacityPauseMs } from '../../limits.ts';
+import { formatDuration } from '../../units.ts';
 import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './machines.ts';
-import { launchableSlots } from './doubt.ts';
-import { addEvent } from './notes.ts';
-import { fillableAtMs, slotHistory, vacantSlots } from './slots.ts';
-import type { CapacityWait, ClusterState } from './state.ts';
-import { groupedFailures, noteReady } from './view.ts';
+import { launchableSlots } from '../slot/doubt.ts';
+import { addEvent } from '../notes.ts';
+import { fillableAtMs, slotHistory, vacantSlots } from '../slot/slots.ts';
+import type { CapacityWait, ClusterState } from '../state.ts';
+import { groupedFailures, noteReady } from '../view.ts';
 
 /**
  * Begins to wait when there are slots to fill and nothing left to ask for, ends with the last of them, or, where a time was

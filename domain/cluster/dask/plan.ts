@@ -1,13 +1,12 @@
-// When a Dask cluster ends by itself, which workers are to be drained, and which agents have been silent for too long.
+// When a Dask cluster ends by itself, which workers are to be drained, and when its head must be asked for.
 // Pure readings of the state, used by plan.ts.
-import { fewerAfterMs } from '../limits.ts';
-import { windowsOf, type Window } from './dask-heard.ts';
-import { plural } from '../units.ts';
-import { countedWakes, type Wake } from '../wake.ts';
-import { isExtra } from './slots.ts';
-import type { ClusterInstance, ClusterState, DaskSettings, DaskState } from './state.ts';
+import { fewerAfterMs } from '../../limits.ts';
+import { windowsOf, type Window } from './heard.ts';
+import type { Wake } from '../../wake.ts';
+import { isExtra } from '../slot/slots.ts';
+import type { ClusterInstance, ClusterState, DaskSettings, DaskState } from '../state.ts';
 import { unresponsiveEnd } from './unresponsive.ts';
-import { groupedFailures, isSettled } from './view.ts';
+import { groupedFailures, isSettled } from '../view.ts';
 
 export interface End {
   code: string;
@@ -77,22 +76,27 @@ function timedEnd(state: ClusterState, dask: DaskState, settings: DaskSettings, 
 }
 
 function deadlines(state: ClusterState, dask: DaskState, settings: DaskSettings): (End & Window & Wake)[] {
-  const { idleTimeoutMs, noClientTimeoutMs, maxLifetimeMs } = settings;
-  const found: (End & Window & Wake)[] = [];
-  const unlessPutOff = (end: End & Pick<Wake, 'what'>, atMs: number): void =>
-    void found.push(...windowsOf(dask, settings, atMs).map((window) => ({ ...end, ...window })));
-  if (dask.idleSinceMs !== null) {
+  const { maxLifetimeMs } = settings;
+  const found = headDeadlines(dask, settings).flatMap((end) =>
+    windowsOf(dask, settings, end.atMs).map((window) => ({ ...end, ...window })),
+  );
+  if (maxLifetimeMs === null) return found;
+  const end = { code: 'LIFETIME', text: `it reached its maximum lifetime of ${maxLifetimeMs / 1000} s` };
+  const window = { atMs: state.createdAtMs + maxLifetimeMs, untilMs: Number.POSITIVE_INFINITY };
+  return [...found, { ...end, ...window, what: 'maximum lifetime ends at' }];
+}
+
+/** Deadlines that a report of the head's agent would put off. */
+function headDeadlines(dask: DaskState, { idleTimeoutMs, noClientTimeoutMs }: DaskSettings): (End & Wake)[] {
+  const { idleSinceMs, noClientSinceMs } = dask;
+  const found: (End & Wake)[] = [];
+  if (idleSinceMs !== null) {
     const text = `nothing was computed for ${idleTimeoutMs / 1000} s`;
-    unlessPutOff({ code: 'IDLE', text, what: 'idle timeout at' }, dask.idleSinceMs + idleTimeoutMs);
+    found.push({ code: 'IDLE', text, what: 'idle timeout at', atMs: idleSinceMs + idleTimeoutMs });
   }
-  if (dask.noClientSinceMs !== null && noClientTimeoutMs !== null) {
+  if (noClientSinceMs !== null && noClientTimeoutMs !== null) {
     const text = `no client was connected for ${noClientTimeoutMs / 1000} s`;
-    unlessPutOff({ code: 'NO_CLIENT', text, what: 'no-client timeout at' }, dask.noClientSinceMs + noClientTimeoutMs);
-  }
-  if (maxLifetimeMs !== null) {
-    const end = { code: 'LIFETIME', text: `it reached its maximum lifetime of ${maxLifetimeMs / 1000} s` };
-    const window = { atMs: state.createdAtMs + maxLifetimeMs, untilMs: Number.POSITIVE_INFINITY };
-    found.push({ ...end, ...window, what: 'maximum lifetime ends at' });
+    found.push({ code: 'NO_CLIENT', text, what: 'no-client timeout at', atMs: noClientSinceMs + noClientTimeoutMs });
   }
   return found;
 }
@@ -125,18 +129,21 @@ export function isDraining(instance: ClusterInstance, nowMs: number): boolean {
   return instance.drain !== null && instance.drain.outcome === null && nowMs < instance.drain.deadlineMs + drainGraceMs;
 }
 
-/** A registered agent that has missed three of its reports, counted from the last look at it. */
-export function isSilent(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
-  const atMs = silentAtMs(state, instance);
-  return atMs !== null && nowMs >= atMs;
+/** The head instance, when a deadline has passed that only its agent could put off, and it was not heard lately. */
+export function headToHear(state: ClusterState, nowMs: number): string | null {
+  const { dask } = state;
+  const settings = state.settings.dask;
+  if (dask?.heard === undefined || settings === null || overdueMs(state, nowMs) === null) return null;
+  if (dask.headAsked?.underWay === true || nowMs < (dask.headAsked?.nextMs ?? 0)) return null;
+  if (timedEnd(state, dask, settings, nowMs) !== null) return null;
+  return state.instances.find(({ slot, state: is }) => slot === 0 && is !== 'stopping')?.id ?? null;
 }
 
-function silentAtMs(state: ClusterState, instance: ClusterInstance): number | null {
-  const settings = state.settings.dask;
-  if (settings === null || instance.state !== 'ready') return null;
-  const { suspicion } = instance;
-  if (suspicion !== null && suspicion.inspection !== 'done') return null;
-  return Math.max(instance.heardAtMs, suspicion?.lookedAtMs ?? 0) + 3 * settings.aliveEveryMs;
+/** How long ago the first deadline passed that only the head could put off; null when none has. */
+export function overdueMs({ dask, settings }: ClusterState, nowMs: number): number | null {
+  if (dask === null || settings.dask === null) return null;
+  const passed = headDeadlines(dask, settings.dask).filter(({ atMs }) => nowMs >= atMs);
+  return passed.length === 0 ? null : Math.max(...passed.map(({ atMs }) => nowMs - atMs));
 }
 
 /** Moments at which time alone changes the plan. */
@@ -144,16 +151,18 @@ export function daskWakes(state: ClusterState): Wake[] {
   const { dask } = state;
   const settings = state.settings.dask;
   if (dask === null || settings === null) return [];
-  const silences = state.instances.map((instance) => silentAtMs(state, instance)).filter((time) => time !== null);
   const drains = state.instances.flatMap(({ drain }) =>
     drain === null ? [] : [{ atMs: drain.deadlineMs + drainGraceMs, what: `drain of ${drain.worker} must end by` }],
   );
   const startMs = hasStarted(state) ? null : startDeadlineMs(state, settings);
   return [
-    ...countedWakes(silences, (count) => `liveness check of ${plural(count, 'instance')} at`),
     ...drains,
     ...(startMs === null ? [] : [{ atMs: startMs, what: 'a worker must have started by' }]),
     ...(dask.fewer === null ? [] : [{ atMs: dask.fewer.sinceMs + fewerAfterMs, what: 'adaptive scale-in at' }]),
+    ...headDeadlines(dask, settings),
     ...deadlines(state, dask, settings),
+    ...(dask.headAsked?.underWay === false
+      ? [{ atMs: dask.headAsked.nextMs, what: 'next question for the head at' }]
+      : []),
   ];
 }

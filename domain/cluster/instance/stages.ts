@@ -1,6 +1,6 @@
 // How an instance comes up, step by step: asked for, launched, running, its agent there, its environment ready, Dask ready.
-import { formatDuration } from '../units.ts';
-import type { ClusterInstance } from './state.ts';
+import { formatDuration } from '../../units.ts';
+import type { ClusterInstance } from '../state.ts';
 
 export const stageNames = ['requested', 'launched', 'running', 'agent', 'environment', 'dask'] as const;
 export type StageName = (typeof stageNames)[number];

@@ -1,8 +1,8 @@
 // A job's cluster gets smaller: the job names instances that hold none of its tasks and will get none.
-import { addEvent } from './notes.ts';
+import { addEvent } from '../notes.ts';
 import { isVacating, moveToSlot } from './slots.ts';
-import type { ClusterState } from './state.ts';
-import { noteReady } from './view.ts';
+import type { ClusterState } from '../state.ts';
+import { noteReady } from '../view.ts';
 
 /** These move into the last slots, which are wanted no more, and so are slots there that nobody fills. The head stays. */
 export function giveBack(state: ClusterState, ids: string[], nowMs: number): void {

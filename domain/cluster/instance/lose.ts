@@ -1,9 +1,9 @@
 // How a cluster takes the loss of an instance: it is remembered against its slot, and whoever works with it is told.
-import { maxNeverRegistered, maxSlotFailures, slotFailureWindowMs } from '../limits.ts';
-import type { Reason } from '../reason.ts';
-import { addEvent } from './notes.ts';
-import { slotHistory } from './slots.ts';
-import type { ClusterInstance, ClusterState, LostInstance } from './state.ts';
+import { maxNeverRegistered, maxSlotFailures, slotFailureWindowMs } from '../../limits.ts';
+import type { Reason } from '../../reason.ts';
+import { addEvent } from '../notes.ts';
+import { slotHistory } from '../slot/slots.ts';
+import type { ClusterInstance, ClusterState, LostInstance } from '../state.ts';
 
 /** How an instance ended: by an order, by its agent's own decision, or for an unknown reason. */
 export type Ending = 'ordered' | 'left' | 'unexpected';

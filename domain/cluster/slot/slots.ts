@@ -1,6 +1,6 @@
 // Slots: the places in a cluster that instances fill. Slot 0 is the head instance's; slots from the target on are extra.
-import { cloudSlotPausesMs, localSlotPausesMs } from '../limits.ts';
-import type { ClusterInstance, ClusterState, SlotHistory } from './state.ts';
+import { cloudSlotPausesMs, localSlotPausesMs } from '../../limits.ts';
+import type { ClusterInstance, ClusterState, SlotHistory } from '../state.ts';
 
 /** The history of a slot, begun on first use. */
 export function slotHistory(state: ClusterState, slot: number): SlotHistory {

@@ -1,0 +1,126 @@
+// When agents were last heard. Every replica of the API writes here in batches and takes from here who has fallen silent.
+import { sql } from 'kysely';
+
+import { silentAfterMs as defaultSilentAfterMs } from '../domain/limits.ts';
+import type { Database } from './database.ts';
+import type { HeardAgent, LivenessStore } from './liveness-port.ts';
+import type { Db } from './tables.ts';
+
+/** Rows of one statement: six values each, and SQLite takes 32,766. */
+const rowsAtOnce = 500;
+/** Batches are written every second; what is older by more cannot be a late one. */
+const maxBatchDelayMs = 60_000;
+
+export function createLivenessStore(database: Database): LivenessStore {
+  return {
+    note: (items) =>
+      database.write(async (db) => {
+        for (let from = 0; from < items.length; from += rowsAtOnce)
+          await upsert(db, items.slice(from, from + rowsAtOnce));
+      }),
+    read: async (cluster, instances) => {
+      if (instances.length === 0) return [];
+      const rows = await database.read((db) =>
+        db
+          .selectFrom('liveness')
+          .selectAll()
+          .where('cluster', '=', cluster)
+          .where('instance', 'in', [...instances])
+          .execute(),
+      );
+      return rows.map((row) => ({
+        cluster: row.cluster,
+        instance: row.instance,
+        heardAtMs: row.heard_at_ms,
+        sinceMs: row.since_ms,
+        silentAfterMs: row.silent_after_ms,
+      }));
+    },
+    takeSilent: async ({ nowMs, listeningMs, againAtMs, limit }) => {
+      const due = (db: Db) =>
+        db
+          .selectFrom('liveness')
+          .select(['cluster', 'instance', 'heard_at_ms as heardAtMs'])
+          .where('due_at_ms', '<=', nowMs)
+          .where('silent_after_ms', '<=', listeningMs)
+          .orderBy('due_at_ms')
+          .limit(limit);
+      // Usually nobody is: a read takes no lock.
+      if ((await database.read((db) => due(db).execute())).length === 0) return [];
+      return database.write(async (db) => {
+        const query = database.engine === 'postgres' ? due(db).forUpdate().skipLocked() : due(db);
+        const taken = (await query.execute()).map((row) => ({ ...row }));
+        for (const { cluster, instance } of taken) {
+          await db
+            .updateTable('liveness')
+            .set({ due_at_ms: againAtMs })
+            .where('cluster', '=', cluster)
+            .where('instance', '=', instance)
+            .execute();
+        }
+        return taken;
+      });
+    },
+    putOff: (items, untilMs) =>
+      database.write(async (db) => {
+        for (const { cluster, instance, heardAtMs } of items) {
+          await db
+            .updateTable('liveness')
+            .set({ due_at_ms: untilMs })
+            .where('cluster', '=', cluster)
+            .where('instance', '=', instance)
+            .where('heard_at_ms', '=', heardAtMs)
+            .execute();
+        }
+      }),
+    delete: async (cluster, instances) => {
+      if (instances.length === 0) return;
+      await database.write((db) =>
+        db
+          .deleteFrom('liveness')
+          .where('cluster', '=', cluster)
+          .where('instance', 'in', [...instances])
+          .execute(),
+      );
+    },
+  };
+}
+
+async function upsert(db: Db, items: readonly HeardAgent[]): Promise<void> {
+  const known = items.filter(({ silentAfterMs }) => silentAfterMs !== null);
+  const unknown = items.filter(({ silentAfterMs }) => silentAfterMs === null);
+  if (known.length > 0) await write(db, known, 'excluded');
+  if (unknown.length > 0) await write(db, unknown, 'liveness');
+}
+
+/** `period`: whose silent period holds when there is a row. */
+async function write(db: Db, items: readonly HeardAgent[], period: 'excluded' | 'liveness'): Promise<void> {
+  const silentAfter = sql<number>`${sql.table(period)}.silent_after_ms`;
+  await db
+    .insertInto('liveness')
+    .values(
+      items.map(({ cluster, instance, heardAtMs, sinceMs, silentAfterMs }) => {
+        const afterMs = silentAfterMs ?? defaultSilentAfterMs;
+        return {
+          ...{ cluster, instance, heard_at_ms: heardAtMs, since_ms: sinceMs },
+          ...{ silent_after_ms: afterMs, due_at_ms: heardAtMs + afterMs },
+        };
+      }),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['cluster', 'instance'])
+        .doUpdateSet({
+          heard_at_ms: sql<number>`excluded.heard_at_ms`,
+          since_ms: sql<number>`excluded.since_ms`,
+          silent_after_ms: silentAfter,
+          due_at_ms: sql<number>`excluded.heard_at_ms + ${silentAfter}`,
+        })
+        // A row from the future was written before a clock was set back.
+        .where(
+          sql<boolean>`excluded.heard_at_ms >= liveness.heard_at_ms
+            or excluded.heard_at_ms < liveness.heard_at_ms - ${sql.lit(maxBatchDelayMs)}`,
+        ),
+    )
+    .execute();
+}

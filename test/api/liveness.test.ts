@@ -1,0 +1,127 @@
+// How replicas of the API keep when agents spoke, and find those that fall silent, on the real store.
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { silentAfterMs } from '../../domain/limits.ts';
+import { createHeardAgents } from '../../services/liveness/heard.ts';
+import { createLivenessRounds } from '../../services/liveness/round.ts';
+import { clusterWithWorkers } from './dask-support.ts';
+import { createTestApi } from './support.ts';
+
+type TestApi = Awaited<ReturnType<typeof createTestApi>>;
+
+/** A replica with clocks that a test moves on. */
+function createReplica(api: TestApi) {
+  const clocks = { monotonicMs: 1_000, wallMs: 1_900_000_000_000 };
+  const heard = createHeardAgents(() => ({ ...clocks }));
+  const { round } = createLivenessRounds(() => ({ ...clocks }));
+  const deps = { ...api.deps, heard };
+  const pass = async (ms: number, during: () => void = () => undefined): Promise<void> => {
+    for (let left = ms; left > 0; left -= 1_000) {
+      clocks.monotonicMs += 1_000;
+      clocks.wallMs += 1_000;
+      during();
+      await round(deps);
+    }
+  };
+  return { clocks, heard, round: () => round(deps), pass };
+}
+
+describe('a replica of the API', () => {
+  let api: TestApi;
+  let number = 0;
+  let ids: [string, string] = ['', ''];
+  const signals = (): string[] => api.workflows.calls.filter((call) => call.includes('cluster.suspect'));
+  beforeEach(async () => {
+    api = await createTestApi();
+    const cluster = await clusterWithWorkers(api, 1);
+    number = cluster.number;
+    ids = [cluster.head.id, cluster.others[0]?.id ?? ''];
+    api.workflows.calls.length = 0;
+  });
+
+  it('suspects an agent that falls silent, once, and none that speaks', async () => {
+    const { heard, pass } = createReplica(api);
+    for (const id of ids) heard.touch(number, id, 9_000);
+    await pass(8_000, () => heard.touch(number, ids[0]));
+    expect(signals()).toEqual([]);
+    await pass(2_000, () => heard.touch(number, ids[0]));
+    expect(signals()).toEqual([`signal cluster/${number} cluster.suspect`]);
+    const { instances } = api.workflows.clusters.get(number) ?? { instances: [] };
+    expect(instances.map(({ id, suspicion }) => [id, suspicion?.look ?? null])).toEqual([
+      [ids[0], null],
+      [ids[1], 'wanted'],
+    ]);
+    await pass(60_000, () => heard.touch(number, ids[0]));
+    expect(signals()).toHaveLength(1);
+  });
+
+  it('writes to the database at most every eighth of the silence that counts, and asks no workflow', async () => {
+    const { heard, pass } = createReplica(api);
+    let writes = 0;
+    const { liveness } = api.deps.store;
+    api.deps.store.liveness = {
+      ...liveness,
+      note: (items) => {
+        writes += 1;
+        return liveness.note(items);
+      },
+    };
+    await pass(240_000, () => heard.touch(number, ids[0], silentAfterMs));
+    expect(writes).toBeGreaterThan(10);
+    expect(writes).toBeLessThanOrEqual(17);
+    expect(api.workflows.calls).toEqual([]);
+  });
+
+  it('suspects nobody after its own restart until it has listened for as long as a silence counts', async () => {
+    const first = createReplica(api);
+    for (const id of ids) first.heard.touch(number, id, 9_000);
+    await first.pass(1_000);
+    const second = createReplica(api);
+    second.clocks.wallMs = first.clocks.wallMs + 3_600_000;
+    await second.pass(8_000);
+    expect(signals()).toEqual([]);
+    for (const id of ids) second.heard.touch(number, id);
+    await second.pass(8_000);
+    expect(signals()).toEqual([]);
+    await second.pass(3_000);
+    expect(signals()).toHaveLength(1);
+  });
+
+  it('takes its own sleep, and a database that was unavailable, for no silence', async () => {
+    const { clocks, heard, pass, round } = createReplica(api);
+    for (const id of ids) heard.touch(number, id, 9_000);
+    await pass(5_000);
+    clocks.monotonicMs += 600_000;
+    clocks.wallMs += 600_000;
+    await round();
+    expect(signals()).toEqual([]);
+    for (const id of ids) heard.touch(number, id);
+    const { liveness } = api.deps.store;
+    api.deps.store.liveness = { ...liveness, note: () => Promise.reject(new Error('unavailable')) };
+    await pass(60_000, () => ids.forEach((id) => heard.touch(number, id)));
+    api.deps.store.liveness = liveness;
+    await pass(8_000, () => ids.forEach((id) => heard.touch(number, id)));
+    expect(signals()).toEqual([]);
+  });
+
+  it('forgets agents that their cluster does not count on, and those of a cluster that has ended', async () => {
+    const { heard, pass } = createReplica(api);
+    heard.touch(number, 'i_gone', 9_000);
+    heard.touch(number + 1_000, 'i_of_nothing', 9_000);
+    await pass(11_000);
+    expect(signals()).toEqual([]);
+    expect(await api.deps.store.liveness.read(number, ['i_gone'])).toEqual([]);
+    expect(await api.deps.store.liveness.read(number + 1_000, ['i_of_nothing'])).toEqual([]);
+  });
+
+  it('tries again when Temporal is unavailable', async () => {
+    const { heard, pass } = createReplica(api);
+    heard.touch(number, ids[1], 9_000);
+    api.workflows.control.isUnavailable = true;
+    await pass(11_000);
+    api.workflows.control.isUnavailable = false;
+    expect(signals()).toEqual([]);
+    await pass(62_000);
+    expect(signals()).toHaveLength(1);
+  });
+});

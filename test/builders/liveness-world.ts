@@ -1,0 +1,220 @@
+// A simulated cluster of a job whose agents speak to the API, and whose instances die, hang, or are forgotten by their cloud.
+// The API goes down and comes back. The oracle knows who lives and who speaks, and counts what is asked of the cloud.
+import fc from 'fast-check';
+
+import type { Decision } from '../../domain/cluster/plan.ts';
+import type { ClusterInstance, ClusterState } from '../../domain/cluster/state.ts';
+import { aliveEveryMs, maxSilentInspections, silentAfterMs } from '../../domain/limits.ts';
+import type { ClusterRules } from './rules.ts';
+import { type CheckOptions, checkWorlds, type Met, must, pick } from './worlds.ts';
+
+export const livenessSubjects = [
+  'gone',
+  'forgotten',
+  'hung',
+  'many hung at once',
+  'heard again',
+  'outage',
+  'suspected by its job',
+  'calm',
+] as const;
+type LivenessSubject = (typeof livenessSubjects)[number];
+
+/** Runs many worlds against the rules; throws when one breaks them. */
+export function checkLivenessWorlds(rules: ClusterRules, options: CheckOptions): Record<string, number> {
+  const run = (plan: LivenessPlan, met: Met<LivenessSubject>): void => runWorld(rules, plan, met);
+  return checkWorlds({ plan: livenessPlan, subjects: livenessSubjects, run }, options);
+}
+
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('live'), minutes: fc.integer({ min: 1, max: 12 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('outage'), minutes: fc.integer({ min: 1, max: 30 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('mute'), instance: fc.nat(5) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('mute all') }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('unmute'), instance: fc.nat(5) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('die'), instance: fc.nat(5), forgotten: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('suspect'), instance: fc.nat(5) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('roll') }) },
+);
+const livenessPlan = fc.record({
+  instances: fc.integer({ min: 1, max: 5 }),
+  steps: fc.array(step, { minLength: 3, maxLength: 14, size: 'max' }),
+});
+type LivenessPlan = typeof livenessPlan extends fc.Arbitrary<infer T> ? T : never;
+
+interface World {
+  rules: ClusterRules;
+  state: ClusterState;
+  nowMs: number;
+  born: number;
+  /** What the API knows: when each spoke last, and when its silence is due. */
+  rows: Map<string, { heardAtMs: number; sinceMs: number; dueAtMs: number }>;
+  /** Null while the API is down. */
+  upSinceMs: number | null;
+  dead: Map<string, 'gone' | 'forgotten'>;
+  mute: Set<string>;
+  inspections: number;
+  met: Met<LivenessSubject>;
+}
+
+const bornAtMs = 1_000_000;
+const minuteMs = 60_000;
+const remindMs = 60 * minuteMs;
+
+function runWorld(rules: ClusterRules, { instances, steps }: LivenessPlan, met: World['met']): void {
+  const settings = {
+    ...{ name: 'simulated', job: 7, instances, provider: 'local', providerQueue: 'local/test', instanceVcpus: 1 },
+    ...{ registerTimeoutMs: 1e12, dask: null },
+  };
+  const world: World = {
+    rules,
+    state: rules.createClusterState({ number: 7, workspace: 'w', user: 'u', createdAtMs: bornAtMs }, settings),
+    ...{ nowMs: bornAtMs, born: 0, inspections: 0, met, upSinceMs: bornAtMs },
+    ...{ rows: new Map(), dead: new Map(), mute: new Set() },
+  };
+  live(world, minuteMs);
+  for (const each of steps) take(world, each);
+  endGame(world);
+}
+
+function take(world: World, each: typeof step extends fc.Arbitrary<infer T> ? T : never): void {
+  const { rules, state, dead, mute, nowMs } = world;
+  if (each.do === 'live') return live(world, each.minutes * minuteMs);
+  if (each.do === 'outage') {
+    world.upSinceMs = null;
+    live(world, each.minutes * minuteMs);
+    world.upSinceMs = world.nowMs;
+    return world.met('outage');
+  }
+  if (each.do === 'mute all') for (const { id } of ready(state)) mute.add(id);
+  if (each.do === 'roll') world.state = JSON.parse(JSON.stringify(state));
+  if (!('instance' in each)) return;
+  const instance = pick(ready(state), each.instance);
+  if (instance === undefined || dead.has(instance.id)) return;
+  const { id } = instance;
+  if (each.do === 'mute') mute.add(id);
+  if (each.do === 'unmute' && mute.delete(id)) world.met('heard again');
+  if (each.do === 'die') dead.set(id, each.forgotten ? 'forgotten' : 'gone');
+  if (each.do !== 'suspect') return;
+  world.met('suspected by its job');
+  rules.suspectInstances(state, [{ instance: id, heardAtMs: nowMs - minuteMs }], nowMs);
+  // A lease: it does not suspect again before.
+  live(world, 90_000);
+}
+
+const ready = ({ instances }: ClusterState): ClusterInstance[] => instances.filter(({ state }) => state === 'ready');
+
+/** Time passes: agents speak, the API looks for the silent, and the cluster wakes when it has planned to. */
+function live(world: World, ms: number): void {
+  const endMs = world.nowMs + ms;
+  while (world.nowMs < endMs) {
+    speak(world);
+    checkApi(world);
+    const wakeAtMs = decide(world) ?? endMs;
+    world.nowMs = Math.min(endMs, wakeAtMs > 1e11 ? endMs : wakeAtMs, world.nowMs + aliveEveryMs / 2);
+  }
+  speak(world);
+  decide(world);
+}
+
+function speak({ rules, state, rows, dead, mute, nowMs, upSinceMs }: World): void {
+  if (upSinceMs === null) return;
+  for (const { id, state: is } of state.instances) {
+    if (dead.has(id) || mute.has(id)) continue;
+    const register = { instance: id, bootId: id, kind: 'register', address: 'a' } as const;
+    if (is === 'starting') rules.applyReport(state, register, nowMs);
+    const known = rows.get(id);
+    if (known !== undefined && nowMs < known.heardAtMs + aliveEveryMs) continue;
+    rows.set(id, { heardAtMs: nowMs, sinceMs: known?.sinceMs ?? nowMs, dueAtMs: nowMs + silentAfterMs });
+  }
+}
+
+/** As services/liveness/round.ts does. */
+function checkApi({ rules, state, rows, nowMs, upSinceMs }: World): void {
+  if (upSinceMs === null || nowMs - upSinceMs < silentAfterMs) return;
+  const counted = new Set(ready(state).map(({ id }) => id));
+  const silent = [...rows].filter(([id, { dueAtMs }]) => dueAtMs <= nowMs && counted.has(id));
+  for (const [, row] of silent) row.dueAtMs = nowMs + remindMs;
+  if (silent.length === 0) return;
+  const suspects = silent.map(([instance, { heardAtMs }]) => ({ instance, heardAtMs }));
+  rules.suspectInstances(state, suspects, nowMs);
+  const once = JSON.stringify({ ...state, events: [] });
+  rules.suspectInstances(state, suspects, nowMs);
+  must(once === JSON.stringify({ ...state, events: [] }), () => 'suspected twice is not suspected once');
+}
+
+/** Carries out all that is decided; returns when the plan wakes next. */
+function decide(world: World): number | null {
+  const { rules, state, nowMs } = world;
+  for (;;) {
+    const plan = rules.planCluster(state, nowMs);
+    for (const decision of plan.decisions) {
+      rules.intend(state, decision, nowMs);
+      if (decision.kind === 'inspect') answer(world, decision);
+      if (decision.kind === 'terminate') rules.applyTerminated(state, decision.ids, nowMs);
+      if (decision.kind !== 'launch') continue;
+      const slots = decision.slots.map(({ slot }) => ({ id: `i-${(world.born += 1)}`, slot, offer: 'm', zone: 'a' }));
+      rules.applyLaunch(state, decision.seq, { launched: slots, failures: [] }, nowMs);
+    }
+    if (plan.decisions.length > 0) continue;
+    must(plan.wakeAtMs === null || plan.wakeAtMs > nowMs, () => 'it wakes in the past');
+    return plan.wakeAtMs;
+  }
+}
+
+/** The cloud and the API say what they know, and nobody who speaks is lost. */
+function answer(world: World, { ids }: Extract<Decision, { kind: 'inspect' }>): void {
+  const { rules, state, dead, mute, rows, nowMs, upSinceMs } = world;
+  world.inspections += 1;
+  must(state.stopRequested === null, () => 'asks after a stop');
+  const words = { gone: 'gone', forgotten: 'unknown', alive: 'alive' } as const;
+  const seen = ids.map((id) => ({ id, state: words[dead.get(id) ?? 'alive'] }));
+  const heard = [...rows].flatMap(([instance, row]) => (ids.includes(instance) ? [{ instance, ...row }] : []));
+  const news = { seen, linkWorks: upSinceMs !== null, heard };
+  const before = new Set(ready(state).map(({ id }) => id));
+  rules.applyInspection(state, news, nowMs);
+  const once = JSON.stringify(state);
+  rules.applyInspection(state, news, nowMs);
+  must(once === JSON.stringify(state), () => 'the same news told twice made a difference');
+  for (const { id, state: is, reason } of state.instances) {
+    if (is !== 'error' || !before.has(id)) continue;
+    const death = dead.get(id);
+    must(death !== undefined || mute.has(id), () => `${id} speaks and is lost: ${reason?.text}`);
+    must(death === 'gone' || upSinceMs !== null, () => `${id} is lost to an outage of ours`);
+    world.met(death ?? 'hung');
+  }
+  if (state.alarm !== null) world.met('many hung at once');
+}
+
+/** The API stays up: who is dead or has hung is noticed in time, and then nothing more is asked. */
+function endGame(world: World): void {
+  const { dead, mute } = world;
+  // An API that has just come back gives everybody time; then three inspections, the first after one silence.
+  const withinMs = (maxSilentInspections + 2) * silentAfterMs + 2 * minuteMs;
+  live(world, withinMs);
+  const { state } = world;
+  if (state.stopRequested !== null) return;
+  const kept = ready(state).filter(({ id }) => dead.has(id));
+  must(kept.length === 0, () => `${kept.map(({ id }) => id).join()} is dead, and nobody noticed`);
+  const hung = ready(state).filter(({ id }) => mute.has(id));
+  must(hung.length === 0 || state.alarm !== null, () => `${hung.length} have hung, and nobody noticed`);
+  mute.clear();
+  live(world, withinMs);
+  must(world.state.alarm === null, () => 'the alarm goes on though all are heard again');
+  if (world.state.stopRequested !== null) return;
+  const { inspections } = world;
+  calmDay(world);
+  world.met('calm');
+  // Every six hours one for all, and a first one for those that were replaced last.
+  must(world.inspections - inspections <= 5, () => `asked ${world.inspections - inspections} times in a calm day`);
+}
+
+/** All speak in time: only the plan's own wakes matter. */
+function calmDay(world: World): void {
+  const endMs = world.nowMs + 24 * 60 * minuteMs;
+  while (world.nowMs < endMs) {
+    world.nowMs = Math.min(endMs, decide(world) ?? endMs);
+    speak(world);
+    decide(world);
+  }
+}
