@@ -54,6 +54,9 @@ export const maxLostAttempts = 3;
 export const lostAttemptsWindowMs = 24 * 3_600_000;
 export const maxLostAttemptsEver = 10;
 
+/** Instances that a job remembers to have lost, at some 100 bytes each: more than any cluster has at a time. */
+export const maxLostRemembered = 2_000;
+
 /** Retries of a failing task that a user may ask for. */
 export const maxRetries = 10;
 

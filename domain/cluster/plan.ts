@@ -91,7 +91,10 @@ export function planCluster(state: ClusterState, nowMs: number): Plan {
 export function intend(state: ClusterState, decision: Decision, nowMs: number): void {
   switch (decision.kind) {
     case 'launch':
-      state.launches.push({ seq: decision.seq, slots: decision.slots.map((order) => order.slot), atMs: nowMs });
+      state.launches.push({
+        ...{ seq: decision.seq, slots: decision.slots.map((order) => order.slot), atMs: nowMs },
+        ...(decision.placement === undefined ? {} : { placement: decision.placement }),
+      });
       state.nextLaunchSeq = decision.seq + 1;
       for (const order of decision.slots) slotHistory(state, order.slot).generations = order.generation;
       return;
@@ -199,17 +202,29 @@ function hear(state: ClusterState, nowMs: number): Decision[] {
 function launch(state: ClusterState, nowMs: number): Decision[] {
   if (state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs) return [];
   const fillable = launchableSlots(state).filter((slot) => nowMs >= fillableAtMs(state, slot));
-  const slots = fillable.map((slot) => ({
-    slot,
-    generation: (state.slots[slot]?.generations ?? 0) + 1,
-    role: slot === 0 ? ('head' as const) : ('worker' as const),
-  }));
+  const slots = fillable.map((slot) => orderFor(slot, (state.slots[slot]?.generations ?? 0) + 1));
   if (slots.length === 0) return [];
   const { machines } = state.settings;
   if (machines === undefined) return [{ kind: 'launch', seq: state.nextLaunchSeq, slots }];
   const some = slots.slice(0, maxSlotsPerLaunch);
   const placement = placeLaunch(state, machines, new Set(some.map(({ role }) => role)), nowMs);
   return placement === null ? [] : [{ kind: 'launch', seq: state.nextLaunchSeq, slots: some, placement }];
+}
+
+const orderFor = (slot: number, generation: number): SlotOrder => ({
+  slot,
+  generation,
+  role: slot === 0 ? 'head' : 'worker',
+});
+
+/** Launches of unknown outcome that nobody carries out any more: the same request again finds what it has launched. */
+export function launchesToResume(state: ClusterState, underWay: ReadonlySet<number>): Decision[] {
+  return state.launches
+    .filter(({ seq }) => !underWay.has(seq))
+    .map(({ seq, slots, placement }) => ({
+      ...{ kind: 'launch', seq, slots: slots.map((slot) => orderFor(slot, state.slots[slot]?.generations ?? 1)) },
+      ...(placement === undefined ? {} : { placement }),
+    }));
 }
 
 /** With every slot given up and nothing left alive, or by the rules of Dask, the cluster ends with the reason. */

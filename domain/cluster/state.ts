@@ -2,7 +2,7 @@
 // by the functions of this folder.
 import type { Reason } from '../reason.ts';
 import type { Projection } from '../projection.ts';
-import type { MachineSettings, UnavailableOffer } from './capacity/machines.ts';
+import type { LaunchPlacement, MachineSettings, UnavailableOffer } from './capacity/machines.ts';
 import type { Usage } from './usage.ts';
 
 export type ClusterStatus = 'pending' | 'starting' | 'scaling' | 'ready' | 'stopping' | 'stopped' | 'error';
@@ -158,11 +158,12 @@ export interface Suspicion {
   lookedAtMs: number;
 }
 
-/** Intent, written before the call: which slots this launch fills. */
+/** Intent, written before the call: which slots this launch fills. It is carried out until its outcome is known, also by the next run. */
 export interface Launch {
   seq: number;
   slots: number[];
   atMs: number;
+  placement?: LaunchPlacement;
 }
 
 export interface LaunchFailure {

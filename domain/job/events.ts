@@ -1,5 +1,5 @@
 // What happens to a job other than an exchange: time passes, an instance is lost, somebody cancels.
-import { maxLeaseExtensions } from '../limits.ts';
+import { maxLeaseExtensions, maxLostRemembered } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { earliest, type Wake } from '../wake.ts';
 import { interruptLeases, loseLeases } from './ahead.ts';
@@ -51,6 +51,18 @@ function newestHeard(state: JobState): { id: string; atMs: number; otherMs: numb
   return newest;
 }
 
+/**
+ * Of the instances that were lost, only the newest are remembered: a job with spot instances may see tens of thousands. One that is
+ * forgotten and speaks again is a new one to the job; its cluster refuses it, and its old leases have ended.
+ */
+function forgetOldest(state: JobState): void {
+  const lost = Object.entries(state.instances).filter(([, { lost: isLost }]) => isLost);
+  const surplus = lost.length - maxLostRemembered;
+  if (surplus <= 0) return;
+  const oldest = lost.toSorted(([, a], [, b]) => a.lastSeenMs - b.lastSeenMs).slice(0, surplus);
+  for (const [id] of oldest) delete state.instances[id];
+}
+
 export interface LostInstance {
   id: string;
   why: string;
@@ -66,6 +78,7 @@ export function loseInstance(state: JobState, { id, why, isOrderly }: LostInstan
   } else {
     instance.lost = true;
   }
+  forgetOldest(state);
   if (isOver(state)) return;
   const own = state.leases.filter((held) => held.instance === id);
   if (isOrderly) interruptLeases(state, own);

@@ -1,12 +1,13 @@
 // The job workflow in skipped time: leases that end, what it writes to the database, and what it carries into its next run.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { clusterMessages, type ClusterView } from '../../contracts/cluster.ts';
 import { type CancelSignal, jobMessages, type JobView } from '../../contracts/job.ts';
 import type { TaskResult } from '../../domain/job/protocol.ts';
 import { maxEventsOfRun, maxLeaseExtensions, taskPageSize } from '../../domain/limits.ts';
 import { projectEveryMs } from '../../domain/projection.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Bed, createBed } from '../support/workflow-bed.ts';
+import { type Bed, createBed, launchAll } from '../support/workflow-bed.ts';
 
 // A server of its own for each test: when a job ends before its cluster, the test server skips no time any more.
 let bed: Bed;
@@ -35,6 +36,10 @@ async function started(settings: Parameters<Bed['startJob']>[0] = {}): Promise<n
 const done = (lease: number, task: number): TaskResult => ({
   ...{ lease, task, attempt: 1, exitCode: 0, signal: null, startedAtMs: 0, endedAtMs: 1, reason: null },
 });
+
+const clusterOf = (number: number) => bed.env.client.workflow.getHandle(`cluster/${number}`);
+const instancesOf = async (number: number) =>
+  (await clusterOf(number).query<ClusterView>(clusterMessages.view)).instances;
 
 const clusterHasEnded = (number: number): Promise<unknown> =>
   eventually(async () => (await bed.store.clusters.find('w', number))?.state === 'ended');
@@ -142,7 +147,7 @@ describe('a job', () => {
 
   it('goes on while the object store is unavailable: its timeout ends it and its cluster, and its records are kept', async () => {
     const taskCount = taskPageSize + 1;
-    const jobTimeoutMs = 30 * 60_000;
+    const jobTimeoutMs = 4 * 60_000;
     const number = await started({ taskCount, array: `0-${taskCount - 1}`, jobTimeoutMs });
     bed.isArchiveFailing = true;
     const { grants } = await bed.exchange(number, { claim: 1, want: taskPageSize });
@@ -154,6 +159,33 @@ describe('a job', () => {
     const ended = await handleOf(number).result();
     expect(ended).toMatchObject({ reason: { code: 'JOB_TIMEOUT' }, tasks: { done: taskPageSize }, pagesWritten: 1 });
     expect(bed.pages).toEqual([0]);
+  });
+
+  it('has a cluster that continues as new while nobody says what became of its launch, and asks again under the same number', async () => {
+    const asked: number[] = [];
+    bed.launch = ({ seq }) => {
+      asked.push(seq);
+      throw new Error('no answer');
+    };
+    const number = await bed.startJob();
+    await eventually(() => asked.length > 0);
+    const { runId } = await clusterOf(number).describe();
+    for (let sent = 0; sent < maxEventsOfRun; sent += 100) {
+      const nothing = { instances: [] };
+      await Promise.all(Array.from({ length: 100 }, () => clusterOf(number).signal(clusterMessages.giveBack, nothing)));
+    }
+    expect((await clusterOf(number).describe()).runId).toBe(runId);
+    await bed.env.sleep('20m');
+    await eventually(async () => (await clusterOf(number).describe()).runId !== runId);
+    bed.launch = launchAll;
+    await eventually(async () => {
+      await bed.env.sleep('30s');
+      return (await instancesOf(number)).length === 2;
+    });
+    expect(new Set(asked)).toEqual(new Set([1]));
+    expect((await instancesOf(number)).map(({ id }) => id)).toEqual(['i_1_0', 'i_1_1']);
+    await cancel(number);
+    await clusterHasEnded(number);
   });
 
   it('that has no time left ends all its tasks', async () => {

@@ -2,8 +2,11 @@
 // whatever goes wrong becomes news for the next plan.
 import {
   ActivityCancellationType,
+  ActivityFailure,
+  type ActivityOptions,
   log,
   proxyActivities,
+  TimeoutFailure,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -118,7 +121,7 @@ async function launch(
 ): Promise<void> {
   let news: LaunchNews;
   try {
-    news = await instances(state).launchInstances.executeWithOptions(
+    news = await launcher(state).launchInstances.executeWithOptions(
       { summary: `launch ${plural(decision.slots.length, 'instance')} (launch ${decision.seq})` },
       [
         {
@@ -131,6 +134,8 @@ async function launch(
       ],
     );
   } catch (error) {
+    // Nothing is known of its outcome. It is carried out again, by the next run if this one is long enough.
+    if (isOutOfTime(error)) return;
     news = { launched: [], failures: [refused(state, decision, error)] };
   }
   applyLaunch(state, decision.seq, news, Date.now());
@@ -196,13 +201,22 @@ function target(
   return { provider: state.settings.provider, owner };
 }
 
+const isOutOfTime = (error: unknown): boolean =>
+  error instanceof ActivityFailure && (error.retryState === 'TIMEOUT' || error.cause instanceof TimeoutFailure);
+
 /** Provider calls run where the provider can act: for the local one, on the host that holds the processes. */
-function instances(state: ClusterState): ReturnType<typeof proxyActivities<InstanceActivities>> {
-  return proxyActivities<InstanceActivities>({
+const instances = (state: ClusterState) => proxyActivities<InstanceActivities>(optionsFor(state));
+
+/** A cloud may refuse for hours to say what became of a launch; a run that waited for it could not continue as new. */
+const launcher = (state: ClusterState) =>
+  proxyActivities<InstanceActivities>({ ...optionsFor(state), scheduleToCloseTimeout: '15m' });
+
+function optionsFor(state: ClusterState): ActivityOptions {
+  return {
     taskQueue: state.settings.providerQueue,
     startToCloseTimeout: '5m',
     heartbeatTimeout: '5s',
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '500ms', maximumInterval: '30s' },
-  });
+  };
 }

@@ -15,7 +15,7 @@ import { watchCapacity } from '../../domain/cluster/capacity/wait.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask/news.ts';
 import { giveBack } from '../../domain/cluster/slot/give-back.ts';
-import { intend, isEnding, planCluster } from '../../domain/cluster/plan.ts';
+import { type Decision, intend, isEnding, launchesToResume, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { usageToNote, usageWasNoted } from '../../domain/cluster/usage.ts';
@@ -121,6 +121,16 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
     onEnd: () => news.note(),
   });
   const isQuiet = (): boolean => inFlight === 0 && !writer.isBusy();
+  const launching = new Set<number>();
+  const begin = (decision: Decision): void => {
+    inFlight += 1;
+    if (decision.kind === 'launch') launching.add(decision.seq);
+    void carryOut(state, input, decision).then(() => {
+      inFlight -= 1;
+      if (decision.kind === 'launch') launching.delete(decision.seq);
+      news.note();
+    });
+  };
   for (;;) {
     news.clear();
     const nowMs = Date.now();
@@ -130,12 +140,9 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
     const plan = planCluster(state, nowMs);
     for (const decision of isLeaving ? plan.decisions.filter(isEnding) : plan.decisions) {
       intend(state, decision, nowMs);
-      inFlight += 1;
-      void carryOut(state, input, decision).then(() => {
-        inFlight -= 1;
-        news.note();
-      });
+      begin(decision);
     }
+    if (!isLeaving) for (const decision of launchesToResume(state, launching)) begin(decision);
     setCurrentDetails(describeCluster(state));
     tagStatus(state);
     if (plan.done && isQuiet()) break;

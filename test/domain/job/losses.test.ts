@@ -7,7 +7,12 @@ import { loseInstance } from '../../../domain/job/events.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../../domain/job/protocol.ts';
 import type { JobState } from '../../../domain/job/state.ts';
-import { lostAttemptsWindowMs, maxLostAttempts, maxLostAttemptsEver } from '../../../domain/limits.ts';
+import {
+  lostAttemptsWindowMs,
+  maxLostAttempts,
+  maxLostAttemptsEver,
+  maxLostRemembered,
+} from '../../../domain/limits.ts';
 
 const hourMs = 3_600_000;
 
@@ -49,6 +54,17 @@ it('a running task that its agent releases before a spot instance ends loses no 
   expect(state.outcome).toBeNull();
   fail(state, 'i_b', 101);
   expect(state.page).toMatchObject([{ state: 'error', exitCode: 1 }]);
+});
+
+it('a job that has lost many thousands of instances remembers the newest', () => {
+  const state = aJob({ taskCount: 1 });
+  for (let nth = 0; nth < maxLostRemembered + 500; nth += 1) {
+    say(state, `i_${nth}`, nth, {});
+    loseInstance(state, { id: `i_${nth}`, why: 'interrupted', isOrderly: true }, nth);
+  }
+  expect(Object.keys(state.instances)).toHaveLength(maxLostRemembered);
+  const newest = `i_${maxLostRemembered + 499}`;
+  expect(claim(state, newest, 1_000_000)).toMatchObject({ grants: [], stop: { code: 'INSTANCE_LOST' } });
 });
 
 function aJob(settings: { taskCount: number; retries?: number }): JobState {
