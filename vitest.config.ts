@@ -1,21 +1,21 @@
 // The test projects, and which file belongs to which:
 //
 //   unit         starts no stack and no Temporal server: the folders of `unitFolders`
-//   clients      the same for the SDK and the CLI: the folders of `clientFolders`
+//   isolated     the same, each file in a process of its own: the folders of `isolatedFolders`
 //   integration  starts real servers and processes: the folders of `realFolders`
 //   full         as integration, but too long for `npm test`: files named *.full.test.ts
 //   simulation   random simulations of domain/: files named *.property.test.ts
 //   chaos        kills processes: test/chaos, one file at a time
 //
-// `npm test` runs unit and clients (simulations included, with a fixed seed and 500 runs) and integration. `npm run test:all` runs full,
-// chaos, and the simulations with a random seed and 10,000 runs. test/run.ts says what else each of the two runs.
+// `npm test` runs unit and isolated (simulations included, with a fixed seed and 500 runs) and integration. `npm run test:all`
+// runs full, chaos, and the simulations with a random seed and 10,000 runs. test/run.ts says what else each of the two runs.
 import { configDefaults, defineConfig } from 'vitest/config';
 
 import { StacksFirst } from './test/runner/stacks-first.ts';
 
-const unitFolders =
-  'bench,contracts,domain,schema,store,objects,platform,services,api,workflows,activities,tidy,mutation,runner';
-const clientFolders = 'sdk,cli';
+const unitFolders = 'bench,contracts,domain,schema,store,objects,services,api,tidy,mutation,runner';
+/** Their tests change what a process has one of: its environment, the runtime of Temporal's SDK. */
+const isolatedFolders = 'sdk,cli,platform,workflows,activities';
 const realFolders =
   'integration,replay,agent,environment,dask,python,relay,browser,providers,dev,ops,emulator,ec2,live,security';
 
@@ -57,11 +57,11 @@ export default defineConfig({
       {
         test: {
           ...common,
-          name: 'clients',
+          name: 'isolated',
           maxWorkers: 3,
           // Where the CLI runs in the test's process, it prints times of this zone.
           env: { TZ: 'UTC' },
-          include: [`test/{${clientFolders}}/**/*.test.ts`],
+          include: [`test/{${isolatedFolders}}/**/*.test.ts`],
           exclude: [...configDefaults.exclude, ...full],
           testTimeout: 75_000,
         },

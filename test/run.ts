@@ -13,7 +13,7 @@ type Part = [name: string, run: () => Promise<Counts>];
 const usual: Part[] = [
   ['checks', checks],
   ['unit', () => runVitestProject('unit')],
-  ['clients', () => runVitestProject('clients')],
+  ['isolated', () => runVitestProject('isolated')],
   ['integration', () => runVitestProject('integration')],
 ];
 
