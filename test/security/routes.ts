@@ -81,7 +81,8 @@ export interface AgentRoute {
 }
 
 const { csrPem: csr } = await createCsr();
-const report = ({ bootId }: World) => ({ kind: 'alive', bootId, address: '127.0.0.1' });
+/** With news: a mere sign of life stays in the API. */
+const report = ({ bootId }: World) => ({ kind: 'alive', bootId, address: '127.0.0.1', unansweredForMs: 60_000 });
 
 export const agentRoutes: Record<string, AgentRoute> = {
   'POST /v1/agent/register': { token: 'launch', body: ({ registration }) => registration, ok: 200 },
