@@ -190,6 +190,9 @@ class TestModules:
         modules = collect_modules([tmp_path])
         assert modules.too_large == [str(tmp_path / "package" / "model.bin")]
 
+    def test_a_directory_that_was_removed_meanwhile_has_nothing(self, tmp_path: Path) -> None:
+        assert collect_modules([tmp_path / "removed"]).files == {}
+
     def test_too_many_bytes_are_refused_with_the_largest_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("ropewalk.package_sync.modules.MAX_BYTES", 4)
         with pytest.raises(RopewalkError, match=r"larger than .* The largest: .*helpers\.py") as caught:
@@ -200,11 +203,12 @@ class TestModules:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         own, elsewhere = tmp_path / "own", tmp_path / "project"
-        for place in (own, elsewhere / "src"):
+        scratch = tmp_path / "dask-scratch-space" / "worker-1"
+        for place in (own, elsewhere / "src", scratch):
             place.mkdir(parents=True)
-        monkeypatch.setattr(sys, "path", [*sys.path, str(own), str(elsewhere / "src"), str(tmp_path / "missing")])
+        monkeypatch.setattr(sys, "path", [*sys.path, str(own), str(elsewhere / "src"), str(tmp_path / "missing"), str(scratch)])
         roots = module_roots([elsewhere])
-        assert own in roots and elsewhere / "src" not in roots
+        assert own in roots and elsewhere / "src" not in roots and scratch not in roots
         assert not any("site-packages" in str(root) for root in roots)
         (own / "fresh_module_of_a_test.py").write_text("")
         import fresh_module_of_a_test

@@ -57,14 +57,24 @@ def collect_modules(
             for file in _files(path):
                 if tracked is not None and file.resolve() not in tracked:
                     continue
-                size = file.stat().st_size
-                if size > MAX_FILE_BYTES:
-                    modules.too_large.append(str(file))
+                content = _read(file, modules)
+                if content is None:
                     continue
-                sizes[str(file)] = size
+                sizes[str(file)] = len(content)
                 _check_total(sizes, root)
-                modules.files[file.relative_to(root).as_posix()] = file.read_bytes()
+                modules.files[file.relative_to(root).as_posix()] = content
     return modules
+
+
+def _read(file: Path, modules: Modules) -> bytes | None:
+    """None for a file that is too large, has just been removed, or may not be read: this process cannot import it either."""
+    try:
+        if file.stat().st_size <= MAX_FILE_BYTES:
+            return file.read_bytes()
+    except OSError:
+        return None
+    modules.too_large.append(str(file))
+    return None
 
 
 def module_roots(projects: Collection[Path] = ()) -> list[Path]:
@@ -80,7 +90,10 @@ def module_roots(projects: Collection[Path] = ()) -> list[Path]:
             continue
         path = path.resolve()
         is_managed = path.name in ("site-packages", "dist-packages") or any(path.is_relative_to(place) for place in managed)
-        if not is_managed and path not in own and path not in roots and path != Path(sys.executable).resolve().parent:
+        # A Dask worker in this process adds its scratch directory.
+        is_scratch = "dask-scratch-space" in path.parts
+        is_program = path == Path(sys.executable).resolve().parent
+        if not (is_managed or is_scratch or is_program or path in own or path in roots):
             roots.append(path)
     return roots
 
@@ -98,13 +111,21 @@ def imported_names(roots: Collection[Path]) -> set[str]:
 
 
 def _importable(root: Path, imported: Collection[str]) -> Iterator[tuple[str, Path]]:
-    for path in sorted(root.iterdir()):
+    for path in _entries(root):
         name = path.stem if path.is_file() else path.name
         if not name.isidentifier() or name in _SKIPPED_DIRECTORIES or (path / "pyvenv.cfg").exists():
             continue
         is_package = path.is_dir() and ((path / "__init__.py").exists() or name in imported)
         if is_package or (path.is_file() and path.suffix == ".py"):
             yield name, path
+
+
+def _entries(root: Path) -> list[Path]:
+    """None of a directory that has just been removed, or that may not be read."""
+    try:
+        return sorted(root.iterdir())
+    except OSError:
+        return []
 
 
 def _files(path: Path) -> Iterator[Path]:
