@@ -40,7 +40,7 @@ export function silence(
       const suspects = group.map((instance) => ({ instance, heardAtMs }));
       note(world, (to) => rules.suspectInstances(to, suspects, world.nowMs));
       decide(world);
-      for (const effect of inspections(world)) look(world, effect, link);
+      for (const effect of inspections(world)) look(world, effect, link, link ? heardAtMs : null);
       decide(world);
     }
   }
@@ -55,8 +55,11 @@ function inspections(world: ClusterWorld): Inspection[] {
   return world.effects.filter((effect) => effect.kind === 'inspect');
 }
 
-function look(world: ClusterWorld, effect: Inspection, linkWorks: boolean): void {
-  inspected(world, effect, { seen: effect.ids.map((id) => ({ id, state: 'alive' as const })), linkWorks });
+/** `heardAtMs`: when the API has heard those that it is asked about; null when it cannot be asked. */
+function look(world: ClusterWorld, effect: Inspection, linkWorks: boolean, heardAtMs: number | null = null): void {
+  const seen = effect.ids.map((id) => ({ id, state: 'alive' as const }));
+  const heard = heardAtMs === null ? [] : effect.ids.map((instance) => ({ instance, heardAtMs, sinceMs: heardAtMs }));
+  inspected(world, effect, { seen, linkWorks, heard });
 }
 
 /** However a world has gone so far, from here it must come to rest within a bounded number of rounds. */
