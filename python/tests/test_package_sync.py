@@ -77,12 +77,14 @@ class TestInstalled:
         install(tmp_path, "from-url", origin={"url": "https://x/from_url-1.0.whl", "archive_info": {}})
         install(tmp_path, "from-git", origin={"url": "https://x/g", "vcs_info": {"vcs": "git", "commit_id": "1"}})
         install(tmp_path, "from-file", origin={"url": "file:///tmp/from_file-1.0.whl", "archive_info": {}})
+        install(tmp_path, "from-conda", origin={"url": "file:///home/conda/feedstock_root/x/work", "dir_info": {}})
         install(tmp_path, "from-here", origin={"url": f"file://{tmp_path}", "dir_info": {"editable": True}})
         found = installed_in(tmp_path)
         assert {name: package.source for name, package in found.items()} == {
             "from-index": "index",
             "from-url": "url",
             "from-git": "files",
+            "from-conda": "index",
             "from-file": "files",
             "from-here": "project",
         }
@@ -103,7 +105,7 @@ class TestInstalled:
 
         plan = make_plan(options())
         assert f"dask=={dask.__version__}" in plan.requirements
-        assert not any(one.startswith(("pip==", "uv==", "ropewalk")) for one in plan.requirements)
+        assert not any(one.startswith(("pip==", "uv==", "ropewalk==")) for one in plan.requirements)
 
 
 class TestWheels:
@@ -115,6 +117,12 @@ class TestWheels:
         assert names_in(wheel) == [f"{information}/METADATA", f"{information}/RECORD", f"{information}/WHEEL", "from_git.py"]
         record = zipfile.ZipFile(io.BytesIO(wheel.content)).read(f"{information}/RECORD").decode()
         assert all(line.endswith(f"{information}/RECORD,,") or ",sha256=" in line for line in record.splitlines())
+
+    def test_a_universal_wheel_is_one_for_python_3(self, tmp_path: Path) -> None:
+        tags = "Wheel-Version: 1.0\nTag: py2-none-any\nTag: py3-none-any\n"
+        more = {"old-1.0.dist-info/WHEEL": tags}
+        install(tmp_path, "old", origin={"url": "https://x/g", "vcs_info": {}}, more=more)
+        assert wheel_of_files(installed_in(tmp_path)["old"]).name == "old-1.0-py3-none-any.whl"
 
     def test_a_project_is_built_as_it_is_now_and_only_when_it_has_changed(self, tmp_path: Path) -> None:
         directory = project(tmp_path / "project", "mine", "value = 1\n")
@@ -179,6 +187,24 @@ class TestModules:
         (tmp_path / ".gitignore").write_text("helpers.py\ndata.json\n")
         assert sorted(collect_modules([tmp_path]).files) == ["package/__init__.py", "package/deep/inner.py"]
 
+    def test_modules_of_the_standard_library_are_not_hidden(self, tmp_path: Path) -> None:
+        (tmp_path / "random.py").write_text("")
+        modules = collect_modules([tmp_path])
+        assert modules.files == {} and modules.shadowing == [str(tmp_path / "random.py")]
+
+    def test_files_in_which_programs_keep_secrets_stay(self, tmp_path: Path) -> None:
+        self.make(tmp_path)
+        for name in ("id_rsa", "server.pem", "credentials.json", ".env"):
+            (tmp_path / "package" / name).write_text("secret")
+        (tmp_path / "package" / "credentials.py").write_text("")
+        secret = [path for path in collect_modules([tmp_path]).files if b"secret" in collect_modules([tmp_path]).files[path]]
+        assert secret == [] and "package/credentials.py" in collect_modules([tmp_path]).files
+
+    def test_a_package_may_have_a_directory_named_build(self, tmp_path: Path) -> None:
+        (self.make(tmp_path) / "package" / "build").mkdir()
+        (tmp_path / "package" / "build" / "steps.py").write_text("")
+        assert "package/build/steps.py" in collect_modules([tmp_path]).files
+
     def test_the_first_root_wins(self, tmp_path: Path) -> None:
         for name in ("first", "second"):
             (tmp_path / name).mkdir()
@@ -207,8 +233,8 @@ class TestModules:
         for place in (own, elsewhere / "src", scratch):
             place.mkdir(parents=True)
         monkeypatch.setattr(sys, "path", [*sys.path, str(own), str(elsewhere / "src"), str(tmp_path / "missing"), str(scratch)])
-        roots = module_roots([elsewhere])
-        assert own in roots and elsewhere / "src" not in roots and scratch not in roots
+        roots = module_roots()
+        assert own in roots and elsewhere / "src" in roots and scratch not in roots
         assert not any("site-packages" in str(root) for root in roots)
         (own / "fresh_module_of_a_test.py").write_text("")
         import fresh_module_of_a_test
@@ -244,7 +270,13 @@ class TestOptions:
         install(tmp_path, "two")
         packages = list(installed_in(tmp_path).values())
         assert make_plan(options(only=["two"]), packages).requirements == ["two==1.0"]
-        assert make_plan(options(ignore=["Two"]), packages).requirements == ["one==1.0"]
+        # What is ignored must not come back as what another package depends on.
+        assert make_plan(options(ignore=["Two"]), packages).requirements == ["one==1.0", 'two ; sys_platform == "excluded"']
+
+    def test_a_local_version_is_taken_from_the_index_without_its_local_part(self, tmp_path: Path) -> None:
+        install(tmp_path, "torch", "2.1.0+cu118")
+        plan = make_plan(options(), list(installed_in(tmp_path).values()))
+        assert plan.requirements == ["torch==2.1.0"] and "2.1.0+cu118" in plan.notes[0]
 
 
 class TestLevels:
@@ -271,7 +303,7 @@ class TestLevels:
     def test_packages_of_other_systems_are_left_out(self, tmp_path: Path) -> None:
         install(tmp_path, "appnope")
         plan = make_plan(options(), list(installed_in(tmp_path).values()))
-        assert plan.requirements == [] and [one.package for one in plan.left_out] == ["appnope"]
+        assert plan.requirements == ['appnope ; sys_platform == "excluded"'] and [one.package for one in plan.left_out] == ["appnope"]
 
     def test_a_file_that_the_server_would_refuse_is_named(self) -> None:
         with pytest.raises(RopewalkError, match="big.whl has 17.0 MiB"):

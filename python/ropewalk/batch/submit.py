@@ -115,7 +115,7 @@ def run(
     )
     api = connect(api_url, token)
     if sync is not None:
-        sent["software"] = make_software(api, sync, logger.info)
+        sent["software"] = make_software(api, sync, logger.info, warn=notes.append)
     elif requirements is not None:
         sent["software"] = {"requirements": list(requirements)}
     key = idempotency_key or str(uuid.uuid4())

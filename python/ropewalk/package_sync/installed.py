@@ -49,6 +49,9 @@ def _classify(name: str, distribution: Distribution) -> Installed:
     version = distribution.version
     origin = _direct_url(distribution)
     url = str(origin.get("url", ""))
+    if _is_of_conda(distribution, url):
+        # Its files need conda's libraries, which are beside Python's.
+        return Installed(name, version, "index", distribution)
     if "dir_info" in origin:
         directory = _path_of(url)
         if origin["dir_info"].get("editable") is True or not distribution.files:
@@ -86,6 +89,12 @@ def _develop_directory(distribution: Distribution) -> Path | None:
     directory = Path(metadata).parent
     places = [directory, directory.parent] if directory.name == "src" else [directory]
     return next((place for place in places if (place / "setup.py").exists() or (place / "pyproject.toml").exists()), None)
+
+
+def _is_of_conda(distribution: Distribution, url: str) -> bool:
+    """Many name as their origin the directory in which conda has built them."""
+    is_built = any(place in url for place in ("/feedstock_root/", "/conda-bld/", "/croot/"))
+    return is_built or (distribution.read_text("INSTALLER") or "").strip() == "conda"
 
 
 def _is_of_system(distribution: Distribution) -> bool:

@@ -4,6 +4,7 @@ a notebook, on PYTHONPATH."""
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -19,15 +20,18 @@ from ropewalk.package_sync.names import canonical
 MAX_FILE_BYTES = 1024 * 1024
 #: Of all files together, before compression.
 MAX_BYTES = 64 * 1024 * 1024
-_SKIPPED_DIRECTORIES = frozenset({"__pycache__", "node_modules", "build", "dist"})
+_SKIPPED_DIRECTORIES = frozenset({"__pycache__", "node_modules"})
+#: Of files that are no Python: what programs keep secrets in.
+_SECRET = re.compile(r"\.(pem|key|p12|pfx|kdbx|sqlite3?|db)$|^(id_|credentials|secrets?\b)", re.IGNORECASE)
 
 
 @dataclass
 class Modules:
-    """Content by path; `too_large` are the files that were left out."""
+    """Content by path; `too_large` are files, and `shadowing` modules, that were left out."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     too_large: list[str] = field(default_factory=list)
+    shadowing: list[str] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
@@ -54,6 +58,9 @@ def collect_modules(
             is_shadowed = any(inside.partition("/")[0] in (name, f"{name}.py") for inside in modules.files)
             if not is_chosen or canonical(name) in ignore or is_shadowed:
                 continue
+            if name in sys.stdlib_module_names:
+                modules.shadowing.append(str(path))
+                continue
             for file in _files(path):
                 if tracked is not None and file.resolve() not in tracked:
                     continue
@@ -77,12 +84,10 @@ def _read(file: Path, modules: Modules) -> bytes | None:
     return None
 
 
-def module_roots(projects: Collection[Path] = ()) -> list[Path]:
-    """The directories of `sys.path` that no installer manages. `projects`: directories that are installed as they are, and are
-    brought as wheels."""
+def module_roots() -> list[Path]:
+    """The directories of `sys.path` that no installer manages."""
     managed = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     managed += [Path(sys.prefix).resolve() / "lib", Path(sys.base_prefix).resolve() / "lib"]
-    own = {project.resolve() / part for project in projects for part in ("", "src")}
     roots: list[Path] = []
     for entry in sys.path:
         path = Path(entry or os.getcwd())
@@ -92,8 +97,8 @@ def module_roots(projects: Collection[Path] = ()) -> list[Path]:
         is_managed = path.name in ("site-packages", "dist-packages") or any(path.is_relative_to(place) for place in managed)
         # A Dask worker in this process adds its scratch directory.
         is_scratch = "dask-scratch-space" in path.parts
-        is_program = path == Path(sys.executable).resolve().parent
-        if not (is_managed or is_scratch or is_program or path in own or path in roots):
+        programs = (Path(sys.executable).resolve().parent, Path(sysconfig.get_path("scripts")).resolve())
+        if not (is_managed or is_scratch or path in programs or path in roots):
             roots.append(path)
     return roots
 
@@ -113,10 +118,16 @@ def imported_names(roots: Collection[Path]) -> set[str]:
 def _importable(root: Path, imported: Collection[str]) -> Iterator[tuple[str, Path]]:
     for path in _entries(root):
         name = path.stem if path.is_file() else path.name
-        if not name.isidentifier() or name in _SKIPPED_DIRECTORIES or (path / "pyvenv.cfg").exists():
+        if not name.isidentifier() or name in _SKIPPED_DIRECTORIES:
             continue
-        is_package = path.is_dir() and ((path / "__init__.py").exists() or name in imported)
-        if is_package or (path.is_file() and path.suffix == ".py"):
+        try:
+            is_environment = (path / "pyvenv.cfg").exists()
+            is_package = path.is_dir() and ((path / "__init__.py").exists() or name in imported)
+            is_module = path.is_file() and path.suffix == ".py"
+        except OSError:
+            # It may not be read, so that this process cannot import it either.
+            continue
+        if (is_package and not is_environment) or is_module:
             yield name, path
 
 
@@ -138,7 +149,8 @@ def _files(path: Path) -> Iterator[Path]:
         )
         for name in sorted(names):
             file = Path(place) / name
-            if not name.startswith(".") and not name.endswith((".pyc", ".pyo")) and file.is_file():
+            is_secret = not name.endswith(".py") and _SECRET.search(name) is not None
+            if not name.startswith(".") and not name.endswith((".pyc", ".pyo")) and not is_secret and file.is_file():
                 yield file
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +19,9 @@ from ropewalk.package_sync.archives import PackageFile, files_of, zip_of
 from ropewalk.package_sync.installed import Installed
 
 _BUILD_TIMEOUT_S = 600
-_SKIPPED_DIRECTORIES = frozenset({"__pycache__", "node_modules", "build", "dist"})
+_SKIPPED_DIRECTORIES = frozenset({"__pycache__", "node_modules"})
+#: Of builds, where they are at the top of a project.
+_OUTPUTS = frozenset({"build", "dist"})
 _OF_INSTALLERS = frozenset({"INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json"})
 
 
@@ -46,7 +50,9 @@ def wheel_of_files(package: Installed) -> PackageFile:
         is_cache = "__pycache__" in path.parts or path.name in _OF_INSTALLERS
         if inside.startswith(("..", "/")) or is_cache:
             continue
-        files[inside] = Path(str(path.locate())).read_bytes()
+        with contextlib.suppress(OSError):
+            # Its installer names a file that was removed since: Python does without it too.
+            files[inside] = Path(str(path.locate())).read_bytes()
     information = next((path for path in files if path.endswith(".dist-info/WHEEL")), None)
     if information is None:
         raise RopewalkError(
@@ -55,14 +61,19 @@ def wheel_of_files(package: Installed) -> PackageFile:
             hint=f'Install it with pip or uv, or leave it out: package_sync_ignore=["{package.name}"].',
         )
     tags = [line.partition(":")[2].strip() for line in files[information].decode().splitlines() if line.startswith("Tag:")]
-    return _complete(f"{package.name.replace('-', '_')}-{package.version}-{tags[0]}.whl", files)
+    here = (f"cp{sys.version_info.major}{sys.version_info.minor}", "py3")
+    fitting = [tag for tag in tags if tag.startswith(here)] or tags or ["py3-none-any"]
+    return _complete(f"{package.name.replace('-', '_')}-{package.version}-{fitting[0]}.whl", files)
 
 
 def _build(name: str, directory: Path) -> PackageFile:
     with tempfile.TemporaryDirectory(prefix="ropewalk-wheel-") as target:
         uv = shutil.which("uv")
         pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", target, str(directory)]
-        command = pip if uv is None else [uv, "build", "--quiet", "--wheel", "--out-dir", target, str(directory)]
+        command = pip if uv is None else [
+            *(uv, "build", "--quiet", "--wheel", "--python", sys.executable),
+            *("--out-dir", target, str(directory)),
+        ]
         try:
             built = subprocess.run(command, capture_output=True, text=True, timeout=_BUILD_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -107,8 +118,8 @@ def _keep(wheel: PackageFile, directory: Path) -> None:
 
 
 def _fingerprint(directory: Path) -> str:
-    """Changes with each change of a file: its place, size and time."""
-    digest = hashlib.sha256(str(directory.resolve()).encode())
+    """Changes with each change of a file, its place, size or time, and with the interpreter."""
+    digest = hashlib.sha256(f"{directory.resolve()} {sysconfig.get_config_var('SOABI')} {sys.version_info[:2]}".encode())
     for path in _sources(directory):
         status = path.stat()
         digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
@@ -122,6 +133,7 @@ def _sources(directory: Path) -> Iterator[Path]:
             for name in directories
             if not name.startswith(".")
             and name not in _SKIPPED_DIRECTORIES
+            and not (name in _OUTPUTS and Path(place) == directory)
             and not name.endswith(".egg-info")
             and not (Path(place) / name / "pyvenv.cfg").exists()
         )
