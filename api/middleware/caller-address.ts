@@ -34,6 +34,6 @@ function networkOf(address: string): string {
   const zeros = Array.from({ length: Math.max(0, 8 - groups(head).length - groups(tail).length) }, () => '0');
   return [...groups(head), ...zeros, ...groups(tail)]
     .slice(0, 4)
-    .map((each) => Number.parseInt(each, 16))
+    .map((each) => Number.parseInt(each, 16).toString(16))
     .join(':');
 }
