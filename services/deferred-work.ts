@@ -33,7 +33,11 @@ export async function runDeferredWork(deps: Working): Promise<void> {
     });
   };
   // Apart: what waits for Temporal must not look like time in which no agent was heard.
-  await Promise.all([repeat(deps, startAndDeliver), repeat(deps, () => watchAgents(deps))]);
+  await Promise.all([
+    repeat(deps, startAndDeliver),
+    repeat(deps, () => watchAgents(deps)),
+    repeat(deps, () => deps.liveness.suspect(deps)),
+  ]);
 }
 
 async function repeat({ stopping }: Working, work: () => Promise<void>): Promise<void> {
@@ -45,7 +49,7 @@ async function repeat({ stopping }: Working, work: () => Promise<void>): Promise
 
 /** Never rejects. */
 async function watchAgents(deps: Working): Promise<void> {
-  await deps.liveness.round(deps);
+  await deps.liveness.listen(deps);
   await deps.orders
     .round()
     .catch((error: unknown) => deps.logger.warn({ err: error }, 'new orders could not be read now'));

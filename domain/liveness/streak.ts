@@ -26,10 +26,20 @@ export function hear(known: Streak | undefined, nowMs: number, silentAfterMs: nu
   };
 }
 
-/** The database lags by an eighth of the silence that counts, so that an agent that speaks is never found silent there. */
-export function isNoteDue({ heardMs, notedMs, silentAfterMs }: Streak): boolean {
+/** What an agent said could not be passed on: until it has said it again, no conclusion may be drawn from hearing it. */
+export const interrupt = (known: Streak | undefined, nowMs: number): Streak => ({
+  ...{ silentAfterMs: null, ...known },
+  ...{ heardMs: nowMs, sinceMs: nowMs, notedMs: null },
+});
+
+/**
+ * The database lags by an eighth of the silence that counts, so that an agent that speaks is never found silent there. The last word
+ * of an agent that has gone quiet is noted too: only what the database has may be forgotten.
+ */
+export function isNoteDue({ heardMs, notedMs, silentAfterMs }: Streak, nowMs: number): boolean {
   if (notedMs === null) return true;
-  return heardMs > notedMs && heardMs - notedMs >= (silentAfterMs ?? 0) / 8;
+  if (heardMs <= notedMs) return false;
+  return heardMs - notedMs >= (silentAfterMs ?? 0) / 8 || nowMs - heardMs > maxGapMs;
 }
 
 /** It has been quiet for so long that nothing is lost by forgetting it: the database has its last sign of life. */

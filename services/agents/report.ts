@@ -16,8 +16,15 @@ export async function reportAgent(context: InstanceContext, input: ReportRequest
   const item = itemOf(instance, input, deps.now());
   // That it lives is for the API to know. The workflow asks when it has to.
   if (!isNews(item)) return { stop: null, orders: null, token: await renewIfDue(context) };
-  const submitted = await deps.reports.submit(clusterWorkflowId(cluster), item);
-  if (submitted.kind === 'refused') throw refusal(submitted.problem);
+  const submitted = await deps.reports.submit(clusterWorkflowId(cluster), item).catch((error: unknown) => {
+    // The news may be that the cluster is busy again: that its agent is heard must not let a deadline pass meanwhile.
+    deps.heard.interrupt(cluster, instance);
+    throw error;
+  });
+  if (submitted.kind === 'refused') {
+    deps.heard.interrupt(cluster, instance);
+    throw refusal(submitted.problem);
+  }
   if (submitted.kind === 'closed') {
     deps.orders.wake({ workspace, cluster });
     return { stop: { code: 'CLUSTER_OVER', text: `Cluster ${cluster} is over.` }, orders: null, token: null };

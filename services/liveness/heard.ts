@@ -1,12 +1,14 @@
 // When this replica last heard each agent. Agents speak thousands of times a minute: only memory is touched here, and the
 // database learns of it in batches (round.ts).
-import { hear, isForgettable, isNoteDue, type Streak } from '../../domain/liveness/streak.ts';
+import { hear, interrupt, isForgettable, isNoteDue, type Streak } from '../../domain/liveness/streak.ts';
 import type { Clocks } from '../../domain/liveness/listening.ts';
 import type { HeardAgent } from '../../store/liveness-port.ts';
 
 export interface HeardAgents {
   /** `silentAfterMs`: after which silence it is suspected, where the caller knows. */
   touch(cluster: number, instance: string, silentAfterMs?: number): void;
+  /** It has spoken, and its cluster did not get the message. */
+  interrupt(cluster: number, instance: string): void;
   /** What the database must learn, with a function to call when it has. */
   takeDue(): { items: HeardAgent[]; noted: () => void };
   /** The silent period of an agent, as the database has it. */
@@ -22,6 +24,11 @@ export function createHeardAgents(clocks: () => Clocks): HeardAgents {
       const streak = hear(agents.get(key)?.streak, clocks().monotonicMs, silentAfterMs ?? null);
       agents.set(key, { cluster, instance, streak });
     },
+    interrupt(cluster, instance) {
+      const key = keyOf(cluster, instance);
+      const streak = interrupt(agents.get(key)?.streak, clocks().monotonicMs);
+      agents.set(key, { cluster, instance, streak });
+    },
     takeDue() {
       const { monotonicMs, wallMs } = clocks();
       const onWall = (ms: number): number => Math.round(wallMs - monotonicMs + ms);
@@ -29,7 +36,7 @@ export function createHeardAgents(clocks: () => Clocks): HeardAgents {
       const items: HeardAgent[] = [];
       for (const [key, { cluster, instance, streak }] of agents) {
         if (isForgettable(streak, monotonicMs)) agents.delete(key);
-        if (!isNoteDue(streak)) continue;
+        if (!isNoteDue(streak, monotonicMs)) continue;
         due.push([key, streak.heardMs]);
         const { heardMs, sinceMs, silentAfterMs } = streak;
         items.push({ cluster, instance, heardAtMs: onWall(heardMs), sinceMs: onWall(sinceMs), silentAfterMs });

@@ -1,8 +1,15 @@
-// About once a second: writes to the database which agents this replica has heard, and suspects those that no replica has heard
-// for too long. One transaction each, however many agents there are. Only clusters that still count on a silent instance are
-// signalled; they ask their provider before they conclude anything.
+// About once a second each: writes to the database which agents this replica has heard, and suspects those that no replica has
+// heard for too long. One transaction each, however many agents there are. Only clusters that still count on a silent instance
+// are signalled; they ask their provider before they conclude anything.
 import { clusterMessages, type ClusterView, clusterWorkflowId, type SuspectSignal } from '../../contracts/cluster.ts';
-import { type Clocks, type Listening, listeningForMs, startListening, tick } from '../../domain/liveness/listening.ts';
+import {
+  type Clocks,
+  type Listening,
+  listeningForMs,
+  maxTickGapMs,
+  startListening,
+  tick,
+} from '../../domain/liveness/listening.ts';
 import type { HeardAgent, SilentAgent } from '../../store/liveness-port.ts';
 import type { Deps } from '../context.ts';
 import type { HeardAgents } from './heard.ts';
@@ -10,24 +17,33 @@ import type { HeardAgents } from './heard.ts';
 type RoundDeps = Pick<Deps, 'store' | 'workflows' | 'logger' | 'heard'>;
 
 export interface LivenessRounds {
-  /** Never rejects. */
-  round: (deps: RoundDeps) => Promise<void>;
+  /** Notes that this replica listens, and writes what it has heard. Never rejects. */
+  listen: (deps: RoundDeps) => Promise<void>;
+  /**
+   * Suspects the silent. In a loop of its own: clusters that answer slowly must not look like time in which no agent was heard.
+   * Never rejects.
+   */
+  suspect: (deps: RoundDeps) => Promise<void>;
 }
 
 export function createLivenessRounds(clocks: () => Clocks): LivenessRounds {
   let listening: Listening = startListening(clocks());
+  const begin = (deps: RoundDeps, error: unknown): void => {
+    // What other replicas heard meanwhile was not written either.
+    listening = startListening(clocks());
+    deps.logger.warn({ err: error }, 'the signs of life of agents could not be written or read now');
+  };
   return {
-    async round(deps) {
-      const now = clocks();
-      listening = tick(listening, now);
-      try {
-        await writeHeard(deps.store.liveness, deps.heard);
-        await suspectSilent(deps, now.wallMs, listeningForMs(listening));
-      } catch (error) {
-        // What other replicas heard meanwhile was not written either.
-        listening = startListening(now);
-        deps.logger.warn({ err: error }, 'the signs of life of agents could not be written or read now');
-      }
+    async listen(deps) {
+      listening = tick(listening, clocks());
+      await writeHeard(deps.store.liveness, deps.heard).catch((error: unknown) => begin(deps, error));
+    },
+    async suspect(deps) {
+      const { wallMs, monotonicMs } = clocks();
+      // As of the last tick; one that is late may have been a pause of this process.
+      const isListening = monotonicMs - listening.ticked.monotonicMs <= maxTickGapMs;
+      if (!isListening) return;
+      await suspectSilent(deps, wallMs, listeningForMs(listening)).catch((error: unknown) => begin(deps, error));
     },
   };
 }
@@ -53,7 +69,8 @@ async function suspectSilent(
 ): Promise<void> {
   const againAtMs = nowMs + claimMs;
   const taken = await store.liveness.takeSilent({ nowMs, listeningMs, againAtMs, limit: maxAtOnce });
-  for (const [cluster, silent] of byCluster(taken)) {
+  const clusters = [...byCluster(taken)];
+  const suspectIn = async ([cluster, silent]: [number, SilentAgent[]]): Promise<void> => {
     try {
       const instances = await expectedOf(workflows, cluster, silent);
       const rest = silent.filter((each) => !instances.includes(each));
@@ -61,7 +78,7 @@ async function suspectSilent(
         cluster,
         rest.map(({ instance }) => instance),
       );
-      if (instances.length === 0) continue;
+      if (instances.length === 0) return;
       const signal: SuspectSignal = {
         instances: instances.map(({ instance, heardAtMs }) => ({ instance, heardAtMs })),
       };
@@ -71,6 +88,9 @@ async function suspectSilent(
     } catch (error) {
       logger.warn({ err: error, cluster }, 'a cluster could not be told of silent instances; it is tried again');
     }
+  };
+  for (let first = 0; first < clusters.length; first += clustersAtOnce) {
+    await Promise.all(clusters.slice(first, first + clustersAtOnce).map(suspectIn));
   }
 }
 
@@ -94,6 +114,7 @@ function byCluster<T extends Pick<HeardAgent, 'cluster'>>(items: readonly T[]): 
 
 /** In one round: a deployment that comes back after an outage must not ask all its clusters at once. */
 const maxAtOnce = 200;
+const clustersAtOnce = 10;
 /** A replica that ends while it tells a cluster is replaced by another after this. */
 const claimMs = 60_000;
 /** A cluster inspects a suspect by itself until it speaks or is lost. This is for a signal that was lost all the same. */

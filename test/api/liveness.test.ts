@@ -13,17 +13,21 @@ type TestApi = Awaited<ReturnType<typeof createTestApi>>;
 function createReplica(api: TestApi) {
   const clocks = { monotonicMs: 1_000, wallMs: 1_900_000_000_000 };
   const heard = createHeardAgents(() => ({ ...clocks }));
-  const { round } = createLivenessRounds(() => ({ ...clocks }));
+  const { listen, suspect } = createLivenessRounds(() => ({ ...clocks }));
   const deps = { ...api.deps, heard };
+  const round = async (): Promise<void> => {
+    await listen(deps);
+    await suspect(deps);
+  };
   const pass = async (ms: number, during: () => void = () => undefined): Promise<void> => {
     for (let left = ms; left > 0; left -= 1_000) {
       clocks.monotonicMs += 1_000;
       clocks.wallMs += 1_000;
       during();
-      await round(deps);
+      await round();
     }
   };
-  return { clocks, heard, round: () => round(deps), pass };
+  return { clocks, heard, round, pass, listen: () => listen(deps), suspect: () => suspect(deps) };
 }
 
 describe('a replica of the API', () => {
@@ -112,6 +116,50 @@ describe('a replica of the API', () => {
     expect(signals()).toEqual([]);
     expect(await api.deps.store.liveness.read(number, ['i_gone'])).toEqual([]);
     expect(await api.deps.store.liveness.read(number + 1_000, ['i_of_nothing'])).toEqual([]);
+  });
+
+  it('goes on listening while clusters answer slowly', async () => {
+    const held = Promise.withResolvers<void>();
+    const before = api.deps.workflows;
+    api.deps.workflows = {
+      ...before,
+      query: async <O, I>(workflowId: string, name: string, input?: I) => {
+        await held.promise;
+        return before.query<O, I>(workflowId, name, input);
+      },
+    };
+    const { clocks, heard, pass, listen, suspect } = createReplica(api);
+    for (const id of ids) heard.touch(number, id, 9_000);
+    await listen();
+    for (let seconds = 0; seconds < 10; seconds += 1) {
+      clocks.monotonicMs += 1_000;
+      clocks.wallMs += 1_000;
+      await listen();
+    }
+    const slow = suspect();
+    for (let seconds = 0; seconds < 30; seconds += 1) {
+      clocks.monotonicMs += 1_000;
+      clocks.wallMs += 1_000;
+      await listen();
+    }
+    held.resolve();
+    await slow;
+    expect(signals()).toHaveLength(1);
+    const other = await clusterWithWorkers(api, 1);
+    heard.touch(other.number, other.head.id, 9_000);
+    await pass(11_000);
+    // Without a gap in its listening, the next silence is found as soon as it counts.
+    expect(signals()).toContain(`signal cluster/${other.number} cluster.suspect`);
+  });
+
+  it('does not call an agent heard whose message did not reach its cluster', async () => {
+    const { heard, pass } = createReplica(api);
+    heard.touch(number, ids[0], 9_000);
+    await pass(5_000, () => heard.touch(number, ids[0]));
+    heard.interrupt(number, ids[0]);
+    await pass(1_000);
+    const [row] = await api.deps.store.liveness.read(number, [ids[0]]);
+    expect(row?.sinceMs).toBeGreaterThan((row?.heardAtMs ?? 0) - 1_000);
   });
 
   it('tries again when Temporal is unavailable', async () => {

@@ -1,15 +1,26 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { hear, isForgettable, isNoteDue, maxGapMs, type Streak } from '../../../domain/liveness/streak.ts';
+import { hear, interrupt, isForgettable, isNoteDue, maxGapMs, type Streak } from '../../../domain/liveness/streak.ts';
 
 it('is noted at once, and then whenever an eighth of the silence that counts has passed', () => {
   const first = hear(undefined, 0, 80_000);
-  expect(isNoteDue(first)).toBe(true);
+  expect(isNoteDue(first, 0)).toBe(true);
   const noted = { ...first, notedMs: 0 };
-  expect(isNoteDue(hear(noted, 9_999, null))).toBe(false);
-  expect(isNoteDue(hear(noted, 10_000, null))).toBe(true);
-  expect(isNoteDue(hear({ ...noted, silentAfterMs: null }, 1, null))).toBe(true);
+  expect(isNoteDue(hear(noted, 9_999, null), 9_999)).toBe(false);
+  expect(isNoteDue(hear(noted, 10_000, null), 10_000)).toBe(true);
+  expect(isNoteDue(hear({ ...noted, silentAfterMs: null }, 1, null), 1)).toBe(true);
+});
+
+it('is noted a last time once it is quiet, so that it can be forgotten', () => {
+  const last = hear({ ...hear(undefined, 0, 800_000), notedMs: 0 }, 7_000, null);
+  expect(isNoteDue(last, 7_000 + maxGapMs)).toBe(false);
+  expect(isNoteDue(last, 7_001 + maxGapMs)).toBe(true);
+});
+
+it('begins anew after a message that did not arrive, and is noted at once', () => {
+  const known = { ...hear(undefined, 0, 80_000), notedMs: 0 };
+  expect(interrupt(known, 5)).toEqual({ heardMs: 5, sinceMs: 5, notedMs: null, silentAfterMs: 80_000 });
 });
 
 it('begins anew after a gap, and not before', () => {
@@ -42,7 +53,7 @@ it('never lets the database lag behind by as much as a silence, in any order of 
         for (const gapMs of gaps) {
           nowMs += gapMs;
           streak = hear(streak, nowMs, null);
-          if (isNoteDue(streak)) streak = { ...streak, notedMs: nowMs };
+          if (isNoteDue(streak, nowMs)) streak = { ...streak, notedMs: nowMs };
           expect(nowMs - (streak.notedMs ?? -1e9)).toBeLessThan(silentAfterMs / 8);
           expect(streak.sinceMs).toBeLessThanOrEqual(streak.heardMs);
         }
