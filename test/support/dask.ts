@@ -1,7 +1,7 @@
 // Dask in tests: homes that share one cache of Python environments, and a real Dask client in a process of its own.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -19,13 +19,17 @@ export async function makeDaskHome(): Promise<string> {
   return home;
 }
 
-/** A Python with Dask: that of an environment which the stack has built. */
+/** A Python with Dask: that of an environment which the stack has built. Those of batch tasks are there too. */
 export function daskPython(home: string): string {
   const environments = join(home, 'cache/environments');
   const built = readdirSync(environments).filter((name) => /^[0-9a-f]{16,}$/.test(name));
-  const python = built.map((name) => join(environments, name, 'bin/python')).at(0);
-  if (python === undefined) throw new Error(`no environment in ${environments}`);
-  return python;
+  const withDask = built.find((name) =>
+    readdirSync(join(environments, name, 'lib')).some((version) =>
+      existsSync(join(environments, name, 'lib', version, 'site-packages/distributed')),
+    ),
+  );
+  if (withDask === undefined) throw new Error(`no environment with Dask in ${environments}`);
+  return join(environments, withDask, 'bin/python');
 }
 
 export interface DaskClient {
