@@ -22,13 +22,13 @@ import { createTaskPageActivities } from './activities/task-pages.ts';
 import { readForeign, readOrExit, waitOrExit } from './platform/environment.ts';
 import { RopewalkError } from './domain/errors.ts';
 import type { Owner } from './domain/owner.ts';
-import { requireDeploymentHome } from './platform/deployment-home.ts';
+import { requireDeployment, type DeploymentParts } from './platform/deployment.ts';
 import { loadKeys } from './platform/keys.ts';
 import { createLogger } from './platform/logger.ts';
 import { createRegistry as createMetricsRegistry } from './platform/metrics/registry.ts';
 import { serveMetrics } from './platform/metrics/serve.ts';
 import { createWorkerMetrics, freeLoopbackPort, readTemporalMetrics } from './platform/metrics/worker-metrics.ts';
-import { createDirectoryObjects } from './platform/objects/directory.ts';
+import { openObjects } from './platform/objects/open.ts';
 import { createTokens } from './platform/tokens.ts';
 import { createVault } from './platform/vault/vault.ts';
 import { createReplayer } from './platform/replayer.ts';
@@ -49,7 +49,9 @@ async function main(): Promise<void> {
   const enabled = readOrExit(() => enabledProviders({ env: process.env, home, hostId }));
   const { connectionOptions, namespace = 'default' } = 'value' in temporal ? temporal.value : {};
   const logger = createLogger({ level: settings.logLevel, program: 'worker' });
-  const store = await openDatabase(settings, logger);
+  const objects = await openObjects(settings);
+  const keys = await loadKeys(join(home, 'keys.json'));
+  const store = await openDatabase(settings, { home, bucket: settings.bucket, objects, keys }, logger);
   const telemetryPort = settings.metrics === null ? null : await freeLoopbackPort();
   Runtime.install({
     logger: {
@@ -78,8 +80,6 @@ async function main(): Promise<void> {
 
   const connection = await NativeConnection.connect(connectionOptions);
   const client = new Client({ connection: await Connection.connect(connectionOptions), namespace });
-  const objects = createDirectoryObjects(join(settings.home, 'objects'));
-  const keys = await loadKeys(join(settings.home, 'keys.json'));
   /** Otherwise its tasks would wait until its leases expire. A cluster that has ended needs no signal. */
   const suspect = async (cluster: number, instance: string): Promise<void> => {
     const signal: SuspectSignal = { instances: [{ instance, heardAtMs: Date.now() }] };
@@ -169,11 +169,15 @@ async function main(): Promise<void> {
 }
 
 /** Never migrates: `ropewalk init` and `ropewalk dev` do. Ends the process when the database cannot be used. */
-async function openDatabase({ databaseUrl, home }: WorkerSettings, logger: Logger): Promise<Store> {
+async function openDatabase(
+  { databaseUrl, home }: WorkerSettings,
+  parts: DeploymentParts,
+  logger: Logger,
+): Promise<Store> {
   try {
     const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
     const deployment = await store.deployment.read();
-    if (deployment !== null) await requireDeploymentHome(home, deployment.deploymentId);
+    if (deployment !== null) await requireDeployment(parts, deployment.deploymentId);
     return store;
   } catch (err) {
     const hint = err instanceof RopewalkError ? err.problem.hint : undefined;

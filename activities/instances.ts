@@ -2,6 +2,8 @@
 import { Context } from '@temporalio/activity';
 
 import type { InstanceActivities } from '../contracts/activities.ts';
+import type { Lifetime } from '../domain/cost/interval.ts';
+import type { Owner } from '../domain/owner.ts';
 import type { Tokens } from '../platform/tokens.ts';
 import type { Provider } from '../providers/provider.ts';
 import { heartbeating } from './heartbeating.ts';
@@ -59,7 +61,11 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
 
     async terminateInstances(input) {
       const signal = Context.current().cancellationSignal;
-      await heartbeating(() => deps.provider(input.provider).terminate(input.owner, input.ids, signal));
+      return heartbeating(async () => {
+        const provider = deps.provider(input.provider);
+        await provider.terminate(input.owner, input.ids, signal);
+        return { lifetimes: await lifetimesOf(provider, input.owner, input.ids) };
+      });
     },
 
     async terminateRemains(input) {
@@ -70,8 +76,12 @@ export function createInstanceActivities(deps: InstanceDeps): InstanceActivities
         // Also with nothing to end: launches that got no instance have left what they were prepared with.
         await provider.terminate(input.owner, ids, signal);
         await provider.release?.(input.owner, signal);
-        return { ids };
+        return { ids, lifetimes: await lifetimesOf(provider, input.owner, ids) };
       });
     },
   };
 }
+
+/** Only for the account: a cloud that does not answer must not keep instances from counting as gone. */
+const lifetimesOf = async (provider: Provider, owner: Owner, ids: string[]): Promise<Lifetime[]> =>
+  (await provider.lifetimes?.(owner, ids).catch(() => [])) ?? [];

@@ -5,6 +5,8 @@ import type { Client } from '@temporalio/client';
 import type { RecordActivities } from '../contracts/activities.ts';
 import { clusterMessages, type ClusterView, clusterWorkflowId } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
+import { retriableForMs } from '../domain/job/retry-rules.ts';
+import { listeningOfAllMs } from '../domain/liveness/replicas.ts';
 import type { Vault } from '../platform/vault/vault.ts';
 import type { RecordStore, Store } from '../store/store.ts';
 import { inTime } from './presence.ts';
@@ -12,7 +14,7 @@ import { inTime } from './presence.ts';
 export interface RecordDeps {
   client: Client;
   store: Pick<Store, 'jobs' | 'clusters' | 'quotas' | 'liveness'>;
-  vault: Pick<Vault, 'delete'>;
+  vault: Pick<Vault, 'delete' | 'open' | 'seal'>;
   now?: () => number;
 }
 
@@ -29,15 +31,26 @@ export function createRecordActivities({ client, store, vault, now = Date.now }:
         await write<ClusterView>(store.clusters, { view, version, end, nowMs: now() });
       }
       for (const ref of end?.sealed ?? []) await vault.delete(ref);
+      if (end?.retriable !== undefined) await shorten(vault, end.retriable);
     },
 
     noteUsage: (usage) => store.quotas.noteUsage(usage),
 
     async readHeard({ cluster, instances }) {
-      const heard = await store.liveness.read(cluster, instances);
-      return heard.map(({ instance, heardAtMs, sinceMs }) => ({ instance, heardAtMs, sinceMs }));
+      // The replicas first: what they write between the two reads are later signs of life, never silence.
+      const listeningMs = listeningOfAllMs(await store.liveness.replicas(), now());
+      const rows = await store.liveness.read(cluster, instances);
+      const heard = rows.map(({ instance, heardAtMs, sinceMs }) => ({ instance, heardAtMs, sinceMs }));
+      return { heard, listeningMs };
     },
   };
+}
+
+/** Sealed anew under its key, with less time to live. */
+async function shorten(vault: RecordDeps['vault'], ref: string): Promise<void> {
+  // What cannot be opened cannot be retried either.
+  const bytes = await vault.open(ref).catch(() => null);
+  await (bytes === null ? vault.delete(ref) : vault.seal(ref, bytes, { ttlMs: retriableForMs }));
 }
 
 const write = <V>(

@@ -3,17 +3,17 @@
 import { createApiClient } from './api-client/client.ts';
 import { createSession } from './api-client/session.ts';
 import type { AgentInput } from './lifecycle/input.ts';
-import { deadManCode, deadManExitCode, watchDeadMan } from './lifecycle/watchdog-timer.ts';
+import { watchdogCode, watchdogExitCode, runWatchdog } from './lifecycle/watchdog-timer.ts';
 
 export async function runAgent(input: AgentInput): Promise<number> {
   const { instance, bootId, boot, log, stopping } = input;
-  const deadMan = watchDeadMan(stopping, log);
+  const watchdog = runWatchdog(stopping, log);
   const { signal } = stopping;
-  const client = createApiClient({ apiUrl: boot.apiUrl, signal, onTrouble: log.write, onHeard: deadMan.heard });
+  const client = createApiClient({ apiUrl: boot.apiUrl, signal, onTrouble: log.write, onHeard: watchdog.heard });
   const session = createSession({ client, instance, bootId, boot, log, stopping });
   const registered = await session.register();
   if (registered !== null) {
-    deadMan.limit(registered.deadManMs);
+    watchdog.limit(registered.watchdogTimeoutMs);
     log.write(`Registered as ${instance} of cluster ${registered.cluster.name} (${registered.role}).`);
     // Loaded on demand: tasks should not wait for the library of certificates that Dask needs.
     const { runWork } = registered.job === null ? await import('./dask/agent.ts') : await import('./job/agent.ts');
@@ -21,6 +21,6 @@ export async function runAgent(input: AgentInput): Promise<number> {
   }
   const order = session.order();
   log.write(`The agent ends: ${order.text} (${order.code})`);
-  if (order.code === deadManCode) return deadManExitCode;
+  if (order.code === watchdogCode) return watchdogExitCode;
   return order.failed ? 1 : 0;
 }

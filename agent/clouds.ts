@@ -6,6 +6,7 @@ type StartOnCloud = (input: StartInput) => Promise<Start>;
 
 const clouds: Readonly<Record<string, () => Promise<StartOnCloud>>> = {
   aws: async () => (await import('./aws/start.ts')).startOnEc2,
+  gcp: async () => (await import('./gcp/start.ts')).startOnGce,
 };
 
 /** Null on a machine of a Temporal worker. Loads the cloud's code when it is called. */

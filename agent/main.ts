@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { runAgent } from './agent.ts';
 import { cloudStart } from './clouds.ts';
 import { claimInstance, endWhenUnwanted } from './lifecycle/claim.ts';
-import { deadManExitCode } from './lifecycle/watchdog-timer.ts';
+import { watchdogExitCode } from './lifecycle/watchdog-timer.ts';
 import { sayLastWords } from './lifecycle/failure.ts';
 import { createLogs } from './logs/logs.ts';
 import { powerOff } from './lifecycle/power-off.ts';
@@ -16,6 +16,7 @@ import { start } from './lifecycle/start.ts';
 import type { Start } from './lifecycle/start.ts';
 import { joinControlGroup, leaveControlGroup } from './processes/control-group.ts';
 import { killOrphans } from './processes/orphans.ts';
+import { removeRecordedContainers } from './runtimes/container/containers.ts';
 
 // On a cloud the metadata service says which instance this is, and the agent makes its own directories.
 const isOnCloud = cloudStart(process.env) !== null;
@@ -32,6 +33,8 @@ for (const each of isOnCloud ? [directory, logDirectory] : []) await mkdir(each,
 const controlGroup = instanceName === null ? null : joinControlGroup(instanceName);
 if (!(await claimInstance(directory, bootId, controlGroup))) {
   leaveControlGroup(controlGroup);
+  // On a cloud the agent that had claimed this instance is dead, or this one would not have been started.
+  if (isOnCloud) await removeRecordedContainers(directory);
   process.exit(0);
 }
 
@@ -54,10 +57,12 @@ try {
   if (!stopping.signal.aborted) {
     started = await start({ directory, environment, logs, log, signal: stopping.signal });
     exitCode = await runAgent({ ...started, bootId, directory, logs, environment, log, stopping });
-    if (exitCode === deadManExitCode) {
+    if (exitCode === watchdogExitCode) {
       // Nobody else will look after what is left here.
       const orphans = killOrphans(started.instance, controlGroup);
       if (orphans > 0) log.write(`${orphans} processes that had left their group were killed.`);
+      const containers = await removeRecordedContainers(directory);
+      if (containers > 0) log.write(`${containers} containers were removed.`);
       await started.flush();
       await powerOff(started.boot.powerOff, log);
     }

@@ -13,14 +13,19 @@ import { buildDocument } from './openapi.ts';
 import { traceRequest } from './middleware/tracing.ts';
 import type { App, AppEnv } from './routes/app.ts';
 import { mountClusters } from './routes/clusters.ts';
+import { mountFiles } from './routes/files.ts';
+import { mountCosts } from './routes/costs.ts';
 import { mountDashboard } from './routes/dashboard.ts';
+import { mountEnvironments } from './routes/environments.ts';
 import { mountJobs } from './routes/jobs.ts';
 import { mountLogin } from './routes/login.ts';
+import { mountLive } from './routes/live.ts';
 import { mountMeta } from './routes/meta.ts';
 import { mountInstanceTypes } from './routes/instance-types.ts';
 import { mountPackageFiles } from './routes/package-files.ts';
 import { mountPlans } from './routes/plans.ts';
 import { mountPeople } from './routes/people.ts';
+import { mountWeb, mountWebHeaders } from './routes/web.ts';
 import type { Deps } from '../services/context.ts';
 
 export function createApp(deps: Deps): App {
@@ -31,6 +36,7 @@ export function createApp(deps: Deps): App {
   });
   // Before the headers of everything else, and therefore over them.
   app.use('/login', secureHeaders({ contentSecurityPolicy: { ...ownStyle, formAction: ["'self'"] } }));
+  if (deps.web !== null) mountWebHeaders(app);
   app.use(identifyRequest);
   app.use(async (c, next) => {
     c.set('deps', deps);
@@ -45,13 +51,18 @@ export function createApp(deps: Deps): App {
   mountJobs(app);
   mountClusters(app);
   mountPackageFiles(app);
+  mountFiles(app);
+  mountEnvironments(app);
   mountDashboard(app);
   mountInstanceTypes(app);
   mountPlans(app);
+  mountCosts(app);
+  mountLive(app);
   mountPeople(app);
   mountLogin(app);
   mountAgents(app);
   mountMeta(app, buildDocument());
+  if (deps.web !== null) mountWeb(app, deps.web);
   app.notFound(createNotFound(app));
   app.onError((error, c) => answerError(error, c));
   return app;
@@ -63,9 +74,16 @@ const peoplesPaths = [
     'jobs',
     'clusters',
     'package-files',
+    'environments',
     'missing-package-files',
+    'file-uploads',
+    'file-downloads',
+    'file-blobs',
+    'filestores',
     'instance-types',
     'plans',
+    'costs',
+    'live',
     'whoami',
     'tokens',
     'users',
@@ -74,9 +92,18 @@ const peoplesPaths = [
   ].map((name) => `/v1/${name}/*`),
   '/v1/login/device/approve',
 ];
-const instancePaths = ['report', 'exchange', 'bundle', 'package-files/*', 'orders', 'certificate'].map(
-  (name) => `/v1/agent/${name}`,
-);
+const instancePaths = [
+  'report',
+  'exchange',
+  'bundle',
+  'package-files/*',
+  'file-uploads',
+  'file-downloads',
+  'file-blobs/*',
+  'task-files',
+  'orders',
+  'certificate',
+].map((name) => `/v1/agent/${name}`);
 
 /** No script, no frame, nothing from elsewhere: the reference page needs its own style only. */
 const ownStyle = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { requireDeploymentHome } from '../platform/deployment-home.ts';
+import { requireDeployment, type DeploymentParts } from '../platform/deployment.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Settings } from './settings.ts';
@@ -12,13 +12,14 @@ import type { Settings } from './settings.ts';
 /** Ends the process when the database cannot be used: whatever supervises it starts it again. */
 export async function openDatabase(
   { databaseUrl, home }: Pick<Settings, 'databaseUrl' | 'home'>,
+  parts: DeploymentParts,
   logger: Logger,
 ): Promise<{ store: Store; deploymentId: string }> {
   try {
     const store = await openStore({ url: databaseUrl, file: join(home, 'ropewalk.db'), migrate: false });
     const deployment = await store.deployment.read();
     if (deployment !== null) {
-      await requireDeploymentHome(home, deployment.deploymentId);
+      await requireDeployment(parts, deployment.deploymentId);
       return { store, deploymentId: deployment.deploymentId };
     }
     await store.close();

@@ -3,10 +3,14 @@ import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 
 import { agentRoutes } from './agent-link/routes.ts';
 import { clusterRoutes } from './routes/clusters.ts';
+import { costsRoute } from './routes/costs.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
+import { fileRoutes } from './routes/files.ts';
+import { environmentRoutes } from './routes/environments.ts';
 import { instanceTypesRoute } from './routes/instance-types.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { loginRoutes } from './routes/login.ts';
+import { liveRoutes } from './routes/live.ts';
 import { metaRoutes, type ApiDocument } from './routes/meta.ts';
 import { packageFileRoutes } from './routes/package-files.ts';
 import { planRoutes } from './routes/plans.ts';
@@ -19,7 +23,11 @@ export function buildDocument(): ApiDocument {
     clusterRoutes,
     { instanceTypesRoute },
     planRoutes,
+    { costsRoute },
+    liveRoutes,
     packageFileRoutes,
+    fileRoutes,
+    environmentRoutes,
     dashboardRoutes,
     peopleRoutes,
     loginRoutes,
@@ -49,7 +57,10 @@ export function buildDocument(): ApiDocument {
     tags: [
       { name: 'jobs', description: 'Submitted batches and their tasks.' },
       { name: 'clusters', description: 'Instances that work together.' },
+      { name: 'costs', description: 'What instances have cost.' },
+      { name: 'live', description: 'Answers that are given again whenever they change.' },
       { name: 'software', description: 'What clusters and jobs run with.' },
+      { name: 'files', description: 'Files that jobs get and leave behind.' },
       { name: 'people', description: 'Tokens, users, limits, workspaces, and signing in.' },
       { name: 'agent', description: 'For the agents on instances, not for people.' },
       { name: 'meta', description: 'The API itself.' },

@@ -2,6 +2,7 @@
 // gets SIGTERM. It starts while Temporal is unavailable: that connection is made when it is first needed. It does not start
 // without its database.
 import { access, constants, readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 import { serve } from '@hono/node-server';
@@ -15,7 +16,7 @@ import { createLogger } from '../platform/logger.ts';
 import { createApiMetrics } from '../platform/metrics/api-metrics.ts';
 import { createRegistry } from '../platform/metrics/registry.ts';
 import { serveMetrics } from '../platform/metrics/serve.ts';
-import { createDirectoryObjects } from '../platform/objects/directory.ts';
+import { openFiles, openObjects } from '../platform/objects/open.ts';
 import { rememberInstanceTokens } from '../platform/remembered-tokens.ts';
 import { createTokens } from '../platform/tokens.ts';
 import { createVault } from '../platform/vault/vault.ts';
@@ -26,7 +27,8 @@ import { limitConnections, serverOptions } from './connections.ts';
 import { createDrain } from './drain.ts';
 import { withKnownHosts } from './known-hosts.ts';
 import { createDashboardRelay } from './relay/relay.ts';
-import { websocketsOnly, withDashboards } from './relay/serve.ts';
+import { createDashboardServer, dashboardHosts, websocketsOnly } from './relay/serve.ts';
+import { webBundle } from './routes/web.ts';
 import { readSettings } from './settings.ts';
 import { publishProgram } from '../services/agents/program.ts';
 import { isStillGood } from '../services/auth/verify-token.ts';
@@ -45,7 +47,8 @@ const { connectionOptions, namespace } = 'value' in temporal ? temporal.value : 
 const logger = createLogger({ level: settings.logLevel, program: 'api' });
 const keyFile = join(settings.home, 'keys.json');
 const keys = await loadKeys(keyFile);
-const objects = createDirectoryObjects(join(settings.home, 'objects'));
+const objects = await openObjects(settings);
+const { store, deploymentId } = await openDatabase(settings, { home, bucket: settings.bucket, objects, keys }, logger);
 if (settings.agentBundle !== null) {
   const sha256 = await publishProgram(objects, await readFile(settings.agentBundle));
   logger.info({ sha256 }, 'the agent is there to be downloaded');
@@ -70,13 +73,13 @@ const providers = [
   ...(await waitOrExit(Promise.all(others.map(served)))),
 ] as const;
 const registry = createRegistry('api', readVersion());
-const { store, deploymentId } = await openDatabase(settings, logger);
 
 const deps = createDeps({
   workflows: createTemporalPort(client),
   store,
   deploymentId,
   objects,
+  files: await openFiles(settings),
   vault: createVault(objects, keys),
   tokens: rememberInstanceTokens(createTokens(keys)),
   keys,
@@ -84,12 +87,15 @@ const deps = createDeps({
   now: Date.now,
   monotonicMs: () => performance.now(),
   publicUrl: settings.publicUrl,
+  dashboardUrl: settings.dashboards?.url ?? null,
+  web: settings.webBundle === null ? null : webBundle.parse(JSON.parse(await readFile(settings.webBundle, 'utf8'))),
   providers,
   stopping: stopping.signal,
   metrics: createApiMetrics(registry),
   quotas: settings.quotas,
   trustedProxies: settings.trustedProxies,
   readKeys: () => access(keyFile, constants.R_OK),
+  replica: `${hostId}/${hostname()}:${settings.port}`,
   ...(tracing === null ? {} : { trace: tracing.request }),
 });
 // A database that was replaced must not give out numbers again.
@@ -102,9 +108,12 @@ const metrics =
         sources: [() => registry.metrics()],
         onError: (error) => logger.warn({ err: error }, 'the metrics could not be read'),
       });
-const relay = createDashboardRelay({ ...deps, isGood: (session) => isStillGood(deps, session) });
+const { dashboards } = settings;
+// Agents connect while dashboards are off, too: then no browser is served, and the address is never used.
+const dashboardUrl = dashboards?.url ?? settings.publicUrl;
+const relay = createDashboardRelay({ ...deps, dashboardUrl, isGood: (session) => isStillGood(deps, session) });
 const isKnownHost = createHostCheck([new URL(settings.publicUrl).hostname, ...settings.allowedHosts]);
-const fetch = withKnownHosts(isKnownHost, withDashboards(relay, createApp(deps).fetch));
+const fetch = withKnownHosts(isKnownHost, createApp(deps).fetch);
 const connections = {
   maxConnections: settings.maxConnections,
   headersMs: requestHeadersMs,
@@ -115,13 +124,20 @@ const listen = {
   port: settings.port,
   serverOptions: { ...websocketsOnly, ...serverOptions(connections) },
 };
+const dashboardServer = createDashboardServer(
+  relay,
+  dashboardHosts(dashboardUrl, settings.allowedHosts),
+  serverOptions(connections),
+);
+limitConnections(dashboardServer, connections);
 const server = serve({ fetch, ...listen }, ({ address, port }) => {
   const { publicUrl } = settings;
-  logger.info({ address, port, publicUrl, metricsPort: metrics?.port ?? null }, 'listening');
+  const ports = { dashboardPort: dashboards?.port ?? null, metricsPort: metrics?.port ?? null };
+  logger.info({ address, port, publicUrl, ...ports }, 'listening');
 });
 limitConnections(server, connections);
 server.on('upgrade', (request, socket, head) => {
-  if (isKnownHost(request)) relay.upgrade(request, socket, head);
+  if (isKnownHost(request)) relay.upgradeAgent(request, socket, head);
   else socket.destroy();
 });
 const deferredWork = runDeferredWork(deps);
@@ -138,16 +154,23 @@ const drain = createDrain({
   onDraining: () => {
     logger.info('draining: open requests are finished, new ones are refused');
     stopping.abort();
+    dashboardServer.close();
+    dashboardServer.closeAllConnections();
   },
   onDrained: async () => {
     await closeRest();
     logger.info('ended');
   },
 });
-server.on('error', (error) => {
+const servers = [server, dashboardServer];
+const failToListen = (error: Error): void => {
   logger.fatal({ err: error }, 'the API cannot listen');
   process.exitCode = 1;
+  if (stopping.signal.aborted) return;
   stopping.abort();
+  for (const one of servers) one.close();
   void closeRest();
-});
+};
+for (const one of servers) one.on('error', failToListen);
+if (dashboards !== null) dashboardServer.listen(dashboards.port, settings.listen);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void drain());

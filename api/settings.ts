@@ -11,6 +11,7 @@ import {
   defaultRequestBurst,
   defaultRequestsPerSecond,
 } from '../domain/limits.ts';
+import { clusterPlaceholder, dashboardOrigin } from '../domain/cluster/dask/dashboard-url.ts';
 import {
   isLoopback,
   parseListenAddress,
@@ -18,6 +19,7 @@ import {
   type Environment,
   type EnvironmentProblem,
 } from '../platform/environment.ts';
+import { bucketLocation, bucketLocationExample, type BucketLocation } from '../platform/objects/location.ts';
 
 export interface Settings {
   home: string;
@@ -26,6 +28,10 @@ export interface Settings {
   listen: string;
   port: number;
   publicUrl: string;
+  /** The second listener, which serves dashboards alone, and its address in browsers; null: dashboards are off. */
+  dashboards: { port: number; url: string } | null;
+  /** null: the object store is a directory in the home. */
+  bucket: BucketLocation | null;
   hostId: string;
   logLevel: string;
   /** Where `/metrics` is served; null: nowhere. */
@@ -43,6 +49,8 @@ export interface Settings {
   otlpEndpoint: string | null;
   /** The agent that instances of a cloud download; null: none is published. */
   agentBundle: string | null;
+  /** The web application that web/build.ts wrote; null: it is not served. */
+  webBundle: string | null;
 }
 
 /** `also`: what the caller has found wrong itself, for the same message. */
@@ -52,7 +60,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     env,
     schema: environment,
     examples,
-    also: () => [...also, ...publicUrlProblems(env)],
+    also: () => [...also, ...publicUrlProblems(env), ...dashboardUrlProblems(env)],
   });
   return {
     home: values.ROPEWALK_HOME,
@@ -60,6 +68,8 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     listen: values.ROPEWALK_LISTEN,
     port: values.ROPEWALK_PORT,
     publicUrl: values.ROPEWALK_PUBLIC_URL ?? `http://127.0.0.1:${values.ROPEWALK_PORT}`,
+    dashboards: readDashboards(values),
+    bucket: values.ROPEWALK_OBJECTS ?? null,
     hostId: values.ROPEWALK_HOST_ID,
     logLevel: values.ROPEWALK_LOG_LEVEL,
     metrics: parseListenAddress(values.ROPEWALK_METRICS_ADDRESS ?? ''),
@@ -74,6 +84,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     trustedProxies: values.ROPEWALK_TRUSTED_PROXIES,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     agentBundle: values.ROPEWALK_AGENT_BUNDLE ?? null,
+    webBundle: values.ROPEWALK_WEB_BUNDLE ?? null,
   };
 }
 
@@ -87,18 +98,26 @@ const atLeastOne = (most: number) =>
     .min(1, 'must be at least 1')
     .max(most, `must be at most ${most}`);
 
+const port = z.coerce
+  .number('must be a port')
+  .int('must be a port')
+  .min(0, 'must be a port')
+  .max(65_535, 'must be at most 65535');
+
 const file = z.string().refine((path) => existsSync(path), 'names no file of this machine');
 
 const environment = z.object({
   ROPEWALK_HOME: z.string().min(1).default(join(homedir(), '.ropewalk')),
   ROPEWALK_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a URL of PostgreSQL' }).optional(),
   ROPEWALK_LISTEN: z.union([z.ipv4(), z.ipv6()], 'must be an IP address of this machine').default('127.0.0.1'),
-  ROPEWALK_PORT: z.coerce
-    .number('must be a port')
-    .int('must be a port')
-    .min(0, 'must be a port')
-    .max(65_535, 'must be at most 65535'),
+  ROPEWALK_PORT: port,
   ROPEWALK_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  ROPEWALK_DASHBOARD_PORT: port.optional(),
+  ROPEWALK_DASHBOARD_URL: z
+    .string()
+    .refine(isDashboardUrl, 'must be an http or https URL without a path; its host may have one {cluster}')
+    .optional(),
+  ROPEWALK_OBJECTS: bucketLocation.optional(),
   ROPEWALK_HOST_ID: z
     .string('must be set')
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, "_" and "-", at most 64'),
@@ -130,6 +149,7 @@ const environment = z.object({
     .default(0),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   ROPEWALK_AGENT_BUNDLE: file.optional(),
+  ROPEWALK_WEB_BUNDLE: file.optional(),
 });
 
 const examples = {
@@ -137,6 +157,9 @@ const examples = {
   ROPEWALK_LISTEN: '0.0.0.0',
   ROPEWALK_PORT: '7300',
   ROPEWALK_PUBLIC_URL: 'https://ropewalk.example.com',
+  ROPEWALK_DASHBOARD_PORT: '7301',
+  ROPEWALK_DASHBOARD_URL: 'https://cluster-{cluster}.dashboards.example.com',
+  ROPEWALK_OBJECTS: bucketLocationExample,
   ROPEWALK_HOST_ID: 'host_1',
   ROPEWALK_LOG_LEVEL: 'info',
   ROPEWALK_METRICS_ADDRESS: '127.0.0.1:9464',
@@ -148,6 +171,7 @@ const examples = {
   ROPEWALK_TRUSTED_PROXIES: '1',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
   ROPEWALK_AGENT_BUNDLE: 'dist/agent.mjs',
+  ROPEWALK_WEB_BUNDLE: 'dist/web.json',
 };
 
 /** Links in answers, and what agents dial, would lead to the wrong machine. */
@@ -158,4 +182,32 @@ function publicUrlProblems(env: Environment): EnvironmentProblem[] {
   return [
     { variable: 'ROPEWALK_PUBLIC_URL', text: 'must be set when ROPEWALK_LISTEN is more than this machine alone' },
   ];
+}
+
+function isDashboardUrl(text: string): boolean {
+  const url = URL.parse(text.replace(clusterPlaceholder, '1'));
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
+  const [, host = ''] = /^https?:\/\/([^/]+)\/?$/.exec(text) ?? [];
+  return (
+    host !== '' && url.username === '' && url.password === '' && !/[{}]/.test(host.replace(clusterPlaceholder, ''))
+  );
+}
+
+function readDashboards(values: z.infer<typeof environment>): Settings['dashboards'] {
+  const { ROPEWALK_DASHBOARD_PORT: port, ROPEWALK_DASHBOARD_URL: url } = values;
+  return port === undefined ? null : { port, url: url ?? `http://127.0.0.1:${port}` };
+}
+
+/** A dashboard on the API's origin could use the sign-in page; a default address on loopback would lead elsewhere. */
+function dashboardUrlProblems(env: Environment): EnvironmentProblem[] {
+  const { ROPEWALK_PUBLIC_URL: publicUrl = '', ROPEWALK_DASHBOARD_PORT: port = '' } = env;
+  const { ROPEWALK_DASHBOARD_URL: url = '' } = env;
+  const variable = 'ROPEWALK_DASHBOARD_URL';
+  const api = URL.parse(publicUrl);
+  if (url === '') {
+    const isElsewhere = api !== null && !isLoopback(api.hostname);
+    return port !== '' && isElsewhere ? [{ variable, text: 'must be set when ROPEWALK_PUBLIC_URL is' }] : [];
+  }
+  if (!isDashboardUrl(url) || api?.origin !== dashboardOrigin(url, 1)) return [];
+  return [{ variable, text: 'must be another origin than ROPEWALK_PUBLIC_URL' }];
 }

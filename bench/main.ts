@@ -14,6 +14,9 @@ export interface BenchOptions {
   small: boolean;
   /** Of `idle`. */
   clusters: number | undefined;
+  /** How many jobs `creates` and `restart` have, and how long the histories of `restart` are. */
+  jobs: number | undefined;
+  events: number | undefined;
 }
 
 /** Loaded when asked for: some bring a Temporal SDK with them. */
@@ -35,7 +38,7 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     load: async () => (await import('./submit.ts')).submitBench,
   },
   creates: {
-    about: '100 jobs created at the same moment',
+    about: '100 jobs (or --jobs N) created at the same moment',
     load: async () => (await import('./creates.ts')).createsBench,
   },
   store: {
@@ -59,7 +62,7 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     load: async () => (await import('./replay.ts')).replayBench,
   },
   restart: {
-    about: 'how long a restart of the Temporal worker stops 60 jobs with long histories',
+    about: 'how long a restart of the Temporal worker stops 60 jobs (or --jobs N) with long histories (or --events N)',
     load: async () => (await import('./restart.ts')).restartBench,
   },
   ec2: {
@@ -71,25 +74,35 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { rounds: { type: 'string' }, clusters: { type: 'string' }, small: { type: 'boolean', default: false } },
+    options: {
+      rounds: { type: 'string' },
+      clusters: { type: 'string' },
+      jobs: { type: 'string' },
+      events: { type: 'string' },
+      small: { type: 'boolean', default: false },
+    },
   });
   const unknown = positionals.filter((name) => !(name in benches));
   if (positionals.length === 0 || unknown.length > 0) {
     const known = Object.entries(benches).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
     process.stderr.write(
-      `Usage: npm run bench -- [--rounds N] [--clusters N] [--small] NAME...\n${known.join('\n')}\n`,
+      `Usage: npm run bench -- [--rounds N] [--clusters N] [--jobs N] [--events N] [--small] NAME...\n${known.join('\n')}\n`,
     );
     process.exitCode = 2;
     return;
   }
-  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
-  const clusters = values.clusters === undefined ? undefined : Number(values.clusters);
+  const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+  const { rounds, clusters, jobs, events } = values;
+  const options = {
+    ...{ rounds: numberOf(rounds), clusters: numberOf(clusters), jobs: numberOf(jobs), events: numberOf(events) },
+    small: values.small,
+  };
   for (const name of positionals) {
     const bench = await benches[name]?.load();
     const before = circumstances();
     process.stdout.write(`${name}   ${JSON.stringify(before)}\n`);
     const report = createReport((line) => process.stdout.write(`${line}\n`));
-    await bench?.(report, { rounds, clusters, small: values.small });
+    await bench?.(report, options);
     const path = await writeResult(name, { ...before, loadAfter: load(), figures: report.figures() });
     process.stdout.write(`  load afterwards ${load()}; all values in ${path}\n`);
   }

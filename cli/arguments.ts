@@ -8,7 +8,7 @@ export type Reference = number | string;
 export function parseReference(text: string): Reference {
   if (/^[1-9]\d{0,11}$/.test(text)) return Number(text);
   if (!/^\d+$/.test(text) && /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(text)) return text;
-  throw new InvalidArgumentError('Give the number of a job or cluster, for example 12, or the name of an open one.');
+  throw new InvalidArgumentError('Give the number of a job or cluster, for example 12, or its name.');
 }
 
 export function parseCount(text: string): number {
@@ -19,6 +19,13 @@ export function parseCount(text: string): number {
 export function parseWorkers(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Give a number of workers, for example 4.');
+}
+
+/** `4`, or `4,20` for a range. */
+export function parseWorkerRange(text: string): number | [number, number] {
+  const [, first, last] = /^\[?\s*(\d{1,4})(?:\s*,\s*(\d{1,4}))?\s*\]?$/.exec(text) ?? [];
+  if (first !== undefined) return last === undefined ? Number(first) : [Number(first), Number(last)];
+  throw new InvalidArgumentError('Give a number of workers, for example 4, or a range: 4,20.');
 }
 
 /** A limit; 0 allows none. */

@@ -2,6 +2,7 @@
 import type { Cluster } from '../sdk/client.ts';
 import { formatFailure, groupFailures } from '../sdk/client.ts';
 import { formatStages } from './boot-stages.ts';
+import { formatCost, formatDollars } from './dollars.ts';
 import { formatTable } from './table.ts';
 import type { Column } from './table.ts';
 import { formatSpan, formatTime } from './times.ts';
@@ -15,6 +16,7 @@ const columns: Column[] = [
   { title: 'Workers', align: 'right' },
   { title: 'Created', align: 'right' },
   { title: 'Ended', align: 'right' },
+  { title: 'Approx Cloud Cost', align: 'right' },
   { title: 'User', align: 'left' },
 ];
 
@@ -24,7 +26,7 @@ export function formatClusters(clusters: readonly Cluster[]): string {
     clusters.map((cluster) => {
       const { number, name, status, createdAt, endedAt, user } = cluster;
       const times = [createdAt, endedAt].map(formatTime);
-      return [String(number), name, status, workersOf(cluster), ...times, user];
+      return [String(number), name, status, workersOf(cluster), ...times, formatCost(cluster.cost), user];
     }),
   );
 }
@@ -54,6 +56,7 @@ export function formatDetails(cluster: Cluster): string {
     ...(endedAt === null ? [] : [fact('Ended', formatTime(endedAt))]),
     ...(cluster.job === null ? daskFacts(cluster) : [fact('Instances', countStates(cluster.instances))]),
   ];
+  if (cluster.cost) lines.push(fact('Cost', costText(cluster.cost)));
   if (cluster.waitingForCapacity) lines.push(fact('Waiting', waitText(cluster.waitingForCapacity)));
   const stages = formatStages(cluster.instances);
   if (stages.length > 0) lines.push('', 'Start', ...stages);
@@ -67,6 +70,9 @@ export function formatDetails(cluster: Cluster): string {
 export function formatEvent({ at, code, text }: Cluster['events'][number]): string {
   return `${formatTime(at)} ${code}: ${oneLine(text)}`;
 }
+
+const costText = ({ dollars, dollarsPerHour }: NonNullable<Cluster['cost']>): string =>
+  `about ${formatDollars(dollars)}${dollarsPerHour === 0 ? '' : `, ${formatDollars(dollarsPerHour)} an hour now`}`;
 
 function waitText({ since, nextTry, until, text }: NonNullable<Cluster['waitingForCapacity']>): string {
   const end = until === null ? '' : `, until ${formatTime(until)} at the latest`;

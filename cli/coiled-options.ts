@@ -3,35 +3,8 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 
-const withValue = [
-  'workspace',
-  'software',
-  'container',
-  'ignore-container-entrypoint',
-  'run-on-host',
-  'map-over-values',
-  'map-over-file',
-  'map-over-input-var',
-  'map-over-delimiter',
-  'download',
-  'sync',
-  'input-filestore',
-  'output-filestore',
-  'scheduler-sidecar-spec',
-  'scheduler-task-array',
-  'package-sync-conda-extras',
-  'package-sync-ignore',
-  'host-setup-script',
-  'dask-container',
-];
-const flags = [
-  'pipe-to-files',
-  'task-on-scheduler',
-  'no-task-on-scheduler',
-  'wait-for-ready-cluster',
-  'forward-aws-credentials',
-  'package-sync-strict',
-];
+const withValue = ['scheduler-sidecar-spec', 'package-sync-conda-extras', 'package-sync-ignore', 'dask-container'];
+const flags = ['forward-aws-credentials', 'package-sync-strict'];
 
 export function withCoiledOptions(command: Command, take: (name: string, value: string) => void): Command {
   for (const name of withValue) {
@@ -42,7 +15,5 @@ export function withCoiledOptions(command: Command, take: (name: string, value: 
     command.addOption(new Option(`--${name}`).hideHelp());
     command.on(`option:${name}`, () => take(name, ''));
   }
-  command.addOption(new Option('-t, --tag <pair>').hideHelp());
-  command.on('option:tag', (value: string) => take('tag', value));
   return command;
 }

@@ -1,10 +1,9 @@
 // Parses --env, --secret-env and their files. Errors never contain values.
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
 import type { CliContext } from './context.ts';
 import { UsageError } from './errors.ts';
+import { readTextFile } from './text-file.ts';
 
 /** Files first, in order, then pairs; a later value wins. */
 export async function readEnvironment(
@@ -39,9 +38,7 @@ function parsePair(option: string, pair: string, env: CliContext['env']): [strin
 }
 
 async function readEnvFile(option: string, file: string, cwd: string): Promise<Record<string, string>> {
-  const text = await readFile(resolve(cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`${option}: cannot read ${file}: ${error.code ?? error.message}`);
-  });
+  const text = await readTextFile(option, file, cwd);
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(parseEnv(text))) if (value !== undefined) values[name] = value;
   return values;

@@ -1,5 +1,5 @@
-// The files that are sent with a job: those its command names, and those of --upload. They are put into each task's working
-// directory. Larger data belong in object storage, which tasks read themselves.
+// The files of a job: those its command names, and those of --upload. They are put into each task's working directory. Few small
+// ones are sent with the job, sealed; others go to the object store first.
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
@@ -13,9 +13,13 @@ export type JobFile = NonNullable<CreateJob['files']>[number];
 export const maxWordFileBytes = 1024 * 1024;
 export const maxTotalBytes = 10 * 1024 * 1024;
 export const maxFiles = 1_000;
+/** Of --upload, where they go to the object store. */
+export const maxStoredFiles = 10_000;
 
 export interface SentFiles {
   files: JobFile[];
+  /** Those of --upload where they are too many or too large to go with the job: they are uploaded before it. */
+  stored: Found[];
   /** The words of the command; a script outside the working directory is named by its place there. */
   command: string[];
 }
@@ -26,6 +30,7 @@ export async function collectFiles(
   uploads: readonly string[],
   { cwd, env }: Pick<CliContext, 'cwd' | 'env'>,
   note: (text: string) => void,
+  storeAll = false,
 ): Promise<SentFiles> {
   const found: Found[] = [];
   const renamed = new Map<string, string>();
@@ -35,13 +40,22 @@ export async function collectFiles(
     found.push(file);
     if (word.replace(/^(\.\/)+/, '') !== file.path) renamed.set(word, file.path);
   }
+  const ofCommand = new Set(found);
   for (const upload of uploads) found.push(...(await filesOfUpload(upload, cwd)));
-  const files = withoutRepeats(found);
+  const all = withoutRepeats(found);
+  const goesWithJob = uploads.length === 0 || (!storeAll && fits(all));
+  const files = goesWithJob ? all : all.filter((file) => ofCommand.has(file));
+  const stored = goesWithJob ? [] : all.filter((file) => !ofCommand.has(file));
   checkSize(files);
-  return { files: await Promise.all(files.map(readOne)), command: words.map((word) => renamed.get(word) ?? word) };
+  if (stored.length > maxStoredFiles) throw tooMany(maxStoredFiles);
+  return {
+    files: await Promise.all(files.map(readOne)),
+    stored,
+    command: words.map((word) => renamed.get(word) ?? word),
+  };
 }
 
-interface Found {
+export interface Found {
   /** In the working directory of a task, with `/`. */
   path: string;
   source: string;
@@ -103,7 +117,7 @@ async function walk(directory: string, prefix: string, visited: Set<string>): Pr
     if (info?.isDirectory() === true) all.push(...(await walk(source, `${path}/`, visited)));
     const found = info?.isFile() === true ? await describe(source) : null;
     if (found !== null) all.push({ ...found, path });
-    if (all.length > maxFiles) throw tooMany();
+    if (all.length > maxStoredFiles) throw tooMany(maxStoredFiles);
   }
   return all;
 }
@@ -128,8 +142,11 @@ function withoutRepeats(found: readonly Found[]): Found[] {
   return [...byPath.values()];
 }
 
+const fits = (files: readonly Found[]): boolean =>
+  files.length <= maxFiles && files.reduce((sum, { bytes }) => sum + bytes, 0) <= maxTotalBytes;
+
 function checkSize(files: readonly Found[]): void {
-  if (files.length > maxFiles) throw tooMany();
+  if (files.length > maxFiles) throw tooMany(maxFiles);
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total <= maxTotalBytes) return;
   const largest = files.toSorted((a, b) => b.bytes - a.bytes).slice(0, 3);
@@ -150,9 +167,9 @@ async function read(source: string): Promise<Buffer> {
   });
 }
 
-function tooMany(): UsageError {
+function tooMany(max: number): UsageError {
   return new UsageError(
-    `a job can have at most ${maxFiles} files`,
+    `a job can have at most ${max} files`,
     'Pack them into one archive, and unpack it in the task.',
   );
 }

@@ -1,5 +1,8 @@
 // Jobs on a terminal: a table row, one line of progress, and the outcome.
+import { InvalidArgumentError } from 'commander';
+
 import type { Job } from '../sdk/client.ts';
+import { formatCost } from './dollars.ts';
 import { exitCodes } from './errors.ts';
 import { clean } from './output.ts';
 import { formatTable } from './table.ts';
@@ -12,19 +15,66 @@ const columns: Column[] = [
   { title: 'Tasks Done', align: 'right' },
   { title: 'Submitted', align: 'right' },
   { title: 'Finished', align: 'right' },
+  { title: 'Approx Cloud Cost', align: 'right' },
   { title: 'Command', align: 'left' },
 ];
 const maxCommand = 60;
 
-export function formatJobs(jobs: readonly Job[]): string {
-  return formatTable(columns, jobs.map(rowOf));
+/** The columns of Coiled's table; `withNames` adds the names of the jobs. */
+export function formatJobs(jobs: readonly Job[], { withNames = false }: { withNames?: boolean } = {}): string {
+  if (!withNames) return formatTable(columns, jobs.map(rowOf));
+  const [id = nameColumn, ...others] = columns;
+  const rows = jobs.map((job) => {
+    const [number = '', ...cells] = rowOf(job);
+    return [number, job.name, ...cells];
+  });
+  return formatTable([id, nameColumn, ...others], rows);
 }
 
-function rowOf({ number, status, tasks, submittedAt, endedAt, command }: Job): string[] {
+const nameColumn: Column = { title: 'Name', align: 'left' };
+
+const sortKeys: Record<string, (job: Job) => string | number> = {
+  id: ({ number }) => number,
+  name: ({ name }) => name,
+  state: ({ status }) => status,
+  done: ({ tasks }) => tasks.done,
+  submitted: ({ submittedAt }) => submittedAt,
+  finished: ({ endedAt }) => endedAt ?? '9999',
+  command: ({ command }) => command,
+};
+
+export const sortColumns: readonly string[] = Object.keys(sortKeys);
+
+/** `submitted` or `-submitted`, in any case; the titles of the table work too. */
+export function parseSort(text: string): string {
+  const name = text.toLowerCase().replace('tasks done', 'done');
+  if (sortKeys[name.replace(/^-/, '')] !== undefined) return name;
+  throw new InvalidArgumentError(`Give one of ${sortColumns.join(', ')}, with a "-" before it for the reverse.`);
+}
+
+export function sortJobs(jobs: readonly Job[], sort: string): Job[] {
+  const isReverse = sort.startsWith('-');
+  const keyOf = sortKeys[sort.replace(/^-/, '')] ?? (({ number }: Job) => number);
+  const sorted = jobs.toSorted((a, b) => {
+    const [left, right] = [keyOf(a), keyOf(b)];
+    return left < right ? -1 : left > right ? 1 : 0;
+  });
+  return isReverse ? sorted.toReversed() : sorted;
+}
+
+function rowOf({ number, status, tasks, submittedAt, endedAt, command, cost }: Job): string[] {
   const [done, total] = [tasks.done, tasks.total].map((count) => String(count).padStart(3));
   const characters = [...command];
   const shown = characters.length > maxCommand ? `${characters.slice(0, maxCommand - 1).join('')}…` : command;
-  return [String(number), status, `${done} / ${total}`, formatTime(submittedAt), formatTime(endedAt), shown];
+  return [
+    String(number),
+    status,
+    `${done} / ${total}`,
+    formatTime(submittedAt),
+    formatTime(endedAt),
+    formatCost(cost),
+    shown,
+  ];
 }
 
 /** One line while it runs: `Job 12 running: 3 / 10 done, 4 running, 1 error`. */

@@ -15,7 +15,8 @@ interface PlaceFlags {
   crossZone?: boolean;
   arm?: boolean;
   spotPolicy?: 'on-demand' | 'spot' | 'spot_with_fallback';
-  diskSize?: string;
+  bestZone?: boolean;
+  tag?: Record<string, string>;
   waitForCapacity?: string;
   allowSsh?: boolean;
   allowSshFrom?: string;
@@ -30,6 +31,11 @@ export interface ClusterMachineFlags extends PlaceFlags {
   schedulerVmType?: string[];
   schedulerCpu?: Amounts<number>;
   schedulerMemory?: Amounts<string>;
+  workerGpuType?: string;
+  workerDiskSize?: string;
+  workerDiskThroughput?: number;
+  schedulerDiskSize?: string;
+  schedulerGpu?: boolean;
   schedulerPort?: number;
   /** Commander's name for --no-scheduler-public-ip: false when it is given. */
   schedulerPublicIp?: boolean;
@@ -38,6 +44,7 @@ export interface ClusterMachineFlags extends PlaceFlags {
 export interface JobMachineFlags extends PlaceFlags {
   vmType?: string[];
   schedulerVmType?: string[];
+  diskSize?: string;
   cpu?: Amounts<number>;
   memory?: Amounts<string>;
   gpu?: boolean;
@@ -53,6 +60,9 @@ export function withClusterMachines(command: Command): Command {
       parseMemory,
     )
     .option('--worker-gpu [n]', 'GPUs of each worker (1 without a number)', parseGpu)
+    .option('--worker-gpu-type <type>', 'workers with a GPU of this type, e.g. T4 or nvidia-tesla-t4')
+    .option('--worker-disk-size <size>', 'disk of each worker, e.g. "100 GiB"; a number alone means GiB')
+    .option('--worker-disk-throughput <MB/s>', 'throughput of the disks of workers, from 125 to 2000', parseThroughput)
     .option(
       '--scheduler-vm-type <types>',
       'acceptable instance type of the scheduler (repeatable, or a,b)',
@@ -60,6 +70,9 @@ export function withClusterMachines(command: Command): Command {
     )
     .option('--scheduler-cpu <n>', 'vCPUs of the scheduler, or a range', parseCpu)
     .option('--scheduler-memory <size>', 'memory of the scheduler, or a range', parseMemory)
+    .option('--scheduler-disk-size <size>', "disk of the scheduler's instance (default: as the workers')")
+    .option('--scheduler-gpu', 'a GPU for the scheduler (default: when the workers have one)')
+    .option('--no-scheduler-gpu', 'no GPU for the scheduler')
     .option('--scheduler-port <port>', 'port of the Dask scheduler (default on a cloud: 8786)', parsePort)
     .option('--no-scheduler-public-ip', 'clients connect to the private address of the scheduler');
   return withPlace(command);
@@ -75,18 +88,25 @@ export function withJobMachines(command: Command): Command {
     )
     .option('--cpu <n>', 'vCPUs of each instance, or a range: 2,8', parseCpu)
     .option('--memory <size>', 'memory of each instance, within 10 percent, or a range: "8 GiB,32 GiB"', parseMemory)
-    .option('--gpu', 'instances with a GPU');
+    .option('--gpu', 'instances with a GPU')
+    .option('--disk-size <size>', 'disk of each instance, e.g. "100 GiB"; a number alone means GiB');
   return withPlace(command);
 }
 
 export function clusterMachinesOf(flags: ClusterMachineFlags): Partial<CreateCluster> {
   const { workerVmType: workerVmTypes, schedulerVmType: schedulerVmTypes } = flags;
   const { workerCpu, workerMemory, workerGpu, schedulerCpu, schedulerMemory, schedulerPort } = flags;
+  const { workerGpuType, workerDiskSize, workerDiskThroughput, schedulerDiskSize, schedulerGpu } = flags;
   return {
     ...(workerVmTypes !== undefined && { workerVmTypes }),
     ...(workerCpu !== undefined && { workerCpu }),
     ...(workerMemory !== undefined && { workerMemory }),
     ...(workerGpu !== undefined && { workerGpu }),
+    ...(workerGpuType !== undefined && { workerGpuType }),
+    ...(workerDiskSize !== undefined && { workerDiskSize }),
+    ...(workerDiskThroughput !== undefined && { workerDiskThroughput }),
+    ...(schedulerDiskSize !== undefined && { schedulerDiskSize }),
+    ...(schedulerGpu !== undefined && { schedulerGpu }),
     ...(schedulerVmTypes !== undefined && { schedulerVmTypes }),
     ...(schedulerCpu !== undefined && { schedulerCpu }),
     ...(schedulerMemory !== undefined && { schedulerMemory }),
@@ -97,13 +117,14 @@ export function clusterMachinesOf(flags: ClusterMachineFlags): Partial<CreateClu
 }
 
 export function jobMachinesOf(flags: JobMachineFlags): Partial<CreateJob> {
-  const { vmType: vmTypes, schedulerVmType: schedulerVmTypes, cpu, memory, gpu } = flags;
+  const { vmType: vmTypes, schedulerVmType: schedulerVmTypes, cpu, memory, gpu, diskSize } = flags;
   return {
     ...(vmTypes !== undefined && { vmTypes }),
     ...(schedulerVmTypes !== undefined && { schedulerVmTypes }),
     ...(cpu !== undefined && { cpu }),
     ...(memory !== undefined && { memory }),
     ...(gpu !== undefined && { gpu }),
+    ...(diskSize !== undefined && { diskSize }),
     ...placeOf(flags),
   };
 }
@@ -123,7 +144,8 @@ function withPlace(command: Command): Command {
         'spot_with_fallback',
       ]),
     )
-    .option('--disk-size <size>', 'disk of each instance, e.g. "100 GiB"; a number alone means GiB')
+    .option('--no-best-zone', 'use the first zone of the configuration rather than the one with the best availability')
+    .option('-t, --tag <key=value>', 'tag of the instances in the cloud account (repeatable)', collectTags)
     .option('--wait-for-capacity <duration>', 'retry for this long while the cloud has no capacity, e.g. 6h')
     .option('--allow-ssh', 'open port 22 of the head instance')
     .option(
@@ -134,7 +156,7 @@ function withPlace(command: Command): Command {
 }
 
 function placeOf(flags: PlaceFlags) {
-  const { provider, region, zone, arm, spotPolicy, diskSize, waitForCapacity } = flags;
+  const { provider, region, zone, arm, spotPolicy, tag: tags, waitForCapacity } = flags;
   const { allowSsh, allowSshFrom, allowIngressFrom } = flags;
   const allowCrossZone = flags.crossZone === false ? false : flags.allowCrossZone;
   return {
@@ -144,7 +166,8 @@ function placeOf(flags: PlaceFlags) {
     ...(allowCrossZone !== undefined && { allowCrossZone }),
     ...(arm !== undefined && { arm }),
     ...(spotPolicy !== undefined && { spotPolicy }),
-    ...(diskSize !== undefined && { diskSize }),
+    ...(tags !== undefined && { tags }),
+    ...(flags.bestZone === false && { useBestZone: false }),
     ...(waitForCapacity !== undefined && { waitForCapacity }),
     ...(allowSsh !== undefined && { allowSsh }),
     ...(allowSshFrom !== undefined && { allowSshFrom }),
@@ -153,6 +176,17 @@ function placeOf(flags: PlaceFlags) {
 }
 
 const collectTypes = (text: string, before: string[] = []): string[] => [...before, ...wordsOf(text)];
+
+function collectTags(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at > 0) return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+  throw new InvalidArgumentError('Write it as key=value.');
+}
+
+const parseThroughput = (text: string): number => {
+  if (/^\d{1,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a number of MB/s, for example 250.');
+};
 
 const parseCpu = (text: string): Amounts<number> => {
   const [first = Number.NaN, second] = oneOrTwo(text).map((word) =>

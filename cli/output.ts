@@ -12,8 +12,8 @@ export interface Output {
   json(value: unknown): void;
   /** Notes, warnings, errors. */
   err(text: string): void;
-  /** A line of progress. On a terminal it replaces the previous line of progress. */
-  progress(text: string): void;
+  /** A line of progress. On a terminal it replaces the previous line of progress; `detail`, which changes all the time, is for terminals. */
+  progress(text: string, detail?: string): void;
   /** Erases the last line of progress, before another program writes to the terminal. */
   endProgress(): void;
 }
@@ -42,11 +42,12 @@ export function createOutput(stdout: Writable, stderr: Writable & { isTTY?: bool
       stderr.write(`${cleanLines(text)}\n`);
     },
     endProgress: eraseProgress,
-    progress: (text) => {
-      if (text === shown) return;
+    progress: (text, detail = '') => {
+      const line = stderr.isTTY === true ? `${text} ${detail}`.trimEnd() : text;
+      if (line === shown) return;
       eraseProgress();
-      shown = text;
-      stderr.write(stderr.isTTY === true ? clean(text) : `${clean(text)}\n`);
+      shown = line;
+      stderr.write(stderr.isTTY === true ? clean(line) : `${clean(line)}\n`);
     },
   };
 }

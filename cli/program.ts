@@ -2,8 +2,10 @@
 import { Command } from 'commander';
 
 import { cancelCommand } from './commands/batch/cancel.ts';
+import { filesCommand } from './commands/batch/files.ts';
 import { listCommand } from './commands/batch/list.ts';
 import { logsCommand } from './commands/batch/logs.ts';
+import { retryCommand } from './commands/batch/retry.ts';
 import { runCommand } from './commands/batch/run.ts';
 import { statusCommand } from './commands/batch/status.ts';
 import { waitCommand } from './commands/batch/wait.ts';
@@ -16,15 +18,22 @@ import { listClustersCommand } from './commands/cluster/list.ts';
 import { clusterLogsCommand } from './commands/cluster/logs.ts';
 import { scaleCommand } from './commands/cluster/scale.ts';
 import { stopCommand } from './commands/cluster/stop.ts';
+import { costCommand } from './commands/cost.ts';
 import { destroyCommand } from './commands/destroy.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { createEnvironmentCommand } from './commands/env/create.ts';
+import { deleteEnvironmentCommand } from './commands/env/delete.ts';
+import { inspectEnvironmentCommand } from './commands/env/inspect.ts';
+import { listEnvironmentsCommand } from './commands/env/list.ts';
 import { clusterEventsCommand, jobEventsCommand } from './commands/events.ts';
 import { initCommand } from './commands/init.ts';
 import { instanceTypesCommand } from './commands/instance-types.ts';
 import { loginCommand } from './commands/login.ts';
+import { logsCommand as allLogsCommand } from './commands/logs.ts';
 import { logoutCommand } from './commands/logout.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
+import { setupCommand } from './commands/setup.ts';
 import { sweepCommand } from './commands/sweep.ts';
 import { createTokenCommand } from './commands/token/create.ts';
 import { listTokensCommand } from './commands/token/list.ts';
@@ -32,6 +41,7 @@ import { revokeTokenCommand } from './commands/token/revoke.ts';
 import { listUsersCommand } from './commands/user/list.ts';
 import { removeUserCommand } from './commands/user/remove.ts';
 import { setUserCommand } from './commands/user/set.ts';
+import { clusterWhyCommand, jobWhyCommand } from './commands/why.ts';
 import { whoamiCommand } from './commands/whoami.ts';
 import { createWorkspaceCommand } from './commands/workspace/create.ts';
 import { limitsCommand } from './commands/workspace/limits.ts';
@@ -54,7 +64,10 @@ const batchCommands: CreateCommand[] = [
   waitCommand,
   logsCommand,
   jobEventsCommand,
+  jobWhyCommand,
+  filesCommand,
   cancelCommand,
+  retryCommand,
 ];
 const clusterCommands: CreateCommand[] = [
   createCommand,
@@ -65,11 +78,18 @@ const clusterCommands: CreateCommand[] = [
   execCommand,
   clusterLogsCommand,
   clusterEventsCommand,
+  clusterWhyCommand,
   dashboardCommand,
   stopCommand,
 ];
 const tokenCommands: CreateCommand[] = [createTokenCommand, listTokensCommand, revokeTokenCommand];
 const userCommands: CreateCommand[] = [listUsersCommand, setUserCommand, removeUserCommand];
+const environmentCommands: CreateCommand[] = [
+  createEnvironmentCommand,
+  listEnvironmentsCommand,
+  inspectEnvironmentCommand,
+  deleteEnvironmentCommand,
+];
 const workspaceCommands: CreateCommand[] = [limitsCommand, listWorkspacesCommand, createWorkspaceCommand];
 
 export function createProgram(context: CliContext): Program {
@@ -88,6 +108,7 @@ export function createProgram(context: CliContext): Program {
     'Dask clusters: a scheduler and workers that run independently of your terminal.',
     clusterCommands,
   );
+  const env = group('env', 'Named environments, for --software of clusters and jobs.', environmentCommands);
   const token = group('token', 'Tokens, with which programs and machines sign in.', tokenCommands);
   const user = group('user', 'Users of a workspace, their roles and limits.', userCommands);
   const workspace = group(
@@ -101,7 +122,10 @@ export function createProgram(context: CliContext): Program {
     .enablePositionalOptions()
     .addCommand(batch)
     .addCommand(cluster)
+    .addCommand(env)
+    .addCommand(costCommand(context, finish))
     .addCommand(instanceTypesCommand(context, finish))
+    .addCommand(allLogsCommand(context, finish))
     .addCommand(loginCommand(context, finish))
     .addCommand(logoutCommand(context, finish))
     .addCommand(whoamiCommand(context, finish))
@@ -110,6 +134,7 @@ export function createProgram(context: CliContext): Program {
     .addCommand(workspace)
     .addCommand(devCommand(finish))
     .addCommand(doctorCommand(context, finish))
+    .addCommand(setupCommand(context, finish))
     .addCommand(initCommand(context, finish))
     .addCommand(reconcileCommand(context, finish))
     .addCommand(sweepCommand(context, finish))

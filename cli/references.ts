@@ -3,29 +3,36 @@ import type { Client } from '../sdk/client.ts';
 import { NotFoundError } from '../sdk/client.ts';
 import type { Reference } from './arguments.ts';
 
-export const numberOfJob = (client: Client, reference: Reference, signal?: AbortSignal): Promise<number> =>
-  numberOf('job', 'batch', client.jobs, reference, signal);
+/** For the help: a job keeps its name after its end, a cluster releases it. */
+export const referenceHelp = (noun: 'job' | 'cluster'): string =>
+  noun === 'job' ? 'number or name' : 'number, or name of an open cluster';
+
+/** Of jobs the newest of that name: at most one is open, and it is the newest. */
+export async function numberOfJob(client: Client, reference: Reference, signal?: AbortSignal): Promise<number> {
+  if (typeof reference === 'number') return reference;
+  const { items } = await client.jobs.list({ name: reference, limit: 1, ...(signal && { signal }) });
+  if (items[0] !== undefined) return items[0].number;
+  throw new NotFoundError(`no job has the name ${reference}`, {
+    code: 'NOT_FOUND',
+    status: 404,
+    hint: 'ropewalk batch list shows the names of the newest jobs.',
+  });
+}
 
 export const numberOfCluster = (client: Client, reference: Reference, signal?: AbortSignal): Promise<number> =>
-  numberOf('cluster', 'cluster', client.clusters, reference, signal);
+  numberOf(client.clusters, reference, signal);
 
 interface Finder {
   find(name: string, options: { signal?: AbortSignal }): Promise<{ number: number } | null>;
 }
 
-async function numberOf(
-  noun: string,
-  group: string,
-  finder: Finder,
-  reference: Reference,
-  signal?: AbortSignal,
-): Promise<number> {
+async function numberOf(finder: Finder, reference: Reference, signal?: AbortSignal): Promise<number> {
   if (typeof reference === 'number') return reference;
   const found = await finder.find(reference, { ...(signal && { signal }) });
   if (found !== null) return found.number;
-  throw new NotFoundError(`no open ${noun} has the name ${reference}`, {
+  throw new NotFoundError(`no open cluster has the name ${reference}`, {
     code: 'NOT_FOUND',
     status: 404,
-    hint: `An ended one releases its name: find its number with ropewalk ${group} list --name ${reference}.`,
+    hint: `An ended one releases its name: find its number with ropewalk cluster list --name ${reference}.`,
   });
 }

@@ -1,26 +1,29 @@
 // The Python environment of a cluster or a job, as options of the command line.
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-
 import type { Command } from 'commander';
 
 import type { CreateCluster } from '../sdk/client.ts';
 import { collect } from './arguments.ts';
 import type { CliContext } from './context.ts';
-import { UsageError } from './errors.ts';
+import { readTextFile } from './text-file.ts';
 
 export interface SoftwareFlags {
   requirement?: string[];
   requirementsFile?: string[];
   python?: string;
+  software?: string;
 }
 
 /** `whose`: "its Python environment", for the help. */
 export const withSoftware = (command: Command, whose: string): Command =>
   command
+    .option('--software <name>', 'named environment (ropewalk env list)')
     .option('--requirement <spec>', `package of ${whose}, e.g. pandas==2.3.1 (repeatable)`, collect)
     .option('--requirements-file <path>', 'file with one requirement per line (repeatable)', collect)
     .option('--python <version>', `version of Python of ${whose}, e.g. 3.12`);
+
+/** The field of a request that names an environment. */
+export const softwareNameOf = ({ software }: SoftwareFlags): Pick<CreateCluster, 'softwareName'> =>
+  software === undefined ? {} : { softwareName: software };
 
 /** Undefined when no option was given. Throws UsageError. */
 export async function softwareOf(
@@ -35,9 +38,7 @@ export async function softwareOf(
 
 /** Lines without comments. The server refuses options of pip (`-r other.txt`) and names the line. */
 async function readRequirements(path: string, cwd: string): Promise<string[]> {
-  const text = await readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`--requirements-file: cannot read ${path}: ${error.code ?? error.message}`);
-  });
+  const text = await readTextFile('--requirements-file', path, cwd);
   return text
     .split('\n')
     .map((line) => line.replace(/(^|\s)#.*/, '').trim())

@@ -1,9 +1,10 @@
 // What workflows ask of activities. The implementations are in activities/.
-import type { LaunchNews } from '../domain/cluster/apply.ts';
+import type { Lifetime } from '../domain/cost/interval.ts';
+import type { LaunchOutcome } from '../domain/cluster/apply.ts';
 import type { LaunchPlacement } from '../domain/cluster/capacity/machines.ts';
 import type { SlotOrder } from '../domain/cluster/plan.ts';
 import type { ClusterSettings } from '../domain/cluster/state.ts';
-import type { Heard, InspectionNews } from '../domain/cluster/instance/suspicion.ts';
+import type { HeardReport, ProviderSightings } from '../domain/cluster/instance/suspicion.ts';
 import type { Usage } from '../domain/cluster/usage.ts';
 import type { JobSettings, TaskRecord } from '../domain/job/state.ts';
 import type { Owner } from '../domain/owner.ts';
@@ -32,8 +33,8 @@ export type ViewWrite = ({ kind: 'job'; view: JobView } | { kind: 'cluster' }) &
   number: number;
   workspace: string;
   version: number;
-  /** Set for the final view. `sealed`: vault keys that nothing needs any more. */
-  end: { release: boolean; sealed: string[] } | null;
+  /** Set for the final view. `sealed`: vault keys that nothing needs any more; `retriable`: one that is kept for `retriableForMs`. */
+  end: { release: boolean; sealed: string[]; retriable?: string } | null;
 };
 
 export interface RecordActivities {
@@ -41,8 +42,8 @@ export interface RecordActivities {
   writeView(input: ViewWrite): Promise<void>;
   /** Lowers the quota reservation of a cluster to what it uses. */
   noteUsage(usage: Usage): Promise<void>;
-  /** When the API last heard these agents; without those that it never heard. */
-  readHeard(input: { cluster: number; instances: string[] }): Promise<Heard[]>;
+  /** When the API last heard these agents, and for how long it has been listening. */
+  readHeard(input: { cluster: number; instances: string[] }): Promise<HeardReport>;
 }
 
 /** An open row whose workflow is missing. */
@@ -104,11 +105,12 @@ export interface InstancesInput {
 }
 
 export interface InstanceActivities {
-  launchInstances(input: LaunchInput): Promise<LaunchNews>;
-  inspectInstances(input: InstancesInput): Promise<InspectionNews>;
-  terminateInstances(input: InstancesInput): Promise<void>;
+  launchInstances(input: LaunchInput): Promise<LaunchOutcome>;
+  inspectInstances(input: InstancesInput): Promise<ProviderSightings>;
+  /** Of those whose times the provider knows. */
+  terminateInstances(input: InstancesInput): Promise<{ lifetimes: Lifetime[] }>;
   /** Ends whatever still carries the owner's tags: the last look before a cluster is called over. */
-  terminateRemains(input: { provider: string; owner: Owner }): Promise<{ ids: string[] }>;
+  terminateRemains(input: { provider: string; owner: Owner }): Promise<{ ids: string[]; lifetimes: Lifetime[] }>;
 }
 
 export type SweepListing = Pick<SweepObservation, 'instances' | 'resources'> & {

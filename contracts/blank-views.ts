@@ -43,7 +43,7 @@ export const blankDask = (
   known: Pick<DaskView, 'workersWanted' | 'privateToCreator' | 'noClientTimeoutMs' | 'caRef'>,
 ): DaskView => ({
   ...known,
-  orders: { version: 0, schedulerAddress: null, drain: [], stop: null },
+  orders: { version: 0, schedulerAddress: null, drain: [], adaptive: null, stop: null },
   report: null,
   reportedAtMs: null,
   idleSinceMs: null,

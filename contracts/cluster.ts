@@ -1,14 +1,17 @@
 // The cluster workflow: one per cluster, and one per job for the instances that run its tasks.
+import type { Adaptive } from '../domain/cluster/dask/adaptive-settings.ts';
+import type { SchedulerReport } from '../domain/cluster/dask/scheduler-report.ts';
 import type {
   ClusterSettings,
   ClusterState,
   DaskProcess,
   DrainOutcome,
-  SchedulerReport,
   ClusterStatus,
   InstanceRole,
   InstanceState,
 } from '../domain/cluster/state.ts';
+import type { ClusterOrders } from '../domain/cluster/orders.ts';
+import type { CostInterval } from '../domain/cost/interval.ts';
 import type { Stage } from '../domain/cluster/instance/stages.ts';
 import type { Reason } from '../domain/reason.ts';
 
@@ -17,7 +20,7 @@ export const clusterWorkflowId = (number: number): string => `cluster/${number}`
 
 export const clusterMessages = {
   scale: 'cluster.scale',
-  giveBack: 'cluster.giveBack',
+  releaseInstances: 'cluster.releaseInstances',
   suspect: 'cluster.suspect',
   stop: 'cluster.stop',
   adapt: 'cluster.adapt',
@@ -50,12 +53,12 @@ export interface ScaleSignal extends AskedBy {
   instances: number;
 }
 /** From its job: instances that hold no task and get none any more. */
-export interface GiveBackSignal {
+export interface ReleaseInstancesSignal {
   instances: string[];
 }
 /** Null turns adaptive scaling off. Counts are workers. */
 export interface AdaptSignal extends AskedBy {
-  adaptive: { minimum: number; maximum: number } | null;
+  adaptive: Adaptive | null;
 }
 /** A client is there; with a timeout, the cluster ends when none has been for that long. */
 export interface KeepaliveSignal {
@@ -101,12 +104,7 @@ export interface ProcessNews {
   reason: { code: string; text: string } | null;
 }
 /** What agents of a Dask cluster have to know and do; the head instance's agent drains. */
-export interface Orders {
-  version: number;
-  schedulerAddress: string | null;
-  drain: { id: number; worker: string; deadlineSeconds: number }[];
-  stop: { code: string; text: string } | null;
-}
+export type Orders = ClusterOrders;
 export interface ReportAnswer {
   orders: Orders | null;
   role: InstanceRole;
@@ -163,6 +161,8 @@ export interface ClusterView {
   /** Capacity is unavailable. */
   waiting: WaitingView | null;
   dask: DaskView | null;
+  /** Only in what the workflow hands over: entries of the cost ledger that the database does not have yet. */
+  costs?: CostInterval[];
 }
 export interface DaskView {
   orders: Orders;
@@ -170,7 +170,7 @@ export interface DaskView {
   reportedAtMs: number | null;
   idleSinceMs: number | null;
   unresponsiveSinceMs: number | null;
-  adaptive: { minimum: number; maximum: number } | null;
+  adaptive: Adaptive | null;
   workersWanted: number;
   workersStarted: number;
   workersErrored: number;

@@ -62,6 +62,8 @@ export interface JobView extends JobSummary {
   endedAtMs: number | null;
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
   privateToCreator: boolean;
+  /** The job whose failed tasks this one runs again. */
+  retryOf?: number;
   /** Task pages already in the archive, of `taskPageSize` records each. */
   pagesWritten: number;
 }

@@ -1,4 +1,4 @@
-// Makes the two bundles the stack runs from the sources, the agent's and the workflows', unless the cache has them: it is
+// Makes the bundles the stack runs from the sources, the agent's, the workflows' and the web application's, unless the cache has them: it is
 // keyed by the sources and the lockfile, so a changed file is never served from it.
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -12,14 +12,16 @@ export const repository = fileURLToPath(new URL('..', import.meta.url));
 export interface Bundles {
   agent: string;
   workflows: string;
+  web: string;
 }
 
 export async function buildBundles(): Promise<Bundles> {
-  const [agent, workflows] = await Promise.all([
+  const [agent, workflows, web] = await Promise.all([
     cached({ name: 'agent', ending: '.mjs', folders: ['agent', 'schema', 'domain'], make: makeAgent }),
     cached({ name: 'workflows', ending: '.cjs', folders: ['workflows', 'contracts', 'domain'], make: makeWorkflows }),
+    cached({ name: 'web', ending: '.json', folders: ['web'], make: makeWeb }),
   ]);
-  return { agent, workflows };
+  return { agent, workflows, web };
 }
 
 interface Recipe {
@@ -51,6 +53,11 @@ async function makeAgent(outFile: string): Promise<void> {
   await buildAgent(outFile);
 }
 
+async function makeWeb(outFile: string): Promise<void> {
+  const { buildWeb } = await import('../web/build.ts');
+  await buildWeb(outFile);
+}
+
 async function makeWorkflows(outFile: string): Promise<void> {
   // Loaded only when needed: it takes most of a second.
   const { bundleWorkflows } = await import('../ops/build.ts');
@@ -69,7 +76,7 @@ async function digest(folders: string[]): Promise<string> {
 
 async function sourcesOf(folder: string): Promise<string[]> {
   const names = await readdir(join(repository, folder), { recursive: true });
-  return names.filter((name) => name.endsWith('.ts')).map((name) => join(folder, name));
+  return names.filter((name) => /\.(ts|tsx|css)$/.test(name)).map((name) => join(folder, name));
 }
 
 async function removeOld(name: string): Promise<void> {

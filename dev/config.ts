@@ -95,5 +95,5 @@ const devConfig = z.strictObject({
     env: env.default({}),
   }),
   api: z.strictObject({ logLevel: logLevel.default('warn'), env: env.default({}) }),
-  ports: z.strictObject({ temporal: port, ui: port, api: port }),
+  ports: z.strictObject({ temporal: port, ui: port, api: port, dashboards: port }),
 });

@@ -81,6 +81,7 @@ const describe = (home: Home, info: StackInfo): string =>
     'Ropewalk is ready.',
     '',
     `  API            ${info.apiUrl}`,
+    `  Web            ${info.apiUrl}/`,
     `  API reference  ${info.apiUrl}/docs`,
     `  Temporal UI    ${info.uiUrl ?? `off (--ui); Temporal is at ${info.temporalAddress}, namespace ${info.namespace}`}`,
     `  Home           ${home.path}`,

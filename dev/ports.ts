@@ -14,31 +14,38 @@ export interface Ports {
   temporal: number;
   ui: number;
   api: number;
+  /** Another origin than the API's: a dashboard's scripts are written by the users of a cluster. */
+  dashboards: number;
 }
 
-/** `embedded` is false when Temporal runs elsewhere: then only the API's port matters. */
+/** `embedded` is false when Temporal runs elsewhere: then only the API's two ports matter. */
 export async function choosePorts(home: string, asked: DevConfig['ports'], embedded: boolean): Promise<Ports> {
   const path = join(home, 'ports.json');
   const kept = await readJson(path, keptPorts);
-  const ports = { temporal: 0, ui: 0, api: 0 };
+  const ports = { temporal: 0, ui: 0, api: 0, dashboards: 0 };
   const used = new Set<number>();
   for (const name of names) {
     const before = kept?.[name];
     // Another number in temporal-dev.yml is a change of settings, not a restart.
     const keep = before !== undefined && before.asked === asked[name];
-    const isNeeded = embedded || name === 'api';
+    const isNeeded = embedded || name === 'api' || name === 'dashboards';
     if (keep && isNeeded && !(await isFree(before.port))) throw taken(name, before.port, path);
     ports[name] = keep ? before.port : await firstChoice(asked[name], used);
     used.add(ports[name]);
   }
   const entry = (name: (typeof names)[number]): z.infer<typeof keptPort> => ({ asked: asked[name], port: ports[name] });
-  await writeJson(path, { temporal: entry('temporal'), ui: entry('ui'), api: entry('api') });
+  await writeJson(path, {
+    temporal: entry('temporal'),
+    ui: entry('ui'),
+    api: entry('api'),
+    dashboards: entry('dashboards'),
+  });
   return ports;
 }
 
-const names = ['temporal', 'ui', 'api'] as const;
+const names = ['temporal', 'ui', 'api', 'dashboards'] as const;
 const keptPort = z.object({ asked: z.union([z.number(), z.literal('auto')]), port: z.number() });
-const keptPorts = z.object({ temporal: keptPort, ui: keptPort, api: keptPort });
+const keptPorts = z.object({ temporal: keptPort, ui: keptPort, api: keptPort, dashboards: keptPort });
 
 async function firstChoice(asked: number | 'auto', used: Set<number>): Promise<number> {
   if (asked !== 'auto' && !used.has(asked) && (await isFree(asked))) return asked;

@@ -21,6 +21,7 @@ export interface ServiceContext {
   plain: Record<string, string>;
   apiUrl: string;
   port: number;
+  dashboardPort: number;
   bundles: Bundles;
   /** Of a child as it runs now. */
   pidOf: (name: string) => number | undefined;
@@ -28,20 +29,24 @@ export interface ServiceContext {
 
 /**
  * The environment of every child, without what belongs to npm, to Temporal or to another Ropewalk: children get those from us
- * or not at all. The URL of the database has a password in it: it goes this way, and never onto a command line.
+ * or not at all. Where database and object store are goes this way, and never onto a command line: a URL may have a password.
  */
 export function plainEnv(env: Record<string, string>, home: string): Record<string, string> {
   const kept = Object.entries(env).filter(([name]) => !/^(npm_|TEMPORAL_|ROPEWALK_)/.test(name));
-  const url = env['ROPEWALK_DATABASE_URL'] ?? '';
+  const places = ['ROPEWALK_DATABASE_URL', 'ROPEWALK_OBJECTS'].flatMap((name) => {
+    const value = env[name] ?? '';
+    return value === '' ? [] : [[name, value]];
+  });
   return {
     ...Object.fromEntries(kept),
-    ...(url === '' ? {} : { ROPEWALK_DATABASE_URL: url }),
+    ...Object.fromEntries(places),
     ROPEWALK_HOME: home,
     NODE_COMPILE_CACHE: compileCache,
   };
 }
 
-export function apiServer({ config, host, temporal, plain, apiUrl, port }: ServiceContext): ChildSpec {
+export function apiServer(context: ServiceContext): ChildSpec {
+  const { config, host, temporal, plain, apiUrl, port, dashboardPort, bundles } = context;
   return {
     ...service('api', join(repository, 'api', 'server.ts')),
     env: {
@@ -49,6 +54,8 @@ export function apiServer({ config, host, temporal, plain, apiUrl, port }: Servi
       ...temporal.env,
       ROPEWALK_PORT: String(port),
       ROPEWALK_PUBLIC_URL: apiUrl,
+      ROPEWALK_DASHBOARD_PORT: String(dashboardPort),
+      ROPEWALK_WEB_BUNDLE: bundles.web,
       ROPEWALK_HOST_ID: host.hostId,
       ROPEWALK_LOG_LEVEL: config.api.logLevel,
       ...config.api.env,

@@ -111,6 +111,7 @@ export function createStack(options: StackOptions): Stack {
       plain: { ...plain, ROPEWALK_PROVIDERS: enabled },
       apiUrl,
       port: ports.api,
+      dashboardPort: ports.dashboards,
       bundles,
       pidOf,
     };

@@ -83,7 +83,7 @@ export function temporalServer(options: {
 
 /**
  * This server opens a port for its HTTP API always, without sign-in. Web pages reach it; nothing of ours uses it. It answers
- * under one host name, which nobody knows.
+ * under one random host name only.
  */
 const closedHttpPort = (): Record<string, string[]> => ({
   'frontend.httpAllowedHosts': [`${randomBytes(16).toString('hex')}.invalid`],

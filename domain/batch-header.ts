@@ -60,6 +60,7 @@ const optionText = /^(-[A-Za-z]|(?:--)?[A-Za-z][A-Za-z0-9_-]*)(?:\s*=\s*(?=\S)|\
 
 const aliases = new Map([
   ['n-tasks', 'ntasks'],
+  ['max-retries', 'retries'],
   ['-N', 'max-workers'],
   ['-e', 'env'],
   ['-t', 'tag'],

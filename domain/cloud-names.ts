@@ -14,5 +14,22 @@ export const logRetentionDays = 30;
 /** How EC2 names its instances. */
 export const ec2InstanceId = /^i-[0-9a-f]{8,17}$/;
 
+/** Instances of Compute Engine, as Ropewalk names them: their owner, their launch, their slot. */
+export const gceInstanceId = /^rw-[0-9a-f]{10}-[0-9a-f]{10}-[0-9]{1,6}$/;
+
+/** Metadata of an instance of Compute Engine that tells its agent how to call home: JSON. */
+export const gceBootKey = 'ropewalk-boot';
+
+/** Who an identity token of an instance of Compute Engine is for: its deployment, so that no other takes it. */
+export const gceAudience = (deploymentId: string): string => `https://ropewalk.invalid/deployments/${deploymentId}`;
+
+/** The log of Cloud Logging that holds what instances print, and the labels of its entries. */
+export const gceLog = {
+  name: 'ropewalk',
+  workspace: 'ropewalk_workspace',
+  cluster: 'ropewalk_cluster',
+  instance: 'ropewalk_instance',
+};
+
 /** Task queue of the activities of a cloud's region, which any Temporal worker with access to the account can run. */
 export const cloudQueue = (provider: string, region: string): string => `provider/${provider}/${region}`;

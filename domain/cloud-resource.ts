@@ -2,7 +2,7 @@
 // be left behind.
 import type { Owner } from './owner.ts';
 
-export type CloudResourceKind = 'launch template' | 'volume' | 'security group';
+export type CloudResourceKind = 'launch template' | 'volume' | 'security group' | 'firewall rule';
 
 export interface CloudResource {
   id: string;

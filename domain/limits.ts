@@ -11,6 +11,12 @@ export const workflowTaskTimeoutMs = 2_000;
  * that is restarted replays each open workflow that it hears of. Temporal itself suggests it at 4,096.
  */
 export const maxEventsOfRun = 1_000;
+/**
+ * The same for a run that is older than this. 1,000 open jobs are 1,000 replays when a Temporal worker starts, at some 0.2 ms an
+ * event (bench `restart`). A run continues for this reason at most every ten minutes.
+ */
+export const maxEventsOfOldRun = 120;
+export const oldRunAfterMs = 600_000;
 
 /** Tasks in one job. A larger array wants shards, which come later. */
 export const maxTasks = 20_000;
@@ -102,7 +108,7 @@ export const cloudSlotPausesMs: readonly number[] = [0, 15_000, 120_000, 1_800_0
 export const localSlotPausesMs: readonly number[] = [0, 2_000, 10_000, 30_000];
 
 /** An instance that its cloud took back is taken for gone so long after the announced time, if it has not said so itself. */
-export const takenBackGraceMs = 30_000;
+export const interruptedGraceMs = 30_000;
 
 /** An agent that the API has not heard for this long is suspected: three of its signs of life are missing. */
 export const silentAfterMs = 120_000;
@@ -112,6 +118,9 @@ export const maxHeldMs = 50_000;
 export const aliveEveryMs = 40_000;
 /** A cluster inspects its instances by itself this often, whatever the API knows: 16 events of its history each time. */
 export const ownCheckEveryMs = 6 * 3_600_000;
+/** The first time this long after an instance registered; those that registered within one period are inspected together. */
+export const firstOwnCheckAfterMs = 900_000;
+export const firstOwnCheckGridMs = 300_000;
 /** An agent's call that hangs is given up after this (the API answers within 10 s), and tried again after such a pause. */
 export const agentAttemptMs = 20_000;
 export const agentMaxPauseMs = 5_000;
@@ -136,9 +145,6 @@ export const maxCapacityWaitMs = 30 * 86_400_000;
  * back-off, before its slots are given up with that reason. As often is one repeated whose outcome such an answer hides.
  */
 export const maxUnclearLaunches = 10;
-
-/** Adaptive scaling takes workers away only after Dask has wanted fewer for this long: its wishes jump about. */
-export const fewerAfterMs = 60_000;
 
 /** When more than this share of at least `massLossMinimum` instances look lost at once, alarm instead of replacing. */
 export const massLossShare = 0.45;
@@ -192,9 +198,9 @@ export const dashboardSessionTtlMs = 8 * 3_600_000;
  * An agent that nobody has answered for this long ends its work, so that nothing runs for ever when we are gone for good.
  * Longer than any restart or upgrade of ours; an outage that is longer costs the work under way, never results on record.
  */
-export const defaultDeadManMs = 30 * 60_000;
-export const minDeadManMs = 5_000;
-export const maxDeadManMs = 7 * 86_400_000;
+export const defaultWatchdogTimeoutMs = 30 * 60_000;
+export const minWatchdogTimeoutMs = 5_000;
+export const maxWatchdogTimeoutMs = 7 * 86_400_000;
 
 /** What a job or cluster is started with lies sealed so long, which is how long it may live: no new instance begins after. */
 export const sealedForDays = 397;

@@ -37,6 +37,18 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** For sentences, in the largest units that say it whole: `20 minutes`, `1 hour 30 minutes`, `1 minute 30.5 seconds`. */
+export function spellDuration(ms: number): string {
+  let rest = Math.max(0, Math.round(ms));
+  const parts: string[] = [];
+  for (const [noun, size] of spelledUnits) {
+    const count = noun === 'second' ? rest / size : Math.floor(rest / size);
+    if (count > 0) parts.push(plural(count, noun));
+    rest -= Math.floor(count) * size;
+  }
+  return parts.length === 0 ? '0 seconds' : parts.join(' ');
+}
+
 /** For people, in binary units as Dask prints them: `512 B`, `1.50 kiB`, `8.00 GiB`. */
 export function formatBytes(bytes: number): string {
   for (const [name, size] of printedUnits) {
@@ -68,6 +80,13 @@ for (const [index, letter] of [...'kmgtp'].entries()) {
 
 /** `1 instance`, `2 instances`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const spelledUnits: [string, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+];
 
 const printedUnits: [string, number][] = [
   ['PiB', 2 ** 50],

@@ -9,6 +9,27 @@ export const specKey = (workspace: string, admissionId: string): string => `spec
 /** All that is sealed for jobs and clusters. */
 export const sealedPrefix = 'vault/';
 export const caKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}-ca.sealed`;
+export const environmentKey = (workspace: string, name: string, hash: string): string =>
+  `vault/${workspace}/environments/${name}/${hash}.sealed`;
 export const packageFileKey = (workspace: string, sha256: string): string =>
   `vault/${workspace}/packages/${sha256}.sealed`;
 export const bundleKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}.sealed`;
+
+/** Content of files by its SHA-256: what users send and what tasks leave. Not sealed: in a bucket, users and instances transfer it. */
+export const blobKey = (workspace: string, sha256: string): string => `files/${workspace}/${sha256}`;
+/** Which files there are: one object for each attempt of a task, or for each addition of a user. */
+export const filestorePrefix = (workspace: string, filestore: string): string =>
+  `filestores/${workspace}/${filestore}/`;
+export const namedFilestore = (name: string): string => `named/${name}`;
+/** Of a job that names none. */
+export const ownFilestore = (admissionId: string): string => `own/${admissionId}`;
+/** Ascending keys have the attempts of a task in their order, and the tasks of a job one after the other. */
+export const taskFilesKey = (
+  prefix: string,
+  { job, task, attempt }: { job: number; task: number; attempt: number },
+): string => `${prefix}${jobFilesStart(job)}t${padded(task, 9)}-a${padded(attempt, 4)}.json`;
+export const jobFilesStart = (job: number): string => `j${padded(job, 12)}-`;
+export const addedFilesKey = (prefix: string, { nowMs, id }: { nowMs: number; id: string }): string =>
+  `${prefix}u${padded(nowMs, 15)}-${id}.json`;
+
+const padded = (number: number, digits: number): string => String(number).padStart(digits, '0');

@@ -16,6 +16,8 @@ export interface KeySet {
   apiTokens: Uint8Array;
   /** HMAC key of request bodies, kept with idempotency keys. */
   requestHmac: Uint8Array;
+  /** Tells equal keys from different ones, and nothing about them. */
+  fingerprint: string;
 }
 
 export interface Keys {
@@ -112,5 +114,6 @@ function derive(kid: string, master: string): KeySet {
     tokens: key('tokens'),
     apiTokens: key('api-tokens'),
     requestHmac: key('request-hmac'),
+    fingerprint: Buffer.from(key('fingerprint')).toString('hex'),
   };
 }

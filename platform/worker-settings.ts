@@ -4,11 +4,14 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod';
 
 import { parseListenAddress, readEnvironment, type Environment, type EnvironmentProblem } from './environment.ts';
+import { bucketLocation, bucketLocationExample, type BucketLocation } from './objects/location.ts';
 
 export interface WorkerSettings {
   home: string;
   /** Of PostgreSQL; null: SQLite in the home. */
   databaseUrl: string | null;
+  /** null: the object store is a directory in the home. */
+  bucket: BucketLocation | null;
   hostId: string;
   apiUrl: string;
   agentBundle: string;
@@ -30,6 +33,7 @@ export function readWorkerSettings(env: Environment, also: EnvironmentProblem[] 
   return {
     home: values.ROPEWALK_HOME,
     databaseUrl: values.ROPEWALK_DATABASE_URL ?? null,
+    bucket: values.ROPEWALK_OBJECTS ?? null,
     hostId: values.ROPEWALK_HOST_ID,
     apiUrl: values.ROPEWALK_API_URL,
     agentBundle: values.ROPEWALK_AGENT_BUNDLE,
@@ -48,6 +52,7 @@ const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https UR
 const environment = z.object({
   ROPEWALK_HOME: z.string('must be set').min(1),
   ROPEWALK_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a URL of PostgreSQL' }).optional(),
+  ROPEWALK_OBJECTS: bucketLocation.optional(),
   ROPEWALK_HOST_ID: z
     .string('must be set')
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, "_" and "-", at most 64'),
@@ -75,6 +80,7 @@ const environment = z.object({
 const examples = {
   ROPEWALK_HOME: '/var/lib/ropewalk',
   ROPEWALK_DATABASE_URL: 'postgresql://ropewalk@db.example.com/ropewalk',
+  ROPEWALK_OBJECTS: bucketLocationExample,
   ROPEWALK_HOST_ID: 'host_1',
   ROPEWALK_API_URL: 'https://ropewalk.example.com',
   ROPEWALK_AGENT_BUNDLE: 'dist/agent.mjs',

@@ -30,6 +30,8 @@ export interface ProviderManifest {
    * @throws RopewalkError VALIDATION naming every problem of the settings.
    */
   configure(input: ProviderInput): ConfiguredProvider | null;
+  /** For `ropewalk setup`; null where an account needs no preparation. */
+  setup: (() => Promise<ProviderSetup>) | null;
 }
 
 export interface ProviderInput {
@@ -112,21 +114,99 @@ export interface PlaceReader extends ProviderPlace {
 }
 
 export interface IdentityProof {
-  /** As the metadata service gave it, to the byte. */
+  /** As the metadata service gave it, to the byte: a document, or a signed token. */
   document: string;
-  /** Base64. */
+  /** Base64; empty where the document carries its own signature. */
   signature: string;
 }
 
 /** Verifies the proof of an instance that it is the one it names. */
 export interface IdentityVerifier {
-  /** `problem` never quotes the document, which comes from the caller. */
-  verify(proof: IdentityProof): { instanceId: string; pendingAtMs: number } | { problem: string };
+  /**
+   * `deploymentId` of this control plane: a proof that names an audience must be for it. `problem` never quotes the document,
+   * which comes from the caller. Rejects when the keys of the verification cannot be had.
+   */
+  verify(
+    proof: IdentityProof,
+    deploymentId: string,
+  ): Promise<{ instanceId: string; pendingAtMs: number } | { problem: string }>;
 }
 
 export interface ProviderCheck {
   /** One or two words, e.g. `aws credentials`. */
   name: string;
   /** Resolves to what was found; rejects with a RopewalkError whose hint says what to do. */
-  run(signal: AbortSignal): Promise<string>;
+  run(signal: AbortSignal, deploymentId: string): Promise<string>;
+}
+
+/** Prepares an account for this provider, and takes away what it made. */
+export interface ProviderSetup {
+  /** What exists and what is missing. Changes nothing. */
+  plan(input: SetupInput): Promise<SetupPlan>;
+  /** What `plan` would have created, as far as it exists and carries the deployment's tags. Changes nothing. */
+  planRemoval(input: SetupInput): Promise<SetupPlan>;
+  quotas(input: QuotaInput): Promise<QuotaReport[]>;
+}
+
+export interface SetupInput {
+  env: Environment;
+  deploymentId: string;
+  /** Of the role, the profile and the groups; also a tag, so that a deployment may have several. */
+  name: string;
+  /** Empty: those of the settings file, else the cloud's default. */
+  regions: readonly string[];
+  /** A network that exists, in place of a new one. */
+  network: { id: string; subnets: readonly string[] } | null;
+  /** From where clients reach schedulers, as CIDR; null: as it is, or everywhere in a new group. */
+  clientRanges: readonly string[] | null;
+  /** Gets the policy of the control plane; null for none. */
+  controlPlaneRole: string | null;
+  /** Where the settings are written. */
+  settingsPath: string;
+}
+
+export interface SetupStep {
+  action: 'create' | 'change' | 'keep' | 'delete';
+  /** null for what is not in a region. */
+  region: string | null;
+  /** E.g. `subnet`. */
+  kind: string;
+  name: string;
+  /** null for what is to be created. */
+  id: string | null;
+  /** E.g. its range, or what a change does. */
+  detail: string;
+}
+
+export interface SetupPlan {
+  account: string;
+  steps: readonly SetupStep[];
+  /**
+   * Carries the steps out, in order; `onDone` is called after each change. A call that is repeated after a crash, with a new
+   * plan, continues with what is missing.
+   *
+   * @throws RopewalkError naming the step that failed.
+   */
+  apply(onDone: (step: SetupStep) => void, signal: AbortSignal): Promise<void>;
+  /** What to do next, in lines. */
+  next: readonly string[];
+}
+
+export interface QuotaInput {
+  regions: readonly string[];
+  settingsPath: string;
+  /** vCPUs to ask for where the quota is lower; null asks for nothing. */
+  request: number | null;
+}
+
+export interface QuotaReport {
+  region: string;
+  name: string;
+  code: string;
+  /** vCPUs. */
+  value: number;
+  /** vCPUs that were asked for and not granted yet. */
+  pending: number | null;
+  /** Whether this call asked for `pending`. */
+  requested: boolean;
 }

@@ -1,10 +1,11 @@
 // Every provider that this release has. A new one is a folder, its manifest, and an entry here.
 import { RopewalkError } from '../domain/errors.ts';
 import { awsManifest } from './aws/manifest.ts';
+import { gcpManifest } from './gcp/manifest.ts';
 import { localManifest } from './local/manifest.ts';
 import type { ConfiguredProvider, ProviderInput, ProviderManifest } from './manifest.ts';
 
-export const manifests: readonly ProviderManifest[] = [localManifest, awsManifest];
+export const manifests: readonly ProviderManifest[] = [localManifest, awsManifest, gcpManifest];
 
 export interface Configured {
   manifest: ProviderManifest;
@@ -40,7 +41,7 @@ export function enabledProviders(input: ProviderInput, orThisMachine = false): [
   throw new RopewalkError({
     code: 'VALIDATION',
     message: 'No provider is enabled: ROPEWALK_PROVIDERS is not set, and no cloud is configured.',
-    hint: `Configure a cloud (docs/aws.md). ROPEWALK_PROVIDERS=${localManifest.name} runs tasks on the machine of the Temporal worker, as its user: only for people who may read that user's keys.`,
+    hint: `Configure a cloud (docs/aws.md, docs/gcp.md). ROPEWALK_PROVIDERS=${localManifest.name} runs tasks on the machine of the Temporal worker, as its user: only for people who may read that user's keys.`,
   });
 }
 

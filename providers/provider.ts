@@ -2,6 +2,7 @@
 // tags and tokens come from the caller; a provider keeps no state that a crash could lose.
 import type { IngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
+import type { InstancePrice, Lifetime } from '../domain/cost/interval.ts';
 import type { CloudResource } from '../domain/cloud-resource.ts';
 import type { Architecture, Market, Offer } from '../domain/offers/offer.ts';
 import type { Owner } from '../domain/owner.ts';
@@ -22,6 +23,8 @@ export interface Placement {
   /** Acceptable zones; every zone of the network when empty. */
   zones: string[];
   diskGib: number;
+  /** MB/s; the cloud's default when absent. */
+  diskThroughput?: number;
 }
 
 export interface LaunchRequest {
@@ -32,7 +35,14 @@ export interface LaunchRequest {
   /** One entry for each instance. */
   slots: { slot: number; generation: number; role: InstanceRole }[];
   /** For clouds only. With `oneZone` all instances of the launch are in the same zone. */
-  placement?: { head: Placement; worker: Placement; oneZone: boolean; ingress?: IngressRules };
+  placement?: {
+    head: Placement;
+    worker: Placement;
+    oneZone: boolean;
+    ingress?: IngressRules;
+    /** The user's own tags, for everything that the launch creates. They never replace those that name the owner. */
+    tags?: Record<string, string>;
+  };
   /** The address of the API for agents, and the credential with which they register: a secret. */
   apiUrl: string;
   launchToken: string;
@@ -43,6 +53,8 @@ export interface LaunchedInstance {
   slot: number;
   offer: string;
   zone: string;
+  /** Now; absent where the provider knows none. */
+  price?: InstancePrice;
 }
 
 export interface LaunchOutcome {
@@ -93,6 +105,11 @@ export interface Provider {
   launch(request: LaunchRequest): Promise<LaunchOutcome>;
   /** Every instance tagged with this owner that is not gone, and those of `ids` with their true state. */
   describe(owner: Owner, ids: string[]): Promise<ObservedInstance[]>;
+  /**
+   * When each of `ids` was launched and ended, by the cloud's own clock, for those that have ended and that it still shows.
+   * Absent where instances cost nothing.
+   */
+  lifetimes?(owner: Owner, ids: string[]): Promise<Lifetime[]>;
   /** Every instance tagged with this deployment that is not gone. Never an instance of another deployment or without tags. */
   list(deploymentId: string): Promise<ObservedInstance[]>;
   /** Idempotent; unknown ids are no error. Resolves when every instance of `ids`, and everything it started, is gone. */

@@ -1,12 +1,14 @@
 // What agents say to the API. The same shapes, less the parsing, are domain/job/protocol.ts and workflows/cluster/messages.ts.
 import { z } from 'zod';
 
-import { defaultDeadManMs } from '../domain/limits.ts';
+import { defaultWatchdogTimeoutMs } from '../domain/limits.ts';
 import { amount, exitCode, ordinal, spanMs, timeMs } from './agent-numbers.ts';
+import { storedFile } from './files.ts';
 import { runtime } from './runtime.ts';
+import { sha256 } from './software.ts';
 
-/** `i_...` are ours, on a user's own machine; `i-...` are EC2's. */
-const instanceId = z.string().regex(/^(i_[0-9a-z]{8,64}|i-[0-9a-f]{8,17})$/);
+/** `i_...` are ours, on a user's own machine; `i-...` are EC2's; `rw-...` are of Compute Engine. */
+const instanceId = z.string().regex(/^(i_[0-9a-z]{8,64}|i-[0-9a-f]{8,17}|rw-[0-9a-f]{10}-[0-9a-f]{10}-[0-9]{1,6})$/);
 /** In answers: they are our own. What agents send has bounds, in agent-numbers.ts. */
 const count = z.number().int().min(0);
 
@@ -41,7 +43,7 @@ export const registerAnswer = renewedToken.extend({
   role: z.enum(['head', 'worker']),
   schedulerAddress: z.string().nullable(),
   /** After this long without an answer from us the agent ends its work. */
-  deadManMs: z.number().int().positive().default(defaultDeadManMs),
+  watchdogTimeoutMs: z.number().int().positive().default(defaultWatchdogTimeoutMs),
 });
 export type RegisterAnswer = z.infer<typeof registerAnswer>;
 
@@ -101,6 +103,8 @@ export const orders = z.object({
   version: count,
   schedulerAddress: z.string().nullable(),
   drain: z.array(z.object({ id: count, worker: z.string(), deadlineSeconds: z.number() })),
+  /** How the scheduler judges its load; null while adaptive scaling is off. */
+  adaptive: z.object({ targetDurationSeconds: z.number(), intervalSeconds: z.number() }).nullable(),
   stop: stopOrder,
 });
 export type Orders = z.infer<typeof orders>;
@@ -149,6 +153,8 @@ export const exchangeAnswerBody = z.object({
   renewWithinMs: count,
   taskCount: count,
   schedulerAddress: z.string().nullable(),
+  /** Its name, where its cloud gives it one. */
+  schedulerHostname: z.string().nullable(),
   readyWorkers: z.array(z.string()),
   /** Marks the two addresses above; when it is the one that the agent has named, they are left out. */
   addresses: z.string().optional(),
@@ -159,9 +165,7 @@ export const exchangeAnswerBody = z.object({
 export type ExchangeAnswerBody = z.infer<typeof exchangeAnswerBody>;
 
 /** GET /v1/agent/program/{sha256}. */
-export const programParams = z.object({
-  sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal'),
-});
+export const programParams = z.object({ sha256 });
 
 /** POST /v1/agent/certificate: no private key crosses the wire. The role follows from the instance, never from the request. */
 export const certificateRequest = z.strictObject({ csr: z.string().max(8192) });
@@ -172,6 +176,8 @@ export const daskBundle = z.object({
   /** An environment is completed with Dask where its requirements name none. */
   runtime,
   env: z.record(z.string(), z.string()),
+  /** Run on each instance before anything else. */
+  hostSetupScript: z.string().nullable(),
   workerClass: z.string().nullable(),
   workerOptions: z.record(z.string(), z.unknown()),
   schedulerClass: z.string().nullable(),
@@ -181,14 +187,35 @@ export const daskBundle = z.object({
   unresponsiveTimeoutMs: count.optional(),
   /** 0: any free port. */
   schedulerPort: z.number().int().min(0).max(65_535),
+  /** Workers that share one machine's memory; 1 where each has an instance to itself. */
+  workersPerMachine: z.number().int().min(1),
 });
 export type DaskBundle = z.infer<typeof daskBundle>;
+
+/** Variables of each task by its index: the same few names for all, or a record each. */
+const taskInputs = z.union([
+  z.object({ names: z.array(z.string()), values: z.array(z.string()) }),
+  z.object({ variables: z.array(z.record(z.string(), z.string())) }),
+]);
 
 /** What a job's tasks run: fetched once by each agent, sealed at rest, deleted when the job ends. */
 export const bundle = z.object({
   runtime,
   command: z.array(z.string()).min(1),
   env: z.record(z.string(), z.string()),
+  /** The names of `env` that are secret. */
+  secretNames: z.array(z.string()),
+  /** Run on each instance before its first task. */
+  hostSetupScript: z.string().nullable(),
+  inputs: taskInputs.nullable(),
+  /** Of a retry: how many tasks the job had whose failed ones it runs. Null: the job's own number. */
+  taskCount: count.nullable(),
+  /** A task that runs longer is ended, and has failed. */
+  taskTimeoutMs: count.nullable(),
   files: z.array(z.object({ path: z.string(), contentBase64: z.string(), executable: z.boolean() })),
+  /** To be downloaded, once by each instance. */
+  inputFiles: z.array(storedFile),
+  /** Files that a task creates or changes are uploaded, with what it printed where `pipe` says so; null: they are not. */
+  output: z.object({ pipe: z.boolean() }).nullable(),
 });
 export type Bundle = z.infer<typeof bundle>;

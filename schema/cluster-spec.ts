@@ -25,7 +25,7 @@ export const clusterSpec = z.object({
     instanceVcpus: count,
     registerTimeoutMs: count,
     /** Absent in specifications of earlier versions. */
-    deadManMs: count.optional(),
+    watchdogTimeoutMs: count.optional(),
     machines: machines.optional(),
     dask: z.object({
       idleTimeoutMs: count,
@@ -36,6 +36,15 @@ export const clusterSpec = z.object({
       aliveEveryMs: count,
       unresponsiveTimeoutMs: count,
       privateToCreator: z.boolean(),
+      adaptive: z
+        .object({
+          minimum: count,
+          maximum: count,
+          targetDurationMs: count,
+          waitCount: count,
+          intervalMs: count,
+        })
+        .nullable(),
       useSchedulerPublicIp: z.boolean(),
     }),
   }),

@@ -2,9 +2,11 @@
 import { z } from 'zod';
 
 import { maxValueDepth } from '../domain/limits.ts';
-import { durationInput, listOf, listQuery, reason } from './common.ts';
+import { containerInput, hostSetupScript } from './container.ts';
+import { durationInput, listOf, listQuery, nameInput, reason } from './common.ts';
 import { clusterMachinesInput } from './machines.ts';
-import { envMap, nameInput } from './jobs.ts';
+import { envMap } from './jobs.ts';
+import { ownCost } from './costs.ts';
 import { planPrice } from './plans.ts';
 import { environment, software } from './software.ts';
 
@@ -24,15 +26,23 @@ function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1));
 }
 
+const workerCount = z.number().int().min(0).max(1000);
+
 export const createCluster = z.strictObject({
   ...clusterMachinesInput,
   name: nameInput.optional(),
   /** When the name is taken by an open cluster: answer that one. */
   getOrCreate: z.boolean().default(true),
-  /** Dask workers, beside the scheduler. */
-  workers: z.number().int().min(0).max(1000).default(4),
+  /** Dask workers, beside the scheduler; with a range, `[4, 20]` unless given, their number follows the load. */
+  workers: z.union([workerCount, z.tuple([workerCount, workerCount])]).optional(),
   /** The Python environment, built by uv; a pinned dask, distributed and bokeh are added unless it names them. */
   software: software.optional(),
+  /** Or a container, which brings Dask: exclusive with software. */
+  ...containerInput,
+  /** Or the name of an environment of the workspace (PUT /v1/environments/{environment}). */
+  softwareName: nameInput.optional(),
+  /** Text of a script that each instance runs once, before anything else; with its `#!` line, else by bash. */
+  hostSetupScript,
   env: envMap.default({}),
   secretEnv: envMap.default({}),
   workerClass: z.string().max(200).optional(),
@@ -74,7 +84,14 @@ export const scaleCluster = z.strictObject({ workers: z.number().int().min(0).ma
 export const adaptCluster = z.strictObject({
   minimum: z.number().int().min(0).max(1000).optional(),
   maximum: z.number().int().min(1).max(1000).optional(),
+  /** The scheduler asks for as many workers as finish its known work in this time; 3 minutes by default. */
+  targetDuration: durationInput.optional(),
+  /** A worker is closed after so many intervals in a row without need for it; 24 by default. */
+  waitCount: z.number().int().min(1).max(100_000).optional(),
+  /** How often the scheduler judges its load; 5 seconds by default. */
+  interval: durationInput.optional(),
 });
+export type AdaptCluster = z.input<typeof adaptCluster>;
 export const keepaliveCluster = z.strictObject({ timeout: durationInput.optional() });
 
 /** Whoever holds these can run code on the cluster. */
@@ -138,7 +155,15 @@ export const dask = z.object({
   idleSince: z.iso.datetime().nullable(),
   /** Since when the scheduler runs and does not answer. */
   unresponsiveSince: z.iso.datetime().nullable().optional(),
-  adaptive: z.object({ minimum: z.number().int(), maximum: z.number().int() }).nullable(),
+  adaptive: z
+    .object({
+      minimum: count,
+      maximum: count,
+      targetDurationSeconds: z.number(),
+      waitCount: count,
+      intervalSeconds: z.number(),
+    })
+    .nullable(),
 });
 
 export const instance = z.object({
@@ -202,6 +227,8 @@ export const cluster = z.object({
   /** Null for a job's cluster. */
   dask: dask.nullable(),
   staleSince: time,
+  /** What its instances have cost so far, approximately: in answers to lists and to a single read. */
+  cost: ownCost.optional(),
   /** Temporal is unavailable, or it has not started yet: the command to end it is stored and delivered later. */
   acceptedForLater: z.literal(true).optional(),
   /** It is private to somebody else: what only its creator may see is left empty. */

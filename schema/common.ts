@@ -1,6 +1,14 @@
 // Shapes that every route shares.
 import { z } from 'zod';
 
+/** A name that people can type: of a job, of its cluster, of an environment. */
+export const nameInput = z
+  .string()
+  .regex(
+    /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/,
+    'letters, digits, ".", "_" and "-", starting with a letter or digit, at most 100',
+  );
+
 export const errorBody = z.object({
   error: z.object({
     code: z.string(),

@@ -13,6 +13,10 @@ export const jobSpec = z.object({
   user: z.string(),
   bundleRef: z.string(),
   createdAt: z.iso.datetime(),
+  /** Where files of its tasks are recorded; null: they are not kept. */
+  filestore: z.string().nullable(),
+  /** What was asked of machines: a retry with more memory chooses them anew. */
+  machinesInput: z.record(z.string(), z.unknown()),
   settings: z.object({
     /** Filled with the admitted name by the job itself. */
     name: z.string(),
@@ -22,12 +26,17 @@ export const jobSpec = z.object({
     instances: count,
     leaseMs: count,
     retries: count,
+    retryOn: z.object({ exitCodes: z.array(z.tuple([count, count])), signals: z.boolean() }).optional(),
     jobTimeoutMs: count.nullable(),
     provider: z.string(),
     providerQueue: z.string(),
     instanceVcpus: count,
     /** Absent in specifications of earlier versions. */
-    deadManMs: count.optional(),
+    watchdogTimeoutMs: count.optional(),
+    headTasks: z.array(count).optional(),
+    gang: z.literal(true).optional(),
+    /** The job whose failed tasks this one runs again. */
+    retryOf: count.optional(),
     machines: machines.optional(),
   }),
 });

@@ -2,9 +2,12 @@
 import { z } from 'zod';
 
 import { maxRetries, maxTasks } from '../domain/limits.ts';
-import { durationInput, listOf, listQuery, reason } from './common.ts';
+import { containerInput, hostSetupScript } from './container.ts';
+import { durationInput, listOf, listQuery, nameInput, reason } from './common.ts';
 import { jobMachinesInput } from './machines.ts';
+import { ownCost } from './costs.ts';
 import { planPrice } from './plans.ts';
+import { filestoreName, inputFiles } from './files.ts';
 import { software } from './software.ts';
 
 const envName = z
@@ -12,20 +15,24 @@ const envName = z
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'an environment variable name: letters, digits and _, not starting with a digit');
 export const envMap = z.record(envName, z.string().max(32 * 1024));
 
-/** A name that people can type: also the cluster's name. */
-export const nameInput = z
-  .string()
-  .regex(
-    /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/,
-    'letters, digits, ".", "_" and "-", starting with a letter or digit, at most 100',
-  );
-
 export const jobFile = z.strictObject({
   /** Relative to the task's working directory, no `..`. */
   path: z.string().min(1).max(400),
   /** Base64. */
   content: z.base64(),
   executable: z.boolean().default(false),
+});
+
+/** One task for each value, which it finds in COILED_BATCH_TASK_INPUT and ROPEWALK_BATCH_TASK_INPUT; or for each set of variables. */
+const mapOver = z.strictObject({
+  /** A text is split at the delimiter, "," by default. */
+  values: z.union([z.string(), z.array(z.string()).max(maxTasks)]).optional(),
+  /** The content of a file, split at the delimiter, by default into lines. */
+  fileContent: z.string().optional(),
+  variables: z.array(z.record(z.string(), z.string())).max(maxTasks).optional(),
+  delimiter: z.string().max(100).optional(),
+  /** A further variable for the value. */
+  inputVar: z.string().max(1_000).optional(),
 });
 
 export const createJob = z.strictObject({
@@ -39,17 +46,45 @@ export const createJob = z.strictObject({
   /** When the name is taken by an open job: answer that one instead of NAME_TAKEN. */
   getOrCreate: z.boolean().default(false),
   files: z.array(jobFile).max(1000).default([]),
+  /** Uploaded files (POST /v1/file-uploads) that each task finds in its working directory. */
+  inputFiles: inputFiles.default([]),
+  /** The files of this filestore too, as they are now; those of `inputFiles` replace them. */
+  inputFilestore: filestoreName.optional(),
+  /** Files that tasks create or change in their working directory are kept: with the job, or in this filestore. */
+  storeFiles: z.boolean().default(false),
+  outputFilestore: filestoreName.optional(),
+  /** What tasks print is kept as files too: task-ID.out and task-ID.err. */
+  pipeToFiles: z.boolean().default(false),
   /** The Python environment of the tasks, built by uv; without it tasks have the programs of the instance. */
   software: software.optional(),
+  /** Or a container: exclusive with software. */
+  ...containerInput,
+  /** Or the name of an environment of the workspace (PUT /v1/environments/{environment}). */
+  softwareName: nameInput.optional(),
+  /** Text of a script that each instance runs once, before anything else; with its `#!` line, else by bash. */
+  hostSetupScript,
+  /** Tasks run on the instance itself, also where the script's header names a container. */
+  runOnHost: z.boolean().optional(),
   env: envMap.default({}),
   /** Like env; named apart so that clients can keep it out of what they print. */
   secretEnv: envMap.default({}),
   ntasks: z.number().int().min(1).max(maxTasks).optional(),
-  /** Array syntax, e.g. `2,4-6,8-10` or `0-10:2`. */
+  /** Array syntax, e.g. `2,4-6,8-10` or `0-10:2`; `%N` at its end lets at most N tasks run at a time. */
   array: z.string().min(1).max(10_000).optional(),
+  mapOver: mapOver.optional(),
   /** Most instances; -1 means no limit. */
   maxWorkers: z.number().int().min(-1).max(10_000).optional(),
+  /** The head instance runs the task of the lowest id and no other; false: it runs none. Otherwise it runs tasks like the others. */
+  taskOnScheduler: z.boolean().optional(),
+  /** Array syntax: the tasks that the head instance runs, and no others. */
+  schedulerTaskArray: z.string().min(1).max(10_000).optional(),
+  /** No task starts before all instances are there; when one of them cannot be had, the job ends. */
+  waitForReadyCluster: z.boolean().optional(),
   retries: z.number().int().min(0).max(maxRetries).optional(),
+  /** Which failures are tried again: exit codes, ranges and `signal`, e.g. `75,100-120,signal`; all unless given. */
+  retryOnExit: z.string().min(1).max(1_000).optional(),
+  /** A task that runs longer gets TERM, 10 s later KILL, and has failed with exit code 124. */
+  taskTimeout: durationInput.optional(),
   jobTimeout: durationInput.optional(),
   /** How long an instance may be silent before its task is looked into. */
   lease: durationInput.optional(),
@@ -59,9 +94,18 @@ export const createJob = z.strictObject({
   privateToCreator: z.boolean().default(false),
   /** Further options by their command-line name, e.g. `memory`: answered as warnings, or refused, like the header's. */
   options: z.record(z.string().max(100), z.string().max(10_000)).optional(),
+  /** Options of the script's header that the client has carried out, e.g. `env-file`: only it can read the user's files. */
+  clientOptions: z.array(z.string().max(100)).max(100).optional(),
 });
 export type CreateJob = z.input<typeof createJob>;
 export type CreateJobParsed = z.output<typeof createJob>;
+
+/** POST /v1/jobs/{number}/retry. */
+export const retryJob = z.strictObject({
+  /** Memory of each instance: a factor of what the job had, e.g. `2x`, or a size. */
+  memory: z.string().max(50).optional(),
+});
+export type RetryJob = z.input<typeof retryJob>;
 
 export const createdJob = z.object({
   number: z.number().int(),
@@ -107,8 +151,12 @@ export const job = z.object({
   startedAt: time,
   endedAt: time,
   recentErrors: z.array(z.object({ task: count, attempt: count, text: z.string(), at: z.iso.datetime() })),
+  /** The job whose failed tasks this one runs again. */
+  retryOf: count.optional(),
   /** Set when the answer is not fresh: Temporal could not be reached. */
   staleSince: time,
+  /** What its instances have cost so far, approximately: in answers to lists and to a single read. */
+  cost: ownCost.optional(),
   /** Temporal is unavailable, or it has not started yet: the command to end it is stored and delivered later. */
   acceptedForLater: z.literal(true).optional(),
   /** It is private to somebody else: what only its creator may see is left empty. */

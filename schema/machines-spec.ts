@@ -12,6 +12,9 @@ export const machines = z.object({
   zones: z.array(z.string()).min(1),
   allowCrossZone: z.boolean(),
   diskGib: z.number().int().min(1),
+  headDiskGib: z.number().int().min(1).optional(),
+  workerDiskThroughput: z.number().int().min(1).optional(),
+  tags: z.record(z.string(), z.string()).optional(),
   ingress: z
     .object({
       scheduler: z.object({ port: z.number().int(), from: z.array(z.string()) }).nullable(),

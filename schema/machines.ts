@@ -32,8 +32,10 @@ const placeInput = {
   /** E.g. `us-east-1b`; the zone with the best availability unless given. */
   zone: z.string().max(50).optional(),
   allowCrossZone: z.boolean().optional(),
-  /** E.g. `100 GiB`; 30 GiB unless given. */
-  diskSize: z.string().max(50).optional(),
+  /** False: the configuration's first zone, rather than the one with the best availability for these instances. */
+  useBestZone: z.boolean().default(true),
+  /** Tags of the instances and their disks in the cloud account, e.g. for its bill. */
+  tags: z.record(z.string(), z.string()).default({}),
   /** E.g. `6h`: what cannot be had now is asked for again, for so long; without, as long as the start may take. */
   waitForCapacity: durationInput.optional(),
   /** Opens port 22 of the head instance, to everyone unless `allowSshFrom` says otherwise. */
@@ -44,8 +46,20 @@ const placeInput = {
   allowIngressFrom: source.optional(),
 };
 
+/** E.g. `100 GiB`, or GiB; 30 GiB unless given. */
+const diskSize = z.union([z.string().max(50), z.number().positive()]);
+
 export const clusterMachinesInput = {
   ...placeInput,
+  workerDiskSize: diskSize.optional(),
+  /** As the workers' unless given. */
+  schedulerDiskSize: diskSize.optional(),
+  /** MB/s of the workers' disks. */
+  workerDiskThroughput: z.number().int().optional(),
+  /** E.g. `nvidia-tesla-t4` or `A10G`: workers with one GPU of this type. */
+  workerGpuType: z.string().min(1).max(50).optional(),
+  /** A GPU for the scheduler too; unless given, when the workers have one. */
+  schedulerGpu: z.boolean().optional(),
   workerVmTypes: types.optional(),
   /** A number of vCPUs or a range, e.g. `[2, 8]`. */
   workerCpu: cpu.optional(),
@@ -63,6 +77,7 @@ export const clusterMachinesInput = {
 
 export const jobMachinesInput = {
   ...placeInput,
+  diskSize: diskSize.optional(),
   vmTypes: types.optional(),
   /** For the head instance alone, which runs tasks like the others. */
   schedulerVmTypes: types.optional(),

@@ -2,6 +2,7 @@
 // processes; the agent reads it in its bundle.
 import { z } from 'zod';
 
+import { container } from './container.ts';
 import { environment } from './software.ts';
 
 export const runtime = z.discriminatedUnion('kind', [
@@ -10,6 +11,6 @@ export const runtime = z.discriminatedUnion('kind', [
   /** A Python environment, made once per content and kept on the instance. */
   environment.extend({ kind: z.literal('environment') }),
   /** A container of this image. */
-  z.object({ kind: z.literal('container'), image: z.string().min(1).max(500) }),
+  container.extend({ kind: z.literal('container') }),
 ]);
 export type RuntimeSpec = z.infer<typeof runtime>;

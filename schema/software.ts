@@ -31,6 +31,12 @@ export const software = z.strictObject({
     .string()
     .regex(/^3\.\d{1,2}$/, 'a version of Python as in "3.12"')
     .optional(),
+  /** Absolute path of the caller's Python: an instance that has the wanted version there uses it, as the caller's own machine does. */
+  interpreter: z
+    .string()
+    .max(1_000)
+    .regex(/^\/[^\p{Cc}]*$/u, 'the absolute path of a Python')
+    .optional(),
   packageFiles: z.array(packageFile).max(maxPackageFiles).default([]),
 });
 export type Software = z.output<typeof software>;
@@ -41,6 +47,7 @@ export const environment = z.object({
   pinned: z.boolean(),
   /** Null for the instance's own. */
   python: z.string().nullable(),
+  interpreter: z.string().nullable(),
   packageFiles: z.array(z.object({ name: z.string(), sha256: z.string() })),
 });
 export type EnvironmentSpec = z.infer<typeof environment>;

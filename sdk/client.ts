@@ -5,12 +5,18 @@ import type { ClustersApi } from './clusters.ts';
 import { createClustersApi } from './clusters.ts';
 import type { JobsApi, WaitOptions } from './jobs.ts';
 import { createJobsApi } from './jobs.ts';
+import type { CostsApi } from './costs.ts';
+import { createCostsApi } from './costs.ts';
 import type { InstanceTypesApi } from './instance-types.ts';
 import { createInstanceTypesApi } from './instance-types.ts';
 import type { PeopleApi } from './people.ts';
 import { createPeopleApi } from './people.ts';
+import type { FilesApi } from './files.ts';
+import { createFilesApi } from './files.ts';
 import type { PackageFilesApi } from './package-files.ts';
 import { createPackageFilesApi } from './package-files.ts';
+import type { EnvironmentsApi } from './environments.ts';
+import { createEnvironmentsApi } from './environments.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { resolveConnection } from './connection.ts';
 import { createResolveSources } from './own-address.ts';
@@ -72,11 +78,17 @@ export type {
   WaitOptions,
 } from './jobs.ts';
 export type { InstanceType, InstanceTypesQuery } from '../schema/instance-types.ts';
+export type { Why, WhySentence } from '../schema/why.ts';
 export type { Plan, PlannedRole, PlanPrice } from '../schema/plans.ts';
+export type { CostLine, Costs } from '../schema/costs.ts';
+export type { CostsApi } from './costs.ts';
 export type { InstanceTypesApi } from './instance-types.ts';
 export { login } from './login.ts';
 export type { LoginCode, LoginOptions } from './login.ts';
 export type { ClusterLogOptions } from './logs.ts';
+export type { FileDownload, FilesApi, FileUpload, ListedFile, StoredFile } from './files.ts';
+export type { EnvironmentsApi } from './environments.ts';
+export type { EnvironmentDetails, EnvironmentPage, NamedEnvironment, PutEnvironment } from '../schema/environments.ts';
 export type { PackageFilesApi } from './package-files.ts';
 export type { Page, Paged } from './pages.ts';
 export type { PeopleApi, TokensApi, UsersApi, WorkspacesApi } from './people.ts';
@@ -85,8 +97,11 @@ export type { ConnectionOptions } from './connection.ts';
 export interface Client extends PeopleApi {
   readonly jobs: JobsApi;
   readonly clusters: ClustersApi;
+  readonly costs: CostsApi;
   readonly instanceTypes: InstanceTypesApi;
   readonly packageFiles: PackageFilesApi;
+  readonly files: FilesApi;
+  readonly environments: EnvironmentsApi;
 }
 
 /**
@@ -109,8 +124,11 @@ export function createClient(options: ConnectionOptions = {}): Client {
   return {
     jobs: createJobsApi(request, resolveSources),
     clusters: createClustersApi(request, resolveSources),
+    costs: createCostsApi(request),
     instanceTypes: createInstanceTypesApi(request),
     packageFiles: createPackageFilesApi(request),
+    files: createFilesApi(request),
+    environments: createEnvironmentsApi(request),
     ...createPeopleApi(request),
   };
 }

@@ -1,10 +1,18 @@
 // Clusters: a Dask scheduler and its workers, or the instances of a job. Create, read, scale and stop them.
-import type { Cluster, CreateCluster, CreatedCluster, Credentials, DashboardLink } from '../schema/clusters.ts';
+import type {
+  AdaptCluster,
+  Cluster,
+  CreateCluster,
+  CreatedCluster,
+  Credentials,
+  DashboardLink,
+} from '../schema/clusters.ts';
 import type { LogLine } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
 import type { ClusterWaitOptions, WorkerAmount, WorkersWaitOptions } from './cluster-wait.ts';
 import { defaultAmount, waitForEnd, waitForScheduler, waitForWorkers } from './cluster-wait.ts';
 import { createOwn } from './create-own.ts';
+import type { Why } from '../schema/why.ts';
 import type { EventOptions } from './events.ts';
 import { readEvents } from './events.ts';
 import type { CallOptions, CreateOptions, Filter, ListOptions } from './jobs.ts';
@@ -45,7 +53,11 @@ export interface ClustersApi {
   /** Asks for this many workers; those too many are drained first. Throws ConflictError for a job's or an ending one. */
   scale(number: number, workers: number, options?: CallOptions): Promise<void>;
   /** Scales the cluster with its load, within this range of workers; null turns adaptive scaling off. */
-  adapt(number: number, range: { minimum: number; maximum: number } | null, options?: CallOptions): Promise<void>;
+  adapt(
+    number: number,
+    range: (AdaptCluster & { minimum: number; maximum: number }) | null,
+    options?: CallOptions,
+  ): Promise<void>;
   /** Reports a client. With `timeout`, the cluster ends that long after its last client or keepalive. */
   keepalive(number: number, timeout?: Duration, options?: CallOptions): Promise<void>;
   /** Stops the cluster and terminates its instances; a job that runs on it ends too. Throws NotFoundError. */
@@ -59,6 +71,8 @@ export interface ClustersApi {
   dashboardLink(number: number, options?: CallOptions): Promise<DashboardLink>;
   /** Output of the scheduler, the workers and the agents; the lines of each instance are in order. */
   logs(number: number, options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
+  /** Why the cluster runs or waits, is not bigger, has its instance types, and has stopped. Throws PermissionError for a private one. */
+  why(number: number, options?: CallOptions): Promise<Why>;
   /** Events of the cluster, oldest first. The newest few dozen are kept. */
   events(number: number, options?: EventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
   /**
@@ -118,6 +132,7 @@ export function createClustersApi(request: SendRequest, resolveSources: ResolveS
     dashboardLink: (number, { signal } = {}) =>
       requestJson<DashboardLink>(request, { method: 'POST', path: path(number, '/dashboard-link'), signal }),
     logs: (number, options = {}) => readLogs(request, path(number, '/logs'), options),
+    why: (number, { signal } = {}) => requestJson<Why>(request, { method: 'GET', path: path(number, '/why'), signal }),
     events: (number, options = {}) => readEvents<ClusterEvent>(request, path(number, '/events'), options),
     waitForWorkers: (number, amount = defaultAmount, options = {}) => waitForWorkers(read(number), amount, options),
     waitForScheduler: (number, options = {}) => waitForScheduler(read(number), options),

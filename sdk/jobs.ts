@@ -1,9 +1,12 @@
 // Batch jobs: create, read, cancel, and wait for them.
-import type { CreatedJob, CreateJob, Job, JobEvent, LogLine, Task } from '../schema/jobs.ts';
+import type { CreatedJob, CreateJob, Job, JobEvent, LogLine, RetryJob, Task } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
+import type { Why } from '../schema/why.ts';
 import { createOwn } from './create-own.ts';
 import type { EventOptions } from './events.ts';
 import { readEvents } from './events.ts';
+import type { ListedFile } from './files.ts';
+import { listFiles } from './files.ts';
 import type { LogOptions } from './logs.ts';
 import { readLogs } from './logs.ts';
 import type { ResolveSources } from './own-address.ts';
@@ -71,10 +74,19 @@ export interface JobsApi {
   tasks(number: number, options?: ListOptions): Paged<Task>;
   /** Output of tasks; the lines of each task are in order. Throws NotFoundError, or ConnectionError midway if not followed. */
   logs(number: number, options?: LogOptions): AsyncGenerator<LogLine, void, undefined>;
+  /** Why the job runs or waits, is not bigger, has its instance types, and has stopped. Throws PermissionError for a private one. */
+  why(number: number, options?: CallOptions): Promise<Why>;
+  /** Files that its tasks have left behind, where they are kept; the last attempt of each task. Throws NotFoundError. */
+  files(number: number, options?: ListOptions): Paged<ListedFile>;
   /** Events of the job, oldest first, including its newest ten errors. `follow` continues until the job has ended. */
   events(number: number, options?: EventOptions): AsyncGenerator<JobEvent, void, undefined>;
-  /** Cancels the job; `wait` resolves when it has ended. Has no effect on an ended job. Throws NotFoundError. */
-  cancel(number: number, options?: CallOptions): Promise<void>;
+  /**
+   * Runs the failed tasks of an ended job again, as a new job with the same ids; `memory` is a size, or a factor such as `2x`. Throws
+   * ConflictError when nothing failed or it has not ended.
+   */
+  retry(number: number, input?: RetryJob, options?: CreateOptions): Promise<CreatedJob>;
+  /** Cancels the job; `wait` resolves when it has ended. An ended job is returned as it is. Throws NotFoundError. */
+  cancel(number: number, options?: CallOptions): Promise<Job>;
   /** Resolves when the job is `done`, `error` or `cancelled`; none of these throws. */
   wait(number: number, options?: WaitOptions): Promise<Job>;
 }
@@ -99,12 +111,16 @@ export function createJobsApi(request: SendRequest, resolveSources: ResolveSourc
     find: (name, options) => findIn<Job>(request, '/v1/jobs', name, options),
     list: (options) => listOf<Job>(request, '/v1/jobs', options),
     tasks: (number, options) => listOf<Task>(request, path(number, '/tasks'), options),
+    files: (number, options) => listFiles(request, path(number, '/files'), options),
     logs: (number, options = {}) => readLogs(request, path(number, '/logs'), options),
+    why: (number, { signal } = {}) => requestJson<Why>(request, { method: 'GET', path: path(number, '/why'), signal }),
     events: (number, options = {}) => readEvents<JobEvent>(request, path(number, '/events'), options),
-    cancel: async (number, { signal } = {}) => {
-      const response = await request({ method: 'POST', path: path(number, '/cancel'), signal });
-      await response.body?.cancel();
-    },
+    retry: (number, input = {}, { signal, idempotencyKey = crypto.randomUUID() } = {}) =>
+      requestJson<CreatedJob>(request, {
+        ...{ method: 'POST', path: path(number, '/retry'), body: input, idempotencyKey, signal },
+      }),
+    cancel: (number, { signal } = {}) =>
+      requestJson<Job>(request, { method: 'POST', path: path(number, '/cancel'), signal }),
     wait: (number, options = {}) => waitForJob((signal) => get(number, { ...(signal && { signal }) }), options),
   };
 }

@@ -86,9 +86,9 @@ export function createBodyRoom(limits: BodyRoomLimits): BodyRoom {
         const waiter: Waiter = {
           who,
           bytes,
-          enter: (giveBack) => {
+          enter: (release) => {
             leave();
-            resolve(giveBack);
+            resolve(release);
           },
         };
         const timer = setTimeout(giveUp, waitMs);
@@ -104,7 +104,7 @@ export function createBodyRoom(limits: BodyRoomLimits): BodyRoom {
 interface Waiter {
   who: QuotaCaller;
   bytes: number;
-  enter: (giveBack: () => void) => void;
+  enter: (release: () => void) => void;
 }
 
 const tooBusy = (): RopewalkError =>

@@ -14,13 +14,13 @@ export async function sealCa(vault: Vault, caRef: string, ca: ClusterCa, ttlMs: 
   await vault.seal(caRef, Buffer.from(text), { ttlMs });
 }
 
-/** Throws CONFLICT when it is deleted: then the cluster is over. */
+/** Throws CONFLICT when it is deleted: then the cluster has ended. */
 export async function openCa(vault: Vault, cluster: number, caRef: string): Promise<ClusterCa> {
   const bytes = await vault.open(caRef);
   if (bytes === null) {
     throw new RopewalkError({
       code: 'CONFLICT',
-      message: `Cluster ${cluster} gives no certificates any more: it is over.`,
+      message: `Cluster ${cluster} gives no certificates any more: it has ended.`,
       hint: 'Start a new cluster.',
     });
   }

@@ -19,6 +19,7 @@ import type { ExchangeAnswer, ExchangeItem } from '../domain/job/protocol.ts';
 import type { Role, Scope } from '../domain/people/state.ts';
 import type { Keys } from '../platform/keys.ts';
 import { noMetrics, type ApiMetrics, type UpdateKind } from '../platform/metrics/api-metrics.ts';
+import type { FileStore } from '../platform/objects/files.ts';
 import type { Objects } from '../platform/objects/objects.ts';
 import type { InstanceClaims, LaunchClaims, Tokens } from '../platform/tokens.ts';
 import type { RequestTracer } from '../platform/tracing/request-span.ts';
@@ -55,6 +56,8 @@ export interface Ports {
   /** Whose database and namespace these are. */
   deploymentId: string;
   objects: Objects;
+  /** The content of jobs' files, in the same place. */
+  files: FileStore;
   vault: Vault;
   tokens: Tokens;
   keys: Keys;
@@ -64,6 +67,10 @@ export interface Ports {
   monotonicMs: () => number;
   /** Where people reach this API: for links. */
   publicUrl: string;
+  /** Where browsers reach dashboards (domain/cluster/dask/dashboard-url.ts); null: they are off. */
+  dashboardUrl: string | null;
+  /** The web application; null: it is not served. */
+  web: { version: string; html: string; js: string; css: string } | null;
   providers: Providers;
   /** Aborts when the process ends: open streams are cut, and their readers come back to another replica. */
   stopping: AbortSignal;
@@ -77,6 +84,8 @@ export interface Ports {
   trustedProxies?: number;
   /** Rejects when the key file cannot be read any more. Default: it always can. */
   readKeys?: () => Promise<unknown>;
+  /** The name of this process among the replicas; a process that takes its place has the same one. Default: a random one. */
+  replica?: string;
 }
 
 export interface Deps extends Omit<Ports, 'quotas'> {
@@ -125,7 +134,7 @@ export type InstanceContext = Context<InstanceClaims & { expiresAtMs: number }>;
 export type LaunchContext = Context<LaunchClaims>;
 
 export function createDeps(ports: Ports): Deps {
-  const { metrics = noMetrics, readKeys = () => Promise.resolve() } = ports;
+  const { metrics = noMetrics, readKeys = () => Promise.resolve(), replica = randomUUID() } = ports;
   const workflows = withQuickOutages(ports.workflows);
   const damaged = reportOnce(ports.logger);
   const known = { ...ports, workflows, metrics, damaged };
@@ -163,7 +172,7 @@ export function createDeps(ports: Ports): Deps {
       monotonicMs,
     }),
     heard: createHeardAgents(clocks),
-    liveness: createLivenessRounds(clocks),
+    liveness: createLivenessRounds(clocks, replica),
     keepalives: createKeepalives(monotonicMs),
     loginRates: createLoginRates(monotonicMs),
     exchanges: createGroupCommits({

@@ -38,6 +38,7 @@ export async function runDeferredWork(deps: Working): Promise<void> {
     repeat(deps, () => watchAgents(deps)),
     repeat(deps, () => deps.liveness.suspect(deps)),
   ]);
+  await deps.liveness.end(deps);
 }
 
 async function repeat({ stopping }: Working, work: () => Promise<void>): Promise<void> {

@@ -1,9 +1,6 @@
-// What happened, told in order from a view that is read once a second: what is new is given, until its object is over.
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import { RopewalkError } from '../domain/errors.ts';
+// The events of a job or cluster in order, from a view that is read once a second, until the job or cluster has ended.
 import type { Deps } from './context.ts';
-import { shuttingDown } from './shutting-down.ts';
+import { readAgain, type ViewSource } from './live/follow.ts';
 import { time } from './to-wire.ts';
 
 export interface EventsInput {
@@ -20,41 +17,24 @@ interface Event {
   text: string;
 }
 
-export interface EventSource<V, E extends Event> {
-  first: V;
-  read: () => Promise<V>;
-  isOver: (view: V) => boolean;
+export interface EventSource<V, E extends Event> extends ViewSource<V> {
   eventsOf: (view: V) => readonly E[];
-  /** Those of `now` that `before`, the events of the look before, did not have. */
+  /** Those of `now` that `before`, the events of the read before, did not have. */
   added: (before: readonly E[], now: readonly E[]) => readonly E[];
 }
 
-type Told<E extends Event> = Omit<E, 'atMs'> & { at: string };
+type Shown<E extends Event> = Omit<E, 'atMs'> & { at: string };
 
 export async function* followEvents<V, E extends Event>(
   deps: Pick<Deps, 'stopping'>,
   input: EventsInput,
-  { first, read, isOver, eventsOf, added }: EventSource<V, E>,
-): AsyncGenerator<Told<E>> {
+  { eventsOf, added, ...source }: EventSource<V, E>,
+): AsyncGenerator<Shown<E>> {
   const sinceMs = input.since === undefined ? 0 : Date.parse(input.since);
-  const signal = AbortSignal.any([input.signal, deps.stopping]);
-  let view = first;
-  let told: readonly E[] = [];
-  for (;;) {
+  let given: readonly E[] = [];
+  for await (const view of readAgain(deps, input, source)) {
     const events = eventsOf(view);
-    for (const { atMs, ...event } of added(told, events)) if (atMs >= sinceMs) yield { at: time(atMs), ...event };
-    told = events;
-    if (!input.follow || isOver(view) || input.signal.aborted) return;
-    await sleep(pollMs, undefined, { signal }).catch(() => undefined);
-    // A stream that our own end cuts short must not look complete to its reader.
-    if (deps.stopping.aborted) throw shuttingDown();
-    view = await read().catch((error: unknown) => unlessAway(error, view));
+    for (const { atMs, ...event } of added(given, events)) if (atMs >= sinceMs) yield { at: time(atMs), ...event };
+    given = events;
   }
-}
-
-const pollMs = 1_000;
-
-function unlessAway<V>(error: unknown, last: V): V {
-  if (error instanceof RopewalkError && error.problem.code === 'UNAVAILABLE') return last;
-  throw error;
 }

@@ -51,8 +51,8 @@ export function parseCursor(after: string | undefined): number | null {
   });
 }
 
-/** A time, or how long ago. */
-function timeOf(text: string | undefined, field: string, nowMs: number): number | null {
+/** A time, or how long ago. Throws VALIDATION naming `field`. */
+export function timeOf(text: string | undefined, field: string, nowMs: number): number | null {
   if (text === undefined) return null;
   if (!dateSyntax.test(text)) return nowMs - parseDurationMs(text, field);
   const ms = rfc3339.test(text) ? Date.parse(text) : Number.NaN;

@@ -1,4 +1,4 @@
-// Output as it was printed, line by line. Following ends when its job or cluster is over and nothing more comes; a reader
+// Output as it was printed, line by line. Following ends when its job or cluster has ended and nothing more comes; a reader
 // who leaves ends it too. Nothing is stripped or coloured here: what is safe to print is for clients to decide.
 import type { LogLine } from '../providers/provider.ts';
 import type { LogLine as WireLine } from '../schema/jobs.ts';
@@ -19,16 +19,16 @@ export interface LinesWanted {
   /** Aborts when the reader has left. */
   signal: AbortSignal;
   /** Asked now and then while following. */
-  isOver: () => Promise<boolean>;
+  hasEnded: () => Promise<boolean>;
 }
 
-/** Throws at once when the provider has no such logs: in the middle of an answer nobody could be told why. */
+/** Throws at once when the provider has no such logs: in the middle of an answer the client would not learn why. */
 export function streamLines(
   deps: Pick<Deps, 'providers' | 'monotonicMs' | 'stopping'>,
   wanted: LinesWanted,
 ): AsyncGenerator<WireLine> {
   const ended = new AbortController();
-  const { provider, region, since, signal, isOver: _, ...query } = wanted;
+  const { provider, region, since, signal, hasEnded: _, ...query } = wanted;
   const lines = logsOf(deps.providers, provider, {
     ...query,
     ...(region === undefined ? {} : { region }),
@@ -41,12 +41,12 @@ export function streamLines(
 
 async function* shown(
   deps: Pick<Deps, 'monotonicMs' | 'stopping'>,
-  { follow, isOver, quietMs }: LinesWanted & { quietMs: number },
+  { follow, hasEnded, quietMs }: LinesWanted & { quietMs: number },
   lines: AsyncIterable<LogLine>,
   ended: AbortController,
 ): AsyncGenerator<WireLine> {
   const heard = { atMs: deps.monotonicMs() };
-  const watch = follow ? endWhenDrained(deps, isOver, heard, ended, quietMs) : null;
+  const watch = follow ? endWhenDrained(deps, hasEnded, heard, ended, quietMs) : null;
   try {
     for await (const { atMs, instance, task, attempt, stream, text } of lines) {
       heard.atMs = deps.monotonicMs();
@@ -62,19 +62,19 @@ async function* shown(
   }
 }
 
-/** Once it is over, waits until no line has come for a moment, and ends the following. */
+/** Once it has ended, waits until no line has come for a moment, and ends the following. */
 async function endWhenDrained(
   deps: Pick<Deps, 'monotonicMs' | 'stopping'>,
-  isOver: () => Promise<boolean>,
+  hasEnded: () => Promise<boolean>,
   heard: { atMs: number },
   ended: AbortController,
   quietMs: number,
 ): Promise<void> {
-  let isKnownOver = false;
+  let isKnownEnded = false;
   while (!ended.signal.aborted && !deps.stopping.aborted) {
-    isKnownOver ||= await isOver().catch(() => false);
-    if (isKnownOver && deps.monotonicMs() - heard.atMs >= quietMs) ended.abort();
-    else await pause(isKnownOver ? quietMs / 4 : pollMs, ended.signal);
+    isKnownEnded ||= await hasEnded().catch(() => false);
+    if (isKnownEnded && deps.monotonicMs() - heard.atMs >= quietMs) ended.abort();
+    else await pause(isKnownEnded ? quietMs / 4 : pollMs, ended.signal);
   }
 }
 

@@ -10,23 +10,31 @@ import type { ChosenType } from '../domain/offers/choose.ts';
 import type { Market, Offer } from '../domain/offers/offer.ts';
 import { fieldName, readWish } from '../domain/offers/wish.ts';
 import type { WishInput } from '../domain/offers/wish.ts';
-import { parseBytes } from '../domain/units.ts';
 import type { PlaceReader } from '../providers/manifest.ts';
 import { positiveMs } from './clusters/durations.ts';
+import { diskGibOf, readThroughput } from './disks.ts';
 import { providerOf, type Providers } from './providers.ts';
+import { readTags } from './user-tags.ts';
+
+export interface RoleInput extends WishInput {
+  diskSize?: string | number | undefined;
+  /** MB/s. */
+  diskThroughput?: number | undefined;
+}
 
 export interface MachinesInput extends IngressInput {
   provider?: string | undefined;
-  worker: WishInput;
+  worker: RoleInput;
   /** How the fields of `worker` are called in the request, e.g. `worker` for `workerCpu`; empty when they have no prefix. */
   workerPrefix: string;
-  head: WishInput;
+  head: RoleInput;
   arm?: boolean | undefined;
   spotPolicy?: SpotPolicy | undefined;
   region?: string | undefined;
   zone?: string | undefined;
   allowCrossZone?: boolean | undefined;
-  diskSize?: string | undefined;
+  useBestZone?: boolean | undefined;
+  tags?: Record<string, string> | undefined;
   /** E.g. `6h`. */
   waitForCapacity?: string | number | undefined;
 }
@@ -50,7 +58,6 @@ export interface ResolvedMachines {
 const defaultDiskGib = 30;
 /** Images with a GPU driver have 75 GiB, and CUDA packages some more. */
 const gpuDiskGib = 120;
-const gib = 2 ** 30;
 
 /** @throws RopewalkError VALIDATION naming the field. */
 export async function resolveMachines(
@@ -65,7 +72,8 @@ export async function resolveMachines(
   const offers = await place.offers();
   const found = { provider: manifest.name, providerQueue: place.queue, offers, onDemandPrices: place.onDemandPrices };
   if (region === null) return { ...found, instanceVcpus: 1, headVcpus: 1, warnings: hostWarnings(input) };
-  const zones = zonesOf(place, input.zone);
+  const tags = readTags(input.tags ?? {});
+  const zones = zonesOf(place, input.zone, input.useBestZone ?? true);
   const policy = input.spotPolicy ?? 'on-demand';
   const choose = (wish: WishInput, prefix: string, market: Market): ChosenType[] =>
     chooseTypes(offers, readWish({ ...wish, arm: input.arm ?? wish.arm }, prefix), {
@@ -79,7 +87,8 @@ export async function resolveMachines(
   if (input.arm !== undefined && input.arm !== (architecture === 'arm64')) {
     throw otherArchitecture(fieldName(input.workerPrefix, 'vmTypes'), architecture, `arm is ${input.arm}`);
   }
-  const heads = choose({ ...input.head, arm: architecture === 'arm64' }, 'scheduler', 'on-demand');
+  const headWish = { ...input.head, gpu: headGpuOf(input), arm: architecture === 'arm64' };
+  const heads = choose(headWish, 'scheduler', 'on-demand');
   const [{ architecture: ofHead } = { architecture }] = heads;
   const needsDriver = [...workers, ...heads].some(({ gpus }) => gpus > 0);
   // The configured image with a driver is for x86_64.
@@ -95,8 +104,9 @@ export async function resolveMachines(
       region,
       zones,
       allowCrossZone: input.allowCrossZone ?? false,
-      diskGib: diskOf(input.diskSize, needsDriver ? gpuDiskGib : defaultDiskGib),
+      ...disksOf(input, needsDriver ? gpuDiskGib : defaultDiskGib),
       ...(ingress === null ? {} : { ingress: ingress }),
+      ...(tags === null ? {} : { tags }),
       ...waitOf(input.waitForCapacity),
     },
     instanceVcpus: largest(workers),
@@ -107,8 +117,14 @@ export async function resolveMachines(
 
 const largest = (types: readonly ChosenType[]): number => Math.max(...types.map(({ vcpus }) => vcpus));
 
-function zonesOf({ region, zones }: PlaceReader, wanted: string | undefined): string[] {
-  if (wanted === undefined) return [...zones];
+/** Tasks of the workers' libraries are unpickled by the scheduler too: with GPUs on workers, Dask's advice is one there. */
+function headGpuOf({ worker, head }: MachinesInput): WishInput['gpu'] {
+  if (head === worker || head.gpu !== undefined || head.types !== undefined) return head.gpu;
+  return worker.types === undefined && (Number(worker.gpu ?? 0) > 0 || worker.gpuType !== undefined);
+}
+
+function zonesOf({ region, zones }: PlaceReader, wanted: string | undefined, useBestZone: boolean): string[] {
+  if (wanted === undefined) return useBestZone ? [...zones] : zones.slice(0, 1);
   if (zones.includes(wanted)) return [wanted];
   throw new RopewalkError({
     code: 'VALIDATION',
@@ -124,17 +140,15 @@ function waitOf(asked: string | number | undefined): { waitForCapacityMs?: numbe
   return { waitForCapacityMs: positiveMs(asked, 'waitForCapacity', bounds) };
 }
 
-function diskOf(size: string | undefined, defaultGib: number): number {
-  if (size === undefined) return defaultGib;
-  // As Coiled has it, a number alone is in GiB.
-  const wanted = /^\d+$/.test(size.trim()) ? Number(size) : Math.ceil(parseBytes(size, 'diskSize') / gib);
-  if (wanted >= 8 && wanted <= 16_384) return wanted;
-  throw new RopewalkError({
-    code: 'VALIDATION',
-    field: 'diskSize',
-    message: `A disk of ${size} cannot be had.`,
-    hint: 'Between 8 GiB, which the machine image needs, and 16 TiB.',
-  });
+function disksOf({ worker, workerPrefix, head }: MachinesInput, defaultGib: number) {
+  const diskGib = diskGibOf(worker.diskSize, fieldName(workerPrefix, 'diskSize'), defaultGib);
+  const headDiskGib = diskGibOf(head.diskSize, 'schedulerDiskSize', diskGib);
+  const throughput = readThroughput(worker.diskThroughput, fieldName(workerPrefix, 'diskThroughput'));
+  return {
+    diskGib,
+    ...(headDiskGib === diskGib ? {} : { headDiskGib }),
+    ...(throughput === null ? {} : { workerDiskThroughput: throughput }),
+  };
 }
 
 const noDriver = (workers: readonly ChosenType[], workerPrefix: string): RopewalkError => {
@@ -158,12 +172,14 @@ const otherArchitecture = (field: string, architecture: string, but: string): Ro
 
 function hostWarnings(input: MachinesInput): string[] {
   // A port is free on one machine too.
-  const { worker, workerPrefix, head, provider: _, schedulerPort: _port, ...place } = input;
-  const wish = ({ types, ...rest }: WishInput): object => ({ vmTypes: types, ...rest });
+  const { worker, workerPrefix, head, provider: _, schedulerPort: _port, useBestZone, tags, ...place } = input;
+  const wish = ({ types, ...rest }: RoleInput): object => ({ vmTypes: types, ...rest });
   const given = [
     ...namesIn(wish(worker)).map((name) => fieldName(workerPrefix, name)),
     ...(head === worker ? [] : namesIn(wish(head)).map((name) => fieldName('scheduler', name))),
     ...namesIn(place),
+    ...(useBestZone === false ? ['useBestZone'] : []),
+    ...(Object.keys(tags ?? {}).length > 0 ? ['tags'] : []),
   ];
   if (given.length === 0) return [];
   const verb = given.length === 1 ? 'has' : 'have';

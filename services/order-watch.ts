@@ -15,7 +15,7 @@ export interface OrderWatch {
   heard(key: ClusterKey, orders: Orders): void;
   /** Something was changed: ask the workflow now, and a few times more. */
   wake(key: ClusterKey): void;
-  /** Reads what has changed in the database. To be called every second. Rejects while the database is unavailable. */
+  /** Reads what has changed in the database. To be called every second. Rejects when a row could not be read, after all others. */
   round(): Promise<void>;
   /** Watched clusters. */
   size(): number;
@@ -75,7 +75,7 @@ export function createOrderWatch({ read, readRow, versions, holdMs, monotonicMs 
     async wait(key, seen, signal) {
       const watch = watchOf(key);
       const { promise, resolve, reject } = Promise.withResolvers<Orders | null>();
-      const waiter: Waiter = { isNews: (orders) => isNews(orders, seen), resolve, reject };
+      const waiter: Waiter = { isNewer: (orders) => isNewer(orders, seen), resolve, reject };
       watch.waiters.add(waiter);
       const giveUp = (): void => resolve(null);
       const timer = setTimeout(giveUp, holdMs);
@@ -109,14 +109,20 @@ export function createOrderWatch({ read, readRow, versions, holdMs, monotonicMs 
       }
       if (watches.size === 0) return;
       const rows = await versions([...new Set([...watches.values()].map(({ key }) => key.cluster))]);
+      const failures: unknown[] = [];
       const rowOf = new Map(rows.map(({ number, version, ended }) => [number, `${version} ${ended}`]));
       for (const watch of watches.values()) {
         const row = rowOf.get(watch.key.cluster);
         if (row === undefined || row === watch.row) continue;
-        const orders = await readRow(watch.key);
-        watch.row = row;
-        if (orders !== null) tell(watch, orders);
+        try {
+          const orders = await readRow(watch.key);
+          watch.row = row;
+          if (orders !== null) tell(watch, orders);
+        } catch (error) {
+          failures.push(error);
+        }
       }
+      if (failures.length > 0) throw failures[0];
     },
     size: () => watches.size,
   };
@@ -133,7 +139,7 @@ interface Watch {
 }
 
 interface Waiter {
-  isNews: (orders: Orders) => boolean;
+  isNewer: (orders: Orders) => boolean;
   /** null: it has waited long enough. */
   resolve: (orders: Orders | null) => void;
   reject: (error: unknown) => void;
@@ -149,13 +155,13 @@ const keptMs = 60_000;
 
 const idOf = ({ workspace, cluster }: ClusterKey): string => `${workspace}/${cluster}`;
 
-const isNews = (orders: Orders, seen: number): boolean => orders.stop !== null || orders.version > seen;
+const isNewer = (orders: Orders, seen: number): boolean => orders.stop !== null || orders.version > seen;
 
-/** A look may be older than what was heard meanwhile: versions only grow, and a stop is the last word. */
+/** A read may be older than orders that came meanwhile: versions only grow, and a stop is final. */
 function tell(watch: Watch, orders: Orders): void {
   const { newest } = watch;
   const isOlder = newest !== null && orders.stop === null && (newest.stop !== null || newest.version > orders.version);
   if (!isOlder) watch.newest = orders;
   const best = isOlder ? newest : orders;
-  for (const waiter of watch.waiters) if (waiter.isNews(best)) waiter.resolve(best);
+  for (const waiter of watch.waiters) if (waiter.isNewer(best)) waiter.resolve(best);
 }

@@ -1,4 +1,4 @@
-// What readers of long answers are told when this process ends: they come back, here or to another replica.
+// The error for readers of long answers when this process ends: they come back, here or to another replica.
 import { RopewalkError } from '../domain/errors.ts';
 
 export const shuttingDown = (): RopewalkError =>

@@ -1,5 +1,6 @@
 // From the views of workflows to what callers get: times as RFC 3339, nothing internal.
 import { parseArray } from '../domain/job/array.ts';
+import type { Adaptive } from '../domain/cluster/dask/adaptive-settings.ts';
 import { maxTimeMs } from '../domain/limits.ts';
 import type { Reason } from '../domain/reason.ts';
 import type { Cluster } from '../schema/clusters.ts';
@@ -26,6 +27,7 @@ export function toWireJob({ view, staleSinceMs }: Viewed<JobView>): Job {
     startedAt: timeOrNull(view.startedAtMs),
     endedAt: timeOrNull(view.endedAtMs),
     recentErrors: wireErrors(view),
+    ...(view.retryOf === undefined ? {} : { retryOf: view.retryOf }),
     staleSince: timeOrNull(staleSinceMs),
   };
 }
@@ -123,9 +125,17 @@ function wireDask({ orders, report, idleSinceMs, adaptive, ...view }: DaskView):
     clients: report?.clients ?? null,
     idleSince: timeOrNull(idleSinceMs),
     unresponsiveSince: timeOrNull(view.unresponsiveSinceMs ?? null),
-    adaptive,
+    adaptive: adaptive === null ? null : wireAdaptive(adaptive),
   };
 }
+
+const wireAdaptive = ({ minimum, maximum, targetDurationMs, waitCount, intervalMs }: Adaptive) => ({
+  minimum,
+  maximum,
+  targetDurationSeconds: targetDurationMs / 1_000,
+  waitCount,
+  intervalSeconds: intervalMs / 1_000,
+});
 
 /** RFC 3339. What no such time can say becomes the nearest one: a wrong number in a view must not fail the answer. */
 export const time = (ms: number): string => new Date(Math.min(Math.max(0, ms || 0), maxTimeMs)).toISOString();

@@ -31,11 +31,17 @@ export interface Views {
   /** As its row says: without Temporal. */
   jobRow(workspace: string, number: number): Promise<Viewed<JobView>>;
   clusterRow(workspace: string, number: number): Promise<Viewed<ClusterView>>;
+  /** Of a row that was read already: what it or the job's specification says. */
+  jobOfRow(record: StoredRecord<JobView>): Promise<JobView>;
   /** For agents, whose token names what is theirs: the database is read only once the workflow has ended. */
   jobOfAgent(workspace: string, number: number): Promise<JobView>;
   clusterOfAgent(workspace: string, number: number, maxAgeMs: number): Promise<ClusterView>;
   /** The specification of an open job, or null. */
   jobSpec(workspace: string, number: number): Promise<JobSpec | null>;
+  /** Of an ended job too. */
+  endedJobSpec(workspace: string, number: number): Promise<JobSpec | null>;
+  /** Of an ended Dask cluster too. */
+  endedClusterSpec(workspace: string, number: number): Promise<ClusterSpec | null>;
   /** The specification of an open Dask cluster, or null. */
   clusterSpec(workspace: string, number: number): Promise<ClusterSpec | null>;
   /** The workflow is asked again next time: something was changed. */
@@ -98,12 +104,21 @@ export function createViews(ports: {
     job: (workspace, number) => jobs.read(workspace, number),
     cluster: (workspace, number) => clusters.read(workspace, number),
     jobRow: (workspace, number) => jobs.readRow(workspace, number),
+    jobOfRow: (record) => jobs.ofRow(record),
     clusterRow: (workspace, number) => clusters.readRow(workspace, number),
     jobOfAgent: (workspace, number) => jobs.readForAgent(workspace, number, freshForMs),
     clusterOfAgent: (workspace, number, maxAgeMs) => clusters.readForAgent(workspace, number, maxAgeMs),
     async jobSpec(workspace, number) {
       const record = await store.jobs.find(workspace, number);
       return record === null || record.state === 'ended' ? null : specs.job(record.specRef);
+    },
+    async endedJobSpec(workspace, number) {
+      const record = await store.jobs.find(workspace, number);
+      return record === null ? null : specs.job(record.specRef);
+    },
+    async endedClusterSpec(workspace, number) {
+      const record = await store.clusters.find(workspace, number);
+      return record === null || record.job !== null ? null : specs.cluster(record.specRef);
     },
     async clusterSpec(workspace, number) {
       const record = await store.clusters.find(workspace, number);
@@ -137,8 +152,10 @@ interface ReaderOptions<V> {
 function createReader<V extends { workspace: string }>(options: ReaderOptions<V>) {
   const { find, live, pending, isBlank, failed, onStale, now } = options;
 
+  const ofRow = async (record: StoredRecord<V>): Promise<V> => record.view ?? (await pending(record));
+
   const fromRow = async (record: StoredRecord<V>, staleSinceMs: number | null): Promise<Viewed<V>> => ({
-    view: record.view ?? (await pending(record)),
+    view: await ofRow(record),
     staleSinceMs,
     record,
   });
@@ -159,6 +176,8 @@ function createReader<V extends { workspace: string }>(options: ReaderOptions<V>
 
   return {
     expire: (number: number) => live.expire(number),
+
+    ofRow,
 
     async read(workspace: string, number: number): Promise<Viewed<V>> {
       const record = await find(workspace, number);

@@ -1,4 +1,5 @@
 // The part of the port (store.ts) that keeps when agents were last heard.
+import type { ReplicaRow } from '../domain/liveness/replicas.ts';
 
 /** An agent that the API has heard. */
 export interface HeardAgent {
@@ -30,4 +31,9 @@ export interface LivenessStore {
   /** Their silence has been reported: it is not due again before this time. One that was heard since is left as it is. */
   putOff(items: readonly SilentAgent[], untilMs: number): Promise<void>;
   delete(cluster: number, instances: readonly string[]): Promise<void>;
+  /** Writes that this replica has written what it heard. Rows of replicas that ended long before are deleted. */
+  noteReplica(row: ReplicaRow): Promise<void>;
+  replicas(): Promise<ReplicaRow[]>;
+  /** A replica that ends in order hears no agent any more. */
+  removeReplica(replica: string): Promise<void>;
 }

@@ -2,7 +2,9 @@
 import type { Database } from './database.ts';
 import { createAdmissionStore } from './admissions.ts';
 import { createCommandStore } from './commands.ts';
+import { createCostStore } from './costs.ts';
 import { createDeploymentStore } from './deployment.ts';
+import { createEnvironmentStore } from './environments.ts';
 import { createLivenessStore } from './liveness.ts';
 import { createLoginStore } from './logins.ts';
 import { prepareSchema } from './migrate.ts';
@@ -47,6 +49,8 @@ const createStore = (database: Database): Store => ({
   quotas: createQuotaStore(database),
   commands: createCommandStore(database),
   liveness: createLivenessStore(database),
+  costs: createCostStore(database),
+  environments: createEnvironmentStore(database),
   ping: async () => {
     await database.read((db) => db.selectFrom('deployment').select('next_number').execute());
   },

@@ -1,4 +1,5 @@
 // Rows of jobs and clusters.
+import type { CostInterval } from '../domain/cost/interval.ts';
 import type { RecordKind, RecordState, Startable, StoredRecord } from './store.ts';
 import type { RecordTable } from './tables.ts';
 import { searchable, storable } from './text.ts';
@@ -20,6 +21,8 @@ export interface AnyView {
   target?: number;
   /** Of a cluster that runs the tasks of a job. */
   job?: number | null;
+  /** Of a cluster: kept in the cost ledger, never in the row. */
+  costs?: readonly CostInterval[];
 }
 
 export interface NewRecord {

@@ -1,6 +1,7 @@
 // Jobs and clusters: what their workflows write, and reads.
 import { sql } from 'kysely';
 
+import { closeCosts, writeCosts } from './costs.ts';
 import type { Database } from './database.ts';
 import { adopt } from './adopt.ts';
 import { releaseNumber } from './quota-rows.ts';
@@ -26,12 +27,15 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
     list: (query) => database.read((db) => listRecords<V>(db, kind, query)),
     project: (input) =>
       database.write(async (db) => {
+        await writeCosts(db, input.view);
         const isWritten = await writeView(db, kind, { ...input, isFinal: false });
         if (isWritten || !(await ensureClusterOfJob(db, kind, input.view))) return;
         await writeView(db, kind, { ...input, isFinal: false });
       }),
     end: ({ release, ...input }) =>
       database.write(async (db) => {
+        await writeCosts(db, input.view);
+        if (kind === 'cluster') await closeCosts(db, input.view.number, input.view.endedAtMs ?? input.nowMs);
         const isWritten = await writeView(db, kind, { ...input, isFinal: true });
         if (!isWritten && (await ensureClusterOfJob(db, kind, input.view))) {
           await writeView(db, kind, { ...input, isFinal: true });
@@ -95,7 +99,7 @@ async function writeView(
       ended_at_ms: isFinal ? (view.endedAtMs ?? nowMs) : view.endedAtMs,
       claimed_until_ms: null,
       missing_since_ms: null,
-      view: JSON.stringify(view),
+      view: JSON.stringify({ ...view, costs: undefined }),
       view_version: version,
       view_at_ms: nowMs,
     })

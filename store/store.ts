@@ -3,6 +3,8 @@
 // RopewalkError UNAVAILABLE while the database cannot be reached; a refusal by a rule is a `Problem` in the answer.
 import type { ClusterView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
+import type { EnvironmentStore } from './environment-port.ts';
+import type { CostStore } from './cost-port.ts';
 import type { Problem } from '../domain/errors.ts';
 import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
 import type { ShareKind, WorkspaceLimits } from '../domain/quota/state.ts';
@@ -21,6 +23,8 @@ export interface Store {
   quotas: QuotaStore;
   commands: CommandStore;
   liveness: LivenessStore;
+  costs: CostStore;
+  environments: EnvironmentStore;
   /** Rejects while the database cannot be reached or read. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -2,6 +2,7 @@
 // databases give the same values.
 import type { Generated, Kysely } from 'kysely';
 
+import type { Market } from '../domain/offers/offer.ts';
 import type { Role } from '../domain/people/state.ts';
 import type { RecordKind, RecordState } from './store.ts';
 
@@ -19,6 +20,9 @@ export interface Tables {
   idempotency_keys: IdempotencyKeyTable;
   deferred_commands: DeferredCommandTable;
   liveness: LivenessTable;
+  costs: CostTable;
+  environments: EnvironmentTable;
+  replica: ReplicaTable;
 }
 
 export type Db = Kysely<Tables>;
@@ -154,4 +158,41 @@ export interface LivenessTable {
   since_ms: number;
   silent_after_ms: number;
   due_at_ms: number;
+}
+
+export interface CostTable {
+  cluster: number;
+  instance: string;
+  workspace: string;
+  role: 'head' | 'worker';
+  type: string;
+  zone: string;
+  market: Market;
+  micros_per_hour: number;
+  disk_micros_per_hour: number;
+  price_source: string;
+  /** JSON; null without any. */
+  tags: string | null;
+  from_ms: number;
+  /** Null while the instance exists. */
+  to_ms: number | null;
+}
+
+export interface EnvironmentTable {
+  workspace: string;
+  name: string;
+  hash: string;
+  version: number;
+  kind: 'environment' | 'container';
+  summary: string;
+  user_name: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** A replica of the API: when it last wrote which agents it had heard, and since when it has listened without a gap. */
+export interface ReplicaTable {
+  replica: string;
+  wrote_at_ms: number;
+  since_ms: number;
 }

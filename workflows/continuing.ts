@@ -2,9 +2,9 @@
 // a workflow task. A worker that has been restarted, or has forgotten it, begins with a replay.
 import { workflowInfo } from '@temporalio/workflow';
 
-import { maxEventsOfRun } from '../domain/limits.ts';
+import { isLongRun } from '../domain/run-length.ts';
 
 export function shouldContinueAsNew(): boolean {
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= maxEventsOfRun;
+  const { continueAsNewSuggested, historyLength, runStartTime } = workflowInfo();
+  return continueAsNewSuggested || isLongRun({ events: historyLength, ageMs: Date.now() - runStartTime.getTime() });
 }

@@ -86,7 +86,7 @@ const only = (activation: Activation, jobs: Jobs): Activation => ({ ...activatio
 /** More waits in a row than any loop of ours has without a command between; each costs microseconds. */
 const rounds = 20;
 
-/** Until all that can go on has gone on: each round is one look at all conditions, and what follows from them. */
+/** Until all that can go on has gone on: each round checks all conditions once. */
 async function quiet(): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     let isNext = false;

@@ -4,21 +4,7 @@ import { AwsV4Signer } from 'aws4fetch';
 
 import { logRetentionDays } from '../../domain/cloud-names.ts';
 import type { RoleCredentials } from './credentials.ts';
-import type { LogEvent } from './log-queue.ts';
-
-export type PutOutcome =
-  | { kind: 'taken' }
-  /** Its group or its stream is not there. */
-  | { kind: 'missing' }
-  | { kind: 'again'; text: string }
-  /** It would be refused for ever. */
-  | { kind: 'refused'; text: string };
-
-export interface LogsApi {
-  put(events: LogEvent[]): Promise<PutOutcome>;
-  /** Makes the stream, and its group if need be, with its retention. */
-  create(): Promise<PutOutcome>;
-}
+import type { LogsApi, PutOutcome } from '../logs/logs-api.ts';
 
 export interface LogsApiInput {
   endpoint: string;

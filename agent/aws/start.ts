@@ -4,7 +4,7 @@ import { logGroupOf, logStreamOf } from '../../domain/cloud-names.ts';
 import type { Start, StartInput } from '../lifecycle/start.ts';
 import { createRoleCredentials } from './credentials.ts';
 import { readEc2Instance } from './instance.ts';
-import { createLogShipper } from './log-shipper.ts';
+import { createLogShipper } from '../logs/log-shipper.ts';
 import { createLogsApi, defaultLogsEndpoint } from './logs-api.ts';
 import { createMetadata } from './metadata.ts';
 import { watchNotices } from './notices.ts';

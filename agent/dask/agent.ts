@@ -7,13 +7,15 @@ import { join } from 'node:path';
 import { jsonBy } from '../api-client/client.ts';
 import { daskBundle } from '../../schema/agent.ts';
 import { untilAborted } from '../async/aborted.ts';
-import { asFailure } from './failure.ts';
+import { asFailure, orFail } from './failure.ts';
 import type { DaskLife } from './context.ts';
 import { runScheduler } from './scheduler/scheduler.ts';
 import { setUp } from './setup.ts';
 import { runWorker } from './worker.ts';
 import { runProcess } from './run-process.ts';
 import { aliveWithin } from '../lifecycle/watchdog.ts';
+import { runHostSetup } from '../lifecycle/host-setup.ts';
+import { hostRuntime } from '../runtimes/host/runtime.ts';
 import { daskBase } from '../runtimes/inherited-variables.ts';
 import { recordGroup } from '../processes/group-record.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
@@ -33,7 +35,7 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
   });
   if (bundle === null) return;
   const orders = createOrderDesk({ session, stopping: input.stopping });
-  const aliveEveryMs = aliveWithin(bundle.aliveEveryMs, session.registered().deadManMs);
+  const aliveEveryMs = aliveWithin(bundle.aliveEveryMs, session.registered().watchdogTimeoutMs);
   const reports = createReports({ ...input, session, aliveEveryMs, onOrders: orders.take });
   const output = input.logs.process();
   // Who is to be retired, and when, is the control plane's to say: by orders to the head instance's agent.
@@ -87,6 +89,12 @@ async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
   const { signal } = input.stopping;
   const run = role === 'head' ? runScheduler : runWorker;
   try {
+    if (bundle.hostSetupScript !== null) {
+      tell('pending', 'host setup script');
+      const variables = hostRuntime.variables(daskBase(input.environment), bundle.env);
+      const setup = runHostSetup({ ...input, script: bundle.hostSetupScript, variables });
+      await orFail('HOST_SETUP_FAILED', setup);
+    }
     tell('pending', 'environment');
     const onStage = (stage: string): void => {
       // An environment that is there is ready before anybody could have read of it.

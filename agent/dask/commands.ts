@@ -1,6 +1,6 @@
 // The command lines and environments of `dask scheduler` and `dask worker`. Pure. Everything that listens for other
 // machines speaks mutual TLS; HTTP listens on loopback only; no secret is ever in an argument.
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import type { Command } from '../processes/start-process.ts';
 import type { Runtime, Variables } from '../runtimes/runtime.ts';
@@ -52,7 +52,7 @@ export interface WorkerInput extends Place {
   name: string;
   /** Absent: as many as there are cores. */
   nthreads?: number;
-  /** A number of bytes or Dask's text for one. Absent: the instance's memory, shared by its threads. */
+  /** A number of bytes, Dask's text for one, or a part of the memory below 1. Absent: the instance's memory, shared by its threads. */
   memoryLimit?: number | string;
   /** Without one, a worker that dies is not started again. Default true. */
   nanny?: boolean;
@@ -65,6 +65,7 @@ const loopback = '127.0.0.1';
 export function schedulerProcess(input: SchedulerInput): DaskProcess {
   const { schedulerClass, schedulerOptions } = input;
   const env = { ...environment(input, ['SCHEDULER']), ROPEWALK_SCHEDULER_SOCKET: input.socketPath };
+  const mounts = [input.tls.caFile, input.socketPath, input.preloadPath].map((path) => dirname(path));
   if (schedulerClass === undefined && schedulerOptions === undefined) {
     const options = {
       '--host': input.host,
@@ -73,7 +74,7 @@ export function schedulerProcess(input: SchedulerInput): DaskProcess {
       '--dashboard-address': `${loopback}:${input.httpPort}`,
       '--preload': input.preloadPath,
     };
-    return { argv: dask(input, ['scheduler', ...flags(options)]), env, cwd: input.directory, files: [] };
+    return { argv: dask(input, ['scheduler', ...flags(options)]), env, cwd: input.directory, mounts, files: [] };
   }
   refuseReserved('schedulerOptions', schedulerOptions, reservedSchedulerOptions);
   const opts = {
@@ -85,13 +86,16 @@ export function schedulerProcess(input: SchedulerInput): DaskProcess {
     // Theirs come after ours, so that a failure of theirs does not leave us without a scheduler that reports.
     preload: [input.preloadPath, ...asList(schedulerOptions?.['preload'])],
   };
-  return fromSpec(input, env, { cls: schedulerClass ?? 'distributed.Scheduler', opts }, []);
+  const spec = { cls: schedulerClass ?? 'distributed.Scheduler', opts };
+  return { ...fromSpec(input, env, spec, []), mounts };
 }
 
 export function workerProcess(input: WorkerInput): DaskProcess {
   const { scheduler, workerClass, workerOptions, nanny = true } = input;
   // A task that submits more tasks is a client of its own scheduler.
   const env = environment(input, ['WORKER', 'CLIENT']);
+  const read = [input.tls.caFile, ...('file' in scheduler ? [scheduler.file] : [])];
+  const mounts = [...new Set(read.map((path) => dirname(path)))];
   if (workerClass === undefined && workerOptions === undefined) {
     const options = {
       '--name': input.name,
@@ -105,7 +109,7 @@ export function workerProcess(input: WorkerInput): DaskProcess {
     };
     const found = 'file' in scheduler ? ['--scheduler-file', scheduler.file] : [scheduler.address];
     const words = ['worker', ...found, ...flags(options), nanny ? '--nanny' : '--no-nanny'];
-    return { argv: dask(input, words), env, cwd: input.directory, files: [] };
+    return { argv: dask(input, words), env, cwd: input.directory, mounts, files: [] };
   }
   if ('file' in scheduler) throw new Error('a worker of a class of its own needs the address of its scheduler');
   refuseReserved('workerOptions', workerOptions, reservedWorkerOptions);
@@ -121,7 +125,7 @@ export function workerProcess(input: WorkerInput): DaskProcess {
     local_directory: input.directory,
     ...(input.port === 0 ? {} : { [cls.endsWith('Nanny') ? 'worker_port' : 'port']: input.port }),
   };
-  return fromSpec(input, env, { cls, opts }, [scheduler.address]);
+  return { ...fromSpec(input, env, { cls, opts }, [scheduler.address]), mounts };
 }
 
 /** The specification goes by file: options may hold what no other user of the machine should see. */

@@ -17,7 +17,10 @@ import type { TlsFiles } from './commands.ts';
 import { createCsr } from './csr.ts';
 import { orFail } from './failure.ts';
 
-export interface SetupInput extends Pick<AgentInput, 'boot' | 'environment' | 'log' | 'stopping'> {
+export interface SetupInput extends Pick<
+  AgentInput,
+  'instance' | 'directory' | 'boot' | 'environment' | 'log' | 'stopping'
+> {
   session: Session;
   /** The instance's own directory, removed with the instance. */
   work: string;
@@ -37,12 +40,15 @@ export async function setUp(input: SetupInput): Promise<Setup> {
   return { runtime, tls };
 }
 
-/** An environment without Dask could not run a cluster; any other runtime is taken as it is. */
+/** An environment is completed with Dask; an image must bring it. */
 async function daskRuntime(input: SetupInput): Promise<Runtime> {
   const { runtime, session } = input;
-  const prepare = { ...input, fetchPackageFile: packageFilesOf(session) };
+  const prepare = { ...input, fetchPackageFile: packageFilesOf(session), needsDask: true };
   if (runtime.kind !== 'environment') return prepareRuntime(runtime, prepare);
-  return prepareRuntime({ ...runtime, requirements: withDefaults(runtime.requirements, runtime.pinned) }, prepare);
+  return prepareRuntime(
+    { ...runtime, requirements: withDefaults(runtime.requirements, runtime.pinned, runtime.packageFiles) },
+    prepare,
+  );
 }
 
 async function certificate({ session, work, stopping }: SetupInput): Promise<TlsFiles> {

@@ -17,7 +17,7 @@ const closedForMs = 15_000;
 export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
   const { input, bundle, orders, name, work, tell } = life;
   const { signal } = input.stopping;
-  const { workerClass, workerOptions } = bundle;
+  const { workerClass, workerOptions, workersPerMachine } = bundle;
   const hasOptions = Object.keys(workerOptions).length > 0;
   const found = orders.when((latest) => latest.schedulerAddress);
   // Python needs a second to start: it starts while the scheduler does, and then waits for this file.
@@ -29,6 +29,8 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
     ...life.place(setup),
     scheduler,
     name,
+    // Dask reads a number below 1 as a part of the machine's memory.
+    ...(workersPerMachine === 1 ? {} : { memoryLimit: 1 / workersPerMachine }),
     ...(workerClass === null ? {} : { workerClass }),
     ...(hasOptions ? { workerOptions } : {}),
   });

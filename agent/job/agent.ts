@@ -5,9 +5,12 @@ import { bundle as bundleSchema } from '../../schema/agent.ts';
 import { packageFilesOf } from '../api-client/package-files.ts';
 import { createReports } from '../api-client/reports.ts';
 import type { Session } from '../api-client/session.ts';
+import { runHostSetup } from '../lifecycle/host-setup.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
 import { aliveWithin } from '../lifecycle/watchdog.ts';
 import { withoutPasswords } from '../runtimes/environment/requirements.ts';
+import { hostRuntime } from '../runtimes/host/runtime.ts';
+import { taskBase } from '../runtimes/inherited-variables.ts';
 import { prepareRuntime } from '../runtimes/prepare.ts';
 import { exchangeLoop } from './exchange-loop.ts';
 import { createLeave } from './interruption.ts';
@@ -18,8 +21,8 @@ import { createTaskStarter } from './tasks.ts';
 
 export async function runWork(input: AgentInput, session: Session): Promise<void> {
   const { stopping, log, watchNotices } = input;
-  const { role, deadManMs } = session.registered();
-  const reports = createReports({ ...input, session, aliveEveryMs: aliveWithin(aliveEveryMs, deadManMs) });
+  const { role, watchdogTimeoutMs } = session.registered();
+  const reports = createReports({ ...input, session, aliveEveryMs: aliveWithin(aliveEveryMs, watchdogTimeoutMs) });
   const leave = createLeave();
   watchNotices?.((notice) => {
     log.write(`The cloud has given notice: ${notice.kind} at ${notice.at}.`);
@@ -53,12 +56,18 @@ async function runTasks(input: AgentInput, session: Session, isHead: boolean, le
     read: jsonBy((json) => bundleSchema.parse(json)),
   });
   if (bundle === null) return interrupted;
-  const prepare = { ...input, fetchPackageFile: packageFilesOf(session) };
-  const runtime = await prepareRuntime(bundle.runtime, prepare).catch((error: unknown) => runtimeFailed(error));
-  if ('code' in runtime) {
-    log.write(runtime.text);
-    return runtime;
+  const variables = hostRuntime.variables(taskBase(input.environment), bundle.env);
+  try {
+    await runHostSetup({ ...input, script: bundle.hostSetupScript, variables });
+  } catch (error) {
+    if (stopping.signal.aborted) return interrupted;
+    return leaveBecause(log, 'HOST_SETUP_FAILED', error);
   }
+  const prepare = { ...input, fetchPackageFile: packageFilesOf(session) };
+  const runtime = await prepareRuntime(bundle.runtime, prepare).catch((error: unknown) =>
+    leaveBecause(log, 'RUNTIME_FAILED', error),
+  );
+  if ('code' in runtime) return runtime;
   const { start, cleaned } = createTaskStarter({ ...input, bundle, runtime, session });
   const results = createResults(directory);
   const unfit = await exchangeLoop({ session, start, results, log, stopping, isHead, leave });
@@ -66,7 +75,13 @@ async function runTasks(input: AgentInput, session: Session, isHead: boolean, le
   return unfit ?? interrupted;
 }
 
-function runtimeFailed(error: unknown): Leaving {
+function leaveBecause(
+  log: Pick<AgentInput['log'], 'write'>,
+  code: 'HOST_SETUP_FAILED' | 'RUNTIME_FAILED',
+  error: unknown,
+): Leaving {
   const why = withoutPasswords(error instanceof Error ? error.message : String(error));
-  return { code: 'RUNTIME_FAILED', text: `The job's runtime is unavailable: ${why}`.slice(0, 1000) };
+  const text = (code === 'RUNTIME_FAILED' ? `The job's runtime is unavailable: ${why}` : why).slice(0, 1000);
+  log.write(text);
+  return { code, text };
 }

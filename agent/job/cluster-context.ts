@@ -1,8 +1,13 @@
 // What tasks are told of their cluster: who else is there. The list of a thousand workers is sent once and then only named,
 // by a mark that the API has given it.
+import { lookup } from 'node:dns/promises';
+
 import type { ExchangeAnswerBody } from '../../schema/agent.ts';
 
-export type Surroundings = Pick<ExchangeAnswerBody, 'taskCount' | 'schedulerAddress' | 'readyWorkers'>;
+export type Surroundings = Pick<
+  ExchangeAnswerBody,
+  'taskCount' | 'schedulerAddress' | 'schedulerHostname' | 'readyWorkers'
+>;
 
 export interface KnownSurroundings {
   /** Absent before there is a list, and with control planes that give no marks. */
@@ -12,13 +17,32 @@ export interface KnownSurroundings {
 
 export const unknownSurroundings: KnownSurroundings = {
   mark: undefined,
-  latest: { taskCount: 0, schedulerAddress: null, readyWorkers: [] },
+  latest: { taskCount: 0, schedulerAddress: null, schedulerHostname: null, readyWorkers: [] },
 };
 
 /** Only answers that grant leases speak of the cluster. */
 export function surroundingsAfter(known: KnownSurroundings, answer: ExchangeAnswerBody): KnownSurroundings {
   if (answer.grants.length === 0) return known;
-  const { taskCount, schedulerAddress, readyWorkers, addresses } = answer;
+  const { taskCount, schedulerAddress, schedulerHostname, readyWorkers, addresses } = answer;
   if (addresses !== undefined && addresses === known.mark) return { ...known, latest: { ...known.latest, taskCount } };
-  return { mark: addresses, latest: { taskCount, schedulerAddress, readyWorkers } };
+  return { mark: addresses, latest: { taskCount, schedulerAddress, schedulerHostname, readyWorkers } };
 }
+
+/** The name of the head instance only where it resolves on this one: a network may have no names. */
+export async function withResolvableName(
+  known: KnownSurroundings,
+  before: KnownSurroundings,
+): Promise<KnownSurroundings> {
+  const { schedulerHostname: name } = known.latest;
+  if (known.mark === before.mark || name === null) return known;
+  const resolves = await Promise.race([lookup(name).then(() => true), noAnswer()]).catch(() => false);
+  return resolves ? known : { ...known, latest: { ...known.latest, schedulerHostname: null } };
+}
+
+/** A task does not wait longer for a resolver. */
+const maxLookupMs = 1_000;
+
+const noAnswer = (): Promise<boolean> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, maxLookupMs, false).unref();
+  });

@@ -4,15 +4,35 @@ import { posix } from 'node:path';
 import { hasInterpreter } from './task-files.ts';
 import type { TaskFile } from './task-files.ts';
 
-/** `$NAME` and `${NAME}` become the task's variables; names that the task does not have stay as they are written. */
+export interface Variables {
+  values: Readonly<Record<string, string>>;
+  /** Names of those that never become words: the arguments of a process are public on its machine. */
+  secret: readonly string[];
+}
+
+/**
+ * `$NAME` and `${NAME}` become the task's variables; names that the task does not have stay as they are written, and so do secrets.
+ * A word that is the text of a program is left alone, because a value would become a part of it: its interpreter reads the
+ * environment by itself.
+ */
 export function resolveCommand(
   words: readonly string[],
-  env: Record<string, string>,
+  { values, secret }: Variables,
   files: readonly TaskFile[],
 ): string[] {
-  const [first = '', ...rest] = words.map((word) => substitute(word, env));
+  const known = new Map(Object.entries(values).filter(([name]) => !secret.includes(name)));
+  const [first = '', ...rest] = words.map((word, index) =>
+    isProgramText(word, words[index - 1]) ? word : substitute(word, known),
+  );
   return [...runner(first, files), ...rest];
 }
+
+/** As in `sh -c TEXT`; and whatever is more than a path, an option or a plain value. */
+const isProgramText = (word: string, before: string | undefined): boolean =>
+  (before !== undefined && /^-[A-Za-z]*c$/.test(before)) || !plainWord.test(word.replaceAll(reference, ''));
+
+const plainWord = /^[\p{L}\p{N}_./:=@%+,~-]*$/u;
+const reference = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 
 /** A job's own file as the first word is run by what it says itself, else by what its name says. */
 function runner(word: string, files: readonly TaskFile[]): string[] {
@@ -25,9 +45,5 @@ function runner(word: string, files: readonly TaskFile[]): string[] {
   return file.executable ? [script] : [word];
 }
 
-function substitute(word: string, env: Record<string, string>): string {
-  return word.replace(/\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g, (written, braced?: string, bare?: string) => {
-    const name = braced ?? bare ?? '';
-    return (Object.hasOwn(env, name) ? env[name] : undefined) ?? written;
-  });
-}
+const substitute = (word: string, known: ReadonlyMap<string, string>): string =>
+  word.replace(reference, (written, braced?: string, bare?: string) => known.get(braced ?? bare ?? '') ?? written);

@@ -6,7 +6,7 @@ import type { ExchangeRequest } from '../../schema/agent.ts';
 import type { Session } from '../api-client/session.ts';
 import { createBell } from '../async/notifier.ts';
 import type { Log } from '../logs/log.ts';
-import { surroundingsAfter, unknownSurroundings } from './cluster-context.ts';
+import { surroundingsAfter, unknownSurroundings, withResolvableName } from './cluster-context.ts';
 import {
   abandon,
   applyAnswer,
@@ -147,7 +147,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
     });
     if (answer === null) break;
     session.renew(answer.token);
-    known = surroundingsAfter(known, answer);
+    known = await withResolvableName(surroundingsAfter(known, answer), known);
     const nowMs = performance.now();
     const applied = applyAnswer(state, said, answer, { nowMs, tookMs: nowMs - saidAtMs });
     state = applied.state;

@@ -2,6 +2,7 @@
 // They are found when the instance is terminated.
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { LineSink } from '../logs/lines.ts';
 import type { Log } from '../logs/log.ts';
 import { InstanceFault } from '../processes/instance-fault.ts';
 import type { Command, RunningCommand } from '../processes/start-process.ts';
@@ -30,20 +31,30 @@ export interface TaskRun {
 export interface TaskInput {
   runtime: Pick<Runtime, 'start'>;
   command: Command;
-  log: Log;
+  log: Log & Pick<LineSink, 'raw'>;
   /** For the named pipes of the output. */
   pipeDirectory: string;
-  prepare: () => Promise<void>;
+  prepare: (signal: AbortSignal) => Promise<void>;
   started: (pid: number) => void;
+  /** After the command has ended: rejects when what it has left behind could not be kept. */
+  keepFiles: (signal: AbortSignal) => Promise<void>;
   cleanUp: () => Promise<void>;
+  /** The command may run so long. */
+  timeoutMs?: number | undefined;
   /** Between the attempts to prepare it on an instance that is short of something. */
   preparationPausesMs?: readonly number[];
 }
 
 /** Between TERM and KILL. The provider waits 3 s for an agent, so this must be less. */
 const killAfterMs = 2_000;
+/** The same for a task that runs longer than it may: nothing hurries there. */
+const timeoutGraceMs = 10_000;
+/** The exit code that `timeout` of coreutils has for it. */
+const timedOut = 124;
 /** The exit code that shells use for it. */
 const cannotStart = 127;
+/** EX_IOERR of sysexits.h. */
+const cannotStore = 74;
 /** The directory of an earlier task may still be on its way out, and its processes too. */
 const defaultPausesMs = [200, 800, 2_000];
 
@@ -52,7 +63,7 @@ export function startTask(input: TaskInput): TaskRun {
   const run = async (): Promise<TaskEnd> => {
     const startedAtMs = Date.now();
     const startMs = performance.now();
-    const outcome = await attempt(input, task).catch(failed);
+    const outcome = await kept(await attempt(input, task).catch(failed), input, task.ending.signal);
     if (outcome.reason !== null) input.log.write(outcome.reason);
     await input.log.close();
     await input.cleanUp().catch(() => undefined);
@@ -88,14 +99,14 @@ async function attempt(input: TaskInput, task: Task): Promise<Outcome> {
   const { signal } = task.ending;
   for (const pauseMs of [...(input.preparationPausesMs ?? defaultPausesMs), null]) {
     try {
-      await input.prepare();
+      await input.prepare(signal);
       if (signal.aborted) return endedBefore();
       const { log: output, pipeDirectory, started } = input;
       const running = await input.runtime.start(input.command, { output, pipeDirectory, started });
       task.running = running;
       // The order to end it may have come while it started.
       if (signal.aborted) running.end(killAfterMs);
-      return { kind: 'ended', ...(await running.ended), reason: null };
+      return { kind: 'ended', ...(await endWithin(input.timeoutMs, running)) };
     } catch (error) {
       if (!(error instanceof InstanceFault)) throw error;
       if (pauseMs === null) return { kind: 'unprepared', reason: error.message.slice(0, 1000) };
@@ -103,6 +114,36 @@ async function attempt(input: TaskInput, task: Task): Promise<Outcome> {
     }
   }
   return endedBefore();
+}
+
+/** A task whose files are lost has not done its work. One that is ended meanwhile ends as its command did, without them. */
+async function kept(outcome: Outcome, input: TaskInput, signal: AbortSignal): Promise<Outcome> {
+  // A command that never ran has left nothing.
+  if (outcome.kind === 'unprepared' || (outcome.reason !== null && outcome.exitCode !== timedOut)) return outcome;
+  try {
+    await input.keepFiles(signal);
+    return outcome;
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const reason = `The files of this task could not be stored: ${text}.`.slice(0, 1000);
+    if (outcome.exitCode !== 0) input.log.write(reason);
+    return outcome.exitCode === 0 ? { ...outcome, exitCode: cannotStore, reason } : outcome;
+  }
+}
+
+/** Ends the command when it runs longer than it may: TERM, then KILL. That is a failure also where it exits with 0 then. */
+async function endWithin(limitMs: number | undefined, running: RunningCommand): Promise<Omit<Ended, 'kind'>> {
+  let isLate = false;
+  const end = (): void => {
+    isLate = true;
+    running.end(timeoutGraceMs);
+  };
+  const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs);
+  const ended = await running.ended;
+  clearTimeout(timer);
+  if (!isLate) return { ...ended, reason: null };
+  const reason = `The task ran longer than its limit of ${(limitMs ?? 0) / 1_000} s and was ended.`;
+  return { ...ended, exitCode: timedOut, signal: null, reason };
 }
 
 const endedBefore = (): Ended => ({

@@ -1,5 +1,5 @@
 // A task's environment variables: what the job asked for, and the facts about the task; none of the agent's credentials.
-import type { ExchangeAnswerBody, RegisterAnswer } from '../../schema/agent.ts';
+import type { Bundle, ExchangeAnswerBody, RegisterAnswer } from '../../schema/agent.ts';
 import type { Grant } from './exchange-state.ts';
 
 export interface TaskEnvironmentInput {
@@ -7,28 +7,30 @@ export interface TaskEnvironmentInput {
   address: string;
   /** Of the runtime, with the job's own. */
   variables: Record<string, string>;
+  inputs: Bundle['inputs'];
+  taskCount: Bundle['taskCount'];
   registered: Pick<RegisterAnswer, 'cluster' | 'role' | 'schedulerAddress'>;
   grant: Grant;
-  answer: Pick<ExchangeAnswerBody, 'taskCount' | 'schedulerAddress' | 'readyWorkers'>;
+  answer: Pick<ExchangeAnswerBody, 'taskCount' | 'schedulerAddress' | 'schedulerHostname' | 'readyWorkers'>;
 }
 
 export function taskEnvironment(input: TaskEnvironmentInput): Record<string, string> {
-  const { instance, address, variables, registered, grant, answer } = input;
+  const { instance, address, variables, inputs, registered, grant, answer } = input;
   const isHead = registered.role === 'head';
   const scheduler = answer.schedulerAddress ?? registered.schedulerAddress ?? (isHead ? address : '');
   const facts: Record<string, string> = {
     BATCH_TASK_ID: String(grant.taskId),
     ARRAY_TASK_ID: String(grant.taskId),
-    BATCH_TASK_COUNT: String(answer.taskCount),
+    BATCH_TASK_COUNT: String(input.taskCount ?? answer.taskCount),
     BATCH_LOCAL_ADDRESS: address,
     BATCH_SCHEDULER_ADDRESS: scheduler,
     BATCH_PROCESS_TYPE: isHead ? 'scheduler' : 'worker',
     BATCH_READY_WORKERS: answer.readyWorkers.join(','),
     CLUSTER_ID: String(registered.cluster.number),
     CLUSTER_NAME: registered.cluster.name,
-    CLUSTER_HOSTNAME: scheduler,
+    CLUSTER_HOSTNAME: answer.schedulerHostname ?? scheduler,
   };
-  const env = { ...variables };
+  const env = { ...variables, ...inputsOf(inputs, grant.task) };
   // The facts win over the job's own values: termination of the instance relies on them.
   for (const prefix of ['COILED', 'ROPEWALK']) {
     for (const [name, value] of Object.entries(facts)) env[`${prefix}_${name}`] = value;
@@ -36,4 +38,10 @@ export function taskEnvironment(input: TaskEnvironmentInput): Record<string, str
   env['ROPEWALK_TASK_ATTEMPT'] = String(grant.attempt);
   env['ROPEWALK_INSTANCE'] = instance;
   return env;
+}
+
+function inputsOf(inputs: Bundle['inputs'], index: number): Record<string, string> {
+  if (inputs === null) return {};
+  if ('variables' in inputs) return inputs.variables[index] ?? {};
+  return Object.fromEntries(inputs.names.map((name) => [name, inputs.values[index] ?? '']));
 }

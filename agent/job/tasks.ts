@@ -11,6 +11,7 @@ import type { Runtime } from '../runtimes/runtime.ts';
 import type { Surroundings } from './cluster-context.ts';
 import { resolveCommand } from './command.ts';
 import type { Grant } from './exchange-state.ts';
+import { createTaskFiles } from '../files/task.ts';
 import { startTask } from './run-task.ts';
 import type { TaskRun } from './run-task.ts';
 import { taskEnvironment } from './task-environment.ts';
@@ -32,6 +33,7 @@ export interface TaskStarter {
 export function createTaskStarter(input: TaskStarterInput): TaskStarter {
   const { instance, boot, bundle, runtime, directory, logs, environment, session } = input;
   const files = unpackFiles(bundle.files);
+  const taskFiles = createTaskFiles({ bundle, session, apiUrl: boot.apiUrl, directory });
   let cleaned = Promise.resolve();
   // The next task's result need not wait for the disk, the one after it does: there are never more than two directories.
   const cleanUp = async (cwd: string): Promise<void> => {
@@ -45,21 +47,33 @@ export function createTaskStarter(input: TaskStarterInput): TaskStarter {
       instance,
       address: boot.address,
       variables: runtime.variables(taskBase(environment), bundle.env),
+      inputs: bundle.inputs,
+      taskCount: bundle.taskCount,
       registered: session.registered(),
       grant,
       answer: surroundings,
     });
+    const log = logs.task(grant.taskId, grant.attempt);
+    const ofTask = taskFiles({ grant, cwd, say: log.write });
     return startTask({
       runtime,
-      command: { argv: resolveCommand(bundle.command, env, files), env, cwd },
+      command: { argv: resolveCommand(bundle.command, { values: env, secret: bundle.secretNames }, files), env, cwd },
       pipeDirectory: directory,
-      log: logs.task(grant.taskId, grant.attempt),
-      prepare: () => prepareDirectory(cwd, files),
+      log: { ...log, ...ofTask.tee },
+      prepare: async (signal) => {
+        await prepareDirectory(cwd, files);
+        await ofTask.prepare(signal);
+      },
+      keepFiles: ofTask.keep,
       started: (pid) => {
         recordGroup(directory, pid);
         begun();
       },
-      cleanUp: () => cleanUp(cwd),
+      cleanUp: async () => {
+        await ofTask.cleanUp();
+        await cleanUp(cwd);
+      },
+      timeoutMs: bundle.taskTimeoutMs ?? undefined,
     });
   };
   return { start, cleaned: () => cleaned };

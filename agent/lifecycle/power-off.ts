@@ -1,4 +1,4 @@
-// Powers the machine off after the dead-man timer has ended an agent's work, where its provider says how. Nothing is left
+// Powers the machine off after the watchdog timer has ended an agent's work, where its provider says how. Nothing is left
 // to do but to say so when it does not work: the provider's own limits are the next layer.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,29 +1,29 @@
-// Runs the dead-man timer of an agent: ends all its work when the control plane has been silent for too long, so that no
-// instance runs for ever because we are gone for good. It only ever ends this agent; results stay on its disk.
-import { defaultDeadManMs } from '../../domain/limits.ts';
-import { heard, startDeadMan, tick, tickMs } from './watchdog.ts';
+// Runs the watchdog timer of an agent: ends all its work when the control plane has been silent for too long, so that no
+// instance runs forever after the control plane is lost. It only ever ends this agent; results stay on its disk.
+import { defaultWatchdogTimeoutMs } from '../../domain/limits.ts';
+import { heard, startWatchdog, tick, tickMs } from './watchdog.ts';
 import type { Clocks } from './watchdog.ts';
 import type { Log } from '../logs/log.ts';
 
-export interface DeadManWatch {
+export interface RunningWatchdog {
   /** The control plane has answered. */
   heard: () => void;
   /** The cluster's own limit, known once the agent has registered. */
   limit: (limitMs: number) => void;
 }
 
-export const deadManCode = 'DEAD_MAN';
+export const watchdogCode = 'WATCHDOG';
 /** Of the agent's process: nothing was wrong with the agent itself. */
-export const deadManExitCode = 3;
+export const watchdogExitCode = 3;
 
-export function watchDeadMan(stopping: AbortController, log: Pick<Log, 'write'>): DeadManWatch {
+export function runWatchdog(stopping: AbortController, log: Pick<Log, 'write'>): RunningWatchdog {
   const { signal } = stopping;
-  let state = startDeadMan(defaultDeadManMs, readClocks());
+  let state = startWatchdog(defaultWatchdogTimeoutMs, readClocks());
   const look = (): void => {
     const ticked = tick(state, readClocks());
     state = ticked.state;
-    if (ticked.verdict === 'slept') log.write('This machine or this agent slept: the dead-man timer starts anew.');
-    if (ticked.verdict === 'over') stopping.abort({ code: deadManCode, text: textOf(state.limitMs) });
+    if (ticked.verdict === 'slept') log.write('This machine or this agent slept: the watchdog timer starts anew.');
+    if (ticked.verdict === 'over') stopping.abort({ code: watchdogCode, text: textOf(state.limitMs) });
   };
   const arm = (): NodeJS.Timeout => setInterval(look, tickMs(state.limitMs)).unref();
   let timer = arm();
@@ -34,7 +34,7 @@ export function watchDeadMan(stopping: AbortController, log: Pick<Log, 'write'>)
       if (limitMs === state.limitMs || signal.aborted) return;
       // With ticks of another length, so that the last one cannot look late.
       clearInterval(timer);
-      state = startDeadMan(limitMs, readClocks());
+      state = startWatchdog(limitMs, readClocks());
       timer = arm();
     },
   };

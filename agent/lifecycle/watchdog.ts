@@ -1,14 +1,14 @@
-// Decides when an agent has been on its own for too long: nobody has answered it for the limit, on the monotonic clock. Time
-// in which this process did not run (a laptop that slept, SIGSTOP) is no silence: a short tick that comes late, or the wall
-// clock running ahead of the monotonic one, shows it (Linux's monotonic clock stands still in sleep, macOS's goes on), and
-// the count begins anew. Pure: watchdog-timer.ts has the clocks and carries the decision out.
+// Decides when an agent ends because the control plane has not answered it for the limit, on the monotonic clock. Time in which
+// this process did not run (a laptop that slept, SIGSTOP) does not count: a tick that comes late, or a wall clock ahead of the
+// monotonic one, shows it (Linux's monotonic clock stops in sleep, macOS's does not), and the count begins anew. Pure:
+// watchdog-timer.ts has the clocks and carries the decision out.
 
 export interface Clocks {
   monotonicMs: number;
   wallMs: number;
 }
 
-export interface DeadMan {
+export interface Watchdog {
   limitMs: number;
   /** When the control plane last answered, or when the count began. */
   since: Clocks;
@@ -17,12 +17,12 @@ export interface DeadMan {
 
 export type Verdict = 'go on' | 'slept' | 'over';
 
-export const startDeadMan = (limitMs: number, now: Clocks): DeadMan => ({ limitMs, since: now, ticked: now });
+export const startWatchdog = (limitMs: number, now: Clocks): Watchdog => ({ limitMs, since: now, ticked: now });
 
-export const heard = (state: DeadMan, now: Clocks): DeadMan => ({ ...state, since: now });
+export const heard = (state: Watchdog, now: Clocks): Watchdog => ({ ...state, since: now });
 
 /** To be called every `tickMs`. */
-export function tick(state: DeadMan, now: Clocks): { state: DeadMan; verdict: Verdict } {
+export function tick(state: Watchdog, now: Clocks): { state: Watchdog; verdict: Verdict } {
   const ranMs = now.monotonicMs - state.ticked.monotonicMs;
   const passedMs = now.wallMs - state.ticked.wallMs;
   const gapMs = lateTicks * tickMs(state.limitMs);

@@ -6,7 +6,10 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Log, Stream } from './log.ts';
 
 /** Takes the lines of a stream; `append` returns false when the caller must wait for `drained`. */
-export type LineSink = Pick<Log, 'append' | 'drained'>;
+export interface LineSink extends Pick<Log, 'append' | 'drained'> {
+  /** Gets the bytes as they are, before they are split. */
+  raw?: (stream: Stream, bytes: Uint8Array) => Promise<void>;
+}
 
 export const maxLineChars = 64 * 1024;
 
@@ -16,6 +19,7 @@ export async function copyLines(source: Readable, stream: Stream, log: LineSink)
   let rest = '';
   try {
     for await (const chunk of source) {
+      await log.raw?.(stream, chunk);
       const parts = (rest + decoder.write(chunk)).split('\n');
       rest = parts.pop() ?? '';
       const lines = parts.flatMap(cut);

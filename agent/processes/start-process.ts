@@ -15,6 +15,8 @@ export interface Command {
   argv: readonly string[];
   env: Record<string, string>;
   cwd: string;
+  /** Directories that the command uses beside `cwd`: a container has them at the same paths. */
+  mounts?: readonly string[];
 }
 
 export interface StartOptions {

@@ -1,5 +1,6 @@
 // Prepares the runtime that a specification names.
 import type { RuntimeSpec } from '../../schema/runtime.ts';
+import { prepareContainer } from './container/prepare.ts';
 import { prepareEnvironment } from './environment/prepare.ts';
 import type { PrepareInput } from './environment/prepare.ts';
 import { hostRuntime } from './host/runtime.ts';
@@ -13,9 +14,6 @@ export async function prepareRuntime(spec: RuntimeSpec, input: PrepareInput): Pr
     case 'environment':
       return prepareEnvironment(spec, input);
     case 'container':
-      throw new Error(
-        `The image ${spec.image} cannot run: the runtime "container" is not available yet on this provider. ` +
-          'Use "host" or "environment".',
-      );
+      return prepareContainer(spec, input);
   }
 }

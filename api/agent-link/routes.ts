@@ -2,14 +2,28 @@
 import { createRoute, z } from '@hono/zod-openapi';
 
 import { ordersQuery, programParams } from '../../schema/agent.ts';
+import { blobParams } from '../../schema/files.ts';
 import { packageFileParams } from '../../schema/software.ts';
-import { bytesType } from '../routes/package-files.ts';
 import { readPackageFileOfInstance } from '../../services/software/package-files.ts';
-import { contextOf, type App } from '../routes/app.ts';
-import { instanceSecurity, json, jsonBody, launchSecurity, named, problems } from '../routes/schemas.ts';
+import { contextOf, type App, type AppEnv } from '../routes/app.ts';
+import { answerBlob, storeBlob } from '../routes/files.ts';
+import { recordTaskFiles } from '../../services/files/filestores.ts';
+import { planDownloads, planUploads } from '../../services/files/transfers.ts';
+import {
+  file,
+  fileBody,
+  fileType,
+  instanceSecurity,
+  json,
+  jsonBody,
+  launchSecurity,
+  named,
+  problems,
+} from '../routes/schemas.ts';
 import { readBundle } from '../../services/agents/bundle.ts';
 import { issueCertificate } from '../../services/agents/certificate.ts';
 import { exchangeWork } from '../../services/agents/exchange.ts';
+import { requireLiveOrStopping } from '../../services/agents/live-instance.ts';
 import { readOrders } from '../../services/agents/orders.ts';
 import { readProgram } from '../../services/agents/program.ts';
 import { registerAgent } from '../../services/agents/register.ts';
@@ -17,7 +31,6 @@ import { reportAgent } from '../../services/agents/report.ts';
 
 const common = { tags: ['agent'] };
 const programText = z.string();
-const fileBytes = z.any().openapi({ type: 'string', format: 'binary' });
 
 export const agentRoutes = {
   register: createRoute({
@@ -67,7 +80,57 @@ export const agentRoutes = {
     operationId: 'readPackageFileOfInstance',
     summary: "A package file that the instance's own job or cluster names",
     request: { params: packageFileParams },
-    responses: { 200: { description: 'The file.', content: { [bytesType]: { schema: fileBytes } } }, ...problems },
+    responses: { 200: file('The file.'), ...problems },
+  }),
+  fileUploads: createRoute({
+    ...common,
+    security: instanceSecurity,
+    method: 'post',
+    path: '/v1/agent/file-uploads',
+    operationId: 'planFileUploadsOfInstance',
+    summary: 'Where to send the content of files that a task left behind',
+    request: { body: jsonBody(named.fileUploadsRequest) },
+    responses: { 200: json(named.fileUploads, 'What is still to be sent.'), ...problems },
+  }),
+  fileDownloads: createRoute({
+    ...common,
+    security: instanceSecurity,
+    method: 'post',
+    path: '/v1/agent/file-downloads',
+    operationId: 'planFileDownloadsOfInstance',
+    summary: "Where to read the content of a job's input files",
+    request: { body: jsonBody(named.fileDownloadsRequest) },
+    responses: { 200: json(named.fileDownloads, 'A place for each.'), ...problems },
+  }),
+  storeFile: createRoute({
+    ...common,
+    security: instanceSecurity,
+    method: 'put',
+    path: '/v1/agent/file-blobs/{sha256}',
+    operationId: 'storeFileOfInstance',
+    summary: 'Send the content of a file, where the object store is a directory',
+    request: { params: blobParams, body: fileBody },
+    responses: { 204: { description: 'It is stored.' }, ...problems },
+  }),
+  readFile: createRoute({
+    ...common,
+    security: instanceSecurity,
+    method: 'get',
+    path: '/v1/agent/file-blobs/{sha256}',
+    operationId: 'readFileOfInstance',
+    summary: 'The content of a file, where the object store is a directory',
+    request: { params: blobParams },
+    responses: { 200: file('The content.'), ...problems },
+  }),
+  taskFiles: createRoute({
+    ...common,
+    security: instanceSecurity,
+    method: 'post',
+    path: '/v1/agent/task-files',
+    operationId: 'recordTaskFiles',
+    summary: 'All files of an attempt of a task, once their content is stored',
+    request: { body: jsonBody(named.taskFiles) },
+    responses: { 200: json(named.storedTaskFiles, 'Content that is missing; nothing was recorded then.'), ...problems },
   }),
   orders: createRoute({
     ...common,
@@ -106,6 +169,12 @@ export const agentRoutes = {
   }),
 };
 
+/** What files an instance transfers ends with its part in the cluster, not with its token. */
+async function liveInstance(c: { var: AppEnv['Variables'] }): Promise<AppEnv['Variables']['instance']> {
+  await requireLiveOrStopping(contextOf(c, c.var.instance));
+  return c.var.instance;
+}
+
 export function mountAgents(app: App): void {
   app.openapi(agentRoutes.register, async (c) =>
     c.json(await registerAgent(contextOf(c, c.var.launch), c.req.valid('json')), 200),
@@ -118,8 +187,21 @@ export function mountAgents(app: App): void {
   );
   app.openapi(agentRoutes.packageFile, async (c) => {
     const content = await readPackageFileOfInstance(contextOf(c, c.var.instance), c.req.valid('param'));
-    return c.body(Uint8Array.from(content), 200, { 'Content-Type': bytesType, 'Cache-Control': 'no-store' });
+    return c.body(Uint8Array.from(content), 200, { 'Content-Type': fileType, 'Cache-Control': 'no-store' });
   });
+  app.openapi(agentRoutes.fileUploads, async (c) => {
+    const { workspace } = await liveInstance(c);
+    return c.json(await planUploads(c.var.deps, workspace, c.req.valid('json').files), 200);
+  });
+  app.openapi(agentRoutes.fileDownloads, async (c) => {
+    const { workspace } = await liveInstance(c);
+    return c.json(await planDownloads(c.var.deps, workspace, c.req.valid('json').sha256s), 200);
+  });
+  app.openapi(agentRoutes.taskFiles, async (c) =>
+    c.json(await recordTaskFiles(contextOf(c, c.var.instance), c.req.valid('json')), 200),
+  );
+  app.put(agentRoutes.storeFile.getRoutingPath(), async (c) => storeBlob(c, (await liveInstance(c)).workspace));
+  app.get(agentRoutes.readFile.getRoutingPath(), async (c) => answerBlob(c, (await liveInstance(c)).workspace));
   app.openapi(agentRoutes.orders, async (c) => {
     const input = { ...c.req.valid('query'), signal: c.req.raw.signal };
     return c.json(await readOrders(contextOf(c, c.var.instance), input), 200);

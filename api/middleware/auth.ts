@@ -7,7 +7,7 @@ import { maxSmallBodyBytes } from '../../domain/limits.ts';
 import { contextOf, type AppEnv } from '../routes/app.ts';
 import { requireLiveOrStopping } from '../../services/agents/live-instance.ts';
 import { callerOf, callerOfInstance, callerOfLaunch } from '../../services/auth/caller.ts';
-import { bodyBytes } from './body-bytes.ts';
+import { bodyBytes, isStreamed } from './body-bytes.ts';
 import { verifyAgain, verifyToken } from '../../services/auth/verify-token.ts';
 
 export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
@@ -23,10 +23,9 @@ export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
  */
 export const requireTokenStill: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { actor, deps } = c.var;
-  if (actor !== undefined && bodied.has(c.req.method)) {
-    // Kept as it is read first: a file that was read as text would be another one.
-    const isFile = c.req.header('content-type') === 'application/octet-stream';
-    await (isFile ? c.req.arrayBuffer() : c.req.text()).catch(() => undefined);
+  if (actor !== undefined && bodied.has(c.req.method) && !isStreamed(c.req)) {
+    // Hono keeps what is read first: as text, the bytes of a file would be changed.
+    await c.req.arrayBuffer().catch(() => undefined);
     c.set('actor', await verifyAgain(deps, actor));
   }
   await next();

@@ -9,3 +9,7 @@ export function bodyBytes(request: Headers): number | 'unknown' | null {
   const length = request.header('content-length') ?? '';
   return /^\d+$/.test(length) ? Number(length) : null;
 }
+
+/** The content of a file: written to the disk as it comes, with a limit of its own (services/files/transfers.ts). */
+export const isStreamed = ({ method, path }: { method: string; path: string }): boolean =>
+  method === 'PUT' && /^\/v1\/(agent\/)?file-blobs\//.test(path);

@@ -1,10 +1,11 @@
 // From where a caller comes, for bounds on those who have no token. What a header says of it counts only as far as proxies of
 // ours have written it.
 import { IncomingMessage } from 'node:http';
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4 } from 'node:net';
 
 import type { Context } from 'hono';
 
+import { parseIpv6 } from '../../domain/ipv6.ts';
 import type { AppEnv } from '../routes/app.ts';
 
 export const callerAddress = (c: Context<AppEnv>): string | null => {
@@ -24,16 +25,9 @@ export function addressOf(
   const address = (trustedProxies === 0 ? peer : told)?.replace(/^::ffff:(?=\d+\.)/i, '') ?? '';
   if (address.startsWith('127.') || address === '::1') return null;
   if (isIPv4(address)) return address;
-  return isIPv6(address) ? networkOf(address) : null;
+  // One customer has a whole /64.
+  const groups = parseIpv6(address);
+  return groups === null ? null : groups.slice(0, 4).map(hexadecimal).join(':');
 }
 
-/** One customer has a whole /64. */
-function networkOf(address: string): string {
-  const [head = '', tail = ''] = address.toLowerCase().split('::');
-  const groups = (text: string): string[] => (text === '' ? [] : text.split(':'));
-  const zeros = Array.from({ length: Math.max(0, 8 - groups(head).length - groups(tail).length) }, () => '0');
-  return [...groups(head), ...zeros, ...groups(tail)]
-    .slice(0, 4)
-    .map((each) => Number.parseInt(each, 16).toString(16))
-    .join(':');
-}
+const hexadecimal = (group: number): string => group.toString(16);

@@ -14,11 +14,12 @@ import {
 import { callerOf, callerOfAgents } from '../../services/auth/caller.ts';
 import type { QuotaCaller } from '../../services/quotas.ts';
 import type { AppEnv } from '../routes/app.ts';
-import { bodyBytes } from './body-bytes.ts';
+import { bodyBytes, isStreamed } from './body-bytes.ts';
 import { notTooSlow } from './body-rate.ts';
 
 /** Most of the room is for those who bring files, and hardly any for a caller without a token. */
 export const limitBody: MiddlewareHandler<AppEnv> = (c, next) => {
+  if (isStreamed(c.req)) return next();
   if (bodyCallerOf(c) === null) return limitAnonymous(c, next);
   const [, limit = limitSmall] = limits.find(([prefix]) => c.req.path.startsWith(prefix)) ?? [];
   return limit(c, next);
@@ -72,6 +73,8 @@ const limits: [prefix: string, limit: MiddlewareHandler<AppEnv>][] = [
   ['/v1/jobs', limitTo(maxBodyBytes)],
   ['/v1/clusters', limitTo(maxClusterBodyBytes)],
   ['/v1/package-files/', limitTo(maxBodyBytes)],
+  ['/v1/file-', limitTo(maxClusterBodyBytes)],
+  ['/v1/filestores/', limitTo(maxClusterBodyBytes)],
   ['/v1/plans/jobs', limitTo(maxBodyBytes)],
   ['/v1/plans/clusters', limitTo(maxClusterBodyBytes)],
   ['/v1/agent/', limitTo(maxAgentBodyBytes)],

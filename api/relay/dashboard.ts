@@ -23,7 +23,8 @@ import type { Sessions } from './session.ts';
 export interface DashboardDeps {
   hub: Hub;
   sessions: Sessions;
-  publicOrigin: string;
+  /** Of a cluster's dashboard in browsers. */
+  originOf: (cluster: number) => string;
   /** Dask computes a page before it begins to answer. */
   answerWithinMs: number;
 }
@@ -94,7 +95,7 @@ function passOn(
   const { statusCode: status = 0 } = answer;
   // Less is no answer, and a proxy on the way might take what follows a 101 for anything.
   if (status < 200 || status > 599) throw new Error(`${status} is no status of an answer`);
-  const headers = responseHeaders(answer.headers, deps.publicOrigin);
+  const headers = responseHeaders(answer.headers, `${deps.originOf(cluster)}${dashboardRoot(cluster)}`);
   if (answer.headers.location !== undefined) {
     const location = locationFor(cluster, rest, answer.headers.location);
     if (location === null) {

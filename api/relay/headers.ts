@@ -26,9 +26,10 @@ export const upgradeHeaders = (from: IncomingHttpHeaders): OutgoingHttpHeaders =
   upgrade: 'websocket',
 });
 
-export const responseHeaders = (from: IncomingHttpHeaders, publicOrigin: string): OutgoingHttpHeaders => ({
+/** `root`: the address of this cluster's dashboard, with its path. */
+export const responseHeaders = (from: IncomingHttpHeaders, root: string): OutgoingHttpHeaders => ({
   ...pick(from, toBrowser),
-  ...dashboardSecurity(publicOrigin),
+  ...dashboardSecurity(root),
 });
 
 export const switchHeaders = (from: IncomingHttpHeaders): OutgoingHttpHeaders => ({
@@ -37,6 +38,18 @@ export const switchHeaders = (from: IncomingHttpHeaders): OutgoingHttpHeaders =>
   upgrade: 'websocket',
 });
 
+/**
+ * Keeps a page's window, memory and bytes apart from other origins', the API's above all. Cross-origin isolation would give a
+ * hostile page exact clocks, so that its permission is taken away.
+ */
+const apart = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'credentialless',
+  'cross-origin-resource-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
+  'permissions-policy': 'cross-origin-isolated=(), camera=(), microphone=(), geolocation=(), clipboard-read=()',
+} as const;
+
 /** Headers of pages of our own about a dashboard: nothing runs in them, and nothing of them is kept. */
 export const ownSecurity = {
   'content-security-policy':
@@ -44,35 +57,37 @@ export const ownSecurity = {
   'x-frame-options': 'DENY',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
+  ...apart,
   'cache-control': 'no-store',
 } as const;
 
-/** Bokeh needs scripts in the page and made from text. Info pages take one style sheet from where Dask keeps it. */
-function dashboardSecurity(publicOrigin: string): OutgoingHttpHeaders {
+/**
+ * Bokeh needs scripts in the page and made from text. Info pages take one style sheet from where Dask keeps it. Sources name the
+ * path of this one dashboard, and the sandbox allows no new window: where dashboards share an origin, scripts of one cluster
+ * can neither fetch pages of another nor open them in a window that they can read.
+ */
+function dashboardSecurity(root: string): OutgoingHttpHeaders {
   const policy = [
-    "default-src 'self'",
-    "script-src 'self' 'unsafe-inline' 'unsafe-eval'",
-    "style-src 'self' 'unsafe-inline' https://cdnjs.cloudflare.com/ajax/libs/bulma/",
-    "img-src 'self' data: blob:",
-    "font-src 'self' data:",
-    `connect-src 'self' ${publicOrigin.replace(/^http/, 'ws')}`,
+    `default-src ${root}`,
+    `script-src ${root} 'unsafe-inline' 'unsafe-eval'`,
+    `style-src ${root} 'unsafe-inline' https://cdnjs.cloudflare.com/ajax/libs/bulma/`,
+    `img-src ${root} data: blob:`,
+    `font-src ${root} data:`,
+    `connect-src ${root} ${root.replace(/^http/, 'ws')}`,
     "worker-src 'none'",
     "object-src 'none'",
     "frame-src 'none'",
-    "frame-ancestors 'self'",
+    "frame-ancestors 'none'",
     "base-uri 'none'",
     "form-action 'none'",
+    'sandbox allow-scripts allow-same-origin allow-downloads',
   ];
   return {
     'content-security-policy': policy.join('; '),
-    'x-frame-options': 'SAMEORIGIN',
+    'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
-    // Not that of our own pages: a browser then gives a page of ours that is opened from here a window that scripts here cannot
-    // reach, the sign-in page above all.
-    'cross-origin-opener-policy': 'unsafe-none',
-    'cross-origin-resource-policy': 'same-origin',
+    ...apart,
     // Validators still spare the bytes; a cache that others share must not answer in our place.
     'cache-control': 'private, no-cache',
   };

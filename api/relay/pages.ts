@@ -42,6 +42,13 @@ export const missingPage = (cluster: number): Page => ({
   ],
 });
 
+/** Of the port that serves dashboards alone. */
+export const nothingPage: Page = {
+  status: 404,
+  title: 'No dashboard has this address',
+  text: ['Dashboards have the address /clusters/NUMBER/dashboard/. Everything else is at the address of the API.'],
+};
+
 export const awayPage = (cluster: number): Page => ({
   status: 503,
   title: `The dashboard of cluster ${cluster} is not here now`,
@@ -78,7 +85,7 @@ export const workerPage: Page = {
 export const originPage: Page = {
   status: 403,
   title: 'This page may not connect to the dashboard',
-  text: ['A websocket is opened from the dashboard itself, at the public address of this API.'],
+  text: ['A websocket is opened from the dashboard itself, at its public address (ROPEWALK_DASHBOARD_URL).'],
 };
 
 export function sendPage(response: ServerResponse, page: Page): void {

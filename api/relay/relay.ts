@@ -1,16 +1,19 @@
 // Dashboards of clusters, shown in a browser: the agent of the head instance keeps one connection to here, and what a
-// signed-in browser asks for goes over it. Beside the HTTP application, because bytes are streamed and sockets taken over.
+// signed-in browser asks for goes over it. Agents connect at the API's own port. Browsers come to a port of its own, because
+// a dashboard's scripts are written by the cluster's users and must not share the API's origin.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import type { Logger } from 'pino';
 
 import type { Tokens } from '../../platform/tokens.ts';
+import { dashboardOrigin } from '../../domain/cluster/dask/dashboard-url.ts';
 import { relayPath } from '../../schema/relay.ts';
 import type { Views } from '../../services/views.ts';
 import { createAgentDoor } from './agents.ts';
 import { serveDashboard } from './dashboard.ts';
 import { createHub, type Hub, type HubOptions } from './hub.ts';
+import { nothingPage, sendPage } from './pages.ts';
 import { parseDashboardPath } from './paths.ts';
 import { createSessions, type Sessions } from './session.ts';
 import { refuse, serveWebSocket } from './websockets.ts';
@@ -20,7 +23,8 @@ export interface RelayPorts extends HubOptions {
   views: Pick<Views, 'clusterOfAgent'>;
   /** Whether the API token that a session hangs from is still good. */
   isGood: Sessions['isGood'];
-  publicUrl: string;
+  /** See domain/cluster/dask/dashboard-url.ts. */
+  dashboardUrl: string;
   logger: Logger;
   now: () => number;
   /** Aborts when the process is told to end: connections are cut, so that agents and browsers come back elsewhere. */
@@ -30,20 +34,23 @@ export interface RelayPorts extends HubOptions {
 
 export interface Relay {
   hub: Hub;
-  /** False when the request is not for a dashboard; else it is answered. */
-  answer: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** For the server's upgrades, all of them. */
+  /** All requests at the dashboards' port. */
+  answer: (request: IncomingMessage, response: ServerResponse) => void;
+  /** All upgrades at the dashboards' port. */
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** All upgrades at the API's port: only agents come there. */
+  upgradeAgent: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
 const defaultAnswerWithinMs = 30_000;
 
 export function createDashboardRelay(ports: RelayPorts): Relay {
   const { tokens, logger, now, stopping, answerWithinMs = defaultAnswerWithinMs } = ports;
-  const { origin: publicOrigin, protocol } = new URL(ports.publicUrl);
+  const { dashboardUrl } = ports;
+  const originOf = (cluster: number): string => dashboardOrigin(dashboardUrl, cluster);
   const hub = createHub(ports);
-  const sessions = createSessions({ tokens, isSecure: protocol === 'https:', isGood: ports.isGood });
-  const deps = { hub, sessions, publicOrigin, answerWithinMs, now };
+  const sessions = createSessions({ tokens, isSecure: dashboardUrl.startsWith('https:'), isGood: ports.isGood });
+  const deps = { hub, sessions, originOf, answerWithinMs, now };
   const agentDoor = createAgentDoor({ hub, tokens, views: ports.views });
   const browsers = new Set<Duplex>();
   stopping.addEventListener('abort', () => {
@@ -51,11 +58,17 @@ export function createDashboardRelay(ports: RelayPorts): Relay {
     for (const socket of browsers) socket.destroy();
   });
 
+  const fail =
+    (socket: Duplex) =>
+    (error: unknown): void => {
+      logger.error({ err: error }, 'a websocket failed');
+      socket.destroy();
+    };
   return {
     hub,
     answer: (request, response) => {
       const path = parseDashboardPath(request.url ?? '');
-      if (path === null) return false;
+      if (path === null) return sendPage(response, nothingPage);
       serveDashboard(deps, path, request, response).catch((error: unknown) => {
         logger.error({ err: error, cluster: path.cluster }, 'a dashboard request failed');
         response.destroy();
@@ -64,23 +77,23 @@ export function createDashboardRelay(ports: RelayPorts): Relay {
       response.on('finish', () =>
         logger.debug({ cluster: path.cluster, path: path.rest, status: response.statusCode }, 'dashboard answered'),
       );
-      return true;
     },
     upgrade: (request, socket, head) => {
       socket.on('error', () => socket.destroy());
-      const fail = (error: unknown): void => {
-        logger.error({ err: error }, 'a websocket failed');
-        socket.destroy();
-      };
       if (stopping.aborted) return void socket.destroy();
-      if (request.url?.split('?')[0] === relayPath) return void agentDoor(request, socket, head).catch(fail);
       const path = parseDashboardPath(request.url ?? '');
-      if (path === null) return refuse(socket, noSuchPlace);
+      if (path === null) return refuse(socket, nothingPage);
       browsers.add(socket);
       socket.on('close', () => browsers.delete(socket));
       // What came with the head belongs to what comes after it.
       socket.unshift(head);
-      serveWebSocket(deps, path, request, socket).catch(fail);
+      serveWebSocket(deps, path, request, socket).catch(fail(socket));
+    },
+    upgradeAgent: (request, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      if (stopping.aborted) return void socket.destroy();
+      if (request.url?.split('?')[0] !== relayPath) return refuse(socket, noSuchPlace);
+      agentDoor(request, socket, head).catch(fail(socket));
     },
   };
 }

@@ -1,18 +1,38 @@
-// Puts the relay before the HTTP application: a dashboard's requests never enter it, all others go on as they came.
-import { IncomingMessage, ServerResponse } from 'node:http';
+// The dashboards' own listener beside that of the API, and which host names it answers under.
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
 
-import type { HttpBindings, Http2Bindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-
+import { dashboardOrigin, hasOriginPerCluster } from '../../domain/cluster/dask/dashboard-url.ts';
+import { createHostCheck, type HostCheck } from '../../platform/host-check.ts';
+import { parseDashboardPath } from './paths.ts';
 import type { Relay } from './relay.ts';
 
-type Fetch = (request: Request, env: HttpBindings | Http2Bindings) => Response | Promise<Response>;
+/** Not yet listening. */
+export function createDashboardServer(
+  relay: Pick<Relay, 'answer' | 'upgrade'>,
+  isKnownHost: HostCheck,
+  options: ServerOptions,
+): Server {
+  const server = createServer({ ...options, ...websocketsOnly }, (request, response) => {
+    if (isKnownHost(request)) return relay.answer(request, response);
+    response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
+    response.end('Dashboards do not answer under the name in the Host header: see ROPEWALK_DASHBOARD_URL.\n');
+  });
+  return server.on('upgrade', (request, socket, head) => {
+    if (isKnownHost(request)) relay.upgrade(request, socket, head);
+    else socket.destroy();
+  });
+}
 
-export function withDashboards({ answer }: Pick<Relay, 'answer'>, fetch: Fetch): Fetch {
-  return (request, env) => {
-    const { incoming, outgoing } = env;
-    const isHttp = incoming instanceof IncomingMessage && outgoing instanceof ServerResponse;
-    return isHttp && answer(incoming, outgoing) ? RESPONSE_ALREADY_SENT : fetch(request, env);
+/**
+ * With an origin per cluster, a dashboard answers under its cluster's name alone: under another one its scripts would share the
+ * origin of another cluster's.
+ */
+export function dashboardHosts(dashboardUrl: string, others: readonly string[]): HostCheck {
+  const hostOf = (cluster: number): string => new URL(dashboardOrigin(dashboardUrl, cluster)).hostname;
+  if (!hasOriginPerCluster(dashboardUrl)) return createHostCheck([hostOf(1), ...others]);
+  return (request) => {
+    const cluster = parseDashboardPath(request.url ?? '')?.cluster;
+    return cluster !== undefined && URL.parse(`http://${request.headers.host ?? ''}`)?.hostname === hostOf(cluster);
   };
 }
 

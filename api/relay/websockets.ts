@@ -25,7 +25,7 @@ export async function serveWebSocket(
   request: IncomingMessage,
   socket: Duplex,
 ): Promise<void> {
-  if (request.headers.origin !== deps.publicOrigin) return refuse(socket, originPage);
+  if (request.headers.origin !== deps.originOf(cluster)) return refuse(socket, originPage);
   const session = await deps.sessions.read(request, cluster);
   if (session === null) return refuse(socket, signInPage(cluster));
   if (!isShown(rest, 'websocket')) return refuse(socket, missingPage(cluster));

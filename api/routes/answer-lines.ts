@@ -20,14 +20,14 @@ export async function answerLines(
   const left = new AbortController();
   const signal = AbortSignal.any([left.signal, c.req.raw.signal]);
   const { deps, actor } = c.var;
-  const giveBack = deps.quotas.stream(callerOf(actor));
+  const release = deps.quotas.stream(callerOf(actor));
   const lines = await read({ follow: follow === 'true', signal }).catch((error: unknown) => {
-    giveBack();
+    release();
     throw error;
   });
   // Of this method nobody reads lines: they would never end, and their place would never be given back.
   if (c.req.method === 'HEAD') {
-    giveBack();
+    release();
     return c.body(null, 200, headers);
   }
   const access = watchAccess(
@@ -40,7 +40,7 @@ export async function answerLines(
   const ends = () => {
     if (isOpen) deps.metrics.streamEnds(route);
     isOpen = false;
-    giveBack();
+    release();
   };
   const stream = ndjsonStream(whileAllowed(lines, access), {
     leave: () => left.abort(),

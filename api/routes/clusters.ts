@@ -14,6 +14,7 @@ import { listClusters } from '../../services/clusters/list.ts';
 import { readClusterLogs } from '../../services/clusters/logs.ts';
 import { scaleCluster } from '../../services/clusters/scale.ts';
 import { stopCluster } from '../../services/clusters/stop.ts';
+import { explainClusterNow } from '../../services/why.ts';
 import { answerLines } from './answer-lines.ts';
 import { contextOf, type App } from './app.ts';
 import { idempotencyHeader, json, jsonBody, named, ndjson, problems, tokenSecurity } from './schemas.ts';
@@ -115,6 +116,15 @@ export const clusterRoutes = {
     request: { params: numberParam, query: eventsQuery },
     responses: { 200: ndjson(named.clusterEvent, 'One ClusterEvent per line.'), ...problems },
   }),
+  why: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/clusters/{number}/why',
+    operationId: 'explainCluster',
+    summary: 'Why a cluster runs or waits, is not bigger, has its instance types, and has stopped',
+    request: { params: numberParam },
+    responses: { 200: json(named.why, 'Sentences, with the facts that they rest on.'), ...problems },
+  }),
 };
 
 export function mountClusters(app: App): void {
@@ -158,4 +168,7 @@ export function mountClusters(app: App): void {
     const input = { ...c.req.valid('param'), ...c.req.valid('query') };
     return answerLines(c, input.follow, (how) => readEvents(contextOf(c, c.var.actor), { ...input, ...how }));
   });
+  app.openapi(clusterRoutes.why, async (c) =>
+    c.json(await explainClusterNow(contextOf(c, c.var.actor), c.req.valid('param')), 200),
+  );
 }

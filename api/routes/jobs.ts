@@ -8,8 +8,10 @@ import { createJob } from '../../services/jobs/create.ts';
 import { readJobEvents } from '../../services/jobs/events.ts';
 import { getJob } from '../../services/jobs/get.ts';
 import { listJobs } from '../../services/jobs/list.ts';
+import { retryJob } from '../../services/jobs/retry.ts';
 import { readLogs } from '../../services/jobs/logs.ts';
 import { listTasks } from '../../services/jobs/tasks.ts';
+import { explainJobNow } from '../../services/why.ts';
 import { answerLines } from './answer-lines.ts';
 import { contextOf, type App } from './app.ts';
 import { idempotencyHeader, json, jsonBody, named, ndjson, problems, tokenSecurity } from './schemas.ts';
@@ -78,6 +80,28 @@ export const jobRoutes = {
     request: { params: numberParam, query: eventsQuery },
     responses: { 200: ndjson(named.jobEvent, 'One JobEvent per line.'), ...problems },
   }),
+  why: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/jobs/{number}/why',
+    operationId: 'explainJob',
+    summary: 'Why a job runs or waits, is not bigger, has its instance types, and has stopped',
+    request: { params: numberParam },
+    responses: { 200: json(named.why, 'Sentences, with the facts that they rest on.'), ...problems },
+  }),
+  retry: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/jobs/{number}/retry',
+    operationId: 'retryJob',
+    summary: 'Run the failed tasks of an ended job again, as a new job; for its creator',
+    request: { params: numberParam, headers: idempotencyHeader, body: jsonBody(named.retryJob) },
+    responses: {
+      200: json(named.createdJob, 'An earlier job, found by Idempotency-Key.'),
+      201: json(named.createdJob, 'A new job.'),
+      ...problems,
+    },
+  }),
   cancel: createRoute({
     ...common,
     method: 'post',
@@ -112,7 +136,16 @@ export function mountJobs(app: App): void {
     const input = { ...c.req.valid('param'), ...c.req.valid('query') };
     return answerLines(c, input.follow, (how) => readJobEvents(contextOf(c, c.var.actor), { ...input, ...how }));
   });
+  app.openapi(jobRoutes.retry, async (c) => {
+    const { number } = c.req.valid('param');
+    const idempotencyKey = c.req.valid('header')['idempotency-key'];
+    const created = await retryJob(contextOf(c, c.var.actor), { number, body: c.req.valid('json'), idempotencyKey });
+    return c.json(created, created.existing ? 200 : 201);
+  });
   app.openapi(jobRoutes.cancel, async (c) =>
     c.json(await cancelJob(contextOf(c, c.var.actor), c.req.valid('param')), 202),
+  );
+  app.openapi(jobRoutes.why, async (c) =>
+    c.json(await explainJobNow(contextOf(c, c.var.actor), c.req.valid('param')), 200),
   );
 }

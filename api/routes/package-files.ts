@@ -1,14 +1,12 @@
 // Package files: uploaded by clients before they start a cluster or a job that needs them.
-import { createRoute, z } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 
 import { packageFileParams } from '../../schema/software.ts';
 import { listMissingPackageFiles, readPackageFile, storePackageFile } from '../../services/software/package-files.ts';
 import { contextOf, type App } from './app.ts';
-import { json, jsonBody, named, problems, tokenSecurity } from './schemas.ts';
+import { file, fileBody, fileType, json, jsonBody, named, problems, tokenSecurity } from './schemas.ts';
 
 const common = { tags: ['software'], security: tokenSecurity };
-export const bytesType = 'application/octet-stream';
-const bytes = z.any().openapi({ type: 'string', format: 'binary' });
 
 export const packageFileRoutes = {
   missing: createRoute({
@@ -26,10 +24,7 @@ export const packageFileRoutes = {
     path: '/v1/package-files/{sha256}',
     operationId: 'storePackageFile',
     summary: 'Upload a wheel or a zip file of modules; safe to repeat',
-    request: {
-      params: packageFileParams,
-      body: { required: true, content: { [bytesType]: { schema: bytes } } },
-    },
+    request: { params: packageFileParams, body: fileBody },
     responses: { 204: { description: 'It is stored.' }, ...problems },
   }),
   get: createRoute({
@@ -39,7 +34,7 @@ export const packageFileRoutes = {
     operationId: 'readPackageFile',
     summary: 'A package file of this workspace',
     request: { params: packageFileParams },
-    responses: { 200: { description: 'The file.', content: { [bytesType]: { schema: bytes } } }, ...problems },
+    responses: { 200: file('The file.'), ...problems },
   }),
 };
 
@@ -54,6 +49,6 @@ export function mountPackageFiles(app: App): void {
   });
   app.openapi(packageFileRoutes.get, async (c) => {
     const content = await readPackageFile(contextOf(c, c.var.actor), c.req.valid('param'));
-    return c.body(Uint8Array.from(content), 200, { 'Content-Type': bytesType, 'Cache-Control': 'no-store' });
+    return c.body(Uint8Array.from(content), 200, { 'Content-Type': fileType, 'Cache-Control': 'no-store' });
   });
 }

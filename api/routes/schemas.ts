@@ -24,18 +24,32 @@ import {
   keepaliveCluster,
   scaleCluster,
 } from '../../schema/clusters.ts';
+import {
+  addFiles,
+  fileDownloads,
+  fileDownloadsRequest,
+  filePage,
+  fileUploads,
+  fileUploadsRequest,
+  storedTaskFiles,
+  taskFiles,
+} from '../../schema/files.ts';
+import { environmentDetails, environmentPage, namedEnvironment, putEnvironment } from '../../schema/environments.ts';
 import { errorBody, errorLine } from '../../schema/common.ts';
+import { why } from '../../schema/why.ts';
 import { missingPackageFiles, missingPackageFilesRequest } from '../../schema/software.ts';
-import { createdJob, createJob, job, jobEvent, jobPage, logLine, taskPage } from '../../schema/jobs.ts';
+import { createdJob, createJob, job, jobEvent, jobPage, logLine, retryJob, taskPage } from '../../schema/jobs.ts';
 
 export const named = {
   job: job.openapi('Job'),
   jobPage: jobPage.openapi('JobPage'),
   taskPage: taskPage.openapi('TaskPage'),
   createJob: createJob.openapi('CreateJob'),
+  retryJob: retryJob.openapi('RetryJob'),
   createdJob: createdJob.openapi('CreatedJob'),
   logLine: logLine.openapi('LogLine'),
   jobEvent: jobEvent.openapi('JobEvent'),
+  why: why.openapi('Why'),
   cluster: cluster.openapi('Cluster'),
   clusterPage: clusterPage.openapi('ClusterPage'),
   clusterEvent: cluster.shape.events.element.openapi('ClusterEvent'),
@@ -47,6 +61,18 @@ export const named = {
   credentials: credentials.openapi('Credentials'),
   missingPackageFilesRequest: missingPackageFilesRequest.openapi('MissingPackageFilesRequest'),
   missingPackageFiles: missingPackageFiles.openapi('MissingPackageFiles'),
+  fileUploadsRequest: fileUploadsRequest.openapi('FileUploadsRequest'),
+  fileUploads: fileUploads.openapi('FileUploads'),
+  fileDownloadsRequest: fileDownloadsRequest.openapi('FileDownloadsRequest'),
+  fileDownloads: fileDownloads.openapi('FileDownloads'),
+  filePage: filePage.openapi('FilePage'),
+  addFiles: addFiles.openapi('AddFiles'),
+  taskFiles: taskFiles.openapi('TaskFiles'),
+  storedTaskFiles: storedTaskFiles.openapi('StoredTaskFiles'),
+  putEnvironment: putEnvironment.openapi('PutEnvironment'),
+  namedEnvironment: namedEnvironment.openapi('NamedEnvironment'),
+  environmentDetails: environmentDetails.openapi('EnvironmentDetails'),
+  environmentPage: environmentPage.openapi('EnvironmentPage'),
   error: errorBody.openapi('Error'),
   errorLine: errorLine.openapi('ErrorLine'),
   registerRequest: registerRequest.openapi('RegisterRequest'),
@@ -99,6 +125,12 @@ export const ndjson = <S extends z.ZodType>(schema: S, description: string) => (
   description: `${description} An answer that breaks off has an ErrorLine as its last, where that could be said.`,
   content: { [ndjsonType]: { schema: z.union([schema, named.errorLine]) } },
 });
+
+export const fileType = 'application/octet-stream';
+const fileContent = { [fileType]: { schema: z.any().openapi({ type: 'string', format: 'binary' }) } };
+
+export const file = (description: string) => ({ description, content: fileContent });
+export const fileBody = { required: true, content: fileContent };
 
 /** Every route can end in the one error body. */
 export const problems = { default: json(named.error, 'What went wrong: the one error body.') };

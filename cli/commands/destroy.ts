@@ -1,8 +1,7 @@
 // `ropewalk destroy --by-tag`: the emergency stop, which needs no other part of Ropewalk.
-import { createInterface } from 'node:readline/promises';
-
 import { Command } from 'commander';
 
+import { askOnStderr } from '../ask.ts';
 import { withFormat, type CliContext, type Finish, type FormatFlag } from '../context.ts';
 
 interface DestroyFlags extends FormatFlag {
@@ -26,15 +25,4 @@ export function destroyCommand({ env, home, output }: CliContext, finish: Finish
       const asked = { dryRun: flags.dryRun === true, yes: flags.yes === true };
       finish(await runDestroy({ ...flags, ...asked, env, home, ask: askOnStderr }, output));
     });
-}
-
-/** Standard output is for the result. */
-async function askOnStderr(question: string): Promise<string | null> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new Promise<null>((resolve) => terminal.once('close', () => resolve(null)));
-  try {
-    return await Promise.race([terminal.question(question), closed]);
-  } finally {
-    terminal.close();
-  }
 }

@@ -10,7 +10,7 @@ import { connect, withConnection } from '../context.ts';
 import { exitCodes } from '../errors.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { toJson } from '../output.ts';
-import { numberOfCluster, numberOfJob } from '../references.ts';
+import { numberOfCluster, numberOfJob, referenceHelp } from '../references.ts';
 
 interface EventsFlags extends ConnectionFlags {
   follow?: boolean;
@@ -44,7 +44,7 @@ export const clusterEventsCommand = (context: CliContext, finish: Finish): Comma
 function eventsCommand(context: CliContext, finish: Finish, { noun, group, numberOf, read }: Subject): Command {
   const command = new Command('events')
     .description(`Print the events of a ${noun}, oldest first. Times are local.`)
-    .argument(`<${noun}>`, `number, or name of an open ${noun}`, parseReference)
+    .argument(`<${noun}>`, referenceHelp(noun), parseReference)
     .option('-f, --follow', `continue until the ${noun} has ended`)
     .option('--since <time>', 'only events since a time (2026-01-31T12:00) or an age (10m)', parseSince)
     .addOption(

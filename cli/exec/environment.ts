@@ -49,7 +49,10 @@ async function chooseVariables(
     throw new CommandError('the cluster has no Python environment of its own', 'Leave --environment out.');
   }
   const { withDefaults } = await import('../../agent/runtimes/environment/with-defaults.ts');
-  const complete = { ...environment, requirements: withDefaults(environment.requirements, environment.pinned) };
+  const complete = {
+    ...environment,
+    requirements: withDefaults(environment.requirements, environment.pinned, environment.packageFiles),
+  };
   if (wants === undefined) {
     const missing = await missingHere(program, complete.requirements, context);
     if (missing === null) return {};

@@ -1,70 +1,57 @@
 // What a cluster learns: the outcome of a launch, an agent's report, what the provider says of suspects, what is gone.
-// Each function changes the state in place and may be given the same news twice.
+// Each function changes the state in place and may be given the same message twice.
+import type { InstancePrice, Lifetime } from '../cost/interval.ts';
+import { closeInterval, openInterval } from '../cost/ledger.ts';
 import { maxLaunchBackoffMs, maxUnclearLaunches, minLaunchBackoffMs } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent, touchOrders } from './notes.ts';
-import { applyDaskNews } from './dask/news.ts';
-import type { DaskNews } from './dask/news.ts';
-import { noteNeverRegistered, noteRegistered } from './slot/doubt.ts';
-import { endRow, failSlot, lose, tellLost } from './instance/lose.ts';
+import { applyDaskReport } from './dask/report.ts';
+import type { DaskReport } from './dask/report.ts';
+import { noteNeverRegistered, noteRegistered } from './slot/canary.ts';
+import { resetFailureStreak, failSlot, lose, reportLost } from './instance/lose.ts';
 import { noteUnavailable } from './capacity/machines.ts';
-import { notWanted, takenBack } from './plan.ts';
+import { notWanted, spotInterrupted } from './plan.ts';
 import { applyRefusal, registrationRefused } from './instance/refused-registration.ts';
-import { slotHistory } from './slot/slots.ts';
+import { giveUpSlot } from './slot/slots.ts';
 import { noteRunning } from './instance/stages.ts';
 import { isMassLoss } from './instance/inspect.ts';
-import type { ClusterInstance, ClusterState, LaunchFailure } from './state.ts';
+import { becomeReady, endReason, launchedInstance } from './instance/transitions.ts';
+import type { ClusterInstance, ClusterState, LaunchFailure, StartingInstance } from './state.ts';
 import { noteReady } from './view.ts';
 
-export interface LaunchNews {
-  launched: { id: string; slot: number; offer: string; zone: string }[];
+export interface LaunchOutcome {
+  /** `price`: absent where the provider knows none. */
+  launched: { id: string; slot: number; offer: string; zone: string; price?: InstancePrice }[];
   failures: LaunchFailure[];
 }
 
 /** A launch has answered. Slots bind to the ids that came back; what failed is grouped and tried again after a pause. */
-export function applyLaunch(state: ClusterState, seq: number, news: LaunchNews, nowMs: number): void {
+export function applyLaunch(state: ClusterState, seq: number, outcome: LaunchOutcome, nowMs: number): void {
   const launch = state.launches.find((pending) => pending.seq === seq);
   if (launch === undefined) return;
   state.launches = state.launches.filter((pending) => pending !== launch);
-  for (const item of news.launched) {
+  for (const item of outcome.launched) {
     if (state.instances.some((known) => known.id === item.id)) continue;
     state.launched += 1;
-    state.instances.push({
-      id: item.id,
-      slot: item.slot,
-      generation: state.slots[item.slot]?.generations ?? 1,
-      role: item.slot === 0 ? 'head' : 'worker',
-      state: 'starting',
-      launchSeq: seq,
-      launchedAtMs: nowMs,
-      registeredAtMs: null,
-      bootId: null,
-      address: null,
-      offer: item.offer,
-      zone: item.zone,
-      reason: null,
-      suspicion: null,
-      heardAtMs: nowMs,
-      process: null,
-      drain: null,
-      stages: { requestedAtMs: launch.atMs },
-    });
+    const instance = launchedInstance(launch, item, state.slots[item.slot]?.generations ?? 1, nowMs);
+    state.instances.push(instance);
+    openInterval(state, instance);
   }
-  if (news.launched.length > 0) {
-    addEvent(state, nowMs, 'LAUNCHED', `launched ${news.launched.length} of ${launch.slots.length} instances`);
+  if (outcome.launched.length > 0) {
+    addEvent(state, nowMs, 'LAUNCHED', `launched ${outcome.launched.length} of ${launch.slots.length} instances`);
   }
-  const isUnclear = news.launched.length === 0 && news.failures.some(({ scope }) => scope === 'unclear');
+  const isUnclear = outcome.launched.length === 0 && outcome.failures.some(({ scope }) => scope === 'unclear');
   state.unclearLaunches = isUnclear ? state.unclearLaunches + 1 : 0;
-  for (const failure of news.failures) applyFailure(state, launch.slots, news, failure, nowMs);
+  for (const failure of outcome.failures) applyFailure(state, launch.slots, outcome, failure, nowMs);
   // Also an answer that explains nothing must not be asked for again at once.
-  if (news.launched.length >= launch.slots.length) state.launchBackoff = null;
+  if (outcome.launched.length >= launch.slots.length) state.launchBackoff = null;
   else backOff(state, nowMs);
 }
 
 function applyFailure(
   state: ClusterState,
   asked: number[],
-  news: LaunchNews,
+  outcome: LaunchOutcome,
   failure: LaunchFailure,
   nowMs: number,
 ): void {
@@ -77,9 +64,9 @@ function applyFailure(
   const { scope } = failure;
   const isHopeless = scope === 'unclear' && state.unclearLaunches >= maxUnclearLaunches;
   if (scope !== 'request' && scope !== 'account' && !isHopeless) return;
-  const filled = new Set(news.launched.map((item) => item.slot));
+  const filled = new Set(outcome.launched.map((item) => item.slot));
   for (const slot of asked.filter((each) => !filled.has(each))) {
-    slotHistory(state, slot).givenUp = { code: failure.code, text: failure.text, atMs: nowMs };
+    giveUpSlot(state, slot, { code: failure.code, text: failure.text, atMs: nowMs });
   }
 }
 
@@ -88,7 +75,7 @@ function backOff(state: ClusterState, nowMs: number): void {
   state.launchBackoff = { delayMs, untilMs: nowMs + delayMs };
 }
 
-export interface Report extends DaskNews {
+export interface Report extends DaskReport {
   instance: string;
   bootId: string;
   kind: 'register' | 'alive' | 'leaving' | 'refused';
@@ -104,6 +91,10 @@ export interface Report extends DaskNews {
   interruption?: { kind: 'terminate' | 'rebalance'; at: string } | undefined;
 }
 
+/** False for a mere sign of life, which changes no plan: the API keeps it, and the workflow's history need not hold it. */
+export const hasChanges = ({ kind, process, scheduler, drained, interruption, unansweredForMs }: Report): boolean =>
+  kind !== 'alive' || [process, scheduler, drained, interruption, unansweredForMs].some((each) => each !== undefined);
+
 export type ReportVerdict = 'accepted' | 'not yet known' | 'refused';
 
 /** An agent speaks. First use of an instance id wins; an id that no launch of ours returned is refused. */
@@ -115,10 +106,16 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
     applyRefusal(state, instance, report.text ?? '', nowMs);
     return 'refused';
   }
-  if (instance.bootId !== null && instance.bootId !== report.bootId) return 'refused';
-  if (instance.bootId === null && report.kind !== 'register') return 'refused';
-  instance.suspicion = null;
-  instance.heardAtMs = nowMs;
+  if (instance.state === 'starting') {
+    if (report.kind !== 'register') return 'refused';
+    register(state, instance, report, nowMs);
+  }
+  const { agent } = instance;
+  if (agent === null || agent.bootId !== report.bootId) return 'refused';
+  if (instance.state === 'ready') {
+    instance.suspicion = null;
+    instance.heardAtMs = nowMs;
+  }
   if (state.alarm !== null && !isMassLoss(state)) state.alarm = null;
   if (report.interruption !== undefined) noteInterruption(state, instance, report.interruption, nowMs);
   if (report.kind === 'leaving') {
@@ -126,20 +123,17 @@ export function applyReport(state: ClusterState, report: Report, nowMs: number):
     lose(state, instance, { code: 'LEFT', text, atMs: nowMs }, 'left');
     return 'accepted';
   }
-  if (instance.state === 'starting') {
-    instance.bootId = report.bootId;
-    instance.address = report.address;
-    if (report.publicAddress !== undefined) instance.publicAddress = report.publicAddress;
-    if (report.hostname !== undefined) instance.hostname = report.hostname;
-    instance.registeredAtMs = nowMs;
-    delete instance.lateness;
-    noteRegistered(state);
-    instance.state = 'ready';
-    noteRunning(instance, report.upForMs, nowMs);
-    noteReady(state, nowMs);
-  }
-  applyDaskNews(state, instance, report, nowMs);
+  applyDaskReport(state, instance, report, nowMs);
   return 'accepted';
+}
+
+function register(state: ClusterState, instance: StartingInstance, report: Report, nowMs: number): void {
+  const { bootId, address, publicAddress = null, hostname = null } = report;
+  noteRunning(instance, report.upForMs, nowMs);
+  const said = { bootId, address, publicAddress, hostname, registeredAtMs: nowMs };
+  becomeReady(instance, { ...said, process: null, drain: null, terminatesAtMs: null });
+  noteRegistered(state);
+  noteReady(state, nowMs);
 }
 
 /** A spot instance is going: where it was there is no room now, and what it holds is moved while there is time. */
@@ -149,48 +143,66 @@ function noteInterruption(
   { kind, at }: NonNullable<Report['interruption']>,
   nowMs: number,
 ): void {
-  const { id, offer, zone } = instance;
+  const { id, offer, zone, agent } = instance;
+  if (agent === null) return;
   const code = kind === 'terminate' ? 'SPOT_INTERRUPTED' : 'SPOT_AT_RISK';
   const text = kind === 'terminate' ? `the cloud takes ${id} back at ${at}` : `the cloud may take ${id} back soon`;
   addEvent(state, nowMs, code, text);
   const failure = { offer, zone, market: 'spot', code, scope: 'offer', text, count: 0 } as const;
   if (state.settings.machines !== undefined) noteUnavailable(state, failure, nowMs);
   if (kind !== 'terminate') return;
-  instance.leavesAtMs = Math.max(nowMs, Date.parse(at));
+  agent.terminatesAtMs = Math.max(nowMs, Date.parse(at));
   // Its successor may fail before it has gone.
-  endRow(state, instance, nowMs);
+  resetFailureStreak(state, instance, nowMs);
 }
 
-/** Terminated instances are gone for good: their slots are free again. */
-export function applyTerminated(state: ClusterState, ids: string[], nowMs: number): void {
+/** Terminated instances are gone for good: their slots are free again. `lifetimes`: what their cloud says of some of them. */
+export function applyTerminated(
+  state: ClusterState,
+  ids: string[],
+  nowMs: number,
+  lifetimes: readonly Lifetime[] = [],
+): void {
   const gone = state.instances.filter((instance) => ids.includes(instance.id));
   // An instance that never registered has failed its slot, exactly as a lost one has; one that we had no use for has not.
   const isSilent = (instance: ClusterInstance): boolean =>
-    instance.registeredAtMs === null && instance.reason?.code !== notWanted && instance.slot < state.target;
+    instance.agent === null && endReason(instance)?.code !== notWanted && instance.slot < state.target;
   const failed = state.stopRequested === null ? gone.filter(isSilent) : [];
-  const reasonOf = (instance: ClusterInstance): Reason =>
-    instance.reason?.code === registrationRefused
-      ? { ...instance.reason, atMs: nowMs }
+  const whyFailed = (instance: ClusterInstance): Reason => {
+    const reason = endReason(instance);
+    return reason?.code === registrationRefused
+      ? { ...reason, atMs: nowMs }
       : { code: 'NEVER_REGISTERED', text: neverRegistered(state, instance), atMs: nowMs };
-  for (const instance of gone.filter(leftInOrder)) endRow(state, instance, nowMs);
-  for (const instance of failed) failSlot(state, instance, reasonOf(instance));
-  for (const instance of gone) tellEnded(state, instance);
+  };
+  for (const instance of gone)
+    closeInterval(
+      state,
+      instance,
+      lifetimes.find(({ id }) => id === instance.id),
+      nowMs,
+    );
+  for (const instance of gone.filter(leftInOrder)) resetFailureStreak(state, instance, nowMs);
+  for (const instance of failed) failSlot(state, instance, whyFailed(instance));
+  for (const instance of gone) reportEnded(state, instance);
   // An order to empty it goes with it.
-  if (gone.some(({ drain }) => drain !== null && drain.outcome === null)) touchOrders(state);
+  if (gone.some(({ agent }) => agent?.drain?.outcome === null)) touchOrders(state);
   state.instances = state.instances.filter((instance) => !ids.includes(instance.id));
   state.terminated += gone.length;
   const [last] = failed.slice(-1);
-  if (last !== undefined) noteNeverRegistered(state, failed, reasonOf(last));
+  if (last !== undefined) noteNeverRegistered(state, failed, whyFailed(last));
 }
 
-const leftInOrder = ({ reason }: ClusterInstance): boolean => reason?.code === notWanted || reason?.code === takenBack;
+const leftInOrder = (instance: ClusterInstance): boolean =>
+  [notWanted, spotInterrupted].includes(endReason(instance)?.code ?? '');
 
-/** It may have been working to the last: its job need not wait until leases run out. Of whoever was lost it knows already. */
-function tellEnded(state: ClusterState, { id, registeredAtMs, reason }: ClusterInstance): void {
+/** It may have been working to the last: its job need not wait until leases run out. It already knows of lost ones. */
+function reportEnded(state: ClusterState, instance: ClusterInstance): void {
+  const { id, agent } = instance;
+  const reason = endReason(instance);
   if (reason === null) return;
-  const isUnwanted = reason.code === notWanted && registeredAtMs !== null && state.stopRequested === null;
-  if (reason.code !== takenBack && !isUnwanted) return;
-  tellLost(state, { instance: id, code: reason.code, text: reason.text, isOrderly: true });
+  const isUnwanted = reason.code === notWanted && agent !== null && state.stopRequested === null;
+  if (reason.code !== spotInterrupted && !isUnwanted) return;
+  reportLost(state, { instance: id, code: reason.code, text: reason.text, isOrderly: true });
 }
 
 /** What people can do about it: the instance itself cannot say, and its cloud saw nothing wrong. */

@@ -1,6 +1,6 @@
 // A new cluster's state.
 import { createProjection } from '../projection.ts';
-import type { ClusterSettings, ClusterState, DaskState } from './state.ts';
+import type { ClusterSettings, ClusterState, DaskSettings, DaskState } from './state.ts';
 
 export function createClusterState(
   cluster: { number: number; workspace: string; createdAtMs: number; user: string },
@@ -26,14 +26,15 @@ export function createClusterState(
     slots: {},
     instances: [],
     failures: {},
-    lostToTell: [],
-    jobTold: false,
+    lostToReport: [],
+    jobNotified: false,
     alarm: null,
     events: [createdEvent(cluster)],
     projection: createProjection(cluster.createdAtMs),
+    costs: [],
     terminated: 0,
     launched: 0,
-    dask: settings.dask === null ? null : createDaskState(),
+    dask: settings.dask === null ? null : createDaskState(settings.dask),
   };
 }
 
@@ -50,7 +51,7 @@ const createdEvent = ({
   by: user,
 });
 
-function createDaskState(): DaskState {
+function createDaskState({ adaptive }: DaskSettings): DaskState {
   return {
     schedulerAddress: null,
     report: null,
@@ -58,8 +59,8 @@ function createDaskState(): DaskState {
     idleSinceMs: null,
     noClientSinceMs: null,
     startedOnce: false,
-    adaptive: null,
-    fewer: null,
+    adaptive,
+    fewer: [],
     nextDrainId: 1,
     ordersVersion: 1,
   };

@@ -1,10 +1,13 @@
-// What the agents of a Dask cluster are told: where the scheduler is, which workers to drain, and when it is over.
+// Orders for the agents of a Dask cluster: the scheduler's address, the workers to drain, and the stop of the cluster.
+import type { Adaptive } from './dask/adaptive-settings.ts';
 import type { ClusterState } from './state.ts';
 
 export interface ClusterOrders {
   version: number;
   schedulerAddress: string | null;
   drain: { id: number; worker: string; deadlineSeconds: number }[];
+  /** How the scheduler judges its load; null for Dask's defaults, while adaptive scaling is off. */
+  adaptive: { targetDurationSeconds: number; intervalSeconds: number } | null;
   stop: { code: string; text: string } | null;
 }
 
@@ -15,9 +18,15 @@ export function ordersOf(state: ClusterState): ClusterOrders | null {
   return {
     version: dask.ordersVersion,
     schedulerAddress: dask.schedulerAddress,
-    drain: state.instances.flatMap(({ drain }) =>
-      drain === null || drain.outcome !== null ? [] : [{ id: drain.id, worker: drain.worker, deadlineSeconds }],
+    drain: state.instances.flatMap(({ agent }) =>
+      agent?.drain?.outcome === null ? [{ id: agent.drain.id, worker: agent.drain.worker, deadlineSeconds }] : [],
     ),
+    adaptive: adaptiveOrder(dask.adaptive),
     stop: stopRequested === null ? null : { code: stopRequested.code, text: stopRequested.text },
   };
 }
+
+const adaptiveOrder = (adaptive: Adaptive | null): ClusterOrders['adaptive'] =>
+  adaptive === null
+    ? null
+    : { targetDurationSeconds: adaptive.targetDurationMs / 1_000, intervalSeconds: adaptive.intervalMs / 1_000 };

@@ -1,11 +1,11 @@
 // What a cluster should do next, from what it knows now. Pure: `planCluster` reads, `intend` writes the intent of one
 // decision into the state *before* anybody carries it out, and after that the same plan does not ask for it again.
 import { assertNever } from '../errors.ts';
-import { takenBackGraceMs } from '../limits.ts';
+import { interruptedGraceMs } from '../limits.ts';
 import { plural } from '../units.ts';
 import { countedWakes, earliest, type Wake } from '../wake.ts';
 import { capacityDeadlineMs } from './capacity/wait.ts';
-import { launchableSlots } from './slot/doubt.ts';
+import { launchableSlots } from './slot/canary.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { askHeadAgainMs } from './dask/heard.ts';
 import { daskEnd, daskWakes, drainsWanted, headToHear, isDraining, needsDrain, overdueMs } from './dask/plan.ts';
@@ -18,19 +18,20 @@ import {
   noteRegistrationCheck,
   registrationWakes,
 } from './instance/registration.ts';
-import { fillableAtMs, isExtra, isVacating, slotHistory, vacantSlots } from './slot/slots.ts';
+import { fillableAtMs, isExtra, hasReleasedSlot, slotHistory, vacantSlots } from './slot/slots.ts';
 import type { ClusterInstance, ClusterState, InstanceRole, LostInstance } from './state.ts';
+import { becomeEnding } from './instance/transitions.ts';
 import { inspectionWakes, isInspectionDue, noteInspected } from './instance/suspicion.ts';
-import { groupedFailures } from './view.ts';
+import { groupedFailures, isIncomplete } from './view.ts';
 
-/** The code with which a job stops its cluster when it is over. */
+/** The code with which a job stops its cluster when it has ended. */
 export const jobOver = 'JOB_OVER';
 
 /** Why an instance ends that has done nothing wrong: it is extra, or everything stops. */
 export const notWanted = 'NOT_WANTED';
 
-/** Why an instance ends whose cloud took it back. */
-export const takenBack = 'TAKEN_BACK';
+/** Why an interrupted instance ends. */
+export const spotInterrupted = 'INTERRUPTED';
 
 export interface SlotOrder {
   slot: number;
@@ -45,14 +46,14 @@ export type Decision =
   | { kind: 'inspect'; ids: string[] }
   /** Asks the API when it last heard the head's agent. */
   | { kind: 'hear'; ids: string[] }
-  | { kind: 'tellJob'; lost: LostInstance[] }
+  | { kind: 'notifyJob'; lost: LostInstance[] }
   | { kind: 'giveUp'; code: string; text: string }
   | { kind: 'endJob'; code: string; text: string };
 
-/** What must not wait for anything: a cloud may take for ever to let go of one instance, while the others cost money. */
+/** What must not wait for anything: a cloud may take forever to terminate one instance, while the others cost money. */
 export const isEnding = ({ kind }: Decision): boolean => endings.includes(kind);
 
-const endings: Decision['kind'][] = ['terminate', 'tellJob', 'endJob', 'giveUp'];
+const endings: Decision['kind'][] = ['terminate', 'notifyJob', 'endJob', 'giveUp'];
 
 export interface Plan {
   decisions: Decision[];
@@ -68,7 +69,7 @@ export function planCluster(state: ClusterState, nowMs: number): Plan {
   const surrender = giveUp(state, nowMs);
   const end = state.stopRequested ?? surrender[0] ?? null;
   const decisions = [
-    ...tellJob(state),
+    ...notifyJob(state),
     ...terminate(state, end, nowMs),
     // A cluster that ends at this very moment begins nothing more.
     ...(end === null
@@ -100,15 +101,13 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
       return;
     case 'terminate':
       for (const instance of named(state, decision.ids)) {
-        instance.reason ??= { code: endOf(state, instance, nowMs), text: decision.why, atMs: nowMs };
-        instance.state = 'stopping';
+        becomeEnding(instance, 'stopping', { code: endOf(state, instance, nowMs), text: decision.why, atMs: nowMs });
       }
       return;
     case 'inspect':
       for (const instance of named(state, decision.ids)) {
-        const isDue = isInspectionDue(state, instance, nowMs);
         if (isRegistrationCheckDue(state, instance, nowMs)) noteRegistrationCheck(instance);
-        if (isDue) noteInspected(state, instance, nowMs);
+        else if (isInspectionDue(state, instance, nowMs)) noteInspected(state, instance, nowMs);
       }
       return;
     case 'hear':
@@ -117,13 +116,13 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
       return;
     case 'drain':
       for (const { instance: id, ...order } of decision.drains) {
-        for (const instance of named(state, [id])) instance.drain = { ...order, outcome: null };
+        for (const { agent } of named(state, [id])) if (agent !== null) agent.drain = { ...order, outcome: null };
       }
       if (state.dask !== null) state.dask.nextDrainId += decision.drains.length;
       touchOrders(state);
       return;
-    case 'tellJob':
-      state.lostToTell = [];
+    case 'notifyJob':
+      state.lostToReport = [];
       return;
     case 'giveUp':
       state.stopRequested = { code: decision.code, text: decision.text, atMs: nowMs };
@@ -131,16 +130,16 @@ export function intend(state: ClusterState, decision: Decision, nowMs: number): 
       touchOrders(state);
       return;
     case 'endJob':
-      state.jobTold = true;
+      state.jobNotified = true;
       return;
     default:
       assertNever(decision);
   }
 }
 
-function tellJob(state: ClusterState): Decision[] {
-  if (state.lostToTell.length === 0) return [];
-  return [{ kind: 'tellJob', lost: state.lostToTell }];
+function notifyJob(state: ClusterState): Decision[] {
+  if (state.lostToReport.length === 0) return [];
+  return [{ kind: 'notifyJob', lost: state.lostToReport }];
 }
 
 function terminate(state: ClusterState, end: { text: string } | null, nowMs: number): Decision[] {
@@ -165,18 +164,19 @@ function grouped(instances: ClusterInstance[], why: string): Decision[] {
 
 /** It should be gone by now, and has not said that it leaves. */
 function isTaken(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
-  if (instance.state === 'error' || instance.leavesAtMs === undefined || !isVacating(instance)) return false;
-  return nowMs >= instance.leavesAtMs + takenBackGraceMs;
+  const terminatesAtMs = instance.agent?.terminatesAtMs ?? null;
+  if (instance.state === 'error' || terminatesAtMs === null || !hasReleasedSlot(instance)) return false;
+  return nowMs >= terminatesAtMs + interruptedGraceMs;
 }
 
 function endOf(state: ClusterState, instance: ClusterInstance, nowMs: number): string {
   if (isOverdue(instance)) return 'NEVER_REGISTERED';
-  return isTaken(state, instance, nowMs) ? takenBack : notWanted;
+  return isTaken(state, instance, nowMs) ? spotInterrupted : notWanted;
 }
 
 /** Extra, and with nothing left to save. What was once drained cannot come back: Dask has closed it. */
 function canGo(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
-  if (instance.drain !== null) return !isDraining(instance, nowMs);
+  if (instance.agent?.drain) return !isDraining(instance, nowMs);
   return isExtra(state, instance) && !needsDrain(state, instance);
 }
 
@@ -187,9 +187,7 @@ function drain(state: ClusterState, nowMs: number): Decision[] {
 
 function inspect(state: ClusterState, nowMs: number): Decision[] {
   const due = state.instances.filter(
-    (instance) =>
-      isInspectionDue(state, instance, nowMs) ||
-      (instance.state !== 'stopping' && isRegistrationCheckDue(state, instance, nowMs)),
+    (instance) => isInspectionDue(state, instance, nowMs) || isRegistrationCheckDue(state, instance, nowMs),
   );
   return due.length === 0 ? [] : [{ kind: 'inspect', ids: due.map((instance) => instance.id) }];
 }
@@ -211,34 +209,28 @@ function launch(state: ClusterState, nowMs: number): Decision[] {
   return placement === null ? [] : [{ kind: 'launch', seq: state.nextLaunchSeq, slots: some, placement }];
 }
 
-const orderFor = (slot: number, generation: number): SlotOrder => ({
+export const orderFor = (slot: number, generation: number): SlotOrder => ({
   slot,
   generation,
   role: slot === 0 ? 'head' : 'worker',
 });
 
-/** Launches of unknown outcome that nobody carries out any more: the same request again finds what it has launched. */
-export function launchesToResume(state: ClusterState, underWay: ReadonlySet<number>): Decision[] {
-  return state.launches
-    .filter(({ seq }) => !underWay.has(seq))
-    .map(({ seq, slots, placement }) => ({
-      ...{ kind: 'launch', seq, slots: slots.map((slot) => orderFor(slot, state.slots[slot]?.generations ?? 1)) },
-      ...(placement === undefined ? {} : { placement }),
-    }));
-}
-
 /** With every slot given up and nothing left alive, or by the rules of Dask, the cluster ends with the reason. */
 function giveUp(state: ClusterState, nowMs: number): Extract<Decision, { kind: 'giveUp' }>[] {
   const end = daskEnd(state, nowMs);
   if (end !== null) return [{ kind: 'giveUp', ...end }];
+  if (state.stopRequested === null && isIncomplete(state)) {
+    const text = `not all ${state.target} instances are available, and the job starts with all or none`;
+    return [{ kind: 'giveUp', code: 'NOT_ALL_INSTANCES', text: `${text}${groupedFailures(state)}` }];
+  }
   if (state.stopRequested !== null || state.launches.length > 0 || state.instances.length > 0) return [];
   if (state.target === 0 || vacantSlots(state).length > 0) return [];
-  return [{ kind: 'giveUp', code: 'NO_INSTANCES', text: `no instance could be had${groupedFailures(state)}` }];
+  return [{ kind: 'giveUp', code: 'NO_INSTANCES', text: `no instance is available${groupedFailures(state)}` }];
 }
 
 /** A job cannot go on without its cluster: whatever ends the cluster, but for the job itself, ends the job. */
 function endJob(state: ClusterState, end: { code: string; text: string } | null): Decision[] {
-  if (end === null || state.jobTold || state.settings.job === null) return [];
+  if (end === null || state.jobNotified || state.settings.job === null) return [];
   if (end.code === jobOver) return [];
   return [{ kind: 'endJob', code: end.code, text: end.text }];
 }
@@ -246,7 +238,9 @@ function endJob(state: ClusterState, end: { code: string; text: string } | null)
 function nextWake(state: ClusterState, nowMs: number): Wake | null {
   if (state.stopRequested !== null) return null;
   const departures = state.instances.flatMap((instance) =>
-    instance.state !== 'stopping' && isVacating(instance) ? [(instance.leavesAtMs ?? 0) + takenBackGraceMs] : [],
+    instance.state !== 'stopping' && hasReleasedSlot(instance)
+      ? [(instance.agent?.terminatesAtMs ?? 0) + interruptedGraceMs]
+      : [],
   );
   const wakes = [
     ...registrationWakes(state),

@@ -1,7 +1,7 @@
 // What people ask of a cluster. Stop always wins, and is the same when asked twice.
 import type { Reason } from '../reason.ts';
 import { addEvent, touchOrders } from './notes.ts';
-import { keepTheBest } from './slot/slots.ts';
+import { selectWorkersToKeep } from './slot/slots.ts';
 import type { ClusterState } from './state.ts';
 import { noteReady } from './view.ts';
 
@@ -34,7 +34,8 @@ export function scaleCluster(state: ClusterState, instances: number, nowMs: numb
   if (isOvertaken(state, 'scale', asked) || state.stopRequested !== null) return;
   const { dask } = state;
   const isAdaptive = dask !== null && dask.adaptive !== null;
-  if (dask !== null) Object.assign(dask, { adaptive: null, fewer: null });
+  if (dask !== null) Object.assign(dask, { adaptive: null, fewer: [] });
+  if (isAdaptive) touchOrders(state);
   if (!setTarget(state, instances) && !isAdaptive) return;
   const off = isAdaptive ? '; adaptive scaling is off' : '';
   addEvent(state, nowMs, 'SCALE', `asked for ${state.target} instances${off}`, asked.by);
@@ -56,9 +57,9 @@ function setTarget(state: ClusterState, instances: number): boolean {
   const target = Math.max(1, Math.floor(instances));
   const before = state.target;
   if (target === before) return false;
-  if (target < before && state.dask !== null) keepTheBest(state, target);
-  // What adaptive scaling was about to do was about another number: its minute begins again.
-  if (state.dask !== null) state.dask.fewer = null;
+  if (target < before && state.dask !== null) selectWorkersToKeep(state, target);
+  // What adaptive scaling noted was about another number: its waiting begins again.
+  if (state.dask !== null) state.dask.fewer = [];
   state.target = target;
   return true;
 }

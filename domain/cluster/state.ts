@@ -1,7 +1,12 @@
 // The state of one cluster: the instances asked for, launched, registered, suspected and gone. Plain JSON, changed only
 // by the functions of this folder.
 import type { Reason } from '../reason.ts';
+import type { Adaptive } from './dask/adaptive-settings.ts';
+import type { SchedulerReport } from './dask/scheduler-report.ts';
 import type { Projection } from '../projection.ts';
+import type { CostInterval, InstancePrice } from '../cost/interval.ts';
+import type { Market } from '../offers/offer.ts';
+import type { CapacityWait } from './capacity/capacity-wait.ts';
 import type { LaunchPlacement, MachineSettings, UnavailableOffer } from './capacity/machines.ts';
 import type { Usage } from './usage.ts';
 
@@ -22,6 +27,8 @@ export interface ClusterSettings {
   registerTimeoutMs: number;
   /** What a cloud is asked for; absent where there is no choice, as on this machine. */
   machines?: MachineSettings | undefined;
+  /** Of a job that starts all at once: without one of its instances the cluster ends. */
+  allOrNothing?: true | undefined;
   /** Null for a job's cluster: its instances run tasks, not Dask. */
   dask: DaskSettings | null;
 }
@@ -42,45 +49,78 @@ export interface DaskSettings {
   /** The scheduler runs and has not answered its agent for this long. */
   unresponsiveTimeoutMs: number;
   privateToCreator: boolean;
+  /** Adaptive scaling from the start; null for a fixed number of workers. */
+  adaptive: Adaptive | null;
   /** Vault keys of what its agents run and of its certificate authority; both are deleted when it ends. */
   bundleRef: string;
   caRef: string;
 }
 
 /** One live or launching instance. A slot is claimed by at most one at a time; `generation` counts its tries. */
-export interface ClusterInstance {
+export type ClusterInstance = StartingInstance | ReadyInstance | EndingInstance;
+
+interface InstanceOfSlot {
   id: string;
   slot: number;
   generation: number;
   role: InstanceRole;
-  state: InstanceState;
   launchSeq: number;
   launchedAtMs: number;
-  registeredAtMs: number | null;
-  /** First use wins: another process with the same launch token is refused. */
-  bootId: string | null;
-  address: string | null;
-  /** For clients outside; absent where it has none. */
-  publicAddress?: string;
-  hostname?: string;
   offer: string;
   zone: string;
-  reason: Reason | null;
-  suspicion: Suspicion | null;
-  /**
-   * Absent unless it did not register in time. `checks`: in a row, in which the API answered and it had still not registered.
-   */
-  lateness?: { checks: number; nextMs: number; underWay: boolean };
+  market: Market;
+  price: InstancePrice;
+  /** When it reached what has no time of its own elsewhere. */
+  stages: { requestedAtMs: number; runningAtMs?: number; environmentAtMs?: number; daskAtMs?: number };
+}
+
+/** Launched; its agent has not registered. */
+export interface StartingInstance extends InstanceOfSlot {
+  state: 'starting';
+  agent: null;
+  /** Null unless it did not register in time. */
+  lateness: Lateness | null;
+}
+
+/** Its agent has registered. */
+export interface ReadyInstance extends InstanceOfSlot {
+  state: 'ready';
+  agent: RegisteredAgent;
   /** The last sign of life that the workflow knows: a report, or what the API said when it was asked. */
   heardAtMs: number;
-  /** Its Dask process, once its agent has spoken of one. */
+  suspicion: Suspicion | null;
+}
+
+/** `error`: lost. `stopping`: it is being terminated, lost or not. */
+export interface EndingInstance extends InstanceOfSlot {
+  state: 'error' | 'stopping';
+  /** Null when it never registered. */
+  agent: RegisteredAgent | null;
+  reason: Reason;
+}
+
+/** What an agent has said of its instance. */
+export interface RegisteredAgent {
+  registeredAtMs: number;
+  /** First use wins: another process with the same launch token is refused. */
+  bootId: string;
+  address: string;
+  /** For clients outside; null where it has none. */
+  publicAddress: string | null;
+  hostname: string | null;
+  /** Its Dask process, once the agent has spoken of one. */
   process: DaskProcess | null;
   /** It is being emptied before it is terminated. */
   drain: Drain | null;
-  /** When it reached what has no time of its own above. */
-  stages: { requestedAtMs: number; runningAtMs?: number; environmentAtMs?: number; daskAtMs?: number };
-  /** The cloud has said that it takes it back then; absent for all others. A worker then claims its slot no more. */
-  leavesAtMs?: number;
+  /** The cloud has said that it interrupts the instance then; null for all others. A worker then claims its slot no more. */
+  terminatesAtMs: number | null;
+}
+
+/** `checks`: in a row, in which the API answered and the instance had still not registered. */
+export interface Lateness {
+  checks: number;
+  nextMs: number;
+  underWay: boolean;
 }
 
 export type ProcessState = 'pending' | 'starting' | 'started' | 'stopping' | 'stopped' | 'error';
@@ -110,17 +150,6 @@ export interface Drain {
   outcome: DrainOutcome | null;
 }
 
-/** What the scheduler last said of itself, through the agent of the head instance. */
-export interface SchedulerReport {
-  tasks: { processing: number; waiting: number; memory: number; erred: number; noWorker: number };
-  clients: number;
-  /** How long nothing has been computed, or null while something is. */
-  idleForMs: number | null;
-  /** Workers that Dask would like to have, or null when it cannot say. */
-  adaptiveTarget: number | null;
-  workers: { name: string; status: string; processing: number }[];
-}
-
 export interface DaskState {
   schedulerAddress: string | null;
   report: SchedulerReport | null;
@@ -135,11 +164,11 @@ export interface DaskState {
   headAsked?: { nextMs: number; underWay: boolean };
   /** Since when the scheduler does not answer its agent, and when that was last said; absent while it does. */
   unresponsive?: { sinceMs: number; saidAtMs: number };
-  adaptive: { minimum: number; maximum: number } | null;
-  /** Since when adaptive scaling would like fewer, and the most it liked since. */
-  fewer: { sinceMs: number; most: number } | null;
+  adaptive: Adaptive | null;
+  /** Since when so many workers have been enough for adaptive scaling; the most workers, and the longest time, first. */
+  fewer: { workers: number; sinceMs: number }[];
   nextDrainId: number;
-  /** Grows with every change of what agents are told. */
+  /** Grows with every change of the orders for agents. */
   ordersVersion: number;
 }
 
@@ -178,13 +207,6 @@ export interface LaunchFailure {
   count: number;
 }
 
-/** There are slots to fill, and a cloud that has nothing for them. */
-export interface CapacityWait {
-  sinceMs: number;
-  tries: number;
-  nextTryMs: number;
-}
-
 /** How far a failure reaches; the plan acts on this alone. */
 export type FailureScope =
   | 'offer'
@@ -196,22 +218,29 @@ export type FailureScope =
   | 'request'
   | 'throttle'
   | 'cloud'
-  /** Nobody knows: tried again, but only so often. */
+  /** Of unknown cause: tried again, but only so often. */
   | 'unclear';
 
-export interface SlotHistory {
+export type SlotHistory = OpenSlot | GivenUpSlot;
+
+export interface OpenSlot {
+  givenUp: null;
   /** Instances this slot has had. */
   generations: number;
   /** Instances lost or never registered in short succession. */
   failures: number;
   lastFailureMs: number;
-  /** Of these, how many in a row never registered; absent where none did. */
-  unregistered?: number;
-  /** Given up: no more instance for this slot, with the last reason. */
-  givenUp: Reason | null;
+  /** Of these, how many in a row never registered. */
+  unregistered: number;
 }
 
-/** `isOrderly`: stopped, released or taken back; nothing that ran there can be the reason. */
+/** No more instance for this slot, with the last reason. */
+export interface GivenUpSlot {
+  givenUp: Reason;
+  generations: number;
+}
+
+/** `isOrderly`: stopped, released or interrupted; nothing that ran there can be the reason. */
 export interface LostInstance {
   instance: string;
   code: string;
@@ -240,14 +269,14 @@ export interface ClusterState {
   waitedUntilMs: number | null;
   slots: Record<string, SlotHistory>;
   /** Absent unless instances never registered, and none has since: launches from then on, and how many of their instances failed so. */
-  doubt?: { fromSeq: number; failed: number };
+  canary?: { fromSeq: number; failed: number };
   instances: ClusterInstance[];
   /** Grouped failures, newest reason kept: code -> count and text. */
   failures: Record<string, { count: number; text: string; lastAtMs: number }>;
-  /** Lost instances the job has yet to be told of. */
-  lostToTell: LostInstance[];
-  /** The job has been told that its cluster ends without it. */
-  jobTold: boolean;
+  /** Lost instances of which the job has yet to be notified. */
+  lostToReport: LostInstance[];
+  /** The job has been notified that its cluster ends without it. */
+  jobNotified: boolean;
   alarm: Reason | null;
   /** `by`: the user who asked for it, when one did. */
   events: { atMs: number; code: string; text: string; by?: string }[];
@@ -256,6 +285,8 @@ export interface ClusterState {
   /** The usage that was last written to its reservation; absent until it was asked for another size. */
   usageNoted?: Usage;
   projection: Projection;
+  /** See domain/cost/ledger.ts. */
+  costs: CostInterval[];
   terminated: number;
   launched: number;
   dask: DaskState | null;

@@ -2,7 +2,7 @@
 import type { Shown } from '../projection.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent } from './notes.ts';
-import { isVacating } from './slot/slots.ts';
+import { hasReleasedSlot } from './slot/slots.ts';
 import { stagesText } from './instance/stages.ts';
 import type { ClusterInstance, ClusterState, ClusterStatus } from './state.ts';
 
@@ -20,8 +20,8 @@ export function clusterStatus(state: ClusterState): ClusterStatus {
 export function shownCluster(state: ClusterState): Shown {
   const { target, launched, terminated, waiting, stopRequested, alarm, dask } = state;
   const counts: Record<string, number> = {};
-  for (const { state: is, process, drain } of state.instances) {
-    const key = `${is} ${drain === null ? (process?.state ?? '') : 'draining'}`;
+  for (const { state: is, agent } of state.instances) {
+    const key = `${is} ${agent?.drain ? 'draining' : (agent?.process?.state ?? '')}`;
     counts[key] = (counts[key] ?? 0) + 1;
   }
   const instances = Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -43,10 +43,16 @@ export function isSettled(state: ClusterState): boolean {
   return true;
 }
 
+/** One of the instances that a cluster cannot do without was given up before all were there. */
+export function isIncomplete({ settings, readyAtMs, slots, target }: ClusterState): boolean {
+  if (settings.allOrNothing !== true || readyAtMs !== null) return false;
+  return Object.entries(slots).some(([slot, { givenUp }]) => Number(slot) < target && givenUp !== null);
+}
+
 /** For Dask an instance alone is not enough: its scheduler or worker must have started, and must not be on its way out. */
 function isReady(state: ClusterState, instance: ClusterInstance): boolean {
-  if (instance.state !== 'ready' || instance.drain !== null || isVacating(instance)) return false;
-  return state.dask === null || instance.process?.state === 'started';
+  if (instance.state !== 'ready' || instance.agent.drain !== null || hasReleasedSlot(instance)) return false;
+  return state.dask === null || instance.agent.process?.state === 'started';
 }
 
 /** Notes the moment at which the cluster was ready for the first time, and that a Dask cluster has had its first worker, if any. */
@@ -54,7 +60,7 @@ export function noteReady(state: ClusterState, nowMs: number): void {
   const ready = state.instances.filter((instance) => isReady(state, instance));
   const hasAll = ready.some((instance) => instance.role === 'worker') || (state.target === 1 && ready.length > 0);
   if (state.dask !== null) state.dask.startedOnce ||= hasAll;
-  if (state.readyAtMs !== null || !isSettled(state)) return;
+  if (state.readyAtMs !== null || !isSettled(state) || isIncomplete(state)) return;
   state.readyAtMs = nowMs;
   addEvent(state, nowMs, 'READY', `${ready.length} of ${state.target} instances are ready${stagesText(ready)}`);
 }
@@ -63,15 +69,21 @@ export function noteReady(state: ClusterState, nowMs: number): void {
 export function groupedFailures(state: ClusterState): string {
   const groups = Object.entries(state.failures)
     .toSorted(([, a], [, b]) => b.count - a.count)
-    .slice(0, maxGroupsTold)
+    .slice(0, maxGroupsShown)
     .map(([code, { count, text }]) => `${count} x ${code}: ${text}`);
   return groups.length === 0 ? '' : `; ${groups.join('; ')}`;
 }
 
 /** Each has a sentence of its cloud's in it. */
-const maxGroupsTold = 5;
+const maxGroupsShown = 5;
 
-const failures = new Set(['NO_INSTANCES', 'START_FAILED', 'SCHEDULER_LOST', 'SCHEDULER_UNRESPONSIVE']);
+const failures = new Set([
+  'NO_INSTANCES',
+  'NOT_ALL_INSTANCES',
+  'START_FAILED',
+  'SCHEDULER_LOST',
+  'SCHEDULER_UNRESPONSIVE',
+]);
 
 function failed(reason: Reason | null): boolean {
   return reason !== null && failures.has(reason.code);
@@ -79,5 +91,6 @@ function failed(reason: Reason | null): boolean {
 
 /** Where the head instance can be reached, once it has registered. */
 export function headAddress(state: ClusterState): string | null {
-  return state.instances.find((instance) => instance.slot === 0 && instance.state === 'ready')?.address ?? null;
+  const head = state.instances.find((instance) => instance.slot === 0 && instance.state === 'ready');
+  return head?.agent?.address ?? null;
 }

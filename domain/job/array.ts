@@ -61,7 +61,11 @@ function parsePart(text: string, field: string): Omit<Range, 'start'> {
   const part = text.trim();
   const shown = JSON.stringify(part.slice(0, 80));
   if (part.includes('%'))
-    throw invalid(field, `${shown}: "%" is not known here`, 'Use max-workers to limit how many run at once.');
+    throw invalid(
+      field,
+      `${shown}: "%N" has a number, and is written once, after the last id`,
+      'For example 0-99%10: ten at a time.',
+    );
   const match = partSyntax.exec(part);
   if (match === null) throw invalid(field, `${shown} is neither an id, a range nor a range with a step`);
   const first = Number(match[1]);

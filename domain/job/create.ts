@@ -1,5 +1,6 @@
 // A new job's state.
 import { createProjection } from '../projection.ts';
+import { firstInLine } from './placement.ts';
 import type { JobSettings, JobState } from './state.ts';
 
 export function createJobState(
@@ -17,8 +18,7 @@ export function createJobState(
     outcome: null,
     cancelRequested: null,
     ended: Array.from({ length: settings.taskCount }, () => 0),
-    nextFresh: 0,
-    requeued: [],
+    ...firstInLine(settings.headTasks),
     nextLease: 1,
     leases: [],
     attempts: {},

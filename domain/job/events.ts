@@ -74,7 +74,8 @@ export interface LostInstance {
 export function loseInstance(state: JobState, { id, why, isOrderly }: LostInstance, nowMs: number): void {
   const instance = state.instances[id];
   if (instance === undefined) {
-    state.instances[id] = { lastClaim: -1, lastSeenMs: -1, recorded: [], lost: true };
+    // Its first exchange may be on its way. With this time it is not the first to be forgotten.
+    state.instances[id] = { lastClaim: -1, lastSeenMs: nowMs, recorded: [], lost: true };
   } else {
     instance.lost = true;
   }

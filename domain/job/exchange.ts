@@ -4,6 +4,7 @@
 import { maxIdleClaimMs, maxUnwrittenRecords, minIdleClaimMs } from '../limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
 import { handBack, mayHold, runsAlone } from './ahead.ts';
+import { mayRetry } from './retry-rules.ts';
 import {
   endLease,
   isOver,
@@ -15,6 +16,7 @@ import {
   startOf,
   stopOrder,
 } from './rules.ts';
+import { mayRun, mayStart, skipHeadTasks } from './placement.ts';
 import { noteQueue } from './shrink.ts';
 import type { JobInstance, JobState, Lease } from './state.ts';
 
@@ -34,7 +36,7 @@ export function exchange(
     ...(item.held ?? []).filter((number) => keep(state, item.instance, number, nowMs) === null),
   ];
   settle(state, nowMs);
-  const mayClaim = stopOrder(state, instance) === null && item.want > 0;
+  const mayClaim = stopOrder(state, instance) === null && item.want > 0 && mayStart(state);
   const grants = mayClaim ? claim(state, item, instance, nowMs) : [];
   // A claim that gives up a lease may have ended the last open task, lost once too often.
   settle(state, nowMs);
@@ -44,11 +46,18 @@ export function exchange(
     acknowledged,
     drop,
     stop: stopOrder(state, instance),
-    retryAfterMs: Math.min(maxIdleClaimMs, Math.max(minIdleClaimMs, Math.floor(state.settings.leaseMs / 9))),
+    retryAfterMs: mayStart(state) ? idleClaimMs(state) : Math.min(assemblyClaimMs, idleClaimMs(state)),
     renewWithinMs: renewWithinMs(state, item.instance),
     mayHold: mayHold(state),
+    ...(state.settings.gang === true ? { gangSize: state.settings.instances } : {}),
   };
 }
+
+const idleClaimMs = ({ settings }: JobState): number =>
+  Math.min(maxIdleClaimMs, Math.max(minIdleClaimMs, Math.floor(settings.leaseMs / 9)));
+
+/** While the instances of a job that starts all at once gather: the last one lets all others start. */
+const assemblyClaimMs = 2_000;
 
 function touch(state: JobState, id: string, nowMs: number): JobInstance {
   const known = state.instances[id];
@@ -74,7 +83,7 @@ function takeResult(state: JobState, id: string, instance: JobInstance, result: 
   if (isOver(state)) return result.lease;
   const failed = result.exitCode !== 0;
   const failures = (state.failures[lease.task] ?? 0) + 1;
-  if (failed && failures <= state.settings.retries) {
+  if (failed && failures <= state.settings.retries && mayRetry(state.settings.retryOn, result)) {
     state.failures[lease.task] = failures;
     state.counters.retried += 1;
     noteError(state, lease, result, nowMs);
@@ -137,7 +146,7 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
   const granted: Lease[] = [];
   while (granted.length < item.want) {
     const isFirst = own.length + granted.length === 0;
-    const task = nextTask(state, isFirst);
+    const task = nextTask(state, isFirst, instance.head === true);
     if (task === null) break;
     const lease: Lease = {
       lease: state.nextLease,
@@ -180,13 +189,20 @@ function requeueAbandoned(state: JobState, item: ExchangeItem, nowMs: number): v
   for (const lease of abandoned) loseLease(state, lease, 'its agent no longer knew of it', nowMs);
 }
 
-function nextTask(state: JobState, isFirst: boolean): number | null {
-  const again = state.requeued[0];
+function nextTask(state: JobState, isFirst: boolean, isHead: boolean): number | null {
+  const { taskCount, headTasks } = state.settings;
+  const at = state.requeued.findIndex((task) => mayRun(state, task, isHead));
+  const again = state.requeued[at];
   if (again !== undefined && !isFirst && runsAlone(state, again)) return null;
-  if (again !== undefined) return state.requeued.shift() ?? null;
-  if (state.nextFresh >= state.settings.taskCount) return null;
-  state.nextFresh += 1;
-  return state.nextFresh - 1;
+  if (again !== undefined) {
+    state.requeued.splice(at, 1);
+    return again;
+  }
+  const fresh = state.nextFresh;
+  // What is fresh is never the head's where the head has tasks of its own.
+  if (fresh >= taskCount || (headTasks !== undefined && isHead)) return null;
+  state.nextFresh = skipHeadTasks(headTasks, fresh + 1);
+  return fresh;
 }
 
 function toGrant(lease: Lease, taskIdAt: (index: number) => number): Grant {

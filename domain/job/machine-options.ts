@@ -2,6 +2,7 @@
 import type { BatchHeader } from '../batch-header.ts';
 import type { SpotPolicy } from '../cluster/capacity/machines.ts';
 import { RopewalkError } from '../errors.ts';
+import { parseFlag } from './header-values.ts';
 
 export interface JobMachines {
   vmTypes?: string[] | undefined;
@@ -14,6 +15,7 @@ export interface JobMachines {
   zone?: string | undefined;
   allowCrossZone?: boolean | undefined;
   diskSize?: string | undefined;
+  tags?: Record<string, string> | undefined;
   region?: string | undefined;
   waitForCapacity?: string | undefined;
   allowSsh?: boolean | undefined;
@@ -34,6 +36,7 @@ export const machineOptions: ReadonlySet<string> = new Set([
   'allow-cross-zone',
   'no-cross-zone',
   'disk-size',
+  'tag',
   'region',
   'wait-for-capacity',
   'allow-ssh',
@@ -85,6 +88,9 @@ export function readMachineOptions(header: BatchHeader, sent: Readonly<Record<st
       case 'disk-size':
         machines.diskSize = value;
         break;
+      case 'tag':
+        machines.tags = { ...machines.tags, ...tag(value) };
+        break;
       case 'zone':
         machines.zone = value;
         break;
@@ -124,11 +130,15 @@ function number(name: string, value: string): number {
   throw wrong(name, value, 'is not a whole number');
 }
 
-/** An option that stands alone says yes. Python's `True` counts like `true`. */
+function tag(value: string): Record<string, string> {
+  const at = value.indexOf('=');
+  if (at < 1) throw wrong('tag', value, 'is not KEY=value');
+  return { [value.slice(0, at).trim()]: value.slice(at + 1).trim() };
+}
+
 function flag(name: string, value: string): boolean {
-  const text = value.toLowerCase();
-  if (['', 'true', '1'].includes(text)) return true;
-  if (['false', '0'].includes(text)) return false;
+  const said = parseFlag(value);
+  if (said !== null) return said;
   throw wrong(name, value, 'is neither true nor false');
 }
 

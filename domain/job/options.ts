@@ -21,47 +21,34 @@ export const noEffect = new Map([
   ['allow-cross-zone', oneMachine],
   ['no-cross-zone', oneMachine],
   ['disk-size', oneMachine],
-  ['run-on-host', 'tasks always run on the instance itself'],
-  ['tag', 'instances get the tags of their deployment only'],
+  ['tag', oneMachine],
   ['wait-for-capacity', oneMachine],
   ['allow-ssh', ownNetwork],
   ['allow-ssh-from', ownNetwork],
   ['allow-ingress-from', ownNetwork],
-  ['ignore-container-entrypoint', 'no container is used'],
+  ['dask-container', 'a job runs without Dask; container names the image of its tasks'],
   ['package-sync-strict', sameSoftware],
   ['package-sync-conda-extras', sameSoftware],
   ['package-sync-ignore', sameSoftware],
-  ['task-on-scheduler', 'the head instance always runs tasks'],
-  ['forward-aws-credentials', 'tasks use the credentials of the instance they run on'],
   ['workspace', 'the token decides on the workspace'],
   ['wait', ofTheClient],
   ['format', ofTheClient],
 ]);
 
-const noContainers = 'commands run without containers';
-const noMapping = 'tasks get their id, not an input; choose the input by ROPEWALK_BATCH_TASK_ID';
-const noFilestore = 'there is no file store yet';
+const localPlace = 'only the command line can read and write local files; pass it there';
 
 /** Refused: without them something else would run than what the user described. */
 export const refused = new Map([
-  ['container', noContainers],
-  ['dask-container', noContainers],
-  ['software', 'named software environments do not exist yet; use --requirement or --requirements-file'],
-  ['host-setup-script', 'nothing is set up before a task'],
-  ['map-over-values', noMapping],
-  ['map-over-file', noMapping],
-  ['map-over-input-var', noMapping],
-  ['map-over-delimiter', noMapping],
+  ['host-setup-script', 'only the command line can read local files; pass it there'],
+  ['map-over-file', 'only the command line can read local files; pass it there'],
   ['env-file', 'only the command line can read it; pass it there'],
   ['secret-env-file', 'only the command line can read it; pass it there'],
-  ['upload', 'only the command line can read local files; pass it there'],
-  ['download', noFilestore],
-  ['sync', noFilestore],
-  ['pipe-to-files', noFilestore],
-  ['input-filestore', noFilestore],
-  ['output-filestore', noFilestore],
-  ['scheduler-sidecar-spec', 'nothing runs beside the tasks'],
-  ['no-task-on-scheduler', 'the head instance always runs tasks'],
-  ['scheduler-task-array', 'which instance runs which task cannot be chosen'],
-  ['wait-for-ready-cluster', 'tasks start as soon as the first instance is ready'],
+  ['upload', localPlace],
+  ['download', localPlace],
+  ['sync', localPlace],
+  ['scheduler-sidecar-spec', 'no container runs beside the tasks'],
+  [
+    'forward-aws-credentials',
+    'credentials are not forwarded by themselves; export those of a session and pass them on with --secret-env AWS_ACCESS_KEY_ID --secret-env AWS_SECRET_ACCESS_KEY --secret-env AWS_SESSION_TOKEN, or give instances a role',
+  ],
 ]);

@@ -55,4 +55,6 @@ export interface ExchangeAnswer {
   renewWithinMs: number;
   /** How many leases the agent may hold now, with the running one. */
   mayHold: number;
+  /** Of a job that starts all at once: how many instances a task must find in its environment. */
+  gangSize?: number;
 }

@@ -3,32 +3,29 @@
 // told as a warning. Never silently ignored.
 import type { BatchHeader, HeaderOption } from '../batch-header.ts';
 import { RopewalkError } from '../errors.ts';
-import {
-  defaultDeadManMs,
-  defaultLeaseMs,
-  defaultMaxWorkers,
-  maxDeadManMs,
-  maxRetries,
-  sealedForDays,
-  minDeadManMs,
-  minLeaseMs,
-} from '../limits.ts';
+import { defaultWatchdogTimeoutMs, defaultLeaseMs, defaultMaxWorkers, maxRetries } from '../limits.ts';
 import { nearName } from '../near-name.ts';
-import { parseDurationMs } from '../units.ts';
-import type { JobArray } from './array.ts';
-import { arrayOfCount, parseArray } from './array.ts';
 import { describeCommand } from './command.ts';
+import { readFileOptions, type FileOptions, type FilesInput } from './file-options.ts';
+import { leasePeriod, lifeOf, positiveMs, taskLimit, watchdogLimit } from './durations.ts';
+import { atLine, fieldOf, flag, integer, invalid, type KnownOptions } from './header-values.ts';
+import type { TaskInputs } from './inputs.ts';
 import { machineOptions } from './machine-options.ts';
 import { noEffect, refused } from './options.ts';
+import { instancesFor, readHeadTasks, type PlacementInput } from './placement.ts';
+import { readRetryRules, type RetryRules } from './retry-rules.ts';
+import { runtimeOptions } from './runtime-options.ts';
+import { readTaskList, type TaskListInput } from './task-list.ts';
 
 /** The fields of POST /v1/jobs that this file reads, by structure. */
-export interface JobInput {
+export interface JobInput extends TaskListInput, PlacementInput, FilesInput {
   command: readonly string[];
   name?: string | undefined;
-  ntasks?: number | undefined;
-  array?: string | undefined;
   maxWorkers?: number | undefined;
+  waitForReadyCluster?: boolean | undefined;
   retries?: number | undefined;
+  retryOnExit?: string | undefined;
+  taskTimeout?: string | number | undefined;
   jobTimeout?: string | number | undefined;
   lease?: string | number | undefined;
   watchdogTimeout?: string | number | undefined;
@@ -36,6 +33,8 @@ export interface JobInput {
   secretEnv?: Readonly<Record<string, string>> | undefined;
   /** Options that are no field of their own, by name: clients send them on without knowing what they mean. */
   options?: Readonly<Record<string, string>> | undefined;
+  /** Options of the header that the client has carried out. */
+  clientOptions?: readonly string[] | undefined;
 }
 
 export interface JobDefaults {
@@ -55,88 +54,135 @@ export interface ResolvedJob {
   taskCount: number;
   /** Canonical array syntax of taskCount ids. */
   array: string;
+  /** Null when tasks have only their id. */
+  inputs: TaskInputs | null;
   instances: number;
+  /** Indices of the tasks that the head instance runs, and no others; absent when all instances run tasks alike. */
+  headTasks?: number[];
+  /** All instances or none. */
+  gang?: true;
   retries: number;
+  /** Which failures are tried again; all when absent. */
+  retryOn?: RetryRules;
+  /** Null means no limit. */
+  taskTimeoutMs: number | null;
   leaseMs: number;
   /** An instance that nobody has answered for this long ends by itself. */
-  deadManMs: number;
+  watchdogTimeoutMs: number;
   /** Null means no limit. */
   jobTimeoutMs: number | null;
   /** The header's environment under the caller's. */
   env: Record<string, string>;
   /** Like env, and stronger: a name that is in both has this value. */
   secretEnv: Record<string, string>;
+  files: FileOptions;
   /** Options that have no effect here, a sentence each. */
   warnings: string[];
 }
 
-/** No silence may be longer: a task whose instance died would wait for it. */
-export const maxLeaseMs = 24 * 3_600_000;
-
 /** Merges input over header over defaults. Throws VALIDATION that names the field or the option with its line. */
 export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDefaults): ResolvedJob {
-  const { known, warnings } = readHeader(header, input.options ?? {}, defaults.choosesMachines === true);
-  const array = taskArray(input, known);
+  const { known, warnings } = readHeader(header, input, defaults.choosesMachines === true);
+  const { array, inputs, atOnce } = readTaskList(input, known);
+  const headTasks = readHeadTasks(placementOf(input, known), array);
   const maxWorkers = workerLimit(input.maxWorkers ?? integer(known, 'max-workers', -1));
   return {
     name: input.name ?? headerName(known),
     command: describeCommand(input.command),
     taskCount: array.count,
     array: array.canonical,
-    instances: Math.max(1, Math.min(array.count, maxWorkers, defaults.maxInstances)),
+    inputs,
+    // An instance runs one task at a time.
+    instances: instancesOf(array.count, headTasks, Math.min(maxWorkers, atOnce ?? array.count), defaults.maxInstances),
+    ...(headTasks === undefined ? {} : { headTasks }),
+    ...((input.waitForReadyCluster ?? flag(known, 'wait-for-ready-cluster')) === true ? { gang: true } : {}),
     retries: input.retries ?? integer(known, 'retries', 0, maxRetries) ?? defaults.retries ?? 0,
+    ...retryRules(input.retryOnExit, known),
+    taskTimeoutMs: explicitOrHeader(input.taskTimeout, known.get('task-timeout'), (value) => taskLimit(value)),
     leaseMs: explicitOrHeader(input.lease, known.get('lease'), leasePeriod) ?? defaults.leaseMs ?? defaultLeaseMs,
-    deadManMs:
-      explicitOrHeader(input.watchdogTimeout, known.get('watchdog-timeout'), watchdogLimit) ?? defaultDeadManMs,
+    watchdogTimeoutMs:
+      explicitOrHeader(input.watchdogTimeout, known.get('watchdog-timeout'), watchdogLimit) ?? defaultWatchdogTimeoutMs,
     jobTimeoutMs: explicitOrHeader(input.jobTimeout, known.get('job-timeout'), (value) =>
       lifeOf(positiveMs(value, 'jobTimeout')),
     ),
     env: { ...headerEnv(header, 'env'), ...input.env },
     secretEnv: { ...headerEnv(header, 'secret-env'), ...input.secretEnv },
+    files: readFileOptions(input, known),
     warnings,
   };
 }
 
-function lifeOf(jobTimeoutMs: number): number {
-  if (jobTimeoutMs <= sealedForDays * 86_400_000) return jobTimeoutMs;
-  throw new RopewalkError({
-    code: 'VALIDATION',
-    field: 'jobTimeout',
-    message: `jobTimeout: must be at most ${sealedForDays} days.`,
-    hint: 'What a job is started with is kept no longer than that: later it could get no new instance going.',
-  });
+function retryRules(explicit: string | undefined, known: KnownOptions): { retryOn?: RetryRules } {
+  const option = known.get('retry-on-exit');
+  if (explicit !== undefined) return { retryOn: readRetryRules(explicit) };
+  return option === undefined ? {} : { retryOn: atLine(option, () => readRetryRules(option.value)) };
 }
 
-type KnownOptions = Map<string, HeaderOption>;
+/** The header's word counts when the caller says nothing of either. */
+function placementOf(input: JobInput, known: KnownOptions): PlacementInput {
+  const { taskOnScheduler, schedulerTaskArray } = input;
+  if (taskOnScheduler !== undefined || schedulerTaskArray !== undefined) return { taskOnScheduler, schedulerTaskArray };
+  const never = flag(known, 'no-task-on-scheduler');
+  return {
+    taskOnScheduler: never === undefined ? flag(known, 'task-on-scheduler') : !never,
+    schedulerTaskArray: known.get('scheduler-task-array')?.value,
+  };
+}
+
+function instancesOf(taskCount: number, headTasks: number[] | undefined, maxWorkers: number, max: number): number {
+  const wanted = Math.max(1, instancesFor(taskCount, headTasks, maxWorkers));
+  const instances = Math.min(wanted, max);
+  if (headTasks === undefined || instances > 1 || headTasks.length === taskCount) return instances;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'schedulerTaskArray',
+    message: 'Some tasks are for workers, and this provider gives the job one instance: its head.',
+    hint: 'Let the head instance run all tasks.',
+  });
+}
 
 const honoured = new Set([
   'name',
   'ntasks',
   'array',
+  'map-over-values',
+  'map-over-delimiter',
+  'map-over-input-var',
   'max-workers',
+  'task-on-scheduler',
+  'no-task-on-scheduler',
+  'scheduler-task-array',
+  'wait-for-ready-cluster',
   'retries',
+  'retry-on-exit',
+  'task-timeout',
   'job-timeout',
   'lease',
   'watchdog-timeout',
   'env',
   'secret-env',
+  'pipe-to-files',
+  'input-filestore',
+  'output-filestore',
 ]);
 
 /** The last line of an option counts, as on a command line. */
 function readHeader(
   header: BatchHeader,
-  sent: Readonly<Record<string, string>>,
+  { options: sent = {}, clientOptions = [] }: JobInput,
   choosesMachines: boolean,
 ): { known: KnownOptions; warnings: string[] } {
-  const known: KnownOptions = new Map();
+  const known = new Map<string, HeaderOption>();
   const warnings = new Set(header.problems.map(({ line, message }) => `Line ${line} of the script: ${message}.`));
   for (const option of header.options) {
+    if (clientOptions.includes(option.name) || runtimeOptions.has(option.name)) continue;
     if (honoured.has(option.name)) known.set(option.name, option);
     else if (choosesMachines && machineOptions.has(option.name)) continue;
     // What the caller says of an option counts; the header's line on it would only be told a second time.
     else if (!Object.hasOwn(sent, option.name)) warnings.add(judge(option.name, option));
   }
   for (const name of Object.keys(sent)) {
+    if (runtimeOptions.has(name)) continue;
     if (!choosesMachines || !machineOptions.has(name)) warnings.add(judge(name, null));
   }
   return { known, warnings: [...warnings] };
@@ -149,7 +195,13 @@ function judge(name: string, place: HeaderOption | null): string {
     return `${name}${place === null ? '' : ` (line ${place.line})`} has no effect here: ${effect}.`;
   const why = refused.get(name);
   if (why !== undefined) throw unusable(name, place, `is not supported: ${why}`, 'Leave it out to run without.');
-  const near = nearName(name, [...honoured, ...machineOptions, ...noEffect.keys(), ...refused.keys()]);
+  const near = nearName(name, [
+    ...honoured,
+    ...runtimeOptions,
+    ...machineOptions,
+    ...noEffect.keys(),
+    ...refused.keys(),
+  ]);
   const meant = near === null ? '' : `; did you mean ${near}?`;
   throw unusable(name, place, `is not an option${meant}`, `Options that work here: ${[...honoured].join(', ')}.`);
 }
@@ -160,22 +212,6 @@ function unusable(name: string, place: HeaderOption | null, what: string, hint: 
   }
   const message = `Line ${place.line}, column ${place.column} of the script: ${name} ${what}`;
   return new RopewalkError({ code: 'VALIDATION', message, field: fieldOf(name), hint });
-}
-
-/** A caller who says how many tasks, or which, has decided: the header's word on it, either way, does not count then. */
-function taskArray(input: JobInput, known: KnownOptions): JobArray {
-  if (input.ntasks !== undefined && input.array !== undefined)
-    throw bothNamed('ntasks and array are both set', 'array');
-  if (input.array !== undefined) return parseArray(input.array);
-  if (input.ntasks !== undefined) return arrayOfCount(input.ntasks);
-  const count = known.get('ntasks');
-  const array = known.get('array');
-  if (count !== undefined && array !== undefined) {
-    throw bothNamed(`the script sets both ntasks (line ${count.line}) and array (line ${array.line})`, 'array');
-  }
-  if (array !== undefined) return atLine(array, () => parseArray(array.value));
-  const tasks = integer(known, 'ntasks', 1);
-  return count === undefined || tasks === undefined ? arrayOfCount(1) : atLine(count, () => arrayOfCount(tasks));
 }
 
 function workerLimit(wanted: number | undefined): number {
@@ -199,26 +235,6 @@ function explicitOrHeader(
   return option === undefined ? null : atLine(option, () => parse(option.value));
 }
 
-function leasePeriod(value: string | number): number {
-  const leaseMs = positiveMs(value, 'lease');
-  if (leaseMs >= minLeaseMs && leaseMs <= maxLeaseMs) return leaseMs;
-  const message = `lease: must be between ${minLeaseMs / 1_000} second and ${maxLeaseMs / 3_600_000} hours`;
-  throw new RopewalkError({ code: 'VALIDATION', message, field: 'lease' });
-}
-
-function watchdogLimit(value: string | number): number {
-  const deadManMs = positiveMs(value, 'watchdogTimeout');
-  if (deadManMs >= minDeadManMs && deadManMs <= maxDeadManMs) return deadManMs;
-  const message = `watchdogTimeout: must be between ${minDeadManMs / 1_000} seconds and ${maxDeadManMs / 86_400_000} days`;
-  throw new RopewalkError({ code: 'VALIDATION', message, field: 'watchdogTimeout' });
-}
-
-function positiveMs(value: string | number, field: string): number {
-  const ms = parseDurationMs(value, field);
-  if (ms > 0) return ms;
-  throw new RopewalkError({ code: 'VALIDATION', message: `${field}: must be more than nothing`, field });
-}
-
 const nameSyntax = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/;
 
 function headerName(known: KnownOptions): string {
@@ -236,38 +252,4 @@ function headerEnv(header: BatchHeader, name: 'env' | 'secret-env'): Record<stri
     env[pair[1] ?? ''] = pair[2] ?? '';
   }
   return env;
-}
-
-function integer(known: KnownOptions, name: string, min: number, max = Number.MAX_SAFE_INTEGER): number | undefined {
-  const option = known.get(name);
-  if (option === undefined) return undefined;
-  const value = /^-?\d{1,15}$/.test(option.value) ? Number(option.value) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`;
-  throw invalid(option, 'needs a whole number', `Give a number ${range}.`);
-}
-
-/** Adds the script's line to what a parser says. */
-function atLine<T>(option: HeaderOption, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    if (!(error instanceof RopewalkError)) throw error;
-    const message = `Line ${option.line} of the script: ${error.problem.message}`;
-    throw new RopewalkError({ ...error.problem, message, field: fieldOf(option.name) }, { cause: error });
-  }
-}
-
-function invalid(option: HeaderOption, what: string, hint: string): RopewalkError {
-  const message = `Line ${option.line} of the script: ${option.name} ${what}`;
-  return new RopewalkError({ code: 'VALIDATION', message, field: fieldOf(option.name), hint });
-}
-
-function bothNamed(message: string, field: string): RopewalkError {
-  return new RopewalkError({ code: 'VALIDATION', message, field, hint: 'Keep one of the two.' });
-}
-
-/** The header says `max-workers`, the API `maxWorkers`. */
-function fieldOf(option: string): string {
-  return option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

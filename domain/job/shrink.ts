@@ -1,6 +1,7 @@
 // A job gives instances back while its last tasks run: those that hold no lease, once nothing has waited for a while. The
 // head instance stays to the end, and whoever has been given back gets no more work, so that no lease goes with it.
 import { shrinkAfterMs } from '../limits.ts';
+import { mayRun } from './placement.ts';
 import { isOver } from './rules.ts';
 import type { JobState } from './state.ts';
 
@@ -40,5 +41,6 @@ function spare(state: JobState): string[] {
 }
 
 function isQueueEmpty(state: JobState): boolean {
-  return state.requeued.length === 0 && state.nextFresh >= state.settings.taskCount;
+  // Tasks of the head instance wait for nobody else.
+  return !state.requeued.some((task) => mayRun(state, task, false)) && state.nextFresh >= state.settings.taskCount;
 }

@@ -3,6 +3,7 @@
 import type { MachineSettings } from '../cluster/capacity/machines.ts';
 import type { Projection } from '../projection.ts';
 import type { Reason } from '../reason.ts';
+import type { RetryRules } from './retry-rules.ts';
 
 export type TaskState = 'pending' | 'assigned' | 'running' | 'done' | 'error' | 'cancelled';
 export type JobStatus = 'pending' | 'running' | 'done' | 'error' | 'cancelled';
@@ -20,12 +21,20 @@ export interface JobSettings {
   leaseMs: number;
   /** Extra attempts for a task whose command exits other than 0. */
   retries: number;
+  /** Which failures are tried again; all when absent. */
+  retryOn?: RetryRules | undefined;
   /** From the first granted task; null means no limit. */
   jobTimeoutMs: number | null;
   provider: string;
   providerQueue: string;
   /** vCPU a single instance counts for in the workspace's limits. */
   instanceVcpus: number;
+  /** Indices of the tasks that the head instance runs, and no others; absent when all instances run tasks alike. */
+  headTasks?: number[] | undefined;
+  /** No task starts before all instances are there; without one of them the job ends. */
+  gang?: true | undefined;
+  /** The job whose failed tasks this one runs again. */
+  retryOf?: number | undefined;
   /** What a cloud is asked for; absent on this machine. */
   machines?: MachineSettings | undefined;
 }

@@ -26,5 +26,9 @@ export function tick(listening: Listening, now: Clocks): Listening {
   return { sinceMs: isGap ? now.monotonicMs : listening.sinceMs, ticked: now };
 }
 
+/** False when the last tick is too long ago: this process may have paused. */
+export const isListening = ({ ticked }: Listening, now: Clocks): boolean =>
+  now.monotonicMs - ticked.monotonicMs <= maxTickGapMs;
+
 /** As of the last tick. */
 export const listeningForMs = ({ sinceMs, ticked }: Listening): number => ticked.monotonicMs - sinceMs;

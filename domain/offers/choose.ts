@@ -3,7 +3,7 @@
 import { RopewalkError } from '../errors.ts';
 import { formatBytes } from '../units.ts';
 import type { Market, Offer } from './offer.ts';
-import { fieldName, memoryBuffer } from './wish.ts';
+import { fieldName, gpuTypeOf, memoryBuffer } from './wish.ts';
 import type { Range, Wish } from './wish.ts';
 
 /** More choice helps with capacity, but the last of many would cost far more than the first. */
@@ -106,7 +106,11 @@ function considered(available: readonly ChosenType[], wish: Wish, families: Inst
   const wanted =
     wish.gpus > 0 ? families.gpu : wish.vcpus !== null && wish.memoryBytes !== null ? families.all : families.balanced;
   return available.filter(
-    (type) => wanted.test(type.type) && type.gpus === wish.gpus && type.architecture === wish.architecture,
+    (type) =>
+      wanted.test(type.type) &&
+      type.gpus === wish.gpus &&
+      type.architecture === wish.architecture &&
+      (wish.gpuType === null || (type.gpuName !== null && gpuTypeOf(type.gpuName) === wish.gpuType)),
   );
 }
 
@@ -119,7 +123,7 @@ function nothingFits(all: readonly ChosenType[], wish: Wish, prefix = ''): Ropew
   const asked = [
     ...(wish.vcpus === null ? [] : [`${rangeText(wish.vcpus, String)} vCPU`]),
     ...(wish.memoryBytes === null ? [] : [`${rangeText(unbuffered(wish.memoryBytes), formatBytes)} of memory`]),
-    ...(wish.gpus === 0 ? [] : ['a GPU']),
+    ...(wish.gpus === 0 ? [] : [wish.gpuType === null ? 'a GPU' : `a GPU of the type ${wish.gpuType}`]),
     ...(wish.architecture === 'arm64' ? ['an ARM processor'] : []),
   ];
   const near = [
@@ -137,7 +141,7 @@ function nothingFits(all: readonly ChosenType[], wish: Wish, prefix = ''): Ropew
   const unique = [...new Map(near.map((type) => [type.type, type])).values()];
   return new RopewalkError({
     code: 'VALIDATION',
-    field: fieldName(prefix, wish.vcpus === null ? 'memory' : 'cpu'),
+    field: fieldName(prefix, wish.gpuType !== null ? 'gpuType' : wish.vcpus === null ? 'memory' : 'cpu'),
     message: `There is no instance type with ${asked.join(' and ')}.`,
     hint:
       unique.length === 0

@@ -16,6 +16,8 @@ export interface Wish {
   memoryBytes: Range | null;
   /** NVIDIA GPUs in each instance: none or one. */
   gpus: 0 | 1;
+  /** E.g. `t4`, as `gpuTypeOf` writes it; null for any. */
+  gpuType: string | null;
   architecture: Architecture;
 }
 
@@ -26,6 +28,8 @@ export interface WishInput {
   /** E.g. `16 GiB` or `['8 GiB', '32 GiB']`. */
   memory?: string | [string, string] | undefined;
   gpu?: number | boolean | undefined;
+  /** E.g. `nvidia-tesla-t4`, `T4` or `A10G`. */
+  gpuType?: string | undefined;
   arm?: boolean | undefined;
 }
 
@@ -67,7 +71,8 @@ export function readWish(input: WishInput, prefix = ''): Wish {
     types,
     vcpus: vcpus ?? (types === null && memoryBytes === null ? defaultVcpus : null),
     memoryBytes: memoryBytes === null ? null : buffered(memoryBytes),
-    gpus: readGpus(input.gpu, field('gpu')),
+    gpus: readGpus(input.gpu ?? (input.gpuType === undefined || types !== null ? undefined : 1), field('gpu')),
+    gpuType: input.gpuType === undefined ? null : gpuTypeOf(input.gpuType),
     architecture: input.arm === true ? 'arm64' : 'x86_64',
   };
 }
@@ -100,6 +105,14 @@ function readGpus(value: number | boolean | undefined, field: string): 0 | 1 {
     'Ask for one GPU an instance, and more instances.',
   );
 }
+
+/** `nvidia-tesla-t4` is Google's name of what AWS calls `T4`. */
+export const gpuTypeOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/^nvidia[- ]/, '')
+    .replace(/^tesla[- ]/, '')
+    .replaceAll(/[- ]/g, '');
 
 const wrong = (field: string, message: string, hint: string): RopewalkError =>
   new RopewalkError({ code: 'VALIDATION', field, message, hint });

@@ -10,7 +10,7 @@ import { hasPoller } from '../pollers.ts';
 import { withTemporal } from '../temporal.ts';
 import { broken, ok, warning, type Finding, type Patient } from './finding.ts';
 
-const answerWithinMs = 10_000;
+const answerWithinMs = 20_000;
 
 export async function checkClouds(patient: Patient): Promise<Finding[]> {
   const clouds = manifests.filter(({ kind }) => kind === 'cloud');
@@ -20,8 +20,9 @@ export async function checkClouds(patient: Patient): Promise<Finding[]> {
 async function checkCloud(manifest: ProviderManifest, { env, home }: Patient): Promise<Finding[]> {
   const name = `${manifest.name} settings`;
   let provider: ConfiguredProvider | null;
+  const host = await findHost(home);
   try {
-    provider = manifest.configure({ env, home, hostId: (await findHost(home))?.hostId ?? '' });
+    provider = manifest.configure({ env, home, hostId: host?.hostId ?? '' });
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;
     return [broken(name, error.problem.message, error.problem.hint ?? '')];
@@ -29,14 +30,14 @@ async function checkCloud(manifest: ProviderManifest, { env, home }: Patient): P
   if (provider === null) return [];
   const { places, checks } = provider;
   const settings = ok(name, places.map(({ region }) => region).join(', '));
-  const answers = await Promise.all(checks.map(runCheck));
+  const answers = await Promise.all(checks.map((check) => runCheck(check, host?.deploymentId ?? '')));
   return [settings, ...answers, ...(await checkPlaces(manifest, provider, { env, home }))];
 }
 
-async function runCheck(check: ProviderCheck): Promise<Finding> {
+async function runCheck(check: ProviderCheck, deploymentId: string): Promise<Finding> {
   const { name } = check;
   try {
-    return ok(name, await check.run(AbortSignal.timeout(answerWithinMs)));
+    return ok(name, await check.run(AbortSignal.timeout(answerWithinMs), deploymentId));
   } catch (error) {
     if (!(error instanceof RopewalkError)) throw error;
     return broken(name, error.problem.message, error.problem.hint ?? '');

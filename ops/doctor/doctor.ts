@@ -6,6 +6,7 @@ import { checkDatabase } from './database.ts';
 import { type Finding, type Patient } from './finding.ts';
 import { checkDisk, checkHome } from './home.ts';
 import { checkAgentBundle, checkPorts, checkProcesses } from './machine.ts';
+import { checkObjects } from './objects.ts';
 import { checkStuckWorkflows } from './stuck-workflows.ts';
 import { checkTemporal } from './temporal.ts';
 import { checkTools } from './tools.ts';
@@ -21,6 +22,7 @@ export async function examine(patient: Patient): Promise<Finding[]> {
       checkProcesses,
       checkAgentBundle,
       checkDatabase,
+      checkObjects,
       checkTemporal,
       checkStuckWorkflows,
       checkClouds,

@@ -2,38 +2,55 @@
 // temporary file, syncs it, renames it, and syncs the directories. Names that start with a dot are never objects.
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
-import { RopewalkError } from '../../domain/errors.ts';
 import { syncDirectory } from '../sync-directory.ts';
+import { checkKey, checkPrefix } from './key.ts';
 import type { Objects } from './objects.ts';
 
 export function createDirectoryObjects(root: string): Objects {
   const base = resolve(root);
   const temporaryDirectory = join(base, '.tmp');
   let cleaned: Promise<void> | null = null;
+  const write = async (
+    key: string,
+    bytes: Uint8Array,
+    publish: (temporary: string, target: string) => Promise<void>,
+  ): Promise<void> => {
+    const target = pathOf(base, key);
+    await (cleaned ??= removeAbandoned(temporaryDirectory));
+    await makeDirectory(dirname(target));
+    const temporary = join(temporaryDirectory, `${process.pid}-${randomBytes(12).toString('hex')}`);
+    try {
+      const file = await open(temporary, 'wx', 0o600);
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await publish(temporary, target);
+    } finally {
+      await rm(temporary, { force: true });
+    }
+    await syncDirectory(dirname(target));
+  };
 
   return {
     async put(key, bytes) {
-      const target = pathOf(base, key);
-      await (cleaned ??= removeAbandoned(temporaryDirectory));
-      await makeDirectory(dirname(target));
-      const temporary = join(temporaryDirectory, `${process.pid}-${randomBytes(12).toString('hex')}`);
+      await write(key, bytes, rename);
+    },
+
+    async create(key, bytes) {
       try {
-        const file = await open(temporary, 'wx', 0o600);
-        try {
-          await file.writeFile(bytes);
-          await file.sync();
-        } finally {
-          await file.close();
-        }
-        await rename(temporary, target);
+        // link() fails where rename() would replace.
+        await write(key, bytes, link);
+        return true;
       } catch (error) {
-        await rm(temporary, { force: true });
+        if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
         throw error;
       }
-      await syncDirectory(dirname(target));
     },
 
     async get(key) {
@@ -58,7 +75,7 @@ export function createDirectoryObjects(root: string): Objects {
     async list(prefix, { after = '', limit }) {
       const slash = prefix.lastIndexOf('/') + 1;
       const directory = prefix.slice(0, slash);
-      if (directory !== '') checkKey(directory.slice(0, -1));
+      checkPrefix(prefix);
       const found: string[] = [];
       await walk(base, directory, { prefix, after, limit }, found);
       return found;
@@ -67,16 +84,10 @@ export function createDirectoryObjects(root: string): Objects {
 }
 
 const abandonedAfterMs = 3_600_000;
-const maxKeyLength = 512;
 
 function pathOf(base: string, key: string): string {
   checkKey(key);
   return join(base, ...key.split('/'));
-}
-
-function checkKey(key: string): void {
-  const sound = key.length <= maxKeyLength && key.split('/').every((part) => /^[a-z0-9_-][a-z0-9._-]*$/.test(part));
-  if (!sound) throw new RopewalkError({ code: 'INTERNAL', message: `${JSON.stringify(key)} is not an object key.` });
 }
 
 /** Depth first in the order of whole keys: a directory sorts as its name with the slash. */
@@ -114,7 +125,7 @@ async function entriesOf(path: string): Promise<string[]> {
 }
 
 /** A directory that is new must itself survive a crash: its parents are synced, from the first one that existed. */
-async function makeDirectory(path: string): Promise<void> {
+export async function makeDirectory(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made));

@@ -2,7 +2,8 @@
 // start without their part. Otherwise instances are launched and paid for whose agents can never register.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Environment, ProviderCheck } from '../manifest.ts';
-import { type IdentityKeys, loadIdentityKeys } from './identity.ts';
+import { isLoopback } from '../reachable.ts';
+import { type IdentityKeys, loadIdentityKeys, shippedIdentityKeys } from './identity.ts';
 
 /** Whether AWS accepts the credentials of this process; resolves to the ARN of their owner. */
 export const credentialsCheck = (region: string): ProviderCheck => ({
@@ -23,7 +24,11 @@ export const credentialsCheck = (region: string): ProviderCheck => ({
 
 const identityKeysVariable = 'ROPEWALK_AWS_IDENTITY_KEYS';
 
-/** @throws RopewalkError VALIDATION when the file is missing, cannot be used, or has no key for one of the regions. */
+/**
+ * The keys of the file that ROPEWALK_AWS_IDENTITY_KEYS names, else AWS's certificates as of the date of this release.
+ *
+ * @throws RopewalkError VALIDATION when the file cannot be used, or there is no key for one of the regions.
+ */
 export async function readIdentityKeys(
   regions: readonly { region: string }[],
   env: Environment,
@@ -32,19 +37,27 @@ export async function readIdentityKeys(
   const hint = `Name a JSON file {region: PEM} with AWS's certificates of these regions (docs/aws.md) in ${identityKeysVariable}.`;
   const refuse = (message: string, cause?: unknown) =>
     new RopewalkError({ code: 'VALIDATION', message, hint }, { cause });
-  if (path === '') throw refuse(`${identityKeysVariable} is not set: no instance of EC2 could register.`);
-  const keys = await loadIdentityKeys(path).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw refuse(`The identity keys in ${path} cannot be used: ${why}`, cause);
-  });
+  const keys =
+    path === ''
+      ? await shippedIdentityKeys()
+      : await loadIdentityKeys(path).catch((cause: unknown) => {
+          const why = cause instanceof Error ? cause.message : String(cause);
+          throw refuse(`The identity keys in ${path} cannot be used: ${why}`, cause);
+        });
   const missing = regions.map(({ region }) => region).filter((region) => !keys.has(region));
   if (missing.length === 0) return keys;
-  throw refuse(`${path} has no key for ${missing.join(', ')}: instances there could not register.`);
+  const where = path === '' ? 'This release' : path;
+  throw refuse(`${where} has no identity key for ${missing.join(', ')}: instances there could not register.`);
 }
 
 export const identityKeysCheck = (regions: readonly { region: string }[], env: Environment): ProviderCheck => ({
   name: 'aws identity keys',
-  run: async () => `keys for ${[...(await readIdentityKeys(regions, env)).keys()].join(', ')}`,
+  run: async () => {
+    await readIdentityKeys(regions, env);
+    const names = regions.map(({ region }) => region).join(', ');
+    const path = env[identityKeysVariable] ?? '';
+    return path === '' ? `AWS's certificates of ${names}` : `keys for ${names} in ${path}`;
+  },
 });
 
 /**
@@ -60,12 +73,6 @@ export function requireReachable(apiUrl: string, env: Environment): void {
     message: `ROPEWALK_API_URL is ${apiUrl}, which is this machine only: no instance of EC2 could register.`,
     hint: 'Set it to an address of the API that the subnets of docs/aws.md reach, for example https://ropewalk.example.com.',
   });
-}
-
-function isLoopback(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { hostname } = new URL(url);
-  return /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost|.*\.localhost|0\.0\.0\.0)$/.test(hostname);
 }
 
 export const apiUrlCheck = (env: Environment): ProviderCheck => ({

@@ -29,3 +29,8 @@ export function createAwsClients(region: string, limiter = createLimiter()): Aws
     unavailable: createUnavailableOfferings(),
   };
 }
+
+/** Closes their connections. */
+export function destroyClients({ launching, ec2, ssm, logs }: AwsClients): void {
+  for (const client of [launching, ec2, ssm, logs]) client.destroy();
+}

@@ -45,13 +45,18 @@ export interface ShownInstance extends ObservedInstance {
 
 /** Those of `ids` that EC2 shows, of any owner. By filter: with the ids as a parameter, one unknown id would fail the call. */
 export async function describeIds(clients: AwsClients, ids: string[]): Promise<ShownInstance[]> {
-  const found: ShownInstance[] = [];
+  return (await describeInstancesByIds(clients, ids)).flatMap((instance) => {
+    const isTerminating = ['shutting-down', 'terminated'].includes(instance.State?.Name ?? '');
+    return observed(instance).map((each) => ({ ...each, isTerminating }));
+  });
+}
+
+/** As EC2 describes them; without those that it does not show. */
+export async function describeInstancesByIds(clients: AwsClients, ids: string[]): Promise<Instance[]> {
+  const found: Instance[] = [];
   for (let from = 0; from < ids.length; from += idsPerFilter) {
-    const shown = await instancesBy(clients, [{ Name: 'instance-id', Values: ids.slice(from, from + idsPerFilter) }]);
-    for (const instance of shown) {
-      const isTerminating = ['shutting-down', 'terminated'].includes(instance.State?.Name ?? '');
-      found.push(...observed(instance).map((each) => ({ ...each, isTerminating })));
-    }
+    const Values = ids.slice(from, from + idsPerFilter);
+    found.push(...(await instancesBy(clients, [{ Name: 'instance-id', Values }])));
   }
   return found;
 }

@@ -1,7 +1,5 @@
 // The EC2 provider as the processes of a control plane make it: from a region's settings, and the agent that it launches.
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-
+import { agentDownload } from '../agent-download.ts';
 import type { Provider } from '../provider.ts';
 import { createAwsProvider } from './provider.ts';
 import type { AwsSettings } from './settings.ts';
@@ -14,10 +12,9 @@ export interface AwsFileSettings extends Omit<AwsSettings, 'agent'> {
 /** `apiUrl`: where instances reach the API, which serves the agent by its hash. */
 export function createAwsProviderFrom(
   { node, apiCa, ...settings }: AwsFileSettings,
-  { apiUrl, agentBundle }: { apiUrl: string; agentBundle: string },
+  launching: { apiUrl: string; agentBundle: string },
 ): Provider {
-  const sha256 = createHash('sha256').update(readFileSync(agentBundle)).digest('hex');
-  const agent = { url: `${apiUrl}/v1/agent/program/${sha256}`, sha256, node, apiCa };
+  const agent = agentDownload(launching, { node, apiCa });
   return createAwsProvider({ settings: { ...settings, agent } });
 }
 

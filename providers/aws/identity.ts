@@ -32,6 +32,12 @@ export async function loadIdentityKeys(path: string): Promise<IdentityKeys> {
   return parseIdentityKeys(JSON.parse(await readFile(path, 'utf8')));
 }
 
+/** AWS's certificates of all regions, as of the date in identity-certificates.json. */
+export async function shippedIdentityKeys(): Promise<IdentityKeys> {
+  const text = await readFile(new URL('identity-certificates.json', import.meta.url), 'utf8');
+  return parseIdentityKeys(z.object({ regions: z.unknown() }).parse(JSON.parse(text)).regions);
+}
+
 export function parseIdentityKeys(value: unknown): IdentityKeys {
   const keys = new Map<string, KeyObject>();
   for (const [region, pem] of Object.entries(keyFile.parse(value))) {

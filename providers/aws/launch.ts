@@ -2,15 +2,18 @@
 // them. Every call carries a client token derived from the launch's own, so a repeated launch finds what it created.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
-import type { LaunchedInstance, LaunchOutcome, LaunchRequest, Placement } from '../provider.ts';
+import { placementOf } from '../placement.ts';
+import type { LaunchedInstance, LaunchOutcome, LaunchRequest } from '../provider.ts';
 import type { AwsClients } from './clients.ts';
 import { classify } from './errors.ts';
 import { launchFleet } from './fleet.ts';
 import { withIngressRules } from './ingress.ts';
 import { accountFor, failureOf, poolsOf } from './pools.ts';
 import type { RoleLaunch, RoleOutcome } from './pools.ts';
+import { pricesOf } from './prices.ts';
 import { runInstances } from './run-instances.ts';
 import { codeOf, errorOf, isAnswer, mayHaveLaunched } from './sdk-errors.ts';
+import { subnetsOf } from './settings.ts';
 import type { AwsSettings } from './settings.ts';
 import { discardTemplate, ensureTemplate } from './templates.ts';
 import type { LaunchTemplate } from './templates.ts';
@@ -37,10 +40,15 @@ export async function launchInstances(
     });
     // EC2 does not promise an order of ids; sorted, a repeat binds each to the same slot.
     const ordered = instances.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const { market, diskGib } = placementOf(request, role);
+    const priced = ordered.map(({ type, zone: where }) => ({ type, zone: where, market, diskGib }));
+    const price = await pricesOf(clients, settings.region, priced);
     outcome.launched.push(
       ...ordered.flatMap(({ id, type, zone: where }, at): LaunchedInstance[] => {
         const slot = slots[at];
-        return slot === undefined ? [] : [{ id, slot: slot.slot, offer: type, zone: where }];
+        if (slot === undefined) return [];
+        const found = { type, zone: where, market, diskGib };
+        return [{ id, slot: slot.slot, offer: type, zone: where, price: price(found) }];
       }),
     );
     outcome.failures.push(...failures);
@@ -63,7 +71,7 @@ async function launchRole(clients: AwsClients, settings: AwsSettings, wanted: Ro
   const { request, role, count, zone } = wanted;
   const placement = placementOf(request, role);
   const zones = zone === null ? placement.zones : [zone];
-  const subnets = settings.subnets.filter((subnet) => zones.length === 0 || zones.includes(subnet.zone));
+  const subnets = subnetsOf(settings, role).filter((subnet) => zones.length === 0 || zones.includes(subnet.zone));
   const where = { zone: zones[0] ?? '', market: placement.market };
   if (subnets.length === 0) {
     const configured = settings.subnets.map((each) => each.zone).join(', ');
@@ -126,15 +134,4 @@ function repeatable(error: unknown): unknown {
   const { code, message, requestId } = errorOf(error);
   const { text, known } = classify(code, message, requestId);
   return new RopewalkError({ code: known ? 'UNAVAILABLE' : 'INTERNAL', message: text }, { cause: error });
-}
-
-function placementOf(request: LaunchRequest, role: InstanceRole): Placement {
-  const placement = request.placement?.[role];
-  if (placement !== undefined && placement.types.length > 0) return placement;
-  throw new RopewalkError({
-    code: 'VALIDATION',
-    field: 'vmTypes',
-    message: `The launch names no instance type for its ${role === 'head' ? 'head instance' : 'workers'}.`,
-    hint: 'Ask for instance types, or for cpu and memory.',
-  });
 }

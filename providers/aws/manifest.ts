@@ -1,15 +1,17 @@
 // EC2 as others see it. Configured by the file that ROPEWALK_AWS_SETTINGS names, which the API, every Temporal worker and the
 // operator's commands read alike; credentials come from where the AWS SDK finds them.
 import { cloudQueue, ec2InstanceId } from '../../domain/cloud-names.ts';
-import { RopewalkError } from '../../domain/errors.ts';
 import type {
   ConfiguredProvider,
   Environment,
   LaunchingInput,
   PlacedProvider,
+  ProviderCheck,
   ProviderManifest,
   ProviderPlace,
 } from '../manifest.ts';
+import { readSettings } from '../settings.ts';
+import { agentCheck } from './agent-check.ts';
 import { apiUrlCheck, credentialsCheck, identityKeysCheck, readIdentityKeys, requireReachable } from './checks.ts';
 import { awsFamilies } from './families.ts';
 import { verifyIdentity } from './identity.ts';
@@ -29,19 +31,10 @@ export const awsManifest: ProviderManifest = {
   agentEnvironment: { ROPEWALK_CLOUD: name },
   configure: ({ env }) => {
     const path = env[settingsVariable] ?? '';
-    return path === '' ? null : configured(readFile(path), env);
+    return path === '' ? null : configured(readSettings(settingsVariable, path, readAwsRegions), env);
   },
+  setup: async () => (await import('./setup/setup.ts')).awsSetup,
 };
-
-function readFile(path: string): AwsRegions {
-  try {
-    return readAwsRegions(path);
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    const hint = `Set ${settingsVariable} to the file that the API and the Temporal worker read.`;
-    throw new RopewalkError({ code: 'VALIDATION', message, hint }, { cause });
-  }
-}
 
 function configured({ regions }: AwsRegions, env: Environment): ConfiguredProvider {
   const [first, ...rest] = regions;
@@ -61,11 +54,25 @@ function configured({ regions }: AwsRegions, env: Environment): ConfiguredProvid
     },
     identity: async () => {
       const keys = await readIdentityKeys(regions, env);
-      return { verify: (proof) => verifyIdentity(keys, proof) };
+      return { verify: async (proof) => verifyIdentity(keys, proof) };
     },
-    checks: [credentialsCheck(first.region), identityKeysCheck(regions, env), apiUrlCheck(env)],
+    checks: [
+      credentialsCheck(first.region),
+      identityKeysCheck(regions, env),
+      apiUrlCheck(env),
+      agentCheck(env, first.apiCa),
+      ...regions.map((file) => dryRunCheck(file, env)),
+    ],
   };
 }
+
+const dryRunCheck = (file: AwsFile, env: Environment): ProviderCheck => ({
+  name: `aws launch ${file.region}`,
+  run: async (signal, deploymentId) => {
+    const { tryLaunch } = await import('./launch-check.ts');
+    return tryLaunch(file, { deploymentId, apiUrl: env['ROPEWALK_API_URL'] ?? '' }, signal);
+  },
+});
 
 async function launchers(regions: readonly AwsFile[], launching: LaunchingInput): Promise<PlacedProvider[]> {
   const { createAwsProviderFrom } = await import('./from-settings.ts');

@@ -7,7 +7,7 @@ import type { LaunchRequest, Market, Placement } from '../provider.ts';
 import { classify } from './errors.ts';
 import { tagKeys } from './settings.ts';
 import type { AwsSettings } from './settings.ts';
-import { tagsOf } from './tags.ts';
+import { tagsOfLaunch } from './tags.ts';
 
 export interface RoleLaunch {
   request: LaunchRequest;
@@ -19,7 +19,7 @@ export interface RoleLaunch {
   /** All in the same zone. */
   oneZone: boolean;
   template: string;
-  settings: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups'>;
+  settings: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups' | 'workerSubnets'>;
   /** Of a repeat: when, by performance.now(), EC2 shows all that previous attempts launched. null for a first attempt. */
   previousShownMs: number | null;
 }
@@ -55,7 +55,7 @@ export function tagSpecifications(
   resources: readonly ('instance' | 'volume' | 'network-interface' | 'fleet')[],
 ) {
   const tags = [
-    ...tagsOf(request.owner),
+    ...tagsOfLaunch(request),
     { Key: tagKeys.name, Value: `${request.clusterName}-${role}` },
     { Key: tagKeys.role, Value: role },
   ];

@@ -4,6 +4,7 @@ import { createAwsClients } from './clients.ts';
 import { describeOwned, listDeployment } from './describe.ts';
 import { deleteGroups } from './ingress.ts';
 import { defaultUnseenMs, launchInstances } from './launch.ts';
+import { readLifetimes } from './lifetimes.ts';
 import type { Limiter } from './limiter.ts';
 import { readCloudLogs } from './logs.ts';
 import { awsOffers } from './offers.ts';
@@ -27,6 +28,7 @@ export function createAwsProvider({ settings, unseenMs = defaultUnseenMs, limite
     offers: () => awsOffers(clients, settings),
     launch: (request) => launchInstances(clients, settings, request, unseenMs),
     describe: (owner, ids) => describeOwned(clients, owner, ids),
+    lifetimes: (_owner, ids) => readLifetimes(clients, settings.region, ids),
     list: (deploymentId) => listDeployment(clients, deploymentId),
     terminate: (owner, ids, signal) => terminateOwned(clients, owner, ids, signal, { unseenMs }),
     listResources: (deploymentId) => listResources(clients, deploymentId),

@@ -2,6 +2,7 @@
 import { cloudQueue } from '../../domain/cloud-names.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { PlaceReader, ProviderReader } from '../manifest.ts';
+import { unknownRegion } from '../settings.ts';
 import { createAwsReader } from './reader.ts';
 import type { AwsSettings } from './settings.ts';
 
@@ -34,12 +35,7 @@ export function createRegionReaders([first, ...rest]: [RegionSettings, ...Region
     placeOf: (region = standard.region) => {
       const found = regions.get(region);
       if (found !== undefined) return found.place;
-      throw new RopewalkError({
-        code: 'VALIDATION',
-        field: 'region',
-        message: `The region ${region} is not configured.`,
-        hint: `Configured regions: ${names}. docs/aws.md says how an operator adds one.`,
-      });
+      throw unknownRegion(region, regions.keys(), 'docs/aws.md');
     },
     logs: (query) => {
       const found = regions.get(query.region ?? standard.region);

@@ -36,12 +36,12 @@ export async function deleteResources(
     signal.throwIfAborted();
     const found = (await withTags(clients, tagsOf(owner))).filter(({ id }) => wanted.has(id));
     if (found.length === 0) return;
-    for (const { id, kind } of found) await deleters[kind](clients, id);
+    for (const { id, kind } of found) await deleters[kind]?.(clients, id);
     await sleep(pollMs, undefined, { signal });
   }
 }
 
-const deleters: Record<CloudResource['kind'], (clients: AwsClients, id: string) => Promise<unknown>> = {
+const deleters: Partial<Record<CloudResource['kind'], (clients: AwsClients, id: string) => Promise<unknown>>> = {
   volume: deleteVolume,
   'launch template': deleteTemplate,
   // A terminating instance may hold it for a while.

@@ -29,14 +29,20 @@ const rest = (text: string, found: readonly string[]): string =>
 
 const regionName = z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'must be the name of a region, e.g. us-east-1');
 
+const subnets = z.array(z.strictObject({ id: z.string().startsWith('subnet-'), zone: z.string().min(1) })).min(1);
+
 const place = {
   /** One per zone. */
-  subnets: z.array(z.strictObject({ id: z.string().startsWith('subnet-'), zone: z.string().min(1) })).min(1),
+  subnets,
+  /** Private ones, in the same zones, when workers are not to have public addresses. */
+  workerSubnets: subnets.nullable().default(null),
   securityGroups: z.strictObject({
     cluster: z.string().startsWith('sg-'),
     scheduler: z.array(z.string().startsWith('sg-')).max(4).default([]),
   }),
   instanceProfile: z.string().min(1).nullable().default(null),
+  /** Workspace -> its own instance profile: its role may read data that others must not. */
+  workspaceProfiles: z.record(z.string(), z.string().min(1)).default({}),
   assignPublicIps: z.boolean().default(true),
   /** Ubuntu with an NVIDIA driver, for x86_64: an image of the region, or a public parameter of Systems Manager that names one. */
   gpuImage: z
@@ -55,9 +61,21 @@ const everywhere = {
   apiCa: z.string().refine(isCertificates, 'must be certificates in PEM').nullable().default(null),
 };
 
-const oneRegion = z.strictObject({ region: regionName, ...place, ...everywhere });
+interface Zoned {
+  zone: string;
+}
+
+/** A cluster's head instance and its workers are launched in one zone. */
+const zonesAgree = ({ subnets: all, workerSubnets }: { subnets: Zoned[]; workerSubnets: Zoned[] | null }): boolean =>
+  workerSubnets === null || zonesOf(all) === zonesOf(workerSubnets);
+const zonesOf = (list: readonly Zoned[]): string =>
+  [...new Set(list.map(({ zone }) => zone))].toSorted((a, b) => (a < b ? -1 : 1)).join(' ');
+const sameZones = { path: ['workerSubnets'], error: 'must be in the zones of subnets, one in each' };
+
+const onePlace = z.strictObject(place).refine(zonesAgree, sameZones);
+const oneRegion = z.strictObject({ region: regionName, ...place, ...everywhere }).refine(zonesAgree, sameZones);
 const severalRegions = z
-  .strictObject({ regions: z.record(regionName, z.strictObject(place)), defaultRegion: regionName, ...everywhere })
+  .strictObject({ regions: z.record(regionName, onePlace), defaultRegion: regionName, ...everywhere })
   .refine(({ regions, defaultRegion }) => Object.hasOwn(regions, defaultRegion), {
     path: ['defaultRegion'],
     error: 'must be one of the regions',

@@ -1,10 +1,18 @@
 // The settings of one region: the network of an AWS account, and the names of what the operator created there.
-import type { Architecture } from '../../domain/offers/offer.ts';
+import type { InstanceRole } from '../../domain/cluster/state.ts';
+import type { AgentDownload } from '../agent-setup.ts';
+
+export interface Subnet {
+  id: string;
+  zone: string;
+}
 
 export interface AwsSettings {
   region: string;
   /** One per zone; instances get public addresses there, or reach the internet in another way. */
-  subnets: { id: string; zone: string }[];
+  subnets: Subnet[];
+  /** Of workers, in the same zones, without public addresses; null: those of every instance. */
+  workerSubnets: Subnet[] | null;
   securityGroups: {
     /** Of every instance: members reach each other. */
     cluster: string;
@@ -13,20 +21,25 @@ export interface AwsSettings {
   };
   /** Name of the instance profile, whose role may write logs; null for none. */
   instanceProfile: string | null;
+  /** Workspace -> its instance profile; the others have `instanceProfile`. */
+  workspaceProfiles: Readonly<Record<string, string>>;
   assignPublicIps: boolean;
   /** Image with an NVIDIA driver, or the public parameter that names one; null: no instance with a GPU is launched. */
   gpuImage: string | null;
   agent: AgentDownload;
 }
 
-/** How an instance downloads its agent: verified by its content's hash. */
-export interface AgentDownload {
-  url: string;
-  sha256: string;
-  /** Node for each architecture. */
-  node: Record<Architecture, { url: string; sha256: string }>;
-  /** PEM of the authority of the API's certificate; null where machines trust it by themselves. */
-  apiCa: string | null;
+export const subnetsOf = (
+  { subnets, workerSubnets }: Pick<AwsSettings, 'subnets' | 'workerSubnets'>,
+  role: InstanceRole,
+): Subnet[] => (role === 'worker' ? (workerSubnets ?? subnets) : subnets);
+
+export function profileOf(
+  { instanceProfile, workspaceProfiles }: Pick<AwsSettings, 'instanceProfile' | 'workspaceProfiles'>,
+  workspace: string,
+): string | null {
+  const own = Object.hasOwn(workspaceProfiles, workspace) ? workspaceProfiles[workspace] : undefined;
+  return own ?? instanceProfile;
 }
 
 /** Tags of everything that Ropewalk creates. */

@@ -1,13 +1,21 @@
 // Tags name the owner of everything that Ropewalk creates in an account.
 import type { Filter, Tag } from '@aws-sdk/client-ec2';
 
-import type { Owner } from '../provider.ts';
+import type { LaunchRequest, Owner } from '../provider.ts';
 import { tagKeys } from './settings.ts';
 
 export const tagsOf = (owner: Owner): Tag[] => [
   { Key: tagKeys.deployment, Value: owner.deploymentId },
   { Key: tagKeys.workspace, Value: owner.workspace },
   { Key: tagKeys.cluster, Value: String(owner.cluster) },
+];
+
+/** Of what a launch creates: the user's own tags, and those that name the owner. */
+export const tagsOfLaunch = ({ owner, placement }: Pick<LaunchRequest, 'owner' | 'placement'>): Tag[] => [
+  ...Object.entries(placement?.tags ?? {})
+    .filter(([key]) => !key.startsWith('ropewalk:') && key !== tagKeys.name)
+    .map(([Key, Value]) => ({ Key, Value })),
+  ...tagsOf(owner),
 ];
 
 /** null without Ropewalk's tags: such a resource belongs to other software. */

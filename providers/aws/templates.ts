@@ -20,9 +20,9 @@ import type { AwsClients } from './clients.ts';
 import { hasGpu } from './families.ts';
 import { readPages } from './pages.ts';
 import { codeOf } from './sdk-errors.ts';
-import { tagKeys } from './settings.ts';
+import { profileOf, tagKeys } from './settings.ts';
 import type { AwsSettings } from './settings.ts';
-import { tagFilters, tagsOf } from './tags.ts';
+import { tagFilters, tagsOfLaunch } from './tags.ts';
 import { renderUserData } from './user-data.ts';
 
 /** Derived from the token: a launch that is repeated after a crash must find this very template. */
@@ -54,22 +54,10 @@ export async function ensureTemplate(
   { request, role, placement, exclusions }: TemplateInput,
 ): Promise<LaunchTemplate> {
   const name = templateName(request.token, role);
-  const image = await imageOf(clients, settings, placement);
-  const boot = { apiUrl: request.apiUrl, launchToken: request.launchToken, owner: ownerOf(request.owner) };
-  const tags = tagsOf(request.owner);
+  const tags = tagsOfLaunch(request);
   const data: RequestLaunchTemplateData = {
-    ImageId: image,
-    UserData: Buffer.from(renderUserData(boot, settings.agent, placement.architecture)).toString('base64'),
-    ...(settings.instanceProfile === null ? {} : { IamInstanceProfile: { Name: settings.instanceProfile } }),
-    InstanceInitiatedShutdownBehavior: 'terminate',
-    MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 1, HttpEndpoint: 'enabled' },
+    ...(await machineOf(clients, settings, request, placement)),
     NetworkInterfaces: [networkInterface(settings, role)],
-    BlockDeviceMappings: [
-      {
-        DeviceName: '/dev/sda1',
-        Ebs: { VolumeSize: placement.diskGib, VolumeType: 'gp3', DeleteOnTermination: true, Encrypted: true },
-      },
-    ],
     // A launch on demand creates no spot request, and EC2 refuses tags for a resource that is not created.
     ...(placement.market === 'spot'
       ? { TagSpecifications: [{ ResourceType: 'spot-instances-request' as const, Tags: tags }] }
@@ -91,6 +79,29 @@ export async function ensureTemplate(
   }
 }
 
+/** What an instance is made of, whichever call launches it: its image, what it boots, and its disk. */
+export async function machineOf(
+  clients: Pick<AwsClients, 'ec2' | 'ssm'>,
+  settings: AwsSettings,
+  { apiUrl, launchToken, owner }: Pick<LaunchRequest, 'apiUrl' | 'launchToken' | 'owner'>,
+  placement: Placement,
+) {
+  const userData = renderUserData(
+    { apiUrl, launchToken, owner: ownerOf(owner) },
+    settings.agent,
+    placement.architecture,
+  );
+  const profile = profileOf(settings, owner.workspace);
+  return {
+    ImageId: await imageOf(clients, settings, placement),
+    UserData: Buffer.from(userData).toString('base64'),
+    ...(profile === null ? {} : { IamInstanceProfile: { Name: profile } }),
+    InstanceInitiatedShutdownBehavior: 'terminate' as const,
+    MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 1, HttpEndpoint: 'enabled' } as const,
+    BlockDeviceMappings: [{ DeviceName: '/dev/sda1', Ebs: diskOf(placement) }],
+  };
+}
+
 /**
  * For a launch that gave nothing: a cluster that waits for capacity creates a template with every attempt, and an account is
  * limited to 5,000. A repeat creates it again under the same name, and the token of its launch gives the same answer. A
@@ -108,14 +119,29 @@ async function exclusionsOf(clients: AwsClients, name: string): Promise<string> 
   return LaunchTemplates[0]?.Tags?.find(({ Key }) => Key === tagKeys.exclusions)?.Value ?? '';
 }
 
+/** gp3 has 3,000 IOPS, and gives at most 0.25 MB/s for each: a higher throughput needs more of them (AWS, EBS user guide). */
+const diskOf = ({ diskGib, diskThroughput }: Placement) => ({
+  VolumeSize: diskGib,
+  VolumeType: 'gp3' as const,
+  DeleteOnTermination: true,
+  Encrypted: true,
+  ...(diskThroughput === undefined
+    ? {}
+    : { Throughput: diskThroughput, Iops: Math.max(3_000, Math.ceil(diskThroughput * 4)) }),
+});
+
 /** The single interface of an instance, in a launch template for any subnet. */
 export const networkInterface = (
-  { assignPublicIps, securityGroups }: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups'>,
+  {
+    assignPublicIps,
+    securityGroups,
+    workerSubnets,
+  }: Pick<AwsSettings, 'assignPublicIps' | 'securityGroups' | 'workerSubnets'>,
   role: InstanceRole,
 ) => ({
   DeviceIndex: 0,
   DeleteOnTermination: true,
-  AssociatePublicIpAddress: assignPublicIps,
+  AssociatePublicIpAddress: assignPublicIps && (role === 'head' || workerSubnets === null),
   Groups: [securityGroups.cluster, ...(role === 'head' ? securityGroups.scheduler : [])],
 });
 
@@ -144,7 +170,7 @@ const known = new Map<string, { id: string; atMs: number }>();
 
 /** The types of one launch are all with GPUs or all without. */
 async function imageOf(
-  clients: AwsClients,
+  clients: Pick<AwsClients, 'ec2' | 'ssm'>,
   { gpuImage }: AwsSettings,
   { types, architecture }: Placement,
 ): Promise<string> {
@@ -158,7 +184,7 @@ const ubuntuOf = (architecture: Architecture): string =>
   `/aws/service/canonical/ubuntu/server/24.04/stable/current/${images[architecture]}/hvm/ebs-gp3/ami-id`;
 
 /** Read once a day. */
-async function readImage(clients: AwsClients, Name: string): Promise<string> {
+async function readImage(clients: Pick<AwsClients, 'ec2' | 'ssm'>, Name: string): Promise<string> {
   const key = `${await clients.ec2.config.region()} ${Name}`;
   const cached = known.get(key);
   if (cached !== undefined && performance.now() - cached.atMs < imageTtlMs) return cached.id;

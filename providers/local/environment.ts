@@ -9,7 +9,7 @@ export function agentEnvironment(
 ): Record<string, string> {
   const usualPath = [dirname(nodePath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
   const found: Record<string, string> = {};
-  for (const name of outside) {
+  for (const name of [...outside, ...ofEngines]) {
     const value = own[name];
     if (value !== undefined) found[name] = value;
   }
@@ -21,6 +21,12 @@ export function agentEnvironment(
     TMPDIR: own['TMPDIR'] ?? tmpdir(),
   };
 }
+
+/** Where container engines have their configuration and their daemon: agents give them to an engine alone. */
+export const ofEngines = [
+  ...['XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS', 'CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF'],
+  ...['CONTAINERS_REGISTRIES_CONF', 'CONTAINER_HOST', 'DOCKER_HOST', 'DOCKER_CERT_PATH', 'DOCKER_TLS_VERIFY'],
+] as const;
 
 /** The names that agent/runtimes/environment/run-tool.ts takes (a test compares them): agents share no code with providers. */
 export const outside = [

@@ -4,6 +4,7 @@
 //   boot.json      how the agent reaches the API; holds the launch token, so 0600, and the agent deletes it
 //   claim.json     the agent process of this instance and its control group, written by the agent; the first one wins
 //   group.json     the process group of the task or Dask process it runs, written by the agent over the previous one
+//   containers.json  the container engine that it uses, written by the agent before its first container
 //   verdict        "start" or "refuse", decided by the first launch attempt and binding for all others
 //   refused.json   why this instance was never started
 //   tombstone      it must not run: written before it is terminated
@@ -34,6 +35,7 @@ export interface InstancePaths {
   tombstone: string;
   /** What the agent prints before it has a log. */
   output: string;
+  containers: string;
   work: string;
   results: string;
 }
@@ -59,6 +61,7 @@ export function instancePaths(home: string, id: string): InstancePaths {
     refused: at('refused.json'),
     tombstone: at('tombstone'),
     output: at('agent.out'),
+    containers: at('containers.json'),
     work: at('work'),
     results: at('results'),
   };

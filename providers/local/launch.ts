@@ -238,7 +238,10 @@ const launchedInstance = ({ id, slot }: Place): LaunchedInstance => ({
   slot,
   offer: localOffer.offer,
   zone: localOffer.zone,
+  price: free,
 });
+
+const free = { microsPerHour: 0, diskMicrosPerHour: 0, source: 'this machine costs nothing' } as const;
 
 function groupRefusals(refusals: Refusal[]): LaunchFailure[] {
   const groups = new Map<string, LaunchFailure>();

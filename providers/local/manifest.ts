@@ -20,6 +20,7 @@ export const localManifest: ProviderManifest = {
   families: { balanced: anything, all: anything, gpu: anything },
   isInstanceId,
   agentEnvironment: {},
+  setup: null,
   configure: ({ env, home, hostId }) => {
     const cores = availableParallelism();
     const place = { region: null, queue: `local/${hostId}` };

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Owner } from '../provider.ts';
 import { isOwnedBy, livingProcesses } from './describe.ts';
+import { removeContainers } from './containers.ts';
 import { removeControlGroup } from './control-group.ts';
 import {
   errorCode,
@@ -43,6 +44,8 @@ export async function terminateInstances(
   const known = new Map<string, ProcessEntry>();
   await signalAgents(home, own, known);
   await waitForGrace(home, own, known, signal);
+  // Before the rest: an engine whose monitor of a container has been killed needs many seconds to remove it.
+  for (const id of own) await removeContainers(id, instancePaths(home, id).containers);
   await killAll(home, own, known, signal);
   for (const id of own) await removeWork(id, instancePaths(home, id));
 }
@@ -125,5 +128,6 @@ async function removeWork(id: string, paths: InstancePaths): Promise<void> {
   if (group !== null) await removeControlGroup(group);
   await removeTree(paths.work);
   await removeTree(paths.results);
+  await rm(paths.containers, { force: true });
   await rm(paths.boot, { force: true });
 }

@@ -3,17 +3,32 @@
 
 from ropewalk import batch
 from ropewalk.cluster import Cluster
-from ropewalk.errors import ClusterFailedError, ClusterTimeoutError, JobTimeoutError, RopewalkError
+from ropewalk.costs import costs
+from ropewalk.environments import (
+    create_software_environment,
+    delete_software_environment,
+    get_software_info,
+    list_software_environments,
+)
+from ropewalk.errors import ClusterEndedError, ClusterFailedError, ClusterTimeoutError, JobTimeoutError, RopewalkError
+from ropewalk.instance_types import list_instance_types
 from ropewalk.plans import plan_cluster
 
 __version__ = "0.1.0"
 __all__ = [
     "Cluster",
+    "ClusterEndedError",
     "ClusterFailedError",
     "ClusterTimeoutError",
     "JobTimeoutError",
     "RopewalkError",
     "__version__",
     "batch",
+    "create_software_environment",
+    "delete_software_environment",
+    "get_software_info",
+    "list_instance_types",
+    "list_software_environments",
+    "costs",
     "plan_cluster",
 ]

@@ -91,6 +91,10 @@ class ClientApi:
             except _Refusal as refusal:
                 time.sleep(retry.pause_after(refusal))
 
+    def file_place(self, sha256: str) -> tuple[str, dict[str, str]]:
+        """URL and headers for the content of a file that goes through the API."""
+        return f"{self.url}/v1/file-blobs/{sha256}", {"Authorization": f"Bearer {self._token}"}
+
     def stream(self, path: str, *, on_open: Callable[[], None] = lambda: None) -> Iterator[Any]:
         """Yields lines of application/x-ndjson as they arrive; blocks. Raises UNREACHABLE, without a retry, when the connection
         is lost. `on_open` is called when the API has answered, before the first line."""

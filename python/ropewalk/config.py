@@ -1,4 +1,5 @@
-"""The address of the API and the token: from arguments, then the environment, then the configuration file."""
+"""The address of the API and the token: from arguments, then ROPEWALK_API_URL and ROPEWALK_TOKEN, then `ropewalk.api-url` and
+`ropewalk.token` of Dask's configuration, then config.yaml."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from ropewalk.defaults import configured_text
 from ropewalk.errors import RopewalkError
 
 
@@ -25,8 +27,8 @@ def load_config(
 ) -> Config:
     env = os.environ if environ is None else environ
     path = Path(env.get("ROPEWALK_HOME") or "~/.ropewalk").expanduser() / "config.yaml"
-    url = api_url or env.get("ROPEWALK_API_URL")
-    secret = token or env.get("ROPEWALK_TOKEN")
+    url = api_url or env.get("ROPEWALK_API_URL") or configured_text("api_url")
+    secret = token or env.get("ROPEWALK_TOKEN") or configured_text("token")
     if not url or not secret:
         saved = _read(path)
         url = url or saved.get("apiUrl")

@@ -38,6 +38,13 @@ class ClusterFailedError(RopewalkError):
     """The cluster has ended, or the awaited state can no longer be reached."""
 
 
+class ClusterEndedError(ClusterFailedError):
+    """The cluster ended while it was in use; the message says when and why."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
 class ClusterTimeoutError(RopewalkError, TimeoutError):
     """The awaited state was not reached in time."""
 

@@ -6,43 +6,36 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
-import logging
 import math
-import sys
 import time
 import warnings
 import weakref
 from collections.abc import Callable, Generator
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from dask.utils import parse_timedelta
 from distributed import Security, rpc
 from distributed.core import Status
-from distributed.deploy.cluster import Cluster as DaskCluster
+from distributed.objects import SchedulerInfo
 
-from ropewalk.errors import ClusterFailedError, ClusterTimeoutError, RopewalkError
+from ropewalk.cluster_waits import WaitingCluster, dask_of
+from ropewalk.errors import ClusterEndedError, RopewalkError
+from ropewalk.following import Follower, Scheduler, ask_before_reconnect, clients_of, end_client
+from ropewalk.log_records import logger
 from ropewalk.remote import Remote
 from ropewalk.security import make_security
 from ropewalk.versions import version_mismatch
-from ropewalk.views import ClusterView, DaskView
-from ropewalk.waiting import WorkerAmount, check_alive, count_of, is_settled, progress
+from ropewalk.waiting import WorkerAmount
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-logger = logging.getLogger("distributed.ropewalk")
-
 #: Makes the field `software` of the request; blocks. Gets a function for lines to the user, and a deadline (time.monotonic).
 MakeSoftware = Callable[[Callable[[str], None], float], dict[str, Any]]
 
-DEFAULT_TIMEOUT_S = 600.0
 KEEPALIVE_EVERY_S = 30.0
-#: A view can be older than a preceding `scale` by at most this.
-_VIEW_LAG_S = 10.0
 
 
-class ClusterLifecycle(DaskCluster):
+class ClusterLifecycle(WaitingCluster):
     _open: ClassVar[weakref.WeakSet[ClusterLifecycle]] = weakref.WeakSet()
 
     def __init__(
@@ -69,10 +62,14 @@ class ClusterLifecycle(DaskCluster):
         self.security: Security | None = None
         # Until the server has reported a new cluster: an existing cluster is not stopped.
         self._existed = True
-        #: A requested number of workers, and the time of the request.
-        self._requested: tuple[int, float] | None = None
+        self._requested = None
         self._keeping: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
+        self._follower = Follower(remote, on_end=self._ended_by_server)
+        self._following: asyncio.Task[None] | None = None
+        self._is_adaptive = False
+        #: Why the cluster ended while this object was in use.
+        self.ended: ClusterEndedError | None = None
         super().__init__(asynchronous=asynchronous, loop=loop, quiet=quiet, name=body.get("name"))
         self._open.add(self)
         if self.called_from_running_loop:
@@ -88,9 +85,15 @@ class ClusterLifecycle(DaskCluster):
             raise
 
     @property
-    def number(self) -> int | None:
-        """The cluster's number in the API and the command line."""
-        return self._remote.number
+    def status(self) -> Status:
+        """A Dask client reads this when the scheduler's connection is lost, before it reconnects: the moment to instruct it."""
+        if self._status is Status.running:
+            ask_before_reconnect(clients_of(self), self._why_lost)
+        return self._status
+
+    @status.setter
+    def status(self, status: Status) -> None:
+        self._status = status
 
     def __await__(self) -> Generator[Any, None, Self]:
         yield from self._start().__await__()
@@ -101,6 +104,8 @@ class ClusterLifecycle(DaskCluster):
             await asyncio.sleep(0.01)
         if self.status == Status.running:
             return
+        if self.ended is not None:
+            raise self.ended
         if self.status in (Status.closing, Status.closed):
             raise RopewalkError("This cluster object is closed; make a new one.", code="CLOSED")
         self.status = Status.starting
@@ -111,6 +116,7 @@ class ClusterLifecycle(DaskCluster):
             raise
 
     async def _begin(self, deadline: float) -> None:
+        await self._remote.check_workspace(deadline)
         if self._software is not None:
             self._body["software"] = await asyncio.to_thread(self._software, self._log, deadline)
         created = await self._remote.find_or_create(self._body, deadline)
@@ -122,30 +128,18 @@ class ClusterLifecycle(DaskCluster):
             self._log(f"Note: {warning}")
         if (price := created.get("pricePerHour")) is not None:
             self._log(f"It costs ${price['firstChoice']:.2f} to ${price['max']:.2f} per hour while all its instances run")
-        if not self._existed:
-            self._requested = (self._body["workers"], time.monotonic())
+        workers = self._body.get("workers")
+        if not self._existed and isinstance(workers, int):
+            self._requested = (workers, time.monotonic())
         view = await self._wait_for_scheduler(deadline)
-        if self._existed and self._body["workers"] != _dask(view)["workersWanted"]:
-            self._log(f"It has {_dask(view)['workersWanted']} workers, not {self._body['workers']}: use scale to change that.")
+        wanted = dask_of(view)["workersWanted"]
+        if self._existed and isinstance(workers, int) and workers != wanted:
+            self._log(f"It has {wanted} workers, not {workers}: use scale to change that.")
+        self._is_adaptive = dask_of(view)["adaptive"] is not None
         await self._connect(deadline)
         if self._keepalive_s is not None:
             await self._set_keepalive(self._keepalive_s, deadline)
         await self._wait_for_workers(self._amount, deadline - time.monotonic())
-
-    async def _wait_for_scheduler(self, deadline: float) -> ClusterView:
-        pause, reported = 0.1, ""
-        while True:
-            view = await self._remote.view(deadline)
-            check_alive(view)
-            if view["dask"] is not None and view["dask"]["schedulerAddress"] is not None:
-                return view
-            if progress(view) != reported:
-                reported = progress(view)
-                self._log(f"Cluster {self.number}: {reported}")
-            if time.monotonic() > deadline:
-                raise self._too_late("its scheduler", reported)
-            await asyncio.sleep(pause)
-            pause = min(1.0, pause * 1.5)
 
     async def _connect(self, deadline: float) -> None:
         credentials = await self._remote.credentials(deadline)
@@ -166,35 +160,38 @@ class ClusterLifecycle(DaskCluster):
             ) from error
         if mismatch is not None:
             warnings.warn(mismatch, stacklevel=2)
+        self._following = asyncio.ensure_future(self._follower.follow(self._watching(), self._scheduler(), self._rejoin))
 
-    async def _wait_for_workers(self, n_workers: WorkerAmount = 0, timeout: Any = None) -> None:
-        if n_workers is False or n_workers == 0:
-            return
-        deadline = time.monotonic() + (DEFAULT_TIMEOUT_S if timeout is None else parse_timedelta(timeout))
-        reported, viewed, view = "", -math.inf, None
-        while True:
-            # The scheduler is the first to know connected workers; only the server knows failed ones.
-            started = len(self.scheduler_info["workers"])
-            if self._requested is not None and started >= count_of(n_workers, self._requested[0]):
-                return
-            if view is None or time.monotonic() - viewed > 1:
-                view, viewed = await self._remote.view(deadline), time.monotonic()
-                check_alive(view)
-                if progress(view) != reported:
-                    reported = progress(view)
-                    self._log(f"Cluster {self.number}: {reported}")
-            wanted = _dask(view)["workersWanted"]
-            if self._requested is not None and time.monotonic() < self._requested[1] + _VIEW_LAG_S:
-                wanted = self._requested[0]
-            else:
-                self._requested = None
-            needed = count_of(n_workers, wanted)
-            started = len(self.scheduler_info["workers"])
-            if started >= needed or is_settled(view, wanted, needed, started):
-                return
-            if time.monotonic() > deadline:
-                raise self._too_late(f"{needed} workers", reported)
-            await asyncio.sleep(0.05)
+    def _watching(self) -> asyncio.Task[Any]:
+        return cast("asyncio.Task[Any]", self._watch_worker_status_task)
+
+    def _scheduler(self) -> Scheduler:
+        args = {} if self.security is None else self.security.get_connection_args("client")
+        return Scheduler(self.scheduler_address, args)
+
+    async def _rejoin(self) -> asyncio.Task[Any]:
+        """Follows the scheduler's workers again after the connection was lost."""
+        comm = await cast(Any, self.scheduler_comm).live_comm()
+        await comm.write({"op": "subscribe_worker_status"})
+        self.scheduler_info = SchedulerInfo(await comm.read())
+        self._watch_worker_status_comm = comm
+        self._watch_worker_status_task = asyncio.ensure_future(self._watch_worker_status(comm))
+        return self._watching()
+
+    async def _why_lost(self) -> ClusterEndedError | None:
+        if self.ended is not None or self.status != Status.running:
+            return self.ended
+        return await self._follower.why_lost(self._scheduler())
+
+    async def _ended_by_server(self, error: ClusterEndedError) -> None:
+        self.ended = error
+        self._log(str(error)[:1].upper() + str(error)[1:])
+        self.status = Status.closing
+        for client in clients_of(self):
+            if client.status == "running":
+                await end_client(client, error)
+        self._following = None
+        await self._end(stop=False)
 
     async def _set_keepalive(self, seconds: float, until: float = math.inf) -> None:
         self._keepalive_s = seconds
@@ -242,8 +239,9 @@ class ClusterLifecycle(DaskCluster):
         await asyncio.shield(self._ending)
 
     async def _end_now(self, stop: bool) -> None:
-        if self._keeping is not None:
-            self._keeping.cancel()
+        for task in (self._keeping, self._following):
+            if task is not None:
+                task.cancel()
         if stop and self.number is not None:
             self.status = self._status_while_ending()
             try:
@@ -257,15 +255,6 @@ class ClusterLifecycle(DaskCluster):
     def _status_while_ending(self) -> Status:
         """The scheduler can end before the API has answered: with this status clients do not reconnect."""
         return Status.closing if self.status == Status.running else self.status
-
-    def _log(self, log: str) -> None:
-        """On stderr: stdout belongs to the program."""
-        self._cluster_manager_logs.append((datetime.now(), log))
-        if not self.quiet:
-            print(log, file=sys.stderr)
-
-    def _too_late(self, what: str, reported: str) -> ClusterTimeoutError:
-        return ClusterTimeoutError(f"Cluster {self.number} did not have {what} in time: {reported}.", code="TIMEOUT")
 
     def _stop_at_exit(self) -> None:
         """At exit the event loop may have ended, and the threads of `asyncio.to_thread` have."""
@@ -281,9 +270,3 @@ class ClusterLifecycle(DaskCluster):
 def _stop_open_clusters() -> None:
     for cluster in list(ClusterLifecycle._open):
         cluster._stop_at_exit()
-
-
-def _dask(view: ClusterView) -> DaskView:
-    if view["dask"] is None:
-        raise ClusterFailedError(f"Cluster {view['number']} has no Dask scheduler.", code="NOT_DASK")
-    return view["dask"]

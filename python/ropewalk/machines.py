@@ -3,8 +3,9 @@ type are refused here, by the name of the argument."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypedDict
+import difflib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal, TypedDict, cast
 
 from ropewalk.backend_options import read_backend_options
 from ropewalk.durations import Duration, seconds_of
@@ -22,9 +23,13 @@ class PlaceArguments(TypedDict, total=False):
     region: str | None
     zone: str | None
     allow_cross_zone: bool | None
+    use_best_zone: bool | None
+    tags: Mapping[str, str] | None
     arm: bool | None
     spot_policy: SpotPolicy | None
     wait_for_capacity: Duration | None
+    #: The name of the option on the command line: a dictionary, or texts like "team=weather".
+    tag: Mapping[str, str] | Sequence[str] | str | None
     allow_ssh: bool | None
     allow_ssh_from: str | None
     allow_ingress_from: str | None
@@ -37,10 +42,14 @@ class ClusterMachines(PlaceArguments, total=False):
     worker_cpu: Cpu | None
     worker_memory: Memory | None
     worker_gpu: int | bool | None
+    worker_gpu_type: str | None
     worker_disk_size: int | str | None
+    worker_disk_throughput: int | None
     scheduler_vm_types: Sequence[str] | None
     scheduler_cpu: Cpu | None
     scheduler_memory: Memory | None
+    scheduler_disk_size: int | str | None
+    scheduler_gpu: bool | None
     scheduler_port: int | None
     use_scheduler_public_ip: bool | None
     compute_purchase_option: SpotPolicy | None
@@ -59,14 +68,12 @@ class JobMachines(PlaceArguments, total=False):
 
 
 JOB_MACHINES = frozenset(JobMachines.__annotations__) | frozenset(PlaceArguments.__annotations__)
-_CLUSTER_MACHINES = frozenset(ClusterMachines.__annotations__) | frozenset(PlaceArguments.__annotations__)
+CLUSTER_MACHINES = frozenset(ClusterMachines.__annotations__) | frozenset(PlaceArguments.__annotations__)
 
 
 def cluster_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a request for a cluster; TypeError and ValueError name the argument."""
-    unknown = sorted(set(arguments) - _CLUSTER_MACHINES)
-    if unknown:
-        raise TypeError(f"{unknown[0]!r} is not a keyword argument; those about machines are: {_listed(_CLUSTER_MACHINES)}")
+    refuse_unknown(arguments, CLUSTER_MACHINES)
     given = {name: value for name, value in arguments.items() if value is not None}
     given = _together(given, "spot_policy", {"spot_policy": given.pop("compute_purchase_option", None)}, "compute_purchase_option")
     for name, value in read_backend_options(given.pop("backend_options", {})).items():
@@ -76,12 +83,16 @@ def cluster_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
         "workerCpu": _cpu(given, "worker_cpu"),
         "workerMemory": _memory(given, "worker_memory"),
         "workerGpu": _gpu(given, "worker_gpu"),
+        "workerGpuType": _text(given, "worker_gpu_type"),
+        "workerDiskSize": _disk(given, "worker_disk_size"),
+        "workerDiskThroughput": _throughput(given, "worker_disk_throughput"),
+        "schedulerDiskSize": _disk(given, "scheduler_disk_size"),
+        "schedulerGpu": _flag(given, "scheduler_gpu"),
         "schedulerVmTypes": _types(given, "scheduler_vm_types"),
         "schedulerCpu": _cpu(given, "scheduler_cpu"),
         "schedulerMemory": _memory(given, "scheduler_memory"),
         "schedulerPort": _port(given, "scheduler_port"),
         "useSchedulerPublicIp": _flag(given, "use_scheduler_public_ip"),
-        "diskSize": _disk(given, "worker_disk_size"),
         **_place(given),
     }
     return {name: value for name, value in read.items() if value is not None}
@@ -123,6 +134,8 @@ def _place(given: Mapping[str, Any]) -> dict[str, Any]:
         "zone": _text(given, "zone"),
         "allowCrossZone": _flag(given, "allow_cross_zone"),
         "arm": _flag(given, "arm"),
+        "useBestZone": _flag(given, "use_best_zone"),
+        "tags": _tags({"tags": _tag_pairs(given["tag"])} if "tag" in given else given, "tags"),
         "spotPolicy": policy,
         "waitForCapacity": None if wait is None else seconds_of(wait, "wait_for_capacity"),
         "allowSsh": _flag(given, "allow_ssh"),
@@ -184,11 +197,36 @@ def _disk(given: Mapping[str, Any], name: str) -> str | None:
     raise ValueError(f'{name} is {value!r}: give a number of GiB, or text like "100 GiB"')
 
 
+def _throughput(given: Mapping[str, Any], name: str) -> int | None:
+    value = given.get(name)
+    if value is None or (_is_count(value) and value > 0):
+        return value
+    raise ValueError(f"{name} is {value!r}: give a number of MB/s, like 250")
+
+
+def _tags(given: Mapping[str, Any], name: str) -> dict[str, str] | None:
+    value = given.get(name)
+    if value is None:
+        return None
+    if isinstance(value, Mapping) and all(isinstance(one, str) for pair in value.items() for one in pair):
+        return dict(value)
+    raise ValueError(f'{name} is {value!r}: write it like {{"project": "climate"}}')
+
+
 def _text(given: Mapping[str, Any], name: str) -> str | None:
     value = given.get(name)
     if value is None or isinstance(value, str):
         return value
     raise TypeError(f"{name} is {value!r}: give text")
+
+
+def _tag_pairs(value: Any) -> dict[str, str]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    pairs = [str(text).partition("=") for text in ([value] if isinstance(value, str) else value)]
+    if any(not key or not equals for key, equals, _ in pairs):
+        raise ValueError(f'tag is {value!r}: give a dictionary, or texts like "team=weather"')
+    return {key: text for key, _, text in pairs}
 
 
 def _sources(given: Mapping[str, Any], name: str) -> str | None:
@@ -210,5 +248,21 @@ def _flag(given: Mapping[str, Any], name: str) -> bool | None:
     raise TypeError(f"{name} is {value!r}: give True or False")
 
 
-def _listed(names: frozenset[str]) -> str:
-    return ", ".join(sorted(names))
+def worker_count(n_workers: int | Sequence[int] | None) -> int | list[int] | None:
+    if n_workers is None or (_is_count(n_workers) and cast(int, n_workers) >= 0):
+        return cast("int | None", n_workers)
+    if isinstance(n_workers, (list, tuple)) and len(n_workers) == 2 and all(map(_is_count, n_workers)):
+        return [*n_workers]
+    raise ValueError(f"n_workers is {n_workers!r}: give a number of workers, or a range like [4, 20]")
+
+
+def refuse_unknown(arguments: Collection[str], known: Collection[str]) -> None:
+    """Raises TypeError that names every unknown argument, and the known one that it resembles."""
+    unknown = [f"{name!r} is not a keyword argument{_resembles(name, known)}" for name in arguments if name not in known]
+    if unknown:
+        raise TypeError("; ".join(unknown))
+
+
+def _resembles(name: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.7)
+    return f": did you mean {near[0]!r}?" if near else ""

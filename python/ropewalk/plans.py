@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from ropewalk.client_api import ClientApi
 from ropewalk.config import load_config
-from ropewalk.machines import ClusterMachines, cluster_fields
+from ropewalk.defaults import with_defaults
+from ropewalk.machines import CLUSTER_MACHINES, ClusterMachines, cluster_fields, worker_count
 from ropewalk.views import Plan
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def plan_cluster(
-    n_workers: int = 4,
+    n_workers: int | Sequence[int] | None = None,
     *,
     api_url: str | None = None,
     token: str | None = None,
@@ -28,5 +30,7 @@ def plan_cluster(
     >>> plan["pricePerHour"]["max"]
     2.11
     """
-    body = {"workers": n_workers, **cluster_fields(machines)}
+    given = with_defaults({"n_workers": n_workers, **machines}, {"n_workers", *CLUSTER_MACHINES})
+    workers = worker_count(given.pop("n_workers", None))
+    body = {**({} if workers is None else {"workers": workers}), **cluster_fields(given)}
     return cast(Plan, ClientApi(load_config(api_url, token)).request("POST", "/v1/plans/clusters", body))

@@ -10,18 +10,25 @@ from typing import Any, cast
 
 from ropewalk.client_api import ClientApi
 from ropewalk.errors import ClusterTimeoutError, RopewalkError
-from ropewalk.views import ClusterView, Created, Credentials, DashboardLink, LogLine
+from ropewalk.views import ClusterView, Created, Credentials, DashboardLink, LogLine, Why
+from ropewalk.workspaces import refuse_other
 
 _ENDING = ("stopping", "stopped", "error")
 
 
 class Remote:
-    def __init__(self, api: ClientApi) -> None:
+    def __init__(self, api: ClientApi, workspace: str | None = None) -> None:
         self.api = api
+        self._workspace = workspace
         #: None until it has been created or found.
         self.number: int | None = None
         #: Ids of the scheduler's instances, for its log. The view of an ended cluster has no instances.
         self.heads: set[str] = set()
+
+    async def check_workspace(self, until: float) -> None:
+        """Raises RopewalkError FORBIDDEN when the token is of another workspace than the wanted one."""
+        if self._workspace is not None:
+            refuse_other((await self.api.get("/v1/whoami", until=until))["workspace"], self._workspace)
 
     async def find_or_create(self, body: dict[str, Any], deadline: float) -> Created:
         """`existing` is true when an open cluster of that name existed before."""
@@ -62,13 +69,20 @@ class Remote:
     async def dashboard(self) -> DashboardLink:
         return cast(DashboardLink, await self.api.post(self._path("/dashboard-link")))
 
+    async def why(self) -> Why:
+        return cast(Why, await self.api.get(self._path("/why")))
+
+    def why_now(self) -> Why:
+        """Blocks, and needs no event loop."""
+        return cast(Why, self.api.request("GET", self._path("/why")))
+
     async def logs(self) -> list[LogLine]:
         return cast("list[LogLine]", await self.api.lines(self._path("/logs")))
 
     async def scale(self, workers: int) -> None:
         await self.api.post(self._path("/scale"), {"workers": workers})
 
-    async def adapt(self, bounds: dict[str, int]) -> None:
+    async def adapt(self, bounds: dict[str, Any]) -> None:
         await self.api.post(self._path("/adapt"), bounds)
 
     async def keepalive(self, timeout_s: float, until: float = math.inf) -> None:

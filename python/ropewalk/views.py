@@ -10,6 +10,33 @@ class Reason(TypedDict):
     text: str
 
 
+class TimedReason(Reason, total=False):
+    at: str
+
+
+class WhyFact(TypedDict):
+    name: str
+    value: str | int | float
+    at: str | None
+
+
+class WhySentence(TypedDict):
+    """`about` is what the sentence explains: `state`, `size`, `instanceType` or `end`."""
+
+    about: Literal["state", "size", "instanceType", "end"]
+    text: str
+    facts: list[WhyFact]
+
+
+class Why(TypedDict):
+    """Why a cluster or job is as it is, in sentences with the facts that they rest on."""
+
+    number: int
+    status: str
+    sentences: list[WhySentence]
+    staleSince: str | None
+
+
 class Failure(Reason):
     count: int
 
@@ -40,12 +67,16 @@ class DaskView(TypedDict):
     adaptive: Range | None
 
 
-class ClusterView(TypedDict):
+class _Ending(TypedDict, total=False):
+    endedAt: str | None
+
+
+class ClusterView(_Ending):
     number: int
     name: str
     job: int | None
     status: str
-    reason: Reason | None
+    reason: TimedReason | None
     instances: list[Instance]
     failures: list[Failure]
     dask: DaskView | None

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import dask
 import pytest
 from distributed import LocalCluster, Security
 from distributed.core import Status
@@ -15,11 +16,13 @@ import ropewalk
 
 
 @pytest.fixture(autouse=True)
-def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[None]:
     """The environment of the test run must not affect the tests."""
     for name in ("ROPEWALK_API_URL", "ROPEWALK_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ROPEWALK_HOME", str(tmp_path / "no-home"))
+    with dask.config.set({"ropewalk": {}, "coiled": {}}):
+        yield
 
 
 @pytest.fixture(scope="session")

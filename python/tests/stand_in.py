@@ -36,6 +36,8 @@ class StandIn:
         #: Further fields of the answer to a new cluster.
         self.extra: dict[str, Any] = {}
         self.plan: dict[str, Any] = {"provider": "local", "pricePerHour": {"firstChoice": 0.5, "max": 1.5}}
+        #: Answer of GET /v1/instance-types.
+        self.types: list[dict[str, Any]] = []
         #: Done before a stop is answered.
         self.before_stopping: Callable[[], Any] = lambda: None
         stand_in = self
@@ -101,6 +103,10 @@ class StandIn:
     def route(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
         if path.startswith("/v1/plans/"):
             return 200, self.plan
+        if path.startswith("/v1/instance-types"):
+            return 200, {"items": self.types}
+        if path == "/v1/whoami":
+            return 200, {"user": "ada", "workspace": "test"}
         if path == "/v1/missing-package-files":
             return 200, {"missing": [one for one in body["sha256s"] if one not in self.package_files]}
         if path.startswith("/v1/package-files/"):
@@ -126,6 +132,10 @@ class StandIn:
                 "key": self.security.tls_client_key,
                 "expiresAt": "2099-01-01T00:00:00.000Z",
             }
+        if verb == "why":
+            text = f"The cluster is {view['status']}."
+            sentence = {"about": "state", "text": text, "facts": []}
+            return 200, {"number": int(number), "status": view["status"], "sentences": [sentence], "staleSince": None}
         if verb == "logs":
             return 200, b"".join(self.line(one) for one in self.lines)
         if verb == "dashboard-link":
@@ -176,7 +186,8 @@ class StandIn:
 
 def new_view(number: int, body: Any) -> dict[str, Any]:
     process = {"name": "scheduler", "state": "pending", "stage": "environment"}
-    workers = body["workers"]
+    asked = body.get("workers", [1, 4])
+    workers = asked if isinstance(asked, int) else asked[0]
     return {
         "number": number,
         "name": body.get("name", f"cluster-{number}"),
@@ -190,7 +201,7 @@ def new_view(number: int, body: Any) -> dict[str, Any]:
             "workersWanted": workers,
             "workersStarted": 0,
             "workersErrored": 0,
-            "adaptive": None,
+            "adaptive": None if isinstance(asked, int) else {"minimum": asked[0], "maximum": asked[1]},
         },
         "reads": 0,
     }

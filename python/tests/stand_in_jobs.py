@@ -40,6 +40,8 @@ class JobsStandIn(StandIn):
             return 200, self.plan
         if url.path == "/v1/missing-package-files":
             return 200, {"missing": []}
+        if url.path == "/v1/whoami":
+            return 200, {"workspace": "default"}
         if url.path == "/v1/jobs":
             return self.submit(body, headers["idempotency-key"]) if method == "POST" else (200, self.page(query))
         number, _, verb = url.path.removeprefix("/v1/jobs/").partition("/")
@@ -47,6 +49,8 @@ class JobsStandIn(StandIn):
             return problem(404, "NOT_FOUND", f"There is no job {number}.")[:2]
         if verb == "tasks":
             return 200, {"items": self.tasks, "next": None}
+        if verb == "why":
+            return 200, {"number": int(number), "status": "running", "sentences": [], "staleSince": None}
         if verb in ("logs", "events"):
             return 200, self.as_lines()
         return (202 if verb == "cancel" else 200), self.read(self.jobs[int(number)])

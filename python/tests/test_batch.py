@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import logging
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,8 @@ def test_arguments_are_sent_as_given(jobs: JobsStandIn) -> None:
         watchdog_timeout=1800,
         private_to_creator=True,
     )
-    assert created == {"number": 1, "name": "all", "existing": False, "warnings": []}
+    ids = {"number": 1, "job_id": 1, "cluster_id": 1}
+    assert created == {**ids, "name": "all", "existing": False, "warnings": []}
     assert jobs.sent("/v1/jobs") == [
         {
             "command": ["echo", "a b", "$HOME"],
@@ -59,20 +61,68 @@ def test_options_that_are_not_given_are_not_sent(jobs: JobsStandIn) -> None:
 
 
 def test_options_of_coiled_are_sent_by_their_command_line_names(jobs: JobsStandIn) -> None:
-    jobs.warnings = ["tag has no effect here."]
-    options: Any = {"tag": "a=b", "map_over_values": ["x", "y"], "run_on_host": True, "pipe_to_files": False, "sync": None}
-    with pytest.warns(UserWarning, match="tag has no effect") as caught:
+    jobs.warnings = ["run-on-host has no effect here."]
+    options: Any = {"run_on_host": True, "pipe_to_files": False, "sync": None}
+    with pytest.warns(UserWarning, match="run-on-host has no effect") as caught:
         batch.run("true", **options)
     assert caught[0].filename == __file__
-    sent = {"tag": "a=b", "map-over-values": "x,y", "run-on-host": ""}
+    sent = {"run-on-host": ""}
     assert jobs.sent("/v1/jobs")[0]["options"] == sent
 
 
-def test_task_on_scheduler_false_is_sent_as_no_task_on_scheduler(jobs: JobsStandIn) -> None:
+def test_a_job_is_mapped_over_values_lines_or_variables(jobs: JobsStandIn, tmp_path: Path) -> None:
+    lines = tmp_path / "inputs.txt"
+    lines.write_bytes("one two\r\n'ünï'\n".encode())
+    batch.run("x", map_over_values=["a,b", 3], map_over_input_var="FILE")
+    batch.run("x", map_over_values="a;b", map_over_delimiter=";")
+    batch.run("x", map_over_file=lines)
+    batch.run("x", map_over_task_var_dicts=[{"FOO": 1, "BAR": 2}, {"FOO": 3, "BAR": 4}])
+    assert [request["mapOver"] for request in jobs.sent("/v1/jobs")] == [
+        {"inputVar": "FILE", "values": ["a,b", "3"]},
+        {"delimiter": ";", "values": "a;b"},
+        {"fileContent": "one two\r\n'ünï'\n"},
+        {"variables": [{"FOO": "1", "BAR": "2"}, {"FOO": "3", "BAR": "4"}]},
+    ]
+    with pytest.raises(TypeError, match="FOO: None is neither"):
+        batch.run("x", map_over_task_var_dicts=[{"FOO": None}])  # type: ignore[dict-item]
+
+
+def test_where_tasks_run_and_when_they_start_is_sent(jobs: JobsStandIn) -> None:
     for value in (False, True, None):
         batch.run("true", task_on_scheduler=value)
-    sent = [request.get("options") for request in jobs.sent("/v1/jobs")]
-    assert sent == [{"no-task-on-scheduler": ""}, {"task-on-scheduler": ""}, None]
+    batch.run("true", scheduler_task_array="0,3-5", wait_for_ready_cluster=True)
+    sent = [{name: value for name, value in request.items() if name != "command"} for request in jobs.sent("/v1/jobs")]
+    gang = {"schedulerTaskArray": "0,3-5", "waitForReadyCluster": True}
+    assert sent == [{"taskOnScheduler": False}, {"taskOnScheduler": True}, {}, gang]
+
+
+def test_a_command_can_be_the_text_of_a_script(jobs: JobsStandIn, tmp_path: Path) -> None:
+    text = "#!/bin/bash\n# COILED ntasks 3\necho $COILED_BATCH_TASK_ID\n"
+    batch.run(text, command_as_script=True, host_setup_script_content="echo ready")
+    [sent] = jobs.sent("/v1/jobs")
+    assert (sent["command"], sent["hostSetupScript"]) == (["command.sh"], "echo ready")
+    assert base64.b64decode(sent["files"][0]["content"]).decode() == text
+    assert "software" not in sent
+    (tmp_path / "setup.sh").write_text("echo two")
+    batch.run("true", host_setup_script=tmp_path / "setup.sh", registry_auth={"ghcr.io": ("ada", "b")}, container="ghcr.io/x")
+    assert jobs.sent("/v1/jobs")[1]["hostSetupScript"] == "echo two"
+    assert jobs.sent("/v1/jobs")[1]["registryAuth"] == {"ghcr.io": {"auth": "YWRhOmI="}}
+    with pytest.raises(TypeError, match="not a list of words"):
+        batch.run(["echo"], command_as_script=True)
+    with pytest.raises(ValueError, match="give one of them"):
+        batch.run("true", host_setup_script="x", host_setup_script_content="y")
+
+
+def test_a_named_environment_is_used_instead_of_package_sync(jobs: JobsStandIn) -> None:
+    batch.run("python work.py", software="science")
+    [sent] = jobs.sent("/v1/jobs")
+    assert (sent["options"], "software" in sent) == ({"software": "science"}, False)
+    with pytest.raises(ValueError, match="software and container both say"):
+        ropewalk.Cluster(software="science", container="daskdev/dask")
+    with pytest.raises(ValueError, match="built from package indexes"):
+        ropewalk.create_software_environment("science", conda={"dependencies": ["prefect"]})
+    with pytest.raises(ValueError, match="either pip or container"):
+        ropewalk.create_software_environment("science")
 
 
 def test_a_lost_answer_creates_no_second_job(jobs: JobsStandIn) -> None:
@@ -169,8 +219,6 @@ def test_files_that_are_not_sent_are_reported(jobs: JobsStandIn, tmp_path: Path,
     assert messages == [outside, "has 1.0 MiB, more than 1 MiB; use upload to send it", absolute]
     assert "files" not in jobs.sent("/v1/jobs")[0]
     Path("huge").write_bytes(b"x" * (10 * 1024 * 1024))
-    with pytest.raises(ValueError, match="11.0 MiB together, more than 10 MiB; the largest: huge"):
-        batch.run("true", upload=["huge", "big"])
     Path("sub").mkdir()
     Path("sub/big").write_text("another")
     with pytest.raises(ValueError, match="would both become big in the working directory"):
@@ -179,15 +227,15 @@ def test_files_that_are_not_sent_are_reported(jobs: JobsStandIn, tmp_path: Path,
 
 def test_jobs_are_found_by_number_and_by_name(jobs: JobsStandIn) -> None:
     jobs.jobs = {number: a_job(number) for number in (1, 2, 3)}
-    assert batch.status(2)["name"] == batch.status("2")["name"] == "job-2"
-    assert batch.status("job-3")["number"] == 3
-    with pytest.raises(ropewalk.RopewalkError, match="No open job has the name nightly") as caught:
-        batch.status("nightly")
+    assert batch.get(2)["name"] == batch.get("2")["name"] == "job-2"
+    assert batch.get("job-3")["number"] == 3
+    with pytest.raises(ropewalk.RopewalkError, match="No job has the name nightly") as caught:
+        batch.get("nightly")
     assert caught.value.code == "NOT_FOUND"
     with pytest.raises(ropewalk.RopewalkError, match="There is no job 9"):
         batch.cancel(9)
     with pytest.raises(TypeError, match="job is True"):
-        batch.status(True)
+        batch.get(True)
 
 
 def test_lists_span_pages(jobs: JobsStandIn) -> None:
@@ -196,14 +244,31 @@ def test_lists_span_pages(jobs: JobsStandIn) -> None:
     assert [job["number"] for job in batch.list(limit=3)] == [5, 4, 3]
     assert jobs.asked("/v1/jobs")[-2:] == [{"limit": ["3"]}, {"limit": ["1"], "after": ["2"]}]
     with pytest.raises(ValueError, match="limit is 0"):
-        batch.list_jobs(0)
+        batch.list_jobs(limit=0)
     jobs.tasks = [{"id": 4, "state": "done"}]
-    assert batch.tasks(5) == jobs.tasks
+    assert batch.tasks(5) == batch.status(5) == jobs.tasks
+    assert batch.status() == batch.list_jobs()
+
+
+def test_a_workspace_is_that_of_the_token(jobs: JobsStandIn) -> None:
+    jobs.jobs = {1: a_job(1)}
+    assert batch.list_jobs("default") == batch.list_jobs()
+    for call in (batch.list_jobs, lambda name: batch.status(1, name), lambda name: batch.run("true", workspace=name)):
+        with pytest.raises(ropewalk.RopewalkError, match="The token is of the workspace default, not of team-a"):
+            call("team-a")
+    assert jobs.sent("/v1/jobs") == []
+
+
+def test_a_logger_gets_the_warnings(jobs: JobsStandIn, caplog: Any) -> None:
+    jobs.warnings = ["memory has no effect here."]
+    batch.run("true", logger=logging.getLogger("mine"), cluster_kwargs={"spot_policy": "spot"}, memory="8 GiB")
+    assert [(record.name, record.message) for record in caplog.records] == [("mine", "memory has no effect here.")]
+    assert jobs.sent("/v1/jobs") == [{"command": ["true"], "spotPolicy": "spot", "memory": "8 GiB"}]
 
 
 def test_lists_are_filtered_by_the_server(jobs: JobsStandIn) -> None:
     since = datetime(2026, 11, 22, 10, tzinfo=timezone.utc)
-    assert batch.list_jobs(5, status=["done", "error"], user="ada", since=since, until="2h", search="50%") == []
+    assert batch.list_jobs(limit=5, status=["done", "error"], user="ada", since=since, until="2h", search="50%") == []
     sent = {"status": ["done,error"], "user": ["ada"], "since": ["2026-11-22T10:00:00.000Z"], "until": ["2h"]}
     assert jobs.asked("/v1/jobs")[-1] == {**sent, "q": ["50%"], "limit": ["5"]}
 
@@ -240,3 +305,8 @@ def test_it_works_where_an_event_loop_runs(jobs: JobsStandIn) -> None:
         return batch.wait(batch.run("true")["number"], poll=0.01)["status"]
 
     assert asyncio.run(run()) == "done"
+
+
+def test_why_is_read_by_number_or_name(jobs: JobsStandIn) -> None:
+    jobs.jobs = {1: a_job(1)}
+    assert batch.why(1)["number"] == batch.why("job-1")["number"] == 1

@@ -55,7 +55,7 @@ def test_output_of_tasks_can_be_selected(jobs: JobsStandIn) -> None:
 
 
 def test_an_invalid_argument_raises_in_the_call_not_at_the_first_line(jobs: JobsStandIn) -> None:
-    with pytest.raises(ropewalk.RopewalkError, match="No open job has the name nightly"):
+    with pytest.raises(ropewalk.RopewalkError, match="No job has the name nightly"):
         batch.logs("nightly")
 
 

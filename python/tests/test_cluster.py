@@ -13,6 +13,7 @@ from stand_in import TOKEN, StandIn, problem
 from support import Start
 
 import ropewalk
+from ropewalk.other_arguments import OTHER_ARGUMENTS
 
 
 def test_it_computes_and_is_stopped_with_its_object(api: StandIn) -> None:
@@ -34,6 +35,45 @@ def test_the_first_positional_argument_is_the_name_as_in_coiled() -> None:
     wrong: Any = 4
     with pytest.raises(TypeError, match="name is 4: give text, or n_workers=4"):
         ropewalk.Cluster(wrong)
+
+
+def test_misspelled_arguments_are_named_together_with_what_they_resemble() -> None:
+    wrong: Any = {"n_worker": 4, "idle_timout": "1 hour", "qqq": 1}
+    with pytest.raises(TypeError) as caught:
+        ropewalk.Cluster(**wrong)
+    assert str(caught.value) == (
+        "'n_worker' is not a keyword argument: did you mean 'n_workers'?; "
+        "'idle_timout' is not a keyword argument: did you mean 'idle_timeout'?; 'qqq' is not a keyword argument"
+    )
+
+
+def test_arguments_without_a_counterpart_are_refused_together_with_the_reasons(start: Start, api: StandIn) -> None:
+    neutral: Any = {"cloud": None, "use_dashboard_https": True, "credentials": None, "jupyter": False}
+    start(n_workers=1, wait_for_workers=False, **neutral)
+    before = len(api.requests)
+    refused: Any = {
+        "cloud": "aws",
+        "use_dashboard_https": False,
+        "credentials": "local",
+        "credentials_duration_seconds": 3600,
+        "custom_widget": "widget",
+        "extra_worker_on_scheduler": True,
+        "_n_worker_specs_per_host": 2,
+        "jupyter": True,
+    }
+    assert refused.keys() == OTHER_ARGUMENTS
+    with pytest.raises(ValueError) as caught:
+        start(**refused)
+    for name in refused:
+        assert f"{name}=" in str(caught.value)
+    assert "signed-in users" in str(caught.value)
+    assert len(api.requests) == before
+
+
+def test_the_widget_can_be_declined(start: Start, capsys: Any) -> None:
+    cluster = start(n_workers=1, name="plain", wait_for_workers=False, show_widget=False)
+    cluster._ipython_display_()
+    assert capsys.readouterr().out.startswith("Cluster(plain,")
 
 
 def test_arguments_are_sent_as_given(start: Start, api: StandIn) -> None:

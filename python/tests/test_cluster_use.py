@@ -21,12 +21,39 @@ def test_scale_and_adapt(start: Start, api: StandIn) -> None:
     assert len(cluster.scheduler_info["workers"]) == 3
     assert cluster.adapt(minimum=1, maximum=4) is None
     assert "Adaptive" in cluster._scaling_status()
-    with pytest.warns(UserWarning, match="interval has no effect"):
-        cluster.adapt(minimum=2, maximum=4, interval="1s")
+    with pytest.warns(UserWarning, match="the class Adaptive has no effect"):
+        cluster.adapt(object, minimum=2, maximum=4, interval="1s", target_duration=90, wait_count=3)
+    with pytest.raises(TypeError, match="'wait_counts' is not a keyword argument: did you mean 'wait_count'"):
+        cluster.adapt(wait_counts=1)
     cluster.scale(1)
-    assert api.sent("/adapt") == [{"minimum": 1, "maximum": 4}, {"minimum": 2, "maximum": 4}, {}]
+    defaults = {"targetDuration": 180, "waitCount": 24, "interval": 5}
+    own = {"targetDuration": 90, "waitCount": 3, "interval": 1}
+    assert api.sent("/adapt") == [{"minimum": 1, "maximum": 4, **defaults}, {"minimum": 2, "maximum": 4, **own}, {}]
     assert api.sent("/scale") == [{"workers": 3}, {"workers": 1}]
     assert "Manual" in cluster._scaling_status()
+
+
+def test_recommendations_and_scale_up(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=2)
+    cluster.wait_for_workers()
+    addresses = set(cluster.scheduler_info["workers"])
+    assert cluster.sync(cluster.recommendations, 2) == {"status": "same"}
+    assert cluster.sync(cluster.recommendations, 5) == {"status": "up", "n": 5}
+    down = cluster.sync(cluster.recommendations, 1)
+    assert down["status"] == "down" and len(down["workers"]) == 1 and set(down["workers"]) < addresses
+    assert cluster.sync(cluster.workers_to_close, 2) == []
+    cluster.sync(cluster.scale_up, 1)
+    assert api.sent("/scale") == []
+    cluster.sync(cluster.scale_up, 3)
+    cluster.wait_for_workers(3)
+    assert api.sent("/scale") == [{"workers": 3}]
+
+
+@pytest.mark.parametrize(("n_workers", "sent"), [(None, None), ([1, 3], [1, 3]), ((2, 2), [2, 2]), (1, 1)])
+def test_a_range_of_workers_is_adaptive_from_the_start(start: Start, api: StandIn, n_workers: Any, sent: Any) -> None:
+    cluster = start(n_workers=n_workers)
+    assert api.sent("/v1/clusters")[0].get("workers") == sent
+    assert ("Adaptive" in cluster._scaling_status()) == (sent != 1)
 
 
 def test_keepalives_are_sent_while_it_is_open(
@@ -93,6 +120,8 @@ def test_logs_of_an_ended_cluster_distinguish_scheduler_and_workers(start: Start
     # What has ended, of idleness say, has no instances any more.
     api.views[1].update(status="stopped", instances=[])
     assert cluster.get_logs(cluster=False) == {"Scheduler": "i_head0000head", "over-worker-worker-1": "i_0000worker-1"}
+    assert cluster.get_logs(False, ["over-worker-worker-1"], cluster=False) == {"over-worker-worker-1": "i_0000worker-1"}
+    assert list(cluster.get_logs(True, False)) == ["Cluster", "Scheduler"]
 
 
 def test_other_versions_are_reported(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,3 +159,11 @@ def test_a_refused_shutdown_leaves_the_cluster_open(start: Start, api: StandIn) 
     assert cluster.status.name == "running"
     cluster.scale(2)
     cluster.wait_for_workers(2)
+
+
+def test_why_is_answered_while_it_is_open_and_afterwards(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1)
+    why = cluster.why()
+    assert (why["number"], why["sentences"][0]["text"]) == (cluster.number, f"The cluster is {why['status']}.")
+    cluster.close()
+    assert cluster.why()["sentences"][0]["text"].startswith("The cluster is stop")

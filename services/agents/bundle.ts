@@ -5,7 +5,7 @@ import { sealedForDays } from '../../domain/limits.ts';
 import type { InstanceContext } from '../context.ts';
 import { requireLive } from './live-instance.ts';
 
-/** The bundle as JSON text, as it was sealed: parsing 16 MiB for each of a thousand agents would serve nobody. */
+/** The bundle as JSON text, as it was sealed: parsing 16 MiB for each of a thousand agents would serve no purpose. */
 export async function readBundle(context: InstanceContext): Promise<Uint8Array> {
   const { deps, actor } = context;
   const { workspace, cluster, job } = actor;
@@ -18,7 +18,7 @@ export async function readBundle(context: InstanceContext): Promise<Uint8Array> 
   if (spec !== null && Date.parse(spec.createdAt) + sealedForDays * 86_400_000 <= deps.now()) throw outlived(what);
   throw new RopewalkError({
     code: 'NOT_FOUND',
-    message: `There is no bundle: the ${what} is over.`,
+    message: `There is no bundle: the ${what} has ended.`,
     hint: 'This agent should end.',
   });
 }

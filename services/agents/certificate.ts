@@ -20,7 +20,7 @@ export async function issueCertificate(
     role: instance.role === 'head' ? 'scheduler' : 'worker',
     subject: instance.id,
     addresses: [instance.address, instance.publicAddress, instance.hostname].filter((each) => each !== null),
-    // As long as the authority: an instance does not ask again, and whoever leaves a cluster is not let in by name.
+    // As long as the authority: an instance does not ask again, and the name of an instance that left grants nothing.
     validDays: sealedForDays,
     now: new Date(deps.now()),
     csrPem: csr,

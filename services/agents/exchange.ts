@@ -28,34 +28,50 @@ export async function exchangeWork(
   for (const { exitCode } of input.results) deps.metrics.taskResult(exitCode === 0 ? 'ok' : 'failed');
   if (submitted.kind === 'refused') throw refusal(submitted.problem);
   if (submitted.kind === 'closed') return { ...overAnswer(actor.job), ...unknownCluster, token: null };
-  const answer = submitted.value;
+  const { gangSize = 0, ...answer } = submitted.value;
   deps.metrics.leasesGranted(answer.grants.length);
-  const surroundings =
-    answer.grants.length === 0 ? unknownCluster : await readSurroundings(context, actor.job, addressesSeen);
-  return { ...answer, ...surroundings, token: await renewIfDue(context) };
+  const clusterContext =
+    answer.grants.length === 0
+      ? unknownCluster
+      : await readClusterContext(context, { job: actor.job, seen: addressesSeen, gangSize });
+  // What the agent brought is acknowledged also when its cluster has given it up: its next report is refused.
+  return { ...answer, ...clusterContext, token: await renewIfDue(context).catch(() => null) };
 }
 
-type Surroundings = Pick<ExchangeAnswerBody, 'taskCount' | 'schedulerAddress' | 'readyWorkers' | 'addresses'>;
+type ClusterContext = Pick<
+  ExchangeAnswerBody,
+  'taskCount' | 'schedulerAddress' | 'schedulerHostname' | 'readyWorkers' | 'addresses'
+>;
 
 /** Only new leases need it. */
-const unknownCluster: Surroundings = { taskCount: 0, schedulerAddress: null, readyWorkers: [] };
+const unknownCluster: ClusterContext = {
+  taskCount: 0,
+  schedulerAddress: null,
+  schedulerHostname: null,
+  readyWorkers: [],
+};
 const clusterMaxAgeMs = 5_000;
 
-async function readSurroundings(
+async function readClusterContext(
   { deps, actor }: InstanceContext,
-  job: number,
-  seen: string | undefined,
-): Promise<Surroundings> {
-  const [cluster, { tasks }] = await Promise.all([
-    deps.views.clusterOfAgent(actor.workspace, actor.cluster, clusterMaxAgeMs),
+  { job, seen, gangSize }: { job: number; seen: string | undefined; gangSize: number },
+): Promise<ClusterContext> {
+  const readCluster = (maxAgeMs: number) => deps.views.clusterOfAgent(actor.workspace, actor.cluster, maxAgeMs);
+  const [known, { tasks }] = await Promise.all([
+    readCluster(clusterMaxAgeMs),
     deps.views.jobOfAgent(actor.workspace, job),
   ]);
+  // All of them have asked for work by now: a view in which one is missing is older than that.
+  const cluster = readyOf(known).length < gangSize ? await readCluster(0) : known;
   const addresses = addressesOf(cluster);
   const taskCount = tasks.total;
   return addresses.addresses === seen ? { ...unknownCluster, taskCount, addresses: seen } : { taskCount, ...addresses };
 }
 
-type Addresses = Omit<Surroundings, 'taskCount'> & { addresses: string };
+type Addresses = Omit<ClusterContext, 'taskCount'> & { addresses: string };
+
+const readyOf = ({ instances }: ClusterView) =>
+  instances.filter(({ state, address }) => state === 'ready' && address !== null);
 
 /** A thousand agents ask about the same view of the same thousand instances. */
 const addresses = new WeakMap<ClusterView, Addresses>();
@@ -63,9 +79,11 @@ const addresses = new WeakMap<ClusterView, Addresses>();
 function addressesOf(view: ClusterView): Addresses {
   const known = addresses.get(view);
   if (known !== undefined) return known;
-  const ready = view.instances.filter((instance) => instance.state === 'ready' && instance.address !== null);
+  const ready = readyOf(view);
+  const head = ready.find(({ role }) => role === 'head');
   const found = withMark({
-    schedulerAddress: ready.find(({ role }) => role === 'head')?.address ?? null,
+    schedulerAddress: head?.address ?? null,
+    schedulerHostname: head?.hostname ?? null,
     readyWorkers: ready.filter(({ role }) => role === 'worker').flatMap(({ address }) => address ?? []),
   });
   addresses.set(view, found);
@@ -97,7 +115,7 @@ const overAnswer = (job: number): ExchangeAnswer => ({
   grants: [],
   acknowledged: [],
   drop: [],
-  stop: { code: 'JOB_OVER', text: `Job ${job} is over.` },
+  stop: { code: 'JOB_OVER', text: `Job ${job} has ended.` },
   retryAfterMs: minIdleClaimMs,
   renewWithinMs: minIdleClaimMs,
   mayHold: 1,

@@ -1,5 +1,5 @@
 // What an agent of a Dask cluster is to know and do, held until there is something it has not seen. Only the head
-// instance's agent drains workers, so that the others are not told whom.
+// instance's agent drains workers, and the others do not get their names.
 import { RopewalkError } from '../../domain/errors.ts';
 import { maxHeldOrders } from '../../domain/limits.ts';
 import type { ClusterView, Orders } from '../../contracts/cluster.ts';
@@ -21,10 +21,10 @@ export async function readOrders(context: InstanceContext, { seen = -1, signal }
   const { workspace, cluster, job, instance } = actor;
   if (job !== null) throw noOrders(job);
   deps.heard.touch(cluster, instance);
-  const giveBack = deps.quotas.stream(callerOfInstance(actor), maxHeldOrders);
+  const release = deps.quotas.stream(callerOfInstance(actor), maxHeldOrders);
   const orders = await deps.orders
     .wait({ workspace, cluster }, seen, AbortSignal.any([signal, deps.stopping]))
-    .finally(giveBack);
+    .finally(release);
   if (orders.stop !== null) return orders;
   // Most polls end so. They must ask no workflow, and an instance that was given up learns nothing by them.
   if (orders.version <= seen) return { ...unchanged, version: orders.version };
@@ -34,22 +34,22 @@ export async function readOrders(context: InstanceContext, { seen = -1, signal }
   return ordersFor(view.instances.find(({ id }) => id === instance)?.role ?? null, orders);
 }
 
-const unchanged = { schedulerAddress: null, drain: [], stop: null };
+const unchanged = { schedulerAddress: null, drain: [], adaptive: null, stop: null };
 
 /** An instance whose role is not known here gets the whole: the agent knows its own. */
 export const ordersFor = (role: 'head' | 'worker' | null, orders: Orders): Orders =>
   role === 'worker' ? { ...orders, drain: [] } : orders;
 
-/** How the watch reads: a cluster that is over, or that nobody knows any more, is an order to stop. */
+/** How the watch reads the workflow: for a cluster that has ended, or is unknown, the order is to stop. */
 export async function readClusterOrders(views: Views, key: ClusterKey, maxAgeMs: number): Promise<Orders> {
   const { workspace, cluster } = key;
   try {
     const view = await views.clusterOfAgent(workspace, cluster, maxAgeMs);
-    if (isOver(view)) return over(cluster, view.dask?.orders ?? null);
+    if (hasEnded(view)) return endedOrders(cluster, view.dask?.orders ?? null);
     if (view.dask === null) throw noOrders(cluster);
     return view.dask.orders;
   } catch (error) {
-    if (error instanceof RopewalkError && error.problem.code === 'NOT_FOUND') return over(cluster, null);
+    if (error instanceof RopewalkError && error.problem.code === 'NOT_FOUND') return endedOrders(cluster, null);
     throw error;
   }
 }
@@ -57,18 +57,19 @@ export async function readClusterOrders(views: Views, key: ClusterKey, maxAgeMs:
 /** How the watch reads the database; null while there is no view, or none of Dask. */
 export async function readRowOrders(views: Views, { workspace, cluster }: ClusterKey): Promise<Orders | null> {
   const { view, record } = await views.clusterRow(workspace, cluster);
-  if (record.state === 'ended' || isOver(view)) return over(cluster, view.dask?.orders ?? null);
+  if (record.state === 'ended' || hasEnded(view)) return endedOrders(cluster, view.dask?.orders ?? null);
   return record.view === null ? null : (view.dask?.orders ?? null);
 }
 
-const isOver = ({ endedAtMs, status }: ClusterView): boolean =>
+const hasEnded = ({ endedAtMs, status }: ClusterView): boolean =>
   endedAtMs !== null || status === 'stopped' || status === 'error';
 
-const over = (cluster: number, last: Orders | null): Orders => ({
+const endedOrders = (cluster: number, last: Orders | null): Orders => ({
   version: last?.version ?? 0,
   schedulerAddress: null,
   drain: [],
-  stop: { code: 'CLUSTER_OVER', text: `Cluster ${cluster} is over.` },
+  adaptive: null,
+  stop: { code: 'CLUSTER_OVER', text: `Cluster ${cluster} has ended.` },
 });
 
 /** As long as orders are held. */

@@ -6,17 +6,17 @@ import { launchTokenTtlMs } from '../../domain/limits.ts';
 import type { RegisterRequest } from '../../schema/agent.ts';
 import type { Deps } from '../context.ts';
 
-export function proveInstance(
-  { providers, now }: Pick<Deps, 'providers' | 'now'>,
+export async function proveInstance(
+  { providers, now, deploymentId }: Pick<Deps, 'providers' | 'now' | 'deploymentId'>,
   { instance, identity }: Pick<RegisterRequest, 'instance' | 'identity'>,
   returning: string | null,
-): void {
+): Promise<void> {
   if (returning !== null && returning !== instance) throw refused(instance, 'its token is of another instance');
   const provider = providers.find(({ manifest }) => manifest.isInstanceId(instance));
   if (provider === undefined) throw refused(instance, 'no provider of this control plane has such ids');
   if (provider.identity === null) return;
   if (identity === undefined) throw refused(instance, 'it came without its identity document');
-  const verified = provider.identity.verify(identity);
+  const verified = await provider.identity.verify(identity, deploymentId);
   if ('problem' in verified) throw refused(instance, verified.problem);
   if (verified.instanceId !== instance) throw refused(instance, 'its identity document is of another instance');
   // As old as the oldest launch token that is still good.

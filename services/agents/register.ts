@@ -2,7 +2,8 @@
 // talks from then on. One that was away until that token expired comes back with it. Which process is the instance is the
 // cluster's decision: the first bootId wins.
 import { RopewalkError } from '../../domain/errors.ts';
-import { defaultDeadManMs, silentAfterMs } from '../../domain/limits.ts';
+import { silentAfter } from '../../domain/cluster/instance/suspicion.ts';
+import { defaultWatchdogTimeoutMs } from '../../domain/limits.ts';
 import type { RegisterAnswer, RegisterRequest } from '../../schema/agent.ts';
 import type { ClusterSpec } from '../../schema/cluster-spec.ts';
 import type { JobSpec } from '../../schema/job-spec.ts';
@@ -14,7 +15,7 @@ import { refusal } from './refusal.ts';
 export async function registerAgent({ deps, actor }: LaunchContext, input: RegisterRequest): Promise<RegisterAnswer> {
   const { workspace, cluster } = actor;
   try {
-    proveInstance(deps, input, actor.returning ?? null);
+    await proveInstance(deps, input, actor.returning ?? null);
   } catch (error) {
     if (actor.returning === undefined) await reportRefusal(deps, cluster, input, error);
     throw error;
@@ -38,14 +39,14 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
   deps.views.expire(cluster);
   const schedulerAddress = orders === null ? headAddress : orders.schedulerAddress;
   const spec = await (job === null ? deps.views.clusterSpec(workspace, cluster) : deps.views.jobSpec(workspace, job));
-  deps.heard.touch(cluster, input.instance, silentAfter(spec));
-  const deadManMs = spec?.settings.deadManMs ?? defaultDeadManMs;
-  return { ...token, cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress, deadManMs };
+  deps.heard.touch(cluster, input.instance, silentAfter({ dask: daskOf(spec) }));
+  const watchdogTimeoutMs = spec?.settings.watchdogTimeoutMs ?? defaultWatchdogTimeoutMs;
+  return { ...token, cluster: { number: cluster, name: clusterName }, job, role, schedulerAddress, watchdogTimeoutMs };
 }
 
 /** An ended job or cluster has no specification any more. */
-const silentAfter = (spec: ClusterSpec | JobSpec | null): number =>
-  spec !== null && 'dask' in spec.settings ? 3 * spec.settings.dask.aliveEveryMs : silentAfterMs;
+const daskOf = (spec: ClusterSpec | JobSpec | null): ClusterSpec['settings']['dask'] | null =>
+  spec !== null && 'dask' in spec.settings ? spec.settings.dask : null;
 
 /** The agent gives up, and its machine powers off: the cluster learns the reason now, not at its register timeout. */
 async function reportRefusal(
@@ -62,4 +63,4 @@ async function reportRefusal(
 }
 
 const over = (cluster: number) =>
-  new RopewalkError({ code: 'NOT_FOUND', message: `Cluster ${cluster} is over.`, hint: 'This agent should end.' });
+  new RopewalkError({ code: 'NOT_FOUND', message: `Cluster ${cluster} has ended.`, hint: 'This agent should end.' });

@@ -1,5 +1,6 @@
 // What an agent reports to its cluster: that it leaves, how its Dask process fares and, from the head instance, what
 // the scheduler says and which workers are drained. The answer's orders reach every agent that waits here for them.
+import { hasChanges } from '../../domain/cluster/apply.ts';
 import { maxInterruptionNoticeMs } from '../../domain/limits.ts';
 import type { ReportAnswerBody, ReportRequest } from '../../schema/agent.ts';
 import { clusterWorkflowId, type ReportItem } from '../../contracts/cluster.ts';
@@ -15,28 +16,28 @@ export async function reportAgent(context: InstanceContext, input: ReportRequest
   deps.heard.touch(cluster, instance);
   const item = itemOf(instance, input, deps.now());
   // That it lives is for the API to know. The workflow asks when it has to.
-  if (!isNews(item)) return { stop: null, orders: null, token: await renewIfDue(context) };
-  const submitted = await deps.reports.submit(clusterWorkflowId(cluster), item).catch((error: unknown) => {
-    // The news may be that the cluster is busy again: that its agent is heard must not let a deadline pass meanwhile.
+  if (!hasChanges(item)) return { stop: null, orders: null, token: await renewIfDue(context) };
+  const submitted = await submit(context, item).catch((error: unknown) => {
+    // The report may say that the cluster is busy again: a deadline must not pass only because its agent is heard.
     deps.heard.interrupt(cluster, instance);
     throw error;
   });
-  if (submitted.kind === 'refused') {
-    deps.heard.interrupt(cluster, instance);
-    throw refusal(submitted.problem);
-  }
   if (submitted.kind === 'closed') {
     deps.orders.wake({ workspace, cluster });
-    return { stop: { code: 'CLUSTER_OVER', text: `Cluster ${cluster} is over.` }, orders: null, token: null };
+    return { stop: { code: 'CLUSTER_OVER', text: `Cluster ${cluster} has ended.` }, orders: null, token: null };
   }
   const { stop, orders, role } = submitted.value;
   if (orders !== null) deps.orders.heard({ workspace, cluster }, orders);
   if (input.process !== undefined || input.kind === 'leaving') deps.views.expire(cluster);
-  return { stop, orders: orders === null ? null : ordersFor(role, orders), token: await renewIfDue(context) };
+  const token = await renewIfDue(context).catch(() => null);
+  return { stop, orders: orders === null ? null : ordersFor(role, orders), token };
 }
 
-const isNews = ({ kind, process, scheduler, drained, interruption, unansweredForMs }: ReportItem): boolean =>
-  kind !== 'alive' || [process, scheduler, drained, interruption, unansweredForMs].some((each) => each !== undefined);
+async function submit({ deps, actor }: InstanceContext, item: ReportItem) {
+  const submitted = await deps.reports.submit(clusterWorkflowId(actor.cluster), item);
+  if (submitted.kind === 'refused') throw refusal(submitted.problem);
+  return submitted;
+}
 
 function itemOf(
   instance: string,

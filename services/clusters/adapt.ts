@@ -1,5 +1,5 @@
 // Turns adaptive scaling on, between two numbers of workers, or off. It runs in the cluster's workflow, so that it goes on
-// when whoever asked for it has left. The most that it may take is taken from the limits of workspace and user at once.
+// when the client that asked for it has left. The most that it may take is taken from the limits of workspace and user at once.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Cluster } from '../../schema/clusters.ts';
 import { clusterMessages, type AdaptSignal } from '../../contracts/cluster.ts';
@@ -7,10 +7,11 @@ import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { showCluster } from '../shown.ts';
+import { readAdaptive, type AdaptiveInput } from './adaptive.ts';
 import { findOpenDask } from './open-dask.ts';
 import { withShare } from './share.ts';
 
-export interface AdaptInput {
+export interface AdaptInput extends Omit<AdaptiveInput, 'minimum' | 'maximum'> {
   number: number;
   minimum?: number | undefined;
   maximum?: number | undefined;
@@ -30,12 +31,11 @@ export async function adaptCluster(context: Context, { number, ...bounds }: Adap
   return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }
 
-function readBounds({ minimum, maximum }: Omit<AdaptInput, 'number'>): AdaptSignal['adaptive'] {
+function readBounds({ minimum, maximum, ...more }: Omit<AdaptInput, 'number'>): AdaptSignal['adaptive'] {
   if (minimum === undefined && maximum === undefined) return null;
   if (minimum === undefined) throw invalid('minimum', 'is missing: adaptive scaling needs both minimum and maximum');
   if (maximum === undefined) throw invalid('maximum', 'is missing: adaptive scaling needs both minimum and maximum');
-  if (minimum > maximum) throw invalid('maximum', `must be at least minimum, which is ${minimum}`);
-  return { minimum, maximum };
+  return readAdaptive({ minimum, maximum, ...more });
 }
 
 const invalid = (field: string, why: string) =>

@@ -7,6 +7,7 @@ import { bundleKey, caKey, specKey } from '../../platform/archive-keys.ts';
 import { createClusterCa } from '../../platform/pki/cluster-ca.ts';
 import type { DaskBundle } from '../../schema/agent.ts';
 import type { ClusterSpec } from '../../schema/cluster-spec.ts';
+import type { RuntimeSpec } from '../../schema/runtime.ts';
 import type { CreateClusterParsed, CreatedCluster } from '../../schema/clusters.ts';
 import { admit, laterWarning, orWithdrawn, requireDatabase } from '../admission/admit.ts';
 import { newAdmissionId } from '../admission/admission-id.ts';
@@ -16,8 +17,9 @@ import type { Context, Deps } from '../context.ts';
 import type { ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
 import { environmentOf } from '../software/check.ts';
+import { withNamedEnvironment } from '../environments/resolve.ts';
 import { requirePackageFiles } from '../software/package-files.ts';
-import { readClusterRequest, type Times } from './request.ts';
+import { readClusterRequest, type ClusterRequest } from './request.ts';
 
 export interface CreateClusterInput {
   body: CreateClusterParsed;
@@ -26,11 +28,13 @@ export interface CreateClusterInput {
 
 export async function createCluster(
   context: Context,
-  { body, idempotencyKey }: CreateClusterInput,
+  { body: sent, idempotencyKey }: CreateClusterInput,
 ): Promise<CreatedCluster> {
   const { deps, actor } = context;
   requireScope(actor, 'write');
-  const { times, machines, instances, warnings } = await readClusterRequest(deps, body);
+  const body = await withNamedEnvironment(context, sent);
+  const request = await readClusterRequest(deps, body);
+  const { machines, maxInstances, warnings } = request;
 
   await requireDatabase(context);
   await requirePackageFiles(context, body.software);
@@ -44,30 +48,39 @@ export async function createCluster(
     now: new Date(deps.now()),
   });
   const ttlMs = sealedForDays * 86_400_000;
-  await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, times, machines)), { ttlMs });
+  await deps.vault.seal(refs.bundle, toBytes(bundleOf(body, request)), { ttlMs });
   const withdraw = () =>
     Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]);
   await orWithdrawn(sealCa(deps.vault, refs.ca, ca, ttlMs), withdraw);
   const owner = { workspace, user, admissionId, bundleRef: refs.bundle, caRef: refs.ca };
-  await orWithdrawn(deps.objects.put(specRef, toBytes(specOf(deps, owner, body, times, machines))), withdraw);
+  await orWithdrawn(deps.objects.put(specRef, toBytes(specOf(deps, owner, body, request))), withdraw);
 
   const { number, name, existing, acceptedForLater } = await admit(context, {
     admissionId,
     idempotencyKey,
-    body,
+    // What was sent: the named environment may have changed before a repetition.
+    body: sent,
     kind: 'cluster',
     name: body.name ?? '',
     getOrCreate: body.getOrCreate,
     privateToCreator: body.privateToCreator,
     specRef,
     command: '',
-    ...firstReservation(machines, instances),
+    ...firstReservation(machines, maxInstances),
     withdraw,
   });
   if (existing) return { number, name, existing, warnings: [] };
-  const price = pricePerHour(machines, instances);
+  const price = priceOf(request);
   if (!acceptedForLater) return { number, name, existing, warnings, ...price };
   return { number, name, existing, warnings: [...warnings, laterWarning], acceptedForLater, ...price };
+}
+
+/** From the first workers to the most that adaptive scaling may start. */
+function priceOf({ machines, instances, maxInstances }: ClusterRequest): Pick<CreatedCluster, 'pricePerHour'> {
+  const { pricePerHour: first } = pricePerHour(machines, instances);
+  const { pricePerHour: most } = pricePerHour(machines, maxInstances);
+  if (first === undefined || most === undefined) return {};
+  return { pricePerHour: { firstChoice: first.firstChoice, max: most.max } };
 }
 
 const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSON.stringify(value));
@@ -76,13 +89,29 @@ const toBytes = (value: DaskBundle | ClusterSpec): Uint8Array => Buffer.from(JSO
 const schedulerPortOf = ({ schedulerPort }: CreateClusterParsed, { machines }: ResolvedMachines): number =>
   schedulerPort ?? (machines === undefined ? 0 : defaultSchedulerPort);
 
+/** The image brings Dask; an environment is completed with it. */
+const runtimeOf = ({
+  container,
+  ignoreContainerEntrypoint,
+  registryAuth,
+  software,
+}: CreateClusterParsed): RuntimeSpec =>
+  container === undefined
+    ? { kind: 'environment', ...environmentOf(software) }
+    : {
+        kind: 'container',
+        image: container,
+        ignoreEntrypoint: ignoreContainerEntrypoint ?? false,
+        registryAuth: registryAuth ?? {},
+      };
+
 const bundleOf = (
   body: CreateClusterParsed,
-  { aliveEveryMs, unresponsiveTimeoutMs }: Times,
-  machines: ResolvedMachines,
+  { times: { aliveEveryMs, unresponsiveTimeoutMs }, machines, instances }: ClusterRequest,
 ): DaskBundle => ({
-  runtime: { kind: 'environment', ...environmentOf(body.software) },
+  runtime: runtimeOf(body),
   env: { ...body.env, ...body.secretEnv },
+  hostSetupScript: body.hostSetupScript ?? null,
   workerClass: body.workerClass ?? null,
   workerOptions: body.workerOptions,
   schedulerClass: body.schedulerClass ?? null,
@@ -90,14 +119,14 @@ const bundleOf = (
   aliveEveryMs,
   unresponsiveTimeoutMs,
   schedulerPort: schedulerPortOf(body, machines),
+  workersPerMachine: machines.machines === undefined ? Math.max(1, instances - 1) : 1,
 });
 
 const specOf = (
   deps: Pick<Deps, 'now'>,
   owner: { workspace: string; user: string; admissionId: string; bundleRef: string; caRef: string },
-  { name = '', workers, privateToCreator, useSchedulerPublicIp }: CreateClusterParsed,
-  { deadManMs, ...times }: Times,
-  { provider, providerQueue, instanceVcpus, machines }: ResolvedMachines,
+  { name = '', privateToCreator, useSchedulerPublicIp }: CreateClusterParsed,
+  { times: { watchdogTimeoutMs, ...times }, instances, adaptive, machines: resolved }: ClusterRequest,
 ): ClusterSpec => ({
   v: 1,
   ...owner,
@@ -105,13 +134,13 @@ const specOf = (
   settings: {
     name,
     job: null,
-    instances: workers + 1,
-    provider,
-    providerQueue,
-    instanceVcpus,
-    registerTimeoutMs: machines === undefined ? registerTimeoutMs : cloudRegisterTimeoutMs,
-    deadManMs,
-    ...(machines === undefined ? {} : { machines }),
-    dask: { ...times, privateToCreator, useSchedulerPublicIp },
+    instances,
+    provider: resolved.provider,
+    providerQueue: resolved.providerQueue,
+    instanceVcpus: resolved.instanceVcpus,
+    registerTimeoutMs: resolved.machines === undefined ? registerTimeoutMs : cloudRegisterTimeoutMs,
+    watchdogTimeoutMs,
+    ...(resolved.machines === undefined ? {} : { machines: resolved.machines }),
+    dask: { ...times, adaptive, privateToCreator, useSchedulerPublicIp },
   },
 });

@@ -1,10 +1,10 @@
 // What a client needs to connect: a certificate of the cluster's own authority with its key, made on the spot and kept
-// nowhere. Whoever holds it can run code on the cluster, so that reading rights alone are not enough.
+// nowhere. It lets a client run code on the cluster, so reading rights alone are not enough.
 import { X509Certificate } from 'node:crypto';
 
+import { addressForClients } from '../../domain/cluster/dask/client-address.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
-import type { ClusterView } from '../../contracts/cluster.ts';
 import type { Credentials } from '../../schema/clusters.ts';
 import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
@@ -20,7 +20,12 @@ export async function issueCredentials(context: Context, { number }: { number: n
   const { dask, record, view } = await findOpenDask(context, number);
   requireCreator(actor, 'Cluster', record, 'gets its credentials');
   if (dask.orders.schedulerAddress === null) throw notYet(number);
-  const schedulerAddress = await addressForClients(context, view, dask.orders.schedulerAddress);
+  const head = view.instances.find(({ role, state }) => role === 'head' && state === 'ready');
+  const spec = await deps.views.clusterSpec(actor.workspace, number);
+  const schedulerAddress = addressForClients(dask.orders.schedulerAddress, {
+    publicAddress: head?.publicAddress ?? null,
+    usePublicAddress: spec?.settings.dask.useSchedulerPublicIp !== false,
+  });
   const ca = await openCa(deps.vault, number, dask.caRef);
   const { certificatePem, keyPem } = await issueLeafAndKey({
     ca,
@@ -39,17 +44,6 @@ export async function issueCredentials(context: Context, { number }: { number: n
     expiresAt: time(new X509Certificate(certificatePem).validToDate.getTime()),
     environment: await readEnvironment(context, number),
   };
-}
-
-/** Workers use the private address; clients outside the cluster's network reach the public one only. */
-async function addressForClients({ deps, actor }: Context, view: ClusterView, address: string): Promise<string> {
-  const head = view.instances.find(({ role, state }) => role === 'head' && state === 'ready');
-  const publicAddress = head?.publicAddress ?? null;
-  if (publicAddress === null) return address;
-  const spec = await deps.views.clusterSpec(actor.workspace, view.number);
-  if (spec?.settings.dask.useSchedulerPublicIp === false) return address;
-  const host = publicAddress.includes(':') ? `[${publicAddress}]` : publicAddress;
-  return address.replace(/^(\w+:\/\/)(?:\[[^\]]*\]|[^:/]+)(:\d+)$/, `$1${host}$2`);
 }
 
 const clientValidDays = 7;

@@ -1,4 +1,5 @@
-// A link to a cluster's dashboard, for whoever may read the cluster, or for its creator alone when it is private.
+// A link to a cluster's dashboard, for users who may read the cluster, or for its creator alone when it is private.
+import { dashboardOrigin } from '../../domain/cluster/dask/dashboard-url.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { DashboardLink } from '../../schema/clusters.ts';
 import { requireCreator } from '../auth/privacy.ts';
@@ -10,14 +11,21 @@ export async function linkDashboard({ deps, actor }: Context, { number }: { numb
   const { workspace, user, tokenId } = actor;
   const { view, record } = await deps.views.cluster(workspace, number);
   if (view.job !== null) throw conflict(`Cluster ${number} runs a batch job: it has no Dask dashboard.`);
-  if (view.endedAtMs !== null) throw conflict(`Cluster ${number} is over, and its dashboard with it.`);
+  if (view.endedAtMs !== null) throw conflict(`Cluster ${number} has ended, and its dashboard with it.`);
   if (view.dask === null) throw notYet(number);
   requireCreator(actor, 'Cluster', record, 'may see its dashboard');
+  if (deps.dashboardUrl === null) throw off;
   const { token, expiresAtMs } = await deps.tokens.mintDashboard({ workspace, cluster: number, user, tokenId });
-  const url = new URL(`/clusters/${number}/dashboard/`, deps.publicUrl);
+  const url = new URL(`/clusters/${number}/dashboard/`, dashboardOrigin(deps.dashboardUrl, number));
   url.searchParams.set('link', token);
   return { url: url.href, expiresAt: new Date(expiresAtMs).toISOString() };
 }
+
+const off = new RopewalkError({
+  code: 'CONFLICT',
+  message: 'This deployment shows no dashboards: its operator has set no ROPEWALK_DASHBOARD_PORT.',
+  hint: 'docs/dashboard.md says what to set.',
+});
 
 const conflict = (message: string) => new RopewalkError({ code: 'CONFLICT', message });
 

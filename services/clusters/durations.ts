@@ -2,7 +2,7 @@
 import { RopewalkError } from '../../domain/errors.ts';
 import { parseDurationMs } from '../../domain/units.ts';
 
-/** More than nothing, and at most ten years: beyond that nobody means it. Throws VALIDATION that names the field. */
+/** More than nothing, and at most ten years: more is a mistake. Throws VALIDATION that names the field. */
 export function positiveMs(
   value: string | number,
   field: string,

@@ -16,7 +16,7 @@ export async function readEvents({ deps, actor }: Context, input: EventsInput): 
   return followEvents(deps, input, {
     first,
     read,
-    isOver: ({ endedAtMs }) => endedAtMs !== null,
+    hasEnded: ({ endedAtMs }) => endedAtMs !== null,
     eventsOf: ({ events }) => events,
     added,
   });

@@ -22,7 +22,7 @@ export async function keepCluster(context: Context, { number, timeout }: Keepali
   if (!deps.keepalives.isRecent(number, noClientTimeoutMs, noClientTimeoutMs ?? view.dask?.noClientTimeoutMs ?? null)) {
     const keepalive: KeepaliveSignal = { noClientTimeoutMs };
     await signalCluster(context, view, clusterMessages.keepalive, keepalive);
-    deps.keepalives.told(number, noClientTimeoutMs);
+    deps.keepalives.sent(number, noClientTimeoutMs);
   }
   return showCluster(context, await deps.views.cluster(actor.workspace, number));
 }

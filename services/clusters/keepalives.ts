@@ -1,10 +1,10 @@
-// Clients say often that they are there; the cluster's history need not hold each time. What was told to a cluster a short
-// while ago, and says the same, is not told again: always well within the time after which silence ends the cluster.
+// Clients say often that they are there; the cluster's history need not hold each time. A keepalive that was sent to a
+// cluster a short while ago, and says the same, is not sent again: always well within the time after which silence ends the cluster.
 
 export interface Keepalives {
-  /** Was the same told so recently that the cluster needs no reminder? `timeoutMs`: after which silence ends it, if known. */
+  /** Was the same sent so recently that the cluster needs no reminder? `timeoutMs`: after which silence ends it, if known. */
   isRecent(cluster: number, said: number | null, timeoutMs: number | null): boolean;
-  told(cluster: number, said: number | null): void;
+  sent(cluster: number, said: number | null): void;
 }
 
 export function createKeepalives(now: () => number): Keepalives {
@@ -16,7 +16,7 @@ export function createKeepalives(now: () => number): Keepalives {
       const spareMs = Math.min(maxSpareMs, (timeoutMs ?? Number.POSITIVE_INFINITY) * shareOfTimeout);
       return now() - known.atMs < spareMs;
     },
-    told(cluster, said) {
+    sent(cluster, said) {
       // Re-inserting keeps the map in order of use, so that the first one is the one to forget.
       last.delete(cluster);
       last.set(cluster, { said, atMs: now() });

@@ -1,6 +1,7 @@
 // A page of clusters, newest first: one query, rows only. The clusters of jobs are among them, with the number of their job.
 import type { ClusterPage, ListClustersQuery } from '../../schema/clusters.ts';
 import { requireScope } from '../auth/scopes.ts';
+import { withCosts } from '../costs/of-numbers.ts';
 import type { Context } from '../context.ts';
 import { findable, nextCursor, toRecordQuery } from '../list-query.ts';
 import { listedCluster } from '../shown.ts';
@@ -12,5 +13,5 @@ export async function listClusters(context: Context, { kind, ...query }: ListClu
   const wanted = { ...toRecordQuery(context, query), ...(kind === undefined ? {} : { kind }) };
   const page = await deps.store.clusters.list(wanted);
   const items = findable(context, page.items, query).map((record) => listedCluster(context, record));
-  return { items, next: nextCursor(page) };
+  return { items: await withCosts(context, items), next: nextCursor(page) };
 }

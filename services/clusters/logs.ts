@@ -22,7 +22,7 @@ export async function readClusterLogs(
   requireScope(actor, 'read');
   const { view, record } = await deps.views.cluster(actor.workspace, number);
   requireCreator(actor, 'Cluster', record, 'may read its logs');
-  const isOver = () => deps.views.cluster(actor.workspace, number).then((read) => read.view.endedAtMs !== null);
+  const hasEnded = () => deps.views.cluster(actor.workspace, number).then((read) => read.view.endedAtMs !== null);
   return streamLines(deps, {
     provider: view.provider,
     region: view.region ?? undefined,
@@ -30,7 +30,7 @@ export async function readClusterLogs(
     follow,
     since,
     signal,
-    isOver,
+    hasEnded,
     ...(instance === undefined ? {} : { instance }),
   });
 }

@@ -1,12 +1,13 @@
 // What a request for a Dask cluster comes to, before anything is written or admitted: its times, its machines, what it is
 // warned of. A plan is made of the same.
 import { defaultSchedulerPort } from '../../domain/cluster/capacity/ingress-rules.ts';
-import { maxLeaseMs } from '../../domain/job/settings.ts';
+import type { Adaptive } from '../../domain/cluster/dask/adaptive-settings.ts';
+import { maxLeaseMs } from '../../domain/job/durations.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import {
-  defaultDeadManMs,
-  maxDeadManMs,
-  minDeadManMs,
+  defaultWatchdogTimeoutMs,
+  maxWatchdogTimeoutMs,
+  minWatchdogTimeoutMs,
   minLeaseMs,
   minUnresponsiveMs,
   sealedForDays,
@@ -14,14 +15,18 @@ import {
 import type { CreateClusterParsed } from '../../schema/clusters.ts';
 import type { Deps } from '../context.ts';
 import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
+import { readWorkers } from './adaptive.ts';
 import { checkDaskInput } from './dask-input.ts';
 import { optionalMs, positiveMs } from './durations.ts';
 
 export interface ClusterRequest {
   times: Times;
   machines: ResolvedMachines;
-  /** The workers and the scheduler's. */
+  /** The first workers and the scheduler's. */
   instances: number;
+  /** With adaptive scaling, at most. */
+  maxInstances: number;
+  adaptive: Adaptive | null;
   warnings: string[];
 }
 
@@ -33,13 +38,17 @@ export async function readClusterRequest(
   body: CreateClusterParsed,
 ): Promise<ClusterRequest> {
   checkDaskInput(body);
+  if (body.container !== undefined && body.software !== undefined) throw twoRuntimes();
   const times = readTimes(body);
   const machines = await resolveMachines(deps, machinesInput(body));
-  const instances = body.workers + 1;
+  const { workers, adaptive } = readWorkers(body.workers, coresOf(machines));
+  const instances = workers + 1;
   return {
     times,
     machines,
     instances,
+    maxInstances: Math.max(workers, adaptive?.maximum ?? 0) + 1,
+    adaptive,
     warnings: [...machines.warnings, ...warningsOf(machines, instances), ...portWarnings(body, machines)],
   };
 }
@@ -51,9 +60,9 @@ const readTimes = (body: CreateClusterParsed) => ({
   maxLifetimeMs: lifetimeMs(body.maxLifetime),
   unresponsiveTimeoutMs: positiveMs(body.unresponsiveTimeout, 'unresponsiveTimeout', { minMs: minUnresponsiveMs }),
   drainTimeoutMs: positiveMs(body.drainTimeout, 'drainTimeout'),
-  deadManMs: positiveMs(body.watchdogTimeout ?? defaultDeadManMs / 1_000, 'watchdogTimeout', {
-    minMs: minDeadManMs,
-    maxMs: maxDeadManMs,
+  watchdogTimeoutMs: positiveMs(body.watchdogTimeout ?? defaultWatchdogTimeoutMs / 1_000, 'watchdogTimeout', {
+    minMs: minWatchdogTimeoutMs,
+    maxMs: maxWatchdogTimeoutMs,
   }),
   // Three silent periods make a lease.
   aliveEveryMs: Math.round(positiveMs(body.lease, 'lease', { minMs: minLeaseMs, maxMs: maxLeaseMs }) / 3),
@@ -73,15 +82,30 @@ function lifetimeMs(maxLifetime: CreateClusterParsed['maxLifetime']): number | n
 
 const machinesInput = (body: CreateClusterParsed): MachinesInput => ({
   provider: body.provider,
-  worker: { types: body.workerVmTypes, cpu: body.workerCpu, memory: body.workerMemory, gpu: body.workerGpu },
+  worker: {
+    types: body.workerVmTypes,
+    cpu: body.workerCpu,
+    memory: body.workerMemory,
+    gpu: body.workerGpu,
+    gpuType: body.workerGpuType,
+    diskSize: body.workerDiskSize,
+    diskThroughput: body.workerDiskThroughput,
+  },
   workerPrefix: 'worker',
-  head: { types: body.schedulerVmTypes, cpu: body.schedulerCpu, memory: body.schedulerMemory },
+  head: {
+    types: body.schedulerVmTypes,
+    cpu: body.schedulerCpu,
+    memory: body.schedulerMemory,
+    gpu: body.schedulerGpu,
+    diskSize: body.schedulerDiskSize,
+  },
+  tags: body.tags,
+  useBestZone: body.useBestZone,
   arm: body.arm,
   spotPolicy: body.spotPolicy,
   region: body.region,
   zone: body.zone,
   allowCrossZone: body.allowCrossZone,
-  diskSize: body.diskSize,
   waitForCapacity: body.waitForCapacity,
   allowSsh: body.allowSsh,
   allowSshFrom: body.allowSshFrom,
@@ -98,11 +122,23 @@ function portWarnings({ schedulerPort: port }: CreateClusterParsed, { machines }
   ];
 }
 
+/** Of the machine that instances share; of clouds there is no end. */
+const coresOf = ({ machines, offers }: ResolvedMachines): number =>
+  machines === undefined ? (offers[0]?.vcpus ?? 1) : Number.POSITIVE_INFINITY;
+
 /** Instances of a host share its machine; a cluster is not made smaller than it was asked for. */
-function warningsOf({ machines, offers }: ResolvedMachines, instances: number): string[] {
-  const cores = machines === undefined ? (offers[0]?.vcpus ?? 1) : Number.POSITIVE_INFINITY;
+function warningsOf(machines: ResolvedMachines, instances: number): string[] {
+  const cores = coresOf(machines);
   if (instances <= cores * 2) return [];
   return [
     `${instances} instances share the ${cores} cores of this machine; those beyond its limit start as others end.`,
   ];
 }
+
+const twoRuntimes = (): RopewalkError =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field: 'container',
+    message: 'container and software both say what the Dask processes run in.',
+    hint: 'Keep one of the two.',
+  });

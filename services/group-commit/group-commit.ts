@@ -37,7 +37,7 @@ export interface GroupCommitOptions<I, O> {
   flush: (items: I[]) => Promise<FlushOutcome<O>>;
   /** Bytes that an item's answer may need, when that can be more than the item itself. */
   answerBytes?: (item: I) => number;
-  /** Told of each flush when it is over, and of each item that was turned away before one. */
+  /** Called after each flush, and for each item that was refused before one. */
   watch?: FlushWatch;
 }
 

@@ -1,93 +1,81 @@
-// Submits a job. What is secret or large is written first, then a reference to it is admitted.
-import { sealedForDays } from '../../domain/limits.ts';
+// Submits a job as a request describes it.
 import type { ResolvedJob } from '../../domain/job/settings.ts';
-import { firstReservation } from '../../domain/quota/shares.ts';
-import { bundleKey, specKey } from '../../platform/archive-keys.ts';
 import type { Bundle } from '../../schema/agent.ts';
-import type { JobSpec } from '../../schema/job-spec.ts';
+import type { StoredFile } from '../../schema/files.ts';
+import type { RuntimeSpec } from '../../schema/runtime.ts';
 import type { CreatedJob, CreateJobParsed } from '../../schema/jobs.ts';
-import { admit, laterWarning, orWithdrawn, requireDatabase } from '../admission/admit.ts';
-import { newAdmissionId } from '../admission/admission-id.ts';
+import { requireDatabase } from '../admission/admit.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context, Deps } from '../context.ts';
-import type { ResolvedMachines } from '../machines.ts';
-import { pricePerHour } from '../plan-roles.ts';
-import { environmentOf } from '../software/check.ts';
+import { filestoreOf, readFilestore } from '../files/filestores.ts';
+import { requireStored } from '../files/require-stored.ts';
+import { withNamedSoftware } from '../environments/resolve.ts';
 import { requirePackageFiles } from '../software/package-files.ts';
 import { readJobRequest } from './request.ts';
+import { submitJob, type JobSettingsInput } from './submit.ts';
 
 export interface CreateJobInput {
   body: CreateJobParsed;
   idempotencyKey: string | undefined;
 }
 
-export async function createJob(context: Context, { body, idempotencyKey }: CreateJobInput): Promise<CreatedJob> {
+export async function createJob(context: Context, { body: sent, idempotencyKey }: CreateJobInput): Promise<CreatedJob> {
   const { deps, actor } = context;
   requireScope(actor, 'write');
-  const { resolved, machines, warnings } = await readJobRequest(deps, body);
-
+  const body = await withNamedSoftware(context, sent);
+  const { resolved, machines, machinesInput, runtime, warnings } = await readJobRequest(deps, body);
   await requireDatabase(context);
   await requirePackageFiles(context, body.software);
-  const { workspace, user, userId } = actor;
-  const admissionId = newAdmissionId(userId);
-  const keys = { bundle: bundleKey(workspace, admissionId), spec: specKey(workspace, admissionId) };
-  const withdraw = () => Promise.all([deps.vault.delete(keys.bundle), deps.objects.delete(keys.spec)]);
-  await deps.vault.seal(keys.bundle, toBytes(bundleOf(body, resolved)), { ttlMs: sealedForDays * 86_400_000 });
-  const spec = specOf(deps, { workspace, user, admissionId, bundleRef: keys.bundle }, resolved, machines);
-  await orWithdrawn(deps.objects.put(keys.spec, toBytes(spec)), withdraw);
-
-  const { number, name, existing, acceptedForLater } = await admit(context, {
-    admissionId,
-    idempotencyKey,
-    body,
-    kind: 'job',
-    name: resolved.name,
-    getOrCreate: body.getOrCreate,
-    privateToCreator: body.privateToCreator,
-    specRef: keys.spec,
-    command: resolved.command,
-    ...firstReservation(machines, resolved.instances),
-    withdraw,
+  const inputFiles = await inputFilesOf(deps, actor.workspace, body, resolved.files);
+  return submitJob(context, {
+    // What was sent: the named environment may have changed before a repetition.
+    ...{ body: sent, idempotencyKey, machines, machinesInput, warnings },
+    ...{ getOrCreate: body.getOrCreate, privateToCreator: body.privateToCreator },
+    bundle: bundleOf(body, { runtime, inputFiles }, resolved),
+    filestoreOf: (admissionId) => filestoreOf(admissionId, resolved.files),
+    settings: settingsOf(resolved),
   });
-  if (existing) return { number, name, existing, warnings };
-  const price = pricePerHour(machines, resolved.instances);
-  if (!acceptedForLater) return { number, name, existing, warnings, ...price };
-  return { number, name, existing, warnings: [...warnings, laterWarning], acceptedForLater, ...price };
 }
 
-const toBytes = (value: Bundle | JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));
-
-const bundleOf = (body: CreateJobParsed, { env, secretEnv }: ResolvedJob): Bundle => ({
-  runtime: body.software === undefined ? { kind: 'host' } : { kind: 'environment', ...environmentOf(body.software) },
+const bundleOf = (
+  body: CreateJobParsed,
+  { runtime, inputFiles }: { runtime: RuntimeSpec; inputFiles: StoredFile[] },
+  { env, secretEnv, inputs, files, taskTimeoutMs }: ResolvedJob,
+): Bundle => ({
+  runtime,
   command: body.command,
   env: { ...env, ...secretEnv },
+  secretNames: Object.keys(secretEnv),
+  hostSetupScript: body.hostSetupScript ?? null,
+  inputs,
+  taskCount: null,
+  taskTimeoutMs,
   files: body.files.map(({ path, content, executable }) => ({ path, contentBase64: content, executable })),
+  inputFiles,
+  output: files.storeFiles ? { pipe: files.pipeToFiles } : null,
 });
 
-function specOf(
-  deps: Pick<Deps, 'now'>,
-  owner: { workspace: string; user: string; admissionId: string; bundleRef: string },
-  { name, command, taskCount, array, instances, leaseMs, deadManMs, retries, jobTimeoutMs }: ResolvedJob,
-  { provider, providerQueue, machines, instanceVcpus }: ResolvedMachines,
-): JobSpec {
+/** Those of the request, and of the filestore as it is now where the request has no file of that path. */
+async function inputFilesOf(
+  deps: Deps,
+  workspace: string,
+  { inputFiles, files }: CreateJobParsed,
+  { inputFilestore }: ResolvedJob['files'],
+): Promise<StoredFile[]> {
+  const own = new Set([...inputFiles, ...files].map(({ path }) => path));
+  const stored = inputFilestore === null ? [] : await readFilestore(deps, workspace, inputFilestore);
+  const all = [...inputFiles, ...stored.filter(({ path }) => !own.has(path))];
+  await requireStored(deps, workspace, { files: all, field: 'inputFiles' });
+  return all;
+}
+
+function settingsOf(resolved: ResolvedJob): JobSettingsInput {
+  const { name, command, taskCount, array, instances, leaseMs, watchdogTimeoutMs, retries, jobTimeoutMs } = resolved;
+  const { headTasks, gang, retryOn } = resolved;
   return {
-    v: 1,
-    ...owner,
-    createdAt: new Date(deps.now()).toISOString(),
-    settings: {
-      name,
-      command,
-      taskCount,
-      array,
-      instances,
-      leaseMs,
-      retries,
-      jobTimeoutMs,
-      provider,
-      providerQueue,
-      instanceVcpus,
-      deadManMs,
-      ...(machines === undefined ? {} : { machines }),
-    },
+    ...{ name, command, taskCount, array, instances, leaseMs, retries, jobTimeoutMs, watchdogTimeoutMs },
+    ...(retryOn === undefined ? {} : { retryOn }),
+    ...(headTasks === undefined ? {} : { headTasks }),
+    ...(gang === undefined ? {} : { gang }),
   };
 }

@@ -13,10 +13,10 @@ export async function readJobEvents({ deps, actor }: Context, input: EventsInput
   const read = () => deps.views.job(actor.workspace, input.number).then(({ view }) => view);
   const { view: first, record } = await deps.views.job(actor.workspace, input.number);
   requireCreator(actor, 'Job', record, 'may read its events');
-  return followEvents(deps, input, { first, read, isOver, eventsOf: jobEvents, added: untold });
+  return followEvents(deps, input, { first, read, hasEnded, eventsOf: jobEvents, added: untold });
 }
 
-const isOver = ({ status }: JobView) => status !== 'pending' && status !== 'running';
+const hasEnded = ({ status }: JobView) => status !== 'pending' && status !== 'running';
 
 type Happened = Omit<JobEvent, 'at'> & { atMs: number };
 

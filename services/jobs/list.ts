@@ -3,6 +3,7 @@ import type { JobView } from '../../contracts/job.ts';
 import type { JobPage, ListJobsQuery } from '../../schema/jobs.ts';
 import type { StoredRecord } from '../../store/store.ts';
 import { requireScope } from '../auth/scopes.ts';
+import { withCosts } from '../costs/of-numbers.ts';
 import type { Context } from '../context.ts';
 import { findable, nextCursor, toRecordQuery } from '../list-query.ts';
 import { listedJob } from '../shown.ts';
@@ -14,12 +15,11 @@ export async function listJobs(context: Context, query: ListJobsQuery): Promise<
   const page = await deps.store.jobs.list(toRecordQuery(context, query));
   const records = await Promise.all(findable(context, page.items, query).map((record) => withView(context, record)));
   const items = records.map((record) => listedJob(context, record));
-  return { items, next: nextCursor(page) };
+  return { items: await withCosts(context, items), next: nextCursor(page) };
 }
 
 /** A row has its first view when its workflow has started; until then the specification knows how many tasks there are. */
 async function withView({ deps }: Context, record: StoredRecord<JobView>): Promise<StoredRecord<JobView>> {
   if (record.view !== null || record.state === 'ended') return record;
-  const { view } = await deps.views.jobRow(record.workspace, record.number);
-  return { ...record, view };
+  return { ...record, view: await deps.views.jobOfRow(record) };
 }

@@ -23,7 +23,7 @@ export async function readLogs({ deps, actor }: Context, input: LogsInput): Prom
   const { view, record } = await deps.views.job(actor.workspace, input.number);
   requireCreator(actor, 'Job', record, 'may read its logs');
   const { number, follow, signal, since, tasks } = input;
-  const isOver = () => deps.views.job(actor.workspace, number).then((read) => overStates.has(read.view.status));
+  const hasEnded = () => deps.views.job(actor.workspace, number).then((read) => overStates.has(read.view.status));
   return streamLines(deps, {
     provider: view.provider,
     region: view.region ?? undefined,
@@ -31,7 +31,7 @@ export async function readLogs({ deps, actor }: Context, input: LogsInput): Prom
     follow,
     since,
     signal,
-    isOver,
+    hasEnded,
     ...(tasks === undefined ? {} : { tasks: taskIds(tasks, view) }),
   });
 }

@@ -1,18 +1,24 @@
 // What a request for a job comes to, before anything is written or admitted: the header of its script and its fields
 // together, and its machines. A plan is made of the same.
 import { readMachineOptions, type JobMachines } from '../../domain/job/machine-options.ts';
+import { readRuntimeOptions } from '../../domain/job/runtime-options.ts';
 import { resolveJob, type ResolvedJob } from '../../domain/job/settings.ts';
 import { defaultMaxWorkers } from '../../domain/limits.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
+import type { RuntimeSpec } from '../../schema/runtime.ts';
 import type { Deps } from '../context.ts';
 import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
 import { coresOf, providerOf } from '../providers.ts';
 import { checkSoftware } from '../software/check.ts';
-import { checkFiles, checkWords, readHeader } from './script.ts';
+import { runtimeOf } from './runtime.ts';
+import { checkFiles, checkProgramName, checkWords, readHeader } from './script.ts';
 
 export interface JobRequest {
   resolved: ResolvedJob;
   machines: ResolvedMachines;
+  /** What `machines` were chosen by. */
+  machinesInput: MachinesInput;
+  runtime: RuntimeSpec;
   warnings: string[];
 }
 
@@ -24,13 +30,20 @@ export async function readJobRequest(deps: Pick<Deps, 'providers'>, body: Create
   const { manifest, reader } = providerOf(deps.providers, body.provider);
   const isHost = manifest.kind === 'host';
   const maxInstances = isHost ? (await coresOf(reader)) * instancesPerCore : defaultMaxWorkers;
+  const { runtime, warnings } = runtimeOf(body, readRuntimeOptions(header, body.options ?? {}));
   const resolved = resolveJob(body, header, { maxInstances, choosesMachines: !isHost });
-  const machines = await resolveMachines(
-    deps,
-    machinesInput(body, isHost ? {} : readMachineOptions(header, body.options ?? {})),
-  );
+  const asked = machinesInput(body, isHost ? {} : readMachineOptions(header, body.options ?? {}));
+  const machines = await resolveMachines(deps, asked);
   checkWords({ command: body.command, env: resolved.env, secretEnv: resolved.secretEnv });
-  return { resolved, machines, warnings: [...resolved.warnings, ...machines.warnings] };
+  // An image's entrypoint takes its arguments as they are.
+  if (runtime.kind !== 'container') checkProgramName(body);
+  return {
+    resolved,
+    machines,
+    machinesInput: asked,
+    runtime,
+    warnings: [...resolved.warnings, ...warnings, ...machines.warnings],
+  };
 }
 
 /** An instance on this machine runs one task at a time; more than this would only contend for the machine. */
@@ -44,19 +57,21 @@ function machinesInput(body: CreateJobParsed, options: JobMachines): MachinesInp
     cpu: cpu ?? options.cpu,
     memory: memory ?? options.memory,
     gpu: gpu ?? options.gpu,
+    diskSize: body.diskSize ?? options.diskSize,
   };
   return {
     provider: body.provider,
     worker,
     workerPrefix: '',
     // A job's head instance runs tasks like the others.
-    head: headTypes === undefined ? worker : { types: headTypes },
+    head: headTypes === undefined ? worker : { types: headTypes, diskSize: worker.diskSize },
     arm: body.arm ?? options.arm,
     spotPolicy: body.spotPolicy ?? options.spotPolicy,
     region: body.region ?? options.region,
     zone: body.zone ?? options.zone,
     allowCrossZone: body.allowCrossZone ?? options.allowCrossZone,
-    diskSize: body.diskSize ?? options.diskSize,
+    tags: { ...options.tags, ...body.tags },
+    useBestZone: body.useBestZone,
     waitForCapacity: body.waitForCapacity ?? options.waitForCapacity,
     allowSsh: body.allowSsh ?? options.allowSsh,
     allowSshFrom: body.allowSshFrom ?? options.allowSshFrom,

@@ -61,6 +61,19 @@ export function checkWords({ command, ...environment }: Pick<CreateJobParsed, 'c
   checkEnvironment(environment);
 }
 
+/** A command line in one word would be refused by the instance, after its launch. */
+export function checkProgramName({
+  command,
+  files,
+  inputFiles,
+}: Pick<CreateJobParsed, 'command' | 'files' | 'inputFiles'>): void {
+  const [first = ''] = command;
+  const isFile = [...files, ...inputFiles].some(({ path }) => normal(path) === normal(first));
+  if (command.length > 1 || isFile || first.startsWith('/') || !/[\s|;&<>]/.test(first)) return;
+  const message = `command.0: ${JSON.stringify(first.slice(0, 80))} names no program, and no shell reads a command.`;
+  throw invalid('command.0', message, "Write its words one by one, or let a shell read it: sh -c 'COMMAND LINE'.");
+}
+
 const normal = (path: string): string => path.replace(/^(?:\.\/)+/, '');
 
 const invalid = (field: string, message: string, hint?: string) =>

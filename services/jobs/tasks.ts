@@ -1,4 +1,4 @@
-// A page of a job's tasks in the order of their index: what is over from the archive, what is open from the workflow. A task that
+// A page of a job's tasks in the order of their index: ended ones from the archive, open ones from the workflow. A task that
 // never ran has no record: it ended with its job.
 import { parseArray } from '../../domain/job/array.ts';
 import type { TaskRecord } from '../../domain/job/state.ts';

@@ -4,12 +4,13 @@
 import { clusterMessages, type ClusterView, clusterWorkflowId, type SuspectSignal } from '../../contracts/cluster.ts';
 import {
   type Clocks,
+  isListening,
   type Listening,
   listeningForMs,
-  maxTickGapMs,
   startListening,
   tick,
 } from '../../domain/liveness/listening.ts';
+import { isSilenceKnown, replicaNoteEveryMs } from '../../domain/liveness/replicas.ts';
 import type { HeardAgent, SilentAgent } from '../../store/liveness-port.ts';
 import type { Deps } from '../context.ts';
 import type { HeardAgents } from './heard.ts';
@@ -24,11 +25,24 @@ export interface LivenessRounds {
    * Never rejects.
    */
   suspect: (deps: RoundDeps) => Promise<void>;
+  /** This replica ends in order, and hears no agent any more. Never rejects. */
+  end: (deps: RoundDeps) => Promise<void>;
 }
 
-export function createLivenessRounds(clocks: () => Clocks): LivenessRounds {
+/** `replica`: the name of this process among the replicas; a process that takes its place has the same one. */
+export function createLivenessRounds(clocks: () => Clocks, replica: string): LivenessRounds {
   let listening: Listening = startListening(clocks());
-  const begin = (deps: RoundDeps, error: unknown): void => {
+  let noted: { atMs: number; sinceMs: number } | null = null;
+  /** After what was heard: the row says that nothing is kept back in memory. */
+  const noteReplica = async ({ store }: RoundDeps): Promise<void> => {
+    const { monotonicMs, wallMs } = clocks();
+    const { sinceMs } = listening;
+    if (noted?.sinceMs === sinceMs && monotonicMs - noted.atMs < replicaNoteEveryMs) return;
+    const row = { replica, wroteAtMs: wallMs, sinceMs: Math.round(wallMs - monotonicMs + sinceMs) };
+    await store.liveness.noteReplica(row);
+    noted = { atMs: monotonicMs, sinceMs };
+  };
+  const fail = (deps: RoundDeps, error: unknown): void => {
     // What other replicas heard meanwhile was not written either.
     listening = startListening(clocks());
     deps.logger.warn({ err: error }, 'the signs of life of agents could not be written or read now');
@@ -36,14 +50,23 @@ export function createLivenessRounds(clocks: () => Clocks): LivenessRounds {
   return {
     async listen(deps) {
       listening = tick(listening, clocks());
-      await writeHeard(deps.store.liveness, deps.heard).catch((error: unknown) => begin(deps, error));
+      try {
+        await writeHeard(deps.store.liveness, deps.heard);
+        await noteReplica(deps);
+      } catch (error) {
+        fail(deps, error);
+      }
+    },
+    async end(deps) {
+      await writeHeard(deps.store.liveness, deps.heard)
+        .then(() => deps.store.liveness.removeReplica(replica))
+        .catch((error: unknown) => deps.logger.warn({ err: error }, 'the end of this replica could not be written'));
     },
     async suspect(deps) {
-      const { wallMs, monotonicMs } = clocks();
-      // As of the last tick; one that is late may have been a pause of this process.
-      const isListening = monotonicMs - listening.ticked.monotonicMs <= maxTickGapMs;
-      if (!isListening) return;
-      await suspectSilent(deps, wallMs, listeningForMs(listening)).catch((error: unknown) => begin(deps, error));
+      const now = clocks();
+      const listeningMs = listeningForMs(listening);
+      if (!isListening(listening, now) || !isSilenceKnown(0, listeningMs)) return;
+      await suspectSilent(deps, now.wallMs, listeningMs).catch((error: unknown) => fail(deps, error));
     },
   };
 }
@@ -86,7 +109,7 @@ async function suspectSilent(
       await store.liveness.putOff(instances, nowMs + remindMs);
       logger.info({ cluster, instances: instances.length }, 'instances have fallen silent');
     } catch (error) {
-      logger.warn({ err: error, cluster }, 'a cluster could not be told of silent instances; it is tried again');
+      logger.warn({ err: error, cluster }, 'a cluster was not notified of silent instances; it is tried again');
     }
   };
   for (let first = 0; first < clusters.length; first += clustersAtOnce) {
@@ -115,7 +138,7 @@ function byCluster<T extends Pick<HeardAgent, 'cluster'>>(items: readonly T[]): 
 /** In one round: a deployment that comes back after an outage must not ask all its clusters at once. */
 const maxAtOnce = 200;
 const clustersAtOnce = 10;
-/** A replica that ends while it tells a cluster is replaced by another after this. */
+/** A replica that ends while it notifies a cluster is replaced by another after this. */
 const claimMs = 60_000;
 /** A cluster inspects a suspect by itself until it speaks or is lost. This is for a signal that was lost all the same. */
 const remindMs = 3_600_000;

@@ -123,7 +123,7 @@ const expired = new RopewalkError({
 
 const pending = {
   code: 'AUTHORIZATION_PENDING',
-  message: 'Nobody has decided about this login yet.',
+  message: 'This login is not decided yet.',
   hint: 'Ask again after the time in Retry-After.',
 } as const;
 

@@ -11,7 +11,7 @@ export interface LoginRates {
   begin(address: string | null): { begun: (key: string) => string | null };
   /**
    * Throws TOO_BUSY when this person has typed too many wrong codes lately. Counts as wrong at once, so that guesses that
-   * come together count too; whoever finds that it was right calls what this returns.
+   * come together count too; the caller that finds the code right calls the returned function.
    */
   guess(person: string): () => void;
 }
@@ -20,10 +20,10 @@ export function createLoginRates(now: () => number): LoginRates {
   const wrong = new Map<string, Window>();
   const byAddress = new Map<string, Window>();
   let waiting: Waiting[] = [];
-  const isOver = (window: Window): boolean => now() - window.sinceMs >= deviceLoginTtlMs;
+  const hasEnded = (window: Window): boolean => now() - window.sinceMs >= deviceLoginTtlMs;
   return {
     begin(address) {
-      for (const [each, window] of byAddress) if (isOver(window)) byAddress.delete(each);
+      for (const [each, window] of byAddress) if (hasEnded(window)) byAddress.delete(each);
       waiting = waiting.filter(({ sinceMs }) => now() - sinceMs < deviceLoginTtlMs);
       if (address !== null) {
         const window = byAddress.get(address) ?? { sinceMs: now(), count: 0 };
@@ -42,7 +42,7 @@ export function createLoginRates(now: () => number): LoginRates {
     },
     guess(person) {
       const known = wrong.get(person);
-      const window = known === undefined || isOver(known) ? { sinceMs: now(), count: 0 } : known;
+      const window = known === undefined || hasEnded(known) ? { sinceMs: now(), count: 0 } : known;
       if (window.count >= maxWrongUserCodes) throw tooMany('Too many codes were wrong.', window);
       window.count += 1;
       wrong.set(person, window);

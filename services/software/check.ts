@@ -20,6 +20,7 @@ export const environmentOf = (software: Software | undefined): EnvironmentSpec =
   requirements: software?.requirements ?? [],
   pinned: software?.pinned ?? false,
   python: software?.python ?? null,
+  interpreter: software?.interpreter ?? null,
   packageFiles: software?.packageFiles ?? [],
 });
 

@@ -10,6 +10,8 @@ export async function initial(db: Db, engine: Engine): Promise<void> {
   await records(db);
   await admissions(db);
   await liveness(db);
+  await costs(db);
+  await environments(db);
 }
 
 async function deployment(db: Db): Promise<void> {
@@ -190,6 +192,51 @@ async function liveness(db: Db): Promise<void> {
     .addPrimaryKeyConstraint('liveness_key', ['cluster', 'instance'])
     .execute();
   await index(db, 'liveness_due', 'liveness', ['due_at_ms']);
+  await db.schema
+    .createTable('replica')
+    .addColumn('replica', 'text', (column) => column.primaryKey())
+    .addColumn('wrote_at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('since_ms', 'bigint', (column) => column.notNull())
+    .execute();
+}
+
+/** The cost ledger: one row for each instance that was ever launched, also of ended clusters. */
+async function costs(db: Db): Promise<void> {
+  await db.schema
+    .createTable('costs')
+    .addColumn('cluster', 'bigint', (column) => column.notNull())
+    .addColumn('instance', 'text', (column) => column.notNull())
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('role', 'text', (column) => column.notNull())
+    .addColumn('type', 'text', (column) => column.notNull())
+    .addColumn('zone', 'text', (column) => column.notNull())
+    .addColumn('market', 'text', (column) => column.notNull())
+    .addColumn('micros_per_hour', 'bigint', (column) => column.notNull())
+    .addColumn('disk_micros_per_hour', 'bigint', (column) => column.notNull())
+    .addColumn('price_source', 'text', (column) => column.notNull())
+    .addColumn('tags', 'text')
+    .addColumn('from_ms', 'bigint', (column) => column.notNull())
+    .addColumn('to_ms', 'bigint')
+    .addPrimaryKeyConstraint('costs_key', ['cluster', 'instance'])
+    .execute();
+  await index(db, 'costs_of_workspace', 'costs', ['workspace', 'to_ms']);
+}
+
+/** Names of environments; their contents lie sealed in the object store. */
+async function environments(db: Db): Promise<void> {
+  await db.schema
+    .createTable('environments')
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('hash', 'text', (column) => column.notNull())
+    .addColumn('version', 'bigint', (column) => column.notNull())
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('summary', 'text', (column) => column.notNull())
+    .addColumn('user_name', 'text', (column) => column.notNull())
+    .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('updated_at_ms', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('environments_key', ['workspace', 'name'])
+    .execute();
 }
 
 async function index(db: Db, name: string, table: string, columns: string[]): Promise<void> {

@@ -22,14 +22,14 @@ const ours = (code: ErrorCode): RopewalkError => new RopewalkError({ code, messa
 describe('a launch', () => {
   it.each([
     { what: 'with a wrong request', error: ours('VALIDATION'), tries: 1 },
-    { what: 'with an answer that nobody knows', error: ours('INTERNAL'), tries: maxUnclearLaunches },
-    { what: 'that met a trouble of the cloud', error: ours('UNAVAILABLE'), tries: null },
+    { what: 'with an unknown answer', error: ours('INTERNAL'), tries: maxUnclearLaunches },
+    { what: 'that the cloud could not serve', error: ours('UNAVAILABLE'), tries: null },
     { what: 'that lost its connection', error: new Error('socket hang up'), tries: null },
   ])('$what ends after $tries tries', ({ error, tries }) => {
     expect(givenUpAfter(error)).toBe(tries);
   });
 
-  it('that ends tells people what its cloud said', () => {
+  it('that ends shows what its cloud said', () => {
     const judged = judgeLaunchError(ours('INTERNAL'), maxUnclearLaunches);
     expect(judged).toMatchObject({ message: 'AWS said so (AWS request r-1)', type: 'UnknownAnswer' });
   });

@@ -19,7 +19,7 @@ import type { JobStatus } from '../../domain/job/state.ts';
 import { createDirectoryObjects } from '../../platform/objects/directory.ts';
 import { openMemoryStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
-import { aRecord, clusterSpecOf, jobSpec } from '../builders/records.ts';
+import { aRecord, clusterSpecOf, emptyVault, jobSpec } from '../builders/records.ts';
 
 // Failed activities would be logged.
 Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
@@ -51,9 +51,16 @@ afterEach(() => store.close());
 // A job's view is handed over: nothing is asked of Temporal, which is not there.
 const client = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
 const activities = () =>
-  createRecordActivities({ client, store, vault: { delete: async (ref) => void deleted.push(ref) }, now: () => 5_000 });
+  createRecordActivities({
+    client,
+    store,
+    vault: emptyVault((ref) => deleted.push(ref)),
+    now: () => 5_000,
+  });
 const run = <I, O>(activity: (input: I) => Promise<O>, input: I): Promise<O> =>
   new MockActivityEnvironment().run(activity, input);
+
+const minuteMs = 60_000;
 
 const viewed = (status: JobStatus): JobView => ({
   ...unseenJob({ ...aRecord<JobView>(number), command: 'sleep 1' }, jobSpec),
@@ -92,6 +99,22 @@ describe('a view', () => {
     await write('running', 2);
     expect(await row()).toMatchObject({ state: 'ended', status: 'done' });
     expect([await running(), deleted]).toEqual([0, ['vault/job']]);
+  });
+
+  it('that is final keeps what a job with failed tasks ran, for seven days', async () => {
+    const sealed: [string, number][] = [];
+    const vault = {
+      ...emptyVault((ref) => deleted.push(ref)),
+      open: () => Promise.resolve(new Uint8Array([1])),
+      seal: async (ref: string, bytes: Uint8Array, { ttlMs }: { ttlMs: number }) =>
+        void sealed.push([`${ref} ${bytes.length}`, ttlMs]),
+    };
+    const { writeView } = createRecordActivities({ client, store, vault, now: () => 5_000 });
+    const end = { release: true, sealed: [], retriable: 'vault/job' };
+    await run(writeView, { kind: 'job', number, workspace: 'w', version: 1, view: viewed('error'), end });
+    expect([sealed, deleted]).toEqual([[['vault/job 1', 7 * 86_400_000]], []]);
+    await write('error', 2, end);
+    expect(deleted).toEqual(['vault/job']);
   });
 
   it('that is final releases nothing while the cluster has instances', async () => {
@@ -140,5 +163,31 @@ describe('a specification', () => {
     const [key, ...others] = await objects.list('archive/w/job-tasks/', { limit: 10 });
     expect(others).toEqual([]);
     expect(new TextDecoder().decode((await objects.get(key ?? '')) ?? undefined)).toBe('[]');
+  });
+});
+
+describe('readHeard', () => {
+  const nowMs = 100 * minuteMs;
+  const read = () => {
+    const { readHeard } = createRecordActivities({
+      client,
+      store,
+      vault: emptyVault(() => undefined),
+      now: () => nowMs,
+    });
+    return run(readHeard, { cluster: number, instances: ['i_1'] });
+  };
+  const heard = { instance: 'i_1', heardAtMs: nowMs - 30 * minuteMs, sinceMs: 0 };
+
+  it('says for how long the API has been writing what it hears', async () => {
+    await store.liveness.note([{ ...heard, cluster: number, silentAfterMs: null }]);
+    await store.liveness.noteReplica({ replica: 'a', wroteAtMs: nowMs - 1_000, sinceMs: nowMs - 40 * minuteMs });
+    expect(await read()).toEqual({ heard: [heard], listeningMs: 40 * minuteMs });
+  });
+
+  it('says that silence proves nothing while no replica of the API can write', async () => {
+    await store.liveness.note([{ ...heard, cluster: number, silentAfterMs: null }]);
+    await store.liveness.noteReplica({ replica: 'a', wroteAtMs: nowMs - 30 * minuteMs, sinceMs: 0 });
+    expect(await read()).toEqual({ heard: [heard], listeningMs: 0 });
   });
 });

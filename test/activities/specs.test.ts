@@ -8,6 +8,7 @@ import type { Objects } from '../../platform/objects/objects.ts';
 const stored = (text: string | null): Objects => ({
   get: () => Promise.resolve(text === null ? null : Buffer.from(text)),
   put: () => Promise.resolve(),
+  create: () => Promise.resolve(true),
   delete: () => Promise.resolve(),
   list: () => Promise.resolve([]),
 });

@@ -192,19 +192,11 @@ describe('ending', () => {
 
 describe('what a task sees', () => {
   const hostile = [
-    '',
-    ' ',
-    'a b',
-    "it's",
-    '"quoted"',
+    ...['', ' ', 'a b', "it's", '"quoted"', '*', '-n'],
     'line\nbreak\r\n\ttab',
-    '$(touch /tmp/owned)',
-    '`id`',
-    '; rm -rf /',
+    ...['$(touch /tmp/owned)', '`id`', '; rm -rf /'],
     '$UNKNOWN_NAME ${UNKNOWN_NAME} $ $$ ${',
     '\\$NO_SUCH_NAME\\',
-    '*',
-    '-n',
     'ünï ☃ 🧵',
     '\u0001\u001b[31m',
   ];
@@ -215,6 +207,15 @@ describe('what a task sees', () => {
     await resultOf(0);
     const [printed] = await text('stdout');
     expect(JSON.parse(printed ?? '')).toEqual(hostile);
+  });
+
+  it('gets its input byte for byte, in its variables and in the words of its command', async () => {
+    const show = 'process.stdout.write(JSON.stringify([process.env.FILE, process.argv[1]]))';
+    const inputs = { names: ['COILED_BATCH_TASK_INPUT', 'FILE'], values: ['', hostile.join('')] };
+    await start({ command: [process.execPath, '-e', show, '--', '$COILED_BATCH_TASK_INPUT'], inputs }, [1]);
+    await resultOf(1);
+    const [printed] = await text('stdout', 1);
+    expect(JSON.parse(printed ?? '')).toEqual([hostile.join(''), hostile.join('')]);
   });
 
   it('gets the environment that batch jobs promise, the job`s own, and no secret', async () => {

@@ -7,7 +7,8 @@ import { unpackFiles } from '../../agent/job/task-files.ts';
 import { scriptFile } from './harness.ts';
 
 const env = { NAME: 'value', EMPTY: '', NESTED: '$NAME', COILED_BATCH_TASK_ID: '3' };
-const words = (...command: string[]): string[] => resolveCommand(command, env, []);
+const words = (...command: string[]): string[] =>
+  resolveCommand(command, { values: { ...env, TOKEN: 'secret' }, secret: ['TOKEN'] }, []);
 
 describe('variables', () => {
   it('are replaced in both spellings, anywhere in a word, in every word', () => {
@@ -26,6 +27,26 @@ describe('variables', () => {
 
   it('are replaced once: a value is never read as a variable', () => {
     expect(words('echo', '$NESTED')).toEqual(['echo', '$NAME']);
+  });
+
+  it('never become part of the text of a program, which reads them by itself', () => {
+    const texts = [
+      'echo "$NAME"',
+      "print('$NAME')",
+      'x;$NAME',
+      '`$NAME`',
+      '$(cat $NAME)',
+      'a ${NAME}',
+      '$NAME\n',
+      '<$NAME',
+    ];
+    expect(words('x', ...texts)).toEqual(['x', ...texts]);
+    expect(words('sh', '-c', '$NAME', '$NAME')).toEqual(['sh', '-c', '$NAME', 'value']);
+    expect(words('bash', '-ec', '$NAME')).toEqual(['bash', '-ec', '$NAME']);
+  });
+
+  it('that are secret never become words', () => {
+    expect(words('x', '--token=$TOKEN', '${TOKEN}')).toEqual(['x', '--token=$TOKEN', '${TOKEN}']);
   });
 
   it('leave every other word alone', () => {
@@ -48,7 +69,7 @@ describe('a first word that is one of the job`s files', () => {
     { ...scriptFile('program', '\u007fELF'), executable: true },
     scriptFile('data.txt', 'text'),
   ]);
-  const run = (first: string): string[] => resolveCommand([first, 'arg'], {}, files);
+  const run = (first: string): string[] => resolveCommand([first, 'arg'], { values: {}, secret: [] }, files);
 
   it('is run by what it says itself, else by what its name says', () => {
     expect(run('with-interpreter.py')).toEqual(['./with-interpreter.py', 'arg']);

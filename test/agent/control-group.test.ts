@@ -30,11 +30,11 @@ afterEach(async () => {
 });
 
 /** A task that has ended, and the daemon that it left. */
-async function startDaemon(deadManMs = 1_800_000) {
+async function startDaemon(watchdogTimeoutMs = 1_800_000) {
   const script = `(setsid env -i sh -c 'trap "" TERM HUP; echo $$ > "$1"; while :; do sleep 1; done' sh "$1" &)
     while [ ! -s "$1" ]; do sleep 0.05; done`;
   api = await startAgentApi({ command: ['sh', '-c', script, 'sh', join(scratch, 'pid')] });
-  api.registration.deadManMs = deadManMs;
+  api.registration.watchdogTimeoutMs = watchdogTimeoutMs;
   api.enqueue(0);
   agent = await launchAgent(bench, api);
   const pid = Number(await fileText(join(scratch, 'pid')));

@@ -7,13 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { environment } from '../builders/environment.ts';
-import type { TlsFiles } from '../../agent/dask/commands.ts';
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
 import { withDefaults } from '../../agent/runtimes/environment/with-defaults.ts';
-import { issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
 import { scanProcesses } from '../../providers/local/processes.ts';
 import type { ProcessEntry } from '../../providers/local/processes.ts';
 import { relayPath } from '../../schema/relay.ts';
+import { clientFiles } from '../dask/client-files.ts';
 import { startDriver } from '../dask/driver.ts';
 import type { Driver } from '../dask/driver.ts';
 import { startAgentApi } from '../support/agent-api.ts';
@@ -80,7 +79,11 @@ describe('a Dask cluster', () => {
     await eventually(() => dask.head === head.id);
     workers = [await launchAgent(bench, api), await launchAgent(bench, api)];
     for (const agent of [head, ...workers]) await hasStarted(api, agent);
-    driver = await startDriver(pythonDirectory, dask.orders.schedulerAddress ?? '', await clientFiles(dask));
+    driver = await startDriver(
+      pythonDirectory,
+      dask.orders.schedulerAddress ?? '',
+      await clientFiles(dask.ca, bench.home),
+    );
   });
   afterAll(async () => {
     await driver?.close();
@@ -258,25 +261,3 @@ describe('an instance of a Dask cluster', () => {
     expect(await readdir(agent.directory)).not.toContain('work');
   });
 });
-
-/** As the API gives them to a user. */
-async function clientFiles({ ca }: DaskApi): Promise<TlsFiles> {
-  const { certificatePem, keyPem } = await issueLeafAndKey({
-    ca,
-    role: 'client',
-    subject: 'a user',
-    addresses: [],
-    validDays: 1,
-  });
-  const directory = join(bench.home, 'client');
-  await mkdir(directory, { mode: 0o700 });
-  const write = async (name: string, text: string): Promise<string> => {
-    await writeFile(join(directory, name), text, { mode: 0o600 });
-    return join(directory, name);
-  };
-  return {
-    caFile: await write('ca.pem', ca.certificatePem),
-    certFile: await write('client.pem', certificatePem),
-    keyFile: await write('client.key', keyPem.reveal()),
-  };
-}

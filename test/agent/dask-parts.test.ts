@@ -173,7 +173,7 @@ describe('reports', () => {
 
   it('say now and then that the agent lives, and pass on what the answers order', async () => {
     const stopping = new AbortController();
-    const orders = { version: 3, schedulerAddress: null, drain: [], stop: null };
+    const orders = { version: 3, schedulerAddress: null, drain: [], adaptive: null, stop: null };
     const said: unknown[] = [];
     const taken: Orders[] = [];
     const session = sessionWith(async (_path, body) => {
@@ -200,7 +200,7 @@ describe('orders', () => {
     });
     const desk = createOrderDesk({ session, stopping });
     const orders = (version: number, more: Partial<Orders> = {}): Orders => ({
-      ...{ version, schedulerAddress: null, drain: [], stop: null },
+      ...{ version, schedulerAddress: null, drain: [], adaptive: null, stop: null },
       ...more,
     });
     const versions: number[] = [];
@@ -238,6 +238,12 @@ describe('an environment', () => {
       'dask[dataframe]==2025.11.0',
       'distributed',
     ]);
+  });
+
+  it('leaves a Dask that comes as a wheel, from git or a directory, without a version beside it', () => {
+    const wheels = [{ name: 'dask-2026.8.1.dev3-py3-none-any.whl' }, { name: 'modules.zip' }];
+    const chosen = withDefaults(['pandas==2.3.1'], true, wheels);
+    expect(chosen.filter((each) => /^(dask|distributed)/.test(each))).toEqual(['distributed']);
   });
 });
 

@@ -24,6 +24,8 @@ it('quotes no password of an index, also where it only tries again', async () =>
   const stopping = new AbortController();
   const said: string[] = [];
   const made = setUp({
+    instance: 'i_1',
+    directory,
     boot: {
       apiUrl: 'http://127.0.0.1:1',
       launchToken: 't',

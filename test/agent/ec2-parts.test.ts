@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createRoleCredentials } from '../../agent/aws/credentials.ts';
 import { readBootLine, readEc2Instance } from '../../agent/aws/instance.ts';
-import { batchBounds, createLogQueue, maxEventBytes } from '../../agent/aws/log-queue.ts';
-import { createLogShipper } from '../../agent/aws/log-shipper.ts';
+import { batchBounds, createLogQueue, maxEventBytes } from '../../agent/logs/log-queue.ts';
+import { createLogShipper } from '../../agent/logs/log-shipper.ts';
 import { createLogsApi } from '../../agent/aws/logs-api.ts';
 import { createMetadata } from '../../agent/aws/metadata.ts';
 import { watchNotices } from '../../agent/aws/notices.ts';

@@ -19,6 +19,7 @@ export const answerWith = (fields: Partial<ExchangeAnswerBody>): ExchangeAnswerB
   renewWithinMs: 30_000,
   taskCount: 1,
   schedulerAddress: null,
+  schedulerHostname: null,
   readyWorkers: [],
   token: null,
   ...fields,

@@ -21,7 +21,12 @@ const atOnce = { preparationPausesMs: [] };
 async function start(): Promise<boolean> {
   const command = { argv: ['true'], env: {}, cwd: directory, files: [] };
   if (kind === 'task') {
-    const nothing = { prepare: async () => undefined, started: () => undefined, cleanUp: async () => undefined };
+    const nothing = {
+      prepare: async () => undefined,
+      keepFiles: async () => undefined,
+      started: () => undefined,
+      cleanUp: async () => undefined,
+    };
     const input = { runtime: hostRuntime, command, pipeDirectory: directory, log, ...nothing, ...atOnce };
     const end = await startTask(input).ended;
     return end.kind === 'ended' && end.exitCode === 0;

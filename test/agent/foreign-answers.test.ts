@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { jsonBy } from '../../agent/api-client/client.ts';
 import { createApiClient } from '../../agent/api-client/client.ts';
 import { errorHeader } from '../../schema/agent.ts';
+import { environment } from '../builders/environment.ts';
 import { startAgentApi } from '../support/agent-api.ts';
 import type { AgentApi } from '../support/agent-api.ts';
 import { createDaskApi } from '../support/dask-api.ts';
@@ -51,7 +52,7 @@ describe('an agent', () => {
 
   it('of a Dask cluster keeps its report and its orders until the API answers again', async () => {
     api = await startAgentApi();
-    api.dask = await createDaskApi({ runtime: { kind: 'container', image: 'x' } });
+    api.dask = await createDaskApi({ runtime: { kind: 'environment', ...environment(['-x']) } });
     api.proxyAnswers = 404;
     agent = await launchAgent(bench, api);
     await refusedRequest();

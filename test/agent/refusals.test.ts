@@ -149,7 +149,7 @@ it('a launch token that is too old by now is no end for an agent that held a tok
     const given = { instanceToken: `held ${shown.length}`, expiresAt: '2099-01-01T00:00:00Z', cluster, job: null };
     return {
       kind: 'answer',
-      answer: read(asBytes({ ...given, role: 'worker', schedulerAddress: null, deadManMs: 60_000 })),
+      answer: read(asBytes({ ...given, role: 'worker', schedulerAddress: null, watchdogTimeoutMs: 60_000 })),
     };
   };
   const log = {
@@ -202,7 +202,13 @@ it('an exchange that is refused because of one result gets all others told, and 
     }
     for (const lease of leases) told.add(lease);
     const answer = { grants: [], acknowledged: leases, drop: [], stop: null, token: null, retryAfterMs: 0 };
-    const more = { renewWithinMs: 1_000, taskCount: 1, schedulerAddress: null, readyWorkers: [] };
+    const more = {
+      renewWithinMs: 1_000,
+      taskCount: 1,
+      schedulerAddress: null,
+      schedulerHostname: null,
+      readyWorkers: [],
+    };
     state = applyAnswer(state, said, { ...answer, ...more }, { nowMs: 0 }).state;
   }
   expect(dropped).toEqual([123]);
@@ -234,7 +240,13 @@ it('a result that a proxy refuses is never given up, and holds up no other', () 
     }
     for (const lease of leases) told.add(lease);
     const answer = { grants: [], acknowledged: leases, drop: [], stop: null, token: null, retryAfterMs: 0 };
-    const more = { renewWithinMs: 1_000, taskCount: 1, schedulerAddress: null, readyWorkers: [] };
+    const more = {
+      renewWithinMs: 1_000,
+      taskCount: 1,
+      schedulerAddress: null,
+      schedulerHostname: null,
+      readyWorkers: [],
+    };
     state = applyAnswer(state, said, { ...answer, ...more }, { nowMs: 0 }).state;
   }
   expect(told).toEqual(new Set([1, 2, 3]));

@@ -85,26 +85,36 @@ describe('an agent', () => {
     });
   });
 
-  it('refuses a container for tasks, because no provider has containers yet', async () => {
-    const api = await startAgentApi({ runtime: { kind: 'container', image: 'busybox' } });
-    api.enqueue(0);
+  it('runs the host setup script once, before its first task, and shows what it prints', async () => {
+    const hostSetupScript = 'echo "set up with $MODE"\necho line >> ../set-up.txt\n';
+    const command = ['cat', '../../set-up.txt'];
+    const api = await startAgentApi({ hostSetupScript, command, env: { MODE: 'care' } });
+    api.enqueue(0, 1);
     await withAgent(api, async (agent) => {
-      const leaving = await eventually(() => api.reports.find(({ kind }) => kind === 'leaving'));
-      expect(leaving.text).toContain('The image busybox cannot run: the runtime "container" is not available yet');
-      expect(api.exchanges).toEqual([]);
-      await eventually(() => agent.hasEnded());
+      await eventually(() => api.results().length >= 2);
+      const lines = (await agent.lines()).filter(({ stream }) => stream === 'stdout').map(({ text }) => text);
+      expect(lines.toSorted()).toEqual(['line', 'line', 'set up with care']);
+      expect((await agent.lines()).some(({ text }) => text.startsWith('The host setup script is done'))).toBe(true);
     });
   });
 
-  it('refuses a container for Dask, and the cluster learns the reason', async () => {
-    const api = await startAgentApi();
-    api.dask = await createDaskApi({ runtime: { kind: 'container', image: 'daskdev/dask' } });
+  it('leaves with the reason when the host setup script fails, and takes no task', async () => {
+    const hostSetupScript = '#!/bin/sh\necho "no such driver" >&2\nexit 3\n';
+    const api = await startAgentApi({ hostSetupScript });
+    api.enqueue(0);
+    await withAgent(api, async (agent) => {
+      const leaving = await eventually(() => api.reports.find(({ kind }) => kind === 'leaving'));
+      expect(leaving.text).toMatch(
+        /^The host setup script ended with exit code 3 after .* Its last lines: no such driver/,
+      );
+      expect(api.exchanges).toEqual([]);
+      await eventually(() => agent.hasEnded());
+    });
+    api.dask = await createDaskApi({ hostSetupScript });
+    await api.open();
     await withAgent(api, async () => {
       const failed = await eventually(() => api.reports.find(({ process }) => process?.state === 'error')?.process);
-      expect(failed.reason).toMatchObject({
-        code: 'ENVIRONMENT_FAILED',
-        text: expect.stringContaining('the runtime "container" is not available yet on this provider'),
-      });
+      expect(failed.reason?.code).toBe('HOST_SETUP_FAILED');
     });
   });
 });

@@ -102,7 +102,7 @@ describe('agents', () => {
     const exchanged = await exchange(api, headToken, { want: 1 });
     expect([exchanged.status, (await exchanged.json()).stop]).toEqual([
       200,
-      { code: 'JOB_OVER', text: `Job ${number} is over.` },
+      { code: 'JOB_OVER', text: `Job ${number} has ended.` },
     ]);
     const report = { kind: 'alive', bootId: boot(head), address: 'a' };
     const alive = await api.call('POST', '/v1/agent/report', { token: headToken, body: report });
@@ -134,7 +134,14 @@ describe('agents', () => {
       runtime: { kind: 'host' },
       command: ['echo', 'x'],
       env: { A: 'b' },
+      secretNames: ['A'],
+      inputs: null,
+      taskCount: null,
+      taskTimeoutMs: null,
+      hostSetupScript: null,
       files: [],
+      inputFiles: [],
+      output: null,
     });
     const claims = { cluster: number, instance: head };
     const foreign = await api.tokens.mintInstance({ ...claims, workspace: 'other', job: number });
@@ -163,7 +170,7 @@ describe('agents', () => {
     expect(await ask(cluster, false)).toEqual([410, expect.stringContaining('This cluster is open')]);
     await api.workflows.endJob(endedView(api, job));
     api.clock.offsetMs += 60_000;
-    expect(await ask(job, true)).toEqual([404, expect.stringContaining('the job is over')]);
+    expect(await ask(job, true)).toEqual([404, expect.stringContaining('the job has ended')]);
   });
 
   it('are told to try again while Temporal or, for their bundle, the database is unavailable', async () => {

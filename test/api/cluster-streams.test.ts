@@ -111,7 +111,7 @@ describe('the events of a cluster', () => {
     const events = await linesOf(await api.call('GET', `/v1/clusters/${number}/events`));
     expect(events).toEqual([
       { at: expect.any(String), code: 'CREATED', text: 'created by ada', by: 'ada' },
-      { at: expect.any(String), by: 'ada', code: 'SCALE', text: 'asked for 8 instances' },
+      { at: expect.any(String), by: 'ada', code: 'SCALE', text: 'asked for 8 instances; adaptive scaling is off' },
     ]);
     const later = new Date(api.now() + 60_000).toISOString();
     expect(await linesOf(await api.call('GET', `/v1/clusters/${number}/events?since=${later}`))).toEqual([]);

@@ -67,6 +67,7 @@ describe('starting a Dask cluster', () => {
     expect(bundle).toEqual({
       runtime: { kind: 'environment', ...environment(body.software.requirements) },
       env: { MODE: 'fast', PASSWORD: 'swordfish' },
+      hostSetupScript: null,
       workerClass: null,
       workerOptions: body.workerOptions,
       schedulerClass: null,
@@ -74,6 +75,7 @@ describe('starting a Dask cluster', () => {
       aliveEveryMs: 3_000,
       unresponsiveTimeoutMs: 1_200_000,
       schedulerPort: 0,
+      workersPerMachine: 2,
     });
     const ca = JSON.parse(Buffer.from((await api.vault.open(caKey)) ?? []).toString());
     const certificate = new X509Certificate(ca.certificatePem);
@@ -188,15 +190,37 @@ describe('changing a Dask cluster', () => {
     const api = await createTestApi();
     const number = await api.startCluster();
     const adapt = (body: object) => api.call('POST', `/v1/clusters/${number}/adapt`, { body });
-    expect((await (await adapt({ minimum: 1, maximum: 8 })).json()).dask.adaptive).toEqual({ minimum: 1, maximum: 8 });
+    const defaults = { targetDurationSeconds: 180, waitCount: 24, intervalSeconds: 5 };
+    const adaptiveOf = async (body: object) => (await (await adapt(body)).json()).dask.adaptive;
+    expect(await adaptiveOf({ minimum: 1, maximum: 8 })).toEqual({ minimum: 1, maximum: 8, ...defaults });
+    const other = { minimum: 1, maximum: 8, targetDuration: '5s', waitCount: 3, interval: '500 ms' };
+    expect(await adaptiveOf(other)).toMatchObject({ targetDurationSeconds: 5, waitCount: 3, intervalSeconds: 0.5 });
     for (const [body, field] of [
       [{ minimum: 1 }, 'maximum'],
       [{ maximum: 1 }, 'minimum'],
       [{ minimum: 3, maximum: 2 }, 'maximum'],
+      [{ minimum: 1, maximum: 2, interval: '1 ms' }, 'interval'],
+      [{ minimum: 1, maximum: 2, targetDuration: 'long' }, 'targetDuration'],
     ] as const) {
       expect((await errorOf(await adapt(body))).field).toBe(field);
     }
     expect((await (await adapt({})).json()).dask.adaptive).toBeNull();
+  });
+
+  it('starts with a range of workers, by default one that is bounded by the cores that they share', async () => {
+    const api = await createTestApi();
+    const started = async (body: object) => {
+      const { number } = await (await api.call('POST', '/v1/clusters', { body })).json();
+      const { settings } = api.workflows.clusters.get(number) ?? {};
+      return [settings?.instances, settings?.dask?.adaptive?.minimum, settings?.dask?.adaptive?.maximum];
+    };
+    expect(await started({ workers: [2, 7] })).toEqual([3, 2, 7]);
+    expect(await api.usage()).toMatchObject({ instances: 8 });
+    expect(await started({ workers: 3 })).toEqual([4, undefined, undefined]);
+    const [instances, minimum, maximum = 0] = await started({});
+    expect([instances, minimum, maximum >= 4 && maximum <= 20]).toEqual([5, 4, true]);
+    const refused = await api.call('POST', '/v1/clusters', { body: { workers: [7, 2] } });
+    expect((await errorOf(refused)).field).toBe('workers');
   });
 
   it('tells the cluster of a keepalive when it says something new or time has passed', async () => {

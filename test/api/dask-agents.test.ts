@@ -3,6 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
 import { createCsr } from '../../agent/dask/csr.ts';
+import { becomeEnding } from '../../domain/cluster/instance/transitions.ts';
+import { instanceTokenTtlMs } from '../../domain/limits.ts';
 import { clusterWithWorkers, started } from './dask-support.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
@@ -57,6 +59,29 @@ describe('agents of a Dask cluster', () => {
     expect((await bad.json()).error.field).toBe('scheduler.colour');
   });
 
+  it('are refused at their next renewal when their cluster has given them up, and not before', async () => {
+    const api = await createTestApi();
+    const { number, head, others } = await clusterWithWorkers(api, 1);
+    const lost = others[0];
+    const instance = api.workflows.clusters.get(number)?.instances.find(({ id }) => id === lost?.id);
+    if (lost === undefined || instance === undefined) throw new Error('there is no worker');
+    becomeEnding(instance, 'error', { code: 'GONE', text: 'it is gone', atMs: 0 });
+    expect((await lost.report({})).status).toBe(200);
+    api.clock.offsetMs += instanceTokenTtlMs / 2 + 1_000;
+    expect((await lost.report({})).status).toBe(403);
+    const renewed = await (await head.report({})).json();
+    expect(renewed.token).toMatchObject({ instanceToken: expect.any(String) });
+  });
+
+  it('are not refused while an outage hides whether they are live', async () => {
+    const api = await createTestApi();
+    const { head } = await clusterWithWorkers(api, 1);
+    api.clock.offsetMs += instanceTokenTtlMs / 2 + 1_000;
+    api.workflows.control.isUnavailable = true;
+    const answer = await head.report({});
+    expect(answer.status).toBe(200);
+  });
+
   it('are told of the scheduler the moment it has started, all with one look', async () => {
     const api = await createTestApi();
     const { number, head, others } = await clusterWithWorkers(api, 10);
@@ -95,8 +120,8 @@ describe('agents of a Dask cluster', () => {
     const [worker] = others;
     const state = api.workflows.clusters.get(number);
     const instance = state?.instances.find(({ id }) => id === worker?.id);
-    if (!state?.dask || instance === undefined || worker === undefined) throw new Error('there is no worker');
-    instance.drain = { id: 7, worker: 'w', deadlineMs: 0, adaptive: false, outcome: null };
+    if (!state?.dask || !instance?.agent || worker === undefined) throw new Error('there is no worker');
+    instance.agent.drain = { id: 7, worker: 'w', deadlineMs: 0, adaptive: false, outcome: null };
     state.dask.ordersVersion += 1;
     const drain = [{ id: 7, worker: 'w', deadlineSeconds: 120 }];
     const process = { state: 'started', name: 'w', stage: 'dask', address: null, reason: null };
@@ -108,7 +133,7 @@ describe('agents of a Dask cluster', () => {
     const answers = await Promise.all(asked.map(async (each) => (await each).json()));
     expect(answers.map((each) => each.drain)).toEqual([drain, []]);
     const after = await (await head.report({ drained: [{ id: 7, outcome: 'drained' }] })).json();
-    expect([after.orders.drain, instance.drain.outcome]).toEqual([[], 'drained']);
+    expect([after.orders.drain, instance.agent.drain.outcome]).toEqual([[], 'drained']);
   });
 
   it('get certificates by what their cluster knows of them: role, name and address', async () => {

@@ -157,6 +157,7 @@ describe('submitting a job', () => {
     ['an unknown field of a file', { files: [{ ...script(''), mode: 7 }] }, 'files.0.mode'],
     ['no command', { command: [] }, 'command'],
     ['an empty program', { command: [''] }, 'command.0'],
+    ['a command line in one word', { command: ['echo hi | wc -c'] }, 'command.0'],
     ['a word with NUL', { command: ['a', 'b\0c'] }, 'command.1'],
     ['a wrong type', { ntasks: 'ten' }, 'ntasks'],
     ['too many tasks', { ntasks: 20_001 }, 'ntasks'],
@@ -173,8 +174,8 @@ describe('submitting a job', () => {
     ['a variable of ours', { secretEnv: { ROPEWALK_INSTANCE: 'i' } }, 'secretEnv.ROPEWALK_INSTANCE'],
     [
       'a header that cannot be honoured',
-      { command: ['run.sh'], files: [script('# COILED container ubuntu\n')] },
-      'container',
+      { command: ['run.sh'], files: [script('# COILED download mine\n')] },
+      'download',
     ],
   ])('names the field at fault: %s', async (_what, body, field) => {
     const api = await createTestApi();

@@ -34,7 +34,7 @@ describe('filters', () => {
     await api.submit({ name: 'nightly', command: ['python', 'train.py', '--rate', '50%'] }); // 1
     await api.workflows.endJob(endedView(api, 1));
     api.clock.offsetMs += 10 * minute;
-    await api.submit({ name: 'Nightly', command: ["say 'it'"] }, { token: grace }); // 2
+    await api.submit({ name: 'Nightly', command: ['say', "'it'"] }, { token: grace }); // 2
     await api.submit({ name: 'nightly', command: ['true'] }); // 3
     api.clock.offsetMs += 10 * minute;
     await api.startCluster({ name: 'blue' }); // 4

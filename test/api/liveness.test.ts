@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { silentAfterMs } from '../../domain/limits.ts';
+import { heardAgainWithinMs, listeningOfAllMs } from '../../domain/liveness/replicas.ts';
 import { createHeardAgents } from '../../services/liveness/heard.ts';
 import { createLivenessRounds } from '../../services/liveness/round.ts';
 import { clusterWithWorkers } from './dask-support.ts';
@@ -10,10 +11,10 @@ import { createTestApi } from './support.ts';
 type TestApi = Awaited<ReturnType<typeof createTestApi>>;
 
 /** A replica with clocks that a test moves on. */
-function createReplica(api: TestApi) {
+function createReplica(api: TestApi, name = 'first') {
   const clocks = { monotonicMs: 1_000, wallMs: 1_900_000_000_000 };
   const heard = createHeardAgents(() => ({ ...clocks }));
-  const { listen, suspect } = createLivenessRounds(() => ({ ...clocks }));
+  const { listen, suspect, end } = createLivenessRounds(() => ({ ...clocks }), name);
   const deps = { ...api.deps, heard };
   const round = async (): Promise<void> => {
     await listen(deps);
@@ -27,7 +28,12 @@ function createReplica(api: TestApi) {
       await round();
     }
   };
-  return { clocks, heard, round, pass, listen: () => listen(deps), suspect: () => suspect(deps) };
+  /** It has been up for so long that agents have had time to come back to it. */
+  const settle = (): Promise<void> => pass(heardAgainWithinMs);
+  const listeningMs = async (): Promise<number> =>
+    listeningOfAllMs(await api.deps.store.liveness.replicas(), clocks.wallMs);
+  const own = { listen: () => listen(deps), suspect: () => suspect(deps), end: () => end(deps) };
+  return { clocks, heard, round, pass, settle, listeningMs, ...own };
 }
 
 describe('a replica of the API', () => {
@@ -44,16 +50,17 @@ describe('a replica of the API', () => {
   });
 
   it('suspects an agent that falls silent, once, and none that speaks', async () => {
-    const { heard, pass } = createReplica(api);
+    const { heard, pass, settle } = createReplica(api);
+    await settle();
     for (const id of ids) heard.touch(number, id, 9_000);
     await pass(8_000, () => heard.touch(number, ids[0]));
     expect(signals()).toEqual([]);
     await pass(2_000, () => heard.touch(number, ids[0]));
     expect(signals()).toEqual([`signal cluster/${number} cluster.suspect`]);
     const { instances } = api.workflows.clusters.get(number) ?? { instances: [] };
-    expect(instances.map(({ id, suspicion }) => [id, suspicion?.look ?? null])).toEqual([
-      [ids[0], null],
-      [ids[1], 'wanted'],
+    expect(instances).toMatchObject([
+      { id: ids[0], suspicion: null },
+      { id: ids[1], suspicion: { look: 'wanted' } },
     ]);
     await pass(60_000, () => heard.touch(number, ids[0]));
     expect(signals()).toHaveLength(1);
@@ -76,7 +83,7 @@ describe('a replica of the API', () => {
     expect(api.workflows.calls).toEqual([]);
   });
 
-  it('suspects nobody after its own restart until it has listened for as long as a silence counts', async () => {
+  it('suspects nobody after its own restart until agents have had time to come back to it', async () => {
     const first = createReplica(api);
     for (const id of ids) first.heard.touch(number, id, 9_000);
     await first.pass(1_000);
@@ -85,7 +92,7 @@ describe('a replica of the API', () => {
     await second.pass(8_000);
     expect(signals()).toEqual([]);
     for (const id of ids) second.heard.touch(number, id);
-    await second.pass(8_000);
+    await second.pass(20_000);
     expect(signals()).toEqual([]);
     await second.pass(3_000);
     expect(signals()).toHaveLength(1);
@@ -109,7 +116,8 @@ describe('a replica of the API', () => {
   });
 
   it('forgets agents that their cluster does not count on, and those of a cluster that has ended', async () => {
-    const { heard, pass } = createReplica(api);
+    const { heard, pass, settle } = createReplica(api);
+    await settle();
     heard.touch(number, 'i_gone', 9_000);
     heard.touch(number + 1_000, 'i_of_nothing', 9_000);
     await pass(11_000);
@@ -128,7 +136,8 @@ describe('a replica of the API', () => {
         return before.query<O, I>(workflowId, name, input);
       },
     };
-    const { clocks, heard, pass, listen, suspect } = createReplica(api);
+    const { clocks, heard, pass, settle, listen, suspect } = createReplica(api);
+    await settle();
     for (const id of ids) heard.touch(number, id, 9_000);
     await listen();
     for (let seconds = 0; seconds < 10; seconds += 1) {
@@ -162,8 +171,40 @@ describe('a replica of the API', () => {
     expect(row?.sinceMs).toBeGreaterThan((row?.heardAtMs ?? 0) - 1_000);
   });
 
+  it('says that it listens, and since when, until it ends', async () => {
+    const { pass, end, listeningMs } = createReplica(api);
+    await pass(60_000);
+    expect(await listeningMs()).toBeGreaterThanOrEqual(58_000);
+    await end();
+    expect(await api.deps.store.liveness.replicas()).toEqual([]);
+  });
+
+  it('does not say that it listens while it cannot write what it hears', async () => {
+    const { heard, pass, listeningMs } = createReplica(api);
+    await pass(60_000);
+    const { liveness } = api.deps.store;
+    api.deps.store.liveness = { ...liveness, note: () => Promise.reject(new Error('unavailable')) };
+    await pass(60_000, () => heard.touch(number, ids[0]));
+    api.deps.store.liveness = liveness;
+    expect(await listeningMs()).toBe(0);
+    await pass(20_000, () => heard.touch(number, ids[0]));
+    expect(await listeningMs()).toBeLessThanOrEqual(20_000);
+    expect(await listeningMs()).toBeGreaterThan(0);
+  });
+
+  it('takes over the row of the process that it replaces', async () => {
+    const first = createReplica(api);
+    await first.pass(60_000);
+    const second = createReplica(api);
+    second.clocks.wallMs = first.clocks.wallMs + 60_000;
+    await second.pass(1_000);
+    expect(await second.listeningMs()).toBeLessThanOrEqual(1_000);
+    expect(await api.deps.store.liveness.replicas()).toHaveLength(1);
+  });
+
   it('tries again when Temporal is unavailable', async () => {
-    const { heard, pass } = createReplica(api);
+    const { heard, pass, settle } = createReplica(api);
+    await settle();
     heard.touch(number, ids[1], 9_000);
     api.workflows.control.isUnavailable = true;
     await pass(11_000);

@@ -48,16 +48,23 @@ describe('a cluster on EC2', () => {
       workerCpu: [2, 4],
       workerMemory: '16 GiB',
       spotPolicy: 'spot_with_fallback',
-      diskSize: '100 GiB',
+      workerDiskSize: '100 GiB',
+      workerDiskThroughput: 500,
+      schedulerDiskSize: 40,
+      useBestZone: false,
+      tags: { project: 'climate', 'cost centre': 'a/b' },
     };
     expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
     const settings = await specOf(api, 'cluster');
     expect(settings).toMatchObject({ provider: 'aws', providerQueue: 'provider/aws/us-east-1', instances: 4 });
     expect(settings.machines).toMatchObject({
       spotPolicy: 'spot_with_fallback',
-      zones,
+      zones: zones.slice(0, 1),
       allowCrossZone: false,
       diskGib: 100,
+      headDiskGib: 40,
+      workerDiskThroughput: 500,
+      tags: { project: 'climate', 'cost centre': 'a/b' },
     });
     expect(settings.machines?.headTypes).toEqual(expect.arrayContaining(['m6i.xlarge']));
     expect(settings.instanceVcpus).toBe(4);
@@ -65,7 +72,7 @@ describe('a cluster on EC2', () => {
 
   it('takes a number alone for GiB of disk, as the header of a script has it', async () => {
     const api = await cloudApi();
-    const body = { workers: 1, diskSize: '120' };
+    const body = { workers: 1, workerDiskSize: '120' };
     expect((await api.call('POST', '/v1/clusters', { body })).status).toBe(201);
     expect((await specOf(api, 'cluster')).machines?.diskGib).toBe(120);
   });
@@ -123,6 +130,28 @@ describe('a cluster on EC2', () => {
     expect((await specOf(api, kind === 'jobs' ? 'job' : 'cluster')).machines?.diskGib).toBe(120);
   });
 
+  it('has GPUs of the type that is named, and one for its scheduler unless that is declined', async () => {
+    const typesOf = async (body: object) => {
+      const api = await cloudApi('aws', { hasGpuDriver: true });
+      expect((await api.call('POST', '/v1/clusters', { body: { workers: 1, ...body } })).status).toBe(201);
+      return (await specOf(api, 'cluster')).machines;
+    };
+    for (const workerGpuType of ['nvidia-tesla-t4', 'T4']) {
+      const machines = await typesOf({ workerGpuType });
+      expect(machines?.workerTypes.every((type) => type.startsWith('g4dn.'))).toBe(true);
+      expect(machines?.headTypes.every((type) => /^(g|p)/.test(type))).toBe(true);
+    }
+    expect((await typesOf({ workerGpu: true, schedulerGpu: false }))?.headTypes).toContain('m6i.xlarge');
+    expect((await typesOf({ schedulerGpu: true }))?.workerTypes).toContain('m6i.xlarge');
+  });
+
+  it('passes the tags of a job to its instances too', async () => {
+    const api = await cloudApi();
+    const body = { command: ['true'], tags: { project: 'climate' } };
+    expect((await api.call('POST', '/v1/jobs', { body })).status).toBe(201);
+    expect((await specOf(api, 'job')).machines?.tags).toEqual({ project: 'climate' });
+  });
+
   it.each<[object, string]>([
     [{ schedulerPort: 22 }, 'schedulerPort'],
     [{ allowIngressFrom: 'me' }, 'allowIngressFrom'],
@@ -135,7 +164,13 @@ describe('a cluster on EC2', () => {
     [{ workerVmTypes: ['m6g.large'], schedulerVmTypes: ['m6i.large'] }, 'schedulerVmTypes'],
     [{ workerVmTypes: ['m6i.large'], arm: true }, 'workerVmTypes'],
     [{ zone: 'eu-west-1a' }, 'zone'],
-    [{ diskSize: '1 GiB' }, 'diskSize'],
+    [{ workerDiskSize: '1 GiB' }, 'workerDiskSize'],
+    [{ schedulerDiskSize: 1 }, 'schedulerDiskSize'],
+    [{ workerDiskThroughput: 4 }, 'workerDiskThroughput'],
+    [{ tags: { 'aws:owner': 'me' } }, 'tags'],
+    [{ tags: { Name: 'mine' } }, 'tags'],
+    [{ tags: { a: '<b>' } }, 'tags'],
+    [{ workerGpuType: 'h900' }, 'workerGpuType'],
     [{ workerGpu: 2 }, 'workerGpu'],
     [{ spotPolicy: 'cheap' }, 'spotPolicy'],
   ])('%j is refused, naming %s, and nothing is left behind', async (body, field) => {

@@ -22,7 +22,8 @@ import {
 import type { WorkflowStart } from '../../contracts/start.ts';
 import { suspectInstances } from '../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
-import { adaptCluster, keepAlive } from '../../domain/cluster/dask/news.ts';
+import { adaptCluster } from '../../domain/cluster/dask/adaptive.ts';
+import { keepAlive } from '../../domain/cluster/dask/report.ts';
 import { usageToNote } from '../../domain/cluster/usage.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';

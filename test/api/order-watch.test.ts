@@ -8,6 +8,7 @@ const version = (number: number, stop: Orders['stop'] = null): Orders => ({
   version: number,
   schedulerAddress: null,
   drain: [],
+  adaptive: null,
   stop,
 });
 const over = { code: 'CLUSTER_OVER', text: 'over' };
@@ -21,6 +22,7 @@ function createWorld() {
     row: { version: 1, ended: false, orders: version(1) as Orders | null },
     rowReads: 0,
     asked: [] as number[][],
+    isBroken: false,
   };
   const watch = createOrderWatch({
     holdMs,
@@ -30,7 +32,8 @@ function createWorld() {
       if (world.failure !== null) throw world.failure;
       return world.orders;
     },
-    readRow: async () => {
+    readRow: async ({ workspace }) => {
+      if (world.isBroken && workspace === 'broken') throw new Error('damaged');
       world.rowReads += 1;
       return world.row.orders;
     },
@@ -118,6 +121,20 @@ describe('waiting for orders', () => {
     world.row = { version: 6, ended: false, orders: null };
     await watch.round();
     expect(world.reads).toEqual([]);
+  });
+
+  it('reads the other rows of a round although one cannot be read, and that one again', async () => {
+    const { world, watch, ask } = createWorld();
+    const other = { workspace: 'broken', cluster: 2 };
+    world.isBroken = true;
+    const [first, second] = [watch.wait(other, 1, new AbortController().signal), ask(1)];
+    world.row = { version: 2, ended: false, orders: version(2) };
+    await expect(watch.round()).rejects.toThrow('damaged');
+    await second.done;
+    expect(second.got).toEqual(version(2));
+    world.isBroken = false;
+    await watch.round();
+    expect(await first).toEqual(version(2));
   });
 
   it('hears at once of what passes by here, without a look, and never of less than it has heard', async () => {

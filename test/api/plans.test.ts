@@ -23,7 +23,7 @@ async function planned(api: TestApi, path: string, body: object) {
 it('a cluster: types, zones, markets and prices of head and workers, and of when the prices are', async () => {
   const body = {
     ...{ workers: 3, workerVmTypes: ['m6i.large', 'm6i.xlarge'], schedulerVmTypes: ['m5.large'] },
-    ...{ spotPolicy: 'spot_with_fallback', zone: 'us-east-1b', diskSize: '100 GiB' },
+    ...{ spotPolicy: 'spot_with_fallback', zone: 'us-east-1b', workerDiskSize: '100 GiB' },
   };
   const found = await planned(await cloudApi(), 'clusters', body);
   expect(found).toMatchObject({ provider: 'aws', zones: ['us-east-1b'], allowCrossZone: false, diskGib: 100 });

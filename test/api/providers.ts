@@ -52,6 +52,8 @@ export function testCloud({ places = [], identityKeys = new Map() }: TestCloud):
       hint: `Configured regions: ${places.map((place) => place.region).join(', ')}.`,
     });
   };
-  const identity = { verify: (proof: Parameters<typeof verifyIdentity>[1]) => verifyIdentity(identityKeys, proof) };
+  const identity = {
+    verify: async (proof: Parameters<typeof verifyIdentity>[1]) => verifyIdentity(identityKeys, proof),
+  };
   return { manifest: awsManifest, reader: { placeOf, logs: noLogs }, identity };
 }

@@ -50,7 +50,7 @@ it.each([local, onEc2])(
     expect(await register(launchToken)).toBe(401);
     const again = await register(instanceToken);
     expect(again).toBe(200);
-    expect(instanceOf(api, number)).toMatchObject({ state: 'ready', bootId: 'b'.repeat(32) });
+    expect(instanceOf(api, number)).toMatchObject({ state: 'ready', agent: { bootId: 'b'.repeat(32) } });
   },
 );
 
@@ -68,7 +68,7 @@ it('is refused as another process, as another instance, once it was ended, and a
   expect(await register(instanceToken, { bootId: 'c'.repeat(32) })).toBe(403);
   launch(api, number, 'i_fedcba9876543210', 1);
   expect(await register(instanceToken, { instance: 'i_fedcba9876543210' })).toBe(403);
-  expect(api.workflows.clusters.get(number)?.instances[1]?.bootId).toBeNull();
+  expect(api.workflows.clusters.get(number)?.instances[1]).toMatchObject({ agent: null });
   const known = instanceOf(api, number);
   if (known !== undefined) known.state = 'stopping';
   expect(await register(instanceToken)).toBe(403);

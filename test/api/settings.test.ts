@@ -49,6 +49,29 @@ describe("the API's environment", () => {
     expect(text).not.toMatch(/canary|99999/);
   });
 
+  it('gives dashboards an origin of their own, or none', () => {
+    expect(readSettings(good).dashboards).toBeNull();
+    const withPort = { ...good, ROPEWALK_DASHBOARD_PORT: '7301' };
+    expect(readSettings(withPort).dashboards).toEqual({ port: 7301, url: 'http://127.0.0.1:7301' });
+    const open = { ...withPort, ROPEWALK_PUBLIC_URL: 'https://ropewalk.example.com' };
+    expect(messageOf(() => readSettings(open))).toContain('ROPEWALK_DASHBOARD_URL: must be set');
+    const at = (url: string) => readSettings({ ...open, ROPEWALK_DASHBOARD_URL: url }).dashboards?.url;
+    for (const url of ['https://dashboards.example.com', 'https://cluster-{cluster}.dashboards.example.com']) {
+      expect(at(url)).toBe(url);
+    }
+    for (const url of ['https://ropewalk.example.com', 'https://ropewalk.example.com:443/']) {
+      expect(messageOf(() => at(url))).toContain('must be another origin than ROPEWALK_PUBLIC_URL');
+    }
+    for (const url of [
+      'dashboards',
+      'https://a.example/{cluster}',
+      'https://{name}.a.example',
+      'https://u:p@a.example',
+    ]) {
+      expect(messageOf(() => at(url))).toContain('must be an http or https URL without a path');
+    }
+  });
+
   it('is loopback alone, and counts nothing, unless it says otherwise', () => {
     expect(readSettings({ ...good, ROPEWALK_LOG_LEVEL: '' })).toMatchObject({
       listen: '127.0.0.1',

@@ -1,4 +1,6 @@
 // What takes long is done by whoever may do it when it is done, not by whoever might when it began.
+import { createHash } from 'node:crypto';
+
 import { describe, expect, it, vi } from 'vitest';
 
 import type { Role } from '../../domain/people/state.ts';
@@ -25,9 +27,9 @@ async function slowly(
   headers.set('content-length', String(bytes.byteLength));
   const init = { method, headers, body, duplex: 'half' };
   const request = new Request(`http://localhost${path}`, init);
-  const text = request.text.bind(request);
+  const bytesOf = request.arrayBuffer.bind(request);
   // The token has been checked when the body is asked for.
-  request.text = () => (begun.resolve(undefined), text());
+  request.arrayBuffer = () => (begun.resolve(undefined), bytesOf());
   const answer = Promise.resolve(api.app.fetch(request));
   await begun.promise;
   await during();
@@ -56,6 +58,7 @@ const writes = (cluster: number): readonly (readonly [string, string, object])[]
   ['POST', '/v1/plans/jobs', { command: ['true'] }],
   ['POST', '/v1/tokens', { name: 'another' }],
   ['PUT', '/v1/users/eve', { role: 'admin' }],
+  ['PUT', `/v1/package-files/${createHash('sha256').update('{}').digest('hex')}`, {}],
   ['PUT', '/v1/workspace/limits', { running: 100 }],
   ['POST', '/v1/workspaces', { slug: 'mine', admin: 'ada' }],
   ['POST', '/v1/login/device/approve', { userCode: 'ABCD-EFGH', approve: true }],

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 
 import { createApp } from '../../api/app.ts';
 import type { JobView } from '../../contracts/job.ts';
+import { launchedInstance } from '../../domain/cluster/instance/transitions.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Role, Scope } from '../../domain/people/state.ts';
 import type { WorkspaceLimits } from '../../domain/quota/state.ts';
@@ -17,7 +18,7 @@ import { createDeps, type Ports } from '../../services/context.ts';
 import { workOnce } from '../../services/deferred-work.ts';
 import { openMemoryStore } from '../../store/open.ts';
 import { viewJob } from '../../workflows/job/view.ts';
-import { memoryObjects, testKeys } from '../platform/support.ts';
+import { memoryFiles, memoryObjects, testKeys } from '../platform/support.ts';
 import { createMemoryWorkflows } from './memory-workflows.ts';
 import { testHost } from './providers.ts';
 
@@ -40,6 +41,7 @@ export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { c
     store,
     deploymentId: 'd_test',
     objects,
+    files: memoryFiles(),
     vault,
     tokens,
     keys,
@@ -47,6 +49,8 @@ export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { c
     now,
     monotonicMs: now,
     publicUrl: 'http://127.0.0.1:7777',
+    dashboardUrl: 'http://127.0.0.1:7778',
+    web: null,
     providers: [testHost({ cores, logs: (query) => logs.read(query) })],
     stopping: stopping.signal,
     ...more,
@@ -202,26 +206,9 @@ const noDatabase = () =>
 
 /** An instance that was launched for a cluster, known to it under a launch of its own. */
 export function launch(api: TestApi, number: number, id: string, slot = 0): void {
-  api.workflows.clusters.get(number)?.instances.push({
-    id,
-    slot,
-    generation: 1,
-    role: slot === 0 ? 'head' : 'worker',
-    state: 'starting',
-    launchSeq: 1,
-    launchedAtMs: api.now(),
-    registeredAtMs: null,
-    bootId: null,
-    address: null,
-    offer: 'local',
-    zone: 'local',
-    reason: null,
-    suspicion: null,
-    heardAtMs: api.now(),
-    process: null,
-    drain: null,
-    stages: { requestedAtMs: api.now() },
-  });
+  const item = { id, slot, offer: 'local', zone: 'local' };
+  const launched = launchedInstance({ seq: 1, slots: [slot], atMs: api.now() }, item, 1, api.now());
+  api.workflows.clusters.get(number)?.instances.push(launched);
 }
 
 /** Of application/x-ndjson. */

@@ -42,7 +42,7 @@ describe.runIf(hasChromium)('the dashboard in a browser', () => {
     await dask?.close();
   });
   beforeEach(async () => {
-    context = await browser.newContext({ baseURL: bench.state.publicUrl, viewport: { width: 1280, height: 800 } });
+    context = await browser.newContext({ baseURL: bench.state.dashboardUrl, viewport: { width: 1280, height: 800 } });
     page = await context.newPage();
     complaints.length = 0;
     page.on('console', (message) => {
@@ -76,7 +76,7 @@ describe.runIf(hasChromium)('the dashboard in a browser', () => {
     page.on('websocket', (socket) => sockets.push(new URL(socket.url()).pathname));
     await page.goto(await link());
     await page.waitForURL(`**${root}/status`);
-    expect(page.url()).toBe(`${bench.state.publicUrl}${root}/status`);
+    expect(page.url()).toBe(`${bench.state.dashboardUrl}${root}/status`);
     await drawn();
     expect(sockets).toEqual([`${root}/status/ws`]);
     expect(await runTasks('first', 40)).toBe(820);
@@ -111,7 +111,7 @@ describe.runIf(hasChromium)('the dashboard in a browser', () => {
   });
 
   it('opens from a page of somebody else, which cannot read it', async () => {
-    const elsewhere = await serveElsewhere(`<a href="${bench.state.publicUrl}${await link()}">the dashboard</a>`);
+    const elsewhere = await serveElsewhere(`<a href="${bench.state.dashboardUrl}${await link()}">the dashboard</a>`);
     try {
       // Another site to the browser, though the same machine.
       await page.goto(`http://localhost:${portOf(elsewhere)}/`);
@@ -119,7 +119,7 @@ describe.runIf(hasChromium)('the dashboard in a browser', () => {
       await page.waitForURL(`**${root}/status`);
       await drawn();
       await page.goto(`http://localhost:${portOf(elsewhere)}/`);
-      const url = `${bench.state.publicUrl.replace('http', 'ws')}${root}/status/ws`;
+      const url = `${bench.state.dashboardUrl.replace('http', 'ws')}${root}/status/ws`;
       expect(await page.evaluate(openSocket, url)).toBe('refused');
     } finally {
       elsewhere.closeAllConnections();

@@ -1,5 +1,5 @@
 // The cloud of the worlds in capacity-world.ts: pools with so much room, and what it answers to a launch.
-import type { LaunchNews } from '../../domain/cluster/apply.ts';
+import type { LaunchOutcome } from '../../domain/cluster/apply.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { LaunchFailure } from '../../domain/cluster/state.ts';
 
@@ -30,8 +30,8 @@ export function poolsOf({ placement, slots }: Launch): string[] {
 }
 
 /** Each slot from the first pool that has room; in one zone, as the launch says, that of the first. */
-export function newsOf(cloud: Cloud, launch: Launch, nowMs: number): LaunchNews {
-  const launched: LaunchNews['launched'] = [];
+export function newsOf(cloud: Cloud, launch: Launch, nowMs: number): LaunchOutcome {
+  const launched: LaunchOutcome['launched'] = [];
   const failures: LaunchFailure[] = [];
   let zone: string | null = null;
   for (const role of ['worker', 'head'] as const) {

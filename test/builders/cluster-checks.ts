@@ -1,7 +1,7 @@
 // What must hold of a cluster's plans and state at any moment, whatever has happened before.
 import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
-import { localSlotPausesMs, maxNeverRegistered, maxSlotFailures, takenBackGraceMs } from '../../domain/limits.ts';
+import { localSlotPausesMs, maxNeverRegistered, maxSlotFailures, interruptedGraceMs } from '../../domain/limits.ts';
 import type { ClusterWorld } from './cluster-news.ts';
 import { must } from './worlds.ts';
 
@@ -51,9 +51,9 @@ function checkDecision(world: ClusterWorld, decision: Decision, isEnding: boolea
     must(instance !== undefined && instance.state !== 'stopping', () => `terminates ${id} again`);
     const isLate = instance.state === 'starting' && nowMs >= instance.launchedAtMs + state.settings.registerTimeoutMs;
     if (isLate) world.met('never registered');
-    const leavesAtMs = world.interrupted.get(id);
-    if (leavesAtMs !== undefined && instance.state === 'ready' && state.stopRequested === null) {
-      const isTaken = nowMs >= leavesAtMs + takenBackGraceMs;
+    const terminatesAtMs = world.interrupted.get(id);
+    if (terminatesAtMs !== undefined && instance.state === 'ready' && state.stopRequested === null) {
+      const isTaken = nowMs >= terminatesAtMs + interruptedGraceMs;
       must(isTaken || isEnding, () => `${id} is ended before its cloud takes it`);
       if (isTaken && !isEnding) world.lost.add(id);
       if (isTaken && !isEnding) world.met('taken back');
@@ -67,7 +67,7 @@ function checkDecision(world: ClusterWorld, decision: Decision, isEnding: boolea
 }
 
 function keep(world: ClusterWorld, decision: Decision): void {
-  if (decision.kind === 'tellJob') for (const lost of decision.lost) world.told.add(lost.instance);
+  if (decision.kind === 'notifyJob') for (const lost of decision.lost) world.told.add(lost.instance);
   else if (decision.kind === 'endJob') world.endJobs += 1;
   else if (decision.kind !== 'giveUp' && decision.kind !== 'drain' && decision.kind !== 'hear')
     world.effects.push(decision);
@@ -80,7 +80,9 @@ function claiming({ state, interrupted }: ClusterWorld): ClusterState['instances
 
 /** A slot whose instances fail in a row is left alone for a while. */
 export function pausedUntilMs(state: ClusterState, slot: number): number {
-  const { failures = 0, lastFailureMs = 0 } = state.slots[slot] ?? {};
+  const history = state.slots[slot];
+  if (history?.givenUp !== null) return 0;
+  const { failures, lastFailureMs } = history;
   return failures === 0 ? 0 : lastFailureMs + (localSlotPausesMs[failures - 1] ?? Number.POSITIVE_INFINITY);
 }
 
@@ -97,8 +99,11 @@ function checkFilled(world: ClusterWorld): void {
     must(taken.has(slot) || isPaused || Boolean(state.slots[slot]?.givenUp), () => `slot ${slot} is left vacant`);
   }
   for (const { id, state: is } of state.instances) {
-    const leavesAtMs = world.interrupted.get(id) ?? Number.POSITIVE_INFINITY;
-    must(is === 'stopping' || nowMs < leavesAtMs + takenBackGraceMs, () => `${id} is kept though it was taken back`);
+    const terminatesAtMs = world.interrupted.get(id) ?? Number.POSITIVE_INFINITY;
+    must(
+      is === 'stopping' || nowMs < terminatesAtMs + interruptedGraceMs,
+      () => `${id} is kept though it was taken back`,
+    );
   }
 }
 
@@ -106,7 +111,7 @@ function checkFilled(world: ClusterWorld): void {
 function checkTried(world: ClusterWorld, fromSeq: number, taken: Set<number>): void {
   const { state, nowMs } = world;
   const tried = [
-    ...state.instances.filter(({ registeredAtMs, launchSeq }) => registeredAtMs === null && launchSeq >= fromSeq),
+    ...state.instances.filter(({ agent, launchSeq }) => agent === null && launchSeq >= fromSeq),
     ...state.launches.filter(({ seq }) => seq >= fromSeq).flatMap(({ slots }) => slots.map((slot) => ({ slot }))),
   ];
   must(new Set(tried.map(({ slot }) => slot)).size <= 1, () => 'several are tried at once though none registers');
@@ -160,13 +165,13 @@ export function checkState(world: ClusterWorld): void {
   must(world.stop === stop, () => 'the reason of a stop changed');
   for (const [slot, history] of Object.entries(state.slots)) {
     const own = world.slotFailures.get(Number(slot)) ?? 0;
-    must(history.failures <= own, () => `slot ${slot} has ${history.failures} failures, ${own} of them its own`);
     if (history.givenUp === null) {
+      must(history.failures <= own, () => `slot ${slot} has ${history.failures} failures, ${own} of them its own`);
       must(!world.givenUp.has(slot), () => `slot ${slot} came back`);
       must(history.failures < maxSlotFailures, () => `slot ${slot} is never given up`);
     } else {
       const { code } = history.givenUp;
-      if (code === 'NEVER_REGISTERED' && history.failures < maxNeverRegistered) world.met('given up after trying');
+      if (code === 'NEVER_REGISTERED' && own < maxNeverRegistered) world.met('given up after trying');
       world.givenUp.add(slot);
     }
   }

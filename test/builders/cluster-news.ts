@@ -1,7 +1,8 @@
 // How a simulated cluster hears of things. Every piece of news is told twice, and where order should not matter it is told
 // in another order too: the outcome must be the same.
-import type { LaunchNews, Report } from '../../domain/cluster/apply.ts';
-import type { InspectionNews } from '../../domain/cluster/instance/suspicion.ts';
+import type { LaunchOutcome, Report } from '../../domain/cluster/apply.ts';
+import { endReason } from '../../domain/cluster/instance/transitions.ts';
+import type { Inspection } from '../../domain/cluster/instance/suspicion.ts';
 import { maxNeverRegistered, slotFailureWindowMs } from '../../domain/limits.ts';
 import { notWanted, type Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, FailureScope } from '../../domain/cluster/state.ts';
@@ -66,7 +67,7 @@ export function newsOf(
   effect: Extract<Effect, { kind: 'launch' }>,
   how: string,
   scope: FailureScope,
-): LaunchNews {
+): LaunchOutcome {
   const count = { part: effect.slots.length - 1, none: 0, silent: 0, rejected: 0 }[how] ?? effect.slots.length;
   const slots = effect.slots.slice(0, count).map((order) => order.slot);
   if (how === 'doubled') slots.push(slots[0] ?? 0);
@@ -83,7 +84,7 @@ export function newsOf(
   };
 }
 
-export function launched(world: ClusterWorld, effect: Extract<Effect, { kind: 'launch' }>, news: LaunchNews): void {
+export function launched(world: ClusterWorld, effect: Extract<Effect, { kind: 'launch' }>, news: LaunchOutcome): void {
   finish(world, effect);
   note(world, (to) => world.rules.applyLaunch(to, effect.seq, news, world.nowMs));
 }
@@ -91,18 +92,22 @@ export function launched(world: ClusterWorld, effect: Extract<Effect, { kind: 'l
 export function terminated(world: ClusterWorld, effect: Extract<Effect, { kind: 'terminate' }>): void {
   finish(world, effect);
   const { state } = world;
-  const isSilent = ({ id, registeredAtMs, reason, slot }: ClusterInstance): boolean =>
-    effect.ids.includes(id) && registeredAtMs === null && reason?.code !== notWanted && slot < state.target;
+  const isSilent = (instance: ClusterInstance): boolean =>
+    effect.ids.includes(instance.id) &&
+    instance.agent === null &&
+    endReason(instance)?.code !== notWanted &&
+    instance.slot < state.target;
   const silent = state.stopRequested === null ? state.instances.filter(isSilent) : [];
   const tried = silent.filter(({ launchSeq }) => launchSeq >= (world.doubtFromSeq ?? Number.POSITIVE_INFINITY)).length;
   world.triedInVain = world.doubtFromSeq === null ? 0 : world.triedInVain + tried;
   if (silent.length > 0) world.doubtFromSeq ??= state.nextLaunchSeq;
   for (const instance of state.instances) {
-    if (effect.ids.includes(instance.id) && instance.reason?.code === notWanted) endRow(world, instance);
+    if (effect.ids.includes(instance.id) && endReason(instance)?.code === notWanted)
+      resetFailureStreak(world, instance);
   }
   // Whatever it was ended for, a job may have counted on it.
-  for (const { id, registeredAtMs } of state.stopRequested === null ? state.instances : []) {
-    if (effect.ids.includes(id) && registeredAtMs !== null) world.lost.add(id);
+  for (const { id, agent } of state.stopRequested === null ? state.instances : []) {
+    if (effect.ids.includes(id) && agent !== null) world.lost.add(id);
   }
   const copy: ClusterState = JSON.parse(JSON.stringify(world.state));
   note(world, (to) => world.rules.applyTerminated(to, effect.ids, world.nowMs));
@@ -116,11 +121,7 @@ export function terminated(world: ClusterWorld, effect: Extract<Effect, { kind: 
   }
 }
 
-export function inspected(
-  world: ClusterWorld,
-  effect: Extract<Effect, { kind: 'inspect' }>,
-  news: InspectionNews,
-): void {
+export function inspected(world: ClusterWorld, effect: Extract<Effect, { kind: 'inspect' }>, news: Inspection): void {
   finish(world, effect);
   const before = world.state.instances.filter((instance) => instance.state === 'error').length;
   const copy: ClusterState = JSON.parse(JSON.stringify(world.state));
@@ -147,20 +148,22 @@ export function registerAll(world: ClusterWorld): void {
 
 /** Its cloud takes an instance back: a worker claims its slot no more, whoever hears of it how often. */
 export function interrupt(world: ClusterWorld, instance: ClusterInstance | undefined, inMs: number): void {
-  if (instance === undefined || instance.bootId === null || instance.state === 'stopping') return;
+  if (instance === undefined || instance.agent === null || instance.state === 'stopping') return;
   const atMs = world.interrupted.get(instance.id) ?? world.nowMs + inMs;
   const interruption = { kind: 'terminate', at: new Date(atMs).toISOString() } as const;
   if (instance.role === 'worker') {
     world.interrupted.set(instance.id, Math.max(atMs, world.nowMs));
     world.met('interrupted');
   }
-  tell(world, { instance: instance.id, bootId: instance.bootId, kind: 'alive', address: 'a', interruption });
-  endRow(world, instance);
+  tell(world, { instance: instance.id, bootId: instance.agent?.bootId, kind: 'alive', address: 'a', interruption });
+  resetFailureStreak(world, instance);
 }
 
 /** Good work ends a row of failures: none before it counts any more, unless one is about to be counted. */
-function endRow({ state, nowMs, slotFailures }: ClusterWorld, { id, slot, registeredAtMs }: ClusterInstance): void {
-  const lastFailureMs = state.slots[slot]?.lastFailureMs ?? 0;
+function resetFailureStreak({ state, nowMs, slotFailures }: ClusterWorld, { id, slot, agent }: ClusterInstance): void {
+  const history = state.slots[slot];
+  const lastFailureMs = history?.givenUp === null ? history.lastFailureMs : 0;
+  const registeredAtMs = agent?.registeredAtMs ?? null;
   if (registeredAtMs === null || nowMs - registeredAtMs < slotFailureWindowMs || lastFailureMs > registeredAtMs) return;
   const isOther = state.instances.some((each) => each.id !== id && each.slot === slot && each.state === 'stopping');
   if (!isOther) slotFailures.set(slot, 0);
@@ -174,11 +177,12 @@ function registration(instance: ClusterInstance): Report {
 export function tell(world: ClusterWorld, report: Report): void {
   const { state, rules, nowMs } = world;
   const known = state.instances.find((instance) => instance.id === report.instance);
-  const isFirst = known?.bootId === null && report.kind === 'register';
-  const isOurs = known !== undefined && known.state !== 'stopping' && (isFirst || known.bootId === report.bootId);
+  const isFirst = known?.state === 'starting' && report.kind === 'register';
+  const isOurs =
+    known !== undefined && known.state !== 'stopping' && (isFirst || known.agent?.bootId === report.bootId);
   const none = state.launches.length > 0 ? 'not yet known' : 'refused';
   const expected = isOurs ? 'accepted' : known === undefined ? none : 'refused';
-  if (isOurs && isFirst && known.state === 'starting') world.doubtFromSeq = null;
+  if (isOurs && isFirst) world.doubtFromSeq = null;
   const before = JSON.stringify(state);
   const verdict = rules.applyReport(state, report, nowMs);
   must(verdict === expected, () => `${report.kind} of ${report.instance} was ${verdict}, should be ${expected}`);
@@ -196,6 +200,6 @@ export function note(world: ClusterWorld, apply: (to: ClusterState) => void, isR
 
 /** The state without its log and without the order in which the job will hear of its losses. */
 function quiet(state: ClusterState): string {
-  const lostToTell = [...new Set(state.lostToTell.map((lost) => JSON.stringify(lost)))].toSorted();
-  return JSON.stringify({ ...state, events: [], lostToTell });
+  const lostToReport = [...new Set(state.lostToReport.map((lost) => JSON.stringify(lost)))].toSorted();
+  return JSON.stringify({ ...state, events: [], lostToReport });
 }

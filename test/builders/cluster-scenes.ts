@@ -59,7 +59,7 @@ function inspections(world: ClusterWorld): Inspection[] {
 function look(world: ClusterWorld, effect: Inspection, linkWorks: boolean, heardAtMs: number | null = null): void {
   const seen = effect.ids.map((id) => ({ id, state: 'alive' as const }));
   const heard = heardAtMs === null ? [] : effect.ids.map((instance) => ({ instance, heardAtMs, sinceMs: heardAtMs }));
-  inspected(world, effect, { seen, linkWorks, heard });
+  inspected(world, effect, { seen, linkWorks, heard, listeningMs: 3_600_000 });
 }
 
 /** However a world has gone so far, from here it must come to rest within a bounded number of rounds. */
@@ -104,8 +104,9 @@ function answerWell(world: ClusterWorld, effect: Effect): void {
 
 /** Agents report, so that no instance is silent. */
 function speakAll(world: ClusterWorld): void {
-  for (const { id, bootId, state } of world.state.instances) {
-    if (state === 'ready' && bootId !== null) tell(world, { instance: id, bootId, kind: 'alive', address: 'a' });
+  for (const { id, agent, state } of world.state.instances) {
+    if (state === 'ready' && agent !== null)
+      tell(world, { instance: id, bootId: agent.bootId, kind: 'alive', address: 'a' });
   }
 }
 
@@ -117,7 +118,8 @@ function dieYoung(world: ClusterWorld): void {
   note(world, (to) => world.rules.suspectInstances(to, suspects, world.nowMs));
   decide(world);
   for (const effect of inspections(world)) {
-    inspected(world, effect, { seen: effect.ids.map((id) => ({ id, state: 'gone' })), linkWorks: true });
+    const seen = effect.ids.map((id) => ({ id, state: 'gone' as const }));
+    inspected(world, effect, { seen, linkWorks: true, heard: [], listeningMs: 3_600_000 });
   }
 }
 

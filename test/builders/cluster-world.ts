@@ -155,7 +155,7 @@ function take(world: ClusterWorld, each: Step): void {
     // It may come from a launch that has not answered: a job would refuse it for ever.
     const isUnclear = suspects.includes('i_forgotten') && state.launches.length > 0;
     if (isUnclear) world.met('suspected before its launch answered');
-    const isTold = state.lostToTell.some(({ instance }) => instance === 'i_forgotten');
+    const isTold = state.lostToReport.some(({ instance }) => instance === 'i_forgotten');
     return must(!isUnclear || !isTold, () => 'what may be launching is told lost');
   }
   if (each.do === 'wait') {
@@ -170,7 +170,7 @@ function take(world: ClusterWorld, each: Step): void {
     if (state.stopRequested === null && each.to !== state.target) world.met('scale');
     return note(world, (to) => rules.scaleCluster(to, each.to, nowMs));
   }
-  if (each.do === 'give back') return giveBack(world, each.which);
+  if (each.do === 'give back') return releaseInstances(world, each.which);
   if (each.do === 'stop') return stop(world, each.code);
   if (each.do === 'silence') return silence(world, each);
   const copy: ClusterState = JSON.parse(JSON.stringify(state));
@@ -179,7 +179,7 @@ function take(world: ClusterWorld, each: Step): void {
 }
 
 /** The job names instances, perhaps also the head or some that are on their way out; only others stay as they were. */
-function giveBack(world: ClusterWorld, which: number): void {
+function releaseInstances(world: ClusterWorld, which: number): void {
   const { rules, state, nowMs } = world;
   const ids = state.instances.filter((_, index) => (which >> index) % 2 === 1).map((instance) => instance.id);
   const wanted = state.instances.filter(
@@ -188,7 +188,7 @@ function giveBack(world: ClusterWorld, which: number): void {
   const { target } = state;
   const before = histories(state);
   const placed = new Map(wanted.map(({ id, slot }) => [id, slot]));
-  note(world, (to) => rules.giveBack(to, ids, nowMs));
+  note(world, (to) => rules.releaseInstances(to, ids, nowMs));
   moveHistories(world, before);
   const mayGo = state.settings.job !== null && state.stopRequested === null;
   const going = wanted.filter(({ id, role }) => mayGo && role === 'worker' && ids.includes(id));
@@ -210,7 +210,7 @@ function histories({ slots }: ClusterState): Map<number, string> {
   return new Map(known.map(([slot, history]) => [Number(slot), JSON.stringify({ ...history, generations: 0 })]));
 }
 
-const fresh = JSON.stringify({ generations: 0, failures: 0, lastFailureMs: 0, givenUp: null });
+const fresh = JSON.stringify({ givenUp: null, generations: 0, failures: 0, lastFailureMs: 0, unregistered: 0 });
 
 /** Our own books go along; two slots with the same history are the same to them. */
 function moveHistories(world: ClusterWorld, before: Map<number, string>): void {
@@ -247,5 +247,5 @@ function answer(world: ClusterWorld, { effect: nth, how, scope, link }: How): vo
     state: (how === 'part' || how === 'none') && index === 0 ? states[how] : ('alive' as const),
   }));
   if (!link) world.met('outage');
-  inspected(world, effect, { seen, linkWorks: link });
+  inspected(world, effect, { seen, linkWorks: link, heard: [], listeningMs: 3_600_000 });
 }

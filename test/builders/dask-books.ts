@@ -1,9 +1,10 @@
 // What an onlooker of a simulated Dask cluster writes down for itself, so that its checks do not depend on what the rules
 // say of themselves.
+import type { Adaptive } from '../../domain/cluster/dask/adaptive-settings.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, DaskSettings } from '../../domain/cluster/state.ts';
 import type { Heard } from '../../domain/cluster/instance/suspicion.ts';
-import { maxDeadManMs } from '../../domain/limits.ts';
+import { maxWatchdogTimeoutMs } from '../../domain/limits.ts';
 import type { DaskRules } from './rules.ts';
 import { type Met, must } from './worlds.ts';
 
@@ -80,7 +81,7 @@ export interface Books {
   idleSinceMs: number | null;
   noClientSinceMs: number | null;
   noClientTimeoutMs: number | null;
-  adaptive: { minimum: number; maximum: number } | null;
+  adaptive: Adaptive | null;
   /** What Dask wished for, as it said it. */
   wishes: { atMs: number; workers: number | null }[];
 }
@@ -110,7 +111,7 @@ export const isLive = (instance: ClusterInstance): boolean => instance.state !==
 
 /** Its Dask process runs. */
 export const hasStarted = (instance: ClusterInstance): boolean =>
-  instance.state === 'ready' && instance.process?.state === 'started';
+  instance.state === 'ready' && instance.agent?.process?.state === 'started';
 
 /** The state without its log, which no rule reads. */
 export const quiet = (state: ClusterState): string => JSON.stringify({ ...state, events: [] });
@@ -120,7 +121,7 @@ export const isServing = ({ books }: DaskWorld, instance: ClusterInstance): bool
   instance.slot > 0 &&
   isLive(instance) &&
   instance.state !== 'error' &&
-  instance.drain === null &&
+  !instance.agent?.drain &&
   !books.interrupted.has(instance.id);
 
 export function headOf(state: ClusterState): ClusterInstance | undefined {
@@ -135,7 +136,7 @@ export function dueEnds({ state, settings, books }: DaskWorld): { code: string; 
   const unlessUnheard = (code: string, atMs: number): void => {
     const untilMs = headHeardMs + settings.aliveEveryMs + agentRetryMs;
     ends.push({ code, atMs: Math.max(atMs, headAgainMs + agentRetryMs), untilMs });
-    ends.push({ code, atMs: Math.max(atMs, headHeardMs + maxDeadManMs), untilMs: always });
+    ends.push({ code, atMs: Math.max(atMs, headHeardMs + maxWatchdogTimeoutMs), untilMs: always });
   };
   if (!books.everStarted) {
     ends.push({ code: 'START_FAILED', atMs: bornAtMs + settings.startTimeoutMs, untilMs: always });

@@ -14,7 +14,7 @@ import {
   quiet,
   registerTimeoutMs,
 } from './dask-books.ts';
-import { takenBackGraceMs } from '../../domain/limits.ts';
+import { interruptedGraceMs } from '../../domain/limits.ts';
 import { watchScaling } from './dask-scaling.ts';
 import { pausedUntilMs } from './cluster-checks.ts';
 import { must } from './worlds.ts';
@@ -80,12 +80,12 @@ function checkDecision(world: DaskWorld, decision: Decision, isOver: boolean): v
       const instance = state.instances.find((each) => each.id === name);
       must(instance !== undefined && hasStarted(instance), () => `drains ${name}, which has not started`);
       must(instance.slot > 0 && instance.role === 'worker', () => 'drains the head');
-      const leavesAtMs = books.interrupted.get(name);
+      const terminatesAtMs = books.interrupted.get(name);
       const isExtra = instance.slot >= state.target;
-      must((isExtra || leavesAtMs !== undefined) && instance.drain === null, () => `drains ${name} for nothing`);
-      must(worker === instance.process?.name, () => `drains ${worker} for ${name}`);
+      must((isExtra || terminatesAtMs !== undefined) && !instance.agent?.drain, () => `drains ${name} for nothing`);
+      must(worker === instance.agent?.process?.name, () => `drains ${worker} for ${name}`);
       must(id > books.newestDrain, () => `drain ${id} is not new`);
-      const dueMs = Math.min(nowMs + world.settings.drainTimeoutMs, leavesAtMs ?? Number.POSITIVE_INFINITY);
+      const dueMs = Math.min(nowMs + world.settings.drainTimeoutMs, terminatesAtMs ?? Number.POSITIVE_INFINITY);
       must(deadlineMs === dueMs, () => 'a drain with another deadline');
       books.newestDrain = id;
       books.drains.push({ id, instance: name, deadlineMs, outcome: null });
@@ -106,9 +106,9 @@ function checkTermination({ state, nowMs, books, met }: DaskWorld, instance: Clu
   if (instance.state === 'error') return;
   const isLate = instance.state === 'starting' && nowMs >= instance.launchedAtMs + registerTimeoutMs;
   if (isLate) return;
-  const leavesAtMs = books.interrupted.get(instance.id) ?? Number.POSITIVE_INFINITY;
-  if (nowMs >= leavesAtMs + takenBackGraceMs) return;
-  if (instance.drain === null) {
+  const terminatesAtMs = books.interrupted.get(instance.id) ?? Number.POSITIVE_INFINITY;
+  if (nowMs >= terminatesAtMs + interruptedGraceMs) return;
+  if (!instance.agent?.drain) {
     const isDouble = state.instances.some(
       (other) => other !== instance && other.slot === instance.slot && isLive(other),
     );
@@ -161,7 +161,7 @@ export function checkNow(world: DaskWorld): void {
   must(books.stop === stop, () => 'the reason of a stop changed');
   for (const instance of state.instances) {
     must((instance.role === 'head') === (instance.slot === 0), () => `${instance.role} in slot ${instance.slot}`);
-    must(instance.role === 'worker' || instance.drain === null, () => 'the head is drained');
+    must(instance.role === 'worker' || !instance.agent?.drain, () => 'the head is drained');
   }
   must(state.target >= 1, () => 'a target without a head');
   must(state.launched - state.terminated === state.instances.length, () => 'instances are miscounted');
@@ -178,7 +178,7 @@ function checkRest(world: DaskWorld): void {
   must(new Set(slots).size === slots.length, () => `slots ${String(slots)} are bound twice`);
   for (const instance of live) {
     must(instance.state !== 'error', () => 'a lost instance is kept');
-    const drain = instance.drain;
+    const drain = instance.agent?.drain ?? null;
     if (drain === null) must(instance.slot < state.target, () => `${instance.id} is extra and stays`);
     else
       must(
@@ -191,9 +191,9 @@ function checkRest(world: DaskWorld): void {
   const isPausing = state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs;
   // While none registers one is tried at a time, which may rest.
   const isTried =
-    state.doubt !== undefined &&
+    state.canary !== undefined &&
     (state.launches.length > 0 ||
-      state.instances.some(({ registeredAtMs }) => registeredAtMs === null) ||
+      state.instances.some(({ agent }) => agent === null) ||
       Object.keys(state.slots).some((slot) => nowMs < pausedUntilMs(state, Number(slot))));
   for (let slot = 0; slot < state.target && !isPausing && !isTried; slot += 1) {
     if (nowMs < pausedUntilMs(state, slot)) continue;
@@ -201,7 +201,7 @@ function checkRest(world: DaskWorld): void {
   }
   const isFilled = (slot: number): boolean =>
     Boolean(state.slots[slot]?.givenUp) ||
-    claiming.some((each) => each.slot === slot && hasStarted(each) && each.drain === null);
+    claiming.some((each) => each.slot === slot && hasStarted(each) && !each.agent?.drain);
   const isSettled = Array.from({ length: state.target }, (_, slot) => slot).every(isFilled);
   must(isSettled || world.rules.clusterStatus(state) !== 'ready', () => 'called ready, but a slot is still to come');
   must(!books.schedulerStarted || headOf(state) !== undefined, () => 'it goes on without its scheduler');

@@ -1,6 +1,6 @@
 // How a simulated Dask cluster hears of things: everything is told twice, and some of it again when it is long out of date.
-import type { LaunchNews, Report } from '../../domain/cluster/apply.ts';
-import type { DaskNews } from '../../domain/cluster/dask/news.ts';
+import type { LaunchOutcome, Report } from '../../domain/cluster/apply.ts';
+import type { DaskReport } from '../../domain/cluster/dask/report.ts';
 import type { ClusterInstance, ClusterState, DrainOutcome, ProcessState } from '../../domain/cluster/state.ts';
 import { checkNow, decide } from './dask-checks.ts';
 import {
@@ -31,13 +31,13 @@ export function tell(
   world: DaskWorld,
   instance: ClusterInstance,
   kind: Report['kind'],
-  news: DaskNews & Pick<Report, 'interruption'> = {},
+  news: DaskReport & Pick<Report, 'interruption'> = {},
   bootId = `own-${instance.id}`,
 ): boolean {
-  const isOurs = instance.bootId === null ? kind === 'register' : instance.bootId === bootId;
+  const isOurs = instance.state === 'starting' ? kind === 'register' : instance.agent?.bootId === bootId;
   const expected = isLive(instance) && isOurs;
   const before = expected ? '' : quiet(world.state);
-  const isLeaving = instance.drain !== null || world.books.interrupted.has(instance.id);
+  const isLeaving = Boolean(instance.agent?.drain) || world.books.interrupted.has(instance.id);
   // Its slot may come to have fewer: good work ends a row of them.
   const failed = (): string => (isLeaving ? JSON.stringify(world.state.failures) : '');
   const failures = failed();
@@ -58,7 +58,7 @@ const order = ['pending', 'starting', 'started', 'stopping'] as const;
 
 /** A Dask process goes its way; `stale` repeats an earlier stage of it, `late` news that come after its end. */
 export function tellProcess(world: DaskWorld, instance: ClusterInstance, how: string): void {
-  const before = instance.process?.state ?? null;
+  const before = instance.agent?.process?.state ?? null;
   const at = before === null ? -1 : ranks[before];
   if (how === 'stale' && at < 1) return;
   if (how === 'stale') world.met('stale news');
@@ -76,9 +76,9 @@ export function tellProcess(world: DaskWorld, instance: ClusterInstance, how: st
   const name = instance.role === 'head' ? 'scheduler' : `worker-${instance.id}`;
   const reason = code === null ? null : { code, text: 'as it happens' };
   const address = state === 'started' ? `tls://${instance.id}` : null;
-  const wasDraining = instance.drain !== null;
+  const wasDraining = Boolean(instance.agent?.drain);
   if (!tell(world, instance, 'alive', { process: { state, name, stage: 'dask', address, reason } })) return;
-  const after = instance.process?.state ?? 'pending';
+  const after = instance.agent?.process?.state ?? 'pending';
   must(before === null || ranks[after] >= ranks[before], () => `a process went from ${before} back to ${after}`);
   if (how === 'fails' && code !== null) {
     world.met('environment failed');
@@ -116,25 +116,25 @@ export interface SchedulerWords {
 export function tellScheduler(world: DaskWorld, { clients, idleForMs, wish, keys, missing }: SchedulerWords): void {
   const { state, books, nowMs } = world;
   const head = headOf(state);
-  if (head === undefined || head.bootId === null) return;
+  if (head === undefined || head.agent === null) return;
   const workers = state.instances
     .filter((instance) => instance.role === 'worker' && hasStarted(instance))
     .filter((_, index) => (missing >> index) % 2 === 0)
     .map((instance, index) => ({
-      name: instance.process?.name ?? '',
+      name: instance.agent?.process?.name ?? '',
       status: 'running',
       processing: pick(keys, index) ?? 0,
     }));
   const known = new Set(workers.map((worker) => worker.name));
   const vanished = state.instances.filter(
-    ({ process, drain, state: is, suspicion }) =>
-      is === 'ready' &&
-      drain === null &&
-      suspicion === null &&
-      !known.has(process?.name ?? '') &&
-      state.dask?.report?.workers.some((worker) => worker.name === process?.name),
+    (each) =>
+      each.state === 'ready' &&
+      each.agent.drain === null &&
+      each.suspicion === null &&
+      !known.has(each.agent.process?.name ?? '') &&
+      state.dask?.report?.workers.some((worker) => worker.name === each.agent.process?.name),
   );
-  const sinceMs = idleForMs === null ? null : Math.max(head.registeredAtMs ?? 0, nowMs - idleForMs);
+  const sinceMs = idleForMs === null ? null : Math.max(head.agent?.registeredAtMs ?? 0, nowMs - idleForMs);
   books.idleSinceMs = sinceMs;
   books.noClientSinceMs = clients > 0 ? null : (books.noClientSinceMs ?? nowMs);
   books.wishes.push({ atMs: nowMs, workers: wish });
@@ -146,7 +146,10 @@ export function tellScheduler(world: DaskWorld, { clients, idleForMs, wish, keys
   must(accepted, () => 'the scheduler was not heard');
   for (const instance of vanished) {
     world.met('worker vanished');
-    must(instance.suspicion !== null, () => `${instance.id} has vanished, and nobody looks`);
+    must(
+      instance.state === 'ready' && instance.suspicion !== null,
+      () => `${instance.id} has vanished, and nobody looks`,
+    );
   }
 }
 
@@ -169,14 +172,14 @@ export function tellDrained(world: DaskWorld, id: number, outcome: DrainOutcome)
   const { state, books } = world;
   const head = headOf(state);
   const drain = books.drains.find((each) => each.id === id);
-  if (head === undefined || head.bootId === null || drain === undefined) return;
-  const instance = state.instances.find((each) => each.drain?.id === drain.id);
+  if (head === undefined || head.agent === null || drain === undefined) return;
+  const instance = state.instances.find((each) => each.agent?.drain?.id === drain.id);
   const isOpen = drain.outcome === null && instance !== undefined && instance.state === 'ready';
   const mayStay = books.adaptive === null || state.target - 1 < books.adaptive.maximum;
   const stays =
     isOpen &&
     outcome === 'kept' &&
-    instance.drain?.adaptive === true &&
+    instance.agent?.drain?.adaptive === true &&
     !books.interrupted.has(instance.id) &&
     (instance.slot < state.target || mayStay);
   const target = state.target;
@@ -185,7 +188,7 @@ export function tellDrained(world: DaskWorld, id: number, outcome: DrainOutcome)
   if (!isOpen) world.met('late outcome');
   if (stays) {
     world.met('worker kept');
-    must(instance.drain === null && instance.slot < state.target, () => `${instance.id} was kept, and goes`);
+    must(!instance.agent?.drain && instance.slot < state.target, () => `${instance.id} was kept, and goes`);
     must(state.target <= target + 1, () => 'one was kept, and more are wanted');
   } else {
     must(state.target === target, () => `a drain that is no use moved the target to ${state.target}`);
@@ -208,7 +211,7 @@ export function launched(world: DaskWorld, effect: Extract<Effect, { kind: 'laun
     text: 'no',
     count: missing,
   };
-  const news: LaunchNews = {
+  const news: LaunchOutcome = {
     launched: slots.map((slot) => ({ id: `i_${(world.born += 1)}`, slot, offer: 'local', zone: 'here' })),
     failures: missing > 0 ? [failure] : [],
   };
@@ -228,7 +231,7 @@ export function inspected(
 ): void {
   finish(world, effect);
   const heard = heardOf(world, effect.ids);
-  const news = { seen: effect.ids.map((id) => ({ id, state: seen })), linkWorks, heard };
+  const news = { seen: effect.ids.map((id) => ({ id, state: seen })), linkWorks, heard, listeningMs: 3_600_000 };
   note(world, 'news', (to) => world.rules.applyInspection(to, news, world.nowMs));
 }
 
@@ -252,7 +255,7 @@ export function bringUp(world: DaskWorld, failing: number | null = null): void {
   if (unlucky?.state === 'ready') tellProcess(world, unlucky, 'fails');
   for (const instance of world.state.instances) {
     for (let stage = 0; stage < 3 && instance.state === 'ready' && !hasStarted(instance); stage += 1) {
-      tellProcess(world, instance, instance.process?.state === 'stopping' ? 'stops' : 'goes on');
+      tellProcess(world, instance, instance.agent?.process?.state === 'stopping' ? 'stops' : 'goes on');
     }
     decide(world);
   }

@@ -1,6 +1,6 @@
 // Watches every step that changes how many workers a simulated Dask cluster is to have: who goes, and who asked for it.
 import type { ClusterInstance } from '../../domain/cluster/state.ts';
-import { fewerAfterMs } from '../../domain/limits.ts';
+import { fewerAfterMs } from './dask-settings.ts';
 import { type DaskWorld, hasStarted, isServing } from './dask-books.ts';
 import { must } from './worlds.ts';
 
@@ -33,7 +33,7 @@ function checkWhoGoes(world: DaskWorld): void {
   met('scale down');
   const keys = new Map(state.dask?.report?.workers.map((worker) => [worker.name, worker.processing]));
   const worth = (instance: ClusterInstance): number =>
-    hasStarted(instance) ? 1 + (keys.get(instance.process?.name ?? '') ?? 0) : 0;
+    hasStarted(instance) ? 1 + (keys.get(instance.agent?.process?.name ?? '') ?? 0) : 0;
   const serving = state.instances.filter((instance) => isServing(world, instance));
   const going = serving.filter((instance) => instance.slot >= state.target);
   const staying = serving.filter((instance) => instance.slot < state.target);

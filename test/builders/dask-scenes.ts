@@ -1,6 +1,7 @@
 // How a simulated Dask cluster comes to rest or to its end, however its world has gone so far.
-import { defaultDeadManMs, fewerAfterMs } from '../../domain/limits.ts';
-import { type DaskWorld, dueEnds, hasStarted, headOf } from './dask-books.ts';
+import { defaultWatchdogTimeoutMs } from '../../domain/limits.ts';
+import { between, fewerAfterMs } from './dask-settings.ts';
+import { agentRetryMs, type DaskWorld, dueEnds, hasStarted, headOf } from './dask-books.ts';
 import { decide } from './dask-checks.ts';
 import {
   adapt,
@@ -24,7 +25,7 @@ export function sendAway(world: DaskWorld, isAdaptive: boolean, next: string): v
   const { state } = world;
   bringUp(world);
   const workers = state.target - 1;
-  if (isAdaptive) adapt(world, { minimum: 0, maximum: Math.max(1, workers) });
+  if (isAdaptive) adapt(world, between(0, Math.max(1, workers)));
   const words = { clients: 1, idleForMs: null, wish: Math.max(0, workers - 1), keys: [0, 2, 1], missing: 0 };
   tellScheduler(world, words);
   decide(world);
@@ -36,11 +37,11 @@ export function sendAway(world: DaskWorld, isAdaptive: boolean, next: string): v
   } else scale(world, Math.max(1, workers));
   decide(world);
   const drain = world.books.drains.at(-1);
-  const leaving = state.instances.find((instance) => instance.drain?.id === drain?.id);
+  const leaving = state.instances.find((instance) => instance.agent?.drain?.id === drain?.id);
   if (drain === undefined || leaving === undefined || leaving.state !== 'ready') return;
   if (next === 'dies' || next === 'stops') tellProcess(world, leaving, next);
   // There is no room any more for one that comes back.
-  if (next === 'kept too late') adapt(world, { minimum: 0, maximum: state.target - 1 });
+  if (next === 'kept too late') adapt(world, between(0, state.target - 1));
   if (next === 'drained' || next === 'kept') tellDrained(world, drain.id, next);
   if (next === 'kept too late') tellDrained(world, drain.id, 'kept');
 }
@@ -114,7 +115,7 @@ function calmDown(world: DaskWorld): void {
     const isGivenUp = Boolean(state.slots[slot]?.givenUp);
     must(here.length === 1 || isGivenUp, () => `slot ${slot} is not filled: ${JSON.stringify(state)}`);
     must(
-      here.every((instance) => instance.drain === null),
+      here.every((instance) => !instance.agent?.drain),
       () => `slot ${slot} is still drained`,
     );
   }
@@ -158,7 +159,12 @@ function waitAlive(world: DaskWorld, how: string): void {
   const stop = world.state.stopRequested;
   const isTimed =
     stop !== null && dueMs < Infinity && ['IDLE', 'NO_CLIENT', 'LIFETIME'].includes(stop.code) && !wasOver;
-  must(!isTimed || stop.atMs === dueMs, () => `${stop?.code} at ${stop?.atMs}, due ${dueMs}`);
+  // After an outage the workflow may take the head's first report for its first sign of life, which the API heard before.
+  const latestMs = dueMs + (world.books.headAgainMs > 0 ? agentRetryMs : 0);
+  must(
+    !isTimed || (stop.atMs >= dueMs && stop.atMs <= latestMs),
+    () => `${stop?.code} at ${stop?.atMs}, due ${dueMs}, at the latest ${latestMs}`,
+  );
 }
 
 /** The head's agent speaks for a scheduler that runs. */
@@ -169,7 +175,7 @@ function isLinked({ state }: DaskWorld): boolean {
 
 /** Nobody is ever heard again; the provider finds them gone, at once or when they have ended for want of an answer. */
 function waitForgotten(world: DaskWorld, how: string): void {
-  const deadAtMs = how === 'gone' ? world.nowMs : world.nowMs + defaultDeadManMs;
+  const deadAtMs = how === 'gone' ? world.nowMs : world.nowMs + defaultWatchdogTimeoutMs;
   const meanwhile = (): void => {
     for (const effect of world.effects) {
       if (effect.kind === 'launch') launched(world, effect, 'full');

@@ -1,4 +1,5 @@
 // Settings of a Dask cluster for tests.
+import type { Adaptive } from '../../domain/cluster/dask/adaptive-settings.ts';
 import type { ClusterSettings, DaskSettings } from '../../domain/cluster/state.ts';
 
 export const daskSettings: DaskSettings = {
@@ -10,9 +11,20 @@ export const daskSettings: DaskSettings = {
   aliveEveryMs: 20_000,
   unresponsiveTimeoutMs: 250_000,
   privateToCreator: false,
+  adaptive: null,
   bundleRef: 'bundle',
   caRef: 'ca',
 };
+
+export const fewerAfterMs = 60_000;
+
+export const between = (minimum: number, maximum: number): Adaptive => ({
+  minimum,
+  maximum,
+  targetDurationMs: 180_000,
+  waitCount: 13,
+  intervalMs: fewerAfterMs / 12,
+});
 
 /** The rules write into their settings, so each cluster has its own. */
 export function daskClusterSettings(instances: number, dask: DaskSettings = daskSettings): ClusterSettings {

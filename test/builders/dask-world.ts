@@ -21,7 +21,7 @@ import {
   tellUnanswered,
   terminated,
 } from './dask-news.ts';
-import { daskClusterSettings, daskSettings } from './dask-settings.ts';
+import { between, daskClusterSettings, daskSettings } from './dask-settings.ts';
 import { endGame, outage, sendAway } from './dask-scenes.ts';
 import type { DaskRules } from './rules.ts';
 import { type CheckOptions, checkWorlds, type Met, must, pick, same } from './worlds.ts';
@@ -214,14 +214,14 @@ function take(world: DaskWorld, each: Step): void {
   }
   if (each.do === 'report') {
     const instance = pick(state.instances, each.instance);
-    const boot = instance?.bootId === null ? 'own' : each.boot;
+    const boot = instance?.agent === null ? 'own' : each.boot;
     if (instance !== undefined) tell(world, instance, each.kind, {}, `${boot}-${instance.id}`);
     return;
   }
   if (each.do === 'scale') return scale(world, each.to);
   if (each.do === 'adapt') {
     const [minimum = 0, maximum = 0] = each.range ?? [];
-    return adapt(world, each.range === null ? null : { minimum, maximum });
+    return adapt(world, each.range === null ? null : between(minimum, maximum));
   }
   if (each.do === 'keepalive') {
     books.noClientTimeoutMs = each.ms ?? books.noClientTimeoutMs;

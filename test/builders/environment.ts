@@ -4,4 +4,4 @@ import type { EnvironmentSpec } from '../../schema/software.ts';
 export const environment = (
   requirements: string[] = [],
   rest: Partial<Omit<EnvironmentSpec, 'requirements'>> = {},
-): EnvironmentSpec => ({ requirements, pinned: false, python: null, packageFiles: [], ...rest });
+): EnvironmentSpec => ({ requirements, pinned: false, python: null, interpreter: null, packageFiles: [], ...rest });

@@ -15,6 +15,7 @@ export const livenessSubjects = [
   'many hung at once',
   'heard again',
   'outage',
+  'outage of its database',
   'suspected by its job',
   'calm',
 ] as const;
@@ -29,6 +30,7 @@ export function checkLivenessWorlds(rules: ClusterRules, options: CheckOptions):
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('live'), minutes: fc.integer({ min: 1, max: 12 }) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('outage'), minutes: fc.integer({ min: 1, max: 30 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('unwritten'), minutes: fc.integer({ min: 1, max: 40 }) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('mute'), instance: fc.nat(5) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('mute all') }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('unmute'), instance: fc.nat(5) }) },
@@ -51,6 +53,8 @@ interface World {
   rows: Map<string, { heardAtMs: number; sinceMs: number; dueAtMs: number }>;
   /** Null while the API is down. */
   upSinceMs: number | null;
+  /** Null while the API cannot write what it hears; it answers all the same. */
+  writingSinceMs: number | null;
   dead: Map<string, 'gone' | 'forgotten'>;
   mute: Set<string>;
   inspections: number;
@@ -69,7 +73,7 @@ function runWorld(rules: ClusterRules, { instances, steps }: LivenessPlan, met: 
   const world: World = {
     rules,
     state: rules.createClusterState({ number: 7, workspace: 'w', user: 'u', createdAtMs: bornAtMs }, settings),
-    ...{ nowMs: bornAtMs, born: 0, inspections: 0, met, upSinceMs: bornAtMs },
+    ...{ nowMs: bornAtMs, born: 0, inspections: 0, met, upSinceMs: bornAtMs, writingSinceMs: bornAtMs },
     ...{ rows: new Map(), dead: new Map(), mute: new Set() },
   };
   live(world, minuteMs);
@@ -85,6 +89,12 @@ function take(world: World, each: typeof step extends fc.Arbitrary<infer T> ? T 
     live(world, each.minutes * minuteMs);
     world.upSinceMs = world.nowMs;
     return world.met('outage');
+  }
+  if (each.do === 'unwritten') {
+    world.writingSinceMs = null;
+    live(world, each.minutes * minuteMs);
+    world.writingSinceMs = world.nowMs;
+    return world.met('outage of its database');
   }
   if (each.do === 'mute all') for (const { id } of ready(state)) mute.add(id);
   if (each.do === 'roll') world.state = JSON.parse(JSON.stringify(state));
@@ -117,12 +127,13 @@ function live(world: World, ms: number): void {
   decide(world);
 }
 
-function speak({ rules, state, rows, dead, mute, nowMs, upSinceMs }: World): void {
+function speak({ rules, state, rows, dead, mute, nowMs, upSinceMs, writingSinceMs }: World): void {
   if (upSinceMs === null) return;
   for (const { id, state: is } of state.instances) {
     if (dead.has(id) || mute.has(id)) continue;
     const register = { instance: id, bootId: id, kind: 'register', address: 'a' } as const;
     if (is === 'starting') rules.applyReport(state, register, nowMs);
+    if (writingSinceMs === null) continue;
     const known = rows.get(id);
     if (known !== undefined && nowMs < known.heardAtMs + aliveEveryMs) continue;
     rows.set(id, { heardAtMs: nowMs, sinceMs: known?.sinceMs ?? nowMs, dueAtMs: nowMs + silentAfterMs });
@@ -130,8 +141,9 @@ function speak({ rules, state, rows, dead, mute, nowMs, upSinceMs }: World): voi
 }
 
 /** As services/liveness/round.ts does. */
-function checkApi({ rules, state, rows, nowMs, upSinceMs }: World): void {
-  if (upSinceMs === null || nowMs - upSinceMs < silentAfterMs) return;
+function checkApi(world: World): void {
+  const { rules, state, rows, nowMs } = world;
+  if (listeningMs(world) < silentAfterMs) return;
   const counted = new Set(ready(state).map(({ id }) => id));
   const silent = [...rows].filter(([id, { dueAtMs }]) => dueAtMs <= nowMs && counted.has(id));
   for (const [, row] of silent) row.dueAtMs = nowMs + remindMs;
@@ -142,6 +154,10 @@ function checkApi({ rules, state, rows, nowMs, upSinceMs }: World): void {
   rules.suspectInstances(state, suspects, nowMs);
   must(once === JSON.stringify({ ...state, events: [] }), () => 'suspected twice is not suspected once');
 }
+
+/** The API has been hearing agents, and writing what it heard, for this long. */
+const listeningMs = ({ upSinceMs, writingSinceMs, nowMs }: World): number =>
+  upSinceMs === null || writingSinceMs === null ? 0 : nowMs - Math.max(upSinceMs, writingSinceMs);
 
 /** Carries out all that is decided; returns when the plan wakes next. */
 function decide(world: World): number | null {
@@ -170,16 +186,17 @@ function answer(world: World, { ids }: Extract<Decision, { kind: 'inspect' }>): 
   const words = { gone: 'gone', forgotten: 'unknown', alive: 'alive' } as const;
   const seen = ids.map((id) => ({ id, state: words[dead.get(id) ?? 'alive'] }));
   const heard = [...rows].flatMap(([instance, row]) => (ids.includes(instance) ? [{ instance, ...row }] : []));
-  const news = { seen, linkWorks: upSinceMs !== null, heard };
+  const news = { seen, linkWorks: upSinceMs !== null, heard, listeningMs: listeningMs(world) };
   const before = new Set(ready(state).map(({ id }) => id));
   rules.applyInspection(state, news, nowMs);
   const once = JSON.stringify(state);
   rules.applyInspection(state, news, nowMs);
   must(once === JSON.stringify(state), () => 'the same news told twice made a difference');
-  for (const { id, state: is, reason } of state.instances) {
-    if (is !== 'error' || !before.has(id)) continue;
+  for (const instance of state.instances) {
+    const { id } = instance;
+    if (instance.state !== 'error' || !before.has(id)) continue;
     const death = dead.get(id);
-    must(death !== undefined || mute.has(id), () => `${id} speaks and is lost: ${reason?.text}`);
+    must(death !== undefined || mute.has(id), () => `${id} speaks and is lost: ${instance.reason.text}`);
     must(death === 'gone' || upSinceMs !== null, () => `${id} is lost to an outage of ours`);
     world.met(death ?? 'hung');
   }

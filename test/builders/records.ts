@@ -22,6 +22,8 @@ const place = { provider: 'local', providerQueue: 'local/test', instanceVcpus: 2
 export const jobSpec: JobSpec = {
   ...common,
   bundleRef: 'vault/job',
+  filestore: null,
+  machinesInput: {},
   settings: {
     ...{ name: '', command: 'sleep 1', taskCount: 4, array: '0-3', instances: 3, leaseMs: 90_000, retries: 0 },
     ...{ jobTimeoutMs: null, ...place },
@@ -37,8 +39,16 @@ export const clusterSpecOf = (dask: Partial<ClusterSpec['settings']['dask']> = {
     dask: {
       ...{ idleTimeoutMs: 1_200_000, noClientTimeoutMs: null, startTimeoutMs: 1_200_000, maxLifetimeMs: null },
       ...{ drainTimeoutMs: 60_000, aliveEveryMs: 60_000, unresponsiveTimeoutMs: 1_200_000, privateToCreator: false },
+      adaptive: null,
       useSchedulerPublicIp: true,
       ...dask,
     },
   },
+});
+
+/** A vault that holds nothing, and tells what is deleted. */
+export const emptyVault = (deleted: (ref: string) => void) => ({
+  delete: async (ref: string): Promise<void> => deleted(ref),
+  open: (): Promise<null> => Promise.resolve(null),
+  seal: (): Promise<void> => Promise.resolve(),
 });

@@ -13,7 +13,7 @@ type ClusterCreate = typeof import('../../domain/cluster/create.ts');
 type ClusterPlan = typeof import('../../domain/cluster/plan.ts');
 type ClusterRequests = typeof import('../../domain/cluster/requests.ts');
 type ClusterView = typeof import('../../domain/cluster/view.ts');
-type ClusterGiveBack = typeof import('../../domain/cluster/slot/give-back.ts');
+type ClusterGiveBack = typeof import('../../domain/cluster/slot/release.ts');
 export type ClusterRules = ClusterGiveBack &
   ClusterInspect &
   ClusterApply &
@@ -25,9 +25,10 @@ export type ClusterRules = ClusterGiveBack &
 type ClusterCapacity = typeof import('../../domain/cluster/capacity/wait.ts');
 export type CapacityRules = ClusterRules & ClusterCapacity;
 
-type ClusterDask = typeof import('../../domain/cluster/dask/news.ts');
+type ClusterDask = typeof import('../../domain/cluster/dask/report.ts');
+type ClusterAdaptive = typeof import('../../domain/cluster/dask/adaptive.ts');
 type ClusterOrders = typeof import('../../domain/cluster/orders.ts');
-export type DaskRules = ClusterRules & ClusterDask & ClusterOrders;
+export type DaskRules = ClusterRules & ClusterDask & ClusterAdaptive & ClusterOrders;
 
 export type StuckRules = typeof import('../../domain/stuck/decide.ts');
 

@@ -99,7 +99,13 @@ function aJob(taskCount: number): JobState {
 
 function answerOf(job: JobState, instance: string, request: ExchangeRequest, nowMs: number): ExchangeAnswerBody {
   const answer = exchange(job, { ...request, instance }, nowMs, (index) => index);
-  const elsewhere = { taskCount: job.settings.taskCount, schedulerAddress: null, readyWorkers: [], token: null };
+  const elsewhere = {
+    taskCount: job.settings.taskCount,
+    schedulerAddress: null,
+    schedulerHostname: null,
+    readyWorkers: [],
+    token: null,
+  };
   return { ...answer, ...elsewhere };
 }
 

@@ -121,7 +121,7 @@ describe('cluster create', () => {
 
   it.each([
     [['--wait', '1.5'], 'Give a number of workers'],
-    [['--workers', 'many'], 'Give a whole number'],
+    [['--workers', 'many'], 'Give a number of workers'],
     [['--worker-options', '[1]'], 'Give a JSON object'],
     [['--worker-options', '{'], 'Give a JSON object'],
     [['--timeout', 'soon'], 'Give seconds'],

@@ -11,24 +11,25 @@ const failures = [{ ...broken, lastAt: '2024-11-18T17:26:00.000Z' }];
 
 describe('cluster list and cluster get', () => {
   const other = aCluster({ number: 5, name: 'red', status: 'stopped', endedAt: '2024-11-18T18:00:00.000Z' });
+  const cost = { dollars: 1.2601, dollarsPerHour: 0.5 };
   const ofJob = aCluster({ number: 6, job: 6, dask: null });
 
   it('list Dask clusters in a table, those of jobs on demand', async () => {
     const { env } = await standIn(({ query }) => ({
-      json: { items: [aCluster(), ...(query['kind'] === 'dask' ? [] : [ofJob]), other], next: null },
+      json: { items: [aCluster({ cost }), ...(query['kind'] === 'dask' ? [] : [ofJob]), other], next: null },
     }));
     const { code, stdout } = await callCli(['cluster', 'list'], { env });
     expect(code).toBe(0);
     expect(stdout).toBe(`\
-┏━━━━┳━━━━━━┳━━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━┓
-┃ ID ┃ Name ┃  State  ┃ Workers ┃             Created ┃               Ended ┃ User ┃
-┡━━━━╇━━━━━━╇━━━━━━━━━╇━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━┩
-│ 7  │ blue │  ready  │   2 / 2 │ 2024-11-18 17:25:08 │                     │ ada  │
-│ 5  │ red  │ stopped │   2 / 2 │ 2024-11-18 17:25:08 │ 2024-11-18 18:00:00 │ ada  │
-└────┴──────┴─────────┴─────────┴─────────────────────┴─────────────────────┴──────┘
+┏━━━━┳━━━━━━┳━━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━┳━━━━━━┓
+┃ ID ┃ Name ┃  State  ┃ Workers ┃             Created ┃               Ended ┃ Approx Cloud Cost ┃ User ┃
+┡━━━━╇━━━━━━╇━━━━━━━━━╇━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━╇━━━━━━┩
+│ 7  │ blue │  ready  │   2 / 2 │ 2024-11-18 17:25:08 │                     │             $1.26 │ ada  │
+│ 5  │ red  │ stopped │   2 / 2 │ 2024-11-18 17:25:08 │ 2024-11-18 18:00:00 │                   │ ada  │
+└────┴──────┴─────────┴─────────┴─────────────────────┴─────────────────────┴───────────────────┴──────┘
 `);
     const all = await callCli(['cluster', 'list', '--jobs', '--limit', '2', '--format', 'json'], { env });
-    expect(JSON.parse(all.stdout)).toEqual([aCluster(), ofJob]);
+    expect(JSON.parse(all.stdout)).toEqual([aCluster({ cost }), ofJob]);
   });
 
   it('say how to begin when there is none', async () => {
@@ -67,7 +68,7 @@ describe('cluster list and cluster get', () => {
           workersWanted: 5,
           workersErrored: 1,
           clients: 1,
-          adaptive: { minimum: 1, maximum: 9 },
+          adaptive: { minimum: 1, maximum: 9, targetDurationSeconds: 180, waitCount: 24, intervalSeconds: 5 },
           idleSince: '2024-11-18T17:28:00.000Z',
           tasks: { processing: 4, waiting: 0, memory: 2, erred: 0, noWorker: 1 },
         },

@@ -32,11 +32,23 @@ async function send(words: string[]): Promise<{ body: unknown; stdout: string; s
 
 const place = [
   ...['--provider', 'aws', '--region', 'us-west-2', '--zone', 'us-west-2a', '--arm', '--spot-policy', 'spot'],
-  ...['--disk-size', '100', '--wait-for-capacity', '6h', '--allow-ssh', '--allow-ssh-from', '203.0.113.0/24'],
+  ...[
+    '--tag',
+    'project=climate',
+    '--tag',
+    'a=b=c',
+    '--no-best-zone',
+    '--wait-for-capacity',
+    '6h',
+    '--allow-ssh',
+    '--allow-ssh-from',
+    '203.0.113.0/24',
+  ],
   ...['--allow-ingress-from', 'everyone'],
 ];
 const placed = {
-  ...{ provider: 'aws', region: 'us-west-2', zone: 'us-west-2a', arm: true, spotPolicy: 'spot', diskSize: '100' },
+  ...{ provider: 'aws', region: 'us-west-2', zone: 'us-west-2a', arm: true, spotPolicy: 'spot', useBestZone: false },
+  tags: { project: 'climate', a: 'b=c' },
   ...{ waitForCapacity: '6h', allowSsh: true, allowSshFrom: '203.0.113.0/24', allowIngressFrom: 'everyone' },
 };
 
@@ -45,12 +57,14 @@ describe('options about machines', () => {
     const words = [
       ...['--worker-vm-type', 'm6i.large,m5.large', '--worker-vm-type', 'c6i.large', '--worker-gpu', ...place],
       ...['--scheduler-cpu', '[2, 8]', '--scheduler-memory', '"8 GiB", 32GiB', '--allow-cross-zone'],
-      ...['--scheduler-port', '9786', '--no-scheduler-public-ip'],
+      ...['--scheduler-port', '9786', '--no-scheduler-public-ip', '--worker-gpu-type', 'T4', '--no-scheduler-gpu'],
+      ...['--worker-disk-size', '100', '--worker-disk-throughput', '250', '--scheduler-disk-size', '50 GiB'],
     ];
     expect((await send(['cluster', 'create', ...words])).body).toEqual({
       ...{ workerVmTypes: ['m6i.large', 'm5.large', 'c6i.large'], workerGpu: true, ...placed, allowCrossZone: true },
       ...{ schedulerCpu: [2, 8], schedulerMemory: ['8 GiB', '32GiB'] },
-      ...{ schedulerPort: 9786, useSchedulerPublicIp: false },
+      ...{ schedulerPort: 9786, useSchedulerPublicIp: false, workerGpuType: 'T4', schedulerGpu: false },
+      ...{ workerDiskSize: '100', workerDiskThroughput: 250, schedulerDiskSize: '50 GiB' },
     });
     const others = [
       '--worker-cpu',
@@ -69,10 +83,10 @@ describe('options about machines', () => {
 
   it('of a job are sent as given; options of the command stay in the command', async () => {
     const words = ['--vm-type', 'm6i.large', '--vm-type', 'm5.large', '--gpu', '--no-cross-zone', ...place];
-    words.push('--scheduler-vm-type', 'm5.xlarge');
+    words.push('--scheduler-vm-type', 'm5.xlarge', '--disk-size', '100');
     expect((await send(['batch', 'run', ...words, 'train.sh', '--cpu', '3'])).body).toEqual({
       ...{ command: ['train.sh', '--cpu', '3'], vmTypes: ['m6i.large', 'm5.large'], gpu: true, ...placed },
-      ...{ allowCrossZone: false, schedulerVmTypes: ['m5.xlarge'] },
+      ...{ allowCrossZone: false, schedulerVmTypes: ['m5.xlarge'], diskSize: '100' },
     });
     expect((await send(['batch', 'run', '--cpu', '2,8', '--memory', '[8GB,64GB]', 'true'])).body).toEqual({
       ...{ command: ['true'], cpu: [2, 8], memory: ['8GB', '64GB'] },

@@ -6,35 +6,33 @@ import { startCli } from './run-cli.ts';
 import { standIn } from './stand-in.ts';
 
 const jobs = [
-  aJob({ number: 659567, command: 'process.py' }),
+  aJob({ number: 659567, command: 'process.py', cost: { dollars: 0.0111, dollarsPerHour: 0 } }),
   aJob({
     number: 658288,
     status: 'pending',
     endedAt: null,
     command: 'train.sh',
+    cost: { dollars: 0.0042, dollarsPerHour: 0.2 },
     tasks: { ...aJob().tasks, total: 20, done: 0 },
   }),
   aJob({ number: 655848, command: "echo 'Hello,\u001b[2J\u202e world'" }),
 ];
 
 describe('batch status and batch list', () => {
-  it.each([
-    [['batch', 'status'], '10'],
-    [['batch', 'list', '--limit', '3'], '3'],
-  ])('%j is a table of the newest jobs', async (words, limit) => {
+  it('is a table of the newest jobs', async () => {
     const { api, env } = await standIn(() => ({ json: { items: jobs, next: null } }));
-    const { code, stdout, stderr } = await callCli(words, { env });
+    const { code, stdout, stderr } = await callCli(['batch', 'status', '--limit', '3'], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(`\
-┏━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┓
-┃ ID     ┃  State  ┃ Tasks Done ┃           Submitted ┃            Finished ┃ Command             ┃
-┡━━━━━━━━╇━━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━┩
-│ 659567 │  done   │   10 /  10 │ 2024-11-18 17:25:08 │ 2024-11-18 17:26:07 │ process.py          │
-│ 658288 │ pending │    0 /  20 │ 2024-11-18 17:25:08 │                     │ train.sh            │
-│ 655848 │  done   │   10 /  10 │ 2024-11-18 17:25:08 │ 2024-11-18 17:26:07 │ echo 'Hello, world' │
-└────────┴─────────┴────────────┴─────────────────────┴─────────────────────┴─────────────────────┘
+┏━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┓
+┃ ID     ┃  State  ┃ Tasks Done ┃           Submitted ┃            Finished ┃ Approx Cloud Cost ┃ Command             ┃
+┡━━━━━━━━╇━━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━┩
+│ 659567 │  done   │   10 /  10 │ 2024-11-18 17:25:08 │ 2024-11-18 17:26:07 │             $0.01 │ process.py          │
+│ 658288 │ pending │    0 /  20 │ 2024-11-18 17:25:08 │                     │            <$0.01 │ train.sh            │
+│ 655848 │  done   │   10 /  10 │ 2024-11-18 17:25:08 │ 2024-11-18 17:26:07 │                   │ echo 'Hello, world' │
+└────────┴─────────┴────────────┴─────────────────────┴─────────────────────┴───────────────────┴─────────────────────┘
 `);
-    expect(api.requests[0]).toMatchObject({ path: '/v1/jobs', query: { limit } });
+    expect(api.requests[0]).toMatchObject({ path: '/v1/jobs', query: { limit: '3' } });
   });
 
   it.each([
@@ -137,9 +135,9 @@ describe('batch logs', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
       '(Task 0)        2025-07-09 16:50:37.844000 Hello from 0\n' +
-        '(Task 1)        2025-07-09 16:50:38.387000 Hello from 1\n' +
         '(Task 2 attempt 2) 2025-07-09 16:50:37.844000 aredb\tc\n' +
-        '(Instance i_abc) 2025-07-09 16:50:37.844000 twolines\n',
+        '(Instance i_abc) 2025-07-09 16:50:37.844000 twolines\n' +
+        '(Task 1)        2025-07-09 16:50:38.387000 Hello from 1\n',
     );
     const tasksOnly = await callCli(['batch', 'logs', '12'], { env });
     expect(tasksOnly.stdout).not.toContain('Instance');
@@ -216,4 +214,18 @@ describe('batch wait and batch cancel', () => {
     });
     expect(api.requests).toMatchObject([{ method: 'POST', path: '/v1/jobs/12/cancel' }]);
   });
+});
+
+it.each([
+  ['batch', 'jobs'],
+  ['cluster', 'clusters'],
+])('%s why prints a line for each sentence, under its topic, or JSON', async (group, path) => {
+  const sentence = (about: string, text: string) => ({ about, text, facts: [] });
+  const sentences = [sentence('state', 'It runs.'), sentence('size', 'It is small.'), sentence('size', 'No\n room.')];
+  const why = { number: 7, status: 'ready', sentences, staleSince: null };
+  const { api, env } = await standIn(() => ({ json: why }));
+  const { code, stdout } = await callCli([group, 'why', '7'], { env });
+  expect([code, stdout]).toEqual([0, 'State      It runs.\nSize       It is small.\n           No | room.\n']);
+  expect(api.requests[0]).toMatchObject({ method: 'GET', path: `/v1/${path}/7/why` });
+  expect(JSON.parse((await callCli([group, 'why', '7', '--format', 'json'], { env })).stdout)).toEqual(why);
 });

@@ -40,7 +40,7 @@ describe('a name instead of a number', () => {
   });
 
   it.each([
-    [['batch', 'cancel', 'gone'], 'no open job has the name gone', 'ropewalk batch list'],
+    [['batch', 'cancel', 'gone'], 'no job has the name gone', 'ropewalk batch list'],
     [['cluster', 'exec', 'gone', '--', 'true'], 'no open cluster has the name gone', 'ropewalk cluster list'],
   ])('%j fails with the command that lists numbers', async (words, what, where) => {
     const { api, env } = await standIn(answer);

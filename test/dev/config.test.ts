@@ -29,7 +29,7 @@ describe('temporal-dev.yml', () => {
       'temporal: { version: 1.8.0, speed: fast }',
       'namespace: { name: "", retentionDays: 0 }',
       'worker: { count: many }',
-      'ports: { temporal: 7233, ui: auto, api: 70000 }',
+      'ports: { temporal: 7233, ui: auto, api: 70000, dashboards: auto }',
     ].join('\n');
     expect(() => parseDevConfig(text, 'x.yml')).toThrow(
       /x\.yml has problems[\s\S]*temporal\.version[\s\S]*namespace\.name[\s\S]*namespace\.retentionDays[\s\S]*worker\.count[\s\S]*ports\.api/,

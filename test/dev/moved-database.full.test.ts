@@ -34,6 +34,8 @@ it('adds the open jobs of Temporal to a new database, with their numbers, and ma
   }
 
   const second = await start();
+  // The ready file may be seen before the last lines of the output.
+  await eventually(() => second.output().includes('the database does not accept the token in'));
   expect(second.output()).toContain(
     'the database is new, and Temporal is not: added 2 workflows of an earlier database',
   );

@@ -21,7 +21,7 @@ const config = parseDevConfig(
     'searchAttributes: [RopewalkWorkspace, RopewalkUser]',
     'worker: {}',
     'api: {}',
-    'ports: { temporal: auto, ui: auto, api: auto }',
+    'ports: { temporal: auto, ui: auto, api: auto, dashboards: auto }',
   ].join('\n'),
   'test',
 );

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { choosePorts } from '../../dev/ports.ts';
 import { makeHome, removeHome } from '../support/stack.ts';
 
-const auto = { temporal: 'auto', ui: 'auto', api: 'auto' } as const;
+const auto = { temporal: 'auto', ui: 'auto', api: 'auto', dashboards: 'auto' } as const;
 let home = '';
 const servers: Server[] = [];
 beforeEach(async () => {
@@ -19,7 +19,7 @@ afterEach(async () => {
 describe('the ports of a home', () => {
   it('are kept, and differ from each other', async () => {
     const first = await choosePorts(home, auto, true);
-    expect(new Set(Object.values(first)).size).toBe(3);
+    expect(new Set(Object.values(first)).size).toBe(4);
     expect(await choosePorts(home, auto, true)).toEqual(first);
   });
 

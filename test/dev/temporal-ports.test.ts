@@ -36,7 +36,7 @@ async function start() {
   await chmod(path, 0o755);
   const home = await openHome(path);
   const config = await readDevConfig(defaultConfigPath);
-  const ports = await choosePorts(path, { temporal: 'auto', ui: 'auto', api: 'auto' }, true);
+  const ports = await choosePorts(path, { temporal: 'auto', ui: 'auto', api: 'auto', dashboards: 'auto' }, true);
   const connection = embeddedTemporal(ports, config).connect();
   endings.push(() => connection.close());
   const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };

@@ -73,7 +73,7 @@ describe('a database that holds something', () => {
 
 async function startServer(options: { healthyWithinMs?: number; namespace?: string }): Promise<void> {
   const config = await readDevConfig(defaultConfigPath);
-  const ports = await choosePorts(home.path, { temporal: 'auto', ui: 'auto', api: 'auto' }, true);
+  const ports = await choosePorts(home.path, { temporal: 'auto', ui: 'auto', api: 'auto', dashboards: 'auto' }, true);
   const connection = embeddedTemporal(ports, config).connect();
   try {
     const binary = await findTemporalBinary({ env: process.env, say: () => undefined });

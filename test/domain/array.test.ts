@@ -36,7 +36,7 @@ describe('parseArray', () => {
     ['1:2', /"1:2" is neither/],
     ['5-1', /"5-1" ends before it begins/],
     ['0-4:0', /step must be at least 1/],
-    ['0-15%4', /max-workers|not known here/],
+    ['0-15%4', /written once, after the last id/],
     [`${maxTaskId + 1}`, /largest task id/],
     ['99999999999999999999', /neither an id/],
     ['1,2,1', /task id 1 is there twice/],

@@ -15,13 +15,16 @@ describe('resolveJob', () => {
       command: 'my_script.sh',
       taskCount: 1,
       array: '0',
+      inputs: null,
       instances: 1,
       retries: 0,
       leaseMs: defaultLeaseMs,
-      deadManMs: 1_800_000,
+      watchdogTimeoutMs: 1_800_000,
+      taskTimeoutMs: null,
       jobTimeoutMs: null,
       env: {},
       secretEnv: {},
+      files: { storeFiles: false, pipeToFiles: false, inputFilestore: null, outputFilestore: null },
       warnings: [],
     });
   });
@@ -35,19 +38,24 @@ describe('resolveJob', () => {
 # COILED lease 30s
 # COILED env MODE=fast
 # COILED env LEVEL=a=b
-# COILED secret-env KEY=hidden`;
+# COILED secret-env KEY=hidden
+# COILED pipe-to-files
+# COILED output-filestore sums`;
     expect(resolve({}, header)).toEqual({
       name: 'nightly',
       command: 'my_script.sh',
       taskCount: 7,
       array: '2,4-6,8-10',
+      inputs: null,
       instances: 3,
       retries: 2,
       leaseMs: 30_000,
-      deadManMs: 1_800_000,
+      watchdogTimeoutMs: 1_800_000,
+      taskTimeoutMs: null,
       jobTimeoutMs: 3_600_000,
       env: { MODE: 'fast', LEVEL: 'a=b' },
       secretEnv: { KEY: 'hidden' },
+      files: { storeFiles: true, pipeToFiles: true, inputFilestore: null, outputFilestore: 'sums' },
       warnings: [],
     });
   });
@@ -115,9 +123,9 @@ describe('resolveJob', () => {
       expect.stringMatching(/^memory has no effect/),
       expect.stringMatching(/^gpu has no effect/),
     ]);
-    expect(refused({ options: { container: 'ubuntu' } }, '')).toMatchObject({
-      message: expect.stringMatching(/^container is not supported: /),
-      field: 'options.container',
+    expect(refused({ options: { download: 'mine' } }, '')).toMatchObject({
+      message: expect.stringMatching(/^download is not supported: /),
+      field: 'options.download',
     });
     expect(refused({ options: { constructor: '' } }, '').message).toBe('constructor is not an option');
   });
@@ -126,7 +134,7 @@ describe('resolveJob', () => {
     expect(resolve({}, '# COILED').warnings).toEqual([expect.stringMatching(/^Line 1 of the script: .*\.$/)]);
   });
 
-  it.each(['container', 'software', 'host-setup-script', 'map-over-values', 'map-over-file', 'upload', 'download'])(
+  it.each(['host-setup-script', 'map-over-file', 'upload', 'download'])(
     'refuses %s: it would change what runs',
     (name) => {
       const problem = refused({}, `#!/bin/sh\n# COILED ${name} some value`);

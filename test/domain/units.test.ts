@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { formatBytes, formatDuration, parseBytes, parseDurationMs } from '../../domain/units.ts';
+import { formatBytes, formatDuration, parseBytes, parseDurationMs, spellDuration } from '../../domain/units.ts';
 
 describe('parseBytes', () => {
   // The examples of the documentation of dask.utils.parse_bytes, and of seed 004.
@@ -114,6 +114,17 @@ describe('formats for people', () => {
     [-5, '0 ms'],
   ])('writes %d ms as %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
+  });
+
+  it.each([
+    [0, '0 seconds'],
+    [1_000, '1 second'],
+    [90_500, '1 minute 30.5 seconds'],
+    [1_200_000, '20 minutes'],
+    [5_400_000, '1 hour 30 minutes'],
+    [86_400_000 * 400, '400 days'],
+  ])('spells %d ms as %s', (ms, text) => {
+    expect(spellDuration(ms)).toBe(text);
   });
 
   it.each([

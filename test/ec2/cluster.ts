@@ -89,7 +89,7 @@ export function createEc2Cluster(cloud: TestCloud, options: Ec2ClusterOptions): 
     }
     if (decision.kind === 'terminate') {
       await cloud.provider.terminate(owner, decision.ids, AbortSignal.timeout(60_000));
-      applyTerminated(state, decision.ids, nowMs());
+      applyTerminated(state, decision.ids, nowMs(), await cloud.provider.lifetimes?.(owner, decision.ids));
     }
     if (decision.kind === 'inspect') {
       const found = new Map((await cloud.provider.describe(owner, decision.ids)).map((each) => [each.id, each.state]));
@@ -98,7 +98,11 @@ export function createEc2Cluster(cloud: TestCloud, options: Ec2ClusterOptions): 
         const word = is === 'gone' || is === 'stopping' ? ('gone' as const) : ('alive' as const);
         return { id, state: is === 'unknown' ? ('unknown' as const) : word };
       });
-      applyInspection(state, { seen, linkWorks: true, heard: options.heard?.(decision.ids) }, nowMs());
+      applyInspection(
+        state,
+        { seen, linkWorks: true, heard: options.heard?.(decision.ids) ?? [], listeningMs: 3_600_000 },
+        nowMs(),
+      );
     }
   };
 

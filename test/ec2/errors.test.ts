@@ -151,7 +151,7 @@ describe('an error of EC2', () => {
 });
 
 describe('a cluster that meets an error', () => {
-  it('that nobody knows tries again, a bounded number of times, and tells what AWS said', async () => {
+  it('of unknown cause tries again, a bounded number of times, and shows what AWS said', async () => {
     await fail('SomethingNew', 400);
     const cluster = createEc2Cluster(cloud, { instances: 3 });
     await cluster.runUntil(() => false);
@@ -164,7 +164,7 @@ describe('a cluster that meets an error', () => {
     expect(stopRequested?.text).toMatch(requestId);
   });
 
-  it('that nobody knows goes on as soon as it has passed', async () => {
+  it('of unknown cause goes on as soon as it has passed', async () => {
     await fail('SomethingNew', 400);
     const cluster = createEc2Cluster(cloud, {
       instances: 3,
@@ -177,7 +177,7 @@ describe('a cluster that meets an error', () => {
     await cluster.stop();
   });
 
-  it('that does not pass by itself ends at once, with what to do', async () => {
+  it('that is permanent ends at once, and says what to do', async () => {
     await fail('UnauthorizedOperation', 403);
     const cluster = createEc2Cluster(cloud, { instances: 3 });
     await cluster.settle();
@@ -185,7 +185,7 @@ describe('a cluster that meets an error', () => {
     expect(cluster.state.stopRequested?.text).toContain('lacks a permission. docs/aws.md lists those that it needs.');
   });
 
-  it('of offers, with none left, leaves them alone for three minutes, and keeps what it has', async () => {
+  it('of all offers excludes them for three minutes and keeps its instances', async () => {
     for (const pool of pools(['m6i.large'])) {
       const error = { code: 'InsufficientInstanceCapacity', message: said };
       await cloud.emulator.tell({ op: 'poolError', pool, error });

@@ -62,7 +62,8 @@ describe('launch templates', () => {
     const provider = createAwsProvider({ ...cloud.options, settings: { ...awsSettings, gpuImage } });
     const owner = freshOwner();
     for (const type of ['m5.large', 'g4dn.xlarge', 'm6i.large']) {
-      await provider.launch(workersRequest(owner, 1, `${owner.cluster} ${type}`, placement({ types: [type] })));
+      const wanted = placement({ types: [type], diskGib: 120 });
+      await provider.launch(workersRequest(owner, 1, `${owner.cluster} ${type}`, wanted));
     }
     const client = createAwsClients('us-east-1').ec2;
     const { Reservations = [] } = await client.send(new DescribeInstancesCommand({}));

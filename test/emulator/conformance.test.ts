@@ -28,7 +28,7 @@ beforeEach(async () => {
   ec2 = clientOf(emulator);
   await ec2.send(
     new CreateLaunchTemplateCommand({
-      LaunchTemplateName: 'lt',
+      LaunchTemplateName: 'the-lt',
       LaunchTemplateData: {
         ImageId: image,
         UserData: Buffer.from('hello').toString('base64'),
@@ -61,7 +61,7 @@ function fleet({ count, types = ['m6i.large'], zones = subnets, market = 'on-dem
     ClientToken: rest.token ?? randomUUID(),
     LaunchTemplateConfigs: [
       {
-        LaunchTemplateSpecification: { LaunchTemplateName: 'lt', Version: '$Latest' },
+        LaunchTemplateSpecification: { LaunchTemplateName: 'the-lt', Version: '$Latest' },
         Overrides: types.flatMap((type) => zones.map((SubnetId) => ({ InstanceType: type as 'm6i.large', SubnetId }))),
       },
     ],
@@ -97,7 +97,7 @@ describe('a fleet', () => {
     ]);
   });
 
-  it('keeps to one zone, the one that gives most, and to the zone that an override names', async () => {
+  it('keeps to one zone, the one with the most capacity, and to the zone that an override names', async () => {
     await emulator.tell({ op: 'capacity', pool: 'm6i.large/us-east-1a/on-demand', instances: 3 });
     const ids = idsOf(await fleet({ count: 5 }));
     expect(new Set((await described(ids)).map((each) => each.Placement?.AvailabilityZone))).toHaveProperty('size', 1);
@@ -105,7 +105,7 @@ describe('a fleet', () => {
     expect((await described(pinned))[0]?.Placement?.AvailabilityZone).toBe('us-east-1c');
   });
 
-  it('launches nothing when less than its least is to be had', async () => {
+  it('launches nothing when less than its minimum is available', async () => {
     for (const zone of ['a', 'b', 'c']) {
       await emulator.tell({ op: 'capacity', pool: `m6i.large/us-east-1${zone}/on-demand`, instances: 2 });
     }
@@ -163,7 +163,7 @@ describe('a fleet', () => {
 describe('a launch of one kind', () => {
   const SubnetId = 'subnet-us-east-1a';
   const launchOf = (min: number, max: number, token: string = randomUUID()) => ({
-    LaunchTemplate: { LaunchTemplateName: 'lt' },
+    LaunchTemplate: { LaunchTemplateName: 'the-lt' },
     InstanceType: 'm6i.large' as const,
     MinCount: min,
     MaxCount: max,
@@ -172,7 +172,7 @@ describe('a launch of one kind', () => {
   const run = (...how: Parameters<typeof launchOf>) =>
     ec2.send(new RunInstancesCommand({ ...launchOf(...how), NetworkInterfaces: [{ DeviceIndex: 0, SubnetId }] }));
 
-  it('gives as many as fit between least and most, else fails with an error of the server', async () => {
+  it('launches as many as fit between minimum and maximum, else fails with an error of the server', async () => {
     await emulator.tell({ op: 'capacity', pool: 'm6i.large/us-east-1a/on-demand', instances: 3 });
     expect((await run(1, 5)).Instances).toHaveLength(3);
     await expect(run(1, 1)).rejects.toMatchObject({
@@ -200,7 +200,7 @@ describe('a launch of one kind', () => {
 });
 
 describe('what is described', () => {
-  it('is not there at once, pends before it runs, and stays to be seen after it ended', async () => {
+  it('appears after a while, is pending before it runs, and stays listed after its end', async () => {
     await emulator.tell({ op: 'delays', visibleMs: 5_000, pendingMs: 20_000, shutdownMs: 10_000 });
     const ids = idsOf(await fleet({ count: 1 }));
     await expect(described(ids)).rejects.toMatchObject({ name: 'InvalidInstanceID.NotFound' });
@@ -233,7 +233,7 @@ describe('what is described', () => {
 });
 
 describe('a termination', () => {
-  it('fails as a whole for one id that nobody knows, and may be repeated', async () => {
+  it('fails as a whole for one unknown id, and can be repeated', async () => {
     const ids = idsOf(await fleet({ count: 2 }));
     const unknown = new TerminateInstancesCommand({ InstanceIds: [...ids, 'i-00000000000000000'] });
     await expect(ec2.send(unknown)).rejects.toMatchObject({ name: 'InvalidInstanceID.NotFound' });
@@ -253,7 +253,7 @@ describe('a fault', () => {
     expect((await emulator.counts()).injected).toEqual({ 'CreateFleet error InternalError': 1 });
   });
 
-  it('loses an answer after its effect, which the same token then tells', async () => {
+  it('loses an answer after its effect, which the same token then returns', async () => {
     await emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
     await expect(fleet({ count: 2, token: 'mine' })).rejects.toThrow('socket hang up');
     expect((await emulator.ledger()).live).toHaveLength(2);

@@ -1,8 +1,5 @@
-// Starts the emulator as its own process, for tests; they end it with `stop`, whatever happened.
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-
+// The emulated AWS account as its own process, for tests.
+import { startEmulatorProcess } from './emulator-process.ts';
 import type { SeenResource } from './resources.ts';
 import type { Order, SeenInstance } from './control.ts';
 import type { LedgerEntry } from './ledger.ts';
@@ -28,23 +25,11 @@ export interface StartOptions {
   port?: number;
 }
 
-const script = fileURLToPath(new URL('main.ts', import.meta.url));
-
 export async function startEmulator(options: StartOptions = {}): Promise<Emulator> {
-  const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
-  if (typeof value !== 'string') throw new Error('The emulator ended before it said where it listens.');
-  const { url }: { url: string } = JSON.parse(value);
-  const ask = async <T>(order: Order): Promise<T> => {
-    const answer = await fetch(`${url}/_control`, { method: 'POST', body: JSON.stringify(order) });
-    const body = await answer.json();
-    if (!answer.ok) throw new Error(JSON.stringify(body));
-    return body;
-  };
+  const { url, pid, ask, stop } = await startEmulatorProcess<Order>(new URL('main.ts', import.meta.url), options);
   return {
     url,
-    pid: child.pid ?? 0,
+    pid,
     tell: async (order) => void (await ask(order)),
     instances: () => ask({ op: 'instances' }),
     ledger: () => ask({ op: 'ledger' }),
@@ -52,9 +37,6 @@ export async function startEmulator(options: StartOptions = {}): Promise<Emulato
     plant: async (resource) => (await ask<{ id: string }>({ op: 'plant', ...resource })).id,
     counts: () => ask({ op: 'counts' }),
     identityKey: async () => (await ask<{ publicKey: string }>({ op: 'identityKey' })).publicKey,
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
+    stop,
   };
 }

@@ -4,9 +4,13 @@
 import { BlockList, createServer, connect, isIP } from 'node:net';
 import type { Server, Socket } from 'node:net';
 
-import type { Instance } from './state.ts';
-import { fixedRules, stateAt } from './state.ts';
-import type { World } from './world.ts';
+/** A running machine. */
+export interface FirewallHost {
+  privateIp: string;
+  publicIp: string | null;
+  /** `tcp 8786 0.0.0.0/0` */
+  rules: string[];
+}
 
 export interface Firewall {
   /** Opens and closes ports as instances and rules are now. */
@@ -19,25 +23,22 @@ interface OpenPort {
   sockets: Set<Socket>;
 }
 
-export function createFirewall(world: World): Firewall {
+/** `hosts`: every running machine as it is now, with the rules that apply to it. */
+export function createFirewall(hosts: () => FirewallHost[]): Firewall {
   const open = new Map<string, OpenPort>();
 
-  /** `tcp 8786 0.0.0.0/0` of each group that the instance has now. */
-  const rulesOf = (instance: Instance): string[][] => {
-    const groups = world.regions().find((region) => region.instances.has(instance.id))?.groups;
-    const rules = instance.data.securityGroups.flatMap((id) => fixedRules[id] ?? groups?.get(id)?.rules ?? []);
-    return rules.map((rule) => rule.split(' '));
-  };
+  const rulesOf = (privateIp: string): string[][] =>
+    (hosts().find((host) => host.privateIp === privateIp)?.rules ?? []).map((rule) => rule.split(' '));
 
-  const allows = (instance: Instance, port: number, address: string): boolean =>
-    rulesOf(instance).some(([, open, range = '']) => Number(open) === port && isWithin(address, range));
+  const allows = (privateIp: string, port: number, address: string): boolean =>
+    rulesOf(privateIp).some(([, open, range = '']) => Number(open) === port && isWithin(address, range));
 
-  const listen = (instance: Instance, publicIp: string, port: number): OpenPort => {
+  const listen = (privateIp: string, publicIp: string, port: number): OpenPort => {
     const sockets = new Set<Socket>();
     const server = createServer((from) => {
       // EC2 drops what no rule allows; a reset shows the same to a test, sooner.
-      if (!allows(instance, port, from.remoteAddress ?? '')) return void from.resetAndDestroy();
-      const to = connect(port, instance.privateIp);
+      if (!allows(privateIp, port, from.remoteAddress ?? '')) return void from.resetAndDestroy();
+      const to = connect(port, privateIp);
       for (const [one, other] of [
         [from, to],
         [to, from],
@@ -62,15 +63,13 @@ export function createFirewall(world: World): Firewall {
   return {
     apply() {
       const wanted = new Set<string>();
-      const nowMs = world.clock.nowMs();
-      for (const instance of world.regions().flatMap(({ instances }) => [...instances.values()])) {
-        const { publicIp } = instance;
-        if (publicIp === null || stateAt(instance, nowMs) !== 'running') continue;
-        for (const port of new Set(rulesOf(instance).map(([, number]) => Number(number)))) {
+      for (const { privateIp, publicIp, rules } of hosts()) {
+        if (publicIp === null) continue;
+        for (const port of new Set(rules.map((rule) => Number(rule.split(' ')[1])))) {
           const key = `${publicIp}:${port}`;
           wanted.add(key);
           // Low ports are not ours to open.
-          if (!open.has(key) && port >= 1_024) open.set(key, listen(instance, publicIp, port));
+          if (!open.has(key) && port >= 1_024) open.set(key, listen(privateIp, publicIp, port));
         }
       }
       for (const [key, port] of open) if (!wanted.has(key)) shut(key, port);

@@ -73,6 +73,7 @@ const handlers: Record<string, Handler> = {
     };
   },
   GetLogEvents(region, body) {
+    checkRange(body);
     const events = between(streamOf(groupOf(region, body), body), body);
     const from = Number.parseInt((body.nextToken ?? 'f/0').slice(2), 10);
     const limit = body.limit;
@@ -85,6 +86,7 @@ const handlers: Record<string, Handler> = {
   },
   FilterLogEvents(region, body) {
     const group = groupOf(region, body);
+    checkRange(body);
     const names = body.logStreamNames ?? null;
     const prefix = body.logStreamNamePrefix;
     const all = [...group.streams]
@@ -128,6 +130,15 @@ function check(events: { timestamp: number; message: string }[]): void {
   const inOrder = events.every((event, at) => at === 0 || event.timestamp >= (events[at - 1]?.timestamp ?? 0));
   if (!inOrder) throw invalid('Log events in a single PutLogEvents request must be in chronological order.');
   if (events.some(({ message }) => message.length === 0)) throw invalid('Log event message must not be empty.');
+}
+
+function checkRange({ startTime, endTime, limit, logStreamNames, logStreamNamePrefix }: Body): void {
+  if (endTime <= startTime) throw invalid('End time must be after start time.');
+  if (limit < 1 || limit > maxEvents) throw invalid(`limit must be between 1 and ${maxEvents}.`);
+  if (logStreamNames !== undefined && logStreamNamePrefix !== '') {
+    throw invalid('LogStreamNamePrefix and LogStreamNames may not be specified together.');
+  }
+  if ((logStreamNames?.length ?? 1) > 100 || logStreamNames?.length === 0) throw invalid('1 to 100 log stream names.');
 }
 
 const between = <T extends { timestamp: number }>(events: readonly T[], { startTime, endTime }: Body): T[] =>

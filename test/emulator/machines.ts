@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createFirewall } from './firewall.ts';
+import type { FirewallHost } from './firewall.ts';
 import { processesOfInstance, scanProcesses, startTimeOf } from '../../providers/local/processes.ts';
 import type { ProcessIdentity } from '../../providers/local/processes.ts';
 import type { Instance } from './state.ts';
-import { stateAt } from './state.ts';
+import { fixedRules, stateAt } from './state.ts';
 import type { World } from './world.ts';
 
 export interface MachineOptions {
@@ -97,7 +98,7 @@ export function createMachines(world: World, url: () => string, options: Machine
   world.hooks.ended = (instance) => {
     if (instance.end !== null) void shutDown(instance, instance.end);
   };
-  const firewall = options === null ? null : createFirewall(world);
+  const firewall = options === null ? null : createFirewall(() => hostsOf(world));
   const timer = setInterval(() => {
     firewall?.apply();
     const nowMs = world.clock.nowMs();
@@ -120,3 +121,14 @@ export function createMachines(world: World, url: () => string, options: Machine
     },
   };
 }
+
+/** Running instances, with the rules of each security group that they have now. */
+const hostsOf = (world: World): FirewallHost[] =>
+  world.regions().flatMap(({ instances, groups }) =>
+    [...instances.values()]
+      .filter((instance) => stateAt(instance, world.clock.nowMs()) === 'running')
+      .map(({ privateIp, publicIp, data }) => {
+        const rules = data.securityGroups.flatMap((id) => fixedRules[id] ?? groups.get(id)?.rules ?? []);
+        return { privateIp, publicIp, rules };
+      }),
+  );

@@ -37,7 +37,15 @@ export function plant(
   }
   if (kind === 'security group') {
     const id = hexId('sg');
-    region.groups.set(id, { id, name: `planted-${id}`, tags, rules: [], shownFromMs: 0 });
+    region.groups.set(id, {
+      id,
+      name: `planted-${id}`,
+      tags,
+      vpc: `vpc-${region.name}`,
+      description: 'planted',
+      rules: [],
+      shownFromMs: 0,
+    });
     return { id };
   }
   const id = hexId('vol');

@@ -1,4 +1,4 @@
-// The emulated cloud over plain HTTP, on one loopback port: EC2, STS, SSM, CloudWatch Logs, the metadata services and the
+// The emulated cloud over plain HTTP, on one loopback port: EC2, STS, IAM, SSM, CloudWatch Logs, Service Quotas, the metadata services and the
 // control API. Requests are dispatched by the service that their signature names, as endpoints of a real cloud are.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -11,10 +11,12 @@ import { obey } from './control.ts';
 import { callEc2 } from './ec2/ec2.ts';
 import { createSigner } from './identity.ts';
 import { serveImds } from './imds.ts';
+import { callIam } from './iam.ts';
 import { callLogs } from './logs.ts';
 import { createMachines } from './machines.ts';
 import type { MachineOptions } from './machines.ts';
 import { readParams } from './params.ts';
+import { callServiceQuotas } from './service-quotas.ts';
 import { callSsm } from './ssm.ts';
 import { callSts } from './sts.ts';
 import { createWorld } from './world.ts';
@@ -99,6 +101,10 @@ async function perform(
       return { type: xmlType, text: callEc2(world, region, params, requestId) };
     case 'sts':
       return { type: xmlType, text: callSts(world, params, requestId) };
+    case 'iam':
+      return { type: xmlType, text: callIam(world, params, requestId) };
+    case 'servicequotas':
+      return { type: jsonType, text: JSON.stringify(callServiceQuotas(region, action, JSON.parse(body))) };
     case 'ssm':
       return { type: jsonType, text: JSON.stringify(callSsm(region, action, JSON.parse(body))) };
     case 'logs':
@@ -119,7 +125,7 @@ function scopeOf(request: IncomingMessage): { service: string; region: string } 
 function refuse(response: ServerResponse, service: string, error: unknown, requestId: string): void {
   const known = error instanceof AwsError ? error : new AwsError('InternalFailure', String(error), 500);
   const { code, message, status } = known;
-  if (service === 'ec2' || service === 'sts') {
+  if (service === 'ec2' || service === 'sts' || service === 'iam') {
     const body = service === 'ec2' ? ec2Error(code, message, requestId) : stsError(code, message, requestId);
     response.writeHead(status, { 'content-type': xmlType, 'x-amzn-requestid': requestId }).end(body);
     return;

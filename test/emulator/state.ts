@@ -9,6 +9,39 @@ export interface Subnet {
   zone: string;
   /** Addresses left. */
   free: number;
+  vpc: string;
+  cidr: string;
+  tags: Record<string, string>;
+  shownFromMs: number;
+}
+
+export interface Vpc {
+  id: string;
+  cidr: string;
+  isDefault: boolean;
+  tags: Record<string, string>;
+  dnsHostnames: boolean;
+  shownFromMs: number;
+}
+
+export interface Gateway {
+  id: string;
+  /** The VPC that it is attached to. */
+  vpc: string | null;
+  tags: Record<string, string>;
+  shownFromMs: number;
+}
+
+export interface RouteTable {
+  id: string;
+  vpc: string;
+  isMain: boolean;
+  /** Destination -> gateway. */
+  routes: Map<string, string>;
+  /** Association -> subnet. */
+  subnets: Map<string, string>;
+  tags: Record<string, string>;
+  shownFromMs: number;
 }
 
 export interface Template {
@@ -83,8 +116,10 @@ export interface Volume {
 export interface SecurityGroup {
   id: string;
   name: string;
+  vpc: string;
+  description: string;
   tags: Record<string, string>;
-  /** `tcp 22 0.0.0.0/0` */
+  /** `tcp 22 0.0.0.0/0`, `-1 -1 sg-...` */
   rules: string[];
   shownFromMs: number;
 }
@@ -98,6 +133,9 @@ export const fixedRules: Readonly<Record<string, string[]>> = {
 export interface Region {
   name: string;
   zones: string[];
+  vpcs: Map<string, Vpc>;
+  gateways: Map<string, Gateway>;
+  routeTables: Map<string, RouteTable>;
   subnets: Subnet[];
   /** Those that are always there. */
   securityGroups: string[];
@@ -114,9 +152,17 @@ export interface Region {
   poolErrors: Map<string, { code: string; message: string }>;
   /** `standard/on-demand` and the like -> vCPUs at the same time. */
   quotas: Map<string, number>;
+  quotaRequests: QuotaRequest[];
   /** Client token -> what was asked and what was answered. */
   tokens: Map<string, { content: string; answer: string }>;
   logGroups: Map<string, LogGroup>;
+}
+
+export interface QuotaRequest {
+  Id: string;
+  QuotaCode: string;
+  DesiredValue: number;
+  Status: string;
 }
 
 export interface LogGroup {
@@ -133,10 +179,25 @@ export interface LogEvent {
 
 export function createRegion(name: string): Region {
   const zones = ['a', 'b', 'c'].map((letter) => `${name}${letter}`);
+  const given = { tags: {}, shownFromMs: 0 };
+  // As in every account: a default VPC with a way out.
+  const vpc: Vpc = { id: `vpc-${name}`, cidr: '172.31.0.0/16', isDefault: true, dnsHostnames: true, ...given };
+  const gateway: Gateway = { id: `igw-${name}`, vpc: vpc.id, ...given };
+  const routes = new Map([[everywhere, gateway.id]]);
+  const routeTable: RouteTable = {
+    ...{ id: `rtb-${name}`, vpc: vpc.id, isMain: true },
+    ...{ routes, subnets: new Map(), ...given },
+  };
   return {
     name,
     zones,
-    subnets: zones.map((zone) => ({ id: `subnet-${zone}`, zone, free: 4091 })),
+    vpcs: new Map([[vpc.id, vpc]]),
+    gateways: new Map([[gateway.id, gateway]]),
+    routeTables: new Map([[routeTable.id, routeTable]]),
+    subnets: zones.map((zone, at) => ({
+      ...{ id: `subnet-${zone}`, zone, free: 4091, vpc: vpc.id },
+      ...{ cidr: `172.31.${at * 16}.0/20`, ...given },
+    })),
     securityGroups: Object.keys(fixedRules),
     groups: new Map(),
     profiles: ['ropewalk'],
@@ -147,10 +208,13 @@ export function createRegion(name: string): Region {
     zonesDown: new Set(),
     poolErrors: new Map(),
     quotas: new Map(),
+    quotaRequests: [],
     tokens: new Map(),
     logGroups: new Map(),
   };
 }
+
+const everywhere = '0.0.0.0/0';
 
 export const hexId = (prefix: string): string => `${prefix}-${randomBytes(9).toString('hex').slice(0, 17)}`;
 

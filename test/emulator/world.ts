@@ -4,6 +4,8 @@ import { createClock } from './clock.ts';
 import type { Faults } from './faults.ts';
 import { createFaults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
+import { createIam } from './iam-policies.ts';
+import type { Iam } from './iam-policies.ts';
 import { createLedger } from './ledger.ts';
 import { createRegion, hexId } from './state.ts';
 import type { Instance, Market, Region, TemplateData } from './state.ts';
@@ -30,6 +32,8 @@ export interface World {
   ledger: Ledger;
   delays: Delays;
   accountId: string;
+  /** Of the account, in all regions. */
+  iam: Iam;
   hooks: Hooks;
   /** So many of the next instances boot without ever calling home. */
   muteNext: number;
@@ -68,6 +72,7 @@ export function createWorld(ledgerPath: string | null): World {
     ledger: createLedger(ledgerPath),
     delays: { visibleMs: 0, visibleUpToMs: 0, pendingMs: 0, shutdownMs: 0 },
     accountId: '123456789012',
+    iam: createIam(),
     hooks: { launched: () => {}, ended: () => {} },
     muteNext: 0,
     repeatsFleetsBare: false,

@@ -17,19 +17,30 @@ export function stsAnswer(action: string, requestId: string, result: { [name: st
   return `${head}<${action}Response xmlns="${namespace}">${write(body)}</${action}Response>`;
 }
 
+/** IAM writes lists as <member> elements; null: an answer without a result. */
+export function iamAnswer(action: string, requestId: string, result: { [name: string]: Xml } | null): string {
+  const namespace = 'https://iam.amazonaws.com/doc/2010-05-08/';
+  const body = {
+    ...(result === null ? {} : { [`${action}Result`]: result }),
+    ResponseMetadata: { RequestId: requestId },
+  };
+  return `${head}<${action}Response xmlns="${namespace}">${write(body, 'member')}</${action}Response>`;
+}
+
+/** Of STS and IAM. */
 export function stsError(code: string, message: string, requestId: string): string {
   return `${head}<ErrorResponse>${write({ Error: { Type: 'Sender', Code: code, Message: message }, RequestId: requestId })}</ErrorResponse>`;
 }
 
 const head = '<?xml version="1.0" encoding="UTF-8"?>';
 
-function write(value: Xml): string {
+function write(value: Xml, element = 'item'): string {
   if (value === null || value === undefined) return '';
-  if (Array.isArray(value)) return value.map((item) => `<item>${write(item)}</item>`).join('');
+  if (Array.isArray(value)) return value.map((item) => `<${element}>${write(item, element)}</${element}>`).join('');
   if (typeof value !== 'object') return escape(String(value));
   return Object.entries(value)
     .filter(([, inner]) => inner !== null && inner !== undefined)
-    .map(([name, inner]) => `<${name}>${write(inner)}</${name}>`)
+    .map(([name, inner]) => `<${name}>${write(inner, element)}</${name}>`)
     .join('');
 }
 

@@ -125,12 +125,25 @@ describe('the version of Python', () => {
     expect(await say(made, 'import sys; print("%d.%d" % sys.version_info[:2])')).toBe(stdout.trim());
   });
 
+  it("is taken from the caller's path where the instance has none of its own", async () => {
+    const { stdout } = await run('python3', [
+      '-c',
+      'import os, sys; print("%d.%d" % sys.version_info[:2]); print(os.path.realpath(sys.executable))',
+    ]);
+    const [pythonVersion = '', callersPythonPath = ''] = stdout.trim().split('\n');
+    const made = await ensure({ pythonVersion, callersPythonPath, pythonPath: 'no-such-python' });
+    expect(await say(made, 'import os, sys; print(os.path.realpath(sys.executable))')).toBe(callersPythonPath);
+  });
+
   it('that cannot be had is an error that names the one there is', async () => {
     const { stdout } = await run('python3', ['-c', 'import sys; print("%d.%d.%d" % sys.version_info[:3])']);
     await expect(ensure({ pythonVersion: '3.99' })).rejects.toMatchObject({
       code: 'PYTHON',
       message: expect.stringMatching(
-        new RegExp(`^Python 3\\.99 is not on this instance.*The instance has Python ${stdout.trim()}\\.`, 's'),
+        new RegExp(
+          `^Python 3\\.99 is not on this instance, and could not be downloaded: error: .*The instance has Python ${stdout.trim()}\\.`,
+          's',
+        ),
       ),
     });
   });

@@ -24,7 +24,7 @@ const activities = (archived: TaskRecord[]) => ({
   },
   instances: {
     launchInstances: async () => ({ launched: [], failures: [] }),
-    terminateRemains: async () => ({ ids: [] }),
+    terminateRemains: async () => ({ ids: [], lifetimes: [] }),
   },
 });
 

@@ -90,7 +90,7 @@ describe('a Dask cluster', () => {
     await ready(number, 0);
     await client.clusters.adapt(number, { minimum: 1, maximum: 2 });
     const cluster = await ready(number, 1);
-    expect(cluster.dask?.adaptive).toEqual({ minimum: 1, maximum: 2 });
+    expect(cluster.dask?.adaptive).toMatchObject({ minimum: 1, maximum: 2 });
     await client.clusters.stop(number);
     await over(number);
   });

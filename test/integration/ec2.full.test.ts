@@ -9,6 +9,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createClient, runJob } from '../../sdk/client.ts';
 import type { Client } from '../../sdk/client.ts';
+import {
+  bothTasksRun,
+  daskStarted,
+  everyTaskPrinted,
+  heldJob,
+  printedBy,
+  printingJob,
+  workerReplaced,
+} from '../support/cloud-jobs.ts';
 import { startEc2Stack } from '../support/ec2-stack.ts';
 import type { Ec2Stack } from '../support/ec2-stack.ts';
 import { eventually } from '../support/eventually.ts';
@@ -32,15 +41,7 @@ describe('on EC2', () => {
 
   it('a job runs as planned, on as many instances, tells what its tasks printed, and leaves nothing', async () => {
     const input = {
-      command: [
-        'sh',
-        '-c',
-        'echo "task $ROPEWALK_BATCH_TASK_ID on $ROPEWALK_INSTANCE"; touch "$MARKS/$ROPEWALK_BATCH_TASK_ID"',
-      ],
-      env: { MARKS: marks },
-      ntasks: 6,
-      maxWorkers: 3,
-      allowSshFrom: '203.0.113.7',
+      ...printingJob(marks),
       vmTypes: ['m6i.large', 'm5.large'],
     };
     const plan = await client.jobs.plan(input);
@@ -58,14 +59,7 @@ describe('on EC2', () => {
     await eventually(
       async () => (await ec2.emulator.resources()).every(({ kind }) => kind !== 'security group') || null,
     );
-    const printed = await eventually(async () => {
-      const lines = [];
-      for await (const line of client.jobs.logs(job.number)) if (line.task !== null) lines.push(line.text);
-      return lines.length === 6 ? lines : null;
-    });
-    expect(printed.map((line) => line.replace(/ on i-[0-9a-f]+$/, '')).sort()).toEqual(
-      [0, 1, 2, 3, 4, 5].map((n) => `task ${n}`),
-    );
+    expect(await printedBy(client, job.number, /i-[0-9a-f]+/)).toEqual(everyTaskPrinted);
   });
 
   it('a lack of capacity takes the next type, and an instance that dies is replaced', async () => {
@@ -73,20 +67,16 @@ describe('on EC2', () => {
       await ec2.emulator.tell({ op: 'capacity', pool: `m6i.large/us-east-1${zone}/on-demand`, instances: 1 });
     }
     const { number } = await client.jobs.create({
-      command: ['sh', '-c', 'while [ ! -e "$MARKS/go" ]; do sleep 0.2; done'],
-      env: { MARKS: marks },
-      ntasks: 2,
+      ...heldJob(marks),
       vmTypes: ['m6i.large', 'm5.large'],
-      lease: 3,
     });
-    const running = () => eventually(async () => ((await client.jobs.get(number)).tasks.running === 2 ? true : null));
-    await running();
+    await bothTasksRun(client, number);
     const { live } = await ec2.emulator.ledger();
     const types = (await ec2.emulator.instances()).filter(({ id }) => live.includes(id)).map(({ type }) => type);
     expect(types.sort()).toEqual(['m5.large', 'm6i.large']);
     await ec2.emulator.tell({ op: 'die', id: live[0] ?? '' });
     await eventually(async () => (await ec2.emulator.ledger()).live.some((id) => !live.includes(id)) || null);
-    await running();
+    await bothTasksRun(client, number);
     await writeFile(join(marks, 'go'), '');
     const job = await client.jobs.wait(number);
     expect([job.status, job.tasks.done]).toEqual(['done', 2]);
@@ -104,7 +94,7 @@ describe('on EC2', () => {
     expect(over.reason?.text).toMatch(/InsufficientInstanceCapacity/);
     const waiting = await client.clusters.get(patient.number);
     expect([waiting.status, waiting.launched, waiting.waitingForCapacity?.missing]).toEqual(['starting', 0, 1]);
-    expect(waiting.waitingForCapacity?.text).toMatch(/1 of 1 instances cannot be had now; .*InsufficientInstance/);
+    expect(waiting.waitingForCapacity?.text).toMatch(/1 of 1 instances are unavailable now; .*InsufficientInstance/);
     expect(waiting.events.map(({ code }) => code)).toContain('WAITING_FOR_CAPACITY');
     for (const pool of pools) await ec2.emulator.tell({ op: 'capacity', pool, instances: null });
     expect((await client.jobs.wait(patient.number)).status).toBe('done');
@@ -145,14 +135,7 @@ describe('on EC2', () => {
       workerVmTypes: ['m5.large', 'm6i.large'],
       schedulerVmTypes: ['t3.large'],
     });
-    const cluster = await eventually(
-      async () => {
-        const seen = await client.clusters.get(number);
-        if (seen.endedAt !== null) throw new Error(JSON.stringify(seen.reason));
-        return seen.dask?.workersStarted === 2 ? seen : null;
-      },
-      { timeoutMs: 150_000 },
-    );
+    const cluster = await daskStarted(client, number);
     expect(cluster.dask?.schedulerAddress).toMatch(/^tls:\/\/127\.77\./);
     for (const { stages = [] } of cluster.instances) {
       expect(stages.map(({ name }) => name)).toEqual(
@@ -166,14 +149,7 @@ describe('on EC2', () => {
     expect(types.filter((type) => type === 't3.large')).toHaveLength(1);
     const worker = (await ec2.emulator.instances()).find(({ id, market }) => live.includes(id) && market === 'spot');
     await ec2.emulator.tell({ op: 'interrupt', id: worker?.id ?? '', inMs: 40_000 });
-    await eventually(
-      async () => {
-        const seen = await client.clusters.get(number);
-        const ids = seen.instances.map(({ id }) => id);
-        return !ids.includes(worker?.id ?? '') && seen.dask?.workersStarted === 2 ? true : null;
-      },
-      { timeoutMs: 90_000 },
-    );
+    await workerReplaced(client, number, worker?.id ?? '');
     expect((await client.clusters.get(number)).events.map(({ code }) => code)).toContain('SPOT_INTERRUPTED');
     const { entries } = await ec2.emulator.ledger();
     const ended = entries.findIndex(({ event, id }) => event === 'ended' && id === worker?.id);

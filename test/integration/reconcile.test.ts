@@ -25,7 +25,7 @@ import { createDirectoryObjects } from '../../platform/objects/directory.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { openMemoryStore } from '../../store/open.ts';
 import type { RecordKind, Store } from '../../store/store.ts';
-import { clusterSpecOf, jobSpec } from '../builders/records.ts';
+import { clusterSpecOf, emptyVault, jobSpec } from '../builders/records.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedTemporal } from '../support/shared-temporal.ts';
 import { claimNamespace, type TestTemporal } from '../support/temporal-server.ts';
@@ -57,7 +57,7 @@ afterEach(async () => {
 
 /** The present client and store, also after a test has put another store in its place. */
 function controlActivities() {
-  const vault = { delete: async (ref: string) => void deleted.push(ref) };
+  const vault = emptyVault((ref) => deleted.push(ref));
   const deps = () => ({ client: temporal.client, store, objects, vault });
   const specs = createSpecActivities({ objects });
   const archiveTaskPage = async (): Promise<void> => undefined;
@@ -72,6 +72,7 @@ function controlActivities() {
     ...{ ...specs, archiveTaskPage },
     writeView: late(createRecordActivities, 'writeView'),
     noteUsage: late(createRecordActivities, 'noteUsage'),
+    readHeard: async () => ({ heard: [], listeningMs: 0 }),
     compareRecords: late(createReconcileActivities, 'compareRecords'),
     locate: late(createReconcileActivities, 'locate'),
     finalizeRecord: late(createReconcileActivities, 'finalizeRecord'),
@@ -89,10 +90,10 @@ function providerActivities() {
       seen: ids.map((id) => ({ id, state: 'alive' })),
       linkWorks: true,
     }),
-    terminateInstances: async () => undefined,
+    terminateInstances: async () => ({ lifetimes: [] }),
     terminateRemains: async ({ owner }: { owner: { cluster: number } }) => {
       remains.push(owner.cluster);
-      return { ids: [] };
+      return { ids: [], lifetimes: [] };
     },
   };
 }

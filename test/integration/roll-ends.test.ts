@@ -29,8 +29,9 @@ beforeAll(async () => {
       terminateInstances: async ({ ids }: { ids: string[] }) => {
         terminated.push(...ids);
         while (ids.includes('i_2') && !isLetGo) await sleep(50);
+        return { lifetimes: [] };
       },
-      terminateRemains: async () => ({ ids: [] }),
+      terminateRemains: async () => ({ ids: [], lifetimes: [] }),
     },
   });
 });
@@ -47,7 +48,7 @@ it('ends what it is told to end before it continues as new', { timeout: 120_000 
   });
   const view = (): Promise<ClusterView> => handle.query<ClusterView>(clusterMessages.view);
   await eventually(async () => (await view()).instances.length === 3);
-  await handle.signal(clusterMessages.giveBack, { instances: ['i_2'] });
+  await handle.signal(clusterMessages.releaseInstances, { instances: ['i_2'] });
   await eventually(() => terminated.includes('i_2'));
   while ((await handle.describe()).historyLength <= suggestedAt + 10) {
     await handle.signal(clusterMessages.keepalive, { noClientTimeoutMs: null });

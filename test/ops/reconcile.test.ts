@@ -31,7 +31,7 @@ describe('ropewalk reconcile', () => {
     home = await openHome(await makeHome());
     supervisor = createSupervisor({ runDir: home.runDir, say: () => undefined, onSpawn: () => undefined });
     const config = await readDevConfig(defaultConfigPath);
-    const ports = await choosePorts(home.path, { temporal: 'auto', ui: 'auto', api: 'auto' }, true);
+    const ports = await choosePorts(home.path, { temporal: 'auto', ui: 'auto', api: 'auto', dashboards: 'auto' }, true);
     const temporal = embeddedTemporal(ports, config);
     ({ address } = temporal);
     connection = temporal.connect();

@@ -7,14 +7,17 @@ import type { AwsFile } from '../../providers/aws/settings-file.ts';
 import { createAwsProvider } from '../../providers/aws/provider.ts';
 import type { AwsProviderOptions } from '../../providers/aws/provider.ts';
 import type { AwsSettings } from '../../providers/aws/settings.ts';
-import type { LaunchRequest, Owner, Placement, Provider } from '../../providers/provider.ts';
+import type { Provider } from '../../providers/provider.ts';
 import { startEmulator } from '../emulator/emulator.ts';
 import type { Emulator } from '../emulator/emulator.ts';
+import { launchRequestsOf } from './launch-requests.ts';
 
 /** As in a file that ROPEWALK_AWS_SETTINGS names. */
 export const awsFile: AwsFile = {
   region: 'us-east-1',
   subnets: ['a', 'b', 'c'].map((letter) => ({ id: `subnet-us-east-1${letter}`, zone: `us-east-1${letter}` })),
+  workerSubnets: null,
+  workspaceProfiles: {},
   securityGroups: { cluster: 'sg-cluster', scheduler: ['sg-scheduler'] },
   instanceProfile: 'ropewalk',
   assignPublicIps: true,
@@ -63,37 +66,5 @@ export async function startCloud(machine: string | null = null): Promise<TestClo
   };
 }
 
-let owners = 0;
-export const freshOwner = (): Owner => ({ deploymentId: 'd_test', workspace: 'default', cluster: ++owners });
-
-export const placement = (changes: Partial<Placement> = {}): Placement => ({
-  types: ['m6i.large'],
-  architecture: 'x86_64',
-  market: 'on-demand',
-  zones: [],
-  diskGib: 30,
-  ...changes,
-});
-
-let tokens = 0;
-export function workersRequest(
-  owner: Owner,
-  instances: number,
-  token = `token ${++tokens}`,
-  worker: Placement = placement(),
-): LaunchRequest {
-  const slots = Array.from({ length: instances }, (_, at) => ({
-    slot: at + 1,
-    generation: 1,
-    role: 'worker' as const,
-  }));
-  return {
-    owner,
-    clusterName: `cluster-${owner.cluster}`,
-    token,
-    slots,
-    placement: { head: placement(), worker, oneZone: true },
-    apiUrl: 'https://ropewalk.example',
-    launchToken: 'a launch token',
-  };
-}
+export { freshOwner } from './launch-requests.ts';
+export const { placement, workersRequest } = launchRequestsOf('m6i.large');

@@ -43,7 +43,7 @@ function callsIn(folder: string): Set<string> {
   return calls;
 }
 
-const prefixes: Record<string, string> = { 'cloudwatch-logs': 'logs' };
+const prefixes: Record<string, string> = { 'cloudwatch-logs': 'logs', 'service-quotas': 'servicequotas' };
 /** Checked by AWS beside the call that needs them; no code sends them. */
 const dependent = ['ec2:CreateTags', 'iam:PassRole'];
 /** Allowed to every identity. */
@@ -92,11 +92,28 @@ describe('the policy of instances', () => {
   });
 });
 
-describe('the policy of the first set-up', () => {
+describe('the policy of setup', () => {
+  const setUp = read('set-up');
+
+  it('allows every call that setup sends, what those need besides, and nothing more', () => {
+    const sent = [...callsIn('providers/aws/setup')];
+    const besides = ['ec2:CreateTags', 'iam:PassRole', 'iam:TagInstanceProfile', 'iam:TagPolicy', 'iam:TagRole'];
+    expect(sent.length).toBeGreaterThan(40);
+    expect(sorted(actionsOf(setUp))).toEqual(sorted([...sent, ...besides]));
+  });
+
+  it('changes and deletes only what has the tag of a deployment, and in IAM only what has its names', () => {
+    for (const { Action, Condition, Resource } of setUp.Statement) {
+      const isChange = Action.some((action) => /:(Delete|Modify|Attach|Detach|Revoke|Put|Remove)/.test(action));
+      if (!isChange) continue;
+      if (Action[0]?.startsWith('ec2:') === true) {
+        expect(JSON.stringify(Condition)).toContain('aws:ResourceTag/ropewalk:deployment');
+      } else expect(JSON.stringify([Resource, Condition])).toContain('/ropewalk');
+    }
+  });
+
   it('has the service-linked roles of spot instances and fleets', () => {
-    const names = read('set-up').Statement.flatMap(
-      ({ Condition }) => Condition?.['StringEquals']?.['iam:AWSServiceName'] ?? [],
-    );
+    const names = setUp.Statement.flatMap(({ Condition }) => Condition?.['StringEquals']?.['iam:AWSServiceName'] ?? []);
     expect(names).toEqual(['spot.amazonaws.com', 'ec2fleet.amazonaws.com']);
   });
 });

@@ -47,6 +47,10 @@ describe('the AWS settings', () => {
     [{ ...several, regions: { Oregon: west } }, /regions\.Oregon/],
     [{ ...several, region: 'us-east-1' }, /region/],
     [{ ...awsFile, subnets: [] }, /subnets/],
+    [
+      { ...awsFile, workerSubnets: [{ id: 'subnet-private', zone: 'us-east-1a' }] },
+      /must be in the zones of subnets[\s\S]*workerSubnets/,
+    ],
   ])('%#: what is wrong is named', async (value, problem) => {
     const path = await write(value);
     expect(() => readAwsRegions(path)).toThrow(problem);

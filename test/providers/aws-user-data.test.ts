@@ -11,7 +11,7 @@ import { expect, it } from 'vitest';
 
 import { cloudRegisterTimeoutMs } from '../../domain/limits.ts';
 import { createClusterCa, issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
-import type { AgentDownload } from '../../providers/aws/settings.ts';
+import type { AgentDownload } from '../../providers/agent-setup.ts';
 import { renderUserData } from '../../providers/aws/user-data.ts';
 import { awsSettings, freshOwner } from './aws-cloud.ts';
 

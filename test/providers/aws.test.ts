@@ -1,10 +1,5 @@
 // The EC2 provider against the contract of all providers, on the emulated cloud, and what is its own: zones and roles,
 // markets, lost answers, every error code.
-import { spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 
 import { DescribeInstancesCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,27 +7,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bootMarker } from '../../domain/cloud-names.ts';
 import { classify, knownCodes } from '../../providers/aws/errors.ts';
 import { providerContract } from './contract.ts';
-import { isSameProcess, startTimeOf } from '../../providers/local/processes.ts';
-import type { LaunchOutcome, LaunchRequest } from '../../providers/provider.ts';
-import { fileText } from '../agent/harness.ts';
+import type { LaunchRequest } from '../../providers/provider.ts';
 import { eventually } from '../support/eventually.ts';
+import { launchElsewhere, startStubbornWork, stubbornMachine } from './emulated-machines.ts';
 import { freshOwner, placement, startCloud, workersRequest } from './aws-cloud.ts';
 import type { TestCloud } from './aws-cloud.ts';
 
-/** Waits to be told, then starts a process that leaves its group and its session and does not listen. */
-const machine = `
-  while [ ! -e work ]; do sleep 0.05; done
-  setsid sh -c 'echo $$ > stubborn; trap "" TERM HUP; while :; do sleep 1; done' &
-  while :; do sleep 1; done`;
-
 const capacity = 3;
-
-async function launchElsewhere(cloud: TestCloud, request: LaunchRequest): Promise<LaunchOutcome> {
-  const script = fileURLToPath(new URL('aws-launch-elsewhere.ts', import.meta.url));
-  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.end(JSON.stringify({ options: cloud.options, request }));
-  return JSON.parse(await text(child.stdout));
-}
 
 async function limit(cloud: TestCloud, pool: string, byZone: { a: number; b: number; c: number }): Promise<void> {
   const [type, market] = pool.split('/');
@@ -42,31 +23,16 @@ async function limit(cloud: TestCloud, pool: string, byZone: { a: number; b: num
 }
 
 providerContract('aws, emulated', async () => {
-  const cloud = await startCloud(machine);
+  const cloud = await startCloud(stubbornMachine);
   await limit(cloud, 'm6i.large/on-demand', { a: 0, b: capacity, c: 0 });
   return {
     provider: cloud.provider,
     freshOwner,
     request: workersRequest,
-    launchElsewhere: (request) => launchElsewhere(cloud, request),
+    launchElsewhere: (request) => launchElsewhere('aws-launch-elsewhere.ts', { options: cloud.options, request }),
     capacity,
     crash: (id) => cloud.emulator.tell({ op: 'die', id }),
-    async startStubbornWork(ids) {
-      const pids: number[] = [];
-      for (const id of ids) {
-        await eventually(() =>
-          writeFile(join(cloud.directory, id, 'work'), '').then(
-            () => true,
-            () => null,
-          ),
-        );
-        pids.push(Number(await fileText(join(cloud.directory, id, 'stubborn'))));
-      }
-      const found = await Promise.all(
-        pids.map(async (pid) => ({ pid, startTime: (await startTimeOf(pid)) ?? 'never' })),
-      );
-      return async () => (await Promise.all(found.map(isSameProcess))).includes(true);
-    },
+    startStubbornWork: (ids) => startStubbornWork(cloud.directory, ids),
     leaveBehind: ({ deploymentId, workspace, cluster }) =>
       cloud.emulator.plant({
         ...{ kind: 'volume', ageMs: 0 },
@@ -108,9 +74,11 @@ describe('a launch on EC2', () => {
 
   it('tags everything by the call that makes it, and tells the instance no more than how to call home', async () => {
     const request = clusterRequest(1);
+    if (request.placement !== undefined) request.placement.tags = { project: 'climate', 'ropewalk:workspace': 'other' };
     await cloud.provider.launch(request);
     for (const instance of await cloud.emulator.instances()) {
       expect(instance.tags).toMatchObject({
+        project: 'climate',
         'ropewalk:deployment': 'd_test',
         'ropewalk:workspace': 'default',
         'ropewalk:cluster': String(request.owner.cluster),

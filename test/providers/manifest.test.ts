@@ -44,7 +44,7 @@ const configured = (name: string, variables: Record<string, string> = env): Conf
 describe('the providers', () => {
   it('have names of their own, and instance ids that no other has', () => {
     expect(new Set(manifests.map(({ name }) => name)).size).toBe(manifests.length);
-    for (const id of ['i_0123456789abcdef', 'i-0123456789abcdef0']) {
+    for (const id of ['i_0123456789abcdef', 'i-0123456789abcdef0', 'rw-0123456789-0123456789-1']) {
       expect(manifests.filter(({ isInstanceId }) => isInstanceId(id))).toHaveLength(1);
     }
     expect(manifests.filter(({ isInstanceId }) => isInstanceId('node-1'))).toEqual([]);
@@ -109,6 +109,9 @@ describe('this machine', () => {
   });
 });
 
+const identityOf = (region: string): string =>
+  JSON.stringify({ instanceId: 'i-1', region, accountId: '1', pendingTime: '2026-01-01T00:00:00Z' });
+
 describe('EC2', () => {
   it('is one place for each region, the default one first', async () => {
     const aws = configured('aws');
@@ -150,14 +153,24 @@ describe('EC2', () => {
 
   it('verifies identity documents, and refuses to begin without the keys of all its regions', async () => {
     const proof = { document: '{}', signature: '' };
-    expect((await configured('aws').identity())?.verify(proof)).toEqual({ problem: 'it is not an identity document' });
+    expect(await (await configured('aws').identity())?.verify(proof, 'd_manifest')).toEqual({
+      problem: 'it is not an identity document',
+    });
     const { ROPEWALK_AWS_SETTINGS = '' } = env;
     const keyless = configured('aws', { ROPEWALK_AWS_SETTINGS });
-    await expect(keyless.identity()).rejects.toThrow('ROPEWALK_AWS_IDENTITY_KEYS is not set');
+    // Without a file: the certificates that AWS publishes, none of which signed this.
+    const [document, signature] = [identityOf('us-east-1'), 'AAAA'];
+    const shipped = await keyless.identity();
+    expect(await shipped?.verify({ document, signature }, 'd_manifest')).toEqual({
+      problem: 'its signature is invalid',
+    });
+    expect(await shipped?.verify({ document: identityOf('mars-north-1'), signature }, 'd_manifest')).toHaveProperty(
+      'problem',
+    );
     const half = join(home, 'half.json');
     await writeFile(half, JSON.stringify({ 'us-east-1': await cloud.emulator.identityKey() }));
     const partly = configured('aws', { ROPEWALK_AWS_SETTINGS, ROPEWALK_AWS_IDENTITY_KEYS: half });
-    await expect(partly.identity()).rejects.toThrow('has no key for us-west-2');
+    await expect(partly.identity()).rejects.toThrow('half.json has no identity key for us-west-2');
     const absent = configured('aws', { ROPEWALK_AWS_SETTINGS, ROPEWALK_AWS_IDENTITY_KEYS: join(home, 'absent.json') });
     await expect(absent.identity()).rejects.toThrow('absent.json cannot be used');
   });
@@ -177,12 +190,16 @@ describe('EC2', () => {
   it('has checks for the doctor: credentials, identity keys, and the address of the API', async () => {
     const [check, keys, apiUrl] = configured('aws').checks;
     const now = AbortSignal.timeout(30_000);
-    expect(await keys?.run(now)).toBe('keys for us-east-1, us-west-2');
-    expect(await apiUrl?.run(now)).toContain('not set here');
+    expect(await keys?.run(now, 'd')).toMatch(/^keys for us-east-1, us-west-2 in /);
+    expect(await apiUrl?.run(now, 'd')).toContain('not set here');
     const [, , loopback] = configured('aws', { ...env, ROPEWALK_API_URL: 'http://127.0.0.1:7300' }).checks;
-    await expect(loopback?.run(now)).rejects.toThrow('no instance of EC2 could register');
-    expect(check?.name).toBe('aws credentials');
-    expect(await check?.run(AbortSignal.timeout(30_000))).toMatch(/^arn:aws:/);
-    await expect(check?.run(AbortSignal.abort())).rejects.toThrow('AWS does not accept the credentials');
+    await expect(loopback?.run(now, 'd')).rejects.toThrow('no instance of EC2 could register');
+    const names = ['aws credentials', 'aws identity keys', 'aws api url', 'aws agent'];
+    expect(configured('aws').checks.map(({ name }) => name)).toEqual([
+      ...names,
+      ...['aws launch us-east-1', 'aws launch us-west-2'],
+    ]);
+    expect(await check?.run(AbortSignal.timeout(30_000), 'd')).toMatch(/^arn:aws:/);
+    await expect(check?.run(AbortSignal.abort(), 'd')).rejects.toThrow('AWS does not accept the credentials');
   });
 });

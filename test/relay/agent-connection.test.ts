@@ -63,7 +63,7 @@ describe("an agent's connection", () => {
     bench = await createBench({ pingEveryMs: 50 });
     await bench.startApi();
     const { instanceToken } = await bench.tokens.mintInstance(head);
-    const url = `ws://127.0.0.1:${bench.state.port}${relayPath}`;
+    const url = `ws://127.0.0.1:${bench.state.agentPort}${relayPath}`;
     const mute = new WebSocket(url, { headers: { authorization: `Bearer ${instanceToken}` } });
     expect((await once(mute, 'close'))[0]).toBe(4003);
     await bench.end();
@@ -110,7 +110,7 @@ describe("an agent's connection", () => {
     bench = await createBench();
     await bench.startApi();
     const attempt = async (token: string): Promise<number | undefined> => {
-      const url = `ws://127.0.0.1:${bench.state.port}${relayPath}`;
+      const url = `ws://127.0.0.1:${bench.state.agentPort}${relayPath}`;
       return refusedWith(new WebSocket(url, { headers: { authorization: `Bearer ${token}` } }));
     };
     const mint = async (id: string): Promise<string> =>
@@ -147,7 +147,7 @@ describe("an agent's connection", () => {
     const { relay } = await connected(hello);
     const { instanceToken } = await bench.tokens.mintInstance(head);
     for (const nonsense of ['text', Buffer.from([0, 0, 0, 0, 9]), Buffer.from([5, 0, 0, 0, 0]), Buffer.alloc(70_000)]) {
-      const url = `ws://127.0.0.1:${bench.state.port}${relayPath}`;
+      const url = `ws://127.0.0.1:${bench.state.agentPort}${relayPath}`;
       const rogue = new WebSocket(url, { headers: { authorization: `Bearer ${instanceToken}` } });
       await once(rogue, 'open');
       rogue.send(nonsense);

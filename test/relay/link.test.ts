@@ -16,7 +16,7 @@ describe('a link to the dashboard', () => {
     const { status, body } = await link(api, number, reader);
     expect(status).toBe(200);
     const url = new URL(body.url);
-    expect(`${url.origin}${url.pathname}`).toBe(`http://127.0.0.1:7777/clusters/${number}/dashboard/`);
+    expect(`${url.origin}${url.pathname}`).toBe(`http://127.0.0.1:7778/clusters/${number}/dashboard/`);
     const token = url.searchParams.get('link') ?? '';
     // Bound to the very token that asked, so that it ends with it.
     const tokenId = reader.split('_')[2]?.split('-')[0] ?? '';

@@ -20,13 +20,22 @@ const connected = async (...input: Parameters<typeof connect>) => {
 afterEach(() => bench.end());
 
 describe('a page of the dashboard', () => {
-  it('has another opener policy than the sign-in page, which a browser therefore opens out of its reach', async () => {
+  it('keeps its window, memory and bytes apart from all other pages', async () => {
     await connected((_request, response) => response.end('the page'));
+    const apart = {
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-embedder-policy': 'credentialless',
+      'cross-origin-resource-policy': 'same-origin',
+      'origin-agent-cluster': '?1',
+    };
     const { headers } = await bench.see('/status');
-    expect(headers['cross-origin-opener-policy']).toBe('unsafe-none');
+    expect(headers).toMatchObject(apart);
+    expect(headers['content-security-policy']).toMatch(/; sandbox allow-scripts allow-same-origin allow-downloads$/);
+    expect((await bench.page(`${root}/status`)).headers).toMatchObject(apart);
     const api = await createTestApi();
     const page = await api.call('GET', '/login', { token: null });
     expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    expect(page.headers.get('cross-origin-resource-policy')).toBe('same-origin');
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
   });
 
@@ -63,10 +72,10 @@ describe('a page of the dashboard', () => {
       'content-type': 'text/html',
       'cache-control': 'private, no-cache',
       'x-content-type-options': 'nosniff',
-      'x-frame-options': 'SAMEORIGIN',
+      'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
     });
-    expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+    expect(page.headers['content-security-policy']).toContain(`default-src ${bench.state.dashboardUrl}${root}/;`);
     for (const name of ['set-cookie', 'service-worker-allowed', 'access-control-allow-origin']) {
       expect(page.headers).not.toHaveProperty(name);
     }

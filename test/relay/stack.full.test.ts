@@ -29,8 +29,11 @@ describe('the dashboard on a real stack', () => {
       timeoutMs: 90_000,
     });
     const { url } = await client.clusters.dashboardLink(number);
-    expect(url.startsWith(`${stack.apiUrl}/clusters/${number}/dashboard/?link=`)).toBe(true);
-    const status = `${stack.apiUrl}/clusters/${number}/dashboard/status`;
+    const { origin, pathname } = new URL(url);
+    expect(pathname).toBe(`/clusters/${number}/dashboard/`);
+    expect(origin).not.toBe(stack.apiUrl);
+    const status = `${origin}${pathname}status`;
+    expect((await fetch(`${stack.apiUrl}${pathname}status`)).status).toBe(404);
     const welcome = await fetch(url);
     const cookie = welcome.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     const see = async (): Promise<Response> => fetch(status, { headers: { cookie } });
@@ -48,7 +51,7 @@ describe('the dashboard on a real stack', () => {
     });
     // The page names its session, and Bokeh greets whoever opens a websocket for it.
     const [, session = ''] = /"token":"([^"]+)"/.exec(again) ?? [];
-    const headers = { cookie, origin: stack.apiUrl };
+    const headers = { cookie, origin };
     const socket = new WebSocket(`${status.replace('http', 'ws')}/ws`, ['bokeh', session], { headers });
     const [greeting] = await once(socket, 'message');
     expect(JSON.parse(String(greeting))).toMatchObject({ msgtype: 'ACK' });

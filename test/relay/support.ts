@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { serve } from '@hono/node-server';
 import { pino } from 'pino';
 import { WebSocket } from 'ws';
 
 import { createRelay } from '../../agent/relay/relay.ts';
 import { createDashboardRelay, type Relay, type RelayPorts } from '../../api/relay/relay.ts';
-import { websocketsOnly, withDashboards } from '../../api/relay/serve.ts';
+import { createDashboardServer, dashboardHosts } from '../../api/relay/serve.ts';
 import { createTokens } from '../../platform/tokens.ts';
 import type { ClusterView, InstanceView } from '../../contracts/cluster.ts';
 import { testKeys } from '../platform/support.ts';
@@ -41,33 +40,36 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
   const logged: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line) => void logged.push(line) });
   const endings: (() => unknown)[] = [];
-  const state = { port: 0, publicUrl: '', isGood: true };
+  /** Agents connect at one port, browsers come to the other. */
+  const state = { port: 0, agentPort: 0, dashboardUrl: '', isGood: true };
 
   /** At the same port when it was there before: a restart. */
   const startApi = async (): Promise<{ relay: Relay; end: () => Promise<void> }> => {
     const stopping = new AbortController();
-    if (state.port === 0) state.port = await freePort();
-    state.publicUrl = more.publicUrl ?? `http://127.0.0.1:${state.port}`;
-    const { publicUrl } = state;
+    if (state.port === 0) [state.port, state.agentPort] = [await freePort(), await freePort()];
+    state.dashboardUrl = more.dashboardUrl ?? `http://127.0.0.1:${state.port}`;
+    const { dashboardUrl } = state;
     const relay = createDashboardRelay({
       tokens,
       views,
       isGood: () => Promise.resolve(state.isGood),
-      publicUrl,
+      dashboardUrl,
       logger,
       now,
       stopping: stopping.signal,
       ...more,
     });
-    const fetch = withDashboards(relay, () => new Response('the application', { status: 404 }));
-    const server = serve({ fetch, hostname: '127.0.0.1', port: state.port, serverOptions: websocketsOnly });
-    server.on('upgrade', relay.upgrade);
-    if (!server.listening) await once(server, 'listening');
+    const api = createServer((_request, response) => void response.writeHead(404).end('the application'));
+    api.on('upgrade', relay.upgradeAgent).listen(state.agentPort, '127.0.0.1');
+    const dashboards = createDashboardServer(relay, dashboardHosts(dashboardUrl, []), {});
+    dashboards.listen(state.port, '127.0.0.1');
+    const servers = [api, dashboards];
+    await Promise.all(servers.map((one) => (one.listening ? Promise.resolve([]) : once(one, 'listening'))));
     const end = async (): Promise<void> => {
       stopping.abort();
-      const closed = new Promise((resolve) => server.close(resolve));
-      if ('closeAllConnections' in server) server.closeAllConnections();
-      await closed;
+      const closed = servers.map((one) => new Promise((resolve) => one.close(resolve)));
+      for (const one of servers) one.closeAllConnections();
+      await Promise.all(closed);
     };
     endings.push(end);
     return { relay, end };
@@ -79,7 +81,7 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
     const troubles: string[] = [];
     const port = target === null ? 0 : portOf(target);
     const running = createRelay({
-      apiUrl: `http://127.0.0.1:${state.port}`,
+      apiUrl: `http://127.0.0.1:${state.agentPort}`,
       cluster,
       token: () => instanceToken,
       target: () => (target === null ? null : { host: '127.0.0.1', port }),
@@ -119,7 +121,7 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
       page(`/clusters/${cluster}/dashboard${rest}`, { cookie: await cookie(), ...headers }),
     socket: async (rest: string, headers: Record<string, string> = {}) => {
       const url = `ws://127.0.0.1:${state.port}/clusters/${cluster}/dashboard${rest}`;
-      const all = { cookie: await cookie(), origin: state.publicUrl, ...headers };
+      const all = { cookie: await cookie(), origin: state.dashboardUrl, ...headers };
       return new WebSocket(url, ['bokeh', 'a-session'], { headers: all });
     },
     connected: (relay: Relay) =>

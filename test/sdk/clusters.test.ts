@@ -23,6 +23,7 @@ describe('calls', () => {
     await clusters.credentials(7);
     await clusters.dashboardLink(7);
     await clusters.get(7);
+    await clusters.why(7);
     const sent = api.requests.map(({ method, path, body }) => [`${method} ${path}`, body]);
     expect(sent).toEqual([
       ['POST /v1/clusters', { workers: 2, name: 'blue' }],
@@ -35,6 +36,7 @@ describe('calls', () => {
       ['GET /v1/clusters/7/credentials', undefined],
       ['POST /v1/clusters/7/dashboard-link', undefined],
       ['GET /v1/clusters/7', undefined],
+      ['GET /v1/clusters/7/why', undefined],
     ]);
     expect(api.requests[0]?.headers['idempotency-key']).toBe('once');
   });
@@ -194,7 +196,13 @@ describe('waitForWorkers', () => {
   it.each([
     ['NO_WORKERS', true, aCluster({ dask: { workersStarted: 0, workersErrored: 2 } })],
     ['NOT_ENOUGH_WORKERS', 3, aCluster()],
-    ['NOT_ENOUGH_WORKERS', 30, aCluster({ dask: { adaptive: { minimum: 1, maximum: 29 } } })],
+    [
+      'NOT_ENOUGH_WORKERS',
+      30,
+      aCluster({
+        dask: { adaptive: { minimum: 1, maximum: 29, targetDurationSeconds: 180, waitCount: 24, intervalSeconds: 5 } },
+      }),
+    ],
     ['NOT_DASK', 1, aCluster({ job: 7, dask: null })],
   ])('throws %s when no more workers can start', async (code, amount, view) => {
     const { client } = await among([view]);
@@ -202,7 +210,7 @@ describe('waitForWorkers', () => {
   });
 
   it('continues while adaptive scaling can add workers', async () => {
-    const adaptive = { minimum: 1, maximum: 5 };
+    const adaptive = { minimum: 1, maximum: 5, targetDurationSeconds: 180, waitCount: 24, intervalSeconds: 5 };
     const views = [
       aCluster({ dask: { adaptive } }),
       aCluster({ dask: { adaptive, workersWanted: 5, workersStarted: 3 } }),

@@ -2,9 +2,9 @@
 // this list with the routes that are served.
 import { createCsr } from '../../agent/dask/csr.ts';
 import type { Scope } from '../../domain/people/state.ts';
-import { packageContent, type World } from './world.ts';
+import { packageContent, packageFile, type World } from './world.ts';
 
-export type Subject = 'job' | 'cluster' | 'token' | 'user' | 'packageFile';
+export type Subject = 'job' | 'cluster' | 'token' | 'user' | 'packageFile' | 'filestore' | 'environment';
 
 export interface PeopleRoute {
   needs: Scope;
@@ -23,6 +23,9 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/jobs/{number}/tasks': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/jobs/{number}/logs': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/jobs/{number}/events': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
+  'GET /v1/jobs/{number}/why': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
+  // Nothing is left to run again of a job that is open.
+  'POST /v1/jobs/{number}/retry': { needs: 'write', subject: 'job', body: {}, ok: 409, ofPrivate: 'nothing' },
   'POST /v1/jobs/{number}/cancel': { needs: 'write', subject: 'job', ok: 202, ofPrivate: 'end' },
   'POST /v1/clusters': { needs: 'write', body: { workers: 1 }, ok: 201 },
   'GET /v1/clusters': { needs: 'read', ok: 200, ofPrivate: 'outside' },
@@ -52,10 +55,37 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/clusters/{number}/credentials': { needs: 'write', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/clusters/{number}/logs': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/clusters/{number}/events': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
+  'GET /v1/clusters/{number}/why': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'POST /v1/clusters/{number}/dashboard-link': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'POST /v1/missing-package-files': { needs: 'write', body: { sha256s: ['0'.repeat(64)] }, ok: 200 },
   'PUT /v1/package-files/{sha256}': { needs: 'write', subject: 'packageFile', body: packageContent, ok: 204 },
   'GET /v1/package-files/{sha256}': { needs: 'write', subject: 'packageFile', ok: 200 },
+  'POST /v1/file-uploads': { needs: 'write', body: { files: [{ sha256: '0'.repeat(64), bytes: 3 }] }, ok: 200 },
+  'POST /v1/file-downloads': { needs: 'read', body: { sha256s: ['0'.repeat(64)] }, ok: 200 },
+  'PUT /v1/file-blobs/{sha256}': { needs: 'write', subject: 'packageFile', body: packageContent, ok: 204 },
+  'GET /v1/file-blobs/{sha256}': { needs: 'read', subject: 'packageFile', ok: 200 },
+  'GET /v1/jobs/{number}/files': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
+  'GET /v1/filestores/{name}/files': { needs: 'read', subject: 'filestore', ok: 200 },
+  'POST /v1/filestores/{name}/files': {
+    needs: 'write',
+    subject: 'filestore',
+    body: { files: [{ path: 'b.json', ...packageFile }] },
+    ok: 204,
+  },
+  'GET /v1/live/clusters': { needs: 'read', ok: 200, ofPrivate: 'outside' },
+  'GET /v1/live/clusters/{number}': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'outside' },
+  'GET /v1/live/jobs': { needs: 'read', ok: 200, ofPrivate: 'outside' },
+  'GET /v1/live/jobs/{number}': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'outside' },
+  'GET /v1/environments': { needs: 'read', ok: 200 },
+  'PUT /v1/environments/{environment}': {
+    needs: 'write',
+    subject: 'environment',
+    body: { container: 'ubuntu' },
+    ok: 200,
+  },
+  'GET /v1/environments/{environment}': { needs: 'read', subject: 'environment', ok: 200 },
+  'DELETE /v1/environments/{environment}': { needs: 'write', subject: 'environment', ok: 200 },
+  'GET /v1/costs': { needs: 'read', ok: 200 },
   'POST /v1/plans/clusters': { needs: 'write', body: { workers: 1 }, ok: 200 },
   'POST /v1/plans/jobs': { needs: 'write', body: { command: ['true'] }, ok: 200 },
   'GET /v1/instance-types': { needs: 'read', ok: 200 },
@@ -94,16 +124,42 @@ export const agentRoutes: Record<string, AgentRoute> = {
     path: ({ packageFile }) => `/v1/agent/package-files/${packageFile}`,
     ok: 200,
   },
+  'POST /v1/agent/file-uploads': {
+    token: 'task',
+    body: () => ({ files: [{ sha256: '0'.repeat(64), bytes: 3 }] }),
+    ok: 200,
+  },
+  'POST /v1/agent/file-downloads': { token: 'task', body: () => ({ sha256s: ['0'.repeat(64)] }), ok: 200 },
+  'PUT /v1/agent/file-blobs/{sha256}': {
+    token: 'task',
+    path: () => `/v1/agent/file-blobs/${packageFile.sha256}`,
+    body: () => packageContent,
+    ok: 204,
+  },
+  'GET /v1/agent/file-blobs/{sha256}': {
+    token: 'task',
+    path: () => `/v1/agent/file-blobs/${packageFile.sha256}`,
+    ok: 200,
+  },
+  'POST /v1/agent/task-files': {
+    token: 'task',
+    body: () => ({ task: 0, taskId: 0, attempt: 1, files: [{ path: 'out', ...packageFile }] }),
+    ok: 200,
+  },
   'GET /v1/agent/orders': { token: 'dask', ok: 200 },
   'POST /v1/agent/certificate': { token: 'dask', body: () => ({ csr }), ok: 200 },
 };
 
-export const foreignSubject = ({ job, cluster, tokenId, packageFile }: World, subject: Subject): string =>
-  ({ job: String(job), cluster: String(cluster), token: tokenId, user: 'mia', packageFile })[subject];
+export const foreignSubject = ({ job, cluster, tokenId, packageFile, environment }: World, subject: Subject): string =>
+  ({
+    ...{ job: String(job), cluster: String(cluster), token: tokenId, user: 'mia' },
+    ...{ packageFile, environment, filestore: 'results' },
+  })[subject];
 
 export const randomSubject = (subject: Subject): string =>
-  ({ job: '424242', cluster: '424242', token: 'zzzzzzzzzzzz', user: 'nobody-here', packageFile: 'f'.repeat(64) })[
-    subject
-  ];
+  ({
+    ...{ job: '424242', cluster: '424242', token: 'zzzzzzzzzzzz', user: 'nobody-here' },
+    ...{ packageFile: 'f'.repeat(64), environment: 'none-of-it', filestore: 'nothing' },
+  })[subject];
 
 export const pathWith = (path: string, subject: string): string => path.replace(/\{\w+\}/, subject);

@@ -22,10 +22,15 @@ export async function createWorld({ isPrivate = false } = {}) {
   const own = isPrivate ? { privateToCreator: true } : {};
   const command = ['run', secretContent];
   const env = { SECRET: secretName };
-  const packageText = JSON.stringify(packageContent);
-  const packageFile = createHash('sha256').update(packageText).digest('hex');
-  await api.call('PUT', `/v1/package-files/${packageFile}`, { token: admin, body: packageContent });
-  const software = { packageFiles: [{ name: 'modules.zip', sha256: packageFile }] };
+  const { sha256 } = packageFile;
+  for (const place of ['package-files', 'file-blobs']) {
+    await api.call('PUT', `/v1/${place}/${sha256}`, { token: admin, body: packageContent });
+  }
+  const inResults = { files: [{ path: 'a.json', ...packageFile }] };
+  await api.call('POST', '/v1/filestores/results/files', { token: admin, body: inResults });
+  const software = { packageFiles: [{ name: 'modules.zip', sha256 }] };
+  const environment = 'images';
+  await api.call('PUT', `/v1/environments/${environment}`, { token: admin, body: { container: secretContent } });
   const job = await api.submit({ name: secretName, command, ntasks: 3, env, software, ...own }, { token: admin });
   const cluster = await api.startCluster({ name: `${secretName}-cluster`, workers: 0, ...own }, { token: admin });
   const head = await createDaskInstance(api, cluster, 0);
@@ -57,7 +62,8 @@ export async function createWorld({ isPrivate = false } = {}) {
     job,
     cluster,
     head,
-    packageFile,
+    packageFile: sha256,
+    environment,
     bootId,
     registration,
     people: { admin, member, otherAdmin, readOnly, foreign, expired, revoked },
@@ -110,5 +116,10 @@ async function rowsOf({ store }: TestApi, workspace: string): Promise<unknown[]>
 export const secretName = 'project-swordfish';
 /** Of a package file, whose SHA-256 is that of this value's JSON. */
 export const packageContent = { module: 'launch-codes' };
+const packageText = JSON.stringify(packageContent);
+export const packageFile = {
+  sha256: createHash('sha256').update(packageText).digest('hex'),
+  bytes: Buffer.byteLength(packageText),
+};
 /** What the job and the cluster do and print; their creator alone sees it when they are private. */
 export const secretContent = 'launch-codes';

@@ -5,6 +5,7 @@ import { describeAdmissions } from './contract/admissions.ts';
 import { describeAdoption } from './contract/adoption.ts';
 import { describeDeployment } from './contract/deployment.ts';
 import { describeLists } from './contract/lists.ts';
+import { describeCosts } from './contract/costs.ts';
 import { describeLiveness } from './contract/liveness.ts';
 import { describeLogins } from './contract/logins.ts';
 import { describePeople } from './contract/people.ts';
@@ -26,6 +27,7 @@ export function describeStore(name: string, backend: Backend): void {
     describeLists(backend);
     describeAdoption(backend);
     describeQuotas(backend);
+    describeCosts(backend);
     describeLiveness(backend);
   });
 }

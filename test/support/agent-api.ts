@@ -31,6 +31,7 @@ export interface AgentApi {
     | 'renewWithinMs'
     | 'taskCount'
     | 'schedulerAddress'
+    | 'schedulerHostname'
     | 'readyWorkers'
     | 'stop'
     | 'mayHold'
@@ -89,15 +90,30 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
   const api: AgentApi = {
     url: '',
     launchToken: 'launch-secret-of-this-test',
-    bundle: { runtime: { kind: 'host' }, command: ['true'], env: {}, files: [], ...bundle },
+    bundle: {
+      ...{
+        runtime: { kind: 'host' },
+        command: ['true'],
+        env: {},
+        secretNames: [],
+        hostSetupScript: null,
+        inputs: null,
+        taskCount: null,
+        taskTimeoutMs: null,
+      },
+      files: [],
+      ...{ inputFiles: [], output: null },
+      ...bundle,
+    },
     registration: {
       cluster: { number: 7, name: 'job-7' },
       job: 7,
       role: 'worker',
       schedulerAddress: '127.0.0.1',
-      deadManMs: 1_800_000,
+      watchdogTimeoutMs: 1_800_000,
     },
     answer: {
+      schedulerHostname: null,
       retryAfterMs: 100,
       renewWithinMs: 1_000,
       taskCount: 1,

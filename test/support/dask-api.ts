@@ -23,15 +23,16 @@ export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<D
       ...{
         runtime: { kind: 'environment', ...environment() },
         env: {},
+        hostSetupScript: null,
         workerClass: null,
         workerOptions: { nthreads: 1 },
       },
-      ...{ schedulerClass: null, schedulerOptions: {}, aliveEveryMs: 60_000, schedulerPort: 0 },
+      ...{ schedulerClass: null, schedulerOptions: {}, aliveEveryMs: 60_000, schedulerPort: 0, workersPerMachine: 1 },
       ...bundle,
     },
     ca: await createClusterCa({ cluster: 'test', validDays: 1 }),
     head: null,
-    orders: { version: 0, schedulerAddress: null, drain: [], stop: null },
+    orders: { version: 0, schedulerAddress: null, drain: [], adaptive: null, stop: null },
     tell: (change) => {
       dask.orders = { ...dask.orders, ...change, version: dask.orders.version + 1 };
       for (const wake of waiting) wake();

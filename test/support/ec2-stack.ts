@@ -1,22 +1,17 @@
 // A whole stack that launches on EC2: the emulated cloud with real machines, which are agent processes with addresses of
 // their own that know nothing but their metadata service, and a control plane that is configured as for a real account.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { buildAgent } from '../../agent/build.ts';
 import { startEmulator } from '../emulator/emulator.ts';
 import type { Emulator } from '../emulator/emulator.ts';
-import type { MachineOptions } from '../emulator/machines.ts';
 import { awsFile } from '../providers/aws-cloud.ts';
-import { node24, startStack } from './stack.ts';
+import { realMachines } from './real-machines.ts';
+import { startStack } from './stack.ts';
 import type { StackOptions, TestStack } from './stack.ts';
 
 const regions = ['us-east-1', 'us-west-2'];
-const sharedCache = join(import.meta.dirname, '../../node_modules/.cache/ropewalk/python');
-/** Of the environment of tests what installing Python packages may need. */
-const reachingOut = /^(PATH|SSL_CERT_|REQUESTS_CA|PIP_|UV_|HTTPS?_PROXY|NO_PROXY|https?_proxy|no_proxy)/;
-
 export interface Ec2Stack {
   emulator: Emulator;
   stack: TestStack;
@@ -37,7 +32,9 @@ export async function startEc2Stack({
   ...options
 }: Ec2StackOptions = {}): Promise<Ec2Stack> {
   const directory = await mkdtemp(join(tmpdir(), 'ropewalk-ec2-stack-'));
-  const emulator = await startEmulator(machines ? { machines: await realMachines(directory) } : {});
+  const emulator = await startEmulator(
+    machines ? { machines: await realMachines(directory, 'aws', findEndpoint) } : {},
+  );
   const close = async (): Promise<void> => {
     await emulator.stop();
     await rm(directory, { recursive: true, force: true });
@@ -75,27 +72,8 @@ export async function startEc2Stack({
   }
 }
 
-async function realMachines(directory: string): Promise<MachineOptions> {
-  const agent = join(directory, 'agent.mjs');
-  await buildAgent(agent);
-  await mkdir(sharedCache, { recursive: true, mode: 0o700 });
-  const start = `unset ROPEWALK_INSTANCE
-    export ROPEWALK_INSTANCE_DIR="$PWD/instance" ROPEWALK_LOG_DIR="$PWD/logs"
-    # A machine knows where its cloud's endpoints are; an emulated one finds them beside its metadata service.
-    export AWS_ENDPOINT_URL="\${AWS_EC2_METADATA_SERVICE_ENDPOINT%/imds/*}"
-    exec "$NODE" "$AGENT"`;
-  return {
-    command: ['sh', '-c', start],
-    directory: join(directory, 'machines'),
-    environment: {
-      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => reachingOut.test(name))),
-      NODE: node24,
-      AGENT: agent,
-      ROPEWALK_CLOUD: 'aws',
-      ROPEWALK_CACHE_DIR: sharedCache,
-    },
-  };
-}
+/** A machine knows where its cloud's endpoints are; an emulated one finds them beside its metadata service. */
+const findEndpoint = 'export AWS_ENDPOINT_URL="${AWS_EC2_METADATA_SERVICE_ENDPOINT%/imds/*}"';
 
 const withEnv = (section: Record<string, unknown> = {}, env: Record<string, string>): Record<string, unknown> => {
   const { env: own } = section;

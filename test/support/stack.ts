@@ -182,7 +182,7 @@ const sections = z.record(z.string(), z.unknown());
 async function configWith(overrides: Record<string, Record<string, unknown>>): Promise<unknown> {
   const config = sections.parse(parse(await readFile(join(repository, 'temporal-dev.yml'), 'utf8')));
   // Others on this machine may have the usual ports.
-  config['ports'] = { temporal: 'auto', ui: 'auto', api: 'auto' };
+  config['ports'] = { temporal: 'auto', ui: 'auto', api: 'auto', dashboards: 'auto' };
   for (const [section, values] of Object.entries(overrides)) {
     const before = sections.safeParse(config[section]);
     config[section] = { ...(before.success ? before.data : {}), ...values };

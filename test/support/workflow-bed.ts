@@ -9,7 +9,7 @@ import { clusterMessages, type ReportAnswer, type ReportItem } from '../../contr
 import { controlQueue, type Flush, type FlushAnswer } from '../../contracts/flush.ts';
 import { jobMessages } from '../../contracts/job.ts';
 import { startOf } from '../../contracts/start.ts';
-import type { LaunchNews } from '../../domain/cluster/apply.ts';
+import type { LaunchOutcome } from '../../domain/cluster/apply.ts';
 import type { ClusterSettings } from '../../domain/cluster/state.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
 import type { JobSettings } from '../../domain/job/state.ts';
@@ -18,6 +18,7 @@ import type { RecordKind, Store } from '../../store/store.ts';
 import { daskClusterSettings, daskSettings } from '../builders/dask-settings.ts';
 import { workflowBundleOnce, startTimeSkipping } from './time-skipping.ts';
 import { type Watch, watched } from './watched-store.ts';
+import { emptyVault } from '../builders/records.ts';
 
 export interface Bed extends Scripts {
   env: TestWorkflowEnvironment;
@@ -34,8 +35,10 @@ export interface Bed extends Scripts {
 interface Scripts {
   job: JobSettings;
   cluster: ClusterSettings;
-  launch: (input: LaunchInput) => LaunchNews;
+  launch: (input: LaunchInput) => LaunchOutcome;
   terminated: string[];
+  /** Ids of instances that the provider refuses to terminate. */
+  protectedIds: string[];
   /** The object store takes no page. */
   isArchiveFailing: boolean;
   /** Pages of task records that were written. */
@@ -62,7 +65,7 @@ export async function createBed(): Promise<Bed> {
   const token = { id: 't', secretHash: '', expiresAtMs: null };
   await store.workspaces.create({ slug: workspace, admin: { name: 'ada', token }, nowMs: Date.now() });
   const scripts: Scripts = {
-    ...{ job, cluster, launch: launchAll, terminated: [], deleted: [] },
+    ...{ job, cluster, launch: launchAll, terminated: [], protectedIds: [], deleted: [] },
     ...{ isArchiveFailing: false, pages: [] },
   };
   const workers = await createWorkers(env, store, scripts);
@@ -94,7 +97,7 @@ export async function createBed(): Promise<Bed> {
   });
 }
 
-export const launchAll = ({ seq, slots }: LaunchInput): LaunchNews => ({
+export const launchAll = ({ seq, slots }: LaunchInput): LaunchOutcome => ({
   launched: slots.map(({ slot }) => ({ id: `i_${seq}_${slot}`, slot, offer: 'local', zone: 'here' })),
   failures: [],
 });
@@ -132,7 +135,7 @@ async function flush<O>(env: TestWorkflowEnvironment, workflowId: string, update
 
 async function createWorkers(env: TestWorkflowEnvironment, store: Store, scripts: Scripts): Promise<Worker[]> {
   const common = { connection: env.nativeConnection, namespace: env.namespace ?? 'default' };
-  const vault = { delete: async (ref: string) => void scripts.deleted.push(ref) };
+  const vault = emptyVault((ref) => scripts.deleted.push(ref));
   const control = await Worker.create({
     ...common,
     taskQueue: controlQueue,
@@ -160,8 +163,12 @@ async function createWorkers(env: TestWorkflowEnvironment, store: Store, scripts
         seen: ids.map((id) => ({ id, state: 'alive' })),
         linkWorks: true,
       }),
-      terminateInstances: async ({ ids }: { ids: string[] }) => void scripts.terminated.push(...ids),
-      terminateRemains: async () => ({ ids: [] }),
+      terminateInstances: async ({ ids }: { ids: string[] }) => {
+        if (ids.some((id) => scripts.protectedIds.includes(id))) throw new Error('it is protected from termination');
+        scripts.terminated.push(...ids);
+        return { lifetimes: [] };
+      },
+      terminateRemains: async () => ({ ids: [], lifetimes: [] }),
     },
   });
   return [control, provider];

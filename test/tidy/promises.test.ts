@@ -1,4 +1,4 @@
-// docs/promises.md against the test files: each exists, and runs where the table says.
+// docs/promises.md and docs/aws.md against the test files: each exists, and runs where the table says.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -30,6 +30,13 @@ describe('the table of promises', () => {
     ]);
     expect(wrong).toEqual([]);
   });
+});
+
+it('docs/aws.md names tests that exist', () => {
+  const document = readFileSync(join(root, 'docs/aws.md'), 'utf8');
+  const named = [...document.matchAll(/`(test\/[^`\s]+\.test\.ts)`/g)].map(([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
 function filesIn(cell: string): string[] {

@@ -36,6 +36,7 @@ export const table: [prefix: string, row: Row][] = [
     'store/',
     { own: /^(store|domain)\/|^platform\/ids\.ts$/, ownTypes: /^contracts\//, packages: /^(node|kysely|pg)$/ },
   ],
+  ['providers/gcp/identity.ts', { own: /^(providers|domain)\//, packages: /^(zod|jose)$/ }],
   ['providers/', { own: /^(providers|domain)\//, packages: /^(node|zod|@aws-sdk\/.*|@google-cloud\/.*)$/ }],
   ['platform/replayer.ts', { own: /^$/, packages: /^@temporalio\/worker$/ }],
   ['platform/workflow-vm.ts', { own: /^$/, packages: /^(node|@temporalio\/worker)$/ }],
@@ -53,7 +54,7 @@ export const table: [prefix: string, row: Row][] = [
     {
       own: /^(services|domain|schema|platform|contracts)\//,
       // The implementations come in as ports.
-      ownTypes: /^(providers\/(provider|manifest)|store\/(store|liveness-port))\.ts$/,
+      ownTypes: /^(providers\/(provider|manifest)|store\/(store|liveness-port|environment-port))\.ts$/,
       packages: /^(node|zod|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
     },
@@ -61,17 +62,23 @@ export const table: [prefix: string, row: Row][] = [
   [
     'api/relay/',
     {
-      own: /^(api\/relay\/|schema\/relay(-streams)?\.ts$|domain\/(errors|limits)\.ts$)/,
+      own: /^(api\/relay\/|schema\/relay(-streams)?\.ts$|domain\/(errors|limits|cluster\/dask\/dashboard-url)\.ts$|platform\/host-check\.ts$)/,
       ownTypes: /^(platform|services)\//,
-      packages: /^(node|ws|@hono\/node-server)$/,
+      packages: /^(node|ws)$/,
       packageTypes: /^pino$/,
     },
   ],
-  ['api/settings.ts', { own: /^(platform\/environment|domain\/limits)\.ts$/, packages: /^(node|zod)$/ }],
+  [
+    'api/settings.ts',
+    {
+      own: /^(platform\/(environment|objects\/location)|domain\/(limits|cluster\/dask\/dashboard-url))\.ts$/,
+      packages: /^(node|zod)$/,
+    },
+  ],
   [
     'api/database.ts',
     {
-      own: /^(store\/|domain\/errors\.ts$|platform\/deployment-home\.ts$)/,
+      own: /^(store\/|domain\/errors\.ts$|platform\/deployment\.ts$)/,
       ownTypes: /^api\//,
       packages: /^node$/,
       packageTypes: /^pino$/,
@@ -81,7 +88,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'api/',
     {
-      own: /^(api\/|services\/|schema\/|domain\/(errors|limits)\.ts$)/,
+      own: /^(api\/|services\/|schema\/|domain\/(errors|ipv6|limits)\.ts$)/,
       ownTypes: /^platform\//,
       packages: /^(node|hono|zod|@hono\/(zod-openapi|node-server))$/,
       packageTypes: /^pino$/,
@@ -91,10 +98,11 @@ export const table: [prefix: string, row: Row][] = [
   // The agent makes its own key and signing request: the X.509 library is bundled into its one file.
   ['agent/dask/csr.ts', { own: /^$/, packages: /^(@peculiar\/x509|reflect-metadata)$/ }],
   ['agent/aws/', { own: /^(agent\/|schema\/agent\.ts$|domain\/cloud-names\.ts$)/, packages: /^(node|zod|aws4fetch)$/ }],
+  ['agent/gcp/', { own: /^(agent\/|domain\/cloud-names\.ts$)/, packages: /^(node|zod)$/ }],
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/(agent|common|relay|relay-streams|runtime|software)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask\/options)\.ts$)/,
+      own: /^(agent\/|schema\/(agent|common|container|files|relay|relay-streams|runtime|software)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask\/options|file-(path|limits))\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],
@@ -108,7 +116,12 @@ export const table: [prefix: string, row: Row][] = [
     'cli/exec/environment.ts',
     { own: /^(cli|agent\/runtimes\/environment)\//, ownTypes: /^schema\//, packages: /^node$/ },
   ],
+  // Files travel as they do on instances.
+  ['cli/transfer/', { own: /^(cli|sdk)\/|^agent\/files\/http-file\.ts$/, packages: /^node$/ }],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
+  ['web/build.ts', { own: /^$/, packages: /^(node|esbuild)$/ }],
+  // Runs in browsers.
+  ['web/', { own: /^web\//, ownTypes: /^schema\//, packages: /^(preact|uplot)$/ }],
   ['ops/build.ts', { own: /^agent\/build\.ts$/, packages: /^(node|@temporalio\/worker)$/ }],
   [
     'ops/',
@@ -120,7 +133,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'dev/',
     {
-      own: /^((dev|ops|store|providers|platform|schema|contracts|domain)\/|agent\/build\.ts$)/,
+      own: /^((dev|ops|store|providers|platform|schema|contracts|domain)\/|(agent|web)\/build\.ts$)/,
       packages: /^(node|zod|yaml|@temporalio\/(client|common|envconfig|worker))$/,
     },
   ],

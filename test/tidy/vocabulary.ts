@@ -60,7 +60,7 @@ export const avoided: readonly Avoided[] = [
 /** Where one of these words is right: a path, the word, and why. */
 export const exceptions: readonly { path: string; word: string; reason: string }[] = [];
 
-/** Identifiers as words: `leavesAtMs` and `leaves-at-ms` become `leaves at ms`. */
+/** Identifiers as words: `terminatesAtMs` and `leaves-at-ms` become `leaves at ms`. */
 export const wordsOf = (text: string): string =>
   text
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

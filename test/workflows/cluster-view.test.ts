@@ -39,11 +39,11 @@ it('does not count a worker that its cloud takes back, though it cannot be empti
   const state = cluster(3);
   for (const slot of [1, 2]) say(state, slot, 'started');
   const taken = state.instances.find((instance) => instance.slot === 1);
-  const said = { instance: taken?.id ?? '', bootId: taken?.bootId ?? '', address: 'a' };
+  const said = { instance: taken?.id ?? '', bootId: taken?.agent?.bootId ?? '', address: 'a' };
   const interruption = { kind: 'terminate', at: new Date(120_000).toISOString() } as const;
   applyReport(state, { ...said, kind: 'alive', interruption }, 10);
   decide(state, 10);
-  expect(taken).toMatchObject({ state: 'ready', drain: null });
+  expect(taken).toMatchObject({ state: 'ready', agent: { drain: null } });
   expect(state.launches.flatMap(({ slots }) => slots)).toEqual([1]);
   expect(counts(state)).toEqual([2, 1, 0]);
 });
@@ -53,7 +53,7 @@ it('does not count who is on the way out', () => {
   for (const slot of [0, 1, 2, 3]) say(state, slot, 'started');
   scaleCluster(state, 3, 10);
   decide(state, 10);
-  expect(state.instances.filter((instance) => instance.drain !== null)).toHaveLength(1);
+  expect(state.instances.filter((instance) => Boolean(instance.agent?.drain))).toHaveLength(1);
   expect(counts(state)).toEqual([2, 2, 0]);
 });
 

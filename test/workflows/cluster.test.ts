@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { clusterMessages, type ClusterView, type ScaleSignal } from '../../contracts/cluster.ts';
 import type { MachineSettings } from '../../domain/cluster/capacity/machines.ts';
+import { maxEventsOfOldRun, oldRunAfterMs } from '../../domain/limits.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Bed, createBed, launchAll } from '../support/workflow-bed.ts';
 
@@ -86,8 +87,16 @@ describe('a cluster', () => {
   it('that is idle causes no events, and writes nothing', async () => {
     const number = await started();
     await hasStatus(number, 'ready');
-    // What changed within the last seconds is written.
-    await bed.env.sleep('10s');
+    const { instances } = await handleOf(number).query<ClusterView>(clusterMessages.view);
+    const heardAtMs = (await bed.env.currentTimeMs()) + 86_400_000;
+    await bed.store.liveness.note(
+      instances.map(({ id }) => ({
+        ...{ cluster: number, instance: id, heardAtMs, sinceMs: heardAtMs },
+        silentAfterMs: null,
+      })),
+    );
+    // What changed within the last seconds is written, and the first liveness check has passed.
+    await bed.env.sleep('30m');
     const [before, written] = [await events(number), writes(number).length];
     await bed.env.sleep('2h');
     expect([await events(number), writes(number).length]).toEqual([before, written]);
@@ -107,6 +116,38 @@ describe('a cluster', () => {
     await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });
     await handleOf(number).result();
     expect((await used()).instances).toBe(0);
+  });
+
+  it('works on while its cloud refuses to terminate one instance', { timeout: 60_000 }, async () => {
+    const number = await bed.startCluster({ instances: 4, dask: null });
+    await eventually(async () => (await view(number)).instances.length === 4);
+    const firstIds = (await view(number)).instances.map(({ id }) => id);
+    for (const instance of firstIds) await bed.report(number, { instance, kind: 'register' });
+    const { runId } = await handleOf(number).describe();
+    bed.protectedIds.push('i_1_3');
+    bed.terminated.length = 0;
+    await handleOf(number).signal(clusterMessages.scale, { instances: 3 });
+    await bed.env.sleep(oldRunAfterMs + 60_000);
+    for (let sent = 0; sent < maxEventsOfOldRun / 2; sent += 1) {
+      await handleOf(number).signal(clusterMessages.keepalive, { noClientTimeoutMs: null });
+    }
+    await bed.report(number, { instance: 'i_1_2', kind: 'leaving', text: 'bye' });
+    await handleOf(number).signal(clusterMessages.scale, { instances: 6 });
+    await bed.env.sleep('5m');
+    const kept = (await view(number)).instances;
+    expect((await handleOf(number).describe()).runId).not.toBe(runId);
+    expect(kept.find(({ id }) => id === 'i_1_3')).toMatchObject({ state: 'stopping' });
+    // Its slot is filled when it has gone.
+    expect(kept.filter(({ state }) => state !== 'stopping')).toHaveLength(5);
+    expect(bed.terminated).toEqual(['i_1_2']);
+    expect(await row(number)).toMatchObject({ view: { target: 6 } });
+
+    bed.protectedIds.length = 0;
+    await bed.env.sleep('2m');
+    expect(bed.terminated).toEqual(['i_1_2', 'i_1_3']);
+    expect((await view(number)).instances).toHaveLength(6);
+    await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });
+    expect(await handleOf(number).result()).toMatchObject({ instances: [], terminated: 8 });
   });
 
   it('writes its final view once the database takes it, and ends then', async () => {

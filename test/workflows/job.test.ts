@@ -4,7 +4,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clusterMessages, type ClusterView } from '../../contracts/cluster.ts';
 import { type CancelSignal, jobMessages, type JobView } from '../../contracts/job.ts';
 import type { TaskResult } from '../../domain/job/protocol.ts';
-import { maxEventsOfRun, maxLeaseExtensions, taskPageSize } from '../../domain/limits.ts';
+import {
+  maxEventsOfOldRun,
+  oldRunAfterMs,
+  maxEventsOfRun,
+  maxLeaseExtensions,
+  taskPageSize,
+} from '../../domain/limits.ts';
 import { projectEveryMs } from '../../domain/projection.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Bed, createBed, launchAll } from '../support/workflow-bed.ts';
@@ -145,6 +151,20 @@ describe('a job', () => {
     await clusterHasEnded(number);
   });
 
+  it('continues as new sooner when its run is old', async () => {
+    const number = await started({ taskCount: 2, array: '0-1' });
+    const { runId } = await describeJob(number);
+    await bed.env.sleep(oldRunAfterMs);
+    for (let sent = 0; sent < maxEventsOfOldRun && (await describeJob(number)).runId === runId; sent += 10) {
+      for (let each = 0; each < 10; each += 1) await bed.exchange(number, { claim: sent + each + 1 });
+    }
+    const { historyLength } = await bed.env.client.workflow.getHandle(`job/${number}`, runId).describe();
+    expect(historyLength).toBeGreaterThanOrEqual(maxEventsOfOldRun);
+    expect(historyLength).toBeLessThan(maxEventsOfOldRun + 50);
+    await handleOf(number).signal(jobMessages.cancel, { code: 'CANCELLED', text: 'enough' });
+    await clusterHasEnded(number);
+  });
+
   it('goes on while the object store is unavailable: its timeout ends it and its cluster, and its records are kept', async () => {
     const taskCount = taskPageSize + 1;
     const jobTimeoutMs = 4 * 60_000;
@@ -172,7 +192,9 @@ describe('a job', () => {
     const { runId } = await clusterOf(number).describe();
     for (let sent = 0; sent < maxEventsOfRun; sent += 100) {
       const nothing = { instances: [] };
-      await Promise.all(Array.from({ length: 100 }, () => clusterOf(number).signal(clusterMessages.giveBack, nothing)));
+      await Promise.all(
+        Array.from({ length: 100 }, () => clusterOf(number).signal(clusterMessages.releaseInstances, nothing)),
+      );
     }
     expect((await clusterOf(number).describe()).runId).toBe(runId);
     await bed.env.sleep('20m');

@@ -1,5 +1,5 @@
 // How a cluster's decisions become provider calls and signals, and what is learned from them. `carryOut` never rejects:
-// whatever goes wrong becomes news for the next plan.
+// failures become input of the next plan.
 import {
   ActivityCancellationType,
   ActivityFailure,
@@ -14,11 +14,12 @@ import {
 import type { InstanceActivities } from '../../contracts/activities.ts';
 import { applyLaunch, applyTerminated } from '../../domain/cluster/apply.ts';
 import { applyHeard, applyInspection } from '../../domain/cluster/instance/inspect.ts';
-import type { LaunchNews } from '../../domain/cluster/apply.ts';
+import type { LaunchOutcome } from '../../domain/cluster/apply.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
-import type { Heard } from '../../domain/cluster/instance/suspicion.ts';
+import type { HeardReport } from '../../domain/cluster/instance/suspicion.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
+import { addUnknown, forgetWritten } from '../../domain/cost/ledger.ts';
 import { assertNever } from '../../domain/errors.ts';
 import { nextVersion } from '../../domain/projection.ts';
 import { plural } from '../../domain/units.ts';
@@ -33,27 +34,28 @@ export async function carryOut(state: ClusterState, input: ClusterInput, decisio
   switch (decision.kind) {
     case 'launch':
       return launch(state, input, decision);
-    case 'terminate':
-      await instances(state).terminateInstances.executeWithOptions(
+    case 'terminate': {
+      const { lifetimes } = await instances(state).terminateInstances.executeWithOptions(
         { summary: `terminate ${plural(decision.ids.length, 'instance')}: ${decision.why}`.slice(0, 200) },
         [{ ...target(state, input), ids: decision.ids }],
       );
-      return applyTerminated(state, decision.ids, Date.now());
+      return applyTerminated(state, decision.ids, Date.now(), lifetimes);
+    }
     case 'drain':
       // The head instance's agent hears of it through its orders.
       return;
     case 'inspect':
       return inspect(state, input, decision.ids);
     case 'hear':
-      return applyHeard(state, (await readHeard(state, decision.ids)) ?? []);
-    case 'tellJob': {
+      return applyHeard(state, (await readHeard(state, decision.ids)).heard);
+    case 'notifyJob': {
       const signal: InstanceLostSignal = { instances: decision.lost };
-      return tellJob(state, jobMessages.instanceLost, signal);
+      return notifyJob(state, jobMessages.instanceLost, signal);
     }
     case 'endJob': {
       const text = `its cluster ended: ${decision.text}`;
       const signal: CancelSignal = { code: decision.code, text };
-      return tellJob(state, jobMessages.cancel, signal);
+      return notifyJob(state, jobMessages.cancel, signal);
     }
     case 'giveUp':
       return;
@@ -80,6 +82,7 @@ export async function finish(state: ClusterState, input: ClusterInput): Promise<
   );
   if (remains.ids.length > 0) log.warn('instances that no launch had returned were terminated', { ids: remains.ids });
   state.terminated += remains.ids.length;
+  addUnknown(state, remains.lifetimes);
   state.endedAtMs = Date.now();
   tagStatus(state);
   const { number, workspace } = state;
@@ -98,7 +101,9 @@ export async function finish(state: ClusterState, input: ClusterInput): Promise<
 export async function writeView(state: ClusterState, version: number): Promise<void> {
   const { number, workspace } = state;
   const summary = `write view ${version} to the database: ${clusterStatus(state)}`;
+  const costs = [...state.costs];
   await bounded.writeView.executeWithOptions({ summary }, [{ kind: 'cluster', number, workspace, version, end: null }]);
+  forgetWritten(state, costs);
 }
 
 /** Vault keys of what only this cluster needs. */
@@ -119,9 +124,9 @@ async function launch(
   input: ClusterInput,
   decision: Extract<Decision, { kind: 'launch' }>,
 ): Promise<void> {
-  let news: LaunchNews;
+  let outcome: LaunchOutcome;
   try {
-    news = await launcher(state).launchInstances.executeWithOptions(
+    outcome = await launcher(state).launchInstances.executeWithOptions(
       { summary: `launch ${plural(decision.slots.length, 'instance')} (launch ${decision.seq})` },
       [
         {
@@ -136,9 +141,9 @@ async function launch(
   } catch (error) {
     // Nothing is known of its outcome. It is carried out again, by the next run if this one is long enough.
     if (isOutOfTime(error)) return;
-    news = { launched: [], failures: [refused(state, decision, error)] };
+    outcome = { launched: [], failures: [refused(state, decision, error)] };
   }
-  applyLaunch(state, decision.seq, news, Date.now());
+  applyLaunch(state, decision.seq, outcome, Date.now());
 }
 
 const placementOf = ({ placement }: Extract<Decision, { kind: 'launch' }>) =>
@@ -149,7 +154,7 @@ function refused(
   state: ClusterState,
   decision: Extract<Decision, { kind: 'launch' }>,
   error: unknown,
-): LaunchNews['failures'][number] {
+): LaunchOutcome['failures'][number] {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const text = cause instanceof Error ? cause.message : String(cause);
   const { provider } = state.settings;
@@ -164,29 +169,28 @@ function refused(
   };
 }
 
-/** While the API's own word cannot be read, silence proves nothing. */
 async function inspect(state: ClusterState, input: ClusterInput, ids: string[]): Promise<void> {
-  const [news, heard] = await Promise.all([
+  const [sightings, heard] = await Promise.all([
     instances(state).inspectInstances.executeWithOptions({ summary: `inspect ${plural(ids.length, 'instance')}` }, [
       { ...target(state, input), ids },
     ]),
     readHeard(state, ids),
   ]);
-  applyInspection(state, { ...news, linkWorks: news.linkWorks && heard !== null, heard: heard ?? [] }, Date.now());
+  applyInspection(state, { ...sightings, ...heard }, Date.now());
 }
 
-/** Null while the database is unavailable. */
-async function readHeard({ number }: ClusterState, ids: string[]): Promise<Heard[] | null> {
+/** While the database is unavailable nothing is known, and silence proves nothing. */
+async function readHeard({ number }: ClusterState, ids: string[]): Promise<HeardReport> {
   const summary = `read when ${plural(ids.length, 'instance')} spoke last`;
   try {
     return await bounded.readHeard.executeWithOptions({ summary }, [{ cluster: number, instances: ids }]);
   } catch (error) {
     log.warn('the last signs of life could not be read', { error: String(error) });
-    return null;
+    return { heard: [], listeningMs: 0 };
   }
 }
 
-async function tellJob(state: ClusterState, signal: string, body: object): Promise<void> {
+async function notifyJob(state: ClusterState, signal: string, body: object): Promise<void> {
   if (state.settings.job !== null) await notify(jobWorkflowId(state.settings.job), signal, body);
 }
 

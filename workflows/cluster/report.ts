@@ -29,9 +29,3 @@ export function report(state: ClusterState | null, item: ReportItem): ItemAnswer
     },
   };
 }
-
-/** A mere sign of life changes no plan, and waking the loop for it would cost two events each time. */
-export function isNews(item: ReportItem): boolean {
-  if (item.unansweredForMs !== undefined) return true;
-  return item.kind !== 'alive' || Boolean(item.process ?? item.scheduler ?? item.drained ?? item.interruption);
-}

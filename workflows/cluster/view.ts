@@ -1,7 +1,8 @@
 // A cluster as people see it: over HTTP, in the archive, and in the Temporal UI.
 import { capacityDeadlineMs, missingSlots, missingText } from '../../domain/cluster/capacity/wait.ts';
 import { ordersOf } from '../../domain/cluster/orders.ts';
-import { isVacating } from '../../domain/cluster/slot/slots.ts';
+import { endReason } from '../../domain/cluster/instance/transitions.ts';
+import { hasReleasedSlot } from '../../domain/cluster/slot/slots.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { stagesOf } from '../../domain/cluster/instance/stages.ts';
 import { clusterStatus } from '../../domain/cluster/view.ts';
@@ -25,13 +26,13 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
       state: instance.state,
       slot: instance.slot,
       generation: instance.generation,
-      address: instance.address,
-      publicAddress: instance.publicAddress ?? null,
-      hostname: instance.hostname ?? null,
+      address: instance.agent?.address ?? null,
+      publicAddress: instance.agent?.publicAddress ?? null,
+      hostname: instance.agent?.hostname ?? null,
       launchedAtMs: instance.launchedAtMs,
-      registeredAtMs: instance.registeredAtMs,
-      reason: instance.reason,
-      process: instance.process,
+      registeredAtMs: instance.agent?.registeredAtMs ?? null,
+      reason: endReason(instance),
+      process: instance.agent?.process ?? null,
       stages: stagesOf(instance),
     })),
     failures: Object.entries(state.failures).map(([code, failure]) => ({ code, ...failure })),
@@ -44,6 +45,7 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
     region: state.settings.machines?.region ?? null,
     waiting: viewWaiting(state),
     dask: viewDask(state),
+    costs: state.costs,
   };
 }
 
@@ -60,9 +62,9 @@ function viewDask(state: ClusterState): DaskView | null {
   const { dask, settings } = state;
   if (dask === null || settings.dask === null || orders === null) return null;
   const workers = state.instances.filter(
-    (instance) => instance.role === 'worker' && instance.drain === null && !isVacating(instance),
+    (instance) => instance.role === 'worker' && !instance.agent?.drain && !hasReleasedSlot(instance),
   );
-  const started = workers.filter(({ state: is, process }) => is === 'ready' && process?.state === 'started');
+  const started = workers.filter(({ state: is, agent }) => is === 'ready' && agent?.process?.state === 'started');
   // A slot counts once: neither one beyond what is wanted, nor one that a worker has moved into since it was given up.
   const held = new Set(workers.flatMap(({ state: is, slot }) => (is === 'starting' || is === 'ready' ? [slot] : [])));
   const errored = Object.entries(state.slots).filter(
@@ -99,7 +101,7 @@ export function describeCluster(state: ClusterState): string {
     .slice(0, 50)
     .map(
       (i) =>
-        `| ${i.slot} | ${i.generation} | ${i.id} | ${i.role} | ${i.state}${processOf(i)} | ${i.reason?.text ?? ''} |`,
+        `| ${i.slot} | ${i.generation} | ${i.id} | ${i.role} | ${i.state}${processOf(i)} | ${endReason(i)?.text ?? ''} |`,
     );
   const events = state.events
     .slice(-10)
@@ -115,7 +117,8 @@ export function describeCluster(state: ClusterState): string {
   ].join('\n');
 }
 
-function processOf({ process, drain }: ClusterState['instances'][number]): string {
-  if (drain !== null) return ', draining';
-  return process === null ? '' : `, ${process.name} ${process.state} (${process.stage})`;
+function processOf({ agent }: ClusterState['instances'][number]): string {
+  if (agent?.drain) return ', draining';
+  const process = agent?.process;
+  return process ? `, ${process.name} ${process.state} (${process.stage})` : '';
 }

@@ -10,16 +10,20 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 
+import { hasChanges } from '../../domain/cluster/apply.ts';
 import { suspectInstances } from '../../domain/cluster/instance/inspect.ts';
 import { watchCapacity } from '../../domain/cluster/capacity/wait.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
-import { adaptCluster, adaptNow, keepAlive } from '../../domain/cluster/dask/news.ts';
-import { giveBack } from '../../domain/cluster/slot/give-back.ts';
-import { type Decision, intend, isEnding, launchesToResume, planCluster } from '../../domain/cluster/plan.ts';
+import { adaptCluster, adaptNow } from '../../domain/cluster/dask/adaptive.ts';
+import { keepAlive } from '../../domain/cluster/dask/report.ts';
+import { releaseInstances } from '../../domain/cluster/slot/release.ts';
+import { type Decision, intend, isEnding, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
+import { decisionsToResume, inspectAgain, isRepeatable } from '../../domain/cluster/resume.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { usageToNote, usageWasNoted } from '../../domain/cluster/usage.ts';
 import { shownCluster } from '../../domain/cluster/view.ts';
+import { maxLeavingMs } from '../../domain/run-length.ts';
 import { describeWake, earliest } from '../../domain/wake.ts';
 import { onCancelRequest } from '../cancellation.ts';
 import { answerEach } from '../flush.ts';
@@ -32,7 +36,7 @@ import type {
   AdaptSignal,
   ClusterInput,
   ClusterView,
-  GiveBackSignal,
+  ReleaseInstancesSignal,
   KeepaliveSignal,
   ReportAnswer,
   ReportItem,
@@ -40,12 +44,12 @@ import type {
   StopSignal,
   SuspectSignal,
 } from '../../contracts/cluster.ts';
-import { isNews, report } from './report.ts';
+import { report } from './report.ts';
 import { describeCluster, pendingCluster, viewCluster } from './view.ts';
 
 const reportUpdate = defineUpdate<FlushAnswer<ReportAnswer>, [Flush<ReportItem>]>(clusterMessages.report);
 const scaleSignal = defineSignal<[ScaleSignal]>(clusterMessages.scale);
-const giveBackSignal = defineSignal<[GiveBackSignal]>(clusterMessages.giveBack);
+const releaseInstancesSignal = defineSignal<[ReleaseInstancesSignal]>(clusterMessages.releaseInstances);
 const adaptSignal = defineSignal<[AdaptSignal]>(clusterMessages.adapt);
 const keepaliveSignal = defineSignal<[KeepaliveSignal]>(clusterMessages.keepalive);
 const suspectSignal = defineSignal<[SuspectSignal]>(clusterMessages.suspect);
@@ -58,14 +62,15 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   let state = input.carry ?? (input.settings === null ? null : createState(input, createdAtMs, input.settings));
   // What is asked before the specification has been read is done as soon as it has.
   const early: ((known: ClusterState) => void)[] = [];
-  const news = createNews();
+  const changes = createChanges();
   const change = (how: (known: ClusterState) => void): void => {
     if (state === null) early.push(how);
     else how(state);
-    news.note();
+    changes.note();
   };
   setHandler(reportUpdate, (flush) => {
-    if (flush.items.some(isNews)) news.note();
+    // Waking the loop for a sign of life would cost two events each time.
+    if (flush.items.some(hasChanges)) changes.note();
     return answerEach(flush, (item) => report(state, item));
   });
   setHandler(scaleSignal, ({ instances, ...asked }) =>
@@ -74,7 +79,9 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   setHandler(adaptSignal, ({ adaptive, ...asked }) =>
     change((known) => adaptCluster(known, adaptive, Date.now(), asked)),
   );
-  setHandler(giveBackSignal, ({ instances }) => change((known) => giveBack(known, instances, Date.now())));
+  setHandler(releaseInstancesSignal, ({ instances }) =>
+    change((known) => releaseInstances(known, instances, Date.now())),
+  );
   setHandler(keepaliveSignal, (signal) => change((known) => keepAlive(known, signal.noClientTimeoutMs, Date.now())));
   setHandler(suspectSignal, ({ instances }) => change((known) => suspectInstances(known, instances, Date.now())));
   const stop = (why: StopSignal): void => change((known) => stopCluster(known, { ...why, atMs: Date.now() }));
@@ -83,11 +90,11 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
 
   setHandler(versionQuery, () => state?.projection.version ?? 0);
 
-  const told = (): void => stop({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
-  return onCancelRequest(told, async () => {
+  const onRequest = (): void => stop({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
+  return onCancelRequest(onRequest, async () => {
     state ??= createState(input, createdAtMs, await loadSettings(input));
     for (const how of early) how(state);
-    return run(state, input, news);
+    return run(state, input, changes);
   });
 }
 
@@ -99,42 +106,45 @@ function createState(
   return createClusterState({ number, workspace, user, createdAtMs }, settings);
 }
 
-interface News {
+interface Changes {
   clear: () => void;
   note: () => void;
   any: () => boolean;
 }
 
-function createNews(): News {
+function createChanges(): Changes {
   let any = true;
   return { clear: () => void (any = false), note: () => void (any = true), any: () => any };
 }
 
 /** Plans and acts until everything is gone after a stop. */
-async function run(state: ClusterState, input: ClusterInput, news: News): Promise<ClusterView> {
-  let inFlight = 0;
+async function run(state: ClusterState, input: ClusterInput, changes: Changes): Promise<ClusterView> {
+  const inFlight = new Set<Decision>();
   const writer = createRecordWriter({
     projection: state.projection,
     shown: () => shownCluster(state),
     writeView: (version) => writeView(state, version),
     usage: { next: () => usageToNote(state), wasNoted: (usage) => usageWasNoted(state, usage) },
-    onEnd: () => news.note(),
+    onEnd: () => changes.note(),
   });
-  const isQuiet = (): boolean => inFlight === 0 && !writer.isBusy();
-  const launching = new Set<number>();
+  const isQuiet = (): boolean => inFlight.size === 0 && !writer.isBusy();
+  /** Until when a run that is to continue as new waits for what the next one can begin again. */
+  let waitsUntilMs: number | null = null;
+  const canContinue = (nowMs: number): boolean =>
+    isQuiet() ||
+    (waitsUntilMs !== null && nowMs >= waitsUntilMs && !writer.isBusy() && [...inFlight].every(isRepeatable));
   const begin = (decision: Decision): void => {
-    inFlight += 1;
-    if (decision.kind === 'launch') launching.add(decision.seq);
+    inFlight.add(decision);
     void carryOut(state, input, decision).then(() => {
-      inFlight -= 1;
-      if (decision.kind === 'launch') launching.delete(decision.seq);
-      news.note();
+      inFlight.delete(decision);
+      changes.note();
     });
   };
   for (;;) {
-    news.clear();
+    changes.clear();
     const nowMs = Date.now();
     const isLeaving = shouldContinueAsNew();
+    if (isLeaving) waitsUntilMs ??= nowMs + maxLeavingMs;
     if (state.dask !== null) adaptNow(state, state.dask, nowMs);
     watchCapacity(state, nowMs);
     const plan = planCluster(state, nowMs);
@@ -142,15 +152,20 @@ async function run(state: ClusterState, input: ClusterInput, news: News): Promis
       intend(state, decision, nowMs);
       begin(decision);
     }
-    if (!isLeaving) for (const decision of launchesToResume(state, launching)) begin(decision);
+    if (!isLeaving) for (const decision of decisionsToResume(state, inFlight)) begin(decision);
     setCurrentDetails(describeCluster(state));
     tagStatus(state);
     if (plan.done && isQuiet()) break;
-    if (isLeaving && isQuiet()) await continueAsNew<typeof cluster>({ ...input, carry: state });
+    if (isLeaving && canContinue(nowMs)) {
+      inspectAgain(state);
+      await continueAsNew<typeof cluster>({ ...input, carry: state });
+    }
     if (!isLeaving) writer.beginIfDue(nowMs);
     const planned = plan.wakeAtMs === null ? null : { atMs: plan.wakeAtMs, what: plan.wakeFor };
-    const wake = isLeaving ? planned : earliest([planned, writer.nextWrite()]);
-    const changed = (): boolean => news.any() || (isQuiet() && shouldContinueAsNew());
+    const leave =
+      waitsUntilMs !== null && waitsUntilMs > nowMs ? { atMs: waitsUntilMs, what: 'continue as new at' } : null;
+    const wake = earliest([planned, isLeaving ? leave : writer.nextWrite()]);
+    const changed = (): boolean => changes.any() || ((isQuiet() || waitsUntilMs === null) && shouldContinueAsNew());
     if (wake === null) await condition(changed);
     else await condition(changed, Math.max(wake.atMs - nowMs, 1), { summary: describeWake(wake, nowMs) });
   }

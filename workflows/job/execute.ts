@@ -1,8 +1,8 @@
-// What a job does to the world: reads its specification, starts its cluster, writes pages and views.
+// The effects of a job: reads its specification, starts its cluster, writes pages and views.
 import { log, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 
 import { clusterMessages, clusterType, clusterWorkflowId } from '../../contracts/cluster.ts';
-import type { ClusterInput, GiveBackSignal, StopSignal, SuspectSignal } from '../../contracts/cluster.ts';
+import type { ClusterInput, ReleaseInstancesSignal, StopSignal, SuspectSignal } from '../../contracts/cluster.ts';
 import { clusterGone, type JobCarry, type JobInput, type JobView } from '../../contracts/job.ts';
 import { statusKey } from '../../contracts/search-attributes.ts';
 import { startOptions } from '../../contracts/start.ts';
@@ -41,6 +41,7 @@ export async function startCluster(state: JobState, input: JobInput): Promise<vo
       instanceVcpus: settings.instanceVcpus,
       registerTimeoutMs: settings.machines === undefined ? registerTimeoutMs : cloudRegisterTimeoutMs,
       machines: settings.machines,
+      allOrNothing: settings.gang,
       dask: null,
     },
   };
@@ -59,9 +60,9 @@ export async function suspect(number: number, suspects: Suspect[]): Promise<void
 }
 
 /** Names the instances that this job needs no more. */
-export async function giveBack(number: number, instances: string[]): Promise<void> {
-  const signal: GiveBackSignal = { instances };
-  await notify(clusterWorkflowId(number), clusterMessages.giveBack, signal);
+export async function releaseInstances(number: number, instances: string[]): Promise<void> {
+  const signal: ReleaseInstancesSignal = { instances };
+  await notify(clusterWorkflowId(number), clusterMessages.releaseInstances, signal);
 }
 
 /** Writes the oldest records to the object store, and only then drops them from the state. */
@@ -109,7 +110,7 @@ export async function finish({ state, bundleRef, clusterStarted }: JobCarry, vie
   await writePages(state, control);
   const release = !clusterStarted || state.cancelRequested?.code === clusterGone;
   await control.writeView.executeWithOptions(
-    { summary: 'write the final view to the database, delete the sealed bundle' },
+    { summary: 'write the final view to the database, delete the sealed bundle or keep it for a retry' },
     [
       {
         kind: 'job',
@@ -117,7 +118,8 @@ export async function finish({ state, bundleRef, clusterStarted }: JobCarry, vie
         workspace,
         view: view(),
         version: nextVersion(state.projection),
-        end: { release, sealed: [bundleRef] },
+        end:
+          state.counters.error > 0 ? { release, sealed: [], retriable: bundleRef } : { release, sealed: [bundleRef] },
       },
     ],
   );

@@ -23,6 +23,7 @@ export function viewJob(state: JobState, input: JobInput): JobView {
     recentErrors: state.recentErrors,
     pagesWritten: state.pagesWritten,
     privateToCreator: input.privateToCreator,
+    ...(settings.retryOf === undefined ? {} : { retryOf: settings.retryOf }),
   };
 }
 

@@ -24,7 +24,16 @@ import { answerEach } from '../flush.ts';
 import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
 import { shouldContinueAsNew } from '../continuing.ts';
 import { createRecordWriter } from '../record-writer.ts';
-import { finish, giveBack, load, startCluster, suspect, tagStatus, tryWritePages, writeView } from './execute.ts';
+import {
+  finish,
+  releaseInstances,
+  load,
+  startCluster,
+  suspect,
+  tagStatus,
+  tryWritePages,
+  writeView,
+} from './execute.ts';
 import { jobMessages } from '../../contracts/job.ts';
 import type {
   CancelSignal,
@@ -64,8 +73,8 @@ export async function job(input: JobInput): Promise<JobView> {
   setHandler(versionQuery, () => carry?.state.projection.version ?? 0);
   setHandler(tasksQuery, ({ from, count }) => (carry === null ? null : viewTasks(carry.state, from, count)));
 
-  const told = (): void => cancel({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
-  return onCancelRequest(told, async () => {
+  const onRequest = (): void => cancel({ code: 'CANCELLED', text: 'its workflow was cancelled in Temporal' });
+  return onCancelRequest(onRequest, async () => {
     if (carry === null) {
       carry = { ...(await load(input)), clusterStarted: false };
       if (cancelled !== null) cancelJob(carry.state, cancelled);
@@ -104,7 +113,7 @@ async function run(state: JobState, view: () => JobView): Promise<'ended' | 'con
     const suspects = expireLeases(state, nowMs);
     if (suspects.length > 0) await suspect(state.number, suspects);
     const spare = giveBackInstances(state, nowMs);
-    if (spare.length > 0) await giveBack(state.number, spare);
+    if (spare.length > 0) await releaseInstances(state.number, spare);
     if (pageDue(state) !== null && (pageRetryAtMs ?? 0) <= nowMs)
       pageRetryAtMs = (await tryWritePages(state)) ? null : Date.now() + pageRetryMs;
     setCurrentDetails(describeJob(state));

@@ -71,7 +71,7 @@ async function byOwner(
   things: SweepDecision['orphans'],
   done: string[],
   report: SweepReport,
-  end: (group: { owner: Owner; ids: string[] }) => Promise<void>,
+  end: (group: { owner: Owner; ids: string[] }) => Promise<unknown>,
 ): Promise<void> {
   const groups = groupByOwner(things);
   const endOne = async (group: { owner: Owner; ids: string[] }): Promise<void> => {

@@ -49,6 +49,7 @@ export const schedulerState = z.object({
   clients: count,
   /** By the scheduler's monotonic clock; null while there is work, also work that no worker can take. */
   idleSinceMs: z.number().int().nullable(),
+  /** Workers that it would like to have, judged once an interval. */
   adaptiveTarget: count,
   workers: z.array(schedulerWorker),
 });
@@ -80,6 +81,8 @@ export interface Orders {
   setEnv: { env: Record<string, string | null> };
   /** The scheduler's own choice of workers that would be missed least. */
   workersToClose: { n: number };
+  /** How it judges its load: see `adaptiveTarget` of its state. */
+  adaptive: { targetDurationSeconds: number; intervalSeconds: number };
   closeAll: Record<never, never>;
   /** Does nothing: whoever answers it can hear and speak. */
   ping: Record<never, never>;
@@ -92,6 +95,7 @@ export const answers = {
   resume: outcomes(z.enum(['resumed', 'unknown'])),
   setEnv: z.object({}),
   workersToClose: z.object({ workers: z.array(z.string()) }),
+  adaptive: z.object({}),
   closeAll: z.object({}),
   ping: z.object({}),
 } satisfies Record<OrderKind, z.ZodType>;

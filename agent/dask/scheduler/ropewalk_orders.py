@@ -27,6 +27,14 @@ class Orders:
         self.drains = {}
         #: An agent that lost the answer asks again, and is told the same.
         self.drained = {}
+        #: Of adaptive scaling; the defaults are those of the control plane.
+        self.target_duration_s = 180.0
+        self.interval_s = 5.0
+
+    async def order_adaptive(self, order):
+        self.target_duration_s = float(order["targetDurationSeconds"])
+        self.interval_s = float(order["intervalSeconds"])
+        return {}
 
     async def order_drain(self, order):
         until = time.monotonic() + order["deadlineSeconds"]

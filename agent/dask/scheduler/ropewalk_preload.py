@@ -86,6 +86,7 @@ class Link:
         self.active_at = time.monotonic()
         self.jupyter = JupyterActivity()
         self.said = None
+        self.judged = None
         self.tasks = set()
 
     def start(self):
@@ -181,7 +182,7 @@ class Link:
             "tasks": {name.replace("-", "_"): count for name, count in counts.items()},
             "clients": sum(map(is_real_client, s.clients)),
             "idleSinceMs": idle_since,
-            "adaptiveTarget": int(s.adaptive_target()),
+            "adaptiveTarget": self.adaptive_target(),
         }
         workers = [describe_worker(ws) for ws in s.workers.values()]
         memory = [
@@ -189,6 +190,13 @@ class Link:
             for ws in s.workers.values()
         ]
         return {**state, "workers": [{**w, **m} for w, m in zip(workers, memory)]}, {**state, "workers": workers}
+
+    def adaptive_target(self):
+        """Dask's own estimate, once an interval, and at once when its measure has changed."""
+        measure, now = (self.orders.target_duration_s, self.orders.interval_s), time.monotonic()
+        if self.judged is None or self.judged[0] != measure or now - self.judged[1] >= measure[1]:
+            self.judged = (measure, now, int(self.scheduler.adaptive_target(measure[0])))
+        return self.judged[2]
 
     async def obey(self, line, writer):
         try:

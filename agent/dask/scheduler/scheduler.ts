@@ -10,6 +10,7 @@ import { writePreload } from './preload.ts';
 import { schedulerProcess } from '../commands.ts';
 import { createSchedulerLink } from './link.ts';
 import type { SchedulerLink } from './link.ts';
+import { createAdaptiveTarget } from './adaptive-target.ts';
 import { createDrains } from './drains.ts';
 import { createRelay } from '../../relay/relay.ts';
 import { watchPulse } from './liveness-check.ts';
@@ -58,6 +59,7 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     input.log.write(`The scheduler listens at ${hello.address} (distributed ${hello.distributed}).`);
     tell('started', 'dask', { address: hello.address });
     orders.follow(createDrains({ link, tell: reports.drained, log: input.log, signal }));
+    orders.follow(createAdaptiveTarget(link, signal));
     void relayDashboard(life, hello.httpPort);
     stopPulse = watchPulse({ link, timeoutMs: bundle.unresponsiveTimeoutMs, tell: reports.unanswered });
     const end = await life.untilEnded(running);

@@ -26,6 +26,8 @@ export interface EnvironmentRequest {
   pythonPath: string;
   /** E.g. "3.12": taken from the PATH or downloaded when the Python at `pythonPath` has another version. */
   pythonVersion?: string | null;
+  /** Where the caller's own machine has a Python of that version. */
+  callersPythonPath?: string | null;
   /** The agent's own environment; programs see a few names of it. */
   environment: Record<string, string | undefined>;
   /** Told when a stage begins. */
@@ -50,7 +52,9 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   const tools = { environment: toolEnvironment(request.environment, cacheDir), cacheDir, signal: request.signal };
   const requirements = normaliseRequirements(request.requirements);
   const { pinned = false, packageFiles = [], pythonVersion = null, fetchPackageFile = noPackageFiles } = request;
-  const python = await findInterpreter(tools, request.pythonPath, pythonVersion);
+  const python = await findInterpreter(tools, {
+    ...{ version: pythonVersion, callersPath: request.callersPythonPath ?? null, usualPath: request.pythonPath },
+  });
   const hash = environmentHash({ requirements, pinned, packageFiles }, python);
   const directory = join(cacheDir, 'environments', hash);
   const clock = stageClock(request.onStage);

@@ -1,4 +1,5 @@
-// The interpreter of an environment: the instance's own, one of another version that is on the PATH, or one that uv downloads.
+// The interpreter of an environment: the instance's own, one of another version that is at the caller's path or on the PATH, or one
+// that uv downloads.
 import { join } from 'node:path';
 
 import { EnvironmentError } from './errors.ts';
@@ -6,16 +7,24 @@ import { inspectPython, type Python } from './python.ts';
 import { runTool, type Tools } from './run-tool.ts';
 import { ensureUv } from './uv.ts';
 
-/**
- * `version` is for example "3.12"; null takes the Python at `pythonPath`, whatever its version is.
- * Rejects with an EnvironmentError that names the versions that the instance has.
- */
-export async function findInterpreter(tools: Tools, pythonPath: string, version: string | null): Promise<Python> {
-  if (version === null) return inspectPython(tools, pythonPath);
-  const usual = await inspectPython(tools, pythonPath).catch((error: unknown) => orThrow(error));
+export interface Wanted {
+  /** E.g. "3.12"; null takes the Python at `usualPath`, whatever its version is. */
+  version: string | null;
+  /** Where the caller's own machine has it; null when that is not known. */
+  callersPath: string | null;
+  /** The instance's own: a path, or a name on the PATH. */
+  usualPath: string;
+}
+
+/** Rejects with an EnvironmentError that names the version that the instance has. */
+export async function findInterpreter(tools: Tools, { version, callersPath, usualPath }: Wanted): Promise<Python> {
+  if (version === null) return inspectPython(tools, usualPath);
+  const usual = await inspectIfThere(tools, usualPath);
   if (usual !== null && isOf(usual, version)) return usual;
-  const named = await inspectPython(tools, `python${version}`).catch((error: unknown) => orThrow(error));
-  if (named !== null && isOf(named, version)) return named;
+  for (const path of [callersPath, `python${version}`]) {
+    const found = path === null ? null : await inspectIfThere(tools, path);
+    if (found !== null && isOf(found, version)) return found;
+  }
   return downloadPython(tools, usual, version);
 }
 
@@ -29,7 +38,8 @@ async function downloadPython(tools: Tools, usual: Python | null, version: strin
     UV_PYTHON_INSTALL_DIR: join(tools.cacheDir, 'pythons'),
   };
   const asked = { ...tools, environment };
-  const installed = await runTool(asked, uv, ['python', 'install', '--quiet', '--no-bin', version], {
+  // Not --quiet, which keeps the reason of a failure back too.
+  const installed = await runTool(asked, uv, ['python', 'install', '--no-progress', '--no-bin', version], {
     timeoutMs: 10 * 60_000,
   });
   if (!installed.ok) throw unobtainable(version, installed.failure.said, usual);
@@ -40,9 +50,13 @@ async function downloadPython(tools: Tools, usual: Python | null, version: strin
 
 const isOf = (python: Python, version: string): boolean => python.version.startsWith(`${version}.`);
 
-function orThrow(error: unknown): null {
-  if (error instanceof EnvironmentError) return null;
-  throw error;
+async function inspectIfThere(tools: Tools, path: string): Promise<Python | null> {
+  try {
+    return await inspectPython(tools, path);
+  } catch (error) {
+    if (error instanceof EnvironmentError) return null;
+    throw error;
+  }
 }
 
 const unobtainable = (version: string, why: string, usual: Python | null): EnvironmentError =>

@@ -13,9 +13,14 @@ import { stamp } from './in-use.ts';
 import { withoutPasswords } from './requirements.ts';
 import { environmentRuntime } from './runtime.ts';
 
-export interface PrepareInput extends Pick<AgentInput, 'boot' | 'environment' | 'log' | 'stopping'> {
+export interface PrepareInput extends Pick<
+  AgentInput,
+  'instance' | 'directory' | 'boot' | 'environment' | 'log' | 'stopping'
+> {
   onStage?: (name: StageName) => void;
   fetchPackageFile: FetchPackageFile;
+  /** An image must have Dask in it. */
+  needsDask?: boolean;
 }
 
 /** The control plane gives an instance up when its environment fails: failures that may pass are retried here first. */
@@ -24,7 +29,7 @@ const retryAfterMs = 2_000;
 
 /** Rejects with an EnvironmentError, or with the reason for which the agent is stopped. */
 export async function prepareEnvironment(
-  { requirements, pinned, python, packageFiles }: EnvironmentSpec,
+  { requirements, pinned, python, interpreter, packageFiles }: EnvironmentSpec,
   input: PrepareInput,
 ): Promise<Runtime> {
   const { boot, environment, log, onStage, stopping } = input;
@@ -33,7 +38,8 @@ export async function prepareEnvironment(
     try {
       const made = await ensureEnvironment({
         cacheDir: boot.cacheDir,
-        ...{ requirements, pinned, packageFiles, pythonVersion: python, pythonPath: 'python3' },
+        ...{ requirements, pinned, packageFiles, pythonPath: 'python3' },
+        ...{ pythonVersion: python, callersPythonPath: interpreter },
         fetchPackageFile: input.fetchPackageFile,
         environment,
         ...(onStage === undefined ? {} : { onStage }),

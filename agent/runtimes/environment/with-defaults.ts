@@ -3,10 +3,18 @@
 import { defaultRequirements } from './default-requirements.ts';
 import { normaliseRequirements } from './requirements.ts';
 
-/** In the form that is installed. Rejects what is no requirement. `pinned`: they are the whole environment of a client. */
-export function withDefaults(requirements: readonly string[], pinned = false): string[] {
+/**
+ * In the form that is installed. Rejects what is no requirement. `pinned`: they are the whole environment of a client. A package
+ * that comes as a wheel, as one that the client has from git, is chosen too.
+ */
+export function withDefaults(
+  requirements: readonly string[],
+  pinned = false,
+  packageFiles: readonly { name: string }[] = [],
+): string[] {
   const asked = normaliseRequirements(requirements);
-  const names = new Set(asked.map(nameOf));
+  const wheels = packageFiles.filter(({ name }) => name.endsWith('.whl'));
+  const names = new Set([...asked.map(nameOf), ...wheels.map(({ name }) => packageOf(name))]);
   const choosesDask = pair.some((name) => names.has(name));
   const added = defaultRequirements
     .filter((each) => !names.has(nameOf(each)))
@@ -19,5 +27,8 @@ export function withDefaults(requirements: readonly string[], pinned = false): s
 
 const pair = ['dask', 'distributed'];
 const comparedByDask = ['lz4', 'msgpack'];
+
+/** The first part of a wheel's name (the binary distribution format of packaging.python.org). */
+const packageOf = (wheel: string): string => wheel.slice(0, wheel.indexOf('-')).toLowerCase().replace(/[._]+/g, '-');
 
 const nameOf = (requirement: string): string => /^[a-z0-9-]+/.exec(requirement)?.[0] ?? '';

@@ -11,13 +11,17 @@ import { numberOfJob } from '../../references.ts';
 export function cancelCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('cancel')
     .description('Cancel a job: its tasks end, and its instances are released.')
-    .argument('<job>', 'number, or name of an open job', parseReference);
+    .argument('<job>', 'number or name', parseReference);
   return withConnection(command).action(async (reference: Reference, flags: ConnectionFlags) => {
     const client = await connect(context, flags);
     const number = await numberOfJob(client, reference);
-    await client.jobs.cancel(number);
-    context.output.out(`Job ${number}: cancelling`);
-    context.output.err(`Wait for it:  ropewalk batch wait ${number}`);
+    const job = await client.jobs.cancel(number);
+    if (typeof job.endedAt === 'string') {
+      context.output.out(`Job ${number} has ended: ${job.status}`);
+    } else {
+      context.output.out(`Job ${number}: cancelling`);
+      context.output.err(`Wait for it:  ropewalk batch wait ${number}`);
+    }
     finish(exitCodes.ok);
   });
 }

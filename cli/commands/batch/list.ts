@@ -6,31 +6,41 @@ import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../cont
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { filterOf, isFiltered, withFilters, type FilterFlags } from '../../filters.ts';
-import { formatJobs } from '../../jobs.ts';
+import { formatJobs, parseSort, sortColumns, sortJobs } from '../../jobs.ts';
 
 export const jobStatuses = ['pending', 'running', 'done', 'error', 'cancelled'] as const;
 
-interface ListFlags extends ConnectionFlags, FormatFlag, FilterFlags {}
+interface ListFlags extends ConnectionFlags, FormatFlag, FilterFlags {
+  sort?: string;
+}
 
 export function listCommand(context: CliContext, finish: Finish): Command {
-  const command = new Command('list').description('List jobs, newest first. Times are local.');
+  const command = new Command('list')
+    .description('List jobs, newest first. Times are local.')
+    .option('--sort <column>', `order: ${sortColumns.join(', ')}; -COLUMN for the reverse`, parseSort);
   return withFormat(withConnection(withFilters(command, jobStatuses))).action(async (flags: ListFlags) => {
-    await showList(context, await connect(context, flags), flags);
+    await showList(context, await connect(context, flags), flags, { withNames: true });
     finish(exitCodes.ok);
   });
 }
 
-export async function showList({ output }: CliContext, client: Client, flags: FormatFlag & FilterFlags): Promise<void> {
-  const { limit, format } = flags;
+export async function showList(
+  { output }: CliContext,
+  client: Client,
+  flags: FormatFlag & FilterFlags & { sort?: string },
+  how: { withNames?: boolean } = {},
+): Promise<void> {
+  const { limit, format, sort } = flags;
   const jobs: Job[] = [];
   const filter = filterOf<Job['status']>(flags);
   for await (const job of client.jobs.list({ ...filter, limit: Math.min(limit, 1_000) })) {
     jobs.push(job);
     if (jobs.length === limit) break;
   }
-  if (format === 'json') output.json(jobs);
+  const sorted = sort === undefined ? jobs : sortJobs(jobs, sort);
+  if (format === 'json') output.json(sorted);
   else if (jobs.length === 0 && isFiltered(flags)) output.err('No job matches.');
   else if (jobs.length === 0)
     output.err('There are no jobs yet. Submit one: ropewalk batch run --ntasks 10 my_script.sh');
-  else output.out(formatJobs(jobs));
+  else output.out(formatJobs(sorted, how));
 }

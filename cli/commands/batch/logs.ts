@@ -1,59 +1,78 @@
 // `ropewalk batch logs N`: prints the output of tasks.
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 
-import type { LogLine, LogOptions } from '../../../sdk/client.ts';
+import type { Client, LogLine, LogOptions } from '../../../sdk/client.ts';
 import type { Reference } from '../../arguments.ts';
-import { collect, parseReference, parseSince } from '../../arguments.ts';
+import { collect, parseReference } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish } from '../../context.ts';
 import { connect, withConnection } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { clean, toJson } from '../../output.ts';
+import { inTimeOrder, withLogOptions, type LogFlags } from '../../log-lines.ts';
 import { numberOfJob } from '../../references.ts';
 import { formatLogTime } from '../../times.ts';
 
-interface LogsFlags extends ConnectionFlags {
+export interface JobLogsFlags extends LogFlags {
   tasks?: string[];
-  follow?: boolean;
-  since?: Date;
+  task?: string[];
   instances?: boolean;
-  format: 'text' | 'json';
 }
 
 export function logsCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('logs')
     .description("Print the output of a job's tasks. Times are local.")
-    .argument('<job>', 'number, or name of an open job', parseReference)
-    .option('--tasks <ids>', 'only these task ids, e.g. 0-3,7', collect)
-    .option('-f, --follow', 'continue until the job has ended')
-    .option('--instances', 'include messages of the instances')
-    .option('--since <time>', 'only lines since a time (2026-01-31T12:00) or an age (10m)', parseSince)
-    .addOption(
-      new Option('--format <format>', 'output format; json is one object per line')
-        .choices(['text', 'json'])
-        .default('text'),
-    );
-  return withConnection(command).action(async (reference: Reference, flags: LogsFlags) => {
-    const describe = (): string =>
-      `Stopped reading: job ${reference} continues. To read on: ropewalk batch logs ${reference}`;
-    await untilInterrupted(describe, (signal) => print(context, reference, flags, signal));
-    finish(exitCodes.ok);
-  });
+    .argument('<job>', 'number or name', parseReference)
+    .option('--tasks <ids>', 'only these task ids, e.g. 0-3,7 (also --task)', collect)
+    .option('--instances', 'include messages of the instances');
+  command.addOption(command.createOption('--task <ids>').argParser(collect).hideHelp());
+  return withConnection(withLogOptions(command, 'the job')).action(
+    async (reference: Reference, flags: JobLogsFlags) => {
+      const describe = (): string =>
+        `Stopped reading: job ${reference} continues. To read on: ropewalk batch logs ${reference}`;
+      await untilInterrupted(describe, (signal) => print(context, reference, flags, signal));
+      finish(exitCodes.ok);
+    },
+  );
 }
 
-async function print(context: CliContext, reference: Reference, flags: LogsFlags, signal: AbortSignal): Promise<void> {
+async function print(
+  context: CliContext,
+  reference: Reference,
+  flags: JobLogsFlags,
+  signal: AbortSignal,
+): Promise<void> {
   const client = await connect(context, flags);
   const number = await numberOfJob(client, reference, signal);
+  await printJobLogs(context, client, number, { ...flags, signal, isWanted: () => true });
+}
+
+export interface JobLogs extends Omit<JobLogsFlags, keyof ConnectionFlags> {
+  signal: AbortSignal;
+  /** By the id of the instance. */
+  isWanted: (instance: string) => boolean;
+}
+
+export async function printJobLogs(
+  context: CliContext,
+  client: Client,
+  number: number,
+  { signal, isWanted, ...flags }: JobLogs,
+): Promise<void> {
+  const tasks = [...(flags.tasks ?? []), ...(flags.task ?? [])];
   const options: LogOptions = {
     signal,
     onUnreachable: (error) => context.output.progress(`Retrying: ${error.message}`),
-    ...(flags.tasks && { tasks: flags.tasks.join(',') }),
+    ...(tasks.length > 0 && { tasks: tasks.join(',') }),
     ...(flags.follow === true && { follow: true }),
     ...(flags.since && { since: flags.since }),
   };
   const format = flags.format === 'json' ? toJson : formatLine;
-  for await (const line of client.jobs.logs(number, options)) {
-    if (line.task !== null || flags.instances === true) await context.output.outLine(format(line));
+  const wanted = ({ task, text, instance }: LogLine): boolean =>
+    (task !== null || flags.instances === true) && isWanted(instance) && flags.filter?.test(text) !== false;
+  const lines = client.jobs.logs(number, options);
+  for await (const line of flags.follow === true ? lines : inTimeOrder(lines)) {
+    if (wanted(line)) await context.output.outLine(format(line));
   }
 }
 

@@ -1,30 +1,44 @@
 // `ropewalk batch run`: submits a job. The server reads the script's header; this command only sends words and files.
 import { Command, Option } from 'commander';
 
-import type { CreateJob } from '../../../sdk/client.ts';
+import type { Client, CreateJob } from '../../../sdk/client.ts';
 import { collect, parseCount } from '../../arguments.ts';
 import { withCoiledOptions } from '../../coiled-options.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { readEnvironment } from '../../environment.ts';
+import type { ContainerFlags } from '../../containers.ts';
+import { containerOf, saysYes, withContainer } from '../../containers.ts';
 import { exitCodes } from '../../errors.ts';
-import { collectFiles } from '../../files.ts';
+import { collectFiles, type Found } from '../../files.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import type { JobMachineFlags } from '../../machines.ts';
+import type { MapOverFlags } from '../../map-over.ts';
+import { mapOverOf, withMapOver } from '../../map-over.ts';
 import { jobMachinesOf, withJobMachines } from '../../machines.ts';
 import { formatPrice, showPlan } from '../../plan.ts';
+import { isSet, readScriptHeader } from '../../script-header.ts';
 import type { SoftwareFlags } from '../../software.ts';
-import { softwareOf, withSoftware } from '../../software.ts';
+import { softwareNameOf, softwareOf, withSoftware } from '../../software.ts';
+import { downloadJobFiles } from '../../transfer/job-files.ts';
+import { openStorage } from '../../transfer/storage.ts';
+import { uploadFiles } from '../../transfer/upload.ts';
 import { detachedFromJob, watchJob } from '../../watch.ts';
 
-interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags, SoftwareFlags {
+interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags, MapOverFlags, SoftwareFlags, ContainerFlags {
   name?: string;
   getOrCreate?: boolean;
   ntasks?: number;
   nTasks?: number;
   array?: string;
   maxWorkers?: number;
+  taskOnScheduler?: boolean;
+  schedulerTaskArray?: string;
+  waitForReadyCluster?: boolean;
   retries?: number;
+  maxRetries?: number;
+  retryOnExit?: string;
+  taskTimeout?: string;
   jobTimeout?: string;
   lease?: string;
   watchdogTimeout?: string;
@@ -34,6 +48,12 @@ interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags, Softwar
   envFile?: string[];
   secretEnvFile?: string[];
   upload?: string[];
+  download?: string;
+  sync?: string;
+  pipeToFiles?: boolean;
+  inputFilestore?: string;
+  outputFilestore?: string;
+  runOnHost?: string;
   plan?: boolean;
   wait?: boolean;
 }
@@ -47,6 +67,7 @@ the instance. Each task runs in its own directory, with ROPEWALK_BATCH_TASK_ID
 the script: # ROPEWALK ntasks 10
 
   ropewalk batch run --ntasks 10 my_script.sh
+  ropewalk batch run --map-over-file inputs.txt process.py \\$ROPEWALK_BATCH_TASK_INPUT
   ropewalk batch run --array 0-10:2 --wait python3 my_script.py --fast`;
 
 export function runCommand(context: CliContext, finish: Finish): Command {
@@ -56,8 +77,15 @@ export function runCommand(context: CliContext, finish: Finish): Command {
     .argument('<command...>', 'command line of each task')
     .passThroughOptions()
     .option('--ntasks <n>', 'number of tasks, with ids 0 to n-1 (also --n-tasks)', parseCount)
-    .option('--array <ids>', 'ids of the tasks, e.g. 2,4-6,8-10 or 0-10:2')
+    .option('--array <ids>', 'ids of the tasks, e.g. 2,4-6,8-10 or 0-10:2; 0-99%10 runs at most ten at a time')
     .option('-N, --max-workers <n>', 'maximum number of instances; -1 means no limit', parseCount)
+    .option('--task-on-scheduler', 'the head instance runs the task of the lowest id, and no other')
+    .option('--no-task-on-scheduler', 'the head instance runs no task')
+    .option('--scheduler-task-array <ids>', 'the head instance runs these tasks, and no others')
+    .option(
+      '--wait-for-ready-cluster',
+      'start no task before all instances are ready; end the job if one is unavailable',
+    )
     .option(
       '-e, --env <KEY=val>',
       'environment variable of tasks (repeatable); KEY alone takes the value from your environment',
@@ -72,7 +100,9 @@ export function runCommand(context: CliContext, finish: Finish): Command {
     .option('--secret-env-file <path>', 'like --env-file, for secrets (repeatable)', collect)
     .option('--name <name>', 'name of the job')
     .option('--get-or-create', 'return the open job of that name, if there is one')
-    .option('--retries <n>', 'number of retries of a failed task', parseCount)
+    .option('--retries <n>', 'number of retries of a failed task (also --max-retries)', parseCount)
+    .option('--retry-on-exit <rules>', 'retry only these exit codes, ranges, or signal: 75,100-120,signal')
+    .option('--task-timeout <duration>', 'end a task that runs longer: TERM, 10 s later KILL; exit code 124')
     .option('--job-timeout <duration>', 'end the job this long after its start, e.g. "1 hour"')
     .option('--lease <duration>', 'check an instance that has not reported for this long, e.g. "2 minutes"')
     .option(
@@ -85,10 +115,19 @@ export function runCommand(context: CliContext, finish: Finish): Command {
       "file, or directory whose content is put into the tasks' working directory (repeatable)",
       collect,
     )
+    .option('--run-on-host <yes>', 'true: on the instance itself, also where the script names a container')
+    .option('--download <directory>', 'keep the files that tasks leave; with --wait, download them into this directory')
+    .option('--sync <directory>', '--upload and --download of the same directory')
+    .option('--pipe-to-files', 'keep what tasks print as files too: task-ID.out and task-ID.err')
+    .option('--input-filestore <name>', 'give tasks the files of this filestore, to which --upload adds')
+    .option('--output-filestore <name>', 'keep the files that tasks leave in this filestore')
     .addOption(new Option('--plan', 'print what would be launched and its price; launch nothing').conflicts('wait'))
     .option('--wait', 'wait until the job has ended; exit code 1 unless every task is done')
     .addHelpText('after', help);
-  command.addOption(command.createOption('--n-tasks <n>').argParser(parseCount).hideHelp());
+  for (const alias of ['--n-tasks <n>', '--max-retries <n>'])
+    command.addOption(command.createOption(alias).argParser(parseCount).hideHelp());
+  withMapOver(command);
+  withContainer(command, 'the tasks');
   withCoiledOptions(command, (name, value) => {
     options[name] = value;
   });
@@ -102,12 +141,13 @@ export function runCommand(context: CliContext, finish: Finish): Command {
 async function run(
   context: CliContext,
   words: string[],
-  flags: RunFlags,
+  given: RunFlags,
   options: Record<string, string>,
 ): Promise<number> {
   const { output } = context;
+  const flags = await withHeader(context, words, given);
   const client = await connect(context, flags);
-  const input = await inputOf(context, words, flags, options);
+  const { input, stored } = await inputOf(context, words, flags, options);
   if (flags.plan === true) {
     showPlan(context, flags, await client.jobs.plan(input), 'head');
     return exitCodes.ok;
@@ -116,12 +156,16 @@ async function run(
   const describe = (): string =>
     number === null ? 'Interrupted. The job may have been submitted: see ropewalk batch list' : detachedFromJob(number);
   return untilInterrupted(describe, async (signal) => {
-    const created = await client.jobs.create(input, { signal });
+    const inputFiles = await storeInputs(context, flags, { client, stored, signal });
+    const created = await client.jobs.create({ ...input, ...inputFiles }, { signal });
     number = created.number;
     for (const warning of created.warnings) output.err(`warning: ${warning}`);
     if (flags.wait === true) {
       output.err(`Job ${number} (${created.name}) ${created.existing ? 'exists already' : 'submitted'}`);
-      return watchJob(client, number, context, flags, signal);
+      const exitCode = await watchJob(client, number, context, flags, signal);
+      const into = flags.download ?? flags.sync;
+      if (into !== undefined) await downloadJobFiles(context, flags, { client, number, into, signal });
+      return exitCode;
     }
     if (flags.format === 'json') output.json(created);
     else output.out(`Job ${number} (${created.name}) ${created.existing ? 'exists already' : 'submitted'}`);
@@ -131,22 +175,72 @@ async function run(
   });
 }
 
+/** Options of the script's header that only this program can carry out. */
+const clientOptions = [
+  ...['map-over-file', 'env-file', 'secret-env-file', 'host-setup-script', 'wait', 'workspace'],
+  ...['upload', 'download', 'sync'],
+];
+
+interface AllFlags extends RunFlags {
+  clientOptions: string[];
+}
+
+/** The command line wins over the header; what can be repeated adds up. */
+async function withHeader(context: CliContext, words: string[], flags: RunFlags): Promise<AllFlags> {
+  const header = await readScriptHeader(words, new Set(clientOptions), context);
+  const both = (name: string, own: string[] = []): string[] => [...(header.get(name) ?? []), ...own];
+  const { ntasks, nTasks, array, mapOverValues, mapOverFile } = flags;
+  const download = flags.download ?? header.get('download')?.at(-1);
+  const sync = flags.sync ?? header.get('sync')?.at(-1);
+  const saysTasks = [ntasks, nTasks, array, mapOverValues, mapOverFile].some((each) => each !== undefined);
+  const mapped = header.get('map-over-file')?.at(-1);
+  const hostSetupScript = flags.hostSetupScript ?? header.get('host-setup-script')?.at(-1);
+  const workspace = flags.workspace ?? header.get('workspace')?.at(-1);
+  return {
+    ...flags,
+    ...(mapped !== undefined && !saysTasks && { mapOverFile: mapped }),
+    ...(hostSetupScript !== undefined && { hostSetupScript }),
+    envFile: both('env-file', flags.envFile),
+    secretEnvFile: both('secret-env-file', flags.secretEnvFile),
+    upload: [...both('upload', flags.upload), ...(sync === undefined ? [] : [sync])],
+    ...(download !== undefined && { download }),
+    ...(sync !== undefined && { sync }),
+    ...(workspace !== undefined && { workspace }),
+    ...(isSet(header, 'wait') && flags.plan !== true && { wait: true }),
+    clientOptions: [...header.keys()],
+  };
+}
+
 async function inputOf(
   context: CliContext,
   words: string[],
-  flags: RunFlags,
+  flags: AllFlags,
   options: Record<string, string>,
-): Promise<CreateJob> {
+): Promise<{ input: CreateJob; stored: Found[] }> {
   const env = await readEnvironment('--env', flags.env ?? [], flags.envFile ?? [], context);
   const secretEnv = await readEnvironment('--secret-env', flags.secretEnv ?? [], flags.secretEnvFile ?? [], context);
   const note = (text: string): void => context.output.err(`note: ${text}`);
+  const mapOver = await mapOverOf(context, flags);
   const software = await softwareOf(context, flags);
-  const { files, command } = await collectFiles(words, flags.upload ?? [], context, note);
-  const { name, getOrCreate, ntasks = flags.nTasks, array, maxWorkers, retries, jobTimeout, lease } = flags;
-  return {
+  const storeAll = flags.inputFilestore !== undefined;
+  const { files, stored, command } = await collectFiles(words, flags.upload ?? [], context, note, storeAll);
+  const {
+    name,
+    getOrCreate,
+    ntasks = flags.nTasks,
+    array,
+    maxWorkers,
+    retries = flags.maxRetries,
+    jobTimeout,
+    lease,
+  } = flags;
+  const input: CreateJob = {
     command,
     ...(files.length > 0 && { files }),
     ...(software !== undefined && { software }),
+    ...softwareNameOf(flags),
+    ...(await containerOf(context, flags)),
+    ...(flags.runOnHost !== undefined && { runOnHost: saysYes('--run-on-host', flags.runOnHost) }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(Object.keys(secretEnv).length > 0 && { secretEnv }),
     ...(Object.keys(options).length > 0 && { options }),
@@ -154,12 +248,37 @@ async function inputOf(
     ...(getOrCreate === true && { getOrCreate }),
     ...(ntasks !== undefined && { ntasks }),
     ...(array !== undefined && { array }),
+    ...(mapOver !== undefined && { mapOver }),
+    ...(flags.clientOptions.length > 0 && { clientOptions: flags.clientOptions }),
     ...(maxWorkers !== undefined && { maxWorkers }),
+    ...(flags.taskOnScheduler !== undefined && { taskOnScheduler: flags.taskOnScheduler }),
+    ...(flags.schedulerTaskArray !== undefined && { schedulerTaskArray: flags.schedulerTaskArray }),
+    ...(flags.waitForReadyCluster === true && { waitForReadyCluster: true }),
     ...(retries !== undefined && { retries }),
+    ...(flags.retryOnExit !== undefined && { retryOnExit: flags.retryOnExit }),
+    ...(flags.taskTimeout !== undefined && { taskTimeout: flags.taskTimeout }),
     ...(jobTimeout !== undefined && { jobTimeout }),
     ...(lease !== undefined && { lease }),
     ...(flags.watchdogTimeout !== undefined && { watchdogTimeout: flags.watchdogTimeout }),
     ...(flags.privateToCreator === true && { privateToCreator: true }),
+    ...((flags.download ?? flags.sync) !== undefined && { storeFiles: true }),
+    ...(flags.pipeToFiles === true && { pipeToFiles: true }),
+    ...(flags.inputFilestore !== undefined && { inputFilestore: flags.inputFilestore }),
+    ...(flags.outputFilestore !== undefined && { outputFilestore: flags.outputFilestore }),
     ...jobMachinesOf(flags),
   };
+  return { input, stored };
+}
+
+/** Uploads what does not go with the job itself; with --input-filestore it is in that filestore afterwards. */
+async function storeInputs(
+  context: CliContext,
+  flags: AllFlags,
+  { client, stored, signal }: { client: Client; stored: Found[]; signal: AbortSignal },
+): Promise<Pick<CreateJob, 'inputFiles'>> {
+  if (stored.length === 0) return {};
+  const inputFiles = await uploadFiles(await openStorage(context, flags, client), stored, signal);
+  if (flags.inputFilestore === undefined) return { inputFiles };
+  await client.files.add(flags.inputFilestore, inputFiles, { signal });
+  return {};
 }

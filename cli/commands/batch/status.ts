@@ -1,5 +1,5 @@
 // `ropewalk batch status [N]`: prints the newest jobs, one job, or the tasks of a job.
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 
 import type { Client, Task } from '../../../sdk/client.ts';
 import type { Reference } from '../../arguments.ts';
@@ -7,7 +7,9 @@ import { parseReference } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
-import { formatErrors, formatJobs, formatOutcome, formatProgress } from '../../jobs.ts';
+import { describeFailures } from '../../failures.ts';
+import { formatErrors, formatJobs, formatOutcome, formatProgress, parseSort, sortColumns } from '../../jobs.ts';
+import { formatBar } from '../../progress-bar.ts';
 import { numberOfJob } from '../../references.ts';
 import { formatTable } from '../../table.ts';
 import type { Column } from '../../table.ts';
@@ -17,23 +19,28 @@ import { jobStatuses, showList } from './list.ts';
 
 interface StatusFlags extends ConnectionFlags, FormatFlag, FilterFlags {
   tasks?: boolean;
+  state?: Task['state'];
+  sort?: string;
 }
 
 export function statusCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('status')
     .description('Show the newest jobs, or one job. Times are local.')
-    .argument('[job]', 'number, or name of an open job', parseReference)
-    .option('--tasks', "the job's tasks, a row each");
+    .argument('[job]', 'number or name', parseReference)
+    .option('--tasks', "the job's tasks, a row each")
+    .option('--sort <column>', `order of the jobs: ${sortColumns.join(', ')}; -COLUMN for the reverse`, parseSort)
+    .addOption(new Option('--state <state>', "the job's tasks in this state").choices(taskStates));
   return withFormat(withConnection(withFilters(command, jobStatuses))).action(
     async (reference: Reference | undefined, flags: StatusFlags) => {
-      if (reference === undefined && flags.tasks === true) throw new UsageError('--tasks needs a job');
+      const wantsTasks = flags.tasks === true || flags.state !== undefined;
+      if (reference === undefined && wantsTasks) throw new UsageError('--tasks and --state need a job');
       if (reference !== undefined && isFiltered(flags))
         throw new UsageError('one job is not filtered: leave the options out');
       const client = await connect(context, flags);
       if (reference === undefined) {
         await showList(context, client, flags);
       } else {
-        const show = flags.tasks === true ? showTasks : showJob;
+        const show = wantsTasks ? showTasks : showJob;
         await show(context, client, await numberOfJob(client, reference), flags);
       }
       finish(exitCodes.ok);
@@ -48,9 +55,12 @@ async function showJob({ output }: CliContext, client: Client, number: number, {
     return;
   }
   output.out(formatJobs([job]));
-  output.out(job.endedAt === null ? formatProgress(job) : formatOutcome(job));
-  for (const line of formatErrors(job)) output.out(line);
+  output.out(job.endedAt === null ? `${formatProgress(job)} ${formatBar(job)}`.trimEnd() : formatOutcome(job));
+  const failures = await describeFailures(client, job);
+  for (const line of [...formatErrors(job), ...failures]) output.out(line);
 }
+
+const taskStates = ['pending', 'assigned', 'running', 'done', 'error', 'cancelled', 'unknown'] as const;
 
 const columns: Column[] = [
   { title: 'Task', align: 'right' },
@@ -63,9 +73,11 @@ const columns: Column[] = [
   { title: 'Reason', align: 'left' },
 ];
 
-async function showTasks(context: CliContext, client: Client, number: number, { format }: FormatFlag): Promise<void> {
+async function showTasks(context: CliContext, client: Client, number: number, flags: StatusFlags): Promise<void> {
+  const { format, state } = flags;
   const tasks: Task[] = [];
-  for await (const task of client.jobs.tasks(number, { limit: 1_000 })) tasks.push(task);
+  for await (const task of client.jobs.tasks(number, { limit: 1_000 }))
+    if (state === undefined || task.state === state) tasks.push(task);
   if (format === 'json') context.output.json(tasks);
   else context.output.out(formatTable(columns, tasks.map(rowOf)));
 }

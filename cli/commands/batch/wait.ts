@@ -9,20 +9,27 @@ import { connect, withConnection, withFormat } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { numberOfJob } from '../../references.ts';
+import { downloadJobFiles } from '../../transfer/job-files.ts';
 import { detachedFromJob, watchJob } from '../../watch.ts';
 
 export function waitCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('wait')
     .description('Wait until a job has ended; exit code 1 unless every task is done.')
-    .argument('[job]', 'number, or name of an open job (default: the newest job)', parseReference);
+    .option('--download <directory>', 'download the files that its tasks have left into this directory')
+    .argument('[job]', 'number or name (default: the newest job)', parseReference);
   return withFormat(withConnection(command)).action(
-    async (given: Reference | undefined, flags: ConnectionFlags & FormatFlag) => {
+    async (given: Reference | undefined, flags: ConnectionFlags & FormatFlag & { download?: string }) => {
       const client = await connect(context, flags);
       const number = given === undefined ? await newest(client) : await numberOfJob(client, given);
       finish(
         await untilInterrupted(
           () => detachedFromJob(number),
-          (signal) => watchJob(client, number, context, flags, signal),
+          async (signal) => {
+            const exitCode = await watchJob(client, number, context, flags, signal);
+            const { download: into } = flags;
+            if (into !== undefined) await downloadJobFiles(context, flags, { client, number, into, signal });
+            return exitCode;
+          },
         ),
       );
     },

@@ -11,6 +11,9 @@ import { numberOfCluster } from '../../references.ts';
 interface AdaptFlags extends ConnectionFlags, FormatFlag {
   minimum?: number;
   maximum?: number;
+  targetDuration?: string;
+  waitCount?: number;
+  interval?: string;
   off?: boolean;
 }
 
@@ -20,6 +23,9 @@ export function adaptCommand(context: CliContext, finish: Finish): Command {
     .argument('<cluster>', 'number, or name of an open cluster', parseReference)
     .option('--minimum <n>', 'minimum number of workers (default: 0)', parseWorkers)
     .option('--maximum <n>', 'maximum number of workers', parseWorkers)
+    .option('--target-duration <duration>', 'as many workers as finish the known work in this time (default: 3m)')
+    .option('--wait-count <n>', 'intervals without need for a worker before it is closed (default: 24)', parseWorkers)
+    .option('--interval <duration>', 'how often the scheduler judges its load (default: 5s)')
     .option('--off', 'turn adaptive scaling off and keep the current number of workers');
   return withFormat(withConnection(command)).action(async (reference: Reference, flags: AdaptFlags) => {
     const range = rangeOf(flags);
@@ -33,13 +39,19 @@ export function adaptCommand(context: CliContext, finish: Finish): Command {
   });
 }
 
-function rangeOf({ minimum, maximum, off }: AdaptFlags): { minimum: number; maximum: number } | null {
+function rangeOf({ minimum, maximum, targetDuration, waitCount, interval, off }: AdaptFlags) {
   if (off === true) {
     if (minimum === undefined && maximum === undefined) return null;
     throw new UsageError('--off cannot be combined with --minimum or --maximum');
   }
   if (maximum === undefined) throw new UsageError('--maximum is missing', 'For example --minimum 1 --maximum 10.');
-  const range = { minimum: minimum ?? 0, maximum };
+  const range = {
+    minimum: minimum ?? 0,
+    maximum,
+    ...(targetDuration !== undefined && { targetDuration }),
+    ...(waitCount !== undefined && { waitCount }),
+    ...(interval !== undefined && { interval }),
+  };
   if (range.minimum <= maximum) return range;
   throw new UsageError(`--minimum ${range.minimum} is more than --maximum ${maximum}`);
 }

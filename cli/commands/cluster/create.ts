@@ -3,21 +3,23 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import type { ClusterWaitOptions, CreateCluster, WorkerAmount } from '../../../sdk/client.ts';
-import { collect, parseCount, parseTimeout } from '../../arguments.ts';
+import { collect, parseTimeout, parseWorkerRange } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { readEnvironment } from '../../environment.ts';
+import type { ContainerFlags } from '../../containers.ts';
+import { containerOf, withContainer } from '../../containers.ts';
 import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import type { ClusterMachineFlags } from '../../machines.ts';
 import { clusterMachinesOf, withClusterMachines } from '../../machines.ts';
 import { formatPrice, showPlan } from '../../plan.ts';
 import type { SoftwareFlags } from '../../software.ts';
-import { softwareOf, withSoftware } from '../../software.ts';
+import { softwareNameOf, softwareOf, withSoftware } from '../../software.ts';
 import { detachedFromCluster, watchCluster } from '../../watch-cluster.ts';
 
-interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags, SoftwareFlags {
-  workers?: number;
+interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags, SoftwareFlags, ContainerFlags {
+  workers?: number | [number, number];
   name?: string;
   new?: boolean;
   env?: string[];
@@ -45,7 +47,11 @@ interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags, 
 export function createCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('create')
     .description('Start a Dask cluster, or return the open cluster of that name.')
-    .option('--workers <n>', 'number of Dask workers, besides the scheduler (default: 4)', parseCount)
+    .option(
+      '--workers <n>',
+      'number of Dask workers, besides the scheduler, or a range for adaptive scaling (default: 4,20)',
+      parseWorkerRange,
+    )
     .option('--name <name>', 'name of the cluster')
     .option('--new', 'fail when an open cluster has that name')
     .option(
@@ -84,11 +90,18 @@ export function createCommand(context: CliContext, finish: Finish): Command {
     .addOption(new Option('--plan', 'print what would be launched and its price; launch nothing').conflicts('wait'))
     .option('--wait [amount]', 'wait for all workers, a number (3) or a fraction (0.5) of them', parseAmount)
     .option('--timeout <duration>', 'maximum time to wait, e.g. 90s or 5m (default: 10m)', parseTimeout);
-  return withFormat(withConnection(withClusterMachines(withSoftware(command, 'its Python environment')))).action(
-    async (flags: CreateFlags) => {
-      finish(await create(context, flags));
-    },
-  );
+  return withFormat(
+    withConnection(
+      withClusterMachines(
+        withSoftware(
+          withContainer(command, 'the scheduler and the workers, with Dask in it'),
+          'its Python environment',
+        ),
+      ),
+    ),
+  ).action(async (flags: CreateFlags) => {
+    finish(await create(context, flags));
+  });
 }
 
 async function create(context: CliContext, flags: CreateFlags): Promise<number> {
@@ -140,6 +153,8 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
     ...(name !== undefined && { name }),
     ...(flags.new === true && { getOrCreate: false }),
     ...(software !== undefined && { software }),
+    ...softwareNameOf(flags),
+    ...(await containerOf(context, flags)),
     ...(Object.keys(env).length > 0 && { env }),
     ...(Object.keys(secretEnv).length > 0 && { secretEnv }),
     ...(workerClass !== undefined && { workerClass }),

@@ -1,23 +1,21 @@
 // `ropewalk cluster logs N`: prints the output of the scheduler and the workers.
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 
 import type { Client, LogLine } from '../../../sdk/client.ts';
 import type { Reference } from '../../arguments.ts';
-import { parseReference, parseSince } from '../../arguments.ts';
+import { parseReference } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish } from '../../context.ts';
 import { connect, withConnection } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
+import { inTimeOrder, withLogOptions, type LogFlags } from '../../log-lines.ts';
 import { clean, toJson } from '../../output.ts';
 import { numberOfCluster } from '../../references.ts';
 import { formatLogTime } from '../../times.ts';
 
-interface LogsFlags extends ConnectionFlags {
+export interface ClusterLogsFlags extends LogFlags {
   instance?: string;
-  follow?: boolean;
-  since?: Date;
   agents?: boolean;
-  format: 'text' | 'json';
 }
 
 export function clusterLogsCommand(context: CliContext, finish: Finish): Command {
@@ -25,26 +23,40 @@ export function clusterLogsCommand(context: CliContext, finish: Finish): Command
     .description("Print the output of a cluster's scheduler and workers. Times are local.")
     .argument('<cluster>', 'number, or name of an open cluster', parseReference)
     .option('--instance <id>', 'only this instance')
-    .option('-f, --follow', 'continue until the cluster has ended')
-    .option('--agents', "include messages of Ropewalk's agents")
-    .option('--since <time>', 'only lines since a time (2026-01-31T12:00) or an age (10m)', parseSince)
-    .addOption(
-      new Option('--format <format>', 'output format; json is one object per line')
-        .choices(['text', 'json'])
-        .default('text'),
-    );
-  return withConnection(command).action(async (reference: Reference, flags: LogsFlags) => {
-    const describe = (): string =>
-      `Stopped reading: cluster ${reference} continues. To read on: ropewalk cluster logs ${reference}`;
-    await untilInterrupted(describe, (signal) => print(context, reference, flags, signal));
-    finish(exitCodes.ok);
-  });
+    .option('--agents', "include messages of Ropewalk's agents");
+  return withConnection(withLogOptions(command, 'the cluster')).action(
+    async (reference: Reference, flags: ClusterLogsFlags) => {
+      const describe = (): string =>
+        `Stopped reading: cluster ${reference} continues. To read on: ropewalk cluster logs ${reference}`;
+      await untilInterrupted(describe, (signal) => print(context, reference, flags, signal));
+      finish(exitCodes.ok);
+    },
+  );
 }
 
-async function print(context: CliContext, reference: Reference, flags: LogsFlags, signal: AbortSignal): Promise<void> {
+async function print(
+  context: CliContext,
+  reference: Reference,
+  flags: ClusterLogsFlags,
+  signal: AbortSignal,
+): Promise<void> {
   const client = await connect(context, flags);
   const number = await numberOfCluster(client, reference, signal);
-  const { output } = context;
+  await printClusterLogs(context, client, number, { ...flags, signal, isWanted: () => true });
+}
+
+export interface ClusterLogs extends Omit<ClusterLogsFlags, keyof ConnectionFlags> {
+  signal: AbortSignal;
+  /** By the id of the instance. */
+  isWanted: (instance: string) => boolean;
+}
+
+export async function printClusterLogs(
+  { output }: CliContext,
+  client: Client,
+  number: number,
+  { signal, isWanted, ...flags }: ClusterLogs,
+): Promise<void> {
   const nameOf = createNames(client, number, signal);
   const lines = client.clusters.logs(number, {
     signal,
@@ -53,8 +65,9 @@ async function print(context: CliContext, reference: Reference, flags: LogsFlags
     ...(flags.follow === true && { follow: true }),
     ...(flags.since && { since: flags.since }),
   });
-  for await (const line of lines) {
-    if (line.stream === 'agent' && flags.agents !== true) continue;
+  for await (const line of flags.follow === true ? lines : inTimeOrder(lines)) {
+    if ((line.stream === 'agent' && flags.agents !== true) || !isWanted(line.instance)) continue;
+    if (flags.filter?.test(line.text) === false) continue;
     await output.outLine(flags.format === 'json' ? toJson(line) : formatLine(line, await nameOf(line.instance)));
   }
 }

@@ -1,5 +1,6 @@
 // Who may reach a cluster's head instance from outside: from what people write to CIDR ranges.
 import { RopewalkError } from '../../errors.ts';
+import { parseIpv6 } from '../../ipv6.ts';
 
 export interface IngressRules {
   /** Who may reach the Dask scheduler's port, by mutual TLS; null: whom the account's own security groups let in. */
@@ -60,7 +61,7 @@ function parseSources(text: string, field: string): string[] {
 
 function parseSource(text: string, field: string): string[] {
   if (text === 'everyone') return everyone;
-  const range = parseIpv4(text) ?? parseIpv6(text);
+  const range = parseIpv4Range(text) ?? parseIpv6Range(text);
   if (range !== null) return [range];
   throw new RopewalkError({
     code: 'VALIDATION',
@@ -74,7 +75,7 @@ function parseSource(text: string, field: string): string[] {
 }
 
 /** As firewalls take it: the bits behind the prefix cleared. */
-function parseIpv4(text: string): string | null {
+function parseIpv4Range(text: string): string | null {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\/(\d{1,2}))?$/.exec(text);
   const octets = (match?.slice(1, 5) ?? []).map(Number);
   const bits = Number(match?.[5] ?? 32);
@@ -82,22 +83,11 @@ function parseIpv4(text: string): string | null {
   return `${cleared(octets, 8, bits).join('.')}/${bits}`;
 }
 
-function parseIpv6(text: string): string | null {
+function parseIpv6Range(text: string): string | null {
   const [, address = '', prefix = '128'] = /^([0-9a-f:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   const bits = Number(prefix);
-  const halves = address.split('::');
-  const groupsOf = (half = ''): string[] => (half === '' ? [] : half.split(':'));
-  const [head, tail] = [groupsOf(halves[0]), groupsOf(halves[1])];
-  const missing = 8 - head.length - tail.length;
-  if (bits > 128 || halves.length > 2 || (halves.length === 2 ? missing < 1 : missing !== 0)) return null;
-  const groups = [...head, ...Array.from({ length: missing }, () => '0'), ...tail];
-  if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return null;
-  const kept = cleared(
-    groups.map((group) => Number.parseInt(group, 16)),
-    16,
-    bits,
-  );
-  return `${shortened(kept)}/${bits}`;
+  const groups = bits > 128 ? null : parseIpv6(address);
+  return groups === null ? null : `${shortened(cleared(groups, 16, bits))}/${bits}`;
 }
 
 /** Parts of `width` bits each, with the bits behind the prefix set to 0. */

@@ -1,4 +1,4 @@
-// Which machines a launch asks a cloud for. Decided here and written into the launch before the call, from what was wished
+// Which machines a launch asks a cloud for. Decided here and written into the launch before the call, from the requirements
 // for and from what the cloud lately could not give: a launch that is repeated asks for the very same.
 import { unavailableOfferMs } from '../../limits.ts';
 import type { Architecture, Market } from '../../offers/offer.ts';
@@ -20,10 +20,16 @@ export interface MachineSettings {
   zones: string[];
   /** Otherwise all instances are in one zone. */
   allowCrossZone: boolean;
+  /** Of each worker, and of the head instance unless `headDiskGib` is given. */
   diskGib: number;
+  headDiskGib?: number | undefined;
+  /** MB/s of the workers' disks; the cloud's default when absent. */
+  workerDiskThroughput?: number | undefined;
+  /** The user's own tags of instances and what belongs to them; absent without any. */
+  tags?: Record<string, string> | undefined;
   /** Who may reach the head instance; absent when it is as the account has it. */
   ingress?: IngressRules | undefined;
-  /** Set by whoever wants to wait for what cannot be had: so long, then without. */
+  /** Set when the user waits for unavailable capacity: this long, then the cluster goes on without. */
   waitForCapacityMs?: number | undefined;
 }
 
@@ -34,6 +40,8 @@ export interface RolePlacement {
   market: Market;
   zones: string[];
   diskGib: number;
+  /** MB/s. */
+  diskThroughput?: number;
 }
 
 export interface LaunchPlacement {
@@ -41,6 +49,7 @@ export interface LaunchPlacement {
   worker: RolePlacement;
   oneZone: boolean;
   ingress?: IngressRules;
+  tags?: Record<string, string>;
 }
 
 /** Something a cloud could not give: not asked for again before `untilMs`. `*` stands for all. */
@@ -55,7 +64,7 @@ export interface UnavailableOffer {
 export const maxSlotsPerLaunch = 500;
 
 /**
- * What to ask for now, or null while there is nothing that could be had: then `availableAgainAtMs` tells when to look
+ * What to ask for now, or null while there is nothing available: then `availableAgainAtMs` says when to try
  * again. Instances that live fix the zone, unless the cluster may cross zones.
  */
 export function placeLaunch(
@@ -66,15 +75,23 @@ export function placeLaunch(
 ): LaunchPlacement | null {
   const oneZone = !machines.allowCrossZone;
   const zones = oneZone ? (livingZone(state) ?? machines.zones) : machines.zones;
-  const head = placeRole(state, machines, machines.headTypes, ['on-demand'], zones, nowMs);
-  const worker = placeRole(state, machines, machines.workerTypes, marketsOf(machines.spotPolicy), zones, nowMs);
+  const { headTypes, workerTypes, spotPolicy, ingress, tags } = machines;
+  const headShape = headShapeOf(machines);
+  const head = placeRole(state, { shape: headShape, types: headTypes, markets: ['on-demand'], zones }, nowMs);
+  const markets = marketsOf(spotPolicy);
+  const worker = placeRole(state, { shape: workerShapeOf(machines), types: workerTypes, markets, zones }, nowMs);
   if ((roles.has('head') && head === null) || (roles.has('worker') && worker === null)) return null;
-  const nothing: RolePlacement = { ...shapeOf(machines), types: [], market: 'on-demand', zones: [] };
-  const ingress = machines.ingress === undefined ? {} : { ingress: machines.ingress };
-  return { head: head ?? nothing, worker: worker ?? nothing, oneZone, ...ingress };
+  const nothing: RolePlacement = { ...headShape, types: [], market: 'on-demand', zones: [] };
+  return {
+    head: head ?? nothing,
+    worker: worker ?? nothing,
+    oneZone,
+    ...(ingress === undefined ? {} : { ingress }),
+    ...(tags === undefined ? {} : { tags }),
+  };
 }
 
-/** When the first of what is not to be had may be asked for again; null when nothing is remembered. */
+/** When the first unavailable offering may be asked for again; null when none is remembered. */
 export function availableAgainAtMs(state: ClusterState, nowMs: number): number | null {
   const ahead = state.unavailable.map(({ untilMs }) => untilMs).filter((untilMs) => untilMs > nowMs);
   return ahead.length === 0 ? null : Math.min(...ahead);
@@ -106,20 +123,22 @@ export function marketsOf(policy: SpotPolicy): Market[] {
   return policy === 'spot' ? ['spot'] : ['spot', 'on-demand'];
 }
 
+type Shape = Pick<RolePlacement, 'architecture' | 'diskGib' | 'diskThroughput'>;
+
+interface Sought {
+  shape: Shape;
+  types: readonly string[];
+  markets: readonly Market[];
+  zones: readonly string[];
+}
+
 /** On the first market that has anything: types with a zone that may have them, zones with a type. */
-function placeRole(
-  state: ClusterState,
-  machines: MachineSettings,
-  types: readonly string[],
-  markets: readonly Market[],
-  zones: readonly string[],
-  nowMs: number,
-): RolePlacement | null {
+function placeRole(state: ClusterState, { shape, types, markets, zones }: Sought, nowMs: number): RolePlacement | null {
   for (const market of markets) {
     const mayHave = (type: string, zone: string): boolean => !isUnavailable(state, market, type, zone, nowMs);
     const left = types.filter((type) => zones.some((zone) => mayHave(type, zone)));
     const places = zones.filter((zone) => left.some((type) => mayHave(type, zone)));
-    if (left.length > 0) return { ...shapeOf(machines), types: left, market, zones: places };
+    if (left.length > 0) return { ...shape, types: left, market, zones: places };
   }
   return null;
 }
@@ -139,4 +158,13 @@ function livingZone(state: ClusterState): string[] | null {
   return living === undefined ? null : [living.zone];
 }
 
-const shapeOf = ({ architecture, diskGib }: MachineSettings) => ({ architecture, diskGib });
+const headShapeOf = ({ architecture, diskGib, headDiskGib }: MachineSettings): Shape => ({
+  architecture,
+  diskGib: headDiskGib ?? diskGib,
+});
+
+const workerShapeOf = ({ architecture, diskGib, workerDiskThroughput }: MachineSettings): Shape => ({
+  architecture,
+  diskGib,
+  ...(workerDiskThroughput === undefined ? {} : { diskThroughput: workerDiskThroughput }),
+});

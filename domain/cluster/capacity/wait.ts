@@ -3,10 +3,11 @@
 import { maxCapacityPauseMs, minCapacityPauseMs } from '../../limits.ts';
 import { formatDuration } from '../../units.ts';
 import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './machines.ts';
-import { launchableSlots } from '../slot/doubt.ts';
+import { launchableSlots } from '../slot/canary.ts';
 import { addEvent } from '../notes.ts';
-import { fillableAtMs, slotHistory, vacantSlots } from '../slot/slots.ts';
-import type { CapacityWait, ClusterState } from '../state.ts';
+import { fillableAtMs, giveUpSlot, vacantSlots } from '../slot/slots.ts';
+import type { CapacityWait } from './capacity-wait.ts';
+import type { ClusterState } from '../state.ts';
 import { groupedFailures, noteReady } from '../view.ts';
 
 /**
@@ -54,7 +55,7 @@ export function missingSlots(state: ClusterState): number {
 }
 
 export const missingText = (state: ClusterState): string =>
-  `${missingSlots(state)} of ${state.target} instances cannot be had now${groupedFailures(state)}`;
+  `${missingSlots(state)} of ${state.target} instances are unavailable now${groupedFailures(state)}`;
 
 /**
  * Without a time of its own a wait asks again for each offer as soon as its failure is forgotten. With one it asks for all
@@ -90,8 +91,8 @@ function giveUpSlots(state: ClusterState, { sinceMs }: CapacityWait, vacant: num
   state.waiting = null;
   state.waitedUntilMs = nowMs;
   const waited = formatDuration(nowMs - sinceMs);
-  const text = `${vacant.length} of ${state.target} instances could not be had within ${waited}${groupedFailures(state)}`;
-  for (const slot of vacant) slotHistory(state, slot).givenUp = { code: 'NO_CAPACITY', text, atMs: nowMs };
+  const text = `${vacant.length} of ${state.target} instances were unavailable for ${waited}${groupedFailures(state)}`;
+  for (const slot of vacant) giveUpSlot(state, slot, { code: 'NO_CAPACITY', text, atMs: nowMs });
   addEvent(state, nowMs, 'NO_CAPACITY', text);
   noteReady(state, nowMs);
 }

@@ -1,7 +1,7 @@
 // Whether the head of a Dask cluster can be heard. Agents report changes only, and "busy again" or "a client is back" do not
 // arrive while our API, or the way to it, is down: a deadline of idleness or of clients counts only while the head speaks as
 // often as it should. The workflow asks the API for that when the deadline comes.
-import { agentAttemptMs, agentMaxPauseMs, maxDeadManMs } from '../../limits.ts';
+import { agentAttemptMs, agentMaxPauseMs, maxWatchdogTimeoutMs } from '../../limits.ts';
 import type { DaskSettings, DaskState } from '../state.ts';
 import type { Heard } from '../instance/suspicion.ts';
 
@@ -44,7 +44,7 @@ export function windowsOf(dask: DaskState, settings: DaskSettings, atMs: number)
   return [
     { atMs: Math.max(atMs, settledMs), untilMs: silentFromMs(heard.lastMs, settings) },
     // No agent lives on for longer without us: whatever is still there is of no use to anybody.
-    { atMs: Math.max(atMs, heard.lastMs + maxDeadManMs), untilMs: always },
+    { atMs: Math.max(atMs, heard.lastMs + maxWatchdogTimeoutMs), untilMs: always },
   ];
 }
 

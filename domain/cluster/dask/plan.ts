@@ -1,6 +1,7 @@
 // When a Dask cluster ends by itself, which workers are to be drained, and when its head must be asked for.
 // Pure readings of the state, used by plan.ts.
-import { fewerAfterMs } from '../../limits.ts';
+import { spellDuration } from '../../units.ts';
+import { scaleInAfterMs } from './adaptive-settings.ts';
 import { windowsOf, type Window } from './heard.ts';
 import type { Wake } from '../../wake.ts';
 import { isExtra } from '../slot/slots.ts';
@@ -59,7 +60,7 @@ function startEnd(state: ClusterState, settings: DaskSettings, nowMs: number): E
     : null;
 }
 
-/** Whoever asked to wait for capacity has begun to start only when there is some. */
+/** For a cluster that waits for capacity, the start begins when there is some. */
 function startDeadlineMs(state: ClusterState, { startTimeoutMs }: DaskSettings): number | null {
   if (state.settings.machines?.waitForCapacityMs === undefined) return state.createdAtMs + startTimeoutMs;
   return state.waiting !== null ? null : Math.max(state.createdAtMs, state.waitedUntilMs ?? 0) + startTimeoutMs;
@@ -81,7 +82,7 @@ function deadlines(state: ClusterState, dask: DaskState, settings: DaskSettings)
     windowsOf(dask, settings, end.atMs).map((window) => ({ ...end, ...window })),
   );
   if (maxLifetimeMs === null) return found;
-  const end = { code: 'LIFETIME', text: `it reached its maximum lifetime of ${maxLifetimeMs / 1000} s` };
+  const end = { code: 'LIFETIME', text: `it reached its maximum lifetime of ${spellDuration(maxLifetimeMs)}` };
   const window = { atMs: state.createdAtMs + maxLifetimeMs, untilMs: Number.POSITIVE_INFINITY };
   return [...found, { ...end, ...window, what: 'maximum lifetime ends at' }];
 }
@@ -91,17 +92,17 @@ function headDeadlines(dask: DaskState, { idleTimeoutMs, noClientTimeoutMs }: Da
   const { idleSinceMs, noClientSinceMs } = dask;
   const found: (End & Wake)[] = [];
   if (idleSinceMs !== null) {
-    const text = `nothing was computed for ${idleTimeoutMs / 1000} s`;
+    const text = `nothing was computed for ${spellDuration(idleTimeoutMs)}`;
     found.push({ code: 'IDLE', text, what: 'idle timeout at', atMs: idleSinceMs + idleTimeoutMs });
   }
   if (noClientSinceMs !== null && noClientTimeoutMs !== null) {
-    const text = `no client was connected for ${noClientTimeoutMs / 1000} s`;
+    const text = `no client was connected for ${spellDuration(noClientTimeoutMs)}`;
     found.push({ code: 'NO_CLIENT', text, what: 'no-client timeout at', atMs: noClientSinceMs + noClientTimeoutMs });
   }
   return found;
 }
 
-/** Workers that are extra, or that their cloud takes back, and have a started process: they are emptied before they go. */
+/** Workers that are extra or interrupted, and have a started process: they are emptied before they go. */
 export function drainsWanted(state: ClusterState, nowMs: number): DrainOrder[] {
   const { dask } = state;
   const settings = state.settings.dask;
@@ -111,22 +112,25 @@ export function drainsWanted(state: ClusterState, nowMs: number): DrainOrder[] {
     .map((instance, index) => ({
       instance: instance.id,
       id: dask.nextDrainId + index,
-      worker: instance.process?.name ?? '',
-      deadlineMs: Math.min(nowMs + settings.drainTimeoutMs, instance.leavesAtMs ?? Number.POSITIVE_INFINITY),
-      // One that is taken back anyway cannot be kept.
-      adaptive: dask.adaptive !== null && instance.leavesAtMs === undefined,
+      worker: instance.agent?.process?.name ?? '',
+      deadlineMs: Math.min(nowMs + settings.drainTimeoutMs, instance.agent?.terminatesAtMs ?? Number.POSITIVE_INFINITY),
+      // An interrupted instance cannot be kept.
+      adaptive: dask.adaptive !== null && !isInterrupted(instance),
     }));
 }
 
 export function needsDrain(state: ClusterState, instance: ClusterInstance): boolean {
-  if (state.dask === null || instance.drain !== null) return false;
-  if (!isExtra(state, instance) && (instance.leavesAtMs === undefined || instance.role === 'head')) return false;
-  const canDrain = state.instances.some((head) => head.slot === 0 && head.process?.state === 'started');
-  return canDrain && instance.state === 'ready' && instance.process?.state === 'started';
+  if (state.dask === null || instance.agent?.drain) return false;
+  if (!isExtra(state, instance) && (!isInterrupted(instance) || instance.role === 'head')) return false;
+  const canDrain = state.instances.some((head) => head.slot === 0 && head.agent?.process?.state === 'started');
+  return canDrain && instance.state === 'ready' && instance.agent.process?.state === 'started';
 }
 
-export function isDraining(instance: ClusterInstance, nowMs: number): boolean {
-  return instance.drain !== null && instance.drain.outcome === null && nowMs < instance.drain.deadlineMs + drainGraceMs;
+const isInterrupted = ({ agent }: ClusterInstance): boolean => agent !== null && agent.terminatesAtMs !== null;
+
+export function isDraining({ agent }: ClusterInstance, nowMs: number): boolean {
+  const drain = agent?.drain ?? null;
+  return drain !== null && drain.outcome === null && nowMs < drain.deadlineMs + drainGraceMs;
 }
 
 /** The head instance, when a deadline has passed that only its agent could put off, and it was not heard lately. */
@@ -151,18 +155,25 @@ export function daskWakes(state: ClusterState): Wake[] {
   const { dask } = state;
   const settings = state.settings.dask;
   if (dask === null || settings === null) return [];
-  const drains = state.instances.flatMap(({ drain }) =>
-    drain === null ? [] : [{ atMs: drain.deadlineMs + drainGraceMs, what: `drain of ${drain.worker} must end by` }],
+  const drains = state.instances.flatMap(({ agent }) =>
+    !agent?.drain
+      ? []
+      : [{ atMs: agent.drain.deadlineMs + drainGraceMs, what: `drain of ${agent.drain.worker} must end by` }],
   );
   const startMs = hasStarted(state) ? null : startDeadlineMs(state, settings);
   return [
     ...drains,
     ...(startMs === null ? [] : [{ atMs: startMs, what: 'a worker must have started by' }]),
-    ...(dask.fewer === null ? [] : [{ atMs: dask.fewer.sinceMs + fewerAfterMs, what: 'adaptive scale-in at' }]),
+    ...scaleInWakes(dask),
     ...headDeadlines(dask, settings),
     ...deadlines(state, dask, settings),
     ...(dask.headAsked?.underWay === false
       ? [{ atMs: dask.headAsked.nextMs, what: 'next question for the head at' }]
       : []),
   ];
+}
+
+function scaleInWakes({ fewer: [first], adaptive }: DaskState): Wake[] {
+  if (first === undefined || adaptive === null) return [];
+  return [{ atMs: first.sinceMs + scaleInAfterMs(adaptive), what: 'adaptive scale-in at' }];
 }

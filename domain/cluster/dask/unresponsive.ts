@@ -1,5 +1,5 @@
 // A scheduler that is there and does not answer: its agent asks it now and then, and says when it has had no answer for long,
-// and when it has one again. Its cluster ends only by what an agent says then, never by the passing of time alone: news
+// and when it has one again. Its cluster ends only by what an agent says then, never by the passing of time alone: a report
 // that an outage of ours holds up ends nothing.
 import { addEvent } from '../notes.ts';
 import type { ClusterState, DaskSettings, DaskState } from '../state.ts';
@@ -25,7 +25,7 @@ export function applyUnanswered(
   addEvent(state, nowMs, 'SCHEDULER_UNRESPONSIVE', text);
 }
 
-/** Nobody can use a cluster whose scheduler does not answer, and nobody sees whether it is idle. */
+/** A cluster whose scheduler does not answer is of no use, and its idleness is unknown. */
 export function unresponsiveEnd(dask: DaskState, settings: DaskSettings): { code: string; text: string } | null {
   if (dask.unresponsive === undefined) return null;
   const { sinceMs, saidAtMs } = dask.unresponsive;

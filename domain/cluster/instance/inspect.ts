@@ -1,12 +1,20 @@
 // Which instances are inspected because somebody has not heard of them, and what follows from the answers. Each function changes
-// the state in place and may be given the same news twice.
+// the state in place and may be given the same answer twice.
 import { massLossMinimum, massLossShare, maxSilentInspections } from '../../limits.ts';
 import { noteHeadStreak } from '../dask/heard.ts';
 import { addEvent } from '../notes.ts';
-import type { ClusterInstance, ClusterState } from '../state.ts';
-import { lose, tellLost } from './lose.ts';
+import type { ClusterInstance, ClusterState, ReadyInstance } from '../state.ts';
+import { lose, reportLost } from './lose.ts';
+import { isEnding } from './transitions.ts';
 import { answerRegistrationCheck } from './registration.ts';
-import { answerInspection, type Heard, type InspectionNews, silentInspections, suspect } from './suspicion.ts';
+import {
+  answerInspection,
+  countsSilence,
+  type Heard,
+  type Inspection,
+  silentInspections,
+  suspect,
+} from './suspicion.ts';
 
 /**
  * Asks for an inspection of instances that their job or the API has not heard of. An instance that is not in the books may come
@@ -25,10 +33,10 @@ export function suspectInstances(
     if (instance === undefined) {
       // Gone from our books, so the job must not wait for it either.
       const text = 'the instance is no longer part of the cluster';
-      tellLost(state, { instance: item.instance, code: 'GONE', text, isOrderly: false });
+      reportLost(state, { instance: item.instance, code: 'GONE', text, isOrderly: false });
       continue;
     }
-    if (instance.state !== 'stopping' && instance.state !== 'error') suspect(instance, item.heardAtMs, nowMs);
+    if (instance.state === 'ready') suspect(instance, item.heardAtMs, nowMs);
   }
   if (suspects.length > 0) addEvent(state, nowMs, 'SUSPECTED', `not heard of: ${someOf(suspects)}`);
 }
@@ -43,21 +51,25 @@ const someOf = (suspects: { instance: string }[]): string => {
 const maxNamed = 10;
 
 /** The provider has described the suspects, and the API has said when it last heard them. */
-export function applyInspection(state: ClusterState, news: InspectionNews, nowMs: number): void {
-  const silent: ClusterInstance[] = [];
-  for (const { id, state: seen, wasOrdered } of news.seen) {
+export function applyInspection(state: ClusterState, inspection: Inspection, nowMs: number): void {
+  const isSilenceCounted = countsSilence(state.settings, inspection);
+  const silent: ReadyInstance[] = [];
+  for (const { id, state: seen, wasOrdered } of inspection.seen) {
     const instance = state.instances.find((known) => known.id === id);
-    if (instance === undefined || instance.state === 'stopping') continue;
-    answerRegistrationCheck(state, instance, { isGone: seen === 'gone', apiAnswered: news.linkWorks }, nowMs);
-    const lost = answerInspection(instance, seen, news);
+    if (instance?.state === 'starting') {
+      const apiAnswered = inspection.linkWorks && inspection.listeningMs > 0;
+      answerRegistrationCheck(state, instance, { isGone: seen === 'gone', apiAnswered }, nowMs);
+    }
+    if (instance?.state !== 'ready') continue;
+    const lost = answerInspection(instance, seen, { heard: inspection.heard, isSilenceCounted });
     if (lost !== null) {
       const gone = wasOrdered === true ? 'it was terminated by request' : 'the provider says that it no longer exists';
       const text = lost === 'gone' ? gone : 'the provider knows it no more';
       const ending = wasOrdered === true ? 'ordered' : 'unexpected';
       lose(state, instance, { code: 'GONE', text, atMs: nowMs }, ending);
-    } else if (news.linkWorks && silentInspections(instance) >= maxSilentInspections) silent.push(instance);
+    } else if (isSilenceCounted && silentInspections(instance) >= maxSilentInspections) silent.push(instance);
   }
-  noteHeard(state, news.heard ?? []);
+  noteHeard(state, inspection.heard);
   loseSilent(state, silent, nowMs);
 }
 
@@ -73,8 +85,8 @@ function noteHeard({ instances, dask, settings }: ClusterState, heard: readonly 
   if (head !== undefined) noteHeadStreak(dask, settings.dask, head);
 }
 
-/** Many silent at once is more likely our mistake than theirs: alarm, and replace nobody. */
-function loseSilent(state: ClusterState, silent: ClusterInstance[], nowMs: number): void {
+/** Many silent at once is more likely our mistake than theirs: alarm, and replace none. */
+function loseSilent(state: ClusterState, silent: ReadyInstance[], nowMs: number): void {
   if (isMassLoss(state)) {
     if (state.alarm !== null) return;
     const text = `${nearlyLost(state).length} of ${live(state).length} instances look lost at once; none is replaced until they are heard again`;
@@ -93,9 +105,8 @@ export function isMassLoss(state: ClusterState): boolean {
   return nearly >= massLossMinimum && nearly > live(state).length * massLossShare;
 }
 
-/** Leases run out one by one, so each is looked at on its own; those that are one look short of being lost count too. */
+/** Leases run out one by one, so each is inspected on its own; those that are one inspection short of being lost count too. */
 const nearlyLost = (state: ClusterState): ClusterInstance[] =>
   live(state).filter((instance) => silentInspections(instance) >= maxSilentInspections - 1);
 
-const live = ({ instances }: ClusterState): ClusterInstance[] =>
-  instances.filter(({ state }) => state !== 'stopping' && state !== 'error');
+const live = ({ instances }: ClusterState): ClusterInstance[] => instances.filter((each) => !isEnding(each));

@@ -5,27 +5,30 @@ import { registrationRecheckMs } from '../../limits.ts';
 import type { Wake } from '../../wake.ts';
 import { countedWakes } from '../../wake.ts';
 import { plural } from '../../units.ts';
-import type { ClusterInstance, ClusterSettings, ClusterState } from '../state.ts';
+import type { ClusterInstance, ClusterSettings, ClusterState, Lateness, StartingInstance } from '../state.ts';
 
-export function isRegistrationCheckDue({ settings }: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
+export function isRegistrationCheckDue(
+  { settings }: ClusterState,
+  instance: ClusterInstance,
+  nowMs: number,
+): instance is StartingInstance {
   const atMs = nextCheckMs(settings, instance);
   return atMs !== null && nowMs >= atMs;
 }
 
 /** A check begins. */
-export function noteRegistrationCheck(instance: ClusterInstance): void {
+export function noteRegistrationCheck(instance: StartingInstance): void {
   instance.lateness = { checks: 0, nextMs: 0, ...instance.lateness, underWay: true };
 }
 
 /** Takes the answer of a check. `apiAnswered`: our own API answered during it. */
 export function answerRegistrationCheck(
   { settings }: ClusterState,
-  instance: ClusterInstance,
+  { lateness }: StartingInstance,
   { isGone, apiAnswered }: { isGone: boolean; apiAnswered: boolean },
   nowMs: number,
 ): void {
-  const { lateness } = instance;
-  if (instance.state !== 'starting' || lateness?.underWay !== true) return;
+  if (lateness?.underWay !== true) return;
   lateness.underWay = false;
   lateness.checks = apiAnswered ? lateness.checks + 1 : 0;
   if (isGone) lateness.checks = checksNeeded;
@@ -33,8 +36,11 @@ export function answerRegistrationCheck(
 }
 
 /** It will not register any more. */
-export const isOverdue = ({ state, lateness }: ClusterInstance): boolean =>
-  state === 'starting' && lateness !== undefined && !lateness.underWay && lateness.checks >= checksNeeded;
+export const isOverdue = (instance: ClusterInstance): boolean =>
+  instance.state === 'starting' && hasMissedChecks(instance.lateness);
+
+const hasMissedChecks = (lateness: Lateness | null): boolean =>
+  lateness !== null && !lateness.underWay && lateness.checks >= checksNeeded;
 
 /** Moments at which a check becomes due. */
 export function registrationWakes({ settings, instances }: ClusterState): Wake[] {
@@ -45,7 +51,8 @@ export function registrationWakes({ settings, instances }: ClusterState): Wake[]
 const checksNeeded = 2;
 
 function nextCheckMs({ registerTimeoutMs }: ClusterSettings, instance: ClusterInstance): number | null {
-  const { state, lateness, launchedAtMs } = instance;
-  if (state !== 'starting' || lateness?.underWay === true || isOverdue(instance)) return null;
+  if (instance.state !== 'starting') return null;
+  const { lateness, launchedAtMs } = instance;
+  if (lateness?.underWay === true || hasMissedChecks(lateness)) return null;
   return lateness?.nextMs ?? launchedAtMs + registerTimeoutMs;
 }

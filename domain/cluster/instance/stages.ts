@@ -11,18 +11,18 @@ export interface Stage {
 }
 
 /** Those it has reached, in order. A job's instance is up with its agent; only a cloud's is known to run before that. */
-export function stagesOf({ stages, launchedAtMs, registeredAtMs }: ClusterInstance): Stage[] {
-  const times: Record<StageName, number | null | undefined> = {
+export function stagesOf({ stages, launchedAtMs, agent }: ClusterInstance): Stage[] {
+  const times: Record<StageName, number | undefined> = {
     requested: stages.requestedAtMs,
     launched: launchedAtMs,
     running: stages.runningAtMs,
-    agent: registeredAtMs,
+    agent: agent?.registeredAtMs,
     environment: stages.environmentAtMs,
     dask: stages.daskAtMs,
   };
   return stageNames.flatMap((name) => {
     const atMs = times[name];
-    return atMs === undefined || atMs === null ? [] : [{ name, atMs }];
+    return atMs === undefined ? [] : [{ name, atMs }];
   });
 }
 
@@ -57,7 +57,8 @@ export function noteRunning(instance: ClusterInstance, upForMs: number | undefin
 
 /** Dask's process goes from its environment on to `starting`, and is ready when it has `started`. */
 export function noteProcess(instance: ClusterInstance, nowMs: number): void {
-  const { stages, process } = instance;
+  const { stages, agent } = instance;
+  const process = agent?.process ?? null;
   if (process === null) return;
   if (process.state === 'starting') stages.environmentAtMs ??= nowMs;
   if (process.state === 'started') stages.daskAtMs ??= nowMs;

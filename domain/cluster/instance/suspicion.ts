@@ -1,10 +1,11 @@
-// Doubt about an instance: the API, its job or its scheduler has not heard from it. The cluster workflow then asks its provider
-// about it, and the API when it was last heard. A cluster looks by itself only every few hours: agents that fall silent are
+// Suspected instances: the API, the job or the scheduler has not heard from them. The cluster workflow then asks its provider
+// about it, and the API when it was last heard. A cluster inspects by itself only every few hours: agents that fall silent are
 // found by the API (domain/liveness/), so that an idle cluster costs no events.
-import { maxMissing, ownCheckEveryMs, silentAfterMs } from '../../limits.ts';
+import { firstOwnCheckAfterMs, firstOwnCheckGridMs, maxMissing, ownCheckEveryMs, silentAfterMs } from '../../limits.ts';
+import { isSilenceKnown } from '../../liveness/replicas.ts';
 import { plural } from '../../units.ts';
 import { countedWakes, type Wake } from '../../wake.ts';
-import type { ClusterInstance, ClusterSettings, ClusterState } from '../state.ts';
+import type { ClusterInstance, ClusterSettings, ClusterState, DaskSettings, ReadyInstance } from '../state.ts';
 
 /** When an agent of a cluster was last heard by the API. */
 export interface Heard {
@@ -14,50 +15,64 @@ export interface Heard {
   sinceMs: number;
 }
 
-export interface InspectionNews {
+/** What the API knows of some agents. */
+export interface HeardReport {
+  /** Without those that it never heard. */
+  heard: Heard[];
+  /** For how long it has been hearing agents and writing what it heard, without a gap; 0 while it cannot. */
+  listeningMs: number;
+}
+
+/** What the provider says of instances. */
+export interface ProviderSightings {
   /** `gone` is said only by the place that would know; an instance that is merely missing is `unknown`. */
   seen: {
     id: string;
     state: 'alive' | 'gone' | 'unknown';
-    /** Gone because somebody terminated it, or its cloud took it back. */
+    /** Gone because somebody terminated it, or its cloud interrupted it. */
     wasOrdered?: boolean;
   }[];
-  /** Our own API answered during the inspection: silence is then the instance's. */
+  /** Our own API answered during the inspection. */
   linkWorks: boolean;
-  /** What the API knows; empty when it was not asked. */
-  heard?: Heard[] | undefined;
 }
 
 /** An agent is suspected after this silence, and while suspected inspected this often. */
-export const silentAfter = ({ dask }: ClusterSettings): number =>
+export const silentAfter = ({ dask }: { dask: Pick<DaskSettings, 'aliveEveryMs'> | null }): number =>
   dask === null ? silentAfterMs : 3 * dask.aliveEveryMs;
 
 /** `heardAtMs`: the last sign of life that the caller knows. The same silence is not counted as a new one. */
-export function suspect(instance: ClusterInstance, heardAtMs: number, nowMs: number): void {
+export function suspect(instance: ReadyInstance, heardAtMs: number, nowMs: number): void {
   const known = instance.suspicion;
   if (known !== null && heardAtMs <= known.sinceMs) known.look = 'wanted';
   else instance.suspicion = { ...newSuspicion(heardAtMs, nowMs), look: 'wanted' };
 }
 
-export function isInspectionDue(state: ClusterState, instance: ClusterInstance, nowMs: number): boolean {
+export function isInspectionDue(
+  state: ClusterState,
+  instance: ClusterInstance,
+  nowMs: number,
+): instance is ReadyInstance {
   const atMs = inspectionAtMs(state, instance);
   return atMs !== null && nowMs >= atMs;
 }
 
 /** An inspection begins. */
-export function noteInspected({ settings }: ClusterState, instance: ClusterInstance, nowMs: number): void {
+export function noteInspected({ settings }: ClusterState, instance: ReadyInstance, nowMs: number): void {
   const known = instance.suspicion ?? newSuspicion(instance.heardAtMs, nowMs - silentAfter(settings));
   instance.suspicion = { ...known, look: 'under way', lookedAtMs: nowMs };
 }
 
-/**
- * Takes one answer of an inspection. Returns why the instance is lost, or null. Counts a silence only while our own link works,
- * and once for each inspection.
- */
+/** Silence is the instance's only when the API could have heard it, and had its say. */
+export const countsSilence = (settings: ClusterSettings, { linkWorks, listeningMs }: Inspection): boolean =>
+  linkWorks && isSilenceKnown(silentAfter(settings), listeningMs);
+
+export type Inspection = ProviderSightings & HeardReport;
+
+/** Takes one answer of an inspection. Returns why the instance is lost, or null. Counts a silence once for each inspection. */
 export function answerInspection(
-  instance: ClusterInstance,
-  seen: InspectionNews['seen'][number]['state'],
-  { linkWorks, heard = [] }: Omit<InspectionNews, 'seen'>,
+  instance: ReadyInstance,
+  seen: ProviderSightings['seen'][number]['state'],
+  { heard, isSilenceCounted }: { heard: readonly Heard[]; isSilenceCounted: boolean },
 ): 'gone' | 'forgotten' | null {
   const { suspicion } = instance;
   if (suspicion === null) return null;
@@ -67,14 +82,14 @@ export function answerInspection(
   noteHeard(instance, heard.find((each) => each.instance === instance.id)?.heardAtMs ?? 0);
   if (instance.suspicion === null) return null;
   if (seen === 'alive') suspicion.missing = 0;
-  if (!linkWorks || isRepeat) return null;
+  if (!isSilenceCounted || isRepeat) return null;
   suspicion.silent += 1;
   if (seen === 'unknown') suspicion.missing += 1;
   return suspicion.missing >= maxMissing ? 'forgotten' : null;
 }
 
 /** Ends the suspicion of an instance that has spoken since it began. */
-function noteHeard(instance: ClusterInstance, heardAtMs: number): void {
+function noteHeard(instance: ReadyInstance, heardAtMs: number): void {
   const { suspicion } = instance;
   instance.heardAtMs = Math.max(instance.heardAtMs, heardAtMs);
   if (suspicion === null) return;
@@ -83,7 +98,8 @@ function noteHeard(instance: ClusterInstance, heardAtMs: number): void {
 }
 
 /** Inspections in a row that found it existing and silent. */
-export const silentInspections = ({ suspicion }: ClusterInstance): number => suspicion?.silent ?? 0;
+export const silentInspections = (instance: ClusterInstance): number =>
+  instance.state === 'ready' ? (instance.suspicion?.silent ?? 0) : 0;
 
 /** Moments at which time alone makes an inspection due. */
 export function inspectionWakes(state: ClusterState): Wake[] {
@@ -92,17 +108,24 @@ export function inspectionWakes(state: ClusterState): Wake[] {
 }
 
 function inspectionAtMs(state: ClusterState, instance: ClusterInstance): number | null {
-  const { suspicion, registeredAtMs, heardAtMs } = instance;
-  if (instance.state === 'stopping' || instance.state === 'error') return null;
+  if (instance.state !== 'ready') return null;
+  const { suspicion, agent } = instance;
   if (suspicion?.look === 'wanted') return 0;
-  if (instance.state !== 'ready' || registeredAtMs === null || suspicion?.look === 'under way') return null;
+  if (suspicion?.look === 'under way') return null;
   if (suspicion !== null) return suspicion.lookedAtMs + silentAfter(state.settings);
-  return nextOwnCheckMs(state, heardAtMs);
+  return nextOwnCheckMs(state, instance.heardAtMs, agent.registeredAtMs);
 }
 
-/** On a grid of the cluster's own, so that one inspection serves all instances, and clusters do not ask in step. */
-const nextOwnCheckMs = ({ createdAtMs }: ClusterState, heardAtMs: number): number =>
-  createdAtMs + Math.floor((heardAtMs - createdAtMs) / ownCheckEveryMs + 2) * ownCheckEveryMs;
+/**
+ * On grids of the cluster's own, so that one inspection serves all instances, and clusters do not ask in step. The first check
+ * comes soon after the registration: an instance whose row the API never wrote is not suspected otherwise.
+ */
+function nextOwnCheckMs({ createdAtMs, settings }: ClusterState, heardAtMs: number, registeredAtMs: number): number {
+  const sinceMs = registeredAtMs + firstOwnCheckAfterMs - createdAtMs;
+  const firstMs = createdAtMs + Math.ceil(sinceMs / firstOwnCheckGridMs) * firstOwnCheckGridMs;
+  if (heardAtMs <= firstMs - silentAfter(settings)) return firstMs;
+  return createdAtMs + Math.floor((heardAtMs - createdAtMs) / ownCheckEveryMs + 2) * ownCheckEveryMs;
+}
 
 const newSuspicion = (sinceMs: number, raisedAtMs: number) => ({
   ...{ sinceMs, raisedAtMs, silent: 0, missing: 0, lookedAtMs: 0 },

@@ -1,30 +1,38 @@
 // Slots: the places in a cluster that instances fill. Slot 0 is the head instance's; slots from the target on are extra.
 import { cloudSlotPausesMs, localSlotPausesMs } from '../../limits.ts';
+import type { Reason } from '../../reason.ts';
+import { isEnding } from '../instance/transitions.ts';
 import type { ClusterInstance, ClusterState, SlotHistory } from '../state.ts';
 
 /** The history of a slot, begun on first use. */
 export function slotHistory(state: ClusterState, slot: number): SlotHistory {
   const known = state.slots[slot];
   if (known !== undefined) return known;
-  const fresh: SlotHistory = { generations: 0, failures: 0, lastFailureMs: 0, givenUp: null };
+  const fresh: SlotHistory = { givenUp: null, generations: 0, failures: 0, lastFailureMs: 0, unregistered: 0 };
   state.slots[slot] = fresh;
   return fresh;
 }
 
+/** No instance is launched for it again. */
+export function giveUpSlot(state: ClusterState, slot: number, reason: Reason): void {
+  const { generations } = slotHistory(state, slot);
+  state.slots[slot] = { givenUp: reason, generations };
+}
+
 /**
- * A worker that its cloud takes back: it works on to its end, but its slot is for the next generation from now on. So more
+ * An interrupted worker: it works on to its end, but its slot is for the next generation from now on. So more
  * than the target may live, by those on their way out; those that claim a slot never are more.
  */
-export const isVacating = ({ leavesAtMs, role }: ClusterInstance): boolean =>
-  leavesAtMs !== undefined && role === 'worker';
+export const hasReleasedSlot = ({ agent, role }: ClusterInstance): boolean =>
+  agent !== null && agent.terminatesAtMs !== null && role === 'worker';
 
-/** Whoever leaves a Dask cluster is emptied first; a job's workers cannot be, and work to their end, wanted or not. */
+/** A worker that leaves a Dask cluster is drained first; a job's workers cannot be, and work to their end. */
 const worksOn = (state: ClusterState): boolean => state.dask === null;
 
 /** Slots that no instance claims, living or on its way out, and none asked for. */
 export function vacantSlots(state: ClusterState): number[] {
   const taken = new Set([
-    ...state.instances.filter((instance) => !isVacating(instance)).map((instance) => instance.slot),
+    ...state.instances.filter((instance) => !hasReleasedSlot(instance)).map((instance) => instance.slot),
     ...state.launches.flatMap((pending) => pending.slots),
   ]);
   const vacant: number[] = [];
@@ -34,10 +42,10 @@ export function vacantSlots(state: ClusterState): number[] {
   return vacant;
 }
 
-/** A slot whose instances fail one after the other is filled again only after a pause: when that is over. */
+/** A slot whose instances fail one after the other is filled again only after a pause: when the pause ends. */
 export function fillableAtMs(state: ClusterState, slot: number): number {
   const history = state.slots[slot];
-  if (history === undefined || history.failures === 0) return 0;
+  if (history === undefined || history.givenUp !== null || history.failures === 0) return 0;
   const pausesMs = state.settings.machines === undefined ? localSlotPausesMs : cloudSlotPausesMs;
   return history.lastFailureMs + (pausesMs[Math.min(history.failures, pausesMs.length) - 1] ?? 0);
 }
@@ -45,11 +53,11 @@ export function fillableAtMs(state: ClusterState, slot: number): number {
 /** Beyond the target, or a second one that claims its slot. */
 export function isExtra(state: ClusterState, instance: ClusterInstance): boolean {
   // With what a job's worker runs it would lose a task that may well be over in time, and it costs little for so short.
-  if (isVacating(instance) && worksOn(state)) return false;
+  if (hasReleasedSlot(instance) && worksOn(state)) return false;
   if (instance.slot >= state.target) return true;
-  if (isVacating(instance)) return false;
+  if (hasReleasedSlot(instance)) return false;
   const first = state.instances.find(
-    (other) => other.slot === instance.slot && other.state !== 'stopping' && !isVacating(other),
+    (other) => other.slot === instance.slot && other.state !== 'stopping' && !hasReleasedSlot(other),
   );
   return first !== instance;
 }
@@ -58,15 +66,15 @@ export function isExtra(state: ClusterState, instance: ClusterInstance): boolean
  * Before a scale-down: the workers worth keeping move into the slots that stay, so that those that go are the ones without
  * a started process, or with the fewest running keys. The head instance never moves.
  */
-export function keepTheBest(state: ClusterState, target: number): void {
+export function selectWorkersToKeep(state: ClusterState, target: number): void {
   const inFlight = new Set(state.launches.flatMap((pending) => pending.slots));
   const places: number[] = [];
   for (let slot = 1; slot < target; slot += 1) if (!inFlight.has(slot)) places.push(slot);
   const busy = new Map(state.dask?.report?.workers.map((worker) => [worker.name, worker.processing]));
-  const worth = (instance: ClusterInstance): number =>
-    instance.process?.state === 'started' ? 1 + (busy.get(instance.process.name) ?? 0) : 0;
+  const worth = ({ agent }: ClusterInstance): number =>
+    agent?.process?.state === 'started' ? 1 + (busy.get(agent.process.name) ?? 0) : 0;
   const staying = state.instances
-    .filter((instance) => instance.slot > 0 && isServing(instance) && !isVacating(instance))
+    .filter((instance) => instance.slot > 0 && isServing(instance) && !hasReleasedSlot(instance))
     .toSorted((a, b) => worth(b) - worth(a) || a.slot - b.slot)
     .slice(0, places.length);
   const held = new Set(staying.flatMap((instance) => (instance.slot < target ? [instance.slot] : [])));
@@ -78,7 +86,7 @@ export function keepTheBest(state: ClusterState, target: number): void {
   }
 }
 
-/** Whoever is in that slot gets the instance's old one, and what is known of the slots goes with them. */
+/** Instances in that slot get the instance's old one, and the histories of the slots move with them. */
 export function moveToSlot(state: ClusterState, instance: ClusterInstance, slot: number): void {
   const from = instance.slot;
   for (const other of state.instances) if (other !== instance && other.slot === slot) other.slot = from;
@@ -93,5 +101,4 @@ function swapHistories(state: ClusterState, one: number, other: number): void {
   state.slots[other] = { ...first, generations: second.generations };
 }
 
-const isServing = (instance: ClusterInstance): boolean =>
-  instance.state !== 'stopping' && instance.state !== 'error' && instance.drain === null;
+const isServing = (instance: ClusterInstance): boolean => !isEnding(instance) && !instance.agent?.drain;

@@ -1,6 +1,7 @@
 """Batch jobs: `ropewalk.batch.run` submits a job; the other functions read and end jobs. All block, and need no event loop."""
 
-from ropewalk.batch.calls import cancel, events, list_jobs, logs, status, tasks, wait
+from ropewalk.batch.calls import cancel, events, get, list_jobs, logs, retry, status, tasks, wait, why
+from ropewalk.batch.stored import download, list_files
 from ropewalk.batch.submit import plan, run
 from ropewalk.batch.views import CreatedJob, Job, JobEvent, Task, TaskLine
 
@@ -15,12 +16,17 @@ __all__ = [
     "Task",
     "TaskLine",
     "cancel",
+    "download",
     "events",
+    "get",
+    "list_files",
     "list_jobs",
     "logs",
     "plan",
+    "retry",
     "run",
     "status",
     "tasks",
     "wait",
+    "why",
 ]

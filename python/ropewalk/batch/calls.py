@@ -1,30 +1,43 @@
-"""Reads, waits for and cancels batch jobs. A job is given by its number, or by its name while it is open."""
+"""Reads, waits for and cancels batch jobs. A job is given by its number or its name; a name
+means the newest job of that name."""
 
 from __future__ import annotations
 
 import logging
 import time
+import uuid
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import cast
 
 from ropewalk.batch.follow import Line, follow_lines, iso_of
 from ropewalk.batch.paths import connect, job_path, pages
-from ropewalk.batch.views import Job, JobEvent, Task, TaskLine
+from ropewalk.batch.views import CreatedJob, Job, JobEvent, Task, TaskLine
 from ropewalk.client_api import RETRY_FOR_S, is_temporary
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import JobTimeoutError, RopewalkError
+from ropewalk.views import Why
 
 logger = logging.getLogger("ropewalk")
 
 
-def status(job: int | str, *, api_url: str | None = None, token: str | None = None) -> Job:
+def get(job: int | str, *, workspace: str | None = None, api_url: str | None = None, token: str | None = None) -> Job:
     """The current state of a job."""
-    api = connect(api_url, token)
+    api = connect(api_url, token, workspace)
     return cast(Job, api.request("GET", job_path(api, job)))
 
 
+def status(
+    cluster: int | str = "", workspace: str | None = None, *, api_url: str | None = None, token: str | None = None
+) -> list[Job] | list[Task]:
+    """The tasks of a job, by index; without a job the newest ten jobs, as `list_jobs` gives them."""
+    if cluster == "":
+        return list_jobs(workspace, api_url=api_url, token=token)
+    return tasks(cluster, workspace=workspace, api_url=api_url, token=token)
+
+
 def list_jobs(
+    workspace: str | None = None,
     limit: int = 10,
     *,
     status: str | Sequence[str] | None = None,
@@ -47,12 +60,14 @@ def list_jobs(
         "q": search,
     }
     filters = {key: value for key, value in wanted.items() if value is not None}
-    return cast("list[Job]", pages(connect(api_url, token), "/v1/jobs", limit, filters))
+    return cast("list[Job]", pages(connect(api_url, token, workspace), "/v1/jobs", limit, filters))
 
 
-def tasks(job: int | str, *, api_url: str | None = None, token: str | None = None) -> list[Task]:
+def tasks(
+    job: int | str, *, workspace: str | None = None, api_url: str | None = None, token: str | None = None
+) -> list[Task]:
     """All tasks of a job, by index."""
-    api = connect(api_url, token)
+    api = connect(api_url, token, workspace)
     return cast("list[Task]", pages(api, job_path(api, job, "/tasks"), None))
 
 
@@ -61,6 +76,7 @@ def wait(
     *,
     timeout: Duration | None = None,
     poll: Duration = 2.0,
+    workspace: str | None = None,
     api_url: str | None = None,
     token: str | None = None,
 ) -> Job:
@@ -69,7 +85,7 @@ def wait(
     began = time.monotonic()
     deadline = None if timeout is None else began + seconds_of(timeout, "timeout")
     poll_s = seconds_of(poll, "poll")
-    api = connect(api_url, token)
+    api = connect(api_url, token, workspace)
     path = job_path(api, job)
     # Until the API has answered once, an error is more likely a wrong address than an outage.
     view = cast(Job, api.request("GET", path))
@@ -98,12 +114,13 @@ def logs(
     tasks: str | Sequence[int] | None = None,
     follow: bool = False,
     since: datetime | None = None,
+    workspace: str | None = None,
     api_url: str | None = None,
     token: str | None = None,
 ) -> Iterator[TaskLine]:
     """Output of the tasks as it arrives; the lines of each task are in order. `tasks` are ids, also as "0-3,7". `follow`
     continues until the job has ended, through outages of the API. Lines whose `task` is None are messages of instances."""
-    api = connect(api_url, token)
+    api = connect(api_url, token, workspace)
     query = {} if tasks is None else {"tasks": tasks if isinstance(tasks, str) else ",".join(map(str, tasks))}
     if since is not None:
         query["since"] = iso_of(since)
@@ -125,6 +142,29 @@ def events(
     # Each answer has all kept events.
     lines = follow_lines(api, job_path(api, job, "/events"), query, key_of=lambda _: "", follow=follow, resumes=False)
     return cast("Iterator[JobEvent]", lines)
+
+
+def why(job: int | str, *, workspace: str | None = None, api_url: str | None = None, token: str | None = None) -> Why:
+    """Why a job runs or waits, has not more instances, has its instance types, and has ended: `sentences`, each with its `text`
+    and the `facts` that it rests on."""
+    api = connect(api_url, token, workspace)
+    return cast(Why, api.request("GET", job_path(api, job, "/why")))
+
+
+def retry(
+    job: int | str,
+    *,
+    memory: str | None = None,
+    workspace: str | None = None,
+    api_url: str | None = None,
+    token: str | None = None,
+) -> CreatedJob:
+    """Runs the failed tasks of an ended job again, with their ids, as a new job. `memory` of each instance is a factor of what the
+    job asked for, like "2x", or a size. What a job ran is kept for seven days after its end."""
+    api = connect(api_url, token, workspace)
+    body = {} if memory is None else {"memory": memory}
+    created = api.request("POST", job_path(api, job, "/retry"), body, idempotency_key=str(uuid.uuid4()))
+    return cast(CreatedJob, created)
 
 
 def cancel(job: int | str, *, api_url: str | None = None, token: str | None = None) -> None:

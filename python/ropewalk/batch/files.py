@@ -1,5 +1,5 @@
-"""The files that are sent with a job: those its command names, and those of `upload`. They are put into each task's working
-directory. Larger data belong in object storage, which tasks read themselves."""
+"""The files of a job: those its command names, and those of `upload`. They are put into each task's working directory. Few small
+ones are sent with the job, sealed; others go to the object store first."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ropewalk.batch.outside_scripts import is_script
 MAX_WORD_FILE_BYTES = 1024 * 1024
 MAX_TOTAL_BYTES = 10 * 1024 * 1024
 MAX_FILES = 1_000
+MAX_STORED_FILES = 10_000
 
 
 class JobFile(TypedDict):
@@ -25,21 +26,26 @@ class JobFile(TypedDict):
 
 
 def collect_files(
-    words: Sequence[str], uploads: Sequence[Path], note: Callable[[str], None]
-) -> tuple[list[JobFile], list[str]]:
-    """The files, and the words of the command: a script outside the working directory is named by its place there. `note` gets
-    a sentence for each file that the user may expect to be sent and that is not."""
+    words: Sequence[str], uploads: Sequence[Path], note: Callable[[str], None], store_all: bool = False
+) -> tuple[list[JobFile], list[tuple[str, Path, bool]], list[str]]:
+    """The files that go with the job; those of `upload` (path, source, executable) that are too many or too large for that, or all
+    of them with `store_all`; and the words of the command: a script outside the working directory is named by its place there.
+    `note` gets a sentence for each file that the user may expect to be sent and that is not."""
     sent = {word: one for word in dict.fromkeys(words) if (one := _of_word(word, note)) is not None}
     found: dict[str, _Found] = {}
     for one in [*sent.values(), *(one for upload in uploads for one in _of_upload(upload))]:
         other = found.setdefault(one.path, one)
         if other.source != one.source:
             raise ValueError(f"{other.source} and {one.source} would both become {one.path} in the working directory")
-        if len(found) > MAX_FILES:
-            raise ValueError(f"a job can have at most {MAX_FILES} files: pack them into one archive, and unpack it in the task")
-    _check_size(list(found.values()))
+        if len(found) > MAX_STORED_FILES:
+            raise ValueError(f"a job can have at most {MAX_STORED_FILES} files: pack them, and unpack them in the task")
+    of_words = {one.path for one in sent.values()}
+    fits = len(found) <= MAX_FILES and sum(one.size for one in found.values()) <= MAX_TOTAL_BYTES
+    with_job = [one for one in found.values() if one.path in of_words or (fits and not store_all)]
+    stored = [(one.path, one.source, one.executable) for one in found.values() if one not in with_job]
+    _check_size(with_job)
     named = [_renamed(word, sent[word].path) if word in sent else word for word in words]
-    return [one.read() for one in found.values()], named
+    return [one.read() for one in with_job], stored, named
 
 
 def _renamed(word: str, path: str) -> str:

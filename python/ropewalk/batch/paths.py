@@ -8,12 +8,17 @@ from urllib.parse import urlencode
 from ropewalk.client_api import ClientApi
 from ropewalk.config import load_config
 from ropewalk.errors import RopewalkError
+from ropewalk.workspaces import refuse_other
 
 _PAGE = 1_000
 
 
-def connect(api_url: str | None, token: str | None) -> ClientApi:
-    return ClientApi(load_config(api_url, token))
+def connect(api_url: str | None, token: str | None, workspace: str | None = None) -> ClientApi:
+    """Raises RopewalkError when the token is of another workspace than `workspace`."""
+    api = ClientApi(load_config(api_url, token))
+    if workspace is not None:
+        refuse_other(api.request("GET", "/v1/whoami")["workspace"], workspace)
+    return api
 
 
 def job_path(api: ClientApi, job: int | str, rest: str = "") -> str:
@@ -23,13 +28,14 @@ def job_path(api: ClientApi, job: int | str, rest: str = "") -> str:
 def _number_of(api: ClientApi, job: int | str) -> int:
     """Digits are always a number, also when a name consists of digits."""
     if isinstance(job, bool) or not isinstance(job, (int, str)):
-        raise TypeError(f"job is {job!r}: give its number, or the name of an open one")
+        raise TypeError(f"job is {job!r}: give its number or its name")
     if isinstance(job, int) or job.isdecimal():
         return int(job)
-    found = api.request("GET", f"/v1/jobs?{urlencode({'name': job, 'open': 'true', 'limit': 1})}")["items"]
+    # The newest of that name: at most one job of a name is open, and it is the newest.
+    found = api.request("GET", f"/v1/jobs?{urlencode({'name': job, 'limit': 1})}")["items"]
     if not found:
-        hint = "An ended job releases its name: find its number with ropewalk.batch.list_jobs(name=...)."
-        raise RopewalkError(f"No open job has the name {job}.", code="NOT_FOUND", hint=hint, status=404)
+        hint = "ropewalk.batch.list_jobs() shows the newest jobs."
+        raise RopewalkError(f"No job has the name {job}.", code="NOT_FOUND", hint=hint, status=404)
     return int(found[0]["number"])
 
 

@@ -13,9 +13,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
+from ropewalk.batch.buffers import Buffer, buffer_files
 from ropewalk.batch.files import collect_files
+from ropewalk.batch.inputs import Value, read_inputs
 from ropewalk.batch.paths import connect
+from ropewalk.batch.scripts import script_file
+from ropewalk.batch.storage import upload_files
 from ropewalk.batch.views import CreatedJob
+from ropewalk.containers import registry_credentials, setup_script
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.machines import JOB_MACHINES, job_fields
 from ropewalk.package_sync import make_software, read_options
@@ -23,7 +28,7 @@ from ropewalk.package_sync.options import FailOn
 from ropewalk.private_envs import check_envs
 from ropewalk.views import Plan
 
-logger = logging.getLogger("ropewalk")
+_logger = logging.getLogger("ropewalk")
 
 StrPath = str | os.PathLike[str]
 Option = str | int | float | bool | timedelta | Sequence[str] | Sequence[int] | None
@@ -33,19 +38,42 @@ def run(
     command: str | Sequence[str],
     *,
     name: str | None = None,
+    workspace: str | None = None,
+    cluster_kwargs: Mapping[str, Any] | None = None,
+    logger: logging.Logger | None = None,
     get_or_create: bool = False,
     env: Mapping[str, str] | None = None,
     secret_env: Mapping[str, str] | None = None,
     ntasks: int | None = None,
     array: str | None = None,
+    map_over_values: str | Sequence[Value] | None = None,
+    map_over_file: StrPath | None = None,
+    map_over_input_var: str | None = None,
+    map_over_task_var_dicts: Sequence[Mapping[str, Value]] | None = None,
+    map_over_delimiter: str | None = None,
     max_workers: int | None = None,
+    task_on_scheduler: bool | None = None,
+    scheduler_task_array: str | None = None,
+    wait_for_ready_cluster: bool | None = None,
     retries: int | None = None,
+    retry_on_exit: str | None = None,
+    task_timeout: Duration | None = None,
     job_timeout: Duration | None = None,
     lease: Duration | None = None,
     watchdog_timeout: Duration | None = None,
     private_to_creator: bool = False,
     upload: StrPath | Sequence[StrPath] | None = None,
+    local_upload_path: StrPath | None = None,
+    buffers_to_upload: Sequence[Buffer] | None = None,
+    store_files: bool = False,
+    pipe_to_files: bool = False,
+    input_filestore: str | None = None,
+    output_filestore: str | None = None,
     requirements: Sequence[str] | None = None,
+    registry_auth: Mapping[str, tuple[str, str]] | None = None,
+    host_setup_script: StrPath | None = None,
+    host_setup_script_content: str | None = None,
+    command_as_script: bool | None = None,
     package_sync: bool | Collection[str] | None = None,
     package_sync_ignore: Collection[str] | None = None,
     package_sync_only: Collection[str] | None = None,
@@ -64,21 +92,45 @@ def run(
         in a word is replaced from the task's environment. Files below the current directory that words name are sent with the
         job, and so are scripts that words name by an absolute path, `~/` or `../`.
     name, get_or_create: name of the job; with `get_or_create` an open job of that name is returned instead of an error.
+    workspace: the workspace of the token; an error when it is of another one.
+    cluster_kwargs: further options about machines by their names here, as a dictionary.
+    logger: gets what would otherwise be a Python warning, and the progress of package sync.
     env, secret_env: environment variables of the tasks; secrets are stored encrypted until the job has ended.
-    ntasks, array: number of tasks, or their ids: "2,4-6,8-10" or "0-10:2".
+    ntasks, array: number of tasks, or their ids: "2,4-6,8-10" or "0-10:2"; "0-99%10" runs at most ten at a time.
+    map_over_values, map_over_file: one task for each value of a list or of a text with commas, or for each line of a file. A task
+        finds its value in COILED_BATCH_TASK_INPUT and ROPEWALK_BATCH_TASK_INPUT, and in `map_over_input_var` when that is given.
+        `map_over_delimiter` is what separates the values of a text or file instead.
+    map_over_task_var_dicts: one task for each dictionary of environment variables: [{"A": 1, "B": 2}, {"A": 3, "B": 4}].
     max_workers: maximum of instances; -1 means no limit.
-    retries: number of retries of a failed task.
+    task_on_scheduler, scheduler_task_array: the head instance runs the task of the lowest id, or those of an array like "0,3-5",
+        and no others; with False it runs none. By default it runs tasks like the other instances.
+    wait_for_ready_cluster: no task starts before all instances are ready; the job ends if one of them is unavailable.
+    retries: number of retries of a failed task; with `retry_on_exit` only for these exit codes: "75,100-120,signal".
+    task_timeout: a task that runs longer gets TERM, 10 s later KILL, and has failed with exit code 124.
     job_timeout: the job ends this long after its start: "1 hour", 3600, or a timedelta, as all durations here.
     lease: an instance that has not reported for this long is checked.
     watchdog_timeout: an instance ends itself when the API has not answered it for this long; 30 minutes by default.
     private_to_creator: hides the output of tasks from other users.
     upload: files, or directories whose content, for the tasks' working directory.
+    local_upload_path: another name of `upload`, as in Coiled.
+    buffers_to_upload: files from memory: [{"relative_path": "hello.txt", "buffer": io.BytesIO(b"hello")}].
+    store_files: keeps the files that tasks create or change in their working directory; `download` gets them.
+    pipe_to_files: keeps what tasks print as files too: task-ID.out and task-ID.err.
+    input_filestore, output_filestore: names of filestores: tasks find the files of the one, to which `upload` adds, and what they
+        leave goes into the other.
     requirements: packages of the tasks' Python environment, as for pip, instead of package sync.
     package_sync: the tasks get the Python environment of this process, as the workers of a `Cluster` do, and its `python` is the
         first on their PATH. On when the command is a Python script, or begins with python, and `requirements` is not given. Without
         it tasks have the programs of the instance. The other options are those of `Cluster`.
     idempotency_key: the same key with the same job creates one job only; by default each call has a new key.
     api_url, token: by default ROPEWALK_API_URL and ROPEWALK_TOKEN, then config.yaml in ROPEWALK_HOME (~/.ropewalk).
+    host_setup_script, host_setup_script_content: a script, or its text, that each instance runs once before its first task.
+    command_as_script: the command is the text of a script, as it would be in a file: with its `#!` line, else run by bash. Options
+        in its header count.
+    software: name of an environment that `create_software_environment` has made, instead of package sync.
+    container, ignore_container_entrypoint: the tasks run in a container of this image, instead of package sync; podman or docker
+        runs it. `run_on_host` runs them on the instance itself, also when the script's header names a container.
+    registry_auth: user and password of registries, for the pull of the image: {"ghcr.io": ("ada", "...")}.
     options: machines, when the server has a cloud provider: vm_type (or several, preferred ones first), scheduler_vm_type,
         cpu (4 or [2, 8]), memory ("16 GiB" or ["8 GiB", "32 GiB"]), gpu, arm, disk_size (in GiB), spot_policy ("on-demand",
         "spot" or "spot_with_fallback"), provider, region, zone, allow_cross_zone, wait_for_capacity ("6h"), allow_ssh,
@@ -98,31 +150,65 @@ def run(
         "secretEnv": check_envs(secret_env or {}) or None,
         "ntasks": ntasks,
         "array": array,
+        "mapOver": read_inputs(
+            map_over_values, map_over_file, map_over_input_var, map_over_task_var_dicts, map_over_delimiter
+        ),
         "maxWorkers": max_workers,
+        "taskOnScheduler": task_on_scheduler,
+        "schedulerTaskArray": scheduler_task_array,
+        "waitForReadyCluster": wait_for_ready_cluster,
         "retries": retries,
+        "retryOnExit": retry_on_exit,
+        "taskTimeout": None if task_timeout is None else seconds_of(task_timeout, "task_timeout"),
         "jobTimeout": None if job_timeout is None else seconds_of(job_timeout, "job_timeout"),
         "lease": None if lease is None else seconds_of(lease, "lease"),
         "watchdogTimeout": None if watchdog_timeout is None else seconds_of(watchdog_timeout, "watchdog_timeout"),
         "privateToCreator": private_to_creator or None,
+        "registryAuth": registry_credentials(registry_auth),
+        "hostSetupScript": setup_script(host_setup_script, host_setup_script_content),
     }
-    sent, notes = _request(command, upload, fields, options)
+    fields |= {
+        "storeFiles": store_files or None,
+        "pipeToFiles": pipe_to_files or None,
+        "inputFilestore": input_filestore,
+        "outputFilestore": output_filestore,
+    }
+    given = {**(cluster_kwargs or {}), **options}
+    api = connect(api_url, token, workspace)
+    with buffer_files(buffers_to_upload) as buffered:
+        uploads = [*_paths(upload), *_paths(local_upload_path), *buffered]
+        store_all = input_filestore is not None
+        if command_as_script:
+            with script_file(command) as path:
+                sent, stored, notes = _request([str(path)], uploads, fields, given, store_all)
+        else:
+            sent, stored, notes = _request(command, uploads, fields, given, store_all)
+        input_files = upload_files(api, stored) if stored else []
+    if input_files and input_filestore is not None:
+        api.request("POST", f"/v1/filestores/{input_filestore}/files", {"files": input_files})
+    elif input_files:
+        sent["inputFiles"] = input_files
     sync = read_options(
-        _synced(sent["command"], requirements, package_sync),
+        package_sync,
         package_sync_ignore,
         package_sync_only,
         package_sync_strict,
         package_sync_fail_on,
+        requirements=requirements,
+        default=_is_python(sent["command"]) and not any(given.get(name) for name in ("container", "run_on_host", "software")),
     )
-    api = connect(api_url, token)
     if sync is not None:
-        sent["software"] = make_software(api, sync, logger.info, warn=notes.append)
+        sent["software"] = make_software(api, sync, (logger or _logger).info, warn=notes.append)
     elif requirements is not None:
         sent["software"] = {"requirements": list(requirements)}
     key = idempotency_key or str(uuid.uuid4())
     created = cast(CreatedJob, api.request("POST", "/v1/jobs", sent, idempotency_key=key))
     for text in [*notes, *created["warnings"]]:
-        warnings.warn(text, stacklevel=2)
-    return created
+        if logger is None:
+            warnings.warn(text, stacklevel=2)
+        else:
+            logger.warning(text)
+    return {**created, "job_id": created["number"], "cluster_id": created["number"]}
 
 
 def plan(
@@ -139,37 +225,30 @@ def plan(
     """What `run` would launch for this job: types in the order of attempts, zones, markets, dollars per hour. Launches nothing.
     The server reads the script's header, as for `run`."""
     fields = {"ntasks": ntasks, "array": array, "maxWorkers": max_workers}
-    sent, _ = _request(command, upload, fields, options)
+    sent, _, _ = _request(command, _paths(upload), fields, options)
     return cast(Plan, connect(api_url, token).request("POST", "/v1/plans/jobs", sent))
 
 
 def _request(
     command: str | Sequence[str],
-    upload: StrPath | Sequence[StrPath] | None,
+    uploads: Sequence[Path],
     fields: Mapping[str, Any],
     options: Mapping[str, Option],
-) -> tuple[dict[str, Any], list[str]]:
-    """The request body, and notes about files that are not sent."""
+    store_all: bool = False,
+) -> tuple[dict[str, Any], list[tuple[str, Path, bool]], list[str]]:
+    """The request body, files to be stored before it, and notes about files that are not sent."""
     words = shlex.split(command) if isinstance(command, str) else [*command]
     if not words:
         raise ValueError("command is empty")
     machines = job_fields({name: value for name, value in options.items() if name in JOB_MACHINES})
     texts = _as_texts({name: value for name, value in options.items() if name not in JOB_MACHINES})
     notes: list[str] = []
-    files, command_sent = collect_files(words, _paths(upload), notes.append)
+    files, stored, command_sent = collect_files(words, uploads, notes.append, store_all)
     body = {"command": command_sent, **fields, **machines, "options": texts or None, "files": files or None}
-    return {name: value for name, value in body.items() if value is not None}, notes
+    return {name: value for name, value in body.items() if value is not None}, stored, notes
 
 
-def _synced(
-    words: Sequence[str], requirements: Sequence[str] | None, package_sync: bool | Collection[str] | None
-) -> bool | Collection[str]:
-    if requirements is not None:
-        if package_sync is not None and package_sync is not False:
-            raise ValueError("requirements and package_sync both say what the environment of the tasks has: give one of them")
-        return False
-    if package_sync is not None:
-        return package_sync
+def _is_python(words: Sequence[str]) -> bool:
     return words[0].endswith(".py") or re.fullmatch(r"python(3(\.\d+)?)?", words[0]) is not None
 
 
@@ -178,8 +257,6 @@ def _as_texts(options: Mapping[str, Option]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for name, value in options.items():
         flag = name.replace("_", "-")
-        if value is False and name in _SWITCHES:
-            flag, value = f"no-{flag}", True
         if value is None or value is False:
             continue
         if value is True:
@@ -188,10 +265,6 @@ def _as_texts(options: Mapping[str, Option]) -> dict[str, str]:
             text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
         texts[flag] = text
     return texts
-
-
-#: Flags whose negation is a separate option: False and None differ.
-_SWITCHES = frozenset({"task_on_scheduler"})
 
 
 def _paths(upload: StrPath | Sequence[StrPath] | None) -> list[Path]:

@@ -16,6 +16,9 @@ class _CreatedJob(TypedDict):
 
 
 class CreatedJob(_CreatedJob, total=False):
+    #: The number again, as in Coiled: a job and its cluster share it.
+    job_id: int
+    cluster_id: int
     #: For all instances of a new job; absent without prices.
     pricePerHour: PlanPrice
 

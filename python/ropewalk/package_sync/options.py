@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -30,9 +30,15 @@ def read_options(
     only: Collection[str] | None = None,
     strict: bool = False,
     fail_on: FailOn = "critical-only",
+    *,
+    requirements: Sequence[str] | None = None,
+    default: bool = True,
 ) -> PackageSyncOptions | None:
-    """None when package sync is off. Raises TypeError and ValueError naming the argument."""
-    if package_sync is False:
+    """None when package sync is off: by `requirements`, which exclude it, or by `default` when `package_sync` is not given. Raises
+    TypeError and ValueError naming the argument."""
+    if requirements is not None and package_sync is not None and package_sync is not False:
+        raise ValueError("requirements and package_sync both say what the environment has: give one of them")
+    if requirements is not None or package_sync is False or (package_sync is None and not default):
         return None
     if isinstance(package_sync, str):
         raise TypeError(f'package_sync is {package_sync!r}: give True, False or a list of names, as in ["{package_sync}"]')

@@ -78,6 +78,8 @@ def make_software(
         "requirements": plan.requirements,
         "pinned": True,
         "python": python_version(),
+        # Not the link in a virtual environment, which goes with it.
+        **({"interpreter": os.path.realpath(sys.executable)} if os.path.isabs(sys.executable or "") else {}),
         "packageFiles": [{"name": file.name, "sha256": file.sha256} for file in plan.files],
     }
 

@@ -42,7 +42,7 @@ function registered() {
         nowMs,
       );
       decide();
-      applyInspection(state, { seen, linkWorks: true }, nowMs);
+      applyInspection(state, { seen, linkWorks: true, heard: [], listeningMs: 3_600_000 }, nowMs);
     }
   };
   return { state, decide, fallSilent, hear: (id: string) => report(id, 'alive') };

@@ -5,7 +5,7 @@ import * as apply from '../../../domain/cluster/apply.ts';
 import * as inspect from '../../../domain/cluster/instance/inspect.ts';
 import * as capacity from '../../../domain/cluster/capacity/wait.ts';
 import * as create from '../../../domain/cluster/create.ts';
-import * as giveBack from '../../../domain/cluster/slot/give-back.ts';
+import * as releaseInstances from '../../../domain/cluster/slot/release.ts';
 import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/view.ts';
@@ -13,7 +13,7 @@ import { checkCapacityWorlds } from '../../builders/capacity-world.ts';
 import { describeShares } from '../../builders/worlds.ts';
 
 it('keeps its promises in every world', { timeout: 240_000 }, () => {
-  const rules = { ...apply, ...inspect, ...capacity, ...create, ...giveBack, ...plan, ...requests, ...view };
+  const rules = { ...apply, ...inspect, ...capacity, ...create, ...releaseInstances, ...plan, ...requests, ...view };
   const shares = checkCapacityWorlds(rules, { numRuns: 2_000 });
   console.log(`capacity worlds reached: ${describeShares(shares)}`);
   expect(Object.entries(shares).filter(([, share]) => share < 0.05)).toEqual([]);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import * as apply from '../../../domain/cluster/apply.ts';
 import * as inspect from '../../../domain/cluster/instance/inspect.ts';
 import * as create from '../../../domain/cluster/create.ts';
-import * as giveBack from '../../../domain/cluster/slot/give-back.ts';
+import * as releaseInstances from '../../../domain/cluster/slot/release.ts';
 import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/view.ts';
@@ -13,7 +13,7 @@ import { describeShares } from '../../builders/worlds.ts';
 
 it('keeps its promises in every world', { timeout: 240_000 }, () => {
   const shares = checkClusterWorlds(
-    { ...apply, ...inspect, ...create, ...giveBack, ...plan, ...requests, ...view },
+    { ...apply, ...inspect, ...create, ...releaseInstances, ...plan, ...requests, ...view },
     { numRuns: 10_000 },
   );
   console.log(`cluster worlds reached: ${describeShares(shares)}`);

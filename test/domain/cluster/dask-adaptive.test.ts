@@ -2,19 +2,18 @@
 import { expect, it } from 'vitest';
 
 import { createClusterState } from '../../../domain/cluster/create.ts';
-import { adaptCluster, adaptNow } from '../../../domain/cluster/dask/news.ts';
+import { adaptCluster, adaptNow } from '../../../domain/cluster/dask/adaptive.ts';
 import { scaleCluster } from '../../../domain/cluster/requests.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
-import { fewerAfterMs } from '../../../domain/limits.ts';
-import { daskClusterSettings } from '../../builders/dask-settings.ts';
+import { between, daskClusterSettings, fewerAfterMs } from '../../builders/dask-settings.ts';
 
 it('adaptive scaling is over, and the event says so', () => {
   const state = aCluster();
-  adaptCluster(state, { minimum: 0, maximum: 8 }, 0);
+  adaptCluster(state, between(0, 8), 0);
   wish(state, 5);
   follow(state, 1_000);
   scaleCluster(state, 4, 3_000, { by: 'ada', seq: 1 });
-  expect(state.dask).toMatchObject({ adaptive: null, fewer: null });
+  expect(state.dask).toMatchObject({ adaptive: null, fewer: [] });
   expect(state.events.at(-1)).toMatchObject({ text: 'asked for 4 instances; adaptive scaling is off', by: 'ada' });
   wish(state, 8);
   follow(state, 3_000 + 2 * fewerAfterMs);
@@ -23,7 +22,7 @@ it('adaptive scaling is over, and the event says so', () => {
 
 it('adaptive scaling is turned off once: a repeated request changes nothing but its number', () => {
   const state = aCluster();
-  adaptCluster(state, { minimum: 0, maximum: 8 }, 0, { by: 'ada', seq: 1 });
+  adaptCluster(state, between(0, 8), 0, { by: 'ada', seq: 1 });
   scaleCluster(state, 4, 1_000, { by: 'ada', seq: 1 });
   const events = state.events.length;
   adaptCluster(state, null, 2_000, { by: 'ada', seq: 2 });
@@ -33,7 +32,7 @@ it('adaptive scaling is turned off once: a repeated request changes nothing but 
 
 it('adaptive scaling is over also when the number is what adaptive scaling had set', () => {
   const state = aCluster();
-  adaptCluster(state, { minimum: 0, maximum: 8 }, 0);
+  adaptCluster(state, between(0, 8), 0);
   scaleCluster(state, state.target, 3_000);
   expect(state.dask?.adaptive).toBeNull();
   expect(state.events.at(-1)?.code).toBe('SCALE');
@@ -42,9 +41,9 @@ it('adaptive scaling is over also when the number is what adaptive scaling had s
 it('adaptive scaling goes on when the request is older than one that was followed', () => {
   const state = aCluster();
   scaleCluster(state, 5, 1_000, { by: 'ada', seq: 2 });
-  adaptCluster(state, { minimum: 0, maximum: 8 }, 2_000);
+  adaptCluster(state, between(0, 8), 2_000);
   scaleCluster(state, 3, 3_000, { by: 'ada', seq: 1 });
-  expect(state.dask?.adaptive).toEqual({ minimum: 0, maximum: 8 });
+  expect(state.dask?.adaptive).toEqual(between(0, 8));
 });
 
 const aCluster = (): ClusterState => {

@@ -4,11 +4,11 @@ import { expect, it } from 'vitest';
 import { applyLaunch, applyReport } from '../../../domain/cluster/apply.ts';
 import { applyHeard, applyInspection } from '../../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
-import type { DaskNews } from '../../../domain/cluster/dask/news.ts';
+import type { DaskReport } from '../../../domain/cluster/dask/report.ts';
 import { agentRetryMs, minAskPauseMs } from '../../../domain/cluster/dask/heard.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
-import { maxDeadManMs } from '../../../domain/limits.ts';
+import { maxWatchdogTimeoutMs } from '../../../domain/limits.ts';
 import { daskClusterSettings, daskSettings } from '../../builders/dask-settings.ts';
 
 const { idleTimeoutMs, aliveEveryMs } = daskSettings;
@@ -53,9 +53,9 @@ it('ends on time while its head is heard', () => {
 it('does not live for ever when nobody is heard any more and nobody can say why', () => {
   const state = aCluster({ noClientTimeoutMs });
   hear(state, 60_000, { scheduler: says(0, null) });
-  const endMs = goOn(state, 60_000, 60_000 + 2 * maxDeadManMs);
+  const endMs = goOn(state, 60_000, 60_000 + 2 * maxWatchdogTimeoutMs);
   expect(state.stopRequested).toMatchObject({ code: 'NO_CLIENT' });
-  expect(endMs).toBeLessThan(60_000 + maxDeadManMs + 4 * aliveEveryMs);
+  expect(endMs).toBeLessThan(60_000 + maxWatchdogTimeoutMs + 4 * aliveEveryMs);
 });
 
 it('asks the API for its head when a deadline comes, and ends on its word', () => {
@@ -107,7 +107,7 @@ function aCluster(settings: { noClientTimeoutMs: number | null }): ClusterState 
   return state;
 }
 
-const says = (clients: number, idleForMs: number | null): NonNullable<DaskNews['scheduler']> => ({
+const says = (clients: number, idleForMs: number | null): NonNullable<DaskReport['scheduler']> => ({
   tasks: { processing: 0, waiting: 0, memory: 0, erred: 0, noWorker: 0 },
   clients,
   idleForMs,
@@ -115,7 +115,7 @@ const says = (clients: number, idleForMs: number | null): NonNullable<DaskNews['
   workers: [],
 });
 
-function hear(state: ClusterState, nowMs: number, news: DaskNews = {}): void {
+function hear(state: ClusterState, nowMs: number, news: DaskReport = {}): void {
   const verdict = applyReport(state, { instance: 'i_0', bootId: 'i_0', kind: 'alive', address: 'a', ...news }, nowMs);
   expect(verdict).toBe('accepted');
 }
@@ -126,7 +126,7 @@ function decide(state: ClusterState, nowMs: number): number | null {
     intend(state, decision, nowMs);
     if (decision.kind !== 'inspect') continue;
     const seen = decision.ids.map((id) => ({ id, state: 'alive' as const }));
-    applyInspection(state, { seen, linkWorks: false }, nowMs);
+    applyInspection(state, { seen, linkWorks: false, heard: [], listeningMs: 0 }, nowMs);
   }
   return planCluster(state, nowMs).wakeAtMs;
 }

@@ -3,10 +3,11 @@ import { expect, it } from 'vitest';
 
 import * as apply from '../../../domain/cluster/apply.ts';
 import * as inspect from '../../../domain/cluster/instance/inspect.ts';
+import * as adaptive from '../../../domain/cluster/dask/adaptive.ts';
 import * as create from '../../../domain/cluster/create.ts';
-import * as dask from '../../../domain/cluster/dask/news.ts';
+import * as dask from '../../../domain/cluster/dask/report.ts';
 import * as orders from '../../../domain/cluster/orders.ts';
-import * as giveBack from '../../../domain/cluster/slot/give-back.ts';
+import * as releaseInstances from '../../../domain/cluster/slot/release.ts';
 import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/view.ts';
@@ -14,7 +15,18 @@ import { checkDaskWorlds } from '../../builders/dask-world.ts';
 import { describeShares } from '../../builders/worlds.ts';
 
 it('keeps its promises in every world', { timeout: 240_000 }, () => {
-  const rules = { ...apply, ...inspect, ...create, ...giveBack, ...dask, ...orders, ...plan, ...requests, ...view };
+  const rules = {
+    ...apply,
+    ...adaptive,
+    ...inspect,
+    ...create,
+    ...releaseInstances,
+    ...dask,
+    ...orders,
+    ...plan,
+    ...requests,
+    ...view,
+  };
   const shares = checkDaskWorlds(rules, { numRuns: 10_000 });
   console.log(`dask worlds reached: ${describeShares(shares)}`);
   expect(Object.entries(shares).filter(([, share]) => share < 0.05)).toEqual([]);

@@ -6,7 +6,7 @@ import { applyLaunch, applyReport, applyTerminated, type Report } from '../../..
 import { applyInspection, suspectInstances } from '../../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { scaleCluster } from '../../../domain/cluster/requests.ts';
-import { giveBack } from '../../../domain/cluster/slot/give-back.ts';
+import { releaseInstances } from '../../../domain/cluster/slot/release.ts';
 import { type Decision, intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
 import { slotFailureWindowMs } from '../../../domain/limits.ts';
@@ -14,6 +14,7 @@ import { createJobState } from '../../../domain/job/create.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeItem } from '../../../domain/job/protocol.ts';
 import { giveBackInstances } from '../../../domain/job/shrink.ts';
+import { failuresOf } from '../../builders/slot-failures.ts';
 
 const minuteMs = 60_000;
 const provider = { provider: 'aws', providerQueue: 'aws', instanceVcpus: 2 };
@@ -32,7 +33,7 @@ function daskCluster(instances: number): ClusterState {
     aliveEveryMs: minuteMs,
     unresponsiveTimeoutMs: 20 * minuteMs,
   };
-  const secrets = { privateToCreator: false, bundleRef: 'b', caRef: 'c' };
+  const secrets = { privateToCreator: false, adaptive: null, bundleRef: 'b', caRef: 'c' };
   const settings = { ...provider, name: 'c', job: null, instances, registerTimeoutMs: 10 * minuteMs };
   return createClusterState(
     { number: 8, workspace: 'default', user: 'u', createdAtMs: 0 },
@@ -75,7 +76,7 @@ const ended = (decisions: Decision[]): string[] =>
   decisions.flatMap((decision) => (decision.kind === 'terminate' ? decision.ids : []));
 
 const told = (decisions: Decision[]): string[] =>
-  decisions.flatMap((decision) => (decision.kind === 'tellJob' ? decision.lost.map(({ instance }) => instance) : []));
+  decisions.flatMap((decision) => (decision.kind === 'notifyJob' ? decision.lost.map(({ instance }) => instance) : []));
 
 describe('a worker of a job that its cloud takes back', () => {
   it('works on when its successor, which finds nothing to do, is given back', () => {
@@ -103,7 +104,7 @@ describe('a worker of a job that its cloud takes back', () => {
     const spare = giveBackInstances(job, successorMs);
     expect([spare, job.leases.map(({ instance }) => instance)]).toEqual([['i-1-2'], ['i-0-1', 'i-1-1']]);
 
-    giveBack(state, spare, successorMs);
+    releaseInstances(state, spare, successorMs);
     expect(ended(act(state, successorMs))).toEqual(['i-1-2']);
     expect(state.instances.map(({ id }) => id)).toEqual(['i-0-1', 'i-1-1']);
 
@@ -217,9 +218,9 @@ describe('a worker that a scale-down moves into a slot that was given up', () =>
     state.target = 3;
     act(state, nowMs);
     say(state, 'i-2-1', nowMs, { kind: 'register' });
-    giveBack(state, [good], nowMs);
-    expect([state.instances.find(({ id }) => id === 'i-2-1')?.slot, state.slots[1]?.failures]).toEqual([1, 0]);
-    expect([state.target, state.slots[2]?.failures]).toEqual([2, 4]);
+    releaseInstances(state, [good], nowMs);
+    expect([state.instances.find(({ id }) => id === 'i-2-1')?.slot, failuresOf(state, 1)]).toEqual([1, 0]);
+    expect([state.target, failuresOf(state, 2)]).toEqual([2, 4]);
   });
 });
 
@@ -233,9 +234,9 @@ describe('an instance of a job that ends by an order from outside', () => {
     suspectInstances(state, [{ instance: 'i-1-1', heardAtMs: 0 }], minuteMs);
     act(state, minuteMs);
     const seen = [{ id: 'i-1-1', state: 'gone' as const, wasOrdered }];
-    applyInspection(state, { seen, linkWorks: true }, minuteMs);
-    expect(state.lostToTell).toMatchObject([{ instance: 'i-1-1', isOrderly: wasOrdered }]);
-    expect(state.slots[1]?.failures).toBe(wasOrdered ? 0 : 1);
+    applyInspection(state, { seen, linkWorks: true, heard: [], listeningMs: 3_600_000 }, minuteMs);
+    expect(state.lostToReport).toMatchObject([{ instance: 'i-1-1', isOrderly: wasOrdered }]);
+    expect(failuresOf(state, 1)).toBe(wasOrdered ? 0 : 1);
   });
 
   it('an agent that leaves says why, and the job does not hold it against its tasks', () => {
@@ -244,6 +245,6 @@ describe('an instance of a job that ends by an order from outside', () => {
     say(state, 'i-1-1', minuteMs, { kind: 'register' });
     say(state, 'i-1-1', minuteMs, { kind: 'leaving', text: 'the runtime is unavailable' });
     const text = 'its agent ended in order: the runtime is unavailable';
-    expect(state.lostToTell).toEqual([{ instance: 'i-1-1', code: 'LEFT', text, isOrderly: true }]);
+    expect(state.lostToReport).toEqual([{ instance: 'i-1-1', code: 'LEFT', text, isOrderly: true }]);
   });
 });

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import * as apply from '../../../domain/cluster/apply.ts';
 import * as inspect from '../../../domain/cluster/instance/inspect.ts';
 import * as create from '../../../domain/cluster/create.ts';
-import * as giveBack from '../../../domain/cluster/slot/give-back.ts';
+import * as releaseInstances from '../../../domain/cluster/slot/release.ts';
 import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
 import * as view from '../../../domain/cluster/view.ts';
@@ -16,7 +16,7 @@ it(
   'finds the dead in time, loses nobody to an outage of the API, and asks for nothing on a calm day',
   { timeout: 240_000 },
   () => {
-    const rules = { ...apply, ...inspect, ...create, ...giveBack, ...plan, ...requests, ...view };
+    const rules = { ...apply, ...inspect, ...create, ...releaseInstances, ...plan, ...requests, ...view };
     const shares = checkLivenessWorlds(rules, { numRuns: 3_000 });
     console.log(`liveness worlds reached: ${describeShares(shares)}`);
     for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0.05);

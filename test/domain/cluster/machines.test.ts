@@ -15,6 +15,7 @@ import type { MachineSettings } from '../../../domain/cluster/capacity/machines.
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState, FailureScope, LaunchFailure } from '../../../domain/cluster/state.ts';
 import { unavailableOfferMs } from '../../../domain/limits.ts';
+import { failuresOf } from '../../builders/slot-failures.ts';
 
 const machines: MachineSettings = {
   workerTypes: ['m6i.large', 'm5.large'],
@@ -140,7 +141,7 @@ describe('a spot instance that its cloud takes back', () => {
     const interruption = { kind: 'terminate', at: new Date(60_000).toISOString() } as const;
     applyReport(state, { ...said, kind: 'alive', interruption }, 2_000);
     applyReport(state, { ...said, kind: 'leaving' }, 3_000);
-    expect(state.slots[1]?.failures ?? 0).toBe(0);
+    expect(failuresOf(state, 1)).toBe(0);
     expect(state.events.map(({ code }) => code)).toContain('SPOT_INTERRUPTED');
     applyTerminated(state, ['i-1'], 4_000);
     const [again] = planCluster(state, 4_000).decisions;

@@ -28,7 +28,7 @@ function pass(state: ClusterState, nowMs: number, { apiAnswers }: { apiAnswers: 
       if (decision.kind === 'terminate') applyTerminated(state, decision.ids, nowMs);
       if (decision.kind === 'inspect') {
         const seen = decision.ids.map((id) => ({ id, state: 'alive' as const }));
-        applyInspection(state, { seen, linkWorks: apiAnswers }, nowMs);
+        applyInspection(state, { seen, linkWorks: apiAnswers, heard: [], listeningMs: 3_600_000 }, nowMs);
       }
       if (decision.kind === 'launch') {
         const made = decision.slots.map(({ slot, generation }) => ({ id: `i-${slot}-${generation}`, slot }));
@@ -83,7 +83,7 @@ describe('an instance that has not registered in time', () => {
     if (decision?.kind !== 'inspect') throw new Error('no inspection');
     intend(state, decision, registerTimeoutMs);
     const seen = decision.ids.map((id) => ({ id, state: 'gone' as const }));
-    applyInspection(state, { seen, linkWorks: false }, registerTimeoutMs);
+    applyInspection(state, { seen, linkWorks: false, heard: [], listeningMs: 0 }, registerTimeoutMs);
     expect(planCluster(state, registerTimeoutMs).decisions).toMatchObject([{ kind: 'terminate' }]);
   });
 });

@@ -8,6 +8,7 @@ import { createClusterState } from '../../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
 import { cloudRegisterTimeoutMs, cloudSlotPausesMs, slotFailureWindowMs } from '../../../domain/limits.ts';
+import { failuresOf } from '../../builders/slot-failures.ts';
 
 const machines = {
   workerTypes: ['m6i.large'],
@@ -50,7 +51,7 @@ function live(
       if (decision.kind === 'terminate') applyTerminated(state, decision.ids, nowMs);
       if (decision.kind === 'inspect') {
         const seen = decision.ids.map((id) => ({ id, state: 'alive' as const }));
-        applyInspection(state, { seen, linkWorks: true }, nowMs);
+        applyInspection(state, { seen, linkWorks: true, heard: [], listeningMs: 3_600_000 }, nowMs);
       }
       if (decision.kind !== 'launch') continue;
       launchedAtMs.push(nowMs);
@@ -80,6 +81,19 @@ describe('a slot on a cloud', () => {
     expect(state.stopRequested).toMatchObject({ code: 'NO_INSTANCES' });
   });
 
+  it('that is given up ends a cluster that is wanted whole, although its other instances live', () => {
+    const state = cluster();
+    state.settings = { ...state.settings, job: 1, instances: 2, allOrNothing: true };
+    state.target = 2;
+    state.slots[1] = { generations: 5, givenUp: { code: 'X', text: 'no', atMs: 0 } };
+    const [decision] = planCluster(state, 0).decisions.filter(({ kind }) => kind === 'giveUp');
+    expect(decision).toMatchObject({ code: 'NOT_ALL_INSTANCES' });
+    const partly = { ...state, settings: { ...state.settings, allOrNothing: undefined } };
+    expect(planCluster(partly, 0).decisions.map(({ kind }) => kind)).toEqual(['launch']);
+    const afterStart = { ...state, readyAtMs: 1 };
+    expect(planCluster(afterStart, 0).decisions.map(({ kind }) => kind)).toEqual(['launch']);
+  });
+
   it('whose instances never register costs four of them, and the end says what to check', () => {
     const state = cluster();
     const { launchedAtMs } = live(state, 4 * hourMs, null);
@@ -92,6 +106,6 @@ describe('a slot on a cloud', () => {
     const state = cluster();
     const { launchedAtMs } = live(state, 4 * hourMs, slotFailureWindowMs);
     expect(launchedAtMs).toHaveLength((4 * hourMs) / slotFailureWindowMs);
-    expect([state.stopRequested, state.slots[0]?.failures]).toEqual([null, 1]);
+    expect([state.stopRequested, failuresOf(state, 0)]).toEqual([null, 1]);
   });
 });

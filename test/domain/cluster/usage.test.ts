@@ -3,12 +3,11 @@ import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyTerminated } from '../../../domain/cluster/apply.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
-import { adaptCluster, adaptNow } from '../../../domain/cluster/dask/news.ts';
+import { adaptCluster, adaptNow } from '../../../domain/cluster/dask/adaptive.ts';
 import { usageOf, usageToNote, usageWasNoted } from '../../../domain/cluster/usage.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../../domain/cluster/requests.ts';
-import { fewerAfterMs } from '../../../domain/limits.ts';
-import { daskClusterSettings } from '../../builders/dask-settings.ts';
+import { between, daskClusterSettings, fewerAfterMs } from '../../builders/dask-settings.ts';
 
 function running(count: number) {
   const state = createClusterState(
@@ -51,8 +50,8 @@ describe('the noted usage of a cluster', () => {
 
   it('follows an adaptive maximum only when the minute is over and the instances are gone', () => {
     const { state, noted, end } = running(4);
-    adaptCluster(state, { minimum: 0, maximum: 3 }, 2, { by: 'u', seq: 1 });
-    adaptCluster(state, { minimum: 0, maximum: 1 }, 3, { by: 'u', seq: 2 });
+    adaptCluster(state, between(0, 3), 2, { by: 'u', seq: 1 });
+    adaptCluster(state, between(0, 1), 3, { by: 'u', seq: 2 });
     expect(noted()).toEqual({ number: 7, instances: 4, scale: 0, adapt: 2 });
     expect(state.target).toBe(4);
     if (state.dask !== null) adaptNow(state, state.dask, 3 + fewerAfterMs);

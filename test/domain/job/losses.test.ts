@@ -67,6 +67,16 @@ it('a job that has lost many thousands of instances remembers the newest', () =>
   expect(claim(state, newest, 1_000_000)).toMatchObject({ grants: [], stop: { code: 'INSTANCE_LOST' } });
 });
 
+it('an instance that is lost before its first exchange stays lost, however many were lost before', () => {
+  const state = aJob({ taskCount: 1 });
+  for (let nth = 0; nth < maxLostRemembered; nth += 1) {
+    say(state, `i_${nth}`, nth, {});
+    loseInstance(state, { id: `i_${nth}`, why: 'interrupted', isOrderly: true }, nth);
+  }
+  loseInstance(state, { id: 'i_unheard', why: 'interrupted', isOrderly: true }, 1_000_000);
+  expect(claim(state, 'i_unheard', 1_000_001)).toMatchObject({ grants: [], stop: { code: 'INSTANCE_LOST' } });
+});
+
 function aJob(settings: { taskCount: number; retries?: number }): JobState {
   const job = { number: 1, workspace: 'w', submittedAtMs: 1 };
   return createJobState(job, {

@@ -22,23 +22,6 @@ export const describeAvailabilityZones: Operation = ({ region }) => ({
   })),
 });
 
-export const describeSubnets: Operation = (call) => {
-  const ids = call.params.texts('SubnetId');
-  const unknown = ids.find((id) => !call.region.subnets.some((subnet) => subnet.id === id));
-  if (unknown !== undefined)
-    throw new AwsError('InvalidSubnetID.NotFound', `The subnet ID '${unknown}' does not exist`);
-  const found = call.region.subnets.filter((subnet) => ids.length === 0 || ids.includes(subnet.id));
-  return {
-    subnetSet: found.map(({ id, zone, free }) => ({
-      subnetId: id,
-      availabilityZone: zone,
-      availableIpAddressCount: free,
-      state: 'available',
-      vpcId: 'vpc-ropewalk',
-    })),
-  };
-};
-
 export const describeInstanceTypes: Operation = (call) => {
   const names = call.params.texts('InstanceType');
   const unknown = names.filter((name) => !instanceTypes.has(name));

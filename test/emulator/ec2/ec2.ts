@@ -5,6 +5,7 @@ import type { Region } from '../state.ts';
 import type { World } from '../world.ts';
 import { ec2Answer } from '../xml.ts';
 import type { Operation } from './call.ts';
+import { checkRequest } from './checks.ts';
 import {
   describeAvailabilityZones,
   describeImages,
@@ -12,20 +13,60 @@ import {
   describeInstanceTypes,
   describeRegions,
   describeSpotPriceHistory,
-  describeSubnets,
 } from './catalogue.ts';
 import { describeInstances, getConsoleOutput, terminateInstances } from './instances.ts';
-import { createFleet, runInstances } from './launches.ts';
+import { createFleet, requestedRun, runInstances } from './launches.ts';
+import {
+  attachInternetGateway,
+  createInternetGateway,
+  createVpc,
+  deleteInternetGateway,
+  deleteVpc,
+  describeInternetGateways,
+  describeVpcAttribute,
+  describeVpcs,
+  detachInternetGateway,
+  modifyVpcAttribute,
+} from './network.ts';
+import {
+  associateRouteTable,
+  createRoute,
+  createRouteTable,
+  deleteRouteTable,
+  describeRouteTables,
+  disassociateRouteTable,
+} from './routes.ts';
+import { createSubnet, deleteSubnet, describeSubnets } from './subnets.ts';
 import {
   authorizeSecurityGroupIngress,
   createSecurityGroup,
   deleteSecurityGroup,
   describeSecurityGroups,
+  revokeSecurityGroupIngress,
 } from './security-groups.ts';
 import { createLaunchTemplate, deleteLaunchTemplate, describeLaunchTemplates } from './templates.ts';
 import { deleteVolume, describeVolumes } from './volumes.ts';
 
 const operations: Record<string, Operation> = {
+  AssociateRouteTable: associateRouteTable,
+  AttachInternetGateway: attachInternetGateway,
+  CreateInternetGateway: createInternetGateway,
+  CreateRoute: createRoute,
+  CreateRouteTable: createRouteTable,
+  CreateSubnet: createSubnet,
+  CreateVpc: createVpc,
+  DeleteInternetGateway: deleteInternetGateway,
+  DeleteRouteTable: deleteRouteTable,
+  DeleteSubnet: deleteSubnet,
+  DeleteVpc: deleteVpc,
+  DescribeInternetGateways: describeInternetGateways,
+  DescribeRouteTables: describeRouteTables,
+  DescribeVpcAttribute: describeVpcAttribute,
+  DescribeVpcs: describeVpcs,
+  RevokeSecurityGroupIngress: revokeSecurityGroupIngress,
+  DetachInternetGateway: detachInternetGateway,
+  DisassociateRouteTable: disassociateRouteTable,
+  ModifyVpcAttribute: modifyVpcAttribute,
   AuthorizeSecurityGroupIngress: authorizeSecurityGroupIngress,
   CreateFleet: createFleet,
   CreateLaunchTemplate: createLaunchTemplate,
@@ -57,11 +98,13 @@ export function callEc2(world: World, region: Region, params: Params, requestId:
   const operation = operations[action];
   if (operation === undefined)
     throw new AwsError('InvalidAction', `The action ${action} is not valid for this web service.`);
+  checkRequest(action, params);
+  const call = { world, region, params, nowMs: world.clock.nowMs() };
   if (params.text('DryRun') === 'true') {
+    if (action === 'RunInstances') requestedRun(call);
     throw new AwsError('DryRunOperation', 'Request would have succeeded, but DryRun flag is set.', 412);
   }
-  const answer = (): string =>
-    ec2Answer(action, requestId, operation({ world, region, params, nowMs: world.clock.nowMs() }));
+  const answer = (): string => ec2Answer(action, requestId, operation(call));
   const token = params.text('ClientToken');
   if (token === null) return answer();
   const isRepeat = region.tokens.has(`${action} ${token}`);

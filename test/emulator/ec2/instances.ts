@@ -73,6 +73,7 @@ function shown(call: Call, instance: Instance): Xml {
     instanceId: instance.id,
     imageId: instance.data.imageId,
     instanceState: shownState(state),
+    reason: transitionReason(instance),
     stateReason: instance.end === null ? null : { code: instance.end.code, message: instance.end.code },
     // A fresh instance is described before it has its addresses.
     privateIpAddress: isUp ? instance.privateIp : null,
@@ -98,6 +99,13 @@ function shown(call: Call, instance: Instance): Xml {
     ],
     tagSet: tagSet(instance.tags),
   };
+}
+
+/** `StateTransitionReason` of the SDK: with a time for what a caller or the machine itself did, without one for spot. */
+function transitionReason({ end }: Instance): string {
+  if (end === null) return '';
+  if (end.code.startsWith('Server.Spot')) return end.code;
+  return `User initiated (${new Date(end.atMs).toISOString().slice(0, 19).replace('T', ' ')} GMT)`;
 }
 
 function isVisible(call: Call, instance: Instance): boolean {

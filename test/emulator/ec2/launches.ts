@@ -10,7 +10,15 @@ import type { Xml } from '../xml.ts';
 import { readTags } from './call.ts';
 import type { Call, Operation } from './call.ts';
 import { shownReservation } from './instances.ts';
-import { checkLaunchData, readLaunchData, spotTagsProblem, templateOf } from './templates.ts';
+import { checkFleet } from './fleet-checks.ts';
+import {
+  architectureProblem,
+  checkLaunchData,
+  checkVersion,
+  readLaunchData,
+  spotTagsProblem,
+  templateOf,
+} from './templates.ts';
 
 export const createFleet: Operation = (call) => {
   const { params } = call;
@@ -29,6 +37,7 @@ export const createFleet: Operation = (call) => {
       'MinTargetCapacity needs SingleAvailabilityZone or SingleInstanceType.',
     );
   }
+  checkFleet(params, market, wanted);
   const [config] = params.items('LaunchTemplateConfigs');
   if (config === undefined) throw new AwsError('MissingParameter', 'LaunchTemplateConfigs is missing.');
   const specification = config.at('LaunchTemplateSpecification');
@@ -37,11 +46,19 @@ export const createFleet: Operation = (call) => {
     specification.text('LaunchTemplateId'),
     specification.text('LaunchTemplateName'),
   );
+  checkVersion(template, specification.text('Version'));
   checkLaunchData(call, template.data);
   const order = options.text('AllocationStrategy') === 'prioritized' ? byPriority : byPrice;
   const pools = poolsOf(call, config.items('Overrides'), template.data, market).sort(order);
   const problem = spotTagsProblem(market, template.data, readLaunchData(params));
-  const { taken, errors } = problem === null ? drawn(call, pools, wanted, oneZone) : refusedBy(pools, problem);
+  const wrong = pools.flatMap((pool) => {
+    const mismatch = architectureProblem(call.region, pool.type, template.data);
+    return mismatch === null ? [] : [{ pool, ...mismatch }];
+  });
+  const right = pools.filter((pool) => !wrong.some((each) => each.pool === pool));
+  const outcome = problem === null ? drawn(call, right, wanted, oneZone) : refusedBy(pools, problem);
+  const { taken } = outcome;
+  const errors = [...wrong, ...outcome.errors];
   const total = taken.reduce((sum, { count }) => sum + count, 0);
   const fleet = hexId('fleet');
   const given = total < atLeast ? [] : taken;
@@ -62,6 +79,21 @@ export const createFleet: Operation = (call) => {
 };
 
 export const runInstances: Operation = (call) => {
+  const { pool, data } = requestedRun(call);
+  const atMost = Number(call.params.text('MaxCount'));
+  const { taken, errors } = allocate(call.region, [pool], atMost, call.nowMs);
+  const fits = taken[0]?.count ?? 0;
+  const [problem] = errors;
+  if (fits < Number(call.params.text('MinCount'))) {
+    const code = problem?.code ?? 'InsufficientInstanceCapacity';
+    throw new AwsError(code, problem?.message ?? '', code === 'InsufficientInstanceCapacity' ? 500 : 400);
+  }
+  const instances = launch(call, pool, fits, data, null);
+  return { ...shownReservation(call, instances) };
+};
+
+/** What a request asks for. A dry run of a wrong request is refused as the request itself is; capacity is not asked. */
+export function requestedRun(call: Call): { pool: Pool; data: TemplateData } {
   const { params } = call;
   const template = params.at('LaunchTemplate');
   const own = readLaunchData(params);
@@ -71,6 +103,10 @@ export const runInstances: Operation = (call) => {
         templateOf(call.region, template.text('LaunchTemplateId'), template.text('LaunchTemplateName')).data,
         own,
       );
+  if (!template.isEmpty) {
+    const named = templateOf(call.region, template.text('LaunchTemplateId'), template.text('LaunchTemplateName'));
+    checkVersion(named, template.text('Version'));
+  }
   checkLaunchData(call, data);
   const face = params.items('NetworkInterface')[0];
   if (params.text('SubnetId') !== null && (face !== undefined || data.hasInterface)) {
@@ -80,24 +116,32 @@ export const runInstances: Operation = (call) => {
     );
   }
   const subnet = subnetOf(call, params.text('SubnetId') ?? face?.text('SubnetId') ?? null);
+  const stranger = data.securityGroups.find(
+    (id) => (call.region.groups.get(id)?.vpc ?? defaultVpc(call)) !== subnet.vpc,
+  );
+  if (stranger !== undefined) {
+    const message = `Security group ${stranger} and subnet ${subnet.id} belong to different networks.`;
+    throw new AwsError('InvalidParameter', message);
+  }
   const market: Market = params.at('InstanceMarketOptions').text('MarketType') === 'spot' ? 'spot' : 'on-demand';
   const refusal = spotTagsProblem(market, data, own);
   if (refusal !== null) throw new AwsError(refusal.code, refusal.message);
   const type = params.text('InstanceType') ?? data.instanceType ?? 'm5.large';
   if (!instanceTypes.has(type))
     throw new AwsError('InvalidParameterValue', `Invalid value '${type}' for InstanceType.`);
-  const pool = { type, subnet, market, priority: 0 };
-  const atMost = Number(params.text('MaxCount'));
-  const { taken, errors } = allocate(call.region, [pool], atMost, call.nowMs);
-  const fits = taken[0]?.count ?? 0;
-  const [problem] = errors;
-  if (fits < Number(params.text('MinCount'))) {
-    const code = problem?.code ?? 'InsufficientInstanceCapacity';
-    throw new AwsError(code, problem?.message ?? '', code === 'InsufficientInstanceCapacity' ? 500 : 400);
+  const mismatch = architectureProblem(call.region, type, data);
+  if (mismatch !== null) throw new AwsError(mismatch.code, mismatch.message);
+  const [least, most] = [Number(params.text('MinCount')), Number(params.text('MaxCount'))];
+  if (!(least >= 1 && most >= least)) {
+    throw new AwsError(
+      'InvalidParameterValue',
+      `Invalid value for maxCount. Must be at least minCount, which is at least 1.`,
+    );
   }
-  const instances = launch(call, pool, fits, data, null);
-  return { ...shownReservation(call, instances) };
-};
+  return { pool: { type, subnet, market, priority: 0 }, data };
+}
+
+const defaultVpc = ({ region }: Call): string => `vpc-${region.name}`;
 
 type Allocation = ReturnType<typeof allocate>;
 

@@ -5,48 +5,73 @@ import { fixedRules, hexId, stateAt } from '../state.ts';
 import type { SecurityGroup } from '../state.ts';
 import type { Xml } from '../xml.ts';
 import { matches, page, readTags, tagSet } from './call.ts';
+import { vpcOf } from './network.ts';
 import type { Call, Operation } from './call.ts';
 
 export const createSecurityGroup: Operation = (call) => {
   const name = call.params.text('GroupName') ?? '';
   const vpc = call.params.text('VpcId') ?? '';
-  if (vpc !== vpcOf(call)) throw new AwsError('InvalidVpcID.NotFound', `The vpc ID '${vpc}' does not exist`);
-  if ([...call.region.groups.values()].some((group) => group.name === name)) {
+  const description = call.params.text('GroupDescription') ?? '';
+  vpcOf(call, vpc);
+  checkText('group name', name);
+  checkText('group description', description);
+  if (name.startsWith('sg-')) throw new AwsError('InvalidParameterValue', `Group names may not be in the format sg-*.`);
+  if ([...call.region.groups.values()].some((group) => group.name === name && group.vpc === vpc)) {
     throw new AwsError('InvalidGroup.Duplicate', `The security group '${name}' already exists for VPC '${vpc}'`);
   }
   const tags = readTags(call, 'security-group');
   const shownFromMs = call.nowMs + call.world.delays.visibleMs;
-  const group: SecurityGroup = { id: hexId('sg'), name, tags, rules: [], shownFromMs };
+  const group: SecurityGroup = { id: hexId('sg'), name, vpc, description, tags, rules: [], shownFromMs };
   call.region.groups.set(group.id, group);
   return { groupId: group.id, tagSet: tagSet(tags) };
 };
 
 export const authorizeSecurityGroupIngress: Operation = (call) => {
   const group = groupOf(call, call.params.text('GroupId') ?? '');
-  for (const permission of call.params.items('IpPermissions')) {
-    const ranges = [
-      ...permission.items('IpRanges').map((range) => range.text('CidrIp')),
-      ...permission.items('Ipv6Ranges').map((range) => range.text('CidrIpv6')),
-    ];
-    for (const cidr of ranges) {
-      const [protocol, port] = [permission.text('IpProtocol'), permission.text('FromPort')];
-      const rule = `${protocol} ${port} ${cidr}`;
-      if (group.rules.includes(rule)) {
-        const what = `peer: ${cidr}, TCP, from port: ${port}, to port: ${port}, ALLOW`;
-        throw new AwsError('InvalidPermission.Duplicate', `the specified rule "${what}" already exists`);
-      }
-      group.rules.push(rule);
-    }
+  const rules = rulesIn(call);
+  // One that exists fails the whole call.
+  const known = rules.find((rule) => group.rules.includes(rule));
+  if (known !== undefined) {
+    const [, port, peer] = known.split(' ');
+    const what = `peer: ${peer}, TCP, from port: ${port}, to port: ${port}, ALLOW`;
+    throw new AwsError('InvalidPermission.Duplicate', `the specified rule "${what}" already exists`);
   }
+  group.rules.push(...rules);
   return { return: true };
 };
+
+export const revokeSecurityGroupIngress: Operation = (call) => {
+  const group = groupOf(call, call.params.text('GroupId') ?? '');
+  const rules = rulesIn(call);
+  if (rules.some((rule) => !group.rules.includes(rule))) {
+    throw new AwsError('InvalidPermission.NotFound', 'The specified rule does not exist in this security group.');
+  }
+  group.rules = group.rules.filter((rule) => !rules.includes(rule));
+  return { return: true };
+};
+
+function rulesIn(call: Call): string[] {
+  return call.params.items('IpPermissions').flatMap((permission) => {
+    const peers = [
+      ...permission.items('IpRanges').map((range) => range.text('CidrIp')),
+      ...permission.items('Ipv6Ranges').map((range) => range.text('CidrIpv6')),
+      ...permission.items('Groups').map((peer) => groupOf(call, peer.text('GroupId') ?? '').id),
+    ];
+    if (peers.length === 0) throw new AwsError('MissingParameter', 'Either source group or CIDR must be specified.');
+    const [protocol, port] = [permission.text('IpProtocol'), permission.text('FromPort') ?? '-1'];
+    return peers.map((peer) => `${protocol} ${port} ${peer}`);
+  });
+}
 
 export const deleteSecurityGroup: Operation = (call) => {
   const group = groupOf(call, call.params.text('GroupId') ?? '');
   const isHeld = [...call.region.instances.values()].some(
     (instance) => instance.data.securityGroups.includes(group.id) && stateAt(instance, call.nowMs) !== 'terminated',
   );
-  if (isHeld) throw new AwsError('DependencyViolation', `resource ${group.id} has a dependent object`);
+  const isNamed = [...call.region.groups.values()].some(
+    ({ id, rules }) => id !== group.id && rules.some((rule) => rule.endsWith(` ${group.id}`)),
+  );
+  if (isHeld || isNamed) throw new AwsError('DependencyViolation', `resource ${group.id} has a dependent object`);
   call.region.groups.delete(group.id);
   return { return: true, groupId: group.id };
 };
@@ -57,8 +82,7 @@ export const describeSecurityGroups: Operation = (call) => {
     throw new AwsError('InvalidParameterCombination', 'The parameter groupIds cannot be used with maxResults');
   }
   const given = call.region.securityGroups.map((id) => ({
-    id,
-    name: id,
+    ...{ id, name: id, vpc: `vpc-${call.region.name}`, description: 'emulated' },
     tags: {},
     rules: fixedRules[id] ?? [],
     shownFromMs: 0,
@@ -80,7 +104,9 @@ function valuesOf(call: Call, group: SecurityGroup, name: string): string[] | nu
     case 'group-name':
       return [group.name];
     case 'vpc-id':
-      return [vpcOf(call)];
+      return [group.vpc];
+    case 'group-id':
+      return [group.id];
     case 'tag-key':
       return Object.keys(group.tags);
     default:
@@ -94,16 +120,25 @@ function groupOf(call: Call, id: string): SecurityGroup {
   throw new AwsError('InvalidGroup.NotFound', `The security group '${id}' does not exist`);
 }
 
-const vpcOf = ({ region }: Call): string => `vpc-${region.name}`;
+/** What EC2 allows in a name or description. */
+function checkText(what: string, text: string): void {
+  if (text === '') throw new AwsError('MissingParameter', `The request must contain the parameter ${what}`);
+  if (text.length <= 255 && /^[A-Za-z0-9. _\-:/()#,@[\]+=&;{}!$*]+$/.test(text)) return;
+  throw new AwsError(
+    'InvalidParameterValue',
+    `Value (${text}) for parameter ${what} is invalid. Character sets beyond ASCII are not supported.`,
+  );
+}
 
-const shown = (call: Call, { id, name, tags, rules }: SecurityGroup): Xml => ({
+const shown = (call: Call, { id, name, vpc, description, tags, rules }: SecurityGroup): Xml => ({
   ownerId: call.world.accountId,
   groupId: id,
   groupName: name,
-  groupDescription: 'emulated',
-  vpcId: vpcOf(call),
+  groupDescription: description,
+  vpcId: vpc,
   ipPermissions: rules.map((rule) => {
     const [ipProtocol = '', port = '', cidr = ''] = rule.split(' ');
+    if (cidr.startsWith('sg-')) return { ipProtocol, groups: [{ groupId: cidr, userId: call.world.accountId }] };
     const ranges = cidr.includes(':') ? { ipv6Ranges: [{ cidrIpv6: cidr }] } : { ipRanges: [{ cidrIp: cidr }] };
     return { ipProtocol, fromPort: Number(port), toPort: Number(port), ...ranges };
   }),

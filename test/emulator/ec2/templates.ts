@@ -1,8 +1,11 @@
 // Launch templates, and the launch data that they and RunInstances share.
 import { AwsError } from '../aws-error.ts';
+import { hasProfile } from '../iam.ts';
+import { imageOf } from '../images.ts';
 import type { Params } from '../params.ts';
 import { hexId } from '../state.ts';
 import type { Market, Region, Template, TemplateData } from '../state.ts';
+import { instanceTypes } from '../types.ts';
 import type { Xml } from '../xml.ts';
 import { matches, page, readTags, tagSet } from './call.ts';
 import type { Call, Operation } from './call.ts';
@@ -11,6 +14,9 @@ const userDataLimit = 16_384;
 
 export const createLaunchTemplate: Operation = (call) => {
   const name = call.params.text('LaunchTemplateName') ?? '';
+  if (!/^[a-zA-Z0-9().\-/_]{3,128}$/.test(name)) {
+    throw new AwsError('InvalidLaunchTemplateName.MalformedException', `Invalid launch template name: ${name}`);
+  }
   if ([...call.region.templates.values()].some((template) => template.name === name)) {
     throw new AwsError('InvalidLaunchTemplateName.AlreadyExistsException', 'Launch template name already in use.');
   }
@@ -118,7 +124,7 @@ export function checkLaunchData(call: Call, data: TemplateData): void {
   if (unknown !== undefined) {
     throw new AwsError('InvalidGroup.NotFound', `The security group '${unknown}' does not exist`);
   }
-  if (data.profile !== null && !region.profiles.includes(data.profile)) {
+  if (data.profile !== null && !region.profiles.includes(data.profile) && !hasProfile(call.world, data.profile)) {
     throw new AwsError(
       'InvalidParameterValue',
       `Value (${data.profile}) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name`,
@@ -127,6 +133,34 @@ export function checkLaunchData(call: Call, data: TemplateData): void {
   if (data.imageId === null || !/^ami-[0-9a-f]{17}$/.test(data.imageId)) {
     throw new AwsError('InvalidAMIID.Malformed', `Invalid id: "${data.imageId ?? ''}"`);
   }
+  const image = imageOf(region.name, data.imageId);
+  if (image === null) {
+    throw new AwsError('InvalidAMIID.NotFound', `The image id '[${data.imageId}]' does not exist`);
+  }
+  if (data.diskGib !== null && data.diskGib < image.diskGib) {
+    const message = `Volume of size ${data.diskGib}GB is smaller than snapshot of '${image.id}', expect size >= ${image.diskGib}GB`;
+    throw new AwsError('InvalidBlockDeviceMapping', message);
+  }
+}
+
+/** An image runs on types of its architecture only: a fleet says so of each pool, a single launch as a whole. */
+export function architectureProblem(
+  region: Region,
+  type: string,
+  { imageId }: TemplateData,
+): { code: string; message: string } | null {
+  const image = imageOf(region.name, imageId ?? '');
+  const arch = instanceTypes.get(type)?.arch;
+  if (image === null || arch === undefined || arch === image.architecture) return null;
+  const message = `The architecture '${arch}' of the specified instance type does not match the architecture '${image.architecture}' of the specified AMI.`;
+  return { code: 'InvalidParameterValue', message };
+}
+
+/** A template has one version here. */
+export function checkVersion(template: Template, version: string | null): void {
+  if (version === null || ['1', '$Latest', '$Default'].includes(version)) return;
+  const message = `Could not find launch template version ${version} of ${template.id}.`;
+  throw new AwsError('InvalidLaunchTemplateId.VersionNotFound', message);
 }
 
 const shown = ({ id, name, tags, createdAtMs }: Template): Xml => ({

@@ -84,6 +84,22 @@ export function describeLiveness(backend: Backend): void {
       expect((await take(2_000_000, 120_000)).map(({ instance }) => instance)).toEqual(['long']);
     });
 
+    it('knows which replicas of the API have written, until they end', async () => {
+      const { liveness } = stores().store;
+      const ours = async (): Promise<string[]> =>
+        (await liveness.replicas()).map(({ replica }) => replica).filter((name) => name.endsWith(` ${cluster}`));
+      const [first, second] = [`first ${cluster}`, `second ${cluster}`];
+      await liveness.noteReplica({ replica: first, wroteAtMs: 1_000_000, sinceMs: 900_000 });
+      await liveness.noteReplica({ replica: second, wroteAtMs: 1_000_000, sinceMs: 1_000_000 });
+      await liveness.noteReplica({ replica: first, wroteAtMs: 1_010_000, sinceMs: 1_005_000 });
+      expect(await liveness.replicas()).toContainEqual({ replica: first, wroteAtMs: 1_010_000, sinceMs: 1_005_000 });
+      expect((await ours()).toSorted()).toEqual([first, second]);
+      await liveness.removeReplica(second);
+      expect(await ours()).toEqual([first]);
+      await liveness.noteReplica({ replica: second, wroteAtMs: 1_000_000 + 2 * 86_400_000, sinceMs: 1_000_000 });
+      expect(await ours()).toEqual([second]);
+    });
+
     it('forgets what is deleted', async () => {
       const { store } = stores();
       await store.liveness.note([agent('a'), agent('b')]);

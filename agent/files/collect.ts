@@ -1,0 +1,77 @@
+// The files that a task has left in its working directory: regular files that are new, or other than what it was given. Links are
+// not followed, so that nothing outside of the directory is taken.
+import type { BigIntStats } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { isFilePath } from '../../domain/file-path.ts';
+import { maxFileBytes, maxFilesOfTask } from '../../domain/file-limits.ts';
+
+/** By path: what tells an unchanged file from a changed one without reading it. */
+export type Snapshot = ReadonlyMap<string, string>;
+
+export interface Collected {
+  files: { path: string; bytes: number; executable: boolean }[];
+  /** A sentence for each that is left out. */
+  leftOut: string[];
+}
+
+/** Before the command begins. */
+export async function snapshot(directory: string): Promise<Snapshot> {
+  const marks = new Map<string, string>();
+  await walk(
+    directory,
+    '',
+    (path, info) => void marks.set(path, markOf(info)),
+    () => undefined,
+  );
+  return marks;
+}
+
+export async function collect(directory: string, before: Snapshot): Promise<Collected> {
+  const collected: Collected = { files: [], leftOut: [] };
+  const leaveOut = (path: string, why: string): void => {
+    if (collected.leftOut.length < maxLeftOut) collected.leftOut.push(`${JSON.stringify(path)} is not stored: ${why}.`);
+  };
+  await walk(
+    directory,
+    '',
+    (path, info) => {
+      if (before.get(path) === markOf(info)) return;
+      const bytes = Number(info.size);
+      if (bytes > maxFileBytes) leaveOut(path, 'it has more than 5 GiB');
+      else if (collected.files.length === maxFilesOfTask) leaveOut(path, `a task may leave ${maxFilesOfTask} files`);
+      else collected.files.push({ path, bytes, executable: (Number(info.mode) & 0o111) !== 0 });
+    },
+    leaveOut,
+  );
+  return collected;
+}
+
+const maxLeftOut = 20;
+/** Python's caches of compiled modules are no output. */
+const skipped = new Set(['__pycache__']);
+
+async function walk(
+  directory: string,
+  prefix: string,
+  file: (path: string, info: BigIntStats) => void,
+  leaveOut: (path: string, why: string) => void,
+): Promise<void> {
+  for (const raw of await readdir(join(directory, prefix), { encoding: 'buffer' })) {
+    const name = raw.toString('utf8');
+    const path = `${prefix}${name}`;
+    // What is not UTF-8 would come back under another name.
+    if (!Buffer.from(name).equals(raw) || !isFilePath(path)) {
+      leaveOut(path, 'its name is not UTF-8, or longer than 255 bytes, or its path longer than 1,024');
+      continue;
+    }
+    const info = await lstat(join(directory, path), { bigint: true }).catch(() => null);
+    if (info?.isDirectory() === true && !skipped.has(name)) await walk(directory, `${path}/`, file, leaveOut);
+    else if (info?.isFile() === true) file(path, info);
+    else if (info?.isSymbolicLink() === true) leaveOut(path, 'it is a symbolic link');
+  }
+}
+
+const markOf = ({ size, mtimeNs, ctimeNs, ino, mode }: BigIntStats): string =>
+  [size, mtimeNs, ctimeNs, ino, mode].join('/');

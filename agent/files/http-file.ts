@@ -1,0 +1,91 @@
+// One file over HTTP, from or to the disk, never whole in memory. The command line uses it too. URLs may be signed, which makes
+// them secrets: no error names one.
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { type IncomingMessage, request as requestHttp, type ClientRequest } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+export interface Place {
+  url: string;
+  headers: Record<string, string>;
+}
+
+/** No byte for this long ends the transfer. */
+const idleMs = 60_000;
+
+export async function sendFile(path: string, { url, headers }: Place, signal: AbortSignal): Promise<void> {
+  const { size } = await stat(path);
+  const request = open('PUT', url, { headers: { ...headers, 'content-length': String(size) }, signal });
+  const answered = answerOf(request);
+  // The server may answer, and close, before it has read everything: then its answer says why.
+  const sent = pipeline(createReadStream(path), request).catch((error: unknown) => error);
+  const response = await Promise.race([
+    answered,
+    sent.then((error) => (error === undefined ? answered : orAnswer(answered, error))),
+  ]);
+  await requireOk(response);
+  response.resume();
+}
+
+/** Creates `path`, which must not exist. Rejects, and leaves the file, when the content has another SHA-256. */
+export async function receiveFile(
+  path: string,
+  sha256: string,
+  { url, headers }: Place,
+  signal: AbortSignal,
+): Promise<void> {
+  const request = open('GET', url, { headers, signal });
+  request.end();
+  const response = await answerOf(request);
+  await requireOk(response);
+  const hash = createHash('sha256');
+  const hashing = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  await pipeline(response, hashing, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+  if (hash.digest('hex') !== sha256) throw new Error('the file arrived damaged: its SHA-256 is another one');
+}
+
+/** Lower-case hexadecimal. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+function open(
+  method: 'GET' | 'PUT',
+  url: string,
+  { headers, signal }: { headers: Record<string, string>; signal: AbortSignal },
+): ClientRequest {
+  const request = url.startsWith('https:') ? requestHttps : requestHttp;
+  const opened = request(url, { method, headers, signal });
+  opened.setTimeout(idleMs, () => opened.destroy(new Error(`no byte was transferred for ${idleMs / 1_000} s`)));
+  return opened;
+}
+
+const answerOf = (request: ClientRequest): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    request.once('response', resolve).once('error', reject);
+  });
+
+const orAnswer = (answered: Promise<IncomingMessage>, error: unknown): Promise<IncomingMessage> =>
+  answered.catch(() => {
+    throw error;
+  });
+
+async function requireOk(response: IncomingMessage): Promise<void> {
+  const { statusCode = 0 } = response;
+  if (statusCode >= 200 && statusCode < 300) return;
+  let text = '';
+  for await (const chunk of response) text = `${text}${String(chunk)}`.slice(0, 4_000);
+  // The bodies of buckets repeat what was signed: only their code is safe to show.
+  const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? /"message":"([^"]{1,200})"/.exec(text)?.[1] ?? '';
+  throw new Error(`the answer was ${statusCode}${code === '' ? '' : `: ${code}`}`);
+}

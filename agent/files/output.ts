@@ -1,0 +1,69 @@
+// Stores what an attempt of a task has left: first the content of every file, then one record that makes all of them visible.
+import { chmod, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { storedTaskFiles, type StoredFile } from '../../schema/files.ts';
+import { jsonBy } from '../api-client/client.ts';
+import type { Session } from '../api-client/session.ts';
+import { collect, type Snapshot } from './collect.ts';
+import { hashFile } from './http-file.ts';
+import type { LocalFile, Transfers } from './transfers.ts';
+
+export interface OutputInput {
+  session: Session;
+  transfers: Transfers;
+  directory: string;
+  before: Snapshot;
+  attempt: { task: number; taskId: number; attempt: number };
+  /** Files that are no part of the directory, by the path under which they are stored. */
+  extra: readonly { path: string; source: string }[];
+  say: (text: string) => void;
+  signal: AbortSignal;
+}
+
+/** Rejects when they could not be stored: then none of them is visible. */
+export async function storeOutput(input: OutputInput): Promise<void> {
+  const { session, transfers, directory, before, attempt, extra, say, signal } = input;
+  const { files, leftOut } = await collect(directory, before);
+  for (const text of leftOut) say(text);
+  const named = new Set(extra.map(({ path }) => path));
+  const found = [
+    ...files.filter(({ path }) => !named.has(path)).map((file) => ({ ...file, source: join(directory, file.path) })),
+    ...extra.map((file) => ({ ...file, executable: false })),
+  ];
+  const stored: StoredFile[] = [];
+  const local: LocalFile[] = [];
+  for (const { path, source, executable } of found) {
+    const content = await describe(source);
+    stored.push({ path, executable, ...content });
+    local.push({ source, ...content });
+  }
+  await transfers.upload(local, signal);
+  signal.throwIfAborted();
+  const answer = await session.call({
+    method: 'POST',
+    path: '/v1/agent/task-files',
+    body: () => ({ ...attempt, files: stored }),
+    timeoutMs: recordTimeoutMs,
+    read: jsonBy((json) => storedTaskFiles.parse(json)),
+  });
+  if (answer === null) throw new Error('the agent stops');
+  if (answer.missing.length > 0) throw new Error('files changed while they were stored');
+}
+
+/** The API asks the object store for each file. */
+const recordTimeoutMs = 120_000;
+
+async function describe(source: string): Promise<{ sha256: string; bytes: number }> {
+  // A task may leave a file that its own user may not read.
+  const sha256 = await hashFile(source).catch(async () => {
+    await chmod(source, 0o600);
+    return hashFile(source);
+  });
+  const { size } = await stat(source);
+  return { sha256, bytes: size };
+}
+
+export const removeAll = async (paths: readonly string[]): Promise<void> => {
+  for (const path of paths) await rm(path, { force: true });
+};

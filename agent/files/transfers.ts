@@ -1,0 +1,109 @@
+// Moves files between this instance and the object store: the API says where, and each transfer is repeated with a new place until
+// it succeeds or has failed too often.
+import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { maxFilesAtOnce } from '../../domain/file-limits.ts';
+import { fileDownloads, fileUploads } from '../../schema/files.ts';
+import { jsonBy } from '../api-client/client.ts';
+import type { Session } from '../api-client/session.ts';
+import { type Place, receiveFile, sendFile } from './http-file.ts';
+
+export interface LocalFile {
+  /** Absolute, on this instance. */
+  source: string;
+  sha256: string;
+  bytes: number;
+}
+
+export interface Transfers {
+  /** Resolves when the content of all of them is stored. Rejects when one fails for good, or the signal aborts. */
+  upload(files: readonly LocalFile[], signal: AbortSignal): Promise<void>;
+  /** Creates `target` with the content. Rejects with a MissingFile where nothing has that SHA-256. */
+  download(file: { sha256: string; target: string }, signal: AbortSignal): Promise<void>;
+}
+
+export class MissingFile extends Error {}
+
+const atOnce = 4;
+const attempts = 8;
+const firstPauseMs = 250;
+const maxPauseMs = 15_000;
+
+export function createTransfers({ session, apiUrl }: { session: Session; apiUrl: string }): Transfers {
+  const blob = (sha256: string): Place => ({
+    url: new URL(`/v1/agent/file-blobs/${sha256}`, apiUrl).href,
+    headers: { authorization: `Bearer ${session.token()}` },
+  });
+  const placesOf = async (files: readonly LocalFile[]): Promise<Map<string, Place>> => {
+    const answer = await session.call({
+      method: 'POST',
+      path: '/v1/agent/file-uploads',
+      body: () => ({ files: files.map(({ sha256, bytes }) => ({ sha256, bytes })) }),
+      read: jsonBy((json) => fileUploads.parse(json)),
+    });
+    if (answer === null) throw new Error('the agent stops');
+    return new Map(
+      answer.uploads.map(({ sha256, url, headers }) => [sha256, url === null ? blob(sha256) : { url, headers }]),
+    );
+  };
+  return {
+    async upload(files, signal) {
+      for (let from = 0; from < files.length; from += maxFilesAtOnce) {
+        const batch = files.slice(from, from + maxFilesAtOnce);
+        const places = await placesOf(batch);
+        await eachAtOnce(
+          batch.filter(({ sha256 }) => places.has(sha256)),
+          async (file) => {
+            let place = places.get(file.sha256);
+            await withRepeats(signal, async (attempt) => {
+              // Signed URLs expire, and the content may be stored by now.
+              if (attempt > 1) place = (await placesOf([file])).get(file.sha256);
+              if (place !== undefined) await sendFile(file.source, place, signal);
+            });
+          },
+        );
+      }
+    },
+
+    async download({ sha256, target }, signal) {
+      await withRepeats(signal, async () => {
+        const answer = await session.call({
+          method: 'POST',
+          path: '/v1/agent/file-downloads',
+          body: () => ({ sha256s: [sha256] }),
+          read: jsonBy((json) => fileDownloads.parse(json)),
+        });
+        if (answer === null) throw new Error('the agent stops');
+        const [found] = answer.downloads;
+        if (found?.isStored !== true) throw new MissingFile('its content is not in the object store any more');
+        await rm(target, { force: true });
+        await receiveFile(target, sha256, found.url === null ? blob(sha256) : { url: found.url, headers: {} }, signal);
+      });
+    },
+  };
+}
+
+async function withRepeats(signal: AbortSignal, work: (attempt: number) => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      signal.throwIfAborted();
+      return await work(attempt);
+    } catch (error) {
+      if (signal.aborted || error instanceof MissingFile || attempt === attempts) throw error;
+      await sleep(Math.min(maxPauseMs, firstPauseMs * 2 ** attempt), undefined, { signal });
+    }
+  }
+}
+
+/** Rejects with the first error; what has begun goes on. */
+export async function eachAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const run = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++) {
+      const item = items[index];
+      if (item !== undefined) await work(item);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, run));
+}

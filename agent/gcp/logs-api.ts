@@ -1,0 +1,81 @@
+// The one call of Cloud Logging that an agent makes, with the token of its service account. An entry's insert id is the number of
+// its line, so that Google drops a line that is sent twice.
+import { z } from 'zod';
+
+import { gceLog } from '../../domain/cloud-names.ts';
+import type { LogEvent } from '../logs/log-queue.ts';
+import type { LogsApi, PutOutcome } from '../logs/logs-api.ts';
+import type { GceInstance } from './instance.ts';
+import type { Metadata } from './metadata.ts';
+
+export interface LogsApiInput {
+  endpoint: string;
+  instance: GceInstance;
+  metadata: Metadata;
+}
+
+export const defaultLogsEndpoint = 'https://logging.googleapis.com';
+
+const attemptTimeoutMs = 10_000;
+const tokenAnswer = z.object({ access_token: z.string(), expires_in: z.number() });
+/** The metadata server has a new token well before the old one expires. */
+const renewBeforeMs = 5 * 60_000;
+
+export function createLogsApi({ endpoint, instance, metadata }: LogsApiInput): LogsApi {
+  const token = createToken(metadata);
+  const { name, numericId, zone, project, boot } = instance;
+  const common = {
+    logName: `projects/${project}/logs/${gceLog.name}`,
+    resource: { type: 'gce_instance', labels: { project_id: project, instance_id: numericId, zone } },
+    labels: {
+      [gceLog.workspace]: boot.owner.workspace,
+      [gceLog.cluster]: String(boot.owner.cluster),
+      [gceLog.instance]: name,
+    },
+  };
+  return {
+    // A log exists with its first entry.
+    create: async () => ({ kind: 'taken' }),
+    put: async (events): Promise<PutOutcome> => {
+      try {
+        const accessToken = await token.get();
+        if (accessToken === null)
+          return { kind: 'again', text: 'this instance has no service account, so it can write no logs' };
+        const response = await fetch(`${endpoint}/v2/entries:write`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${accessToken}` },
+          body: JSON.stringify({ ...common, entries: events.map((event) => entryOf(event, name)) }),
+          signal: AbortSignal.timeout(attemptTimeoutMs),
+        });
+        const text = await response.text();
+        if (response.ok) return { kind: 'taken' };
+        if (response.status === 400) return { kind: 'refused', text: `entries.write: ${text.slice(0, 300)}` };
+        // The permission may be granted later.
+        if (response.status === 401 || response.status === 403) token.forget();
+        return { kind: 'again', text: `entries.write: status ${response.status}` };
+      } catch (error) {
+        return { kind: 'again', text: `entries.write: ${error instanceof Error ? error.message : String(error)}` };
+      }
+    },
+  };
+}
+
+function entryOf({ timestamp, message }: LogEvent, name: string): object {
+  const jsonPayload: { n?: unknown } = JSON.parse(message);
+  return { insertId: `${name}-${String(jsonPayload.n)}`, timestamp: new Date(timestamp).toISOString(), jsonPayload };
+}
+
+function createToken(metadata: Metadata): { get(): Promise<string | null>; forget(): void } {
+  let known: { text: string; untilMs: number } | null = null;
+  return {
+    get: async () => {
+      if (known !== null && performance.now() < known.untilMs) return known.text;
+      const text = await metadata.read('instance/service-accounts/default/token');
+      if (text === null) return null;
+      const { access_token: accessToken, expires_in: seconds } = tokenAnswer.parse(JSON.parse(text));
+      known = { text: accessToken, untilMs: performance.now() + seconds * 1_000 - renewBeforeMs };
+      return accessToken;
+    },
+    forget: () => (known = null),
+  };
+}

@@ -1,0 +1,35 @@
+// An agent's start on Compute Engine: reads who it is from the metadata server, sends its logs to Cloud Logging from then on, and
+// waits for the notice of a preemption.
+import type { Start, StartInput } from '../lifecycle/start.ts';
+import { createLogShipper } from '../logs/log-shipper.ts';
+import { readGceInstance } from './instance.ts';
+import { createLogsApi, defaultLogsEndpoint } from './logs-api.ts';
+import { createMetadata } from './metadata.ts';
+import { watchPreemption } from './notices.ts';
+
+/** Less than the 30 s that a notice leaves, and than systemd allows a service that it stops. */
+const flushMs = 8_000;
+
+export async function startOnGce({ directory, environment, logs, log, signal }: StartInput): Promise<Start> {
+  const emulated = environment['GCE_METADATA_HOST'] ?? null;
+  const metadata = createMetadata(emulated);
+  const instance = await readGceInstance({
+    metadata,
+    directory,
+    cacheDir: environment['ROPEWALK_CACHE_DIR'] ?? null,
+    isEmulated: emulated !== null,
+  });
+  const endpoint = environment['CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING'] ?? defaultLogsEndpoint;
+  const shipper = createLogShipper({
+    api: createLogsApi({ endpoint, instance, metadata }),
+    // Also among what is sent, later: it explains the gap.
+    onTrouble: log.write,
+  });
+  logs.sendTo(shipper);
+  return {
+    instance: instance.name,
+    boot: instance.boot,
+    watchNotices: (onNotice) => void watchPreemption({ metadata, signal, onNotice, onTrouble: log.write }),
+    flush: () => shipper.close(flushMs),
+  };
+}

@@ -1,0 +1,83 @@
+// Runs the host setup script of a job or a cluster: once on an instance, as a process of the instance itself, before anything else
+// of the job or cluster starts there. What it prints is in the logs of the instance.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { LineSink } from '../logs/lines.ts';
+import { recordGroup } from '../processes/group-record.ts';
+import { startProcess } from '../processes/start-process.ts';
+import type { AgentInput } from './input.ts';
+
+/** Between TERM and KILL, when the agent is stopped or the script takes too long. */
+const killAfterMs = 2_000;
+/** A script that hangs would else cost money for as long as its job may wait. */
+const defaultTimeoutMs = 30 * 60_000;
+
+export interface HostSetup extends Pick<AgentInput, 'instance' | 'directory' | 'logs' | 'log' | 'stopping'> {
+  /** The text of the script; null for none. */
+  script: string | null;
+  /** Environment variables of the script. */
+  variables: Record<string, string>;
+  /** Default: 30 minutes. */
+  timeoutMs?: number;
+}
+
+/** Rejects with a reason for people when the script fails, and with the reason for which the agent is stopped. */
+export async function runHostSetup({
+  script,
+  variables,
+  timeoutMs = defaultTimeoutMs,
+  ...input
+}: HostSetup): Promise<void> {
+  if (script === null) return;
+  const { instance, directory, logs, log, stopping } = input;
+  const cwd = join(directory, 'host-setup');
+  await mkdir(cwd, { recursive: true, mode: 0o700 });
+  const path = join(cwd, 'script');
+  await writeFile(path, script, { mode: 0o700 });
+  const output = logs.process();
+  const last: string[] = [];
+  const sink: LineSink = {
+    ...output,
+    append: (stream, lines) => {
+      last.push(...lines);
+      last.splice(0, last.length - shownLines);
+      return output.append(stream, lines);
+    },
+  };
+  const env = { ...variables, ROPEWALK_INSTANCE: instance };
+  const startedMs = performance.now();
+  const running = await startProcess(
+    { argv: script.startsWith('#!') ? [path] : ['bash', path], env, cwd },
+    { output: sink, pipeDirectory: directory, started: (pid) => recordGroup(directory, pid) },
+  ).catch((error: unknown) => {
+    throw new Error(
+      `The host setup script could not be started: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
+  const stop = (): void => running.end(killAfterMs);
+  stopping.signal.addEventListener('abort', stop, { once: true });
+  let isTooLate = false;
+  const limit = setTimeout(() => {
+    isTooLate = true;
+    running.end(killAfterMs);
+  }, timeoutMs);
+  const { exitCode, signal } = await running.ended;
+  clearTimeout(limit);
+  stopping.signal.removeEventListener('abort', stop);
+  await output.close();
+  stopping.signal.throwIfAborted();
+  const took = `after ${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
+  if (exitCode !== 0 || isTooLate) {
+    const how = isTooLate
+      ? `had not ended and was stopped`
+      : exitCode === null
+        ? `was ended by ${signal}`
+        : `ended with exit code ${exitCode}`;
+    const said = last.length === 0 ? 'It printed nothing.' : `Its last lines: ${last.join(' / ').slice(-600)}`;
+    throw new Error(`The host setup script ${how} ${took}. ${said}`);
+  }
+  log.write(`The host setup script is done ${took}.`);
+}
+
+const shownLines = 3;

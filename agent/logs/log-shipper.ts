@@ -1,0 +1,109 @@
+// Sends what this instance prints to its cloud, one call at a time, and goes on after throttling and outages where it
+// left off. Whoever prints never waits for it; at the end it gets a few seconds to send the rest.
+import { createBell } from '../async/notifier.ts';
+import { createLogQueue } from './log-queue.ts';
+import type { Origin } from './log-queue.ts';
+import type { LogsApi, PutOutcome } from './logs-api.ts';
+
+export interface LogShipper {
+  add(origin: Origin, stream: string, lines: readonly string[]): void;
+  /** Sends what is left, for at most this long. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+export interface LogShipperInput {
+  api: LogsApi;
+  /** Once when it begins, once when it is over. */
+  onTrouble: (text: string) => void;
+  queueBytes?: number;
+  /** How long a line may wait for company. */
+  lingerMs?: number;
+  firstRetryMs?: number;
+}
+
+const defaultLingerMs = 1_000;
+const defaultFirstRetryMs = 200;
+const maxRetryMs = 10_000;
+const idleMs = 60_000;
+
+export function createLogShipper(input: LogShipperInput): LogShipper {
+  const { api, onTrouble, lingerMs = defaultLingerMs, firstRetryMs = defaultFirstRetryMs } = input;
+  const queue = createLogQueue(input.queueBytes);
+  const closing = new AbortController();
+  const bell = createBell(closing.signal);
+  let isAbandoned = false;
+  let failures = 0;
+  let hasStream = false;
+  /** What is said of it is sent too: it would be refused in its turn, and said again, without end. */
+  let isRefused = false;
+
+  const note = (outcome: PutOutcome): void => {
+    if (outcome.kind === 'again') {
+      if (failures === 0) onTrouble(`Logs cannot be sent just now, trying on: ${outcome.text}`);
+      failures += 1;
+    } else {
+      if (failures > 0) onTrouble('Logs are sent again.');
+      failures = 0;
+    }
+  };
+  const send = async (): Promise<void> => {
+    if (!hasStream) {
+      const created = await api.create();
+      note(created);
+      if (created.kind === 'refused') onTrouble(`The log stream could not be made: ${created.text}`);
+      hasStream = created.kind !== 'again' && created.kind !== 'missing';
+      if (!hasStream) return;
+    }
+    const events = queue.batch();
+    const outcome = await api.put(events);
+    note(outcome);
+    // Made anew, after a pause: a stream that has just been made may not be known everywhere.
+    if (outcome.kind === 'missing') hasStream = false;
+    if (outcome.kind === 'missing') failures = 1;
+    const { length } = events;
+    if (outcome.kind === 'refused' && !isRefused) onTrouble(`${length} lines could not be sent: ${outcome.text}`);
+    if (outcome.kind === 'taken' || outcome.kind === 'refused') isRefused = outcome.kind === 'refused';
+    if (outcome.kind === 'taken' || outcome.kind === 'refused') queue.drop(length);
+  };
+  const pause = async (): Promise<void> => {
+    const untilMs = performance.now() + Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));
+    // What is printed meanwhile does not cut it short; the end does.
+    while (!isAbandoned && performance.now() < untilMs)
+      await bell.wait(Math.min(firstRetryMs, untilMs - performance.now()));
+  };
+  const run = async (): Promise<void> => {
+    while (!isAbandoned) {
+      if (queue.isEmpty()) {
+        if (closing.signal.aborted) return;
+        await bell.wait(idleMs);
+        continue;
+      }
+      const lingersUntilMs = performance.now() + lingerMs;
+      while (!closing.signal.aborted && !queue.isFull() && performance.now() < lingersUntilMs) {
+        await bell.wait(lingersUntilMs - performance.now());
+      }
+      await send();
+      if (failures > 0) await pause();
+    }
+  };
+  const running = run();
+  return {
+    add: (origin, stream, lines) => {
+      const nowMs = Date.now();
+      const wasEmpty = queue.isEmpty();
+      for (const line of lines) queue.add(origin, stream, line, nowMs);
+      // Lines that join others are sent with them: one wake-up for many.
+      if (wasEmpty || queue.isFull()) bell.ring();
+    },
+    close: async (deadlineMs) => {
+      closing.abort();
+      bell.ring();
+      const timer = setTimeout(() => (isAbandoned = true), deadlineMs);
+      await Promise.race([running, new Promise((resolve) => setTimeout(resolve, deadlineMs + graceMs))]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** For the call that is under way when the time is up. */
+const graceMs = 500;

@@ -1,0 +1,92 @@
+// Prepares an instance to run commands in containers of one image: finds or installs the engine, pulls the image, and for Dask
+// looks for it in the image before anything starts.
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { ContainerSpec } from '../../../schema/container.ts';
+import type { PrepareInput } from '../environment/prepare.ts';
+import type { Runtime } from '../runtime.ts';
+import { findDask } from './dask-check.ts';
+import { findEngine, runEngine, type Engine } from './engine.ts';
+import { installEngine } from './install.ts';
+import { recordEngine, removeContainers } from './containers.ts';
+import { containerRuntime } from './runtime.ts';
+
+const pullAttempts = 3;
+const pullAgainAfterMs = 2_000;
+const pullTimeoutMs = 30 * 60_000;
+
+/** Rejects with a reason for people, or with the reason for which the agent is stopped. */
+export async function prepareContainer(spec: ContainerSpec, input: PrepareInput): Promise<Runtime> {
+  const { instance, directory, environment, log, onStage, stopping } = input;
+  const { signal } = stopping;
+  onStage?.('tools');
+  const engine = (await findEngine(environment)) ?? (await installEngine(input));
+  await recordEngine(directory, instance, engine);
+  // Those of an agent of this instance that was killed.
+  await removeContainers(engine, instance);
+  if (!(await runEngine(engine, ['image', 'inspect', spec.image], 60_000, signal)).ok) {
+    onStage?.('download');
+    const startedMs = performance.now();
+    await pull(engine, spec, input);
+    log.write(`The image ${spec.image} was pulled in ${((performance.now() - startedMs) / 1000).toFixed(1)} s.`);
+  }
+  const place = { engine, spec, instance, hasGpu: await exists('/dev/nvidiactl'), hasInit: await hasInit(engine) };
+  const runtime = containerRuntime({ ...place, python: 'python' });
+  if (input.needsDask !== true) return runtime;
+  return containerRuntime({ ...place, python: await findDask(runtime, spec.image, input) });
+}
+
+async function pull(engine: Engine, { image, registryAuth }: ContainerSpec, input: PrepareInput): Promise<void> {
+  const { directory, log, stopping } = input;
+  const { signal } = stopping;
+  const login = await mkdtemp(join(directory, 'registry-'));
+  try {
+    await writeFile(join(login, 'config.json'), JSON.stringify({ auths: registryAuth }), { mode: 0o600 });
+    const hasAuth = Object.keys(registryAuth).length > 0;
+    const words = {
+      podman: ['pull', '--quiet', ...(hasAuth ? ['--authfile', join(login, 'config.json')] : []), image],
+      docker: [...(hasAuth ? ['--config', login] : []), 'pull', '--quiet', image],
+    };
+    for (let attempt = 1; ; attempt += 1) {
+      const pulled = await runEngine(engine, words[engine.kind], pullTimeoutMs, signal);
+      if (pulled.ok) return;
+      if (isFinal.test(pulled.said) || attempt === pullAttempts) throw notPulled(engine, image, pulled.said);
+      log.write(`The image ${image} could not be pulled; trying again: ${pulled.said}`);
+      await sleep(pullAgainAfterMs * attempt, undefined, { signal });
+    }
+  } finally {
+    await rm(login, { recursive: true, force: true });
+  }
+}
+
+/** What a registry says of an image that it does not have, or not for us. */
+const isFinal = /manifest unknown|not found|denied|unauthorized|authentication required|invalid reference|short-name/i;
+
+const notPulled = (engine: Engine, image: string, said: string): Error =>
+  new Error(
+    `The image ${image} could not be pulled: ${engine.kind} says: ${said}. Check its name; a private registry needs ` +
+      'credentials (--registry-auth, registry_auth).',
+  );
+
+/** podman's is a package of its own, and --init fails without it; docker brings one. Without it TERM ends fewer programs. */
+async function hasInit({ kind }: Engine): Promise<boolean> {
+  if (kind === 'docker') return true;
+  const found = await Promise.all(inits.map(exists));
+  return found.includes(true);
+}
+
+/** Where podman looks for it (containers.conf, init_path and helper_binaries_dir). */
+const inits = [
+  '/usr/libexec/podman/catatonit',
+  '/usr/local/libexec/podman/catatonit',
+  '/usr/local/lib/podman/catatonit',
+  '/usr/lib/podman/catatonit',
+];
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,69 @@
+// The runtime `container`: each command runs in a container of its own, with its directory at the same path, the host's network,
+// and the exit code, the signals and the output of a process of the host.
+import { randomBytes } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { ContainerSpec } from '../../../schema/container.ts';
+import { startProcess, type Command, type RunningCommand, type StartOptions } from '../../processes/start-process.ts';
+import { defined, proxies } from '../inherited-variables.ts';
+import type { Runtime } from '../runtime.ts';
+import { engineCommand } from './command-line.ts';
+import { removeNow } from './containers.ts';
+import type { Engine } from './engine.ts';
+
+export interface ContainerPlace {
+  engine: Engine;
+  spec: ContainerSpec;
+  instance: string;
+  hasGpu: boolean;
+  hasInit: boolean;
+  /** In the image. */
+  python: string;
+}
+
+export const containerRuntime = (place: ContainerPlace): Runtime => ({
+  python: place.python,
+  // PATH and HOME are the image's own.
+  variables: (inherited, own) => ({ ...defined(proxies(inherited)), ...own }),
+  start: (command, options) => startContainer(place, command, options),
+});
+
+async function startContainer(place: ContainerPlace, command: Command, options: StartOptions): Promise<RunningCommand> {
+  const { engine, spec, instance, hasGpu, hasInit } = place;
+  const name = `ropewalk-${instance}-${randomBytes(6).toString('hex')}`;
+  const envFile = join(options.pipeDirectory, `${name}.env`);
+  const { args, env, file } = engineCommand({
+    ...{
+      kind: engine.kind,
+      image: spec.image,
+      ignoreEntrypoint: spec.ignoreEntrypoint,
+      name,
+      instance,
+      command,
+      envFile,
+    },
+    ...{ hasGpu, hasInit, uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+  });
+  if (file !== '') await writeFile(envFile, file, { mode: 0o600, flag: 'wx' });
+  const words = [engine.kind, ...args];
+  const inEngine = { argv: words, env: { ...env, ...engine.environment }, cwd: command.cwd };
+  let isEnding = false;
+  try {
+    const running = await startProcess(inEngine, options);
+    const ended = running.ended.then(async (exit) => {
+      await rm(envFile, { force: true });
+      // --rm is carried out by the client, or by the monitor once the client has ended. Neither is certain after a signal.
+      if (isEnding || exit.signal !== null) await removeNow(engine, [name]);
+      return exit;
+    });
+    const end = (killAfterMs: number): void => {
+      isEnding = true;
+      running.end(killAfterMs);
+    };
+    return { pid: running.pid, ended, end };
+  } catch (error) {
+    await rm(envFile, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+// Named environments over HTTP.
+import { createRoute } from '@hono/zod-openapi';
+
+import { pageQuery } from '../../schema/common.ts';
+import { environmentParams } from '../../schema/environments.ts';
+import {
+  deleteEnvironment,
+  getEnvironment,
+  listEnvironments,
+  setEnvironment,
+} from '../../services/environments/environments.ts';
+import { contextOf, type App } from './app.ts';
+import { json, jsonBody, named, problems, tokenSecurity } from './schemas.ts';
+
+const common = { tags: ['software'], security: tokenSecurity };
+
+export const environmentRoutes = {
+  list: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/environments',
+    operationId: 'listEnvironments',
+    summary: 'Named environments, by name',
+    request: { query: pageQuery },
+    responses: { 200: json(named.environmentPage, 'A page of environments.'), ...problems },
+  }),
+  set: createRoute({
+    ...common,
+    method: 'put',
+    path: '/v1/environments/{environment}',
+    operationId: 'setEnvironment',
+    summary: 'Point a name to an environment; clusters and jobs that use the name keep what they began with',
+    request: { params: environmentParams, body: jsonBody(named.putEnvironment) },
+    responses: { 200: json(named.namedEnvironment, 'The environment.'), ...problems },
+  }),
+  get: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/environments/{environment}',
+    operationId: 'getEnvironment',
+    summary: 'What a name points to',
+    request: { params: environmentParams },
+    responses: { 200: json(named.environmentDetails, 'The environment.'), ...problems },
+  }),
+  delete: createRoute({
+    ...common,
+    method: 'delete',
+    path: '/v1/environments/{environment}',
+    operationId: 'deleteEnvironment',
+    summary: 'Delete a name; clusters and jobs that use it are not affected',
+    request: { params: environmentParams },
+    responses: { 200: json(named.namedEnvironment, 'The environment that was deleted.'), ...problems },
+  }),
+};
+
+export function mountEnvironments(app: App): void {
+  app.openapi(environmentRoutes.list, async (c) =>
+    c.json(await listEnvironments(contextOf(c, c.var.actor), c.req.valid('query')), 200),
+  );
+  app.openapi(environmentRoutes.set, async (c) => {
+    const { environment: name } = c.req.valid('param');
+    return c.json(await setEnvironment(contextOf(c, c.var.actor), { name, body: c.req.valid('json') }), 200);
+  });
+  app.openapi(environmentRoutes.get, async (c) =>
+    c.json(await getEnvironment(contextOf(c, c.var.actor), c.req.valid('param').environment), 200),
+  );
+  app.openapi(environmentRoutes.delete, async (c) =>
+    c.json(await deleteEnvironment(contextOf(c, c.var.actor), c.req.valid('param').environment), 200),
+  );
+}

@@ -1,0 +1,152 @@
+// Files of jobs: where their bytes go, and lists of them. Bytes pass through the API only where the object store is a directory;
+// they are never whole in memory.
+import type { Readable } from 'node:stream';
+
+import { createRoute } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+
+import { numberParam } from '../../schema/common.ts';
+import { blobParams, filesQuery, filestoreParams } from '../../schema/files.ts';
+import { addToFilestore, listFilestore, listJobFiles } from '../../services/files/filestores.ts';
+import { planDownloads, planUploads, receiveFile, sendFile } from '../../services/files/transfers.ts';
+import { requireScope } from '../../services/auth/scopes.ts';
+import { bodyBytes } from '../middleware/body-bytes.ts';
+import { validationProblem } from '../middleware/errors.ts';
+import { contextOf, type App, type AppEnv } from './app.ts';
+import { file, fileBody, fileType, json, jsonBody, named, problems, tokenSecurity } from './schemas.ts';
+
+const common = { tags: ['files'], security: tokenSecurity };
+
+export const fileRoutes = {
+  uploads: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/file-uploads',
+    operationId: 'planFileUploads',
+    summary: 'Where to send the content of files; those that are stored are left out',
+    request: { body: jsonBody(named.fileUploadsRequest) },
+    responses: { 200: json(named.fileUploads, 'What is still to be sent.'), ...problems },
+  }),
+  downloads: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/file-downloads',
+    operationId: 'planFileDownloads',
+    summary: 'Where to read the content of files',
+    request: { body: jsonBody(named.fileDownloadsRequest) },
+    responses: { 200: json(named.fileDownloads, 'A place for each.'), ...problems },
+  }),
+  put: createRoute({
+    ...common,
+    method: 'put',
+    path: '/v1/file-blobs/{sha256}',
+    operationId: 'storeFile',
+    summary: 'Send the content of a file, of at most 1 GiB, where the object store is a directory; safe to repeat',
+    request: { params: blobParams, body: fileBody },
+    responses: { 204: { description: 'It is stored.' }, ...problems },
+  }),
+  get: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/file-blobs/{sha256}',
+    operationId: 'readFile',
+    summary: 'The content of a file, where the object store is a directory',
+    request: { params: blobParams },
+    responses: { 200: file('The content.'), ...problems },
+  }),
+  ofJob: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/jobs/{number}/files',
+    operationId: 'listJobFiles',
+    summary: "Files that a job's tasks left behind; a page has any number of them",
+    request: { params: numberParam, query: filesQuery },
+    responses: { 200: json(named.filePage, 'A page of files.'), ...problems },
+  }),
+  ofFilestore: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/filestores/{name}/files',
+    operationId: 'listFilestore',
+    summary: 'Files of a named filestore, by the order in which they came',
+    request: { params: filestoreParams, query: filesQuery },
+    responses: { 200: json(named.filePage, 'A page of files.'), ...problems },
+  }),
+  add: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/filestores/{name}/files',
+    operationId: 'addToFilestore',
+    summary: 'Add uploaded files to a named filestore, which is created by its first file',
+    request: { params: filestoreParams, body: jsonBody(named.addFiles) },
+    responses: { 204: { description: 'They are in the filestore.' }, ...problems },
+  }),
+};
+
+export function mountFiles(app: App): void {
+  app.openapi(fileRoutes.uploads, async (c) => {
+    const { deps, actor } = contextOf(c, c.var.actor);
+    requireScope(actor, 'write');
+    return c.json(await planUploads(deps, actor.workspace, c.req.valid('json').files), 200);
+  });
+  app.openapi(fileRoutes.downloads, async (c) => {
+    const { deps, actor } = contextOf(c, c.var.actor);
+    requireScope(actor, 'read');
+    return c.json(await planDownloads(deps, actor.workspace, c.req.valid('json').sha256s), 200);
+  });
+  app.openapi(fileRoutes.ofJob, async (c) => {
+    const input = { ...c.req.valid('param'), ...c.req.valid('query') };
+    return c.json(await listJobFiles(contextOf(c, c.var.actor), input), 200);
+  });
+  app.openapi(fileRoutes.ofFilestore, async (c) => {
+    const input = { ...c.req.valid('param'), ...c.req.valid('query') };
+    return c.json(await listFilestore(contextOf(c, c.var.actor), input), 200);
+  });
+  app.openapi(fileRoutes.add, async (c) => {
+    await addToFilestore(contextOf(c, c.var.actor), { ...c.req.valid('param'), ...c.req.valid('json') });
+    return c.body(null, 204);
+  });
+  // No openapi() handlers: those would read the body whole, or ask for an answer that is not a stream.
+  app.put(fileRoutes.put.getRoutingPath(), async (c) => {
+    requireScope(c.var.actor, 'write');
+    return storeBlob(c, c.var.actor.workspace);
+  });
+  app.get(fileRoutes.get.getRoutingPath(), async (c) => {
+    requireScope(c.var.actor, 'read');
+    return answerBlob(c, c.var.actor.workspace);
+  });
+}
+
+export async function storeBlob(c: Context<AppEnv>, workspace: string): Promise<Response> {
+  const sha256 = hashOf(c);
+  const bytes = bodyBytes(c.req);
+  const announced = bytes === 'unknown' ? null : bytes;
+  await receiveFile(c.var.deps, workspace, { sha256, announced, body: c.req.raw.body });
+  return c.body(null, 204);
+}
+
+export async function answerBlob(c: Context<AppEnv>, workspace: string): Promise<Response> {
+  const sha256 = hashOf(c);
+  const { bytes, stream } = await sendFile(c.var.deps, workspace, sha256);
+  const headers = { 'Content-Type': fileType, 'Content-Length': String(bytes), 'Cache-Control': 'no-store' };
+  return c.body(webStreamOf(stream), 200, headers);
+}
+
+function hashOf(c: Context<AppEnv>): string {
+  const parsed = blobParams.safeParse(c.req.param());
+  if (!parsed.success) throw validationProblem(parsed.error);
+  return parsed.data.sha256;
+}
+
+/** `Readable.toWeb` has a type of Node's own, which no Response takes. */
+function webStreamOf(source: Readable): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const chunks = source.iterator({ destroyOnReturn: true });
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: () => void source.destroy(),
+  });
+}

@@ -1,0 +1,44 @@
+// The web application: one page for all addresses, its script and its style. No cookie, and nothing from elsewhere.
+import type { MiddlewareHandler } from 'hono';
+import { secureHeaders } from 'hono/secure-headers';
+import { z } from 'zod';
+
+import type { App, AppEnv } from './app.ts';
+
+/** As web/build.ts writes it. */
+export const webBundle = z.object({ version: z.string(), html: z.string(), js: z.string(), css: z.string() });
+export type WebBundle = z.infer<typeof webBundle>;
+
+const pages = ['/', '/clusters', '/clusters/:number{[0-9]+}', '/jobs', '/jobs/:number{[0-9]+}', '/spend'];
+
+/** Only its own files run, and only the API is asked. Scripts set styles of elements, which no directive forbids. */
+const webHeaders: MiddlewareHandler<AppEnv> = secureHeaders({
+  contentSecurityPolicy: {
+    ...{ defaultSrc: ["'none'"], scriptSrc: ["'self'"], styleSrc: ["'self'"], connectSrc: ["'self'"] },
+    ...{ imgSrc: ["'self'", 'data:'], frameAncestors: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] },
+  },
+});
+
+/** Before the headers of everything else, and therefore over them. */
+export function mountWebHeaders(app: App): void {
+  for (const path of pages) app.use(path, webHeaders);
+}
+
+export function mountWeb(app: App, bundle: WebBundle): void {
+  for (const path of pages) {
+    app.get(path, (c) => {
+      c.header('Cache-Control', 'no-cache');
+      return c.html(bundle.html);
+    });
+  }
+  const asset = (ending: 'js' | 'css', type: string): void => {
+    app.get(`/assets/${bundle.version}.${ending}`, (c) => {
+      c.header('Content-Type', type);
+      // The name follows from the content.
+      c.header('Cache-Control', 'public, max-age=31536000, immutable');
+      return c.body(bundle[ending]);
+    });
+  };
+  asset('js', 'text/javascript; charset=utf-8');
+  asset('css', 'text/css; charset=utf-8');
+}

@@ -1,0 +1,11 @@
+// Amounts of US dollars on a terminal.
+
+/** `$0.01`; what is less than a cent and more than nothing is `<$0.01`. */
+export function formatDollars(dollars: number): string {
+  if (dollars > 0 && dollars < 0.01) return '<$0.01';
+  return `$${dollars.toFixed(2)}`;
+}
+
+/** Of a job or cluster: empty until it has had an instance. */
+export const formatCost = (cost: { dollars: number } | null | undefined): string =>
+  cost === null || cost === undefined ? '' : formatDollars(cost.dollars);

@@ -1,0 +1,71 @@
+// Which tasks of a job failed, and the last lines that the first of them wrote: on stderr, or where they wrote nothing there, on stdout.
+import type { Client, Job, LogLine, Task } from '../sdk/client.ts';
+import { clean } from './output.ts';
+
+const maxTailed = 3;
+const tailLines = 5;
+/** A job can fail in thousands of tasks; `batch status N --state error` lists all. */
+const maxRanges = 20;
+
+/** Empty for a job without failed tasks. Output that cannot be read now is left out. */
+export async function describeFailures(client: Client, job: Job, signal?: AbortSignal): Promise<string[]> {
+  if (job.tasks.error === 0) return [];
+  const options = { ...(signal && { signal }) };
+  const failed = await tasksInState(client, job.number, 'error', job.tasks.error, options).catch(() => null);
+  if (failed === null || failed.length === 0) return [];
+  const tailed = failed.slice(0, maxTailed);
+  const tails = await readTails(client, job.number, tailed, options).catch(() => new Map<number, LogLine[]>());
+  signal?.throwIfAborted();
+  return [
+    `Failed tasks: ${formatIds(failed.map(({ id }) => id))}`,
+    ...tailed.flatMap(({ id }) => (tails.get(id) ?? []).map(({ text }) => `(Task ${id})   ${clean(text)}`)),
+  ];
+}
+
+/** By index; stops when `max` are found. */
+export async function tasksInState(
+  client: Client,
+  number: number,
+  state: Task['state'],
+  max: number,
+  options: { signal?: AbortSignal } = {},
+): Promise<Task[]> {
+  const found: Task[] = [];
+  for await (const task of client.jobs.tasks(number, { limit: 1_000, ...options })) {
+    if (task.state === state) found.push(task);
+    if (found.length >= max) break;
+  }
+  return found;
+}
+
+/** `3, 7-9`: ids in their order, neighbours as a range. */
+export function formatIds(ids: readonly number[]): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const id of ids) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] + 1 === id) last[1] = id;
+    else ranges.push([id, id]);
+  }
+  const shown = ranges.slice(0, maxRanges).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+  return ranges.length > maxRanges ? `${shown.join(', ')} and more` : shown.join(', ');
+}
+
+/** Of the last attempt of each task. */
+async function readTails(
+  client: Client,
+  number: number,
+  tasks: readonly Task[],
+  options: { signal?: AbortSignal },
+): Promise<Map<number, LogLine[]>> {
+  const last = new Map<number, { stdout: LogLine[]; stderr: LogLine[] }>();
+  for (const { id } of tasks) last.set(id, { stdout: [], stderr: [] });
+  const attempts = new Map(tasks.map(({ id, attempt }) => [id, attempt]));
+  const ids = tasks.map(({ id }) => id).join(',');
+  for await (const line of client.jobs.logs(number, { tasks: ids, ...options })) {
+    if (line.task === null || line.stream === 'agent' || line.attempt !== attempts.get(line.task)) continue;
+    const lines = last.get(line.task)?.[line.stream];
+    lines?.push(line);
+    if (lines !== undefined && lines.length > tailLines) lines.shift();
+  }
+  return new Map([...last].map(([id, { stdout, stderr }]) => [id, stderr.length > 0 ? stderr : stdout]));
+}

@@ -1,0 +1,100 @@
+// Turns what a user asks for into exact versions, by the uv of this machine.
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+
+import type { CliContext } from './context.ts';
+import { CommandError, UsageError } from './errors.ts';
+
+export type LockSource =
+  | { kind: 'lines'; lines: readonly string[] }
+  /** requirements.txt or pyproject.toml. */
+  | { kind: 'file'; path: string }
+  /** uv.lock. */
+  | { kind: 'lock'; path: string };
+
+export interface Locked {
+  requirements: string[];
+  /** The requirements are the whole environment. */
+  pinned: boolean;
+}
+
+interface LockOptions {
+  python: string | undefined;
+  /** False keeps requirements as they are written. */
+  resolve: boolean;
+}
+
+/** Instances run Linux, and most of them x86_64. */
+const platform = 'x86_64-unknown-linux-gnu';
+const timeoutMs = 10 * 60_000;
+
+/** Throws UsageError for a file that cannot be read, CommandError when uv fails. */
+export async function lockedBy(
+  source: LockSource,
+  options: LockOptions,
+  { cwd, env }: Pick<CliContext, 'cwd' | 'env'>,
+): Promise<Locked> {
+  if (source.kind === 'lock') {
+    const path = resolve(cwd, source.path);
+    if (basename(path) !== 'uv.lock') throw new UsageError(`--lock: ${source.path} is not a uv.lock`);
+    const words = [
+      'export',
+      '--frozen',
+      '--no-hashes',
+      '--no-emit-project',
+      '--no-annotate',
+      '--no-header',
+      '--no-dev',
+    ];
+    return { requirements: linesOf(await uv(words, '', dirname(path), env)), pinned: true };
+  }
+  const path = source.kind === 'file' ? resolve(cwd, source.path) : null;
+  const isProject = path !== null && basename(path) === 'pyproject.toml';
+  const text = path === null ? (source.kind === 'lines' ? source.lines.join('\n') : '') : await readText(path);
+  if (!options.resolve) {
+    if (isProject) throw new UsageError('--no-resolve: a pyproject.toml is read by uv, which resolves it.');
+    return { requirements: linesOf(text), pinned: false };
+  }
+  const python = options.python === undefined ? [] : ['--python-version', options.python];
+  const flags = ['--quiet', '--no-header', '--no-annotate', '--python-platform', platform, ...python];
+  // Requirements by stdin: a URL may hold a password, which everybody on a machine could read among the arguments.
+  const words = ['pip', 'compile', ...flags, path === null ? '-' : path];
+  return { requirements: linesOf(await uv(words, text, path === null ? cwd : dirname(path), env)), pinned: true };
+}
+
+function uv(words: string[], input: string, cwd: string, env: CliContext['env']): Promise<string> {
+  return new Promise((done, fail) => {
+    const child = execFile(
+      'uv',
+      words,
+      { cwd, env, timeout: timeoutMs, maxBuffer: 16 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        if (error === null) return done(stdout);
+        if ('code' in error && error.code === 'ENOENT') {
+          const hint = 'Install uv (pip install uv), or use --no-resolve.';
+          return fail(new CommandError('uv, which resolves versions, is not on the PATH', hint));
+        }
+        const said = String(stderr)
+          .trim()
+          .replaceAll(/:\/\/[^/@\s]*@/g, '://[secret]@')
+          .slice(-2_000);
+        return fail(new CommandError(`uv cannot resolve the environment: ${said || error.message.slice(0, 500)}`));
+      },
+    );
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
+  });
+}
+
+const readText = (path: string): Promise<string> =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`cannot read ${path}: ${error.code ?? error.message}`);
+  });
+
+/** Without comments, and without options, which name what this machine reads packages from. */
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.replace(/(^|\s)#.*/, '').trim())
+    .filter((line) => line !== '' && !line.startsWith('-'));

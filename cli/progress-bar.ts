@@ -1,0 +1,29 @@
+// How far a job is: a bar, tasks per second since its first task, and the time that the rest takes at that rate.
+import type { Job } from '../sdk/client.ts';
+
+const width = 20;
+
+/** `[#########           ] 45 %, 2.5/s, 22 s left`; empty before the first task has started and after the end. */
+export function formatBar({ tasks, startedAt, endedAt }: Job, nowMs = Date.now()): string {
+  const ended = tasks.done + tasks.error + tasks.cancelled;
+  if (startedAt === null || endedAt !== null || tasks.total === 0) return '';
+  const filled = Math.floor((ended / tasks.total) * width);
+  const bar = `[${'#'.repeat(filled).padEnd(width)}] ${Math.floor((100 * ended) / tasks.total)} %`;
+  const seconds = (nowMs - Date.parse(startedAt)) / 1_000;
+  if (ended === 0 || seconds <= 0) return bar;
+  const rate = ended / seconds;
+  return `${bar}, ${formatRate(rate)}, ${formatLeft((tasks.total - ended) / rate)} left`;
+}
+
+/** Slow jobs in tasks a minute or an hour: `0.0/s` says nothing. */
+function formatRate(perSecond: number): string {
+  if (perSecond >= 0.1) return `${perSecond.toFixed(1)}/s`;
+  return perSecond * 60 >= 0.1 ? `${(perSecond * 60).toFixed(1)}/min` : `${(perSecond * 3_600).toFixed(1)}/h`;
+}
+
+function formatLeft(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3_600) return `${Math.floor(whole / 60)} m ${whole % 60} s`;
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} m`;
+}

@@ -1,0 +1,75 @@
+// Downloads files into a directory and nowhere else. A file appears under its name when all of it has come with its SHA-256.
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+
+import { hashFile, receiveFile } from '../../agent/files/http-file.ts';
+import { UsageError } from '../errors.ts';
+import type { PlacedFile } from './places.ts';
+import { eachAtOnce, filesAtOnce, type Storage, withRepeats } from './storage.ts';
+
+/** Resolves with how many files were downloaded; those that are there with the same content are not. */
+export async function downloadFiles(
+  { client, blob, progress }: Storage,
+  files: readonly PlacedFile[],
+  into: string,
+  signal: AbortSignal,
+): Promise<number> {
+  await mkdir(into, { recursive: true });
+  const root = await realpath(into);
+  let done = 0;
+  for (let from = 0; from < files.length; from += filesAtOnce) {
+    const batch = files.slice(from, from + filesAtOnce);
+    const planned = await client.files.planDownloads([...new Set(batch.map(({ sha256 }) => sha256))], { signal });
+    const urls = new Map(planned.map((each) => [each.sha256, each]));
+    await eachAtOnce(batch, async (file) => {
+      const target = await prepare(root, file.path);
+      if (await hasContent(target, file)) return;
+      const temporary = join(dirname(target), `.ropewalk-${randomBytes(8).toString('hex')}.part`);
+      try {
+        await withRepeats(signal, async (attempt) => {
+          let found = urls.get(file.sha256);
+          // Signed URLs expire.
+          if (attempt > 1) [found] = await client.files.planDownloads([file.sha256], { signal });
+          if (found?.isStored !== true) {
+            throw new UsageError(`the content of ${JSON.stringify(file.path)} is not in the object store any more`);
+          }
+          await rm(temporary, { force: true });
+          const place = found.url === null ? blob(file.sha256) : { url: found.url, headers: {} };
+          await receiveFile(temporary, file.sha256, place, signal);
+        });
+        await chmod(temporary, file.executable ? 0o755 : 0o644);
+        await rename(temporary, target);
+      } finally {
+        await rm(temporary, { force: true });
+      }
+      done += 1;
+      progress(`Downloading: ${done} of ${files.length} files`);
+    });
+  }
+  return done;
+}
+
+/** A path from the server, and a symbolic link in the directory, must not lead out of it. */
+async function prepare(root: string, path: string): Promise<string> {
+  const target = resolve(root, path);
+  const isInside = target.startsWith(root.endsWith(sep) ? root : root + sep) && !path.includes('\0');
+  if (!isInside) throw outside(path);
+  // The directories that exist are checked before any is made.
+  let existing = dirname(target);
+  while (existing !== root && (await stat(existing).catch(() => null)) === null) existing = dirname(existing);
+  const real = await realpath(existing);
+  if (real !== root && !real.startsWith(root + sep)) throw outside(path);
+  await mkdir(dirname(target), { recursive: true });
+  return target;
+}
+
+async function hasContent(target: string, { sha256, bytes }: PlacedFile): Promise<boolean> {
+  const info = await stat(target).catch(() => null);
+  return info?.isFile() === true && info.size === bytes && (await hashFile(target)) === sha256;
+}
+
+const outside = (path: string) =>
+  new UsageError(
+    `the file ${JSON.stringify(path)} would lie outside the directory of --download: it is not downloaded`,
+  );

@@ -1,0 +1,22 @@
+// Downloads what the tasks of a job have left behind.
+import type { CliContext, ConnectionFlags } from '../context.ts';
+import type { Client } from '../../sdk/client.ts';
+import { resolve } from 'node:path';
+import { downloadFiles } from './download.ts';
+import { placeFiles } from './places.ts';
+import { openStorage } from './storage.ts';
+
+export async function downloadJobFiles(
+  context: CliContext,
+  flags: ConnectionFlags,
+  { client, number, into, signal }: { client: Client; number: number; into: string; signal: AbortSignal },
+): Promise<void> {
+  const listed = [];
+  for await (const file of client.jobs.files(number, { signal })) listed.push(file);
+  const files = placeFiles(listed);
+  const storage = await openStorage(context, flags, client);
+  const count = await downloadFiles(storage, files, resolve(context.cwd, into), signal);
+  const same = files.length - count;
+  const rest = same === 0 ? '' : `; ${same} were there already`;
+  context.output.err(`Downloaded ${count} ${count === 1 ? 'file' : 'files'} of job ${number} into ${into}${rest}`);
+}

@@ -1,0 +1,58 @@
+// What transfers need: the client that plans them, and how the API is reached for files that go through it.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Place } from '../../agent/files/http-file.ts';
+import type { Client } from '../../sdk/client.ts';
+import { resolveConnection } from '../config.ts';
+import type { CliContext, ConnectionFlags } from '../context.ts';
+import { UsageError } from '../errors.ts';
+
+export interface Storage {
+  client: Client;
+  /** Where the API itself takes and gives the content of a file. */
+  blob: (sha256: string) => Place;
+  progress: (text: string) => void;
+}
+
+export async function openStorage(context: CliContext, flags: ConnectionFlags, client: Client): Promise<Storage> {
+  const { apiUrl, token } = await resolveConnection(flags, context);
+  return {
+    client,
+    blob: (sha256) => ({
+      url: `${apiUrl.replace(/\/+$/, '')}/v1/file-blobs/${sha256}`,
+      headers: { authorization: `Bearer ${token}` },
+    }),
+    progress: (text) => context.output.progress(text),
+  };
+}
+
+/** In one request for URLs. */
+export const filesAtOnce = 500;
+
+const transfersAtOnce = 4;
+const attempts = 6;
+const firstPauseMs = 250;
+
+export async function withRepeats(signal: AbortSignal, work: (attempt: number) => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      signal.throwIfAborted();
+      return await work(attempt);
+    } catch (error) {
+      if (signal.aborted || error instanceof UsageError || attempt === attempts) throw error;
+      await sleep(firstPauseMs * 2 ** attempt, undefined, { signal });
+    }
+  }
+}
+
+/** Rejects with the first error; what has begun goes on. */
+export async function eachAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const run = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++) {
+      const item = items[index];
+      if (item !== undefined) await work(item);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(transfersAtOnce, items.length) }, run));
+}

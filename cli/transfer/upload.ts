@@ -1,0 +1,48 @@
+// Sends files of this machine to the object store before a job starts: to the bucket with signed URLs, or through the API.
+import { stat } from 'node:fs/promises';
+
+import { hashFile, sendFile } from '../../agent/files/http-file.ts';
+import type { StoredFile } from '../../sdk/files.ts';
+import { UsageError } from '../errors.ts';
+import { eachAtOnce, filesAtOnce, type Storage, withRepeats } from './storage.ts';
+
+export interface LocalFile {
+  /** In the working directory of a task, with `/`. */
+  path: string;
+  source: string;
+  executable: boolean;
+}
+
+/** Sends what is not stored yet; resolves with what a job names. */
+export async function uploadFiles(
+  { client, blob, progress }: Storage,
+  files: readonly LocalFile[],
+  signal: AbortSignal,
+): Promise<StoredFile[]> {
+  const stored: StoredFile[] = [];
+  for (const { path, source, executable } of files) {
+    signal.throwIfAborted();
+    stored.push({ path, executable, sha256: await hashFile(source), bytes: (await stat(source)).size });
+  }
+  const sources = new Map(stored.map(({ sha256 }, index) => [sha256, files[index]?.source ?? '']));
+  for (let from = 0; from < stored.length; from += filesAtOnce) {
+    const batch = stored.slice(from, from + filesAtOnce).map(({ sha256, bytes }) => ({ sha256, bytes }));
+    const uploads = await client.files.planUploads(batch, { signal });
+    await eachAtOnce(uploads, async (planned) => {
+      let upload: typeof planned | undefined = planned;
+      await withRepeats(signal, async (attempt) => {
+        if (attempt > 1) {
+          const wanted = batch.filter(({ sha256 }) => sha256 === planned.sha256);
+          [upload] = await client.files.planUploads(wanted, { signal });
+        }
+        if (upload === undefined) return;
+        const { url, headers, sha256 } = upload;
+        const source = sources.get(sha256) ?? '';
+        if ((await hashFile(source)) !== sha256) throw new UsageError(`${source} changed while it was uploaded`);
+        await sendFile(source, url === null ? blob(sha256) : { url, headers }, signal);
+      });
+      progress(`Uploading: ${Math.min(stored.length, from + batch.length)} of ${stored.length} files`);
+    });
+  }
+  return stored;
+}

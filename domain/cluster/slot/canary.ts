@@ -1,0 +1,45 @@
+// Instances that are launched and never register are most often the network's fault, and more of the same would cost as much
+// and help as little: from then on one is launched at a time, until one registers, or so many in a row have not.
+import { maxNeverRegistered } from '../../limits.ts';
+import type { Reason } from '../../reason.ts';
+import { addEvent } from '../notes.ts';
+import { giveUpSlot, vacantSlots } from './slots.ts';
+import type { ClusterInstance, ClusterState } from '../state.ts';
+
+/** Instances that never registered have been terminated. Those that were launched before the first canary say nothing new. */
+export function noteNeverRegistered(state: ClusterState, failed: ClusterInstance[], reason: Reason): void {
+  const { canary } = state;
+  if (canary === undefined) {
+    state.canary = { fromSeq: state.nextLaunchSeq, failed: 0 };
+    const text = 'instances do not register: from now on one is launched at a time, until one does';
+    if (vacantSlots(state).length > 1) addEvent(state, reason.atMs, 'CANARY_LAUNCHES', text);
+    return;
+  }
+  canary.failed += failed.filter((instance) => isCanary(state, instance)).length;
+  if (canary.failed < maxNeverRegistered - 1) return;
+  for (const slot of vacantSlots(state)) giveUpSlot(state, slot, reason);
+}
+
+/** Instances can register: those that are missing are launched all at once again. */
+export function noteRegistered(state: ClusterState): void {
+  delete state.canary;
+}
+
+/** Vacant slots that may be filled now, as far as others are concerned; while none registers, one of those that have failed. */
+export function launchableSlots(state: ClusterState): number[] {
+  const vacant = vacantSlots(state);
+  const { canary } = state;
+  if (canary === undefined || vacant.length === 0) return vacant;
+  const isUnderWay =
+    state.instances.some((instance) => isCanary(state, instance)) ||
+    state.launches.some(({ seq }) => seq >= canary.fromSeq);
+  if (isUnderWay) return [];
+  const failed = vacant.filter((slot) => {
+    const history = state.slots[slot];
+    return history?.givenUp === null && history.unregistered > 0;
+  });
+  return (failed.length > 0 ? failed : vacant).slice(0, 1);
+}
+
+const isCanary = ({ canary }: ClusterState, { launchSeq, agent }: ClusterInstance): boolean =>
+  canary !== undefined && agent === null && launchSeq >= canary.fromSeq;

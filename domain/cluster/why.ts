@@ -1,0 +1,178 @@
+// Why a cluster runs or waits, is not bigger, and has stopped: from its view, pure.
+import type { Reason } from '../reason.ts';
+import { plural, spellDuration } from '../units.ts';
+import { clause, eventFact, fact, timeText, type WhySentence } from '../why.ts';
+import { scaleInAfterMs, type Adaptive } from './dask/adaptive-settings.ts';
+import type { SchedulerReport } from './dask/scheduler-report.ts';
+import type { ClusterStatus, InstanceRole, InstanceState } from './state.ts';
+
+interface Event {
+  atMs: number;
+  code: string;
+  text: string;
+  by?: string | undefined;
+}
+
+/** The parts of a cluster's view that this file reads, by structure. */
+export interface ClusterFacts {
+  status: ClusterStatus;
+  reason: Reason | null;
+  job: number | null;
+  target: number;
+  instances: readonly { role: InstanceRole; state: InstanceState }[];
+  failures: readonly { code: string; text: string; count: number; lastAtMs: number }[];
+  events: readonly Event[];
+  createdAtMs: number;
+  readyAtMs: number | null;
+  endedAtMs: number | null;
+  waiting: { sinceMs: number; nextTryMs: number; untilMs: number | null; missing: number; text: string } | null;
+  dask: DaskFacts | null;
+}
+
+export interface DaskFacts {
+  report: Pick<SchedulerReport, 'tasks' | 'clients' | 'adaptiveTarget'> | null;
+  reportedAtMs: number | null;
+  idleSinceMs: number | null;
+  unresponsiveSinceMs: number | null;
+  adaptive: Adaptive | null;
+  workersWanted: number;
+  workersStarted: number;
+  workersErrored: number;
+}
+
+/** `idleTimeoutMs`: null where it is not known. */
+export function explainCluster(cluster: ClusterFacts, idleTimeoutMs: number | null): WhySentence[] {
+  if (ends.has(cluster.status)) return [explainEnd('cluster', cluster)];
+  return [
+    ...explainState(cluster, idleTimeoutMs),
+    ...explainReason(cluster.reason),
+    ...explainCapacity(cluster.waiting),
+    ...explainSize(cluster),
+    ...explainFailures(cluster),
+  ];
+}
+
+const ends: ReadonlySet<ClusterStatus> = new Set(['stopping', 'stopped', 'error']);
+
+/** Why a cluster or job stops or has stopped, and who asked for it. */
+export function explainEnd(
+  noun: 'cluster' | 'job',
+  { status, reason, endedAtMs }: { status: string; reason: Reason | null; endedAtMs: number | null },
+): WhySentence {
+  const how =
+    endedAtMs === null ? (status === 'stopping' ? 'is stopping' : 'has ended') : `ended at ${timeText(endedAtMs)}`;
+  if (reason === null) return { about: 'end', text: `The ${noun} ${how}.`, facts: [] };
+  const { text, by } = reason;
+  const who = by === undefined || text.includes(by) ? '' : ` ${by} asked for it.`;
+  const facts = [eventFact(reason), ...(by === undefined ? [] : [fact('by', by, reason.atMs)])];
+  return { about: 'end', text: `The ${noun} ${how}: ${clause(text)}.${who}`, facts };
+}
+
+/** Of one that is open: what its start waits for, or an alarm. */
+export const explainReason = (reason: Reason | null): WhySentence[] =>
+  reason === null ? [] : [{ about: 'state', text: `${clause(reason.text)}.`, facts: [eventFact(reason)] }];
+
+function explainState(cluster: ClusterFacts, idleTimeoutMs: number | null): WhySentence[] {
+  const { status, job, target, createdAtMs, readyAtMs, instances, dask } = cluster;
+  const about = 'state';
+  if (status === 'pending') {
+    const text = `The cluster was created at ${timeText(createdAtMs)}; no instance has been launched yet.`;
+    return [{ about, text, facts: [fact('created', timeText(createdAtMs), createdAtMs)] }];
+  }
+  const ready = instances.filter(({ state }) => state === 'ready').length;
+  const counts = [fact('instances registered', ready), fact('instances wanted', target)];
+  if (status === 'starting' || status === 'scaling') {
+    const text = `The cluster is ${status}: ${ready} of ${plural(target, 'instance')} have registered${startedText(dask)}.`;
+    return [{ about, text, facts: counts }];
+  }
+  const since = fact('ready', timeText(readyAtMs ?? createdAtMs), readyAtMs);
+  if (job !== null) {
+    const text = `The cluster runs the tasks of job ${job}, and ends with it.`;
+    return [{ about, text, facts: [fact('job', job), since] }];
+  }
+  return dask === null ? [] : [{ about, text: explainDask(dask, idleTimeoutMs), facts: [since, ...daskFacts(dask)] }];
+}
+
+const startedText = (dask: DaskFacts | null): string =>
+  dask === null ? '' : `, ${dask.workersStarted} of ${plural(dask.workersWanted, 'worker')} have started`;
+
+function explainDask(dask: DaskFacts, idleTimeoutMs: number | null): string {
+  const { idleSinceMs, unresponsiveSinceMs, report } = dask;
+  if (unresponsiveSinceMs !== null) {
+    return `The cluster is ready, but its scheduler has not answered since ${timeText(unresponsiveSinceMs)}.`;
+  }
+  if (idleSinceMs !== null) {
+    const end = idleTimeoutMs === null ? '' : `; without work it stops at ${timeText(idleSinceMs + idleTimeoutMs)}`;
+    return `The cluster is ready and idle: nothing has been computed since ${timeText(idleSinceMs)}${end}.`;
+  }
+  if (report === null) return 'The cluster is ready; its scheduler has not reported its load yet.';
+  const { processing, waiting } = report.tasks;
+  const clients = plural(report.clients, 'client');
+  return `The cluster is ready: ${processing} tasks are processing, ${waiting} wait, ${clients} connected.`;
+}
+
+function daskFacts({ report, reportedAtMs, idleSinceMs }: DaskFacts) {
+  return [
+    ...(idleSinceMs === null ? [] : [fact('idle since', timeText(idleSinceMs), idleSinceMs)]),
+    ...(report === null
+      ? []
+      : [
+          fact('tasks processing', report.tasks.processing, reportedAtMs),
+          fact('tasks waiting', report.tasks.waiting, reportedAtMs),
+          fact('clients', report.clients, reportedAtMs),
+        ]),
+  ];
+}
+
+/** Instances that the cloud cannot give now. */
+export function explainCapacity(waiting: ClusterFacts['waiting']): WhySentence[] {
+  if (waiting === null) return [];
+  const { sinceMs, nextTryMs, untilMs, missing } = waiting;
+  const until = untilMs === null ? '' : `, until ${timeText(untilMs)} at the latest`;
+  const text = `Since ${timeText(sinceMs)} it waits for capacity: ${clause(waiting.text)}. The next attempt is at ${timeText(nextTryMs)}${until}.`;
+  return [{ about: 'size', text, facts: [fact('instances missing', missing, sinceMs)] }];
+}
+
+function explainSize({ dask, job, target, events }: ClusterFacts): WhySentence[] {
+  const about = 'size';
+  const asked = events.findLast(({ code }) => code === 'SCALE' || code === 'RELEASED');
+  const last = asked === undefined ? [] : [eventFact(asked)];
+  if (dask === null) {
+    if (job === null) return [];
+    const text = `Job ${job} needs ${plural(target, 'instance')} now${asked === undefined ? '' : `: ${clause(asked.text)}`}.`;
+    return [{ about, text, facts: [fact('instances wanted', target), ...last] }];
+  }
+  if (dask.adaptive !== null) return [explainAdaptive(dask, dask.adaptive)];
+  const workers = plural(dask.workersWanted, 'worker');
+  const by = asked?.by === undefined ? '' : ` by ${asked.by}`;
+  const when = asked === undefined ? 'when it was created' : `at ${timeText(asked.atMs)}${by}`;
+  const text = `The cluster was asked for ${workers} ${when}, and adaptive scaling is off: only a request changes their number.`;
+  return [{ about, text, facts: [fact('workers wanted', dask.workersWanted), ...last] }];
+}
+
+function explainAdaptive({ report, reportedAtMs, workersWanted }: DaskFacts, adaptive: Adaptive): WhySentence {
+  const { minimum, maximum, targetDurationMs } = adaptive;
+  const about = 'size';
+  const needed = report?.adaptiveTarget ?? null;
+  const facts = [fact('minimum', minimum), fact('maximum', maximum), fact('workers wanted', workersWanted)];
+  const range = `Adaptive scaling keeps between ${minimum} and ${maximum} workers`;
+  if (needed === null) return { about, text: `${range}; the scheduler has not said yet how many it needs.`, facts };
+  const load = `the scheduler needs ${needed} to finish its known work in ${spellDuration(targetDurationMs)}`;
+  const all = [...facts, fact('workers needed', needed, reportedAtMs)];
+  if (needed > maximum) return { about, text: `${range}: ${load}, and the maximum allows no more.`, facts: all };
+  const kept = Math.max(needed, minimum);
+  if (kept >= workersWanted) return { about, text: `${range}: ${load}, so ${workersWanted} are wanted.`, facts: all };
+  const after = spellDuration(scaleInAfterMs(adaptive));
+  const text = `${range}: ${load}. ${workersWanted} are kept until fewer have been enough for ${after}.`;
+  return { about, text, facts: all };
+}
+
+/** Workers that were given up, and what their instances ended with. */
+function explainFailures({ failures, dask }: ClusterFacts): WhySentence[] {
+  const [worst] = failures.toSorted((a, b) => b.count - a.count);
+  if (worst === undefined) return [];
+  const { code, count, lastAtMs } = worst;
+  const failed = dask === null || dask.workersErrored === 0 ? '' : `${plural(dask.workersErrored, 'worker')} failed. `;
+  const text = `${failed}The most frequent failure of its instances, ${count} times, is ${code}: ${clause(worst.text)}.`;
+  return [{ about: 'size', text, facts: [fact(`failure ${code}`, count, lastAtMs)] }];
+}

@@ -1,0 +1,47 @@
+// What an instance has cost within a period of time, as clouds bill: by the second, a minute at least.
+import type { CostInterval } from './interval.ts';
+
+/**
+ * EC2 and Compute Engine bill Linux instances by the second with a minimum of one minute (docs.aws.amazon.com, "On-Demand
+ * Instances"; cloud.google.com/compute/vm-instance-pricing).
+ */
+const minimumSeconds = 60;
+
+export interface Period {
+  fromMs: number;
+  untilMs: number;
+}
+
+export interface Amount {
+  micros: number;
+  /** Without the minimum. */
+  seconds: number;
+}
+
+/** Parts of an interval in adjoining periods add up to the whole: each is a difference of two running totals. */
+export function amountIn(interval: CostInterval, { fromMs, untilMs }: Period): Amount {
+  const end = Math.min(interval.toMs ?? untilMs, untilMs);
+  const start = Math.max(interval.fromMs, fromMs);
+  if (end < start || interval.fromMs >= untilMs) return { micros: 0, seconds: 0 };
+  const isFirst = interval.fromMs >= fromMs;
+  const upTo = totalAt(interval, end);
+  const before = isFirst ? { micros: 0, seconds: 0 } : totalAt(interval, start);
+  return { micros: upTo.micros - before.micros, seconds: upTo.seconds - before.seconds };
+}
+
+/** Everything together so far. */
+export const totalCost = (intervals: readonly CostInterval[], nowMs: number): number =>
+  intervals.reduce((sum, each) => sum + amountIn(each, { fromMs: 0, untilMs: nowMs }).micros, 0);
+
+/** Per hour, of the instances that exist now. */
+export const microsPerHour = (intervals: readonly CostInterval[]): number =>
+  intervals.reduce(
+    (sum, { toMs, microsPerHour: price, diskMicrosPerHour }) => sum + (toMs === null ? price + diskMicrosPerHour : 0),
+    0,
+  );
+
+function totalAt({ fromMs, microsPerHour: price, diskMicrosPerHour }: CostInterval, atMs: number): Amount {
+  const seconds = Math.ceil(Math.max(0, atMs - fromMs) / 1_000);
+  const billed = Math.max(minimumSeconds, seconds);
+  return { micros: Math.round((billed * price + seconds * diskMicrosPerHour) / 3_600), seconds };
+}

@@ -1,0 +1,44 @@
+// One instance from its launch to its end, with the price at its launch: an entry of the cost ledger.
+import type { Market } from '../offers/offer.ts';
+
+/** Millionths of a US dollar: sums of them are exact in a double up to nine billion dollars. */
+export interface InstancePrice {
+  microsPerHour: number;
+  /** Of the disks that are attached at launch. */
+  diskMicrosPerHour: number;
+  /** Where the price comes from, for people, e.g. `list price of us-east-1 as of 2026-11-01`. */
+  source: string;
+}
+
+export interface CostInterval extends InstancePrice {
+  instance: string;
+  role: 'head' | 'worker';
+  type: string;
+  zone: string;
+  market: Market;
+  fromMs: number;
+  /** Null while the instance exists. */
+  toMs: number | null;
+  /** The user's own tags of the cluster; absent without any. */
+  tags?: Readonly<Record<string, string>>;
+}
+
+/** What a cloud says of an instance that has ended: its own times, by which it bills. */
+export interface Lifetime {
+  id: string;
+  role: 'head' | 'worker';
+  type: string;
+  zone: string;
+  market: Market;
+  price: InstancePrice;
+  launchedAtMs: number;
+  endedAtMs: number;
+}
+
+/** A provider that names no price: the instance counts as free, and its source says that nobody knows. */
+export const unknownPrice: InstancePrice = { microsPerHour: 0, diskMicrosPerHour: 0, source: 'price unknown' };
+
+/** US dollars an hour as a price; rounded to a millionth. */
+export const microsOf = (dollars: number): number => Math.round(dollars * 1e6);
+
+export const dollarsOf = (micros: number): number => micros / 1e6;

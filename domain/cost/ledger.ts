@@ -1,0 +1,59 @@
+// The cost ledger as the cluster's state has it: entries that the database does not have yet. An entry leaves the state only
+// after a write that contained it, so that neither a crash nor a lost answer loses an instance.
+import type { ClusterInstance, ClusterState } from '../cluster/state.ts';
+import type { CostInterval, Lifetime } from './interval.ts';
+
+/** An instance exists: from the launch request on, which is never later than the cloud's own time. */
+export function openInterval(state: ClusterState, instance: ClusterInstance): void {
+  put(state, intervalOf(instance, null));
+}
+
+/** An instance has ended: its cloud's own times count where it tells them. */
+export function closeInterval(
+  state: ClusterState,
+  instance: ClusterInstance,
+  lifetime: Lifetime | undefined,
+  nowMs: number,
+): void {
+  // Of an interrupted spot instance, EC2 gives no time.
+  const interval = intervalOf(instance, Math.min(nowMs, instance.agent?.terminatesAtMs ?? nowMs));
+  put(state, lifetime === undefined ? interval : { ...interval, ...timesOf(lifetime) });
+}
+
+/** Instances that no launch had returned: they were launched, and cost money. */
+export function addUnknown(state: ClusterState, lifetimes: readonly Lifetime[]): void {
+  for (const lifetime of lifetimes) {
+    const { id, role, type, zone, market, price } = lifetime;
+    put(state, { instance: id, role, type, zone, market, ...price, ...timesOf(lifetime) });
+  }
+}
+
+/** Entries that `written` contained and that have not changed since are in the database. */
+export function forgetWritten(state: Pick<ClusterState, 'costs'>, written: readonly CostInterval[]): void {
+  const known = new Set(written.map(keyOf));
+  state.costs = state.costs.filter((entry) => !known.has(keyOf(entry)));
+}
+
+const keyOf = ({ instance, toMs }: CostInterval): string => `${instance} ${toMs ?? 'open'}`;
+
+const timesOf = ({ launchedAtMs, endedAtMs }: Lifetime) => ({
+  fromMs: launchedAtMs,
+  toMs: Math.max(launchedAtMs, endedAtMs),
+});
+
+const intervalOf = (instance: ClusterInstance, toMs: number | null): CostInterval => ({
+  instance: instance.id,
+  role: instance.role,
+  type: instance.offer,
+  zone: instance.zone,
+  market: instance.market,
+  ...instance.price,
+  fromMs: instance.stages.requestedAtMs,
+  toMs,
+});
+
+function put(state: ClusterState, entry: CostInterval): void {
+  const tags = state.settings.machines?.tags;
+  const tagged = tags === undefined ? entry : { ...entry, tags };
+  state.costs = [...state.costs.filter(({ instance }) => instance !== entry.instance), tagged];
+}

@@ -1,0 +1,23 @@
+// Paths of files that come from or go to a task's working directory: byte-exact, or refused. Both sides check them.
+
+/** Bytes of a whole path and of one name: Linux refuses more (PATH_MAX with room for the directory, NAME_MAX). */
+export const maxPathBytes = 1_024;
+const maxNameBytes = 255;
+
+/** True for a relative path of real names, which stays below the directory that it is joined to. */
+export function isFilePath(path: string): boolean {
+  // A lone surrogate has no UTF-8: it would come back as another name.
+  if (path.includes('\0') || !path.isWellFormed() || utf8Bytes(path) > maxPathBytes) return false;
+  return path
+    .split('/')
+    .every((name) => name !== '' && name !== '.' && name !== '..' && utf8Bytes(name) <= maxNameBytes);
+}
+
+function utf8Bytes(text: string): number {
+  let bytes = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return bytes;
+}

@@ -1,0 +1,46 @@
+// Which files a job gets from a filestore, and what becomes of those that its tasks leave behind.
+import { flag, invalid, type KnownOptions } from './header-values.ts';
+
+/** Names of filestores: lower case, because they become part of object keys. */
+export const filestoreSyntax = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+
+/** The fields of POST /v1/jobs that this file reads, by structure. */
+export interface FilesInput {
+  storeFiles?: boolean | undefined;
+  pipeToFiles?: boolean | undefined;
+  inputFilestore?: string | undefined;
+  outputFilestore?: string | undefined;
+}
+
+export interface FileOptions {
+  /** Files that tasks create or change are kept. */
+  storeFiles: boolean;
+  /** What tasks print is kept as files too. */
+  pipeToFiles: boolean;
+  inputFilestore: string | null;
+  /** Null: they are kept with the job alone. */
+  outputFilestore: string | null;
+}
+
+/** Fields over the header's options. Each option about output keeps the tasks' files. @throws RopewalkError VALIDATION */
+export function readFileOptions(input: FilesInput, known: KnownOptions): FileOptions {
+  const pipeToFiles = input.pipeToFiles === true || flag(known, 'pipe-to-files') === true;
+  const outputFilestore = input.outputFilestore ?? filestore(known, 'output-filestore');
+  return {
+    storeFiles: input.storeFiles === true || pipeToFiles || outputFilestore !== null,
+    pipeToFiles,
+    inputFilestore: input.inputFilestore ?? filestore(known, 'input-filestore'),
+    outputFilestore,
+  };
+}
+
+function filestore(known: KnownOptions, name: string): string | null {
+  const option = known.get(name);
+  if (option === undefined) return null;
+  if (filestoreSyntax.test(option.value)) return option.value;
+  throw invalid(
+    option,
+    'is not the name of a filestore',
+    'Use lower-case letters, digits, ".", "_" and "-", at most 100.',
+  );
+}

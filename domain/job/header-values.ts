@@ -1,0 +1,62 @@
+// Reads values of a script's header. Each error names the line.
+import type { HeaderOption } from '../batch-header.ts';
+import { RopewalkError } from '../errors.ts';
+
+/** The last option of each name. */
+export type KnownOptions = ReadonlyMap<string, HeaderOption>;
+
+/** Undefined when the header does not have the option. */
+export function integer(
+  known: KnownOptions,
+  name: string,
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  const option = known.get(name);
+  if (option === undefined) return undefined;
+  const value = /^-?\d{1,15}$/.test(option.value) ? Number(option.value) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`;
+  throw invalid(option, 'needs a whole number', `Give a number ${range}.`);
+}
+
+/** An option that stands alone says yes; undefined when the header does not have it. */
+export function flag(known: KnownOptions, name: string): boolean | undefined {
+  const option = known.get(name);
+  if (option === undefined) return undefined;
+  const value = parseFlag(option.value);
+  if (value !== null) return value;
+  throw invalid(option, 'is neither true nor false', 'An option that stands alone says yes.');
+}
+
+/** An option that stands alone says yes. Python's `True` counts like `true`. Null for what is neither true nor false. */
+export function parseFlag(value: string): boolean | null {
+  const text = value.toLowerCase();
+  if (['', 'true', '1'].includes(text)) return true;
+  return ['false', '0'].includes(text) ? false : null;
+}
+
+/** Adds the script's line to the error of a parser. */
+export function atLine<T>(option: HeaderOption, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof RopewalkError)) throw error;
+    const message = `Line ${option.line} of the script: ${error.problem.message}`;
+    throw new RopewalkError({ ...error.problem, message, field: fieldOf(option.name) }, { cause: error });
+  }
+}
+
+export function invalid(option: HeaderOption, what: string, hint: string): RopewalkError {
+  const message = `Line ${option.line} of the script: ${option.name} ${what}`;
+  return new RopewalkError({ code: 'VALIDATION', message, field: fieldOf(option.name), hint });
+}
+
+export function bothNamed(message: string, field: string): RopewalkError {
+  return new RopewalkError({ code: 'VALIDATION', message, field, hint: 'Keep one of the two.' });
+}
+
+/** The header says `max-workers`, the API `maxWorkers`. */
+export function fieldOf(option: string): string {
+  return option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

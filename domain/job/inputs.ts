@@ -1,0 +1,112 @@
+// Maps a job over inputs: one task for each value, which the task finds in its environment. Values are passed on as they are, byte
+// for byte. They lie sealed with the command, so no error contains one.
+import { RopewalkError } from '../errors.ts';
+import { maxTasks } from '../limits.ts';
+
+/** What a caller gives; exactly one of `values`, `fileContent` and `variables`. */
+export interface MapOver {
+  /** A text is split at the delimiter, "," by default. A list is taken as it is. */
+  values?: string | readonly string[] | undefined;
+  /** Split at the delimiter, by default into lines: the end of a line is no part of it, and empty lines at the end are no values. */
+  fileContent?: string | undefined;
+  /** The variables of each task. */
+  variables?: readonly Readonly<Record<string, string>>[] | undefined;
+  delimiter?: string | undefined;
+  /** The variable that has the value, beside the two of `inputVariables`. */
+  inputVar?: string | undefined;
+}
+
+/** The variables of each task by its index, in the compact form in which agents get them. */
+export type TaskInputs = { names: string[]; values: string[] } | { variables: Record<string, string>[] };
+
+const inputVariables: readonly string[] = ['COILED_BATCH_TASK_INPUT', 'ROPEWALK_BATCH_TASK_INPUT'];
+
+/** Characters of a value: Linux takes 128 KiB in one variable, at up to four bytes a character. */
+const maxValueLength = 32 * 1024;
+
+/** Throws VALIDATION, field `mapOver` or one of its fields. */
+export function readInputs(mapOver: MapOver): TaskInputs {
+  const { values, fileContent, variables, delimiter, inputVar } = mapOver;
+  if ([values, fileContent, variables].filter((each) => each !== undefined).length !== 1)
+    throw invalid('', 'give values, a file of values, or the variables of each task: exactly one of the three');
+  if (variables !== undefined) {
+    if (inputVar !== undefined || delimiter !== undefined)
+      throw invalid('.variables', 'a name for the input, or a delimiter, is for values, not for variables');
+    checkCount(variables.length);
+    return { variables: variables.map((each, index) => checkVariables(each, index)) };
+  }
+  const split = delimiter === undefined ? undefined : readDelimiter(delimiter);
+  const list = fileContent === undefined ? splitValues(values ?? [], split) : splitFile(fileContent, split);
+  checkCount(list.length);
+  for (const [index, value] of list.entries()) checkValue(value, `the value of task ${index}`);
+  const own = inputVar === undefined ? [] : [checkName(inputVar, '.inputVar')];
+  return { names: [...new Set([...inputVariables, ...own])], values: list };
+}
+
+export const countInputs = (inputs: TaskInputs): number =>
+  'names' in inputs ? inputs.values.length : inputs.variables.length;
+
+function splitValues(values: string | readonly string[], delimiter = ','): string[] {
+  if (typeof values !== 'string') return [...values];
+  return values === '' ? [] : values.split(delimiter);
+}
+
+function splitFile(content: string, delimiter?: string): string[] {
+  const text = content.replace(/^\uFEFF/, '');
+  const list = delimiter === undefined ? text.split(/\r?\n/) : text.split(delimiter);
+  // Editors end the last line too, and so does `find -print0`.
+  const last = list.findLastIndex((value) => value !== '' && !(delimiter !== undefined && /^\r?\n$/.test(value)));
+  return list.slice(0, last + 1);
+}
+
+/** A shell passes `'\n'` on as two characters. */
+function readDelimiter(written: string): string {
+  const delimiter = written.replace(/\\([nrt0\\])/g, (_, letter: string) => escapes[letter] ?? letter);
+  if (delimiter === '') throw invalid('.delimiter', 'is empty', 'Leave it out, or give for example ";" or "\\t".');
+  return delimiter;
+}
+
+const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', '0': '\0', '\\': '\\' };
+
+function checkCount(count: number): void {
+  if (count === 0) throw invalid('', 'there is no value, so no task', 'Give at least one value.');
+  if (count > maxTasks) throw invalid('', `there are ${count} values; a job has at most ${maxTasks} tasks`);
+}
+
+function checkVariables(variables: Readonly<Record<string, string>>, index: number): Record<string, string> {
+  for (const [name, value] of Object.entries(variables)) {
+    checkName(name, `.variables.${index}`);
+    checkValue(value, `${name} of task ${index}`);
+  }
+  return { ...variables };
+}
+
+function checkName(name: string, field: string): string {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+    throw invalid(field, `${JSON.stringify(name.slice(0, 80))} is not a name of an environment variable`);
+  if (/^(?:ROPEWALK|COILED)_/.test(name) && !inputVariables.includes(name))
+    throw invalid(
+      field,
+      `Ropewalk sets ${name} itself`,
+      'Choose a name that does not start with ROPEWALK_ or COILED_.',
+    );
+  return name;
+}
+
+function checkValue(value: string, what: string): void {
+  if (value.includes('\0')) throw invalid('', `${what} has a NUL character, which no environment variable can hold`);
+  if (!value.isWellFormed()) throw invalid('', `${what} has half of a surrogate pair, which is no character`);
+  if (value.length <= maxValueLength) return;
+  const hint = 'Put large inputs into files or a bucket, and map over their names.';
+  throw invalid('', `${what} has ${value.length} characters; at most ${maxValueLength} fit`, hint);
+}
+
+function invalid(path: string, why: string, hint?: string): RopewalkError {
+  const field = `mapOver${path}`;
+  return new RopewalkError({
+    code: 'VALIDATION',
+    message: `${field}: ${why}.`,
+    field,
+    ...(hint === undefined ? {} : { hint }),
+  });
+}

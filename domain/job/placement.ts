@@ -1,0 +1,74 @@
+// Which instance runs which task: where the head instance has tasks of its own, it runs these and no others; otherwise all
+// instances run tasks alike. And whether a job that starts all at once may start.
+import { RopewalkError } from '../errors.ts';
+import { parseArray, type JobArray } from './array.ts';
+import type { JobState } from './state.ts';
+
+/** Tasks of the head instance that a job's state carries. */
+const maxHeadTasks = 1_000;
+
+export interface PlacementInput {
+  taskOnScheduler?: boolean | undefined;
+  /** Array syntax. */
+  schedulerTaskArray?: string | undefined;
+}
+
+/** The indices of the head instance's tasks, ascending; undefined when all instances run tasks alike. Throws VALIDATION. */
+export function readHeadTasks(
+  { taskOnScheduler, schedulerTaskArray }: PlacementInput,
+  array: JobArray,
+): number[] | undefined {
+  if (schedulerTaskArray !== undefined) {
+    if (taskOnScheduler === false) throw invalid('the head instance cannot both have tasks and have none');
+    const wanted = parseArray(schedulerTaskArray, 'schedulerTaskArray');
+    if (wanted.count > maxHeadTasks) throw invalid(`the head instance can have at most ${maxHeadTasks} tasks`);
+    const ids = Array.from({ length: wanted.count }, (_, at) => wanted.idAt(at));
+    const indices = ids.map((id) => array.indexOf(id) ?? missing(id, array));
+    return indices.toSorted((a, b) => a - b);
+  }
+  if (taskOnScheduler === undefined) return undefined;
+  if (!taskOnScheduler) return [];
+  let lowest = 0;
+  for (let index = 1; index < array.count; index += 1) if (array.idAt(index) < array.idAt(lowest)) lowest = index;
+  return [lowest];
+}
+
+/** Instances of a job whose head has tasks of its own: the head, and workers for the other tasks. */
+export function instancesFor(taskCount: number, headTasks: number[] | undefined, maxWorkers: number): number {
+  if (headTasks === undefined) return Math.min(taskCount, maxWorkers);
+  const others = taskCount - headTasks.length;
+  return 1 + Math.min(others, maxWorkers);
+}
+
+/** Whether an instance may run a task. */
+export function mayRun({ settings }: JobState, task: number, isHead: boolean): boolean {
+  return settings.headTasks === undefined || settings.headTasks.includes(task) === isHead;
+}
+
+/** The head's tasks wait in line like those that are tried again, so that the others can be handed out in their order. */
+export function firstInLine(headTasks: number[] | undefined): { requeued: number[]; nextFresh: number } {
+  const requeued = [...(headTasks ?? [])];
+  return { requeued, nextFresh: skipHeadTasks(headTasks, 0) };
+}
+
+/** The first index from `index` on that is not the head's. */
+export function skipHeadTasks(headTasks: number[] | undefined, index: number): number {
+  let next = index;
+  while (headTasks?.includes(next) === true) next += 1;
+  return next;
+}
+
+/** A job with `gang` hands out no task before each of its instances has asked for work; after that nothing holds it up. */
+export function mayStart(state: JobState): boolean {
+  const { gang, instances } = state.settings;
+  if (gang !== true || state.startedAtMs !== null) return true;
+  const here = Object.values(state.instances).filter(({ lost, givenBack }) => !lost && givenBack !== true);
+  return here.length >= instances;
+}
+
+const missing = (id: number, array: JobArray): never => {
+  throw invalid(`the job has no task ${id}; it has ${array.canonical}`);
+};
+
+const invalid = (why: string): RopewalkError =>
+  new RopewalkError({ code: 'VALIDATION', field: 'schedulerTaskArray', message: `schedulerTaskArray: ${why}.` });

@@ -1,0 +1,42 @@
+// Which failures of a task are worth another attempt: all, or those whose exit codes and signals a rule names; and how long those that
+// have failed for good can be run again by a new job.
+import { RopewalkError } from '../errors.ts';
+
+/** What a job with failed tasks ran stays sealed so long after its end, so that these tasks can be run again. */
+export const retriableForMs = 7 * 86_400_000;
+
+/** Ranges of exit codes, and whether a command that a signal ended counts too. */
+export interface RetryRules {
+  exitCodes: [first: number, last: number][];
+  signals: boolean;
+}
+
+/** Reads `1,75,100-120,signal`. Throws VALIDATION, field `retryOnExit`. */
+export function readRetryRules(text: string): RetryRules {
+  const rules: RetryRules = { exitCodes: [], signals: false };
+  for (const part of text.split(',').map((each) => each.trim())) {
+    const range = /^(\d{1,3})(?:-(\d{1,3}))?$/.exec(part);
+    const [first, last] = [Number(range?.[1]), Number(range?.[2] ?? range?.[1])];
+    if (part === 'signal') rules.signals = true;
+    else if (first >= 1 && last >= first && last <= 255) rules.exitCodes.push([first, last]);
+    else throw invalid(part);
+  }
+  return rules;
+}
+
+export function mayRetry(
+  rules: RetryRules | undefined,
+  { exitCode, signal }: { exitCode: number | null; signal: string | null },
+): boolean {
+  if (rules === undefined) return true;
+  if (signal !== null || exitCode === null) return rules.signals;
+  return rules.exitCodes.some(([first, last]) => exitCode >= first && exitCode <= last);
+}
+
+const invalid = (part: string): RopewalkError =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field: 'retryOnExit',
+    message: `retryOnExit: ${JSON.stringify(part.slice(0, 80))} is neither an exit code from 1 to 255, a range, nor "signal".`,
+    hint: 'For example 75,100-120,signal.',
+  });

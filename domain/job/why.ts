@@ -1,0 +1,88 @@
+// Why a job runs or waits, has not more instances, and has ended: from its view and that of its cluster, pure.
+import { explainCapacity, explainEnd, explainReason, type ClusterFacts } from '../cluster/why.ts';
+import type { Reason } from '../reason.ts';
+import { plural } from '../units.ts';
+import { clause, eventFact, fact, timeText, type WhySentence } from '../why.ts';
+import { instancesFor } from './placement.ts';
+import type { JobSettings } from './state.ts';
+import type { JobSummary } from './view.ts';
+
+/** The parts of a job's view that this file reads, by structure. */
+export interface JobFacts {
+  status: JobSummary['status'];
+  reason: Reason | null;
+  tasks: JobSummary['tasks'];
+  counters: Pick<JobSummary['counters'], 'lost' | 'retried'>;
+  instances: number;
+  submittedAtMs: number;
+  startedAtMs: number | null;
+  endedAtMs: number | null;
+  recentErrors: readonly { attempt: number; text: string; atMs: number }[];
+}
+
+export type JobCluster = Pick<ClusterFacts, 'instances' | 'waiting' | 'target' | 'events'>;
+
+/** Of its specification. */
+export type JobRules = Pick<JobSettings, 'gang' | 'headTasks'>;
+
+/** `cluster`: null before it exists. `rules`: null once the specification was removed. */
+export function explainJob(job: JobFacts, cluster: JobCluster | null, rules: JobRules | null): WhySentence[] {
+  if (job.status !== 'pending' && job.status !== 'running') return [explainEnd('job', job), ...explainErrors(job)];
+  return [
+    explainState(job, cluster, rules),
+    ...explainReason(job.reason),
+    ...explainErrors(job),
+    explainSize(job, rules),
+    ...explainReleased(cluster),
+    ...explainCapacity(cluster?.waiting ?? null),
+  ];
+}
+
+function explainState(job: JobFacts, cluster: JobCluster | null, rules: JobRules | null): WhySentence {
+  const { tasks, instances, submittedAtMs, startedAtMs } = job;
+  const ready = cluster?.instances.filter(({ state }) => state === 'ready').length ?? 0;
+  const registered = fact('instances registered', ready);
+  if (job.status === 'pending') {
+    const gang = rules?.gang === true ? ' Its tasks start when all instances are ready.' : '';
+    const text = `No task has started since the job was submitted at ${timeText(submittedAtMs)}: ${ready} of ${plural(instances, 'instance')} have registered.${gang}`;
+    return { about: 'state', text, facts: [fact('submitted', timeText(submittedAtMs), submittedAtMs), registered] };
+  }
+  const { total, running, assigned, pending, done } = tasks;
+  const waiting =
+    pending === 0 ? '' : `; ${pending} wait, because an instance runs one task at a time and ${ready} are ready`;
+  const since = startedAtMs === null ? '' : ` since ${timeText(startedAtMs)}`;
+  const text = `The job runs${since}: of ${plural(total, 'task')} ${done} are done and ${running + assigned} run${waiting}.`;
+  const counts = Object.entries({ total, running, assigned, pending, done });
+  return { about: 'state', text, facts: [...counts.map(([name, count]) => fact(`tasks ${name}`, count)), registered] };
+}
+
+/** An instance runs one task at a time, so that tasks and the user's maximum bound the number of instances. */
+function explainSize({ instances, tasks }: JobFacts, rules: JobRules | null): WhySentence {
+  const { total } = tasks;
+  const useful = instancesFor(total, rules?.headTasks, Number.POSITIVE_INFINITY);
+  const facts = [fact('instances', instances), fact('tasks', total)];
+  const why =
+    instances >= useful
+      ? 'one for each task that may run at a time, so that more would have nothing to run'
+      : `fewer than its ${total} tasks: its --max-workers, the %N of its array, or the provider's default allows no more`;
+  return { about: 'size', text: `The job has ${plural(instances, 'instance')}, ${why}.`, facts };
+}
+
+function explainReleased(cluster: JobCluster | null): WhySentence[] {
+  const released = cluster?.events.findLast(({ code }) => code === 'RELEASED');
+  if (cluster === null || released === undefined) return [];
+  const text = `It keeps ${plural(cluster.target, 'instance')}: at ${timeText(released.atMs)} ${clause(released.text)}.`;
+  return [{ about: 'size', text, facts: [eventFact(released)] }];
+}
+
+function explainErrors({ status, tasks, counters, recentErrors }: JobFacts): WhySentence[] {
+  const newest = recentErrors.at(-1);
+  const { lost, retried } = counters;
+  if (tasks.error + lost + retried === 0) return [];
+  const counts = [fact('tasks failed', tasks.error), fact('attempts retried', retried), fact('attempts lost', lost)];
+  const error = newest === undefined ? '' : `; the newest error is: ${clause(newest.text)}`;
+  const text = `${plural(tasks.error, 'task')} failed, ${plural(retried, 'attempt')} failed and ran again, ${plural(lost, 'attempt')} ended with an instance${error}.`;
+  const about = status === 'running' || status === 'pending' ? 'state' : 'end';
+  const facts = newest === undefined ? counts : [...counts, fact('newest error', newest.text, newest.atMs)];
+  return [{ about, text, facts }];
+}

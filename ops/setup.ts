@@ -1,0 +1,156 @@
+// `ropewalk setup PROVIDER`: prepares a cloud account from the operator's own credentials. It shows a plan, asks, and carries it out;
+// a second run continues with what is missing. It uses no database, no Temporal and no API.
+import { join } from 'node:path';
+
+import { RopewalkError } from '../domain/errors.ts';
+import type { ProviderSetup, QuotaReport, SetupInput, SetupPlan, SetupStep } from '../providers/manifest.ts';
+import { manifests } from '../providers/manifests.ts';
+import { loadHost } from './host.ts';
+import { plural } from './plural.ts';
+import { reporting, type Said } from './report.ts';
+
+export interface SetupOptions {
+  env: Record<string, string | undefined>;
+  home: string;
+  /** Name of the provider. */
+  provider: string;
+  /** The home's own when absent. */
+  deployment?: string | undefined;
+  name: string;
+  regions: readonly string[];
+  network: string | null;
+  subnets: readonly string[];
+  clientRanges: readonly string[] | null;
+  controlPlaneRole: string | null;
+  /** Where the settings lie; by default where the settings variable says, else in the home. */
+  settings?: string | undefined;
+  /** Show what would be done. */
+  planOnly: boolean;
+  /** Take away what an earlier run made. */
+  remove: boolean;
+  yes: boolean;
+  format: 'table' | 'json';
+  /** Shows the question and answers the line that was typed; null when standard input is closed. */
+  ask: (question: string) => Promise<string | null>;
+}
+
+/** The exit code. */
+export async function runSetup(options: SetupOptions, said: Said): Promise<number> {
+  return reporting(said, async () => {
+    const { setup, settingsPath } = await setupOf(options);
+    const input = await inputOf(options, settingsPath);
+    const plan = await (options.remove ? setup.planRemoval(input) : setup.plan(input));
+    const isTable = options.format === 'table';
+    if (isTable) printPlan(plan, input, said);
+    const changes = plan.steps.filter(({ action }) => action !== 'keep');
+    const done: SetupStep[] = [];
+    if (!options.planOnly) {
+      if (changes.length > 0 && !options.yes) await confirm(options.ask);
+      const note = (step: SetupStep): void => {
+        done.push(step);
+        said.err(`  ${past[step.action]} ${described(step)}`);
+      };
+      await plan.apply(note, new AbortController().signal);
+    }
+    if (!isTable) said.json({ account: plan.account, deploymentId: input.deploymentId, steps: plan.steps, done });
+    else if (!options.planOnly) printDone(options, settingsPath, plan, done.length, said);
+    return 0;
+  });
+}
+
+export interface QuotaOptions extends Pick<SetupOptions, 'env' | 'home' | 'provider' | 'regions' | 'settings'> {
+  /** vCPUs to ask for; null only shows. */
+  request: number | null;
+  format: 'table' | 'json';
+}
+
+/** The exit code. */
+export async function runQuotas(options: QuotaOptions, said: Said): Promise<number> {
+  return reporting(said, async () => {
+    const { setup, settingsPath } = await setupOf(options);
+    const { regions, request } = options;
+    const reports = await setup.quotas({ regions, settingsPath, request });
+    if (options.format === 'json') said.json(reports);
+    else for (const report of reports) said.out(quotaLine(report));
+    return 0;
+  });
+}
+
+async function setupOf({
+  env,
+  home,
+  provider,
+  settings,
+}: Pick<SetupOptions, 'env' | 'home' | 'provider' | 'settings'>): Promise<{
+  setup: ProviderSetup;
+  settingsPath: string;
+}> {
+  const manifest = manifests.find(({ name }) => name === provider);
+  if (manifest === undefined || manifest.setup === null) {
+    const known = manifests.flatMap(({ name, setup }) => (setup === null ? [] : [name])).join(', ');
+    const message = `There is no setup of ${JSON.stringify(provider)}.`;
+    throw new RopewalkError({ code: 'VALIDATION', message, hint: `Name one of: ${known}.` });
+  }
+  const named = env[manifest.settingsVariable ?? ''] ?? '';
+  const settingsPath = settings ?? (named === '' ? join(home, `${manifest.name}.json`) : named);
+  return { setup: await manifest.setup(), settingsPath };
+}
+
+async function inputOf(options: SetupOptions, settingsPath: string): Promise<SetupInput> {
+  const { env, home, name, regions, network, subnets, clientRanges, controlPlaneRole } = options;
+  if (network === null && subnets.length > 0) {
+    const hint = 'Name their VPC with --network.';
+    throw new RopewalkError({ code: 'VALIDATION', message: 'Subnets need a network.', hint });
+  }
+  return {
+    ...{ env, name, regions, clientRanges, controlPlaneRole, settingsPath },
+    deploymentId: options.deployment ?? (await loadHost(home)).deploymentId,
+    network: network === null ? null : { id: network, subnets },
+  };
+}
+
+const past: Record<SetupStep['action'], string> = {
+  create: 'created',
+  change: 'changed',
+  keep: 'kept',
+  delete: 'deleted',
+};
+
+function printPlan({ account, steps }: SetupPlan, { deploymentId, settingsPath }: SetupInput, said: Said): void {
+  said.out(`account ${account}, deployment ${deploymentId}, settings ${settingsPath}`);
+  for (const step of steps) said.out(`  ${step.action.padEnd(6)} ${described(step)}`);
+}
+
+function described({ region, kind, name, id, detail }: SetupStep): string {
+  const where = region === null ? '' : `, ${region}`;
+  return `${kind} ${name}${id === null ? '' : ` (${id})`}${where}${detail === '' ? '' : `: ${detail}`}`;
+}
+
+function printDone(
+  { remove }: SetupOptions,
+  settingsPath: string,
+  { next }: SetupPlan,
+  changes: number,
+  said: Said,
+): void {
+  if (remove) said.out(`removed ${plural(changes, 'resource')}`);
+  else
+    said.out(`${changes === 0 ? 'nothing to change' : plural(changes, 'change')}; the settings are in ${settingsPath}`);
+  for (const line of next) said.out(`next: ${line}`);
+}
+
+function quotaLine({ region, name, code, value, pending, requested }: QuotaReport): string {
+  const waiting =
+    pending === null ? '' : `, ${pending} ${requested ? 'requested now' : 'requested before, not granted yet'}`;
+  return `${region}  ${code}  ${name}: ${plural(value, 'vCPU')}${waiting}`;
+}
+
+async function confirm(ask: SetupOptions['ask']): Promise<void> {
+  const typed = await ask('Carry this out? Type yes: ');
+  if (typed?.trim() === 'yes') return;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    message: 'not confirmed; nothing was changed',
+    hint: 'Type yes when asked, or add --yes.',
+  });
+}

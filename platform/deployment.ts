@@ -1,0 +1,24 @@
+// Whether what a process was given belongs to the deployment of its database. With a directory as object store the home holds both
+// store and keys, and says whose it is; with a bucket, which hosts share, the bucket says it.
+import { requireDeploymentHome } from './deployment-home.ts';
+import { requireDeploymentMark } from './deployment-mark.ts';
+import type { Keys } from './keys.ts';
+import type { BucketLocation } from './objects/location.ts';
+import type { Objects } from './objects/objects.ts';
+
+export interface DeploymentParts {
+  home: string;
+  bucket: BucketLocation | null;
+  objects: Objects;
+  keys: Keys;
+}
+
+/** @throws RopewalkError CONFLICT, or UNAVAILABLE when the bucket cannot be used. */
+export async function requireDeployment(
+  { home, bucket, objects, keys }: DeploymentParts,
+  deploymentId: string,
+): Promise<void> {
+  if (bucket === null) return requireDeploymentHome(home, deploymentId);
+  const name = `s3://${bucket.bucket}/${bucket.prefix}`;
+  await requireDeploymentMark(objects, { deploymentId, keys, bucket: name });
+}

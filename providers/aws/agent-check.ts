@@ -1,0 +1,60 @@
+// Whether the API serves the agent that instances would download: the same file, under its hash, at the address that they are given.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import type { Environment, ProviderCheck } from '../manifest.ts';
+
+export const agentCheck = (env: Environment, ca: string | null): ProviderCheck => ({
+  name: 'aws agent',
+  run: async (signal) => {
+    const { ROPEWALK_API_URL: apiUrl = '', ROPEWALK_AGENT_BUNDLE: bundle = '' } = env;
+    if (apiUrl === '' || bundle === '') return 'ROPEWALK_API_URL or ROPEWALK_AGENT_BUNDLE is not set here: not tried';
+    const sha256 = createHash('sha256')
+      .update(await readBundle(bundle))
+      .digest('hex');
+    const url = `${apiUrl}/v1/agent/program/${sha256}`;
+    const { status, hash } = await download(url, ca, signal).catch((cause: unknown) => {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      const hint =
+        'Instances get the agent there: start the API, or correct ROPEWALK_API_URL, its certificate or apiCa.';
+      throw new RopewalkError({ code: 'UNAVAILABLE', message: `${url}: ${why}`, hint }, { cause });
+    });
+    if (hash === sha256) return `${apiUrl} serves this agent`;
+    throw new RopewalkError({
+      code: 'UNAVAILABLE',
+      message: `${url} answered ${status}${status === 200 ? ' with another file' : ''}: instances of this Temporal worker could not start.`,
+      hint: 'Give the API the same file in ROPEWALK_AGENT_BUNDLE as the Temporal workers have (npm run build), and restart it.',
+    });
+  },
+});
+
+async function readBundle(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    const message = `ROPEWALK_AGENT_BUNDLE is ${path}, which cannot be read.`;
+    throw new RopewalkError(
+      { code: 'VALIDATION', message, hint: 'Run npm run build, and name dist/agent.mjs.' },
+      { cause },
+    );
+  }
+}
+
+/** `ca`: as instances verify the API, with the authority of the settings besides the usual ones. */
+function download(url: string, ca: string | null, signal: AbortSignal): Promise<{ status: number; hash: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; hash: string }>();
+  const isTls = url.startsWith('https:');
+  const options = { signal, ...(ca === null || !isTls ? {} : { ca }) };
+  const request = (isTls ? requestHttps : requestHttp)(url, options, (response) => {
+    const hash = createHash('sha256');
+    response.on('data', (part: Buffer) => hash.update(part));
+    response.on('error', reject);
+    response.on('end', () => resolve({ status: response.statusCode ?? 0, hash: hash.digest('hex') }));
+  });
+  request.on('error', reject);
+  request.end();
+  return promise;
+}

@@ -1,0 +1,33 @@
+// When instances began and ended, as EC2 says and bills: from LaunchTime to the time in StateTransitionReason.
+import type { Instance } from '@aws-sdk/client-ec2';
+
+import type { Lifetime } from '../../domain/cost/interval.ts';
+import type { AwsClients } from './clients.ts';
+import { describeInstancesByIds } from './describe.ts';
+import { pricesOf } from './prices.ts';
+import { tagKeys } from './settings.ts';
+
+/** Of those that EC2 still shows and has a time for: it forgets an ended instance after about an hour. */
+export async function readLifetimes(clients: AwsClients, region: string, ids: string[]): Promise<Lifetime[]> {
+  const found = (await describeInstancesByIds(clients, ids)).flatMap(endedOf);
+  const price = await pricesOf(clients, region, found);
+  // Disks are priced at the launch, which knows their size.
+  return found.map(({ diskGib, ...one }) => ({ ...one, price: price({ ...one, diskGib }) }));
+}
+
+function endedOf(instance: Instance): (Omit<Lifetime, 'price'> & { diskGib: number })[] {
+  const { InstanceId: id, LaunchTime, InstanceType: type = '', Placement, InstanceLifecycle, Tags = [] } = instance;
+  const endedAtMs = endedAt(instance.StateTransitionReason ?? '');
+  if (id === undefined || LaunchTime === undefined || endedAtMs === null) return [];
+  const role = Tags.some(({ Key, Value }) => Key === tagKeys.role && Value === 'head') ? 'head' : 'worker';
+  const market = InstanceLifecycle === 'spot' ? 'spot' : 'on-demand';
+  const zone = Placement?.AvailabilityZone ?? '';
+  return [{ id, role, type, zone, market, launchedAtMs: LaunchTime.getTime(), endedAtMs, diskGib: 0 }];
+}
+
+/** `User initiated (2026-11-22 17:40:21 GMT)`; null for a reason without a time. */
+export function endedAt(reason: string): number | null {
+  const [, date, time] = /\((\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) (?:GMT|UTC)\)/.exec(reason) ?? [];
+  const atMs = Date.parse(`${date}T${time}Z`);
+  return Number.isNaN(atMs) ? null : atMs;
+}

@@ -1,0 +1,63 @@
+// What instances and their disks cost when they are launched: on demand from the dated table, spot from EC2's own history.
+import { paginateDescribeSpotPriceHistory } from '@aws-sdk/client-ec2';
+import type { _InstanceType } from '@aws-sdk/client-ec2';
+
+import { microsOf, unknownPrice, type InstancePrice } from '../../domain/cost/interval.ts';
+import type { Market } from '../../domain/offers/offer.ts';
+import { onDemandPrice, pricesAsOf, pricesRegion } from './catalogue.ts';
+import type { AwsClients } from './clients.ts';
+import { readPages } from './pages.ts';
+
+export interface Priced {
+  type: string;
+  zone: string;
+  market: Market;
+  diskGib: number;
+}
+
+/** Of gp3 in us-east-1: US dollars for each GiB and month of 730 hours (aws.amazon.com/ebs/pricing, 2026-10). */
+const diskDollarsPerGibMonth = 0.08;
+const hoursPerMonth = 730;
+
+/**
+ * Never rejects: without the history of spot prices, a spot instance counts with its price on demand, which is never less, and
+ * its source says so.
+ */
+export async function pricesOf(
+  clients: AwsClients,
+  region: string,
+  wanted: readonly Priced[],
+): Promise<(one: Priced) => InstancePrice> {
+  const types = [...new Set(wanted.filter(({ market }) => market === 'spot').map(({ type }) => type))];
+  const spot = types.length === 0 ? new Map<string, number>() : await spotPrices(clients, types).catch(() => null);
+  const listed = `list price of ${pricesRegion} as of ${pricesAsOf}${region === pricesRegion ? '' : `, not of ${region}`}`;
+  return ({ type, zone, market, diskGib }) => {
+    const diskMicrosPerHour = microsOf((diskGib * diskDollarsPerGibMonth) / hoursPerMonth);
+    const current = market === 'spot' ? spot?.get(`${type}/${zone}`) : undefined;
+    if (current !== undefined) {
+      return { microsPerHour: microsOf(current), diskMicrosPerHour, source: `spot price of ${zone} at its launch` };
+    }
+    const dollars = onDemandPrice(type);
+    if (dollars === null) return { ...unknownPrice, diskMicrosPerHour };
+    const source = market === 'spot' ? `${listed}, on demand: no spot price was given` : listed;
+    return { microsPerHour: microsOf(dollars), diskMicrosPerHour, source };
+  };
+}
+
+/** The newest of each type and zone: EC2 answers from newest to oldest. */
+async function spotPrices(clients: AwsClients, types: string[]): Promise<Map<string, number>> {
+  const prices = new Map<string, number>();
+  const query = {
+    // The SDK lists the types of its release date; EC2 knows more.
+    InstanceTypes: types as _InstanceType[],
+    ProductDescriptions: ['Linux/UNIX'],
+    StartTime: new Date(),
+  };
+  for await (const page of readPages(clients, paginateDescribeSpotPriceHistory({ client: clients.ec2 }, query))) {
+    for (const { InstanceType, AvailabilityZone, SpotPrice } of page.SpotPriceHistory ?? []) {
+      const key = `${InstanceType}/${AvailabilityZone}`;
+      if (!prices.has(key)) prices.set(key, Number(SpotPrice));
+    }
+  }
+  return prices;
+}

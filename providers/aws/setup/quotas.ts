@@ -1,0 +1,44 @@
+// EC2's vCPU quotas of an account: what instances of standard families and of GPU families may have at the same time.
+import {
+  GetServiceQuotaCommand,
+  ListRequestedServiceQuotaChangeHistoryByQuotaCommand,
+  RequestServiceQuotaIncreaseCommand,
+  ServiceQuotasClient,
+} from '@aws-sdk/client-service-quotas';
+
+import type { QuotaReport } from '../../manifest.ts';
+import { explained } from './calls.ts';
+
+/** Codes of AWS: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-quotas.html */
+const quotas = [
+  { code: 'L-1216C47A', name: 'standard families, on demand', isGpu: false },
+  { code: 'L-34B43A08', name: 'standard families, spot', isGpu: false },
+  { code: 'L-DB2E81BA', name: 'G and VT families (GPU), on demand', isGpu: true },
+  { code: 'L-3819A6DF', name: 'G and VT families (GPU), spot', isGpu: true },
+] as const;
+
+const open = ['PENDING', 'CASE_OPENED'];
+
+/** `request`: asked for where a quota of standard families is lower and no request is open; those of GPUs are only shown. */
+export async function readQuotas(region: string, request: number | null): Promise<QuotaReport[]> {
+  const client = new ServiceQuotasClient({ region, maxAttempts: 4 });
+  try {
+    const reports: QuotaReport[] = [];
+    for (const { code, name, isGpu } of quotas) {
+      const quota = { ServiceCode: 'ec2', QuotaCode: code };
+      const { Quota } = await client.send(new GetServiceQuotaCommand(quota));
+      const value = Quota?.Value ?? 0;
+      const history = await client.send(new ListRequestedServiceQuotaChangeHistoryByQuotaCommand(quota));
+      const waiting = (history.RequestedQuotas ?? []).find(({ Status = '' }) => open.includes(Status));
+      const isAsked = request !== null && !isGpu && request > value && waiting === undefined;
+      if (isAsked) await client.send(new RequestServiceQuotaIncreaseCommand({ ...quota, DesiredValue: request }));
+      const pending = isAsked ? request : (waiting?.DesiredValue ?? null);
+      reports.push({ region, name, code, value, pending, requested: isAsked });
+    }
+    return reports;
+  } catch (error) {
+    throw explained(`quotas in ${region}`, error);
+  } finally {
+    client.destroy();
+  }
+}

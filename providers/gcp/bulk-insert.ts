@@ -1,0 +1,119 @@
+// The body of regionInstances.bulkInsert for the instances of one role.
+import type { protos } from '@google-cloud/compute';
+
+import { gceBootKey } from '../../domain/cloud-names.ts';
+import type { InstanceRole } from '../../domain/cluster/state.ts';
+import type { LaunchRequest, Placement } from '../provider.ts';
+import { bootDiskOf, hasGpu, parseType } from './machine-types.ts';
+import { labelsOf, ownerName } from './names.ts';
+import type { GcpSettings } from './settings.ts';
+import { renderStartupScript } from './startup-script.ts';
+
+type Body = protos.google.cloud.compute.v1.IBulkInsertInstanceResource;
+type Disk = protos.google.cloud.compute.v1.IAttachedDisk;
+
+export interface RoleInsert {
+  request: LaunchRequest;
+  role: InstanceRole;
+  placement: Placement;
+  /** Acceptable zones; never empty. */
+  zones: string[];
+  /** One name for each instance. */
+  names: string[];
+}
+
+export function bulkInsertBody(settings: GcpSettings, insert: RoleInsert): Body {
+  const { request, role, placement, zones, names } = insert;
+  const types = sameAccelerator(placement.types);
+  const first = parseType(types[0] ?? '');
+  const isSpot = placement.market === 'spot';
+  // An instance that could migrate to another host does; the others end with their host.
+  const canMigrate = !isSpot && !types.some(hasGpu);
+  const { ingress } = request.placement ?? {};
+  const isReachable = role === 'head' && ingress !== undefined;
+  const schedulerTags =
+    role === 'head' && (ingress === undefined || ingress.scheduler === null) ? settings.networkTags.scheduler : [];
+  const disk = (machineType: string): Disk => bootDisk(settings, insert, machineType);
+  return {
+    count: names.length,
+    minCount: 1,
+    perInstanceProperties: Object.fromEntries(names.map((name) => [name, {}])),
+    locationPolicy: {
+      targetShape: request.placement?.oneZone === true ? 'ANY_SINGLE_ZONE' : 'ANY',
+      locations: Object.fromEntries(
+        settings.zones.map((zone) => [`zones/${zone}`, { preference: zones.includes(zone) ? 'ALLOW' : 'DENY' }]),
+      ),
+    },
+    ...(types.length === 1 ? {} : { instanceFlexibilityPolicy: { instanceSelections: selectionsOf(types, disk) } }),
+    instanceProperties: {
+      // With alternatives the flexibility policy names the machine types.
+      ...(types.length === 1 ? { machineType: first.machineType } : {}),
+      labels: { ...labelsOf(request.owner), 'ropewalk-role': role },
+      tags: {
+        items: [...settings.networkTags.cluster, ...schedulerTags, ...(isReachable ? [ownerName(request.owner)] : [])],
+      },
+      metadata: {
+        items: [
+          { key: 'startup-script', value: renderStartupScript(settings.agent, placement.architecture) },
+          { key: gceBootKey, value: bootOf(request) },
+        ],
+      },
+      disks: [disk(first.machineType)],
+      networkInterfaces: [
+        {
+          network: `projects/${settings.project}/global/networks/${settings.network}`,
+          subnetwork: `projects/${settings.project}/regions/${settings.region}/subnetworks/${settings.subnetwork}`,
+          accessConfigs: settings.assignPublicIps ? [{ type: 'ONE_TO_ONE_NAT', name: 'External NAT' }] : [],
+        },
+      ],
+      serviceAccounts: [{ email: settings.serviceAccount, scopes: ['https://www.googleapis.com/auth/cloud-platform'] }],
+      guestAccelerators:
+        first.accelerator === null
+          ? []
+          : [{ acceleratorType: first.accelerator.type, acceleratorCount: first.accelerator.count }],
+      scheduling: {
+        provisioningModel: isSpot ? 'SPOT' : 'STANDARD',
+        instanceTerminationAction: 'DELETE',
+        // A cluster replaces instances itself; a restarted one would have lost its work and its claim.
+        automaticRestart: false,
+        onHostMaintenance: canMigrate ? 'MIGRATE' : 'TERMINATE',
+        maxRunDuration: { seconds: settings.maxRunDays * 86_400 },
+      },
+    },
+  };
+}
+
+/** Where and how the agent calls home; the launch token in it is useless without the instance's identity token. */
+const bootOf = ({ apiUrl, launchToken, owner }: LaunchRequest): string =>
+  JSON.stringify({ apiUrl, launchToken, owner });
+
+/** Accelerators are attached for the whole request: types with others than the first one's are left out. */
+function sameAccelerator(types: readonly string[]): string[] {
+  const key = (name: string): string => JSON.stringify(parseType(name).accelerator);
+  const [first = ''] = types;
+  return types.filter((name) => key(name) === key(first));
+}
+
+/** In the order in which they were asked for. */
+function selectionsOf(types: readonly string[], disk: (machineType: string) => Disk) {
+  return Object.fromEntries(
+    types.map((name, rank) => {
+      const { machineType } = parseType(name);
+      return [`choice-${rank}`, { machineTypes: [machineType], rank, disks: [disk(machineType)] }];
+    }),
+  );
+}
+
+function bootDisk(settings: GcpSettings, { request, placement }: RoleInsert, machineType: string): Disk {
+  const needsDriver = placement.types.some(hasGpu) && settings.gpuImage !== null;
+  return {
+    boot: true,
+    autoDelete: true,
+    initializeParams: {
+      sourceImage: needsDriver ? settings.gpuImage : settings.images[placement.architecture],
+      diskSizeGb: placement.diskGib,
+      diskType: bootDiskOf(machineType),
+      labels: labelsOf(request.owner),
+    },
+  };
+}

@@ -1,0 +1,77 @@
+// The dated table of machine types and prices beside this file. Prices are those of each region; attached GPUs have one price
+// for all regions. Without Google Cloud credentials the table serves alone.
+import { readFileSync } from 'node:fs';
+
+import type { Architecture, Market, Offer } from '../../domain/offers/offer.ts';
+import { parseType } from './machine-types.ts';
+
+type Row = [vcpus: number, memoryMib: number, architecture: Architecture, gpus: number, gpuName: string | null];
+
+interface Catalogue {
+  /** RFC 3339 date. */
+  pricesAsOf: string;
+  types: Record<string, Row>;
+  /** US dollars an hour, in the order of `types`; null where a type is not sold. */
+  regions: Record<string, [onDemand: (number | null)[], spot: (number | null)[]]>;
+}
+
+const catalogue: Catalogue = JSON.parse(readFileSync(new URL('catalogue.json', import.meta.url), 'utf8'));
+const names = Object.keys(catalogue.types);
+const indexes = new Map(names.map((name, at) => [name, at]));
+
+export const pricesAsOf = catalogue.pricesAsOf;
+
+/** GPUs that are attached to N1 instances, by Google's name (US dollars an hour, kubernetes/autoscaler, Apache-2.0, 2026-01). */
+export const attachedGpus: Readonly<Record<string, { name: string; onDemand: number; spot: number }>> = {
+  'nvidia-tesla-t4': { name: 'T4', onDemand: 0.35, spot: 0.11 },
+  'nvidia-tesla-p4': { name: 'P4', onDemand: 0.6, spot: 0.216 },
+  'nvidia-tesla-v100': { name: 'V100', onDemand: 2.48, spot: 0.74 },
+  'nvidia-tesla-p100': { name: 'P100', onDemand: 1.46, spot: 0.43 },
+};
+
+export interface TypeShape {
+  type: string;
+  vcpus: number;
+  memoryBytes: number;
+  architecture: Architecture;
+  gpus: number;
+  gpuName: string | null;
+}
+
+/** US dollars an hour; null for a type that is not in the table, or not sold there. */
+export function priceOf(region: string, type: string, market: Market): number | null {
+  const at = indexes.get(type);
+  const [onDemand, spot] = catalogue.regions[region] ?? [[], []];
+  return at === undefined ? null : ((market === 'spot' ? spot : onDemand)[at] ?? null);
+}
+
+/** Every type of the table. */
+export const catalogueTypes = (): TypeShape[] =>
+  Object.entries(catalogue.types).map(([type, [vcpus, memoryMib, architecture, gpus, gpuName]]) => ({
+    ...{ type, vcpus, memoryBytes: memoryMib * 1024 * 1024, architecture, gpus, gpuName },
+  }));
+
+/** Of a type in a zone: on demand and spot where it has a price, and with each GPU that can be attached there. */
+export function offersOf(region: string, zone: string, shape: TypeShape, gpus: readonly string[]): Offer[] {
+  const plain = priced(region, zone, shape, { onDemand: 0, spot: 0 });
+  // One GPU takes at most 12 vCPUs of an N1 instance (Google's documentation of GPUs, 2026-08).
+  if (!/^n1-(standard|highmem)-/.test(shape.type) || shape.vcpus > 12) return plain;
+  const withGpu = gpus.flatMap((gpu) => {
+    const attached = attachedGpus[gpu];
+    if (attached === undefined) return [];
+    return priced(region, zone, { ...shape, type: `${shape.type}+${gpu}`, gpus: 1, gpuName: attached.name }, attached);
+  });
+  return [...plain, ...withGpu];
+}
+
+function priced(region: string, zone: string, shape: TypeShape, extra: { onDemand: number; spot: number }): Offer[] {
+  const { machineType: type } = parseType(shape.type);
+  const [onDemand, spot] = [priceOf(region, type, 'on-demand'), priceOf(region, type, 'spot')];
+  const sum = (price: number, more: number): number => Math.round((price + more) * 10_000) / 10_000;
+  return [
+    ...(onDemand === null
+      ? []
+      : [{ ...shape, zone, market: 'on-demand' as const, pricePerHour: sum(onDemand, extra.onDemand) }]),
+    ...(spot === null ? [] : [{ ...shape, zone, market: 'spot' as const, pricePerHour: sum(spot, extra.spot) }]),
+  ];
+}

@@ -1,0 +1,64 @@
+// The clients of Compute Engine. Each is loaded from its own file: the package as a whole takes seconds and 130 MB. Google's
+// library retries nothing by itself with these credentials, so a launch is never repeated behind the caller's back.
+import { DisksClient } from '@google-cloud/compute/build/src/v1/disks_client.js';
+import { FirewallsClient } from '@google-cloud/compute/build/src/v1/firewalls_client.js';
+import { GlobalOperationsClient } from '@google-cloud/compute/build/src/v1/global_operations_client.js';
+import { InstancesClient } from '@google-cloud/compute/build/src/v1/instances_client.js';
+import { MachineTypesClient } from '@google-cloud/compute/build/src/v1/machine_types_client.js';
+import { RegionInstancesClient } from '@google-cloud/compute/build/src/v1/region_instances_client.js';
+import { RegionOperationsClient } from '@google-cloud/compute/build/src/v1/region_operations_client.js';
+import { ZoneOperationsClient } from '@google-cloud/compute/build/src/v1/zone_operations_client.js';
+
+import type { GcpAccess } from './settings.ts';
+
+export interface GcpClients {
+  project: string;
+  region: string;
+  instances: InstancesClient;
+  regionInstances: RegionInstancesClient;
+  regionOperations: RegionOperationsClient;
+  zoneOperations: ZoneOperationsClient;
+  globalOperations: GlobalOperationsClient;
+  disks: DisksClient;
+  firewalls: FirewallsClient;
+  machineTypes: MachineTypesClient;
+  /** For the APIs that are called without a client of their own. */
+  accessToken: () => Promise<string>;
+  access: GcpAccess;
+}
+
+/** Google's library finds the credentials by itself: Application Default Credentials. */
+export function createGcpClients(
+  { project, region }: { project: string; region: string },
+  access: GcpAccess,
+): GcpClients {
+  const options = { fallback: true as const, ...endpointOf(access.endpoint) };
+  const instances = new InstancesClient(options);
+  const { auth } = instances;
+  const shared = { ...options, auth };
+  return {
+    project,
+    region,
+    instances,
+    regionInstances: new RegionInstancesClient(shared),
+    regionOperations: new RegionOperationsClient(shared),
+    zoneOperations: new ZoneOperationsClient(shared),
+    globalOperations: new GlobalOperationsClient(shared),
+    disks: new DisksClient(shared),
+    firewalls: new FirewallsClient(shared),
+    machineTypes: new MachineTypesClient(shared),
+    accessToken: async () => {
+      const token = await auth.getAccessToken();
+      return token ?? '';
+    },
+    access,
+  };
+}
+
+/** The port must be given by itself: within `apiEndpoint` it is ignored. */
+function endpointOf(endpoint: string | null): { apiEndpoint?: string; port?: number; protocol?: string } {
+  if (endpoint === null) return {};
+  const { hostname, port, protocol } = new URL(endpoint);
+  const standard = protocol === 'http:' ? 80 : 443;
+  return { apiEndpoint: hostname, port: port === '' ? standard : Number(port), protocol: protocol.replace(':', '') };
+}

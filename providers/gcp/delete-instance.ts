@@ -1,0 +1,21 @@
+// One deletion of an instance, without waiting for its end.
+import { answerOf, isNotFound } from './api-errors.ts';
+import type { GcpClients } from './clients.ts';
+import { operationIn } from './operations.ts';
+import type { Operation } from './operations.ts';
+
+/** The operation that deletes it; null when it does not exist, `busy` while another operation has it. */
+export async function requestDelete(
+  clients: GcpClients,
+  zone: string,
+  name: string,
+): Promise<Operation | 'busy' | null> {
+  try {
+    const [answer] = await clients.instances.delete({ project: clients.project, zone, instance: name });
+    return operationIn(answer);
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    if (answerOf(error)?.code === 'resourceNotReady') return 'busy';
+    throw error;
+  }
+}

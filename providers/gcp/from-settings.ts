@@ -1,0 +1,59 @@
+// What the processes of a control plane make of a region's settings: a provider that launches, one that only terminates, and what
+// the API reads.
+import { agentDownload } from '../agent-download.ts';
+import type { PlaceReader, ProviderPlace, ProviderReader } from '../manifest.ts';
+import type { Provider } from '../provider.ts';
+import { rememberOffers } from '../remembered-offers.ts';
+import { unknownRegion } from '../settings.ts';
+import { pricesAsOf } from './catalogue.ts';
+import { createGcpClients } from './clients.ts';
+import { readCloudLogs } from './logs.ts';
+import { gcpOffers } from './offers.ts';
+import { createGcpProvider } from './provider.ts';
+import type { GcpAccess } from './settings.ts';
+import type { GcpFile } from './settings-file.ts';
+
+/** `apiUrl`: where instances reach the API, which serves the agent by its hash. */
+export function createGcpProviderFrom(
+  { node, apiCa, ...settings }: GcpFile,
+  launching: { apiUrl: string; agentBundle: string },
+  access: GcpAccess,
+): Provider {
+  const agent = agentDownload(launching, { node, apiCa });
+  return createGcpProvider({ settings: { ...settings, agent }, access });
+}
+
+/** Lists and terminates; it cannot launch, so it needs no agent. */
+export function createGcpTerminator({ node, apiCa, ...settings }: GcpFile, access: GcpAccess): Provider {
+  return createGcpProvider({ settings: { ...settings, agent: { url: '', sha256: '', node, apiCa } }, access });
+}
+
+/** The first region is the default. */
+export function createGcpReader(
+  [first, ...rest]: [GcpFile, ...GcpFile[]],
+  placeOf: (file: GcpFile) => ProviderPlace,
+  access: GcpAccess,
+): ProviderReader {
+  const clients = createGcpClients(first, access);
+  const places = new Map<string, PlaceReader>(
+    [first, ...rest].map((file) => [
+      file.region,
+      {
+        ...placeOf(file),
+        offers: rememberOffers(() => gcpOffers({ ...clients, region: file.region }, file)),
+        zones: file.zones,
+        hasGpuDriver: file.gpuImage !== null,
+        onDemandPrices: { source: `a table of ${file.region}`, asOf: pricesAsOf },
+      },
+    ]),
+  );
+  return {
+    placeOf: (region = first.region) => {
+      const found = places.get(region);
+      if (found !== undefined) return found;
+      throw unknownRegion(region, places.keys(), 'docs/gcp.md');
+    },
+    // Logs are kept for the whole project.
+    logs: (query) => readCloudLogs(clients, query),
+  };
+}

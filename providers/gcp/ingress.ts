@@ -1,0 +1,104 @@
+// Firewall rules of one cluster: who may reach the scheduler and port 22 of its head instance, which has the cluster's own network
+// tag. Firewall rules have no labels; the description names the owner.
+import type { IngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';
+import { ownerKey } from '../../domain/owner.ts';
+import type { CloudResource, LaunchRequest, Owner } from '../provider.ts';
+import { answerOf, isNotFound } from './api-errors.ts';
+import type { GcpClients } from './clients.ts';
+import { ownerName } from './names.ts';
+import { operationIn, waitForGlobal } from './operations.ts';
+import type { GcpSettings } from './settings.ts';
+
+const sshPort = 22;
+
+interface Rule {
+  name: string;
+  port: number;
+  sources: string[];
+}
+
+/** Idempotent: a rule that exists is left as it is, since the same cluster asked for the same. */
+export async function ensureRules(
+  clients: GcpClients,
+  { network, project }: GcpSettings,
+  { owner, placement }: LaunchRequest,
+): Promise<void> {
+  if (placement?.ingress === undefined) return;
+  for (const { name, port, sources } of rulesOf(owner, placement.ingress)) {
+    const firewallResource = {
+      name,
+      description: `Ropewalk ${ownerKey(owner)}`,
+      network: `projects/${project}/global/networks/${network}`,
+      direction: 'INGRESS',
+      sourceRanges: sources,
+      targetTags: [ownerName(owner)],
+      allowed: [{ IPProtocol: 'tcp', ports: [String(port)] }],
+    };
+    try {
+      const [answer] = await clients.firewalls.insert({ project, firewallResource });
+      await waitForGlobal(clients, operationIn(answer));
+    } catch (error) {
+      if (answerOf(error)?.code !== 'alreadyExists') throw error;
+    }
+  }
+}
+
+/** A rule has addresses of one IP version. */
+function rulesOf(owner: Owner, { scheduler, ssh }: IngressRules): Rule[] {
+  const wanted = [
+    ...(scheduler?.from ?? []).map((source) => ({ port: scheduler?.port ?? 0, source })),
+    ...(ssh ?? []).map((source) => ({ port: sshPort, source })),
+  ];
+  const rules = new Map<string, Rule>();
+  for (const { port, source } of wanted) {
+    const name = `${ownerName(owner)}-${port}-${source.includes(':') ? 'v6' : 'v4'}`;
+    const rule = rules.get(name) ?? { name, port, sources: [] };
+    rule.sources.push(source);
+    rules.set(name, rule);
+  }
+  return [...rules.values()];
+}
+
+export async function deleteRules(clients: GcpClients, owner: Owner): Promise<void> {
+  for (const { id, owner: of } of await listRules(clients)) {
+    if (ownerKey(of) === ownerKey(owner)) await deleteRule(clients, id);
+  }
+}
+
+/** Every rule that Ropewalk created, of any deployment. */
+export async function listRules(clients: GcpClients): Promise<CloudResource[]> {
+  const found: CloudResource[] = [];
+  const { project } = clients;
+  for await (const { name, description, creationTimestamp } of clients.firewalls.listAsync(
+    { project, maxResults: 500 },
+    { autoPaginate: false },
+  )) {
+    const owner = ownerOf(description ?? '');
+    if (owner === null || name === null || name === undefined || !name.startsWith(`${ownerName(owner)}-`)) continue;
+    const createdAtMs = Date.parse(creationTimestamp ?? '') || null;
+    found.push({ id: name, kind: 'firewall rule', owner, createdAtMs });
+  }
+  return found;
+}
+
+function ownerOf(description: string): Owner | null {
+  const [, text] = /^Ropewalk (\[.*\])$/.exec(description) ?? [];
+  try {
+    const value: unknown = JSON.parse(text ?? 'null');
+    if (!Array.isArray(value)) return null;
+    const [deploymentId, workspace, cluster]: unknown[] = value;
+    if (typeof deploymentId !== 'string' || typeof workspace !== 'string' || typeof cluster !== 'number') return null;
+    return { deploymentId, workspace, cluster };
+  } catch {
+    return null;
+  }
+}
+
+export async function deleteRule(clients: GcpClients, firewall: string): Promise<void> {
+  try {
+    const [answer] = await clients.firewalls.delete({ project: clients.project, firewall });
+    await waitForGlobal(clients, operationIn(answer));
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,64 @@
+// Compute Engine as others see it. Configured by the file that ROPEWALK_GCP_SETTINGS names, which the API, every Temporal worker
+// and the operator's commands read alike; credentials are Application Default Credentials.
+import { cloudQueue, gceInstanceId } from '../../domain/cloud-names.ts';
+import type { ConfiguredProvider, Environment, ProviderManifest, ProviderPlace } from '../manifest.ts';
+import { readSettings } from '../settings.ts';
+import { apiUrlCheck, credentialsCheck, identityKeysCheck, requireReachable } from './checks.ts';
+import { gcpFamilies } from './families.ts';
+import { createIdentityVerifier, googleKeysUrl } from './identity.ts';
+import type { GcpAccess } from './settings.ts';
+import { readGcpRegions } from './settings-file.ts';
+import type { GcpFile } from './settings-file.ts';
+
+const name = 'gcp';
+const settingsVariable = 'ROPEWALK_GCP_SETTINGS';
+
+export const gcpManifest: ProviderManifest = {
+  name,
+  title: 'Google Compute Engine',
+  kind: 'cloud',
+  settingsVariable,
+  families: gcpFamilies,
+  isInstanceId: (id) => gceInstanceId.test(id),
+  agentEnvironment: { ROPEWALK_CLOUD: name },
+  configure: ({ env }) => {
+    const path = env[settingsVariable] ?? '';
+    return path === '' ? null : configured(readSettings(settingsVariable, path, readGcpRegions), env);
+  },
+  setup: null,
+};
+
+function configured(regions: [GcpFile, ...GcpFile[]], env: Environment): ConfiguredProvider {
+  const [first, ...rest] = regions;
+  const access = accessOf(env);
+  const keysUrl = env['ROPEWALK_GCP_IDENTITY_KEYS_URL'] ?? googleKeysUrl;
+  return {
+    places: [placeOf(first), ...rest.map(placeOf)],
+    reader: async () => {
+      const { createGcpReader } = await import('./from-settings.ts');
+      return createGcpReader(regions, placeOf, access);
+    },
+    providers: async (launching) => {
+      requireReachable(launching.apiUrl, access);
+      const { createGcpProviderFrom } = await import('./from-settings.ts');
+      return regions.map((file) => ({
+        place: placeOf(file),
+        provider: createGcpProviderFrom(file, launching, access),
+      }));
+    },
+    terminators: async () => {
+      const { createGcpTerminator } = await import('./from-settings.ts');
+      return regions.map((file) => ({ place: placeOf(file), provider: createGcpTerminator(file, access) }));
+    },
+    identity: async () => createIdentityVerifier(first.project, keysUrl),
+    checks: [credentialsCheck(first, access), identityKeysCheck(keysUrl), apiUrlCheck(env, access)],
+  };
+}
+
+/** The variables by which gcloud takes other addresses of these APIs. */
+const accessOf = (env: Environment): GcpAccess => ({
+  endpoint: env['CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE'] ?? null,
+  loggingEndpoint: env['CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING'] ?? null,
+});
+
+const placeOf = ({ region }: Pick<GcpFile, 'region'>): ProviderPlace => ({ region, queue: cloudQueue(name, region) });

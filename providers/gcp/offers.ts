@@ -1,0 +1,52 @@
+// The offers of Compute Engine in a region: which zone has which machine type comes from its API, prices from the dated table.
+// Without credentials the table serves alone.
+import type { protos } from '@google-cloud/compute';
+
+import type { Offer } from '../provider.ts';
+import { answerOf } from './api-errors.ts';
+import { attachedGpus, catalogueTypes, offersOf } from './catalogue.ts';
+import type { TypeShape } from './catalogue.ts';
+import type { GcpClients } from './clients.ts';
+import { classify } from './errors.ts';
+import type { GcpSettings } from './settings.ts';
+
+type MachineType = protos.google.cloud.compute.v1.IMachineType;
+
+/** Every type in every configured zone, on demand and spot. */
+export async function gcpOffers(
+  clients: GcpClients,
+  { region, zones }: Pick<GcpSettings, 'region' | 'zones'>,
+): Promise<Offer[]> {
+  try {
+    const byZone = await Promise.all(zones.map((zone) => offersOfZone(clients, region, zone)));
+    return byZone.flat();
+  } catch (error) {
+    const answer = answerOf(error);
+    const isForbidden = answer === null || classify(answer.code, answer.message).scope === 'account';
+    if (!isForbidden) throw error;
+    const gpus = Object.keys(attachedGpus);
+    return catalogueTypes().flatMap((type) => zones.flatMap((zone) => offersOf(region, zone, type, gpus)));
+  }
+}
+
+async function offersOfZone(clients: GcpClients, region: string, zone: string): Promise<Offer[]> {
+  const { project } = clients;
+  const offers: Offer[] = [];
+  const gpus = Object.keys(attachedGpus);
+  for await (const type of clients.machineTypes.listAsync({ project, zone, maxResults: 500 }, { autoPaginate: false }))
+    offers.push(...offersOf(region, zone, shapeOf(type), gpus));
+  return offers;
+}
+
+function shapeOf({ name, guestCpus, memoryMb, architecture, accelerators }: MachineType): TypeShape {
+  const gpus = (accelerators ?? []).reduce((sum, { guestAcceleratorCount }) => sum + (guestAcceleratorCount ?? 0), 0);
+  const gpu = accelerators?.[0]?.guestAcceleratorType ?? null;
+  return {
+    type: name ?? '',
+    vcpus: guestCpus ?? 0,
+    memoryBytes: (memoryMb ?? 0) * 1024 * 1024,
+    architecture: architecture === 'ARM64' ? 'arm64' : 'x86_64',
+    gpus,
+    gpuName: gpu === null ? null : gpu.replace(/^nvidia-(tesla-)?/, '').toUpperCase(),
+  };
+}

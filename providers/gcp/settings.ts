@@ -1,0 +1,35 @@
+// The settings of one region: the network of a Google Cloud project, and the names of what the operator created there.
+import type { AgentDownload } from '../agent-setup.ts';
+
+export interface GcpSettings {
+  project: string;
+  region: string;
+  /** The zones of the region that may be used. */
+  zones: string[];
+  /** Names in the project. */
+  network: string;
+  subnetwork: string;
+  networkTags: {
+    /** Of every instance: the operator's firewall rule lets members reach each other. */
+    cluster: string[];
+    /** Of head instances in addition: users' clients reach them. */
+    scheduler: string[];
+  };
+  /** Email of the instances' service account. Without one an instance has no identity token and cannot register. */
+  serviceAccount: string;
+  assignPublicIps: boolean;
+  /** `projects/P/global/images/family/F`, by architecture. */
+  images: Record<'x86_64' | 'arm64', string>;
+  /** Image with an NVIDIA driver; null: no instance with a GPU is launched. */
+  gpuImage: string | null;
+  /** After so many days Google deletes an instance, whatever became of its control plane. */
+  maxRunDays: number;
+  agent: AgentDownload;
+}
+
+/** Where the API is and who calls it. */
+export interface GcpAccess {
+  /** Another address of the API, e.g. of an emulator; null for Google's. */
+  endpoint: string | null;
+  loggingEndpoint: string | null;
+}

@@ -1,0 +1,54 @@
+// Deletes instances and waits for the operations. An instance that lists do not show yet is found by the operation that created it.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Owner } from '../provider.ts';
+import type { GcpClients } from './clients.ts';
+import { requestDelete } from './delete-instance.ts';
+import { findByNames } from './describe.ts';
+import { isOwnName } from './names.ts';
+import { historyOf, waitForZone } from './operations.ts';
+
+const pollMs = 500;
+/** Deletions under way at once; the API takes 1,500 calls a minute. */
+const concurrency = 20;
+
+/** Never touches another owner's instances. Resolves when every other instance of `ids` is deleted. */
+export async function terminateOwned(
+  clients: GcpClients,
+  owner: Owner,
+  ids: string[],
+  signal: AbortSignal,
+  { unseenMs }: { unseenMs: number },
+): Promise<void> {
+  signal.throwIfAborted();
+  const startedMs = performance.now();
+  let wanted = [...new Set(ids.filter((id) => isOwnName(owner, id)))];
+  while (wanted.length > 0) {
+    const shown = await findByNames(clients, owner, wanted);
+    const zones = new Map(shown.map(({ name, zone }) => [name, zone]));
+    const missing = wanted.filter((name) => !zones.has(name));
+    const histories = await historyOf(clients, owner, missing);
+    // An ended one may still exist, off.
+    for (const [name, { zone }] of histories) zones.set(name, zone);
+    const located = wanted.filter((name) => zones.has(name));
+    for (let from = 0; from < located.length; from += concurrency) {
+      signal.throwIfAborted();
+      await Promise.all(
+        located.slice(from, from + concurrency).map((name) => remove(clients, zones.get(name) ?? '', name, signal)),
+      );
+    }
+    // Lists of instances and operations both lag behind a launch.
+    if (performance.now() - startedMs >= unseenMs) return;
+    wanted = wanted.filter((name) => !zones.has(name));
+    if (wanted.length > 0) await sleep(pollMs, undefined, { signal });
+  }
+}
+
+async function remove(clients: GcpClients, zone: string, name: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const operation = await requestDelete(clients, zone, name);
+    if (operation === null) return;
+    if (operation !== 'busy') return void (await waitForZone(clients, zone, operation, signal));
+    await sleep(pollMs, undefined, { signal });
+  }
+}

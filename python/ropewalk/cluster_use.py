@@ -1,0 +1,230 @@
+"""What a program does with a cluster: scale it, read its logs, open its dashboard, end it; and how a notebook shows it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import html
+import time
+import warnings
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from datetime import datetime
+from typing import Any
+
+from distributed.core import Status
+from distributed.utils import Log, Logs
+
+from ropewalk.cluster_waits import DEFAULT_TIMEOUT_S, dask_of
+from ropewalk.durations import Duration, seconds_of
+from ropewalk.errors import RopewalkError
+from ropewalk.lifecycle import ClusterLifecycle
+from ropewalk.logs import group_logs
+from ropewalk.machines import refuse_unknown
+from ropewalk.private_envs import check_envs, send_envs
+from ropewalk.waiting import WorkerAmount, check_amount
+
+_LINK_MARGIN_S = 30.0
+
+
+class ClusterUse(ClusterLifecycle):
+    _show_widget: bool
+    #: The dashboard's address, and until when it is valid (time.time).
+    _link: tuple[str, float] | None
+    _acts: set[asyncio.Task[Any]]
+
+    def scale(self, n: int) -> Any:
+        """Sets the number of workers, and turns adaptive scaling off. Surplus workers finish their tasks first."""
+        return self._act(self._scale, n)
+
+    def adapt(
+        self,
+        Adaptive: Any = None,
+        *,
+        minimum: int = 1,
+        maximum: int = 200,
+        target_duration: Duration = "3m",
+        wait_count: int = 24,
+        interval: Duration = "5s",
+        **kwargs: Any,
+    ) -> Any:
+        """Scales with the load between two numbers of workers, on the server: also after this process has ended.
+
+        The scheduler asks for as many workers as finish its known work in `target_duration`, and judges its load every
+        `interval`. A worker is closed after `wait_count` intervals in a row without need for it.
+        """
+        refuse_unknown(kwargs, ("Adaptive", "minimum", "maximum", "target_duration", "wait_count", "interval"))
+        if Adaptive is not None:
+            text = "The server scales the cluster, also without this process: the class Adaptive has no effect."
+            warnings.warn(text, stacklevel=2)
+        return self._act(
+            self._adapt,
+            {
+                "minimum": minimum,
+                "maximum": maximum,
+                "targetDuration": seconds_of(target_duration, "target_duration"),
+                "waitCount": wait_count,
+                "interval": seconds_of(interval, "interval"),
+            },
+        )
+
+    async def recommendations(self, target: int) -> dict[str, Any]:
+        """What it takes to have `target` workers: {"status": "same"}, {"status": "up", "n": 8} or {"status": "down",
+        "workers": [...]} with the addresses of the workers to close."""
+        wanted = dask_of(await self._remote.view())["workersWanted"]
+        if target == wanted:
+            return {"status": "same"}
+        if target > wanted:
+            return {"status": "up", "n": target}
+        return {"status": "down", "workers": await self.workers_to_close(target)}
+
+    async def workers_to_close(self, target: int) -> list[str]:
+        """The addresses that the scheduler would miss least, to have `target` workers."""
+        surplus = len(self.scheduler_info["workers"]) - target
+        if self.scheduler_comm is None or surplus <= 0:
+            return []
+        closing: list[str] = await self.scheduler_comm.workers_to_close(n=surplus, attribute="address")
+        return closing
+
+    async def scale_up(self, n: int, reason: str | None = None) -> None:
+        """Scales up to `n` workers, not by `n`."""
+        if n > dask_of(await self._remote.view())["workersWanted"]:
+            await self._scale(n)
+
+    def wait_for_workers(self, n_workers: WorkerAmount = True, timeout: Duration | None = None) -> Any:
+        """Waits as the argument `wait_for_workers` does. Ignores workers that failed to start."""
+        check_amount(n_workers)
+        seconds = DEFAULT_TIMEOUT_S if timeout is None else seconds_of(timeout, "timeout")
+        return self.sync(self._wait_for_workers, n_workers, seconds)
+
+    # Coiled's order; distributed has `cluster` first.
+    def get_logs(  # type: ignore[override]
+        self, scheduler: bool = True, workers: bool | Collection[str] = True, *, cluster: bool = True
+    ) -> Any:
+        """Output of the scheduler and of each worker by name, including ended workers, of an ended cluster too. `workers` can be a
+        list of names. `cluster` adds the messages of this object."""
+        return self.sync(self._get_logs, cluster=cluster, scheduler=scheduler, workers=workers)
+
+    def set_keepalive(self, keepalive: Duration) -> Any:
+        """The server ends the cluster after this long without a client. This object reports a client while it is open."""
+        return self._act(self._set_keepalive, seconds_of(keepalive, "keepalive"))
+
+    def send_private_envs(self, env: Mapping[str, str]) -> Any:
+        """Sets environment variables on the scheduler and on current and future workers, without sending them to Ropewalk."""
+        return self._act(self._send_private_envs, check_envs(env))
+
+    def get_dashboard_link(self) -> Any:
+        """A link that signs its opener in, and is valid for minutes."""
+        return self.sync(self._refresh_link)
+
+    def why(self) -> Any:
+        """Why the cluster runs or waits, is not bigger, has its instance types, and has stopped: a dict with `sentences`, each
+        with its `text` and the `facts` that it rests on. For ended clusters too, as long as this object exists."""
+        if self.status == Status.closed and not self.asynchronous:
+            return self._remote.why_now()
+        return self.sync(self._remote.why)
+
+    def shutdown(self) -> Any:
+        """Ends the cluster, regardless of `shutdown_on_close`."""
+        if self.status == Status.closed and not self.asynchronous:
+            return self._remote.stop_now(timeout_s=20)
+        done = self.sync(self._shutdown)
+        if not self.asynchronous:
+            self._loop_runner.stop()
+        return done
+
+    def close(self, timeout: float | None = None) -> Any:
+        """Ends this object's use of the cluster, and the cluster if `shutdown_on_close`."""
+        done = super().close(timeout)
+        if not self.asynchronous:
+            self._loop_runner.stop()
+        return done
+
+    @property
+    def dashboard_link(self) -> str:
+        """A link that signs its opener in, when one is available without waiting; see also `get_dashboard_link`."""
+        if self.number is None or self.status == Status.closed:
+            return ""
+        if self._link is not None and time.time() < self._link[1] - _LINK_MARGIN_S:
+            return self._link[0]
+        with contextlib.suppress(RopewalkError, TimeoutError, asyncio.TimeoutError, RuntimeError):
+            if _in_event_loop():
+                # An event loop must not block: the next access has the new link.
+                self.loop.add_callback(self._try_refresh_link)  # type: ignore[union-attr]
+            else:
+                return str(self.sync(self._refresh_link, callback_timeout=10))
+        return self._remote.page()
+
+    async def _scale(self, n: int) -> None:
+        dask = (await self._remote.view())["dask"]
+        if self._is_adaptive or (dask is not None and dask["adaptive"] is not None):
+            await self._remote.adapt({})
+            self._is_adaptive = False
+        await self._remote.scale(n)
+        self._requested = (n, time.monotonic())
+
+    async def _adapt(self, bounds: dict[str, Any]) -> None:
+        await self._remote.adapt(bounds)
+        self._is_adaptive, self._requested = True, None
+
+    async def _get_logs(
+        self, cluster: bool = True, scheduler: bool = True, workers: bool | Collection[str] = True
+    ) -> Logs:
+        own = {"Cluster": Log("\n".join(text for _, text in self._cluster_manager_logs))} if cluster else {}
+        lines = await self._remote.logs()
+        view = await self._remote.view()
+        grouped = group_logs(view["name"], self._remote.heads, lines, scheduler=scheduler, workers=workers)
+        return Logs({**own, **grouped})
+
+    async def _send_private_envs(self, env: dict[str, str]) -> None:
+        if not self.scheduler_comm:
+            raise RopewalkError("The cluster has not started yet.", code="NOT_YET", hint="Await the cluster first.")
+        await send_envs(self.scheduler_comm, env, f"ropewalk-private-envs-{time.time_ns()}")
+
+    async def _refresh_link(self) -> str:
+        link = await self._remote.dashboard()
+        self._link = (link["url"], datetime.fromisoformat(link["expiresAt"].replace("Z", "+00:00")).timestamp())
+        return link["url"]
+
+    async def _try_refresh_link(self) -> None:
+        with contextlib.suppress(RopewalkError):
+            await self._refresh_link()
+
+    def _act(self, act: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> Any:
+        """Blocks until `act` is done; in a running event loop returns a task instead."""
+        if self.ended is not None:
+            raise self.ended
+        if not self.asynchronous:
+            return self.sync(act, *args)
+        task = asyncio.ensure_future(act(*args))
+        self._acts.add(task)
+        task.add_done_callback(self._acts.discard)
+        return task
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.ended is None else f"<Cluster {self.name}: {self.ended}>"
+
+    def _repr_html_(self, cluster_status: str | None = None) -> str:
+        shown: str = super()._repr_html_(cluster_status)
+        return shown if self.ended is None else f"<p>{html.escape(str(self.ended).capitalize())}</p>{shown}"
+
+    def _ipython_display_(self, **kwargs: Any) -> None:
+        if self._show_widget:
+            super()._ipython_display_(**kwargs)
+        else:
+            print(repr(self))
+
+    def _scaling_status(self) -> str:
+        if self.ended is not None:
+            return f"<p>{html.escape(str(self.ended))}</p>"
+        mode = "Adaptive, on the server" if self._is_adaptive else "Manual"
+        workers = len(self.scheduler_info["workers"])
+        wanted = workers if self._requested is None else self._requested[0]
+        count = str(workers) if wanted == workers else f"{workers} / {wanted}"
+        cell = '<tr><td style="text-align: left;">'
+        return f"<table>{cell}Scaling mode: {mode}</td></tr>{cell}Workers: {count}</td></tr></table>"
+
+
+def _in_event_loop() -> bool:
+    with contextlib.suppress(RuntimeError):
+        return asyncio.get_running_loop() is not None
+    return False

@@ -1,0 +1,106 @@
+"""What a cluster object waits for: its scheduler, then its workers; and what it reports meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import sys
+import time
+from datetime import datetime
+from typing import Any
+
+from dask.utils import parse_timedelta
+from distributed.deploy.cluster import Cluster as DaskCluster
+
+from ropewalk.errors import ClusterFailedError, ClusterTimeoutError
+from ropewalk.log_records import logger
+from ropewalk.remote import Remote
+from ropewalk.views import ClusterView, DaskView
+from ropewalk.waiting import WorkerAmount, check_alive, count_of, is_settled, progress
+
+DEFAULT_TIMEOUT_S = 600.0
+#: A view can be older than a preceding `scale` by at most this.
+_VIEW_LAG_S = 10.0
+
+
+class WaitingCluster(DaskCluster):
+    _remote: Remote
+    #: Whether progress is written as log records.
+    _logs_records = False
+    #: A requested number of workers, and the time of the request.
+    _requested: tuple[int, float] | None
+
+    @property
+    def number(self) -> int | None:
+        """The cluster's number in the API and the command line."""
+        return self._remote.number
+
+    async def _wait_for_scheduler(self, deadline: float) -> ClusterView:
+        pause, reported = 0.1, ""
+        while True:
+            view = await self._remote.view(deadline)
+            check_alive(view)
+            if view["dask"] is not None and view["dask"]["schedulerAddress"] is not None:
+                return view
+            if progress(view) != reported:
+                reported = progress(view)
+                self._log(f"Cluster {self.number}: {reported}")
+            if time.monotonic() > deadline:
+                raise self._too_late("its scheduler", reported)
+            await asyncio.sleep(pause)
+            pause = min(1.0, pause * 1.5)
+
+    async def _wait_for_workers(self, n_workers: WorkerAmount = 0, timeout: Any = None) -> None:
+        if n_workers is False or n_workers == 0:
+            return
+        deadline = time.monotonic() + _seconds_of_wait(timeout)
+        reported, viewed, view = "", -math.inf, None
+        while True:
+            # The scheduler is the first to know connected workers; only the server knows failed ones.
+            started = len(self.scheduler_info["workers"])
+            if self._requested is not None and started >= count_of(n_workers, self._requested[0]):
+                return
+            if view is None or time.monotonic() - viewed > 1:
+                view, viewed = await self._remote.view(deadline), time.monotonic()
+                check_alive(view)
+                if progress(view) != reported:
+                    reported = progress(view)
+                    self._log(f"Cluster {self.number}: {reported}")
+            wanted = dask_of(view)["workersWanted"]
+            if self._requested is not None and time.monotonic() < self._requested[1] + _VIEW_LAG_S:
+                wanted = self._requested[0]
+            else:
+                self._requested = None
+            needed = count_of(n_workers, wanted)
+            started = len(self.scheduler_info["workers"])
+            if started >= needed or is_settled(view, wanted, needed, started):
+                return
+            if time.monotonic() > deadline:
+                raise self._too_late(f"{needed} workers", reported)
+            await asyncio.sleep(0.05)
+
+    def _log(self, log: str) -> None:
+        """On stderr: stdout belongs to the program."""
+        self._cluster_manager_logs.append((datetime.now(), log))
+        if self.quiet:
+            return
+        if self._logs_records:
+            logger.info(log)
+        else:
+            print(log, file=sys.stderr)
+
+    def _too_late(self, what: str, reported: str) -> ClusterTimeoutError:
+        return ClusterTimeoutError(f"Cluster {self.number} did not have {what} in time: {reported}.", code="TIMEOUT")
+
+
+def _seconds_of_wait(timeout: Any) -> float:
+    # parse_timedelta refuses the negative number that is left of an exceeded time limit.
+    if timeout is None:
+        return DEFAULT_TIMEOUT_S
+    return float(timeout) if isinstance(timeout, (int, float)) else float(parse_timedelta(timeout))
+
+
+def dask_of(view: ClusterView) -> DaskView:
+    if view["dask"] is None:
+        raise ClusterFailedError(f"Cluster {view['number']} has no Dask scheduler.", code="NOT_DASK")
+    return view["dask"]

@@ -1,0 +1,128 @@
+"""Named environments: a name points to a Python environment or an image, and clusters and jobs use it by the name. Versions are
+resolved here, by uv, with the access that this machine has to private indexes; the server never runs anything of a package."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ropewalk.client_api import ClientApi
+from ropewalk.config import load_config
+from ropewalk.containers import registry_credentials
+from ropewalk.errors import RopewalkError
+
+_PLATFORM = "x86_64-unknown-linux-gnu"
+_RESOLVE_TIMEOUT_S = 600
+_PASSWORD = re.compile(r"://[^/@\s]*@")
+
+
+def create_software_environment(
+    name: str,
+    *,
+    conda: Any = None,
+    pip: Sequence[str] | str | Path | None = None,
+    container: str | None = None,
+    use_entrypoint: bool = True,
+    registry_auth: Mapping[str, tuple[str, str]] | None = None,
+    python: str | None = None,
+    resolve: bool = True,
+    api_url: str | None = None,
+    token: str | None = None,
+) -> dict[str, Any]:
+    """Creates a named environment, or changes what its name points to. Clusters and jobs that have begun keep what they have.
+
+    Parameters
+    ----------
+    name: letters, digits, ".", "_" and "-"; for `Cluster(software=name)` and `batch.run(..., software=name)`.
+    pip: requirements, or the path of a requirements.txt or pyproject.toml.
+    container, use_entrypoint, registry_auth: an image instead; see `Cluster`.
+    conda: not supported, because environments are built from package indexes: raises ValueError.
+    python: version of Python, as in "3.12"; the instance's own unless given.
+    resolve: False keeps the requirements as they are written: each instance resolves them.
+
+    Examples
+    --------
+    >>> ropewalk.create_software_environment("science", pip=["pandas", "xarray==2026.4.0"], python="3.12")
+    """
+    if conda is not None:
+        raise ValueError("conda: environments are built from package indexes: give the packages as pip=[...], or container=IMAGE")
+    if (pip is None) == (container is None):
+        raise ValueError("give either pip or container")
+    if container is not None:
+        body: dict[str, Any] = {"container": container, "ignoreContainerEntrypoint": not use_entrypoint}
+        if registry_auth is not None:
+            body["registryAuth"] = registry_credentials(registry_auth)
+    else:
+        software: dict[str, Any] = {"requirements": _requirements(pip or [], python, resolve), "pinned": resolve}
+        body = {"software": {**software, "python": python} if python is not None else software}
+    answer: dict[str, Any] = _api(api_url, token).request("PUT", _path(name), body)
+    return answer
+
+
+def list_software_environments(*, api_url: str | None = None, token: str | None = None) -> dict[str, dict[str, Any]]:
+    """Named environments of the workspace, by name."""
+    api, found, after = _api(api_url, token), dict[str, dict[str, Any]](), ""
+    while True:
+        page = api.request("GET", f"/v1/environments?limit=1000{after}")
+        found |= {one["name"]: one for one in page["items"]}
+        if page["next"] is None:
+            return found
+        after = f"&after={quote(page['next'], safe='')}"
+
+
+def get_software_info(name: str, *, api_url: str | None = None, token: str | None = None) -> dict[str, Any]:
+    """What the name points to. Raises RopewalkError NOT_FOUND."""
+    answer: dict[str, Any] = _api(api_url, token).request("GET", _path(name))
+    return answer
+
+
+def delete_software_environment(name: str, *, api_url: str | None = None, token: str | None = None) -> None:
+    """Deletes the name; what runs with it goes on. Raises RopewalkError NOT_FOUND."""
+    _api(api_url, token).request("DELETE", _path(name))
+
+
+def _api(api_url: str | None, token: str | None) -> ClientApi:
+    return ClientApi(load_config(api_url, token))
+
+
+def _path(name: str) -> str:
+    return f"/v1/environments/{quote(name, safe='')}"
+
+
+def _requirements(pip: Sequence[str] | str | Path, python: str | None, resolve: bool) -> list[str]:
+    if isinstance(pip, (str, Path)):
+        source, text = str(pip), Path(pip).read_text()
+    else:
+        source, text = "-", "\n".join(pip)
+    if not resolve:
+        if source.endswith(".toml"):
+            raise ValueError("resolve=False: a pyproject.toml is read by uv, which resolves it")
+        return _lines(text)
+    uv = shutil.which("uv")
+    if uv is None:
+        raise RopewalkError(
+            "uv, which resolves versions, is not on the PATH.",
+            code="ENVIRONMENT",
+            hint="Install it (pip install uv), or use resolve=False.",
+        )
+    version = [] if python is None else ["--python-version", python]
+    flags = ["--quiet", "--no-header", "--no-annotate", "--python-platform", _PLATFORM, *version]
+    # Requirements by stdin: a URL may hold a password, which everybody on a machine could read among the arguments.
+    done = subprocess.run(
+        [uv, "pip", "compile", *flags, source], input=text, capture_output=True, text=True, timeout=_RESOLVE_TIMEOUT_S
+    )
+    if done.returncode != 0:
+        said = _PASSWORD.sub("://[secret]@", done.stderr.strip()[-2_000:])
+        raise RopewalkError(f"uv cannot resolve the environment: {said}", code="ENVIRONMENT")
+    return _lines(done.stdout)
+
+
+def _lines(text: str) -> list[str]:
+    """Without comments, and without options, which name what this machine reads packages from."""
+    lines = (re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("-")]

@@ -1,0 +1,25 @@
+"""The log of this package, for programs that set up no logging themselves."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+logger = logging.getLogger("distributed.ropewalk")
+
+_NAME = "ropewalk"
+
+
+def log_to_stderr() -> None:
+    """Writes records from level INFO to stderr, with their time, once each, whatever Dask's own logging is set to."""
+    handler = next((one for one in logger.handlers if one.get_name() == _NAME), None)
+    if not isinstance(handler, logging.StreamHandler):
+        handler = logging.StreamHandler()
+        handler.set_name(_NAME)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        logger.addHandler(handler)
+    # A notebook replaces sys.stderr.
+    handler.setStream(sys.stderr)
+    logger.setLevel(logging.INFO)
+    # distributed's handlers would write it a second time.
+    logger.propagate = False

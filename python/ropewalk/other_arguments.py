@@ -1,0 +1,48 @@
+"""Arguments of Coiled's Cluster that have no counterpart here: each is refused with the reason, all together, before anything
+is launched. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+
+class OtherArguments(TypedDict, total=False):
+    cloud: Any
+    use_dashboard_https: bool | None
+    credentials: str | None
+    credentials_duration_seconds: int | None
+    custom_widget: Any
+    extra_worker_on_scheduler: bool | None
+    _n_worker_specs_per_host: int | None
+    jupyter: bool | None
+
+
+OTHER_ARGUMENTS = frozenset(OtherArguments.__annotations__)
+
+_CREDENTIALS = (
+    "no credentials of this machine are forwarded; give the instances a role, or use send_private_envs, which sends variables "
+    "directly to the cluster"
+)
+#: By argument: the values that change nothing, and why any other is refused.
+_REFUSED: Mapping[str, tuple[tuple[Any, ...], str]] = {
+    "cloud": ((None,), "api_url and token say which server is used, and as whom"),
+    "use_dashboard_https": ((None, True), "the dashboard is only reachable through the API, for signed-in users"),
+    "credentials": ((None,), _CREDENTIALS),
+    "credentials_duration_seconds": ((None,), _CREDENTIALS),
+    "custom_widget": ((None, False), "there is no widget outside of notebooks; progress is printed on stderr"),
+    "extra_worker_on_scheduler": ((None, False), "the scheduler's instance runs the scheduler alone; ask for one more worker"),
+    "_n_worker_specs_per_host": ((None, 1), "each instance runs one worker; ask for more and smaller instances"),
+    "jupyter": ((None, False), "the scheduler starts no Jupyter server; connect a notebook of your own with get_client"),
+}
+
+
+def refuse_others(arguments: Mapping[str, Any]) -> None:
+    """Raises ValueError that names every argument that cannot have its effect here."""
+    problems = [
+        f"{name}={value!r} has no effect here: {_REFUSED[name][1]}"
+        for name, value in arguments.items()
+        if not any(value is neutral or (neutral is not None and value == neutral) for neutral in _REFUSED[name][0])
+    ]
+    if problems:
+        raise ValueError("; ".join(problems))

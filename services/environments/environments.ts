@@ -1,0 +1,79 @@
+// Named environments: set, list, read, delete. Nothing of a package runs here: a client sends a lock, or what instances resolve.
+import { RopewalkError } from '../../domain/errors.ts';
+import { environmentKey } from '../../platform/archive-keys.ts';
+import type {
+  EnvironmentDetails,
+  EnvironmentPage,
+  NamedEnvironment as Wire,
+  PutEnvironmentParsed,
+} from '../../schema/environments.ts';
+import type { NamedEnvironment } from '../../store/environment-port.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { requirePackageFiles } from '../software/package-files.ts';
+import { time } from '../to-wire.ts';
+import { contentOf, hashOf, keptMs, openContent, summaryOf } from './content.ts';
+
+/** Repeating it changes nothing. @throws RopewalkError VALIDATION, LIMIT_EXCEEDED */
+export async function setEnvironment(
+  context: Context,
+  { name, body }: { name: string; body: PutEnvironmentParsed },
+): Promise<Wire> {
+  const { deps, actor } = context;
+  requireScope(actor, 'write');
+  const content = contentOf(body);
+  await requirePackageFiles(context, body.software);
+  const { workspace, user } = actor;
+  const hash = hashOf(deps, content);
+  await deps.vault.seal(environmentKey(workspace, name, hash), Buffer.from(JSON.stringify(content)), {
+    ttlMs: keptMs,
+  });
+  const item = { name, hash, kind: content.kind, summary: summaryOf(content), user };
+  const answer = await deps.store.environments.put(workspace, item, deps.now());
+  if ('error' in answer) {
+    await deps.vault.delete(environmentKey(workspace, name, hash));
+    throw new RopewalkError(answer.error);
+  }
+  const { environment, replaced } = answer.ok;
+  // Clusters and jobs that use it have copies.
+  if (replaced !== null) await deps.vault.delete(environmentKey(workspace, name, replaced));
+  return wireOf(environment);
+}
+
+export async function listEnvironments(
+  { deps, actor }: Context,
+  { after, limit }: { after?: string | undefined; limit: number },
+): Promise<EnvironmentPage> {
+  requireScope(actor, 'read');
+  const found = await deps.store.environments.list(actor.workspace, { after: after ?? null, limit: limit + 1 });
+  const items = found.slice(0, limit).map(wireOf);
+  return { items, next: found.length > limit ? (items.at(-1)?.name ?? null) : null };
+}
+
+/** @throws RopewalkError NOT_FOUND */
+export async function getEnvironment({ deps, actor }: Context, name: string): Promise<EnvironmentDetails> {
+  requireScope(actor, 'read');
+  const { environment, content } = await openContent(deps, actor.workspace, name);
+  if (content.kind === 'container') return { ...wireOf(environment), software: null, container: content.image };
+  const { requirements, pinned, python = null, packageFiles } = content.software;
+  const shown = requirements.map((one) => one.replaceAll(/:\/\/[^/@\s]*@/g, '://[secret]@'));
+  return { ...wireOf(environment), software: { requirements: shown, pinned, python, packageFiles }, container: null };
+}
+
+/** @throws RopewalkError NOT_FOUND */
+export async function deleteEnvironment({ deps, actor }: Context, name: string): Promise<Wire> {
+  requireScope(actor, 'write');
+  const { workspace, user } = actor;
+  const removed = await deps.store.environments.remove(workspace, { name, user }, deps.now());
+  if (removed === null) {
+    throw new RopewalkError({ code: 'NOT_FOUND', message: `There is no environment named ${name} in this workspace.` });
+  }
+  await deps.vault.delete(environmentKey(workspace, name, removed.hash));
+  return wireOf(removed);
+}
+
+const wireOf = ({ name, version, hash, kind, summary, user, createdAtMs, updatedAtMs }: NamedEnvironment): Wire => ({
+  ...{ name, version, hash, kind, summary, user },
+  createdAt: time(createdAtMs),
+  updatedAt: time(updatedAtMs),
+});

@@ -1,0 +1,41 @@
+// Files that a request names must have been uploaded before it.
+import { RopewalkError } from '../../domain/errors.ts';
+import type { StoredFile } from '../../schema/files.ts';
+import type { Deps } from '../context.ts';
+import { missingFiles } from './transfers.ts';
+
+/** @throws RopewalkError VALIDATION that names the first file whose content is missing, or whose path is there twice. */
+export async function requireStored(
+  deps: Pick<Deps, 'files'>,
+  workspace: string,
+  { files, field }: { files: readonly StoredFile[]; field: string },
+): Promise<void> {
+  const seen = new Set<string>();
+  for (const [index, { path }] of files.entries()) {
+    if (seen.has(path)) throw invalid(`${field}.${index}.path`, `${JSON.stringify(path)} is there twice.`);
+    seen.add(path);
+  }
+  const parents = files.findIndex(({ path }) => parentsOf(path).some((parent) => seen.has(parent)));
+  if (parents !== -1) {
+    const path = JSON.stringify(files[parents]?.path);
+    throw invalid(`${field}.${parents}.path`, `${path} lies below another file of the list.`);
+  }
+  const missing = new Set(await missingFiles(deps, workspace, files));
+  const index = files.findIndex(({ sha256 }) => missing.has(sha256));
+  if (index === -1) return;
+  const path = JSON.stringify(files[index]?.path);
+  throw invalid(`${field}.${index}`, `${path} has not been uploaded to this workspace with this size and SHA-256.`);
+}
+
+const parentsOf = (path: string): string[] => {
+  const parts = path.split('/');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+};
+
+const invalid = (field: string, message: string) =>
+  new RopewalkError({
+    code: 'VALIDATION',
+    field,
+    message: `${field}: ${message}`,
+    hint: 'Upload with POST /v1/file-uploads, then send this request again.',
+  });

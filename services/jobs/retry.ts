@@ -1,0 +1,111 @@
+// Runs the failed tasks of an ended job again, as a job of its own that names the old one: the same command, files, environment
+// and ids. What the old job ran is kept sealed for some days for this.
+import { RopewalkError } from '../../domain/errors.ts';
+import { parseArray } from '../../domain/job/array.ts';
+import { instancesFor } from '../../domain/job/placement.ts';
+import { retriableForMs } from '../../domain/job/retry-rules.ts';
+import { bundle as bundleSchema, type Bundle } from '../../schema/agent.ts';
+import type { JobSpec } from '../../schema/job-spec.ts';
+import type { CreatedJob, RetryJob } from '../../schema/jobs.ts';
+import { isAdmissionOf } from '../admission/admission-id.ts';
+import { requireDatabase } from '../admission/admit.ts';
+import { requireCreator } from '../auth/privacy.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { filestoreOfRetry } from '../files/filestores.ts';
+import { resolveMachines, type MachinesInput } from '../machines.ts';
+import { withMemory } from './more-memory.ts';
+import { submitJob, type JobSettingsInput } from './submit.ts';
+import { listTasks } from './tasks.ts';
+
+export interface RetryJobInput {
+  number: number;
+  body: RetryJob;
+  idempotencyKey: string | undefined;
+}
+
+/** @throws RopewalkError FORBIDDEN for jobs of others, CONFLICT for what has not ended or not failed, EXPIRED after some days. */
+export async function retryJob(context: Context, { number, body, idempotencyKey }: RetryJobInput): Promise<CreatedJob> {
+  const { deps, actor } = context;
+  requireScope(actor, 'write');
+  const { view, record } = await deps.views.job(actor.workspace, number);
+  requireCreator(actor, 'Job', record, 'may run its tasks again');
+  if (view.endedAtMs === null) throw conflict(`Job ${number} has not ended.`, 'Wait for it, or cancel it.');
+  if (view.tasks.error === 0) throw conflict(`No task of job ${number} failed.`, 'There is nothing to run again.');
+  if (!isAdmissionOf(actor.userId, record.admissionId)) throw ofAnother(number, record.user);
+  await requireDatabase(context);
+  const spec = await deps.views.endedJobSpec(actor.workspace, number);
+  const bytes = spec === null ? null : await deps.vault.open(spec.bundleRef);
+  if (spec === null || bytes === null) throw expired(number);
+  const bundle = bundleSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+  const machinesInput = body.memory === undefined ? askedIn(spec) : withMemory(askedIn(spec), body.memory);
+  const machines = await resolveMachines(deps, machinesInput);
+  const failed = await failedIndices(context, number);
+  return submitJob(context, {
+    ...{ idempotencyKey, getOrCreate: false, privateToCreator: view.privateToCreator, machines, machinesInput },
+    body: { ...body, retryOf: number },
+    warnings: machines.warnings,
+    filestoreOf: (admissionId) => filestoreOfRetry(admissionId, spec.filestore),
+    bundle: { ...bundle, inputs: inputsOf(bundle, failed), taskCount: bundle.taskCount ?? view.tasks.total },
+    settings: { ...settingsOf(spec, failed), retryOf: number },
+  });
+}
+
+/** Written by submit.ts from the same type. */
+const askedIn = ({ machinesInput }: JobSpec): MachinesInput => machinesInput as unknown as MachinesInput;
+
+function settingsOf(spec: JobSpec, failed: readonly number[]): JobSettingsInput {
+  const {
+    headTasks: before,
+    provider: _,
+    providerQueue: _queue,
+    instanceVcpus: _v,
+    machines: _m,
+    ...settings
+  } = spec.settings;
+  const array = parseArray(settings.array);
+  const headTasks = before && failed.flatMap((index, at) => (before.includes(index) ? [at] : []));
+  return {
+    ...settings,
+    ...(headTasks === undefined ? {} : { headTasks }),
+    name: '',
+    taskCount: failed.length,
+    array: parseArray(failed.map((index) => array.idAt(index)).join(',')).canonical,
+    instances: Math.max(1, instancesFor(failed.length, headTasks, settings.instances)),
+  };
+}
+
+async function failedIndices(context: Context, number: number): Promise<number[]> {
+  const failed: number[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const { items, next } = await listTasks(context, { number, limit: pageSize, after });
+    failed.push(...items.filter(({ state }) => state === 'error').map(({ index }) => index));
+    if (next === null) return failed;
+    after = next;
+  }
+}
+
+const pageSize = 1_000;
+
+function inputsOf({ inputs }: Bundle, indices: readonly number[]): Bundle['inputs'] {
+  if (inputs === null) return null;
+  if ('variables' in inputs) return { variables: indices.map((index) => inputs.variables[index] ?? {}) };
+  return { names: inputs.names, values: indices.map((index) => inputs.values[index] ?? '') };
+}
+
+const conflict = (message: string, hint: string) => new RopewalkError({ code: 'CONFLICT', message, hint });
+
+const ofAnother = (number: number, user: string) =>
+  new RopewalkError({
+    code: 'FORBIDDEN',
+    message: `Job ${number} is of ${user}: only its creator can run its tasks again, with its secrets.`,
+    hint: `Ask ${user}, or start a job of your own.`,
+  });
+
+const expired = (number: number) =>
+  new RopewalkError({
+    code: 'EXPIRED',
+    message: `What job ${number} ran is kept for ${retriableForMs / 86_400_000} days after its end, and is no longer there.`,
+    hint: 'Submit the job again, with --array and the ids of the failed tasks.',
+  });

@@ -1,0 +1,69 @@
+// Submits a job. What is secret or large is written first, then a reference to it is admitted.
+import { sealedForDays } from '../../domain/limits.ts';
+import { firstReservation } from '../../domain/quota/shares.ts';
+import { bundleKey, specKey } from '../../platform/archive-keys.ts';
+import type { Bundle } from '../../schema/agent.ts';
+import type { JobSpec } from '../../schema/job-spec.ts';
+import type { CreatedJob } from '../../schema/jobs.ts';
+import { admit, laterWarning, orWithdrawn } from '../admission/admit.ts';
+import { newAdmissionId } from '../admission/admission-id.ts';
+import type { Context } from '../context.ts';
+import type { MachinesInput, ResolvedMachines } from '../machines.ts';
+import { pricePerHour } from '../plan-roles.ts';
+
+/** Settings of a job beside those that follow from its machines. */
+export type JobSettingsInput = Omit<JobSpec['settings'], 'provider' | 'providerQueue' | 'instanceVcpus' | 'machines'>;
+
+export interface SubmitInput {
+  /** As it was sent: a repeat of the request must have the same. */
+  body: unknown;
+  idempotencyKey: string | undefined;
+  getOrCreate: boolean;
+  privateToCreator: boolean;
+  bundle: Bundle;
+  /** Where the files of its tasks are recorded; null: they are not kept. */
+  filestoreOf: (admissionId: string) => string | null;
+  settings: JobSettingsInput;
+  machines: ResolvedMachines;
+  machinesInput: MachinesInput;
+  warnings: string[];
+}
+
+export async function submitJob(context: Context, input: SubmitInput): Promise<CreatedJob> {
+  const { deps, actor } = context;
+  const { body, idempotencyKey, getOrCreate, privateToCreator, bundle, settings, machines, warnings } = input;
+  const { workspace, user, userId } = actor;
+  const admissionId = newAdmissionId(userId);
+  const keys = { bundle: bundleKey(workspace, admissionId), spec: specKey(workspace, admissionId) };
+  const withdraw = () => Promise.all([deps.vault.delete(keys.bundle), deps.objects.delete(keys.spec)]);
+  await deps.vault.seal(keys.bundle, toBytes(bundle), { ttlMs: sealedForDays * 86_400_000 });
+  const spec: JobSpec = {
+    v: 1,
+    ...{ workspace, user, admissionId, bundleRef: keys.bundle },
+    filestore: input.filestoreOf(admissionId),
+    createdAt: new Date(deps.now()).toISOString(),
+    machinesInput: { ...input.machinesInput },
+    settings: { ...settings, ...placeOf(machines) },
+  };
+  await orWithdrawn(deps.objects.put(keys.spec, toBytes(spec)), withdraw);
+
+  const { number, name, existing, acceptedForLater } = await admit(context, {
+    ...{ admissionId, idempotencyKey, body, getOrCreate, privateToCreator, withdraw },
+    kind: 'job',
+    name: settings.name,
+    specRef: keys.spec,
+    command: settings.command,
+    ...firstReservation(machines, settings.instances),
+  });
+  if (existing) return { number, name, existing, warnings };
+  const price = pricePerHour(machines, settings.instances);
+  if (!acceptedForLater) return { number, name, existing, warnings, ...price };
+  return { number, name, existing, warnings: [...warnings, laterWarning], acceptedForLater, ...price };
+}
+
+const placeOf = ({ provider, providerQueue, instanceVcpus, machines }: ResolvedMachines) => ({
+  ...{ provider, providerQueue, instanceVcpus },
+  ...(machines === undefined ? {} : { machines }),
+});
+
+const toBytes = (value: Bundle | JobSpec): Uint8Array => Buffer.from(JSON.stringify(value));

@@ -1,0 +1,59 @@
+// A view that is read once a second until its job or cluster has ended: one stream instead of many requests.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { RopewalkError } from '../../domain/errors.ts';
+import type { Deps } from '../context.ts';
+import { shuttingDown } from '../shutting-down.ts';
+
+export interface FollowInput {
+  follow: boolean;
+  /** Aborts when the reader has left. */
+  signal: AbortSignal;
+}
+
+export interface ViewSource<V> {
+  /** Read already: what is wrong with the request was said before the stream began. */
+  first: V;
+  read: () => Promise<V>;
+  hasEnded: (view: V) => boolean;
+}
+
+const pollMs = 1_000;
+
+/** Each view that was read, changed or not. While Temporal or the database is unavailable, the last one again. */
+export async function* readAgain<V>(
+  deps: Pick<Deps, 'stopping'>,
+  { follow, signal: left }: FollowInput,
+  { first, read, hasEnded }: ViewSource<V>,
+): AsyncGenerator<V> {
+  const signal = AbortSignal.any([left, deps.stopping]);
+  let view = first;
+  for (;;) {
+    yield view;
+    if (!follow || hasEnded(view) || left.aborted) return;
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined);
+    // A stream that our own end cuts short must not look complete to its reader.
+    if (deps.stopping.aborted) throw shuttingDown();
+    const last = view;
+    view = await read().catch((error: unknown) => unlessAway(error, last));
+  }
+}
+
+/** The view, and again whenever it has changed. */
+export async function* followView<V>(
+  deps: Pick<Deps, 'stopping'>,
+  input: FollowInput,
+  source: ViewSource<V>,
+): AsyncGenerator<V> {
+  let given = '';
+  for await (const view of readAgain(deps, input, source)) {
+    const text = JSON.stringify(view);
+    if (text !== given) yield view;
+    given = text;
+  }
+}
+
+function unlessAway<V>(error: unknown, last: V): V {
+  if (error instanceof RopewalkError && error.problem.code === 'UNAVAILABLE') return last;
+  throw error;
+}

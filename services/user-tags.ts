@@ -1,0 +1,30 @@
+// A user's own tags of instances, checked for what every cloud takes: EC2's rules are the narrowest that are enforced here.
+import { RopewalkError } from '../domain/errors.ts';
+
+/** EC2 takes 50; the others are Ropewalk's own. */
+const maxTags = 40;
+const maxKey = 128;
+const maxValue = 256;
+const allowed = /^[\p{L}\p{N}\p{Z}+\-=._:/@]*$/u;
+
+/** Null without any. @throws RopewalkError VALIDATION that names each invalid tag. */
+export function readTags(tags: Record<string, string>): Record<string, string> | null {
+  const entries = Object.entries(tags);
+  if (entries.length === 0) return null;
+  const problems = entries.flatMap(([key, value]) => problemOf(key, value) ?? []);
+  if (entries.length > maxTags) problems.push(`${entries.length} tags are more than ${maxTags}`);
+  if (problems.length === 0) return tags;
+  throw new RopewalkError({
+    code: 'VALIDATION',
+    field: 'tags',
+    message: `tags: ${problems.join('; ')}.`,
+    hint: `Letters, digits, spaces and + - = . _ : / @, keys of at most ${maxKey} characters, values of at most ${maxValue}.`,
+  });
+}
+
+function problemOf(key: string, value: string): string | null {
+  const shown = JSON.stringify(key.slice(0, 40));
+  if (key === '' || key.length > maxKey || !allowed.test(key)) return `${shown} cannot be the key of a tag`;
+  if (/^(aws:|ropewalk:|name$)/i.test(key)) return `${shown} is set by the cloud or by Ropewalk itself`;
+  return value.length > maxValue || !allowed.test(value) ? `the value of ${shown} cannot be that of a tag` : null;
+}

@@ -1,0 +1,17 @@
+// The part of the store's port that is the cost ledger. Cluster workflows write it with their views (`clusters.project` and `end`).
+import type { CostInterval } from '../domain/cost/interval.ts';
+import type { CostEntry } from '../domain/cost/summary.ts';
+
+export interface CostQuery {
+  workspace: string;
+  /** Entries of instances that existed at this time or later. */
+  sinceMs: number;
+  user?: string;
+}
+
+export interface CostStore {
+  /** Hands the entries over in pages, so that a long ledger is never in memory at once. */
+  read(query: CostQuery, take: (entries: CostEntry[]) => void): Promise<void>;
+  /** All entries of these clusters (a job has the number of its cluster), by number. */
+  ofClusters(numbers: readonly number[]): Promise<Map<number, CostInterval[]>>;
+}

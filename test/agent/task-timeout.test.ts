@@ -1,0 +1,59 @@
+// A task that runs longer than it may: TERM, then KILL, and a failure of its own exit code.
+import { tmpdir } from 'node:os';
+
+import { describe, expect, it } from 'vitest';
+
+import { startTask } from '../../agent/job/run-task.ts';
+import type { RunningCommand } from '../../agent/processes/start-process.ts';
+
+/** A command that ends by itself after `runsMs`, or `obeysMs` after it was told to. */
+function run(limitMs: number | undefined, runsMs: number, exitCode: number) {
+  const told: number[] = [];
+  const running: RunningCommand = commandThat(runsMs, exitCode, (graceMs) => told.push(graceMs));
+  const task = startTask({
+    runtime: { start: () => Promise.resolve(running) },
+    command: { argv: ['x'], env: {}, cwd: tmpdir() },
+    log: { write: () => undefined, close: () => Promise.resolve() } as never,
+    pipeDirectory: tmpdir(),
+    prepare: () => Promise.resolve(),
+    started: () => undefined,
+    keepFiles: () => Promise.resolve(),
+    cleanUp: () => Promise.resolve(),
+    timeoutMs: limitMs,
+  });
+  return { task, told };
+}
+
+function commandThat(runsMs: number, exitCode: number, told: (graceMs: number) => void): RunningCommand {
+  const { promise, resolve } = Promise.withResolvers<{ exitCode: number; signal: null; exitedAtMs: number }>();
+  const exit = () => resolve({ exitCode, signal: null, exitedAtMs: performance.now() });
+  const timer = setTimeout(exit, runsMs);
+  return {
+    pid: 1,
+    ended: promise,
+    end: (graceMs: number) => {
+      told(graceMs);
+      clearTimeout(timer);
+      exit();
+    },
+  };
+}
+
+describe('a task with a time limit', () => {
+  it('that is reached is ended, and has failed also if it exits with 0 then', async () => {
+    const { task, told } = run(20, 3_600_000, 0);
+    expect(await task.ended).toMatchObject({
+      kind: 'ended',
+      exitCode: 124,
+      signal: null,
+      reason: 'The task ran longer than its limit of 0.02 s and was ended.',
+    });
+    expect(told).toEqual([10_000]);
+  });
+
+  it.each([3_600_000, undefined])('of %s ms that is not reached ends as it ends', async (limitMs) => {
+    const { task, told } = run(limitMs, 10, 3);
+    expect(await task.ended).toMatchObject({ exitCode: 3, reason: null });
+    expect(told).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+// Failed tasks of an ended job, run again as a new job: what the new job is, and who may ask for it.
+import { describe, expect, it } from 'vitest';
+
+import { viewJob } from '../../workflows/job/view.ts';
+import { taskPageKey } from '../../platform/archive-keys.ts';
+import { jobSpec } from '../../schema/job-spec.ts';
+import { cloudApi } from './cloud.ts';
+import { createTestApi, type TestApi } from './support.ts';
+
+const dayMs = 86_400_000;
+
+/** Ends a job whose tasks of these indices failed; the others are done. */
+async function endWith(api: TestApi, number: number, failed: readonly number[]): Promise<void> {
+  const state = api.workflows.jobs.get(number);
+  if (state === undefined) throw new Error('no job');
+  const records = state.ended.map((_, task) => ({
+    ...{ task, attempt: 1, signal: null, instance: 'i_1', startedAtMs: 1, endedAtMs: 2, reason: null },
+    ...(failed.includes(task) ? { state: 'error' as const, exitCode: 1 } : { state: 'done' as const, exitCode: 0 }),
+  }));
+  await api.objects.put(taskPageKey('default', number, 0), Buffer.from(JSON.stringify(records)));
+  const input = {
+    number,
+    workspace: 'default',
+    name: '',
+    admissionId: '',
+    specRef: '',
+    user: 'root',
+    deploymentId: 'd',
+  };
+  const view = viewJob(state, { ...input, privateToCreator: false });
+  const tasks = { ...view.tasks, pending: 0, done: records.length - failed.length, error: failed.length };
+  await api.workflows.endJob({ ...view, tasks, status: 'error', endedAtMs: api.now(), pagesWritten: 1 });
+}
+
+const retry = (api: TestApi, number: number, body: object = {}) =>
+  api.call('POST', `/v1/jobs/${number}/retry`, { body });
+
+async function newestSpec(api: TestApi) {
+  const specs = await Promise.all(
+    (await api.objects.list('specs', { limit: 10 })).map(async (key) =>
+      jobSpec.parse(JSON.parse(Buffer.from((await api.objects.get(key)) ?? []).toString())),
+    ),
+  );
+  return specs.find(({ settings }) => settings.retryOf !== undefined);
+}
+
+describe('a retry', () => {
+  it('has the failed tasks with their ids and inputs, and all else of the old job', async () => {
+    const api = await createTestApi();
+    const body = { command: ['x', '$A'], mapOver: { values: ['a', 'b', 'c'] }, secretEnv: { A: 's3cret' }, retries: 2 };
+    const number = await api.submit(body);
+    expect((await retry(api, number)).status).toBe(409);
+    await endWith(api, number, [0, 2]);
+    const reply = await retry(api, number);
+    expect([reply.status, await reply.json()]).toMatchObject([201, { number: number + 1, existing: false }]);
+    const spec = await newestSpec(api);
+    expect(spec?.settings).toMatchObject({ retryOf: number, array: '0,2', taskCount: 2, instances: 2, retries: 2 });
+    const bundle = JSON.parse(Buffer.from((await api.vault.open(spec?.bundleRef ?? '')) ?? []).toString());
+    expect(bundle).toMatchObject({
+      ...{ command: ['x', '$A'], env: { A: 's3cret' }, taskCount: 3 },
+      inputs: { values: ['a', 'c'] },
+    });
+  });
+
+  it('is refused where nothing failed, and when what the job ran is no longer kept', async () => {
+    const api = await createTestApi();
+    const done = await api.submit({});
+    await endWith(api, done, []);
+    expect((await retry(api, done)).status).toBe(409);
+    const failed = await api.submit({});
+    await endWith(api, failed, [0]);
+    api.clock.offsetMs += 400 * dayMs;
+    const reply = await retry(api, failed);
+    expect([reply.status, (await reply.json()).error.code]).toEqual([410, 'EXPIRED']);
+  });
+
+  it('with more memory is launched as larger types', async () => {
+    const api = await cloudApi();
+    const number = await api.submit({ cpu: 2, memory: '8 GiB' });
+    await endWith(api, number, [0]);
+    expect((await retry(api, number, { memory: '2x' })).status).toBe(201);
+    const spec = await newestSpec(api);
+    expect(spec?.machinesInput).toMatchObject({ worker: { memory: '16384 MiB' } });
+    expect(spec?.settings.machines?.workerTypes).toContain('m6i.xlarge');
+    const named = await api.submit({ vmTypes: ['m6i.large'] });
+    await endWith(api, named, [0]);
+    const refused = await retry(api, named, { memory: '2x' });
+    expect([refused.status, (await refused.json()).error.field]).toEqual([422, 'memory']);
+  });
+});

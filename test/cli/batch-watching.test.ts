@@ -1,0 +1,158 @@
+// What people see of their jobs while these run and after they failed.
+import { describe, expect, it } from 'vitest';
+
+import { formatIds } from '../../cli/failures.ts';
+import { formatBar } from '../../cli/progress-bar.ts';
+import { aCluster, aJob, aLine, anInstance, aTask } from '../sdk/stand-in-api.ts';
+import { callCli } from './call-cli.ts';
+import { standIn } from './stand-in.ts';
+
+const jobs = [
+  aJob({ number: 3, name: 'beta', command: 'x.py' }),
+  aJob({ number: 2, name: 'alpha', status: 'running', endedAt: null }),
+  aJob({ number: 1, name: 'gamma', status: 'error' }),
+];
+const ndjson = (...lines: unknown[]): string[] => lines.map((line) => `${JSON.stringify(line)}\n`);
+
+describe('lists', () => {
+  const idsOf = async (...words: string[]): Promise<number[]> => {
+    const { env } = await standIn(() => ({ json: { items: jobs, next: null } }));
+    const { stdout } = await callCli([...words, '--format', 'json'], { env });
+    return JSON.parse(stdout).map(({ number }: { number: number }) => number);
+  };
+
+  it('are in the order that was asked for', async () => {
+    expect(await idsOf('batch', 'status')).toEqual([3, 2, 1]);
+    expect(await idsOf('batch', 'status', '--sort', 'id')).toEqual([1, 2, 3]);
+    expect(await idsOf('batch', 'list', '--sort', '-name')).toEqual([1, 3, 2]);
+    expect(await idsOf('batch', 'list', '--sort', 'State')).toEqual([3, 1, 2]);
+    expect((await callCli(['batch', 'list', '--sort', 'colour'])).code).toBe(2);
+  });
+
+  it('of `batch list` have the names of the jobs', async () => {
+    const { env } = await standIn(() => ({ json: { items: jobs, next: null } }));
+    const { stdout } = await callCli(['batch', 'list'], { env });
+    expect(stdout).toContain('│ 3  │ beta  │  done   │');
+    expect(stdout).toContain('┃ ID ┃ Name  ┃  State  ┃');
+  });
+});
+
+describe('a job that failed', () => {
+  const failed = aJob({
+    status: 'error',
+    tasks: { ...aJob().tasks, done: 7, error: 3 },
+    recentErrors: [{ task: 3, attempt: 2, text: 'exit code 7', at: '2024-11-18T17:26:00.000Z' }],
+  });
+  const tasks = [
+    ...[3, 4, 8].map((id) => aTask({ id, index: id, state: 'error', attempt: 2, exitCode: 7 })),
+    aTask({ id: 9, index: 9 }),
+  ];
+  const line = (task: number, attempt: number, stream: string, text: string) => ({
+    ...aLine(),
+    ...{ task, attempt, stream, text },
+  });
+  const lines = [
+    line(3, 1, 'stderr', 'of an earlier attempt'),
+    line(3, 2, 'stdout', 'about to fail'),
+    ...Array.from({ length: 7 }, (_, n) => line(3, 2, 'stderr', `error ${n}\u001b[2J`)),
+    line(4, 2, 'stdout', 'printed only'),
+  ];
+  const answer = ({ path }: { path: string }) => {
+    if (path.endsWith('/logs')) return { chunks: ndjson(...lines) };
+    return { json: path.endsWith('/tasks') ? { items: tasks, next: null } : failed };
+  };
+
+  it.each([
+    ['status', 'stdout'],
+    ['wait', 'stderr'],
+  ] as const)('is described by batch %s with the failed tasks and their last lines', async (command, where) => {
+    const { api, env } = await standIn(answer);
+    const result = await callCli(['batch', command, '12'], { env });
+    const expected = [2, 3, 4, 5, 6].map((n) => `(Task 3)   error ${n}`);
+    const shown = ['Failed tasks: 3-4, 8', ...expected, '(Task 4)   printed only'].join('\n');
+    expect(result[where]).toContain(`(Task 3) attempt 2: exit code 7\n${shown}\n`);
+    expect(api.requests.find(({ path }) => path.endsWith('/logs'))).toMatchObject({ query: { tasks: '3,4,8' } });
+  });
+
+  it('lists its failed tasks alone', async () => {
+    const { env } = await standIn(answer);
+    const { stdout } = await callCli(['batch', 'status', '12', '--state', 'error', '--format', 'json'], { env });
+    expect(JSON.parse(stdout).map(({ id }: { id: number }) => id)).toEqual([3, 4, 8]);
+    expect((await callCli(['batch', 'status', '--state', 'error'], { env })).code).toBe(2);
+    expect((await callCli(['batch', 'status', '12', '--state', 'failed'], { env })).code).toBe(2);
+  });
+
+  it('names many ids shortly', () => {
+    expect(formatIds([1, 2, 3, 7, 9, 10])).toBe('1-3, 7, 9-10');
+    expect(formatIds(Array.from({ length: 30 }, (_, n) => 2 * n))).toMatch(/^0, 2, .*, 38 and more$/);
+  });
+});
+
+describe('the bar of a running job', () => {
+  const running = (done: number, total: number) =>
+    aJob({ status: 'running', endedAt: null, tasks: { ...aJob().tasks, total, done } });
+  const startMs = Date.parse(aJob().startedAt ?? '');
+
+  it.each([
+    [running(45, 100), 18, '[#########           ] 45 %, 2.5/s, 22 s left'],
+    [running(1, 3), 30, '[######              ] 33 %, 2.0/min, 1 m 0 s left'],
+    [running(1, 2), 7_200, '[##########          ] 50 %, 0.5/h, 2 h 0 m left'],
+    [running(0, 10), 5, '[                    ] 0 %'],
+    [aJob(), 5, ''],
+  ])('%# after %s s is %s', (job, seconds, bar) => {
+    expect(formatBar(job, startMs + seconds * 1_000)).toBe(bar);
+  });
+});
+
+describe('logs', () => {
+  const at = (second: number) => `2025-07-09T16:50:${second}.000Z`;
+  const printed = [
+    aLine({ task: 1, at: at(12), text: 'late' }),
+    aLine({ task: 0, at: at(10), text: 'early' }),
+    aLine({ task: 0, at: at(11), text: 'an ERROR (1)' }),
+  ];
+  const texts = (stdout: string) =>
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((one) => one.replace(/^.*\d{6} /, ''));
+
+  it('of a job are in the order of time, and filtered by text or expression', async () => {
+    const { api, env } = await standIn(() => ({ chunks: ndjson(...printed) }));
+    const read = async (...words: string[]) =>
+      texts((await callCli(['batch', 'logs', '12', ...words], { env })).stdout);
+    expect(await read()).toEqual(['early', 'an ERROR (1)', 'late']);
+    expect(await read('--filter', 'ERROR (1)')).toEqual(['an ERROR (1)']);
+    expect(await read('--filter', '%^(late|early)$%')).toEqual(['early', 'late']);
+    await read('--task', '0', '--tasks', '1');
+    expect(api.requests.at(-1)).toMatchObject({ query: { tasks: '1,0' } });
+    expect((await callCli(['batch', 'logs', '12', '--filter', '%(%'], { env })).code).toBe(2);
+  });
+
+  it('of the scheduler, of workers by name or state, of one of them, or of all, are read by one command', async () => {
+    const instances = [
+      anInstance({ id: 'i_head', role: 'head' }),
+      anInstance({ id: 'i_a', role: 'worker', state: 'ready', address: '10.0.0.1' }),
+      anInstance({ id: 'i_b', role: 'worker', state: 'stopping', address: '10.0.0.2' }),
+    ];
+    const ids = ['i_head', 'i_a', 'i_b', 'i_ended'];
+    const lines = ids.map((instance) => aLine({ instance, task: null, text: instance }));
+    const { env } = await standIn(({ path }) =>
+      path.endsWith('/logs') ? { chunks: ndjson(...lines) } : { json: aCluster({ job: null, instances }) },
+    );
+    const read = async (...words: string[]) => texts((await callCli(['logs', '7', ...words], { env })).stdout);
+    expect(await read()).toEqual(ids);
+    expect(await read('--scheduler')).toEqual(['i_head']);
+    expect(await read('--workers', 'all')).toEqual(['i_a', 'i_b', 'i_ended']);
+    expect(await read('--workers', 'any')).toEqual(['i_a']);
+    expect(await read('--scheduler', '--workers', 'stopping,10.0.0.1')).toEqual(['i_head', 'i_a', 'i_b']);
+  });
+
+  it('of a job are those of its tasks there', async () => {
+    const { api, env } = await standIn(({ path }) =>
+      path.endsWith('/logs') ? { chunks: ndjson(aLine()) } : { json: aCluster({ number: 12, job: 12, instances: [] }) },
+    );
+    expect(texts((await callCli(['logs', '12'], { env })).stdout)).toEqual(['Hello from 0']);
+    expect(api.requests.at(-1)?.path).toBe('/v1/jobs/12/logs');
+  });
+});

@@ -1,0 +1,75 @@
+// `ropewalk env`, with a stand-in for uv that prints what it was asked.
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { expect, it } from 'vitest';
+
+import { openStandIn, token } from '../sdk/open-stand-in.ts';
+import { callCli } from './call-cli.ts';
+import { withDirectory } from './run-cli.ts';
+
+const made = {
+  ...{ name: 'science', version: 2, hash: 'h', kind: 'environment', summary: '2 pinned requirements', user: 'ada' },
+  ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-02T00:00:00.000Z' },
+};
+const uv = `#!/bin/sh
+read line
+case "$line" in *nonsense*) echo "no such package at https://ada:hunter2@index.example/simple" >&2; exit 1 ;; esac
+echo "# by uv"
+echo "--index-url https://pypi.org/simple"
+echo "$line==1.0"
+echo "words==$(echo "$@" | grep -c 'python-version 3.12')"
+`;
+
+async function env(words: string[], cwd: string, json: unknown = made) {
+  const api = await openStandIn(() => ({ status: 200, json }));
+  const variables = { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: token, PATH: `${cwd}:${process.env['PATH']}` };
+  const result = await callCli(['env', ...words], { cwd, env: variables });
+  return { ...result, request: api.requests[0] };
+}
+
+it('resolves versions here, and points the name to them', async () => {
+  await withDirectory(async (cwd) => {
+    await writeFile(join(cwd, 'uv'), uv);
+    await chmod(join(cwd, 'uv'), 0o755);
+    const created = await env(['create', 'science', '--pip', 'pandas', '--python', '3.12'], cwd);
+    expect(created).toMatchObject({ code: 0, stdout: 'Environment science has version 2: 2 pinned requirements\n' });
+    expect(created.request).toMatchObject({ method: 'PUT', path: '/v1/environments/science' });
+    const software = { requirements: ['pandas==1.0', 'words==1'], pinned: true, python: '3.12' };
+    expect(created.request?.body).toEqual({ software });
+    await writeFile(join(cwd, 'requirements.txt'), '# mine\npolars  # fast\n');
+    const kept = await env(['create', 'science', '--requirements', 'requirements.txt', '--no-resolve'], cwd);
+    expect(kept.request?.body).toEqual({ software: { requirements: ['polars'], pinned: false } });
+    const image = await env(['create', 'science', '--container', 'daskdev/dask'], cwd);
+    expect(image.request?.body).toEqual({ container: 'daskdev/dask' });
+    const failed = await env(['create', 'science', '--pip', 'nonsense'], cwd);
+    expect([failed.code, failed.request]).toEqual([1, undefined]);
+    expect(failed.stderr).toContain('no such package at https://[secret]@index.example/simple');
+  });
+});
+
+it.each([
+  [['create', 'x'], 'Give one of --pip'],
+  [['create', 'x', '--pip', 'a', '--container', 'b'], 'Give one of --pip'],
+  [['create', 'x', '--conda', 'environment.yml'], 'conda packages are not among them'],
+  [['create', 'x', '--lock', 'poetry.lock'], 'is not a uv.lock'],
+])('refuses %j', async (words, text) => {
+  await withDirectory(async (cwd) => {
+    const refused = await env(words, cwd);
+    expect([refused.code, refused.request]).toEqual([2, undefined]);
+    expect(refused.stderr).toContain(text);
+  });
+});
+
+it('lists, shows and deletes', async () => {
+  await withDirectory(async (cwd) => {
+    const listed = await env(['list'], cwd, { items: [made], next: null });
+    expect(listed.stdout).toMatch(/science +│ 2 +│ 2 pinned requirements/);
+    const software = { requirements: ['pandas==1.0'], pinned: true, python: null, packageFiles: [] };
+    const shown = await env(['inspect', 'science'], cwd, { ...made, software, container: null });
+    expect(shown.stdout).toBe('pandas==1.0\n');
+    const deleted = await env(['delete', 'science'], cwd);
+    expect(deleted).toMatchObject({ code: 0, stdout: 'Environment science is deleted\n' });
+    expect(deleted.request?.method).toBe('DELETE');
+  });
+});

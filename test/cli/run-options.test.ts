@@ -1,0 +1,90 @@
+// Options of `batch run` about which tasks there are, where they run, and what the header of a script asks of the client.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { openStandIn, token } from '../sdk/open-stand-in.ts';
+import type { StandIn } from '../sdk/stand-in-api.ts';
+import { callCli } from './call-cli.ts';
+import { withDirectory } from './run-cli.ts';
+import type { CallOptions } from './call-cli.ts';
+import type { CliResult } from './run-cli.ts';
+
+const created = { number: 12, name: 'job-12', existing: false, warnings: [] };
+
+function envOf(api: StandIn): Record<string, string> {
+  return { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: token };
+}
+
+/** `ropewalk batch run WORDS`: what it sent, and how it ended. */
+async function submit(words: string[], options: CallOptions = {}): Promise<CliResult & { body: unknown }> {
+  const api = await openStandIn(() => ({ status: 201, json: created }));
+  const result = await callCli(['batch', 'run', ...words], { ...options, env: { ...envOf(api), ...options.env } });
+  return { ...result, body: api.requests[0]?.body };
+}
+
+describe('a job', () => {
+  it('maps over values and over the lines of a file', async () => {
+    const words = ['--map-over-values', 'a,b', '--map-over-input-var', 'FILE', '--map-over-delimiter', ';', 'echo'];
+    expect((await submit(words)).body).toEqual({
+      command: ['echo'],
+      mapOver: { values: 'a,b', inputVar: 'FILE', delimiter: ';' },
+    });
+    await withDirectory(async (cwd) => {
+      await writeFile(join(cwd, 'inputs.txt'), 'one two\r\n"ünï"\n');
+      const lines = await submit(['--map-over-file', 'inputs.txt', 'echo', '$COILED_BATCH_TASK_INPUT'], { cwd });
+      expect(lines.body).toEqual({
+        command: ['echo', '$COILED_BATCH_TASK_INPUT'],
+        mapOver: { fileContent: 'one two\r\n"ünï"\n' },
+      });
+      await writeFile(join(cwd, 'latin1.txt'), Buffer.from([0x61, 0xfc, 0x0a]));
+      const refused = await submit(['--map-over-file', 'latin1.txt', 'echo'], { cwd });
+      expect([refused.code, refused.body]).toEqual([2, undefined]);
+      expect(refused.stderr).toContain('latin1.txt is not text in UTF-8');
+    });
+  });
+
+  it('carries out what the header of the script asks of the client, under the command line', async () => {
+    await withDirectory(async (cwd) => {
+      await writeFile(join(cwd, 'inputs.txt'), 'a\nb\n');
+      await writeFile(join(cwd, 'local.env'), 'MODE=fast\n');
+      await writeFile(join(cwd, 'setup.sh'), 'apt-get install gdal\n');
+      const asked = ['map-over-file inputs.txt', 'env_file local.env', 'host-setup-script setup.sh', 'memory 8GB'];
+      const header = asked.map((line) => `# COILED ${line}`);
+      await writeFile(join(cwd, 'work.py'), `${header.join('\n')}\n`);
+      expect((await submit(['python3', 'work.py'], { cwd })).body).toMatchObject({
+        mapOver: { fileContent: 'a\nb\n' },
+        env: { MODE: 'fast' },
+        hostSetupScript: 'apt-get install gdal\n',
+        clientOptions: ['map-over-file', 'env-file', 'host-setup-script'],
+      });
+      const { body } = await submit(['--ntasks', '3', 'python3', 'work.py'], { cwd });
+      expect(body).toMatchObject({ ntasks: 3, clientOptions: ['map-over-file', 'env-file', 'host-setup-script'] });
+      expect(body).not.toHaveProperty('mapOver');
+    });
+  });
+
+  it('says which instances run which tasks, and when', async () => {
+    const words = ['--no-task-on-scheduler', '--wait-for-ready-cluster', 'echo'];
+    expect((await submit(words)).body).toEqual({
+      command: ['echo'],
+      taskOnScheduler: false,
+      waitForReadyCluster: true,
+    });
+    expect((await submit(['--task-on-scheduler', 'echo'])).body).toMatchObject({ taskOnScheduler: true });
+    expect((await submit(['--scheduler-task-array', '0,2', 'echo'])).body).toMatchObject({ schedulerTaskArray: '0,2' });
+  });
+
+  it('goes to the workspace of the token only', async () => {
+    const api = await openStandIn(({ path }) =>
+      path === '/v1/whoami' ? { json: { workspace: 'team-a' } } : { status: 201, json: created },
+    );
+    const run = (...words: string[]) => callCli(['batch', 'run', ...words, 'echo'], { env: envOf(api) });
+    expect((await run('--workspace', 'team-a')).code).toBe(0);
+    const refused = await run('--workspace', 'team-b');
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain('the token is of the workspace team-a, not of team-b');
+    expect(api.requests.map(({ path }) => path)).toEqual(['/v1/whoami', '/v1/jobs', '/v1/whoami']);
+  });
+});

@@ -1,0 +1,83 @@
+// Why a job is as it is: each sentence, with the facts that it rests on.
+import { expect, it } from 'vitest';
+
+import { explainJob, type JobCluster, type JobFacts, type JobRules } from '../../../domain/job/why.ts';
+
+const at = (time: string): number => Date.parse(`2026-11-22T${time}Z`);
+const ready = { role: 'worker', state: 'ready' } as const;
+const tasks = { total: 10, pending: 5, assigned: 1, running: 2, done: 2, error: 0, cancelled: 0 };
+const cluster: JobCluster = { instances: [ready, ready, ready], waiting: null, target: 3, events: [] };
+
+function explain(change: Partial<JobFacts> = {}, own: JobCluster | null = cluster, rules: JobRules | null = {}) {
+  const job: JobFacts = {
+    ...{ status: 'running', reason: null, tasks, counters: { lost: 0, retried: 0 }, instances: 3, recentErrors: [] },
+    ...{ submittedAtMs: at('10:00:00'), startedAtMs: at('10:01:00'), endedAtMs: null },
+    ...change,
+  };
+  return explainJob(job, own, rules);
+}
+const texts = (...args: Parameters<typeof explain>) => explain(...args).map(({ text }) => text);
+
+it('a running job names its tasks, and what the others wait for', () => {
+  expect(texts()).toEqual([
+    'The job runs since 2026-11-22 10:01:00 UTC: of 10 tasks 2 are done and 3 run; 5 wait, because an instance runs one task at a time and 3 are ready.',
+    "The job has 3 instances, fewer than its 10 tasks: its --max-workers, the %N of its array, or the provider's default allows no more.",
+  ]);
+});
+
+it('a pending job waits for instances, and says so when it needs all of them', () => {
+  const pending = { status: 'pending', startedAtMs: null } as const;
+  const since = 'No task has started since the job was submitted at 2026-11-22 10:00:00 UTC';
+  expect(texts(pending, { ...cluster, instances: [ready] })[0]).toBe(`${since}: 1 of 3 instances have registered.`);
+  const all = 'Its tasks start when all instances are ready.';
+  expect(texts(pending, null, { gang: true })[0]).toBe(`${since}: 0 of 3 instances have registered. ${all}`);
+});
+
+it('an instance for each task is enough, also when the head instance has tasks of its own', () => {
+  const enough = 'one for each task that may run at a time, so that more would have nothing to run.';
+  expect(texts({ instances: 10 })).toContain(`The job has 10 instances, ${enough}`);
+  expect(texts({ instances: 8 }, cluster, { headTasks: [0, 1, 2] })).toContain(`The job has 8 instances, ${enough}`);
+});
+
+it('missing capacity and released instances are named with their time', () => {
+  const waiting = {
+    sinceMs: at('10:02:00'),
+    nextTryMs: at('10:03:00'),
+    untilMs: null,
+    missing: 1,
+    text: '1 of 3 is missing',
+  };
+  const released = { atMs: at('10:09:00'), code: 'RELEASED', text: '2 instances go: no task waits for them' };
+  const found = explain({}, { ...cluster, target: 1, waiting, events: [released] });
+  expect(found.slice(-2)).toEqual([
+    {
+      about: 'size',
+      text: 'It keeps 1 instance: at 2026-11-22 10:09:00 UTC 2 instances go: no task waits for them.',
+      facts: [{ name: 'event RELEASED', value: released.text, atMs: released.atMs }],
+    },
+    {
+      about: 'size',
+      text: 'Since 2026-11-22 10:02:00 UTC it waits for capacity: 1 of 3 is missing. The next attempt is at 2026-11-22 10:03:00 UTC.',
+      facts: [{ name: 'instances missing', value: 1, atMs: at('10:02:00') }],
+    },
+  ]);
+});
+
+it('an ended job says why, with what failed and ran again', () => {
+  const reason = { code: 'TASKS_FAILED', text: '1 of 10 tasks failed', atMs: at('11:00:00') };
+  const ended = { status: 'error', reason, endedAtMs: at('11:00:00'), tasks: { ...tasks, error: 1 } } as const;
+  const recentErrors = [{ attempt: 2, text: 'exit code 3', atMs: at('10:59:00') }];
+  expect(texts({ ...ended, counters: { lost: 1, retried: 2 }, recentErrors }, null, null)).toEqual([
+    'The job ended at 2026-11-22 11:00:00 UTC: 1 of 10 tasks failed.',
+    '1 task failed, 2 attempts failed and ran again, 1 attempt ended with an instance; the newest error is: exit code 3.',
+  ]);
+});
+
+it('what failed and ran again is told of a running job too, and the reason for which its start waits', () => {
+  const reason = { code: 'STARTING', text: 'Admitted; it starts soon.', atMs: at('10:00:00') };
+  const found = explain({ reason, counters: { lost: 0, retried: 1 } }).filter(({ about }) => about === 'state');
+  expect(found.map(({ text }) => text).slice(1)).toEqual([
+    'Admitted; it starts soon.',
+    '0 tasks failed, 1 attempt failed and ran again, 0 attempts ended with an instance.',
+  ]);
+});

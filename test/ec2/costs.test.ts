@@ -1,0 +1,116 @@
+// The cost ledger against the emulated cloud's own: random runs in which instances die, are taken back and never call home,
+// answers of launches and of the database are lost, and the process that acts is killed. Equal to the second and to the cent.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { totalCost } from '../../domain/cost/amount.ts';
+import type { CostInterval } from '../../domain/cost/interval.ts';
+import { addUnknown, forgetWritten } from '../../domain/cost/ledger.ts';
+import { scaleCluster } from '../../domain/cluster/requests.ts';
+import { openMemoryStore } from '../../store/open.ts';
+import type { Store } from '../../store/store.ts';
+import { viewCluster } from '../../workflows/cluster/view.ts';
+import { startCloud } from '../providers/aws-cloud.ts';
+import type { TestCloud } from '../providers/aws-cloud.ts';
+import { addWorkspace } from '../store/fixtures.ts';
+import { createRandom } from '../support/random.ts';
+import { createEc2Cluster } from './cluster.ts';
+import type { Ec2Cluster } from './cluster.ts';
+import { dollars } from './money.ts';
+
+const runs = 2;
+
+describe('the cost ledger', () => {
+  let cloud: TestCloud;
+  let store: Store;
+  let workspace: string;
+  beforeEach(async () => {
+    cloud = await startCloud();
+    store = await openMemoryStore();
+    workspace = (await addWorkspace(store)).slug;
+  });
+  afterEach(async () => {
+    await store.close();
+    await cloud.close();
+  });
+
+  for (let seed = 1; seed <= runs; seed += 1) {
+    it(`has every instance of the cloud, with its times and its price (run ${seed})`, async () => {
+      const random = createRandom(seed * 0x9e3779b9);
+      const market = random() < 0.5 ? 'spot' : 'on-demand';
+      const cluster = createEc2Cluster(cloud, {
+        instances: 4,
+        machines: { spotPolicy: market === 'spot' ? 'spot' : 'on-demand' },
+        launched: (each, fresh) => fresh.forEach((one) => (random() < 0.8 ? each.register(one) : undefined)),
+        watch: (each) => write(each, random),
+      });
+      await cluster.settle();
+      for (let step = 0; step < 12; step += 1) {
+        const { instances } = cluster.state;
+        const victim = instances[Math.floor(random() * instances.length)];
+        if (random() < 0.3)
+          scaleCluster(cluster.state, 1 + Math.floor(random() * 6), cluster.nowMs(), { by: 'u', seq: step });
+        if (victim !== undefined && random() < 0.4) {
+          await cloud.emulator.tell({ op: 'die', id: victim.id });
+          cluster.suspect([victim.id]);
+        }
+        await cluster.advance(1_000 * Math.floor(random() * 900));
+        await cluster.settle();
+      }
+      await cluster.stop();
+      const [, remains] = [await write(cluster, () => 1), await cloud.emulator.ledger()];
+      expect(remains.live).toEqual([]);
+      const ledger = (await store.costs.ofClusters([cluster.state.number])).get(cluster.state.number) ?? [];
+      expectEqual(ledger, remains.entries);
+      const cents = (amount: number): number => Math.round(amount * 100);
+      const withoutDisks = ledger.map((entry) => ({ ...entry, diskMicrosPerHour: 0 }));
+      const nowMs = cluster.nowMs();
+      expect(cents(totalCost(withoutDisks, nowMs) / 1e6)).toBe(cents(dollars(remains.entries, nowMs)));
+    });
+  }
+
+  it('has instances of a launch whose answer nobody got', async () => {
+    const { provider } = cloud;
+    const cluster = createEc2Cluster(cloud, { instances: 2 });
+    await cluster.settle();
+    const owner = { deploymentId: 'd_test', workspace: 'default', cluster: cluster.state.number };
+    const ids = cluster.state.instances.map(({ id }) => id);
+    await provider.terminate(owner, ids, AbortSignal.timeout(60_000));
+    const lifetimes = (await provider.lifetimes?.(owner, ids)) ?? [];
+    // As if its launches had never been applied.
+    Object.assign(cluster.state, { instances: [], costs: [] });
+    addUnknown(cluster.state, lifetimes);
+    expectEqual(cluster.state.costs, (await cloud.emulator.ledger()).entries);
+    expect(cluster.state.costs.every(({ microsPerHour }) => microsPerHour > 0)).toBe(true);
+  });
+
+  /** As the workflow does: what the database took is forgotten only when its answer arrived, which may be lost. */
+  async function write(cluster: Ec2Cluster, random: () => number): Promise<void> {
+    const { state } = cluster;
+    const written = [...state.costs];
+    if (random() < 0.2) return;
+    const view = { ...viewCluster(state, inputOf(state.number)), workspace, endedAtMs: null };
+    await store.clusters.project({ view, version: 1, nowMs: cluster.nowMs() });
+    if (random() >= 0.2) forgetWritten(state, written);
+  }
+});
+
+const inputOf = (number: number) => ({
+  ...{ number, workspace: 'default', admissionId: 'a', user: 'u', deploymentId: 'd_test' },
+  ...{ settings: null, specRef: null, name: 'c' },
+});
+
+function expectEqual(
+  ledger: readonly CostInterval[],
+  entries: readonly { id: string; event: string; atMs: number; type: string; zone: string; market: string }[],
+): void {
+  const launched = entries.filter(({ event }) => event === 'launched');
+  expect(ledger.map(({ instance }) => instance).toSorted()).toEqual(launched.map(({ id }) => id).toSorted());
+  for (const { id, atMs, type, zone, market } of launched) {
+    const entry = ledger.find(({ instance }) => instance === id);
+    const endedAtMs = entries.find((each) => each.event === 'ended' && each.id === id)?.atMs ?? 0;
+    expect(entry).toMatchObject({ type, zone, market });
+    // EC2 tells ends in whole seconds.
+    expect(Math.abs((entry?.fromMs ?? 0) - atMs)).toBeLessThan(1_000);
+    expect(Math.abs((entry?.toMs ?? 0) - endedAtMs)).toBeLessThan(1_000);
+  }
+}

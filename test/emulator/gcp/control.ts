@@ -1,0 +1,132 @@
+// What tests may do to the project, and see of it: POST /_control with one order.
+import { z } from 'zod';
+
+import { isLive, statusAt } from './state.ts';
+import type { Instance } from './state.ts';
+import type { LedgerEntry, World } from './world.ts';
+
+const fault = z.object({
+  action: z.string(),
+  nth: z.number().int().min(1).default(1),
+  times: z.number().int().min(1).default(1),
+  kind: z.enum(['error', 'lost', 'cut']),
+  /** `reason` of the error. */
+  code: z.string().default('backendError'),
+  message: z.string().default('Backend Error'),
+  status: z.number().int().default(503),
+});
+export const order = z.discriminatedUnion('op', [
+  z.object({ op: z.literal('capacity'), pool: z.string(), instances: z.number().int().min(0).nullable() }),
+  z.object({ op: z.literal('quota'), metric: z.string(), vcpus: z.number().int().min(0).nullable() }),
+  z.object({
+    op: z.literal('poolError'),
+    pool: z.string(),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  }),
+  z.object({ op: z.literal('fault'), fault }),
+  z.object({ op: z.literal('clearFaults') }),
+  z.object({
+    op: z.literal('delays'),
+    visibleMs: z.number().optional(),
+    pendingMs: z.number().optional(),
+    shutdownMs: z.number().optional(),
+  }),
+  z.object({ op: z.literal('advance'), ms: z.number().min(0) }),
+  z.object({ op: z.literal('mute'), instances: z.number().int().min(0) }),
+  z.object({ op: z.literal('preempt'), name: z.string(), inMs: z.number().default(30_000) }),
+  /** Its host fails: the instance is off. */
+  z.object({ op: z.literal('die'), name: z.string() }),
+  /** As a person does with instances.stop. */
+  z.object({ op: z.literal('stop'), name: z.string() }),
+  z.object({ op: z.literal('plantDisk'), name: z.string(), labels: z.record(z.string(), z.string()) }),
+  z.object({ op: z.literal('instances') }),
+  z.object({ op: z.literal('ledger') }),
+  z.object({ op: z.literal('counts') }),
+  z.object({ op: z.literal('resources') }),
+  z.object({ op: z.literal('identityToken'), name: z.string(), audience: z.string() }),
+]);
+export type Order = z.input<typeof order>;
+
+export type SeenInstance = Instance & { status: string | null };
+export interface SeenLedger {
+  entries: LedgerEntry[];
+  live: string[];
+  /** They exist, on or off. */
+  existing: string[];
+}
+
+export type SignToken = (instance: Instance, audience: string) => Promise<string>;
+
+export async function obey(world: World, sign: SignToken, raw: unknown): Promise<object> {
+  const wanted = order.parse(raw);
+  const nowMs = world.clock.nowMs();
+  switch (wanted.op) {
+    case 'capacity':
+      return setOrDelete(world.capacity, wanted.pool, wanted.instances);
+    case 'quota':
+      return setOrDelete(world.quotas, wanted.metric, wanted.vcpus);
+    case 'poolError':
+      return setOrDelete(world.poolErrors, wanted.pool, wanted.error);
+    case 'fault':
+      world.faults.add(wanted.fault);
+      return {};
+    case 'clearFaults':
+      world.faults.clear();
+      return {};
+    case 'delays': {
+      const { visibleMs, pendingMs, shutdownMs } = wanted;
+      world.delays = {
+        visibleMs: visibleMs ?? world.delays.visibleMs,
+        pendingMs: pendingMs ?? world.delays.pendingMs,
+        shutdownMs: shutdownMs ?? world.delays.shutdownMs,
+      };
+      return {};
+    }
+    case 'advance':
+      world.clock.advance(wanted.ms);
+      return {};
+    case 'mute':
+      world.muteNext = wanted.instances;
+      return {};
+    case 'preempt':
+      known(world, wanted.name).preemption = { noticeAtMs: nowMs, atMs: nowMs + wanted.inMs };
+      return {};
+    case 'die':
+      world.halt(known(world, wanted.name), 'compute.instances.hostError', 'crash');
+      return {};
+    case 'stop':
+      world.halt(known(world, wanted.name), 'stop');
+      return {};
+    case 'plantDisk': {
+      const zone = world.zones[0] ?? '';
+      world.disks.set(`${zone}/${wanted.name}`, { name: wanted.name, zone, labels: wanted.labels, createdAtMs: nowMs });
+      return {};
+    }
+    case 'instances':
+      return world.instances.map((instance) => ({ ...instance, status: statusAt(instance, nowMs) }));
+    case 'ledger':
+      return {
+        entries: world.ledger,
+        live: world.instances.filter((instance) => isLive(instance, nowMs)).map(({ name }) => name),
+        existing: world.instances.filter((instance) => statusAt(instance, nowMs) !== null).map(({ name }) => name),
+      };
+    case 'counts':
+      return world.faults.counts();
+    case 'resources':
+      return { disks: [...world.disks.values()], firewalls: [...world.firewalls.values()] };
+    case 'identityToken':
+      return { token: await sign(known(world, wanted.name), wanted.audience) };
+  }
+}
+
+function setOrDelete<T>(map: Map<string, T>, key: string, value: T | null): object {
+  if (value === null) map.delete(key);
+  else map.set(key, value);
+  return {};
+}
+
+function known(world: World, name: string): Instance {
+  const found = world.instances.findLast((instance) => instance.name === name);
+  if (found === undefined) throw new Error(`The emulator has no instance ${name}`);
+  return found;
+}

@@ -1,0 +1,34 @@
+// The emulated Google Cloud project as its own process, for tests.
+import { startEmulatorProcess } from '../emulator-process.ts';
+import type { MachineOptions } from '../machines.ts';
+import type { Order, SeenInstance, SeenLedger } from './control.ts';
+import type { Disk, Firewall } from './state.ts';
+
+export interface GcpEmulator {
+  url: string;
+  pid: number;
+  tell(order: Order): Promise<void>;
+  instances(): Promise<SeenInstance[]>;
+  ledger(): Promise<SeenLedger>;
+  resources(): Promise<{ disks: Disk[]; firewalls: Firewall[] }>;
+  counts(): Promise<{ calls: Record<string, number>; injected: Record<string, number> }>;
+  /** As the instance would get it from its metadata server. */
+  identityToken(name: string, audience: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startGcpEmulator(options: { machines?: MachineOptions } = {}): Promise<GcpEmulator> {
+  const { url, pid, ask, stop } = await startEmulatorProcess<Order>(new URL('main.ts', import.meta.url), options);
+  return {
+    url,
+    pid,
+    tell: async (order) => void (await ask(order)),
+    instances: () => ask({ op: 'instances' }),
+    ledger: () => ask({ op: 'ledger' }),
+    resources: () => ask({ op: 'resources' }),
+    counts: () => ask({ op: 'counts' }),
+    identityToken: async (name, audience) =>
+      (await ask<{ token: string }>({ op: 'identityToken', name, audience })).token,
+    stop,
+  };
+}

@@ -1,0 +1,144 @@
+// Process mode: each instance is a real process, started with the address of its metadata server and nothing else that a
+// machine would not know. An instance that ends takes everything that it started with it.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { processesOfInstance, scanProcesses, startTimeOf } from '../../../providers/local/processes.ts';
+import { createFirewall } from '../firewall.ts';
+import type { MachineOptions } from '../machines.ts';
+import type { Signer } from './identity.ts';
+import { serveMetadata } from './metadata.ts';
+import type { MetadataServer } from './metadata.ts';
+import { isLive, statusAt } from './state.ts';
+import type { Instance } from './state.ts';
+import type { World } from './world.ts';
+
+export interface Machines {
+  stop(): Promise<void>;
+}
+
+interface Machine {
+  child: ChildProcess;
+  startTime: Promise<string | null>;
+  metadata: MetadataServer;
+}
+
+const tickMs = 50;
+/** What a shutdown waits for a machine's services. */
+const graceMs = 5_000;
+
+/** `url` of the API, for what an agent calls besides its metadata server. */
+export function createMachines(
+  world: World,
+  signer: Signer,
+  url: () => string,
+  options: MachineOptions | null,
+): Machines {
+  const running = new Map<string, Machine>();
+  const booting = new Set<string>();
+
+  const boot = async (instance: Instance, of: MachineOptions): Promise<void> => {
+    const metadata = await serveMetadata(world, signer, instance);
+    const directory = join(of.directory, instance.name);
+    mkdirSync(directory, { recursive: true });
+    const output = openSync(join(directory, 'console.txt'), 'a');
+    const [program = '', ...args] = of.command;
+    const child = spawn(program, args, {
+      cwd: directory,
+      detached: true,
+      stdio: ['ignore', output, output],
+      env: {
+        ...of.environment,
+        HOME: directory,
+        ROPEWALK_INSTANCE: instance.name,
+        GCE_METADATA_HOST: metadata.host,
+        CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING: url(),
+      },
+    });
+    closeSync(output);
+    const startTime = child.pid === undefined ? Promise.resolve(null) : startTimeOf(child.pid);
+    running.set(instance.numericId, { child, startTime, metadata });
+    // A machine that shuts itself down is off, and exists until it is deleted.
+    child.once('exit', () => world.halt(instance, 'compute.instances.guestTerminate'));
+    child.once('error', () => world.halt(instance, 'compute.instances.hostError'));
+  };
+
+  const kill = async (instance: Instance): Promise<void> => {
+    const machine = running.get(instance.numericId);
+    const pid = machine?.child.pid ?? null;
+    const startTime = (await machine?.startTime) ?? null;
+    const agent = pid === null || startTime === null ? null : { pid, startTime };
+    for (;;) {
+      const found = processesOfInstance(await scanProcesses(), { id: instance.name, agent, taskGroup: agent });
+      if (found.length === 0) break;
+      for (const each of found) {
+        try {
+          process.kill(each.pid, 'SIGKILL');
+        } catch {
+          // It ended on its own meanwhile.
+        }
+      }
+    }
+    machine?.metadata.close();
+  };
+
+  world.onEnd = (instance, how) => void shutDown(instance, how);
+  const shutDown = async (instance: Instance, how: 'orderly' | 'crash'): Promise<void> => {
+    const child = running.get(instance.numericId)?.child;
+    if (child === undefined) return;
+    instance.isEnding = true;
+    if (how === 'orderly' && child.exitCode === null && child.signalCode === null) {
+      const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      child.kill('SIGTERM');
+      await Promise.race([exited, sleep(graceMs, undefined, { ref: false })]);
+    }
+    await kill(instance);
+    instance.isEnding = false;
+  };
+
+  const hosts = () =>
+    world.instances
+      .filter((instance) => statusAt(instance, world.clock.nowMs()) === 'RUNNING')
+      .map(({ privateIp, publicIp, networkTags }) => ({ privateIp, publicIp, rules: rulesFor(world, networkTags) }));
+  const firewall = options === null ? null : createFirewall(hosts);
+  const timer = setInterval(() => {
+    firewall?.apply();
+    const nowMs = world.clock.nowMs();
+    for (const instance of world.instances) {
+      if (!isLive(instance, nowMs)) continue;
+      if (instance.preemption !== null && nowMs >= instance.preemption.atMs)
+        world.remove(instance, 'compute.instances.preempted');
+      const { maxRunSeconds, createdAtMs } = instance;
+      if (maxRunSeconds !== null && nowMs >= createdAtMs + maxRunSeconds * 1_000)
+        world.remove(instance, 'compute.instances.terminateOnMaxRunDuration');
+      const mayBoot = options !== null && !instance.mute && !booting.has(instance.numericId);
+      if (mayBoot && statusAt(instance, nowMs) === 'RUNNING') {
+        booting.add(instance.numericId);
+        void boot(instance, options);
+      }
+    }
+  }, tickMs);
+
+  return {
+    async stop() {
+      clearInterval(timer);
+      firewall?.close();
+      for (const instance of world.instances) if (running.has(instance.numericId)) await kill(instance);
+    },
+  };
+}
+
+/** `tcp PORT RANGE` of every rule that targets one of these tags. */
+const rulesFor = (world: World, tags: readonly string[]): string[] => {
+  const own = [...world.firewalls.values()].filter(({ targetTags }) => targetTags.some((tag) => tags.includes(tag)));
+  const fixed = tags.includes('ropewalk-scheduler') ? ['tcp 8786 0.0.0.0/0'] : [];
+  return [
+    ...fixed,
+    ...own.flatMap(({ ports, sourceRanges }) =>
+      ports.flatMap((port) => sourceRanges.map((range) => `tcp ${port} ${range}`)),
+    ),
+  ];
+};

@@ -1,0 +1,17 @@
+// The emulator as a process of its own: prints one JSON line with its address and runs until it is told to end.
+import { z } from 'zod';
+
+import { serveGcp } from './server.ts';
+
+const options = z.object({
+  machines: z
+    .object({ command: z.array(z.string()), directory: z.string(), environment: z.record(z.string(), z.string()) })
+    .nullable()
+    .default(null),
+});
+
+const server = await serveGcp(options.parse(JSON.parse(process.argv[2] ?? '{}')));
+process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void server.close().then(() => process.exit(0)));
+}

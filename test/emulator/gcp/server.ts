@@ -1,0 +1,116 @@
+// The emulated Google Cloud project over plain HTTP, on one loopback port: Compute Engine, Cloud Logging, Google's public keys,
+// the metadata server of the machine that the control plane runs on, and the control API.
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+import { AwsError } from '../aws-error.ts';
+import type { MachineOptions } from '../machines.ts';
+import { routeOf } from './api.ts';
+import { obey } from './control.ts';
+import { errorBody, GcpError } from './gcp-error.ts';
+import { createSigner } from './identity.ts';
+import { createLogging } from './logging.ts';
+import { createMachines } from './machines.ts';
+import { createWorld } from './world.ts';
+import type { World } from './world.ts';
+
+export interface GcpEmulatorServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+export async function serveGcp(options: { machines: MachineOptions | null }): Promise<GcpEmulatorServer> {
+  const world = createWorld();
+  const signer = await createSigner(world);
+  const logging = createLogging(world);
+  const address = { url: '' };
+  const machines = createMachines(world, signer, () => address.url, options.machines);
+  const server = createServer((request, response) => {
+    void serve(request, response);
+  });
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://gcp');
+    const raw = await text(request);
+    try {
+      if (pathname === '/_control')
+        return json(
+          response,
+          200,
+          await obey(world, (of, audience) => signer.sign(of, audience, true), JSON.parse(raw)),
+        );
+      if (pathname === '/oauth2/v3/certs') return json(response, 200, signer.keys);
+      if (pathname.startsWith('/computeMetadata/')) return controlPlaneMetadata(world, pathname, response);
+      if (!/^Bearer ./.test(request.headers.authorization ?? ''))
+        throw new GcpError(401, 'required', 'Request is missing required authentication credential.');
+      const body: unknown = raw === '' ? null : JSON.parse(raw);
+      const { name, run } = routed(world, logging, {
+        method: request.method ?? '',
+        pathname,
+        query: searchParams,
+        body,
+      });
+      const fate = world.faults.next(name);
+      if (fate === 'cut') return void request.socket.destroy();
+      const answer = await run();
+      if (fate === 'lose') return void request.socket.destroy();
+      json(response, 200, answer);
+    } catch (error) {
+      const known = asGcp(error);
+      json(response, known.status, errorBody(known));
+    }
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  address.url = `http://127.0.0.1:${bound !== null && typeof bound === 'object' ? bound.port : 0}`;
+  return {
+    url: address.url,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await machines.stop();
+    },
+  };
+}
+
+function routed(
+  world: World,
+  logging: (method: string, body: unknown) => object,
+  call: { method: string; pathname: string; query: URLSearchParams; body: unknown },
+): { name: string; run: () => Promise<object> | object } {
+  const { method, pathname, query, body } = call;
+  if (pathname.startsWith('/v2/')) {
+    const name = pathname.slice('/v2/'.length);
+    return { name, run: () => logging(name, body) };
+  }
+  const [, project, path] = /^\/compute\/v1\/projects\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
+  if (path === undefined) throw new GcpError(404, 'notFound', `The emulator has no ${pathname}.`);
+  if (project !== world.project)
+    throw new GcpError(403, 'forbidden', `Required 'compute.instances.list' permission for 'projects/${project}'`);
+  return routeOf(world, { method, path, query, body });
+}
+
+/** The control plane gets its credentials as on a machine of Google Cloud. */
+function controlPlaneMetadata({ project }: World, pathname: string, response: ServerResponse): void {
+  const headers = { 'metadata-flavor': 'Google', 'content-type': 'application/json' };
+  const token = { access_token: 'emulated-control-plane', expires_in: 3_599, token_type: 'Bearer' };
+  const answers: Record<string, string> = {
+    'instance/service-accounts/default/token': JSON.stringify(token),
+    'project/project-id': project,
+    instance: '{}',
+    '': '{}',
+  };
+  const body = answers[pathname.replace('/computeMetadata/v1/', '').replace('/computeMetadata/v1', '')];
+  response.writeHead(body === undefined ? 404 : 200, headers).end(body ?? '');
+}
+
+/** Faults are shared with the emulated EC2, and carry Google's reason as their code. */
+function asGcp(error: unknown): GcpError {
+  if (error instanceof GcpError) return error;
+  if (error instanceof AwsError) return new GcpError(error.status, error.code, error.message);
+  return new GcpError(500, 'internalError', error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(JSON.stringify(body));
+}

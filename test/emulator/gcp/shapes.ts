@@ -1,0 +1,137 @@
+// Resources as Google's REST API writes them. Checked against Google's discovery document in cross/.
+import { machineTypes } from './types.ts';
+import type { Disk, Firewall, Instance, Operation } from './state.ts';
+import { statusAt } from './state.ts';
+import type { World } from './world.ts';
+
+const root = 'https://www.googleapis.com/compute/v1';
+const rfc3339 = (ms: number): string => new Date(ms).toISOString();
+export const linkOf = (world: World, path: string): string => `${root}/projects/${world.project}/${path}`;
+
+export function instanceOf(world: World, instance: Instance): object {
+  const { name, numericId, zone, machineType, labels, market, networkTags, publicIp, createdAtMs } = instance;
+  const isSpot = market === 'spot';
+  return {
+    kind: 'compute#instance',
+    id: numericId,
+    name,
+    creationTimestamp: rfc3339(createdAtMs),
+    zone: linkOf(world, `zones/${zone}`),
+    machineType: linkOf(world, `zones/${zone}/machineTypes/${machineType}`),
+    status: statusAt(instance, world.clock.nowMs()),
+    labels,
+    labelFingerprint: '42WmSpB8rSM=',
+    tags: { items: networkTags, fingerprint: '42WmSpB8rSM=' },
+    networkInterfaces: [
+      {
+        kind: 'compute#networkInterface',
+        name: 'nic0',
+        network: linkOf(world, 'global/networks/ropewalk'),
+        subnetwork: linkOf(world, `regions/${world.region}/subnetworks/ropewalk`),
+        networkIP: instance.privateIp,
+        accessConfigs:
+          publicIp === null
+            ? []
+            : [{ kind: 'compute#accessConfig', type: 'ONE_TO_ONE_NAT', name: 'External NAT', natIP: publicIp }],
+      },
+    ],
+    disks: [{ kind: 'compute#attachedDisk', boot: true, autoDelete: true, type: 'PERSISTENT', deviceName: name }],
+    scheduling: {
+      automaticRestart: false,
+      preemptible: isSpot,
+      provisioningModel: isSpot ? 'SPOT' : 'STANDARD',
+      onHostMaintenance: isSpot || instance.accelerator !== null ? 'TERMINATE' : 'MIGRATE',
+      ...(isSpot || instance.maxRunSeconds !== null ? { instanceTerminationAction: 'DELETE' } : {}),
+      ...(instance.maxRunSeconds === null ? {} : { maxRunDuration: { seconds: String(instance.maxRunSeconds) } }),
+    },
+    selfLink: linkOf(world, `zones/${zone}/instances/${name}`),
+  };
+}
+
+export function operationOf(world: World, operation: Operation): object {
+  const { name, type, scope, target, groupId, insertedAtMs, doneAtMs, error, perLocation } = operation;
+  const isDone = world.clock.nowMs() >= doneAtMs();
+  const [kind, place] = scope.split('/');
+  const placed = place === undefined ? {} : { [kind === 'zones' ? 'zone' : 'region']: linkOf(world, scope) };
+  return {
+    kind: 'compute#operation',
+    id: String(BigInt(`0x${Buffer.from(name.slice(-7)).toString('hex')}`)),
+    name,
+    ...placed,
+    operationType: type,
+    targetLink: linkOf(world, target),
+    status: isDone ? 'DONE' : 'RUNNING',
+    progress: isDone ? 100 : 0,
+    user: 'control-plane@test-project.iam.gserviceaccount.com',
+    insertTime: rfc3339(insertedAtMs),
+    startTime: rfc3339(insertedAtMs),
+    ...(isDone ? { endTime: rfc3339(doneAtMs()) } : {}),
+    ...(groupId === null ? {} : { operationGroupId: groupId }),
+    ...(isDone && error !== null
+      ? { error: { errors: [error] }, httpErrorStatusCode: 503, httpErrorMessage: 'SERVICE UNAVAILABLE' }
+      : {}),
+    ...(perLocation === null
+      ? {}
+      : {
+          instancesBulkInsertOperationMetadata: {
+            perLocationStatus: Object.fromEntries(
+              Object.entries(perLocation).map(([zone, status]) => [
+                `zones/${zone}`,
+                { ...status, status: isDone ? 'DONE' : 'CREATING' },
+              ]),
+            ),
+          },
+        }),
+    selfLink: linkOf(world, `${scope}/operations/${name}`),
+  };
+}
+
+export const diskOf = (world: World, { name, zone, labels, createdAtMs }: Disk): object => ({
+  kind: 'compute#disk',
+  id: String(createdAtMs),
+  name,
+  zone: linkOf(world, `zones/${zone}`),
+  labels,
+  status: 'READY',
+  sizeGb: '30',
+  creationTimestamp: rfc3339(createdAtMs),
+  selfLink: linkOf(world, `zones/${zone}/disks/${name}`),
+});
+
+export const firewallOf = (world: World, firewall: Firewall): object => ({
+  kind: 'compute#firewall',
+  id: String(firewall.createdAtMs),
+  name: firewall.name,
+  description: firewall.description,
+  network: firewall.network,
+  direction: 'INGRESS',
+  priority: 1000,
+  disabled: false,
+  sourceRanges: firewall.sourceRanges,
+  targetTags: firewall.targetTags,
+  allowed: [{ IPProtocol: 'tcp', ports: firewall.ports }],
+  creationTimestamp: rfc3339(firewall.createdAtMs),
+  selfLink: linkOf(world, `global/firewalls/${firewall.name}`),
+});
+
+export const machineTypeOf = (world: World, zone: string, name: string): object => {
+  const type = machineTypes.get(name);
+  return {
+    kind: 'compute#machineType',
+    id: '1',
+    name,
+    guestCpus: type?.vcpus ?? 0,
+    memoryMb: type?.memoryMb ?? 0,
+    architecture: type?.architecture ?? 'X86_64',
+    isSharedCpu: false,
+    zone,
+    ...(type?.accelerator === null || type === undefined
+      ? {}
+      : {
+          accelerators: [
+            { guestAcceleratorType: type.accelerator.type, guestAcceleratorCount: type.accelerator.count },
+          ],
+        }),
+    selfLink: linkOf(world, `zones/${zone}/machineTypes/${name}`),
+  };
+};

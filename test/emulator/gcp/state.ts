@@ -1,0 +1,80 @@
+// What the emulated Compute Engine holds. States follow from times, so moving the clock moves the world.
+export type Market = 'on-demand' | 'spot';
+export type Status = 'PROVISIONING' | 'RUNNING' | 'STOPPING' | 'TERMINATED';
+
+export interface Instance {
+  name: string;
+  numericId: string;
+  zone: string;
+  machineType: string;
+  accelerator: { type: string; count: number } | null;
+  market: Market;
+  labels: Record<string, string>;
+  metadata: Record<string, string>;
+  serviceAccount: string | null;
+  networkTags: string[];
+  privateIp: string;
+  /** Another address, as in Google Cloud: the machine itself knows it from its metadata only. */
+  publicIp: string | null;
+  diskType: string;
+  createdAtMs: number;
+  /** When reads first show it. */
+  visibleFromMs: number;
+  runningFromMs: number;
+  /** It is off, exists, and its disk costs money. */
+  stop: { atMs: number; stoppedAtMs: number } | null;
+  deletion: { atMs: number; goneAtMs: number } | null;
+  preemption: { noticeAtMs: number; atMs: number } | null;
+  maxRunSeconds: number | null;
+  /** It boots, but its agent never calls home. */
+  mute: boolean;
+  /** Its processes are being ended. */
+  isEnding: boolean;
+}
+
+export interface Disk {
+  name: string;
+  zone: string;
+  labels: Record<string, string>;
+  createdAtMs: number;
+}
+
+export interface Firewall {
+  name: string;
+  description: string;
+  network: string;
+  sourceRanges: string[];
+  targetTags: string[];
+  ports: string[];
+  createdAtMs: number;
+}
+
+export interface Operation {
+  name: string;
+  type: string;
+  /** `zones/us-central1-a`, `regions/us-central1` or `global`. */
+  scope: string;
+  /** `zones/us-central1-a/instances/NAME` and the like. */
+  target: string;
+  groupId: string | null;
+  insertedAtMs: number;
+  /** A deletion ends when the instance's machine has ended. */
+  doneAtMs: () => number;
+  error: { code: string; message: string } | null;
+  perLocation: Record<string, { targetVmCount: number; createdVmCount: number; failedToCreateVmCount: number }> | null;
+}
+
+/** Null when reads answer 404. */
+export function statusAt(instance: Instance, nowMs: number): Status | null {
+  const { deletion, stop, isEnding } = instance;
+  if (deletion !== null && nowMs >= deletion.goneAtMs && !isEnding) return null;
+  if (deletion !== null && nowMs >= deletion.atMs) return 'STOPPING';
+  if (stop !== null && nowMs >= stop.atMs) return nowMs >= stop.stoppedAtMs && !isEnding ? 'TERMINATED' : 'STOPPING';
+  return nowMs >= instance.runningFromMs ? 'RUNNING' : 'PROVISIONING';
+}
+
+/** Counts against capacity and quota. */
+export function isLive(instance: Instance, nowMs: number): boolean {
+  const status = statusAt(instance, nowMs);
+  return status === 'PROVISIONING' || status === 'RUNNING';
+}

@@ -1,0 +1,40 @@
+// A small table of machine types of the emulator's own: what the product believes about types is tested against it, so it must
+// not come from the product. vCPUs and GiB as Google's documentation lists them (2026-08).
+export interface MachineType {
+  vcpus: number;
+  memoryMb: number;
+  architecture: 'X86_64' | 'ARM64';
+  /** Of the type itself, as on G2 and A2. */
+  accelerator: { type: string; count: number } | null;
+  /** Only these kinds of disk can be attached. */
+  disks: 'persistent' | 'hyperdisk';
+}
+
+const rows: [name: string, vcpus: number, gib: number][] = [
+  ['e2-standard-2', 2, 8],
+  ['e2-standard-4', 4, 16],
+  ['n1-standard-2', 2, 7.5],
+  ['n1-standard-4', 4, 15],
+  ['n2-standard-2', 2, 8],
+  ['n2-standard-4', 4, 16],
+  ['n2-standard-8', 8, 32],
+  ['n2d-standard-2', 2, 8],
+  ['n2-highmem-2', 2, 16],
+  ['n2-highcpu-4', 4, 4],
+  ['t2a-standard-2', 2, 8],
+  ['c4-standard-2', 2, 7],
+  ['g2-standard-4', 4, 16],
+];
+
+export const machineTypes: ReadonlyMap<string, MachineType> = new Map(
+  rows.map(([name, vcpus, gib]) => [
+    name,
+    {
+      vcpus,
+      memoryMb: gib * 1024,
+      architecture: name.startsWith('t2a') ? 'ARM64' : 'X86_64',
+      accelerator: name.startsWith('g2') ? { type: 'nvidia-l4', count: 1 } : null,
+      disks: name.startsWith('c4') ? 'hyperdisk' : 'persistent',
+    } as const,
+  ]),
+);

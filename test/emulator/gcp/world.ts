@@ -1,0 +1,170 @@
+// The emulated project as a whole: its time, its ledger, and how instances begin and end in it.
+import { randomInt } from 'node:crypto';
+
+import type { Clock } from '../clock.ts';
+import { createClock } from '../clock.ts';
+import type { Faults } from '../faults.ts';
+import { createFaults } from '../faults.ts';
+import type { LogEntry } from './logging.ts';
+import { isLive, statusAt } from './state.ts';
+import type { Disk, Firewall, Instance, Operation } from './state.ts';
+
+export interface LedgerEntry {
+  atMs: number;
+  event: 'launched' | 'ended';
+  name: string;
+  machineType: string;
+  zone: string;
+  market: string;
+  labels: Record<string, string>;
+  why: string;
+}
+
+export interface World {
+  project: string;
+  region: string;
+  zones: string[];
+  clock: Clock;
+  faults: Faults;
+  instances: Instance[];
+  disks: Map<string, Disk>;
+  firewalls: Map<string, Firewall>;
+  operations: Operation[];
+  /** requestId -> name of the operation that it started. */
+  requests: Map<string, string>;
+  ledger: LedgerEntry[];
+  logs: LogEntry[];
+  delays: { visibleMs: number; pendingMs: number; shutdownMs: number };
+  /** `machineType/zone/market` -> how many fit at the same time; without an entry there is no bound. */
+  capacity: Map<string, number>;
+  /** Quota metric, e.g. `CPUS` -> vCPUs at the same time. */
+  quotas: Map<string, number>;
+  /** `machineType/zone/market` -> what an insert there fails with. */
+  poolErrors: Map<string, { code: string; message: string }>;
+  muteNext: number;
+  onEnd: (instance: Instance, how: 'orderly' | 'crash') => void;
+  /** The instance as it is shown now; null when reads answer 404. */
+  shown(zone: string, nameOrId: string): Instance | null;
+  /** Also while reads do not show it yet. */
+  existing(zone: string, nameOrId: string): Instance | null;
+  operation(input: Omit<Operation, 'name' | 'insertedAtMs'>): Operation;
+  launch(instance: NewInstance): Instance;
+  /** Deletes it; a repeat changes nothing. */
+  remove(instance: Instance, type: string, how?: 'orderly' | 'crash'): Operation;
+  /** It stays, off. */
+  halt(instance: Instance, type: string, how?: 'orderly' | 'crash'): void;
+}
+
+export type NewInstance = Omit<
+  Instance,
+  | 'numericId'
+  | 'privateIp'
+  | 'publicIp'
+  | 'createdAtMs'
+  | 'visibleFromMs'
+  | 'runningFromMs'
+  | 'stop'
+  | 'deletion'
+  | 'preemption'
+  | 'mute'
+  | 'isEnding'
+> & { hasPublicIp: boolean };
+
+export function createWorld(): World {
+  const clock = createClock();
+  let launches = 0;
+  const note = (event: LedgerEntry['event'], instance: Instance, why: string): void => {
+    const { name, machineType, zone, market, labels } = instance;
+    world.ledger.push({ atMs: clock.nowMs(), event, name, machineType, zone, market, labels, why });
+  };
+  const world: World = {
+    project: 'test-project',
+    region: 'us-central1',
+    zones: ['us-central1-a', 'us-central1-b', 'us-central1-c'],
+    clock,
+    faults: createFaults(clock),
+    instances: [],
+    disks: new Map(),
+    firewalls: new Map(),
+    operations: [],
+    requests: new Map(),
+    ledger: [],
+    logs: [],
+    delays: { visibleMs: 0, pendingMs: 0, shutdownMs: 0 },
+    capacity: new Map(),
+    quotas: new Map(),
+    poolErrors: new Map(),
+    muteNext: 0,
+    onEnd: () => {},
+    existing: (zone, nameOrId) =>
+      world.instances.find(
+        (each) =>
+          each.zone === zone &&
+          (each.name === nameOrId || each.numericId === nameOrId) &&
+          statusAt(each, clock.nowMs()) !== null,
+      ) ?? null,
+    shown: (zone, nameOrId) => {
+      const found = world.existing(zone, nameOrId);
+      return found === null || clock.nowMs() < found.visibleFromMs ? null : found;
+    },
+    operation(input) {
+      const operation = { ...input, name: `operation-${clock.nowMs()}-${digits(12)}`, insertedAtMs: clock.nowMs() };
+      world.operations.push(operation);
+      return operation;
+    },
+    launch({ hasPublicIp, ...wanted }) {
+      const nowMs = clock.nowMs();
+      launches += 1;
+      const mute = world.muteNext > 0;
+      if (mute) world.muteNext -= 1;
+      const instance: Instance = {
+        ...wanted,
+        numericId: digits(19),
+        privateIp: loopback(87, launches),
+        publicIp: hasPublicIp ? loopback(88, launches) : null,
+        createdAtMs: nowMs,
+        visibleFromMs: nowMs + world.delays.visibleMs,
+        runningFromMs: nowMs + world.delays.pendingMs,
+        ...{ stop: null, deletion: null, preemption: null, mute, isEnding: false },
+      };
+      world.instances.push(instance);
+      note('launched', instance, 'bulkInsert');
+      return instance;
+    },
+    remove(instance, type, how = 'orderly') {
+      const nowMs = clock.nowMs();
+      const wasLive = isLive(instance, nowMs);
+      instance.deletion ??= { atMs: nowMs, goneAtMs: nowMs + world.delays.shutdownMs };
+      if (wasLive) {
+        note('ended', instance, type);
+        world.onEnd(instance, how);
+      }
+      const target = `zones/${instance.zone}/instances/${instance.name}`;
+      const doneAtMs = (): number =>
+        instance.isEnding ? Number.POSITIVE_INFINITY : (instance.deletion?.goneAtMs ?? 0);
+      return world.operation({
+        ...{ type, scope: `zones/${instance.zone}`, target, groupId: null, doneAtMs, error: null, perLocation: null },
+      });
+    },
+    halt(instance, type, how = 'orderly') {
+      const nowMs = clock.nowMs();
+      if (!isLive(instance, nowMs)) return;
+      instance.stop = { atMs: nowMs, stoppedAtMs: nowMs + world.delays.shutdownMs };
+      note('ended', instance, type);
+      const target = `zones/${instance.zone}/instances/${instance.name}`;
+      world.operation({
+        ...{ type, scope: `zones/${instance.zone}`, target, groupId: null, doneAtMs: () => nowMs },
+        ...{ error: null, perLocation: null },
+      });
+      world.onEnd(instance, how);
+    },
+  };
+  return world;
+}
+
+/** As Google's ids: a positive number of so many digits. */
+export const digits = (length: number): string =>
+  Array.from({ length }, (_, at) => (at === 0 ? randomInt(1, 10) : randomInt(10))).join('');
+
+/** Addresses that processes of one machine can really listen on: each instance has one of its own. */
+const loopback = (net: number, n: number): string => `127.${net}.${Math.floor(n / 250) % 250}.${(n % 250) + 1}`;

@@ -1,0 +1,114 @@
+// What `ropewalk doctor` tries on EC2 before a user does: a dry run of the real launch in each subnet, and the download of the agent.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { CreateSecurityGroupCommand, CreateVpcCommand } from '@aws-sdk/client-ec2';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { agentCheck } from '../../providers/aws/agent-check.ts';
+import { tryLaunch } from '../../providers/aws/launch-check.ts';
+import type { AwsFile } from '../../providers/aws/settings-file.ts';
+import { clientOf } from '../emulator/client.ts';
+import { awsFile, startCloud, type TestCloud } from './aws-cloud.ts';
+
+describe('a trial launch', () => {
+  let cloud: TestCloud;
+  beforeAll(async () => void (cloud = await startCloud()));
+  afterAll(() => cloud.close());
+
+  const attempt = (changes: Partial<AwsFile> = {}): Promise<string> =>
+    tryLaunch(
+      { ...awsFile, ...changes },
+      { deploymentId: 'd_trial', apiUrl: 'https://ropewalk.example' },
+      AbortSignal.timeout(60_000),
+    );
+
+  it('asks EC2 in every subnet, with a GPU where an image has a driver, and launches nothing', async () => {
+    expect(await attempt()).toBe('EC2 would launch m6i.xlarge in us-east-1a, us-east-1b, us-east-1c');
+    const gpuImage = 'ami-0123456789abcdef0';
+    expect(await attempt({ gpuImage })).toBe(
+      'EC2 would launch m6i.xlarge and g4dn.xlarge in us-east-1a, us-east-1b, us-east-1c',
+    );
+    expect((await cloud.emulator.counts()).calls['RunInstances']).toBe(7);
+    expect(await cloud.emulator.instances()).toEqual([]);
+  });
+
+  it('names what is missing, and the command that makes it', async () => {
+    const setup = 'ropewalk setup aws --region us-east-1';
+    const failure = async (changes: Partial<AwsFile>): Promise<{ message: string; hint: string | undefined }> => {
+      const problem: unknown = await attempt(changes).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      return (problem as { problem: { message: string; hint?: string } }).problem as { message: string; hint: string };
+    };
+    const expected = (message: string, hint: string) => ({
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining(hint),
+    });
+    expect(await failure({ subnets: [{ id: 'subnet-gone', zone: 'us-east-1a' }] })).toMatchObject(
+      expected('us-east-1a (subnet-gone): InvalidSubnetID.NotFound', setup),
+    );
+    expect(await failure({ securityGroups: { cluster: 'sg-gone', scheduler: [] } })).toMatchObject(
+      expected('InvalidGroup.NotFound', setup),
+    );
+    expect(await failure({ instanceProfile: 'gone' })).toMatchObject(
+      expected('Invalid IAM Instance Profile name', setup),
+    );
+    expect(await failure({ workspaceProfiles: { research: 'theirs' } })).toMatchObject(
+      expected('Invalid IAM Instance Profile name', 'Create the instance profile theirs'),
+    );
+    expect(await failure({ gpuImage: '/aws/service/deeplearning/ami/gone' })).toMatchObject(
+      expected('ParameterNotFound', 'gpuImage'),
+    );
+    const ec2 = clientOf(cloud.emulator);
+    const { Vpc } = await ec2.send(new CreateVpcCommand({ CidrBlock: '10.9.0.0/16' }));
+    const group = { GroupName: 'elsewhere', Description: 'elsewhere', VpcId: Vpc?.VpcId };
+    const { GroupId = '' } = await ec2.send(new CreateSecurityGroupCommand(group));
+    ec2.destroy();
+    expect(await failure({ securityGroups: { cluster: GroupId, scheduler: [] } })).toMatchObject(
+      expected('belong to different networks', setup),
+    );
+    const fault = { action: 'RunInstances', kind: 'error', code: 'UnauthorizedOperation', status: 403 } as const;
+    await cloud.emulator.tell({ op: 'fault', fault });
+    expect(await failure({})).toMatchObject(expected('UnauthorizedOperation', '--control-plane-role'));
+  });
+});
+
+describe('the agent of instances', () => {
+  let directory: string;
+  let bundle: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'ropewalk-agent-check-'));
+    bundle = join(directory, 'agent.mjs');
+    await writeFile(bundle, 'the agent');
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('is the file that the API serves under its hash, or doctor says which of the two is wrong', async () => {
+    const served = { status: 200, text: 'the agent' };
+    const paths: string[] = [];
+    const server = createServer((request, response) => {
+      paths.push(request.url ?? '');
+      response.writeHead(served.status).end(served.text);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const env = { ROPEWALK_API_URL: apiUrl, ROPEWALK_AGENT_BUNDLE: bundle };
+    const check = (): Promise<string> => agentCheck(env, null).run(AbortSignal.timeout(30_000), 'd');
+    expect(await check()).toBe(`${apiUrl} serves this agent`);
+    expect(paths).toEqual([`/v1/agent/program/${createHash('sha256').update('the agent').digest('hex')}`]);
+    served.text = 'another agent';
+    await expect(check()).rejects.toThrow('answered 200 with another file');
+    served.status = 404;
+    await expect(check()).rejects.toThrow('answered 404: instances of this Temporal worker could not start');
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await expect(check()).rejects.toThrow('ECONNREFUSED');
+    expect(await agentCheck({}, null).run(AbortSignal.timeout(30_000), 'd')).toContain('not tried');
+  });
+});

@@ -1,0 +1,51 @@
+// A whole stack that launches on Compute Engine: the emulated project with real machines, which are agent processes with addresses
+// of their own that know nothing but their metadata server, and a control plane that is configured as for a real project.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { startGcpEmulator } from '../emulator/gcp/emulator.ts';
+import type { GcpEmulator } from '../emulator/gcp/emulator.ts';
+import { credentialsOf, gcpFile } from '../providers/gcp-cloud.ts';
+import { realMachines } from './real-machines.ts';
+import { startStack } from './stack.ts';
+import type { TestStack } from './stack.ts';
+
+export interface GcpStack {
+  emulator: GcpEmulator;
+  stack: TestStack;
+  stop(): Promise<void>;
+}
+
+export async function startGcpStack(): Promise<GcpStack> {
+  const directory = await mkdtemp(join(tmpdir(), 'ropewalk-gcp-stack-'));
+  const emulator = await startGcpEmulator({ machines: await realMachines(directory, 'gcp') });
+  const close = async (): Promise<void> => {
+    await emulator.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    const settings = join(directory, 'gcp.json');
+    await writeFile(settings, JSON.stringify(gcpFile));
+    const env = {
+      ...credentialsOf(emulator),
+      CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: emulator.url,
+      CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING: emulator.url,
+      ROPEWALK_GCP_IDENTITY_KEYS_URL: `${emulator.url}/oauth2/v3/certs`,
+      ROPEWALK_GCP_SETTINGS: settings,
+      ROPEWALK_PROVIDERS: 'gcp',
+    };
+    const stack = await startStack({ overrides: { api: { env }, worker: { env } } });
+    const stop = async (): Promise<void> => {
+      try {
+        await stack.stop();
+      } finally {
+        await close();
+      }
+    };
+    return { emulator, stack, stop };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,160 @@
+// One cluster: how it is, its instances as they come up, what happened, what it costs, and what can be done with it.
+import { useState } from 'preact/hooks';
+
+import type { Cluster, DashboardLink } from '../../schema/clusters.ts';
+import { cost, dollars, span, time } from '../format.ts';
+import { useLive } from '../live.ts';
+import { Logs } from '../logs.tsx';
+import { WhyList } from '../why.tsx';
+import { Act, Bar, Facts, State, Table, Title } from '../parts.tsx';
+import { call, mayWrite, type Session } from '../session.ts';
+import { Stages } from '../stages.tsx';
+
+export function ClusterPage({ session, number }: { session: Session; number: number }) {
+  const { value: cluster, state, problem } = useLive<Cluster>(session, `/v1/live/clusters/${number}?follow=true`);
+  if (cluster === null) {
+    return (
+      <>
+        <Title text={`Cluster ${number}`} live={state} />
+        {problem !== null && <p role="alert">{problem}</p>}
+      </>
+    );
+  }
+  const isOpen = cluster.endedAt === null;
+  return (
+    <>
+      <Title text={cluster.name} live={state}>
+        <State state={cluster.status} />
+      </Title>
+      {cluster.withheld === true && <p class="note">This cluster is private: only its creator sees the rest.</p>}
+      {cluster.reason !== null && <p class="note">{cluster.reason.text}</p>}
+      {cluster.waitingForCapacity && <p class="note">{cluster.waitingForCapacity.text}</p>}
+      {isOpen && <Actions session={session} cluster={cluster} />}
+      <Facts facts={factsOf(cluster)} />
+      {cluster.withheld !== true && (
+        <WhyList
+          session={session}
+          path={`/v1/clusters/${number}/why`}
+          changes={[cluster.status, cluster.target, cluster.events.length].join()}
+        />
+      )}
+      <h2>Instances</h2>
+      <Bar parts={countStates(cluster)} label="Instances by state" />
+      <Stages instances={cluster.instances} createdAt={cluster.createdAt} />
+      {cluster.failures.length > 0 && (
+        <>
+          <h2>Failures</h2>
+          <Table
+            caption="Failures, grouped"
+            columns={['Count', 'Code', 'Last', 'What happened']}
+            rows={cluster.failures.map((each) => [each.count, each.code, time(each.lastAt), each.text])}
+          />
+        </>
+      )}
+      <h2>Events</h2>
+      <Table
+        caption="Events, newest first"
+        columns={['When', 'What', 'By', 'Text']}
+        rows={cluster.events.toReversed().map(({ at, code, by, text }) => [time(at), code, by ?? '', text])}
+      />
+      {cluster.withheld !== true && <Logs session={session} path={`/v1/clusters/${cluster.number}/logs`} />}
+    </>
+  );
+}
+
+function Actions({ session, cluster }: { session: Session; cluster: Cluster }) {
+  const [workers, setWorkers] = useState(String(cluster.dask?.workersWanted ?? 0));
+  const [problem, setProblem] = useState('');
+  const path = `/v1/clusters/${cluster.number}`;
+  const openDashboard = (): void => {
+    // Opened at once: a browser allows no window after an answer was waited for.
+    const opened = window.open('about:blank', '_blank');
+    call<DashboardLink>(session, 'POST', `${path}/dashboard-link`)
+      .then(({ url }) => {
+        if (opened !== null) opened.opener = null;
+        opened?.location.replace(url);
+      })
+      .catch((error: unknown) => {
+        opened?.close();
+        setProblem(error instanceof Error ? error.message : String(error));
+      });
+  };
+  return (
+    <div class="actions">
+      {cluster.dask?.schedulerAddress !== null && cluster.dask !== null && (
+        <button class="primary" onClick={openDashboard}>
+          Open the Dask dashboard
+        </button>
+      )}
+      {mayWrite(session) && cluster.job === null && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            setProblem('');
+            call(session, 'POST', `${path}/scale`, { workers: Number(workers) }).catch((error: unknown) =>
+              setProblem(error instanceof Error ? error.message : String(error)),
+            );
+          }}
+        >
+          <label>
+            Workers
+            <input
+              type="number"
+              min={0}
+              max={10_000}
+              value={workers}
+              onInput={(event) => setWorkers(event.currentTarget.value)}
+            />
+          </label>
+          <button>Scale</button>
+        </form>
+      )}
+      {mayWrite(session) && (
+        <Act
+          text="Stop"
+          ask="Stop the cluster and all its instances?"
+          onAct={() => call(session, 'POST', `${path}/stop`)}
+        />
+      )}
+      {problem !== '' && <span role="alert">{problem}</span>}
+    </div>
+  );
+}
+
+function factsOf(cluster: Cluster): Parameters<typeof Facts>[0]['facts'] {
+  const { dask, provider, region = null, cost: own } = cluster;
+  const perHour = own ? `, ${dollars(own.dollarsPerHour)} an hour now` : '';
+  return [
+    ['Number', String(cluster.number)],
+    ['User', cluster.user],
+    ['Created', time(cluster.createdAt)],
+    ['Ready after', cluster.readyAt === null ? 'not yet' : span(cluster.createdAt, cluster.readyAt)],
+    ['Ended', cluster.endedAt === null ? 'open' : time(cluster.endedAt)],
+    ['Provider', region === null ? provider : `${provider}, ${region}`],
+    ['Approx cloud cost', own ? `${cost(own)}${cluster.endedAt === null ? perHour : ''}` : 'none yet'],
+    ...(dask === null ? [] : daskFacts(dask)),
+  ];
+}
+
+function daskFacts(dask: NonNullable<Cluster['dask']>): Parameters<typeof Facts>[0]['facts'] {
+  const { tasks, adaptive } = dask;
+  return [
+    ['Scheduler', dask.schedulerAddress ?? 'not started'],
+    ['Workers', `${dask.workersStarted} of ${dask.workersWanted}`],
+    ['Scaling', adaptive === null ? 'by hand' : `adaptive, ${adaptive.minimum} to ${adaptive.maximum}`],
+    ['Clients', String(dask.clients ?? 'unknown')],
+    [
+      'Dask tasks',
+      tasks === null ? 'unknown' : `${tasks.processing} processing, ${tasks.waiting} waiting, ${tasks.erred} erred`,
+    ],
+  ];
+}
+
+function countStates({ instances }: Cluster): { state: string; count: number }[] {
+  const counts = new Map<string, number>();
+  for (const { state, process } of instances) {
+    const shown = state === 'ready' ? (process?.state ?? 'ready') : state;
+    counts.set(shown, (counts.get(shown) ?? 0) + 1);
+  }
+  return [...counts].map(([state, count]) => ({ state, count }));
+}

@@ -1,0 +1,43 @@
+// All Dask clusters, newest first, live.
+import { useState } from 'preact/hooks';
+
+import type { Cluster, ClusterPage } from '../../schema/clusters.ts';
+import { Filters, noFilter, queryOf } from '../filters.tsx';
+import { cost, time } from '../format.ts';
+import { useLive } from '../live.ts';
+import { State, Table, Title } from '../parts.tsx';
+import type { Session } from '../session.ts';
+
+const statuses = ['pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error'] as const;
+const columns = ['ID', 'Name', 'State', 'Workers', 'Created', 'Ended', 'Approx cost', 'User'];
+
+export function ClustersPage({ session }: { session: Session }) {
+  const [filter, setFilter] = useState(noFilter);
+  const live = useLive<ClusterPage>(session, `/v1/live/clusters?${queryOf(filter, { kind: 'dask' })}`);
+  return (
+    <>
+      <Title text="Clusters" live={live.state} />
+      <Filters statuses={statuses} filter={filter} onChange={setFilter} />
+      {live.value === null && live.problem !== null && <p role="alert">{live.problem}</p>}
+      {live.value !== null && live.value.items.length === 0 && (
+        <p class="empty">
+          No cluster is here. Start one: <code>ropewalk cluster create --wait</code>
+        </p>
+      )}
+      {live.value !== null && live.value.items.length > 0 && (
+        <Table caption="Clusters, newest first" columns={columns} rows={live.value.items.map(rowOf)} />
+      )}
+    </>
+  );
+}
+
+const rowOf = (cluster: Cluster) => [
+  <a href={`/clusters/${cluster.number}`}>{cluster.number}</a>,
+  <a href={`/clusters/${cluster.number}`}>{cluster.name}</a>,
+  <State state={cluster.status} />,
+  cluster.dask === null ? '' : `${cluster.dask.workersStarted} / ${cluster.dask.workersWanted}`,
+  time(cluster.createdAt),
+  time(cluster.endedAt),
+  cost(cluster.cost),
+  cluster.user,
+];

@@ -1,0 +1,152 @@
+// What was spent: by user, tag, job, cluster, day or type, and a bar for each day.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+
+import type { Costs } from '../../schema/costs.ts';
+import { dollars, time } from '../format.ts';
+import { Facts, Table, Title } from '../parts.tsx';
+import { call, type Session } from '../session.ts';
+
+const groupings = ['user', 'tag', 'job', 'cluster', 'day', 'type'] as const;
+const periods = ['1 day', '7 days', '30 days', '90 days', '365 days'] as const;
+
+export function SpendPage({ session }: { session: Session }) {
+  const [by, setBy] = useState<string>('user');
+  const [since, setSince] = useState<string>('30 days');
+  const [problem, setProblem] = useState('');
+  const [costs, setCosts] = useState<{ grouped: Costs; days: Costs } | null>(null);
+  useEffect(() => {
+    let isLeft = false;
+    const read = (grouping: string) =>
+      call<Costs>(session, 'GET', `/v1/costs?${new URLSearchParams({ by: grouping, since }).toString()}`);
+    Promise.all([read(by), read('day')]).then(
+      ([grouped, days]) => isLeft || setCosts({ grouped, days }),
+      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+    );
+    return () => {
+      isLeft = true;
+    };
+  }, [by, since]);
+  return (
+    <>
+      <Title text="Spend" />
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <Choice label="By" value={by} choices={groupings} onChange={setBy} />
+        <Choice label="Of the last" value={since} choices={periods} onChange={setSince} />
+      </form>
+      {problem !== '' && <p role="alert">{problem}</p>}
+      {costs !== null && <Spent costs={costs.grouped} days={costs.days} />}
+    </>
+  );
+}
+
+function Spent({ costs, days }: { costs: Costs; days: Costs }) {
+  const { total } = costs;
+  return (
+    <>
+      <Facts
+        facts={[
+          ['Since', time(costs.since)],
+          ['Approx cloud cost', dollars(total.dollars)],
+          ['Per hour now', dollars(total.dollarsPerHour)],
+          ['Instance hours', total.instanceHours.toFixed(1)],
+        ]}
+      />
+      <DayChart days={days} />
+      <Table
+        caption={`Spend by ${costs.by}`}
+        columns={[costs.by, 'Instances', 'Instance hours', 'Approx cost', 'Per hour now']}
+        rows={costs.items.map((line) => [
+          line.name === null ? line.key || 'without a tag' : `${line.key} ${line.name}`.trim(),
+          line.instances,
+          line.instanceHours.toFixed(2),
+          dollars(line.dollars),
+          dollars(line.dollarsPerHour),
+        ])}
+      />
+      {costs.priceSources.length > 0 && <p class="legend">Prices: {costs.priceSources.join('; ')}</p>}
+    </>
+  );
+}
+
+function DayChart({ days }: { days: Costs }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const root = place.current;
+    if (root === null || days.items.length === 0) return;
+    let chart = draw(root, days);
+    const drawAgain = (): void => {
+      chart.destroy();
+      chart = draw(root, days);
+    };
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    dark.addEventListener('change', drawAgain);
+    window.addEventListener('resize', drawAgain);
+    return () => {
+      dark.removeEventListener('change', drawAgain);
+      window.removeEventListener('resize', drawAgain);
+      chart.destroy();
+    };
+  }, [days]);
+  if (days.items.length === 0) return null;
+  const label = `Cost by day: ${days.items.map((each) => `${each.key} ${dollars(each.dollars)}`).join(', ')}`;
+  return <div class="chart" ref={place} role="img" aria-label={label} />;
+}
+
+const daySeconds = 86_400;
+const dayText = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
+/** On a canvas: its colours are those of the moment. */
+function draw(root: HTMLElement, { items }: Costs): uPlot {
+  const style = getComputedStyle(root);
+  const [ink, line] = [style.getPropertyValue('--muted'), style.getPropertyValue('--line')];
+  const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+  const bars = uPlot.paths.bars?.({ size: [0.7, 40] });
+  return new uPlot(
+    {
+      ...{ width: root.clientWidth, height: 180, legend: { show: false }, cursor: { show: false } },
+      scales: {
+        x: { range: (_chart, min, max) => [min - daySeconds, max + daySeconds] },
+        y: { range: (_chart, _min, max) => [0, Math.max(max * 1.1, 0.01)] },
+      },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          incrs: [1, 2, 7, 14, 30, 90].map((each) => each * daySeconds),
+          values: (_chart, values) => values.map((each) => dayText.format(each * 1_000)),
+        },
+        { ...axis, size: 70, values: (_chart, values) => values.map((each) => `$${each.toFixed(2)}`) },
+      ],
+      series: [
+        {},
+        {
+          fill: style.getPropertyValue('--accent'),
+          points: { show: false },
+          ...(bars === undefined ? {} : { paths: bars }),
+        },
+      ],
+    },
+    [items.map(({ key }) => Date.parse(`${key}T00:00:00Z`) / 1_000), items.map((each) => each.dollars)],
+    root,
+  );
+}
+
+function Choice(props: {
+  label: string;
+  value: string;
+  choices: readonly string[];
+  onChange: (value: string) => void;
+}) {
+  return (
+    <label>
+      {props.label}
+      <select value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
+        {props.choices.map((choice) => (
+          <option key={choice}>{choice}</option>
+        ))}
+      </select>
+    </label>
+  );
+}

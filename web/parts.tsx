@@ -1,0 +1,122 @@
+// Parts that several pages share.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import type { LiveState } from './live.ts';
+
+const tones: Record<string, string> = {
+  ...{ ready: 'good', done: 'good', started: 'good', running: 'busy', starting: 'busy', scaling: 'busy' },
+  ...{ assigned: 'busy', stopping: 'busy', pending: 'idle', stopped: 'idle', cancelled: 'idle' },
+  ...{ error: 'bad', unknown: 'bad' },
+};
+
+export const State = ({ state }: { state: string }) => <span class={`state ${tones[state] ?? 'idle'}`}>{state}</span>;
+
+export function Title({ text, live, children }: { text: string; live?: LiveState; children?: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${text} · Ropewalk`;
+  }, [text]);
+  return (
+    <div class="title">
+      <h1 tabIndex={-1}>{text}</h1>
+      {children}
+      <span class={`connection ${live ?? ''}`} role="status">
+        {live === 'live' && 'live'}
+        {live === 'away' && 'connection lost, trying again'}
+        {live === 'connecting' && 'connecting'}
+      </span>
+    </div>
+  );
+}
+
+/** A table whose rows become blocks on a narrow screen: each cell then names its column. */
+export function Table({ caption, columns, rows }: { caption: string; columns: string[]; rows: ComponentChildren[][] }) {
+  return (
+    <table>
+      <caption class="hidden">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th scope="col" key={column}>
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((cells, row) => (
+          <tr key={row}>
+            {cells.map((cell, at) => (
+              <td key={at} data-column={columns[at]}>
+                {cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export const Facts = ({ facts }: { facts: [name: string, value: ComponentChildren][] }) => (
+  <dl class="facts">
+    {facts.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+/** Parts of a whole, side by side; the text beside it says the same. */
+export function Bar({ parts, label }: { parts: { state: string; count: number }[]; label: string }) {
+  const shown = parts.filter(({ count }) => count > 0);
+  return (
+    <div>
+      <div class="bar" role="img" aria-label={label}>
+        {shown.map(({ state, count }) => (
+          <i key={state} class={tones[state] ?? 'idle'} style={{ flexGrow: count }} />
+        ))}
+      </div>
+      <p class="legend">
+        {shown.map(({ state, count }) => (
+          <span key={state}>
+            <i class={tones[state] ?? 'idle'} /> {count} {state}
+          </span>
+        ))}
+      </p>
+    </div>
+  );
+}
+
+/** Asks before it acts, and shows why it could not. */
+export function Act({ text, ask, onAct }: { text: string; ask: string; onAct: () => Promise<unknown> }) {
+  const [state, setState] = useState<'idle' | 'asking' | 'busy'>('idle');
+  const [problem, setProblem] = useState('');
+  const act = (): void => {
+    setState('busy');
+    setProblem('');
+    onAct()
+      .catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
+      .finally(() => setState('idle'));
+  };
+  return (
+    <span class="act">
+      {state === 'asking' ? (
+        <>
+          <span>{ask}</span>
+          <button class="danger" onClick={act}>
+            Yes, {text.toLowerCase()}
+          </button>
+          <button onClick={() => setState('idle')}>No</button>
+        </>
+      ) : (
+        <button disabled={state === 'busy'} onClick={() => setState('asking')}>
+          {text}
+        </button>
+      )}
+      {problem !== '' && <span role="alert">{problem}</span>}
+    </span>
+  );
+}

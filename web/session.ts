@@ -1,0 +1,48 @@
+// Who is signed in. The API has no cookies: the token is sent as a header, so that no other site can act with it.
+import type { Whoami } from '../schema/people.ts';
+
+export interface Session {
+  token: string;
+  who: Whoami;
+}
+
+const key = 'ropewalk.token';
+
+export const readToken = (): string | null => sessionStorage.getItem(key) ?? localStorage.getItem(key);
+
+export function keepToken(token: string, isRemembered: boolean): void {
+  (isRemembered ? localStorage : sessionStorage).setItem(key, token);
+}
+
+export function removeToken(): void {
+  sessionStorage.removeItem(key);
+  localStorage.removeItem(key);
+}
+
+/** Rejects with a text for people. */
+export async function whoAmI(token: string): Promise<Session> {
+  const answer = await fetch('/v1/whoami', { headers: { authorization: `Bearer ${token}` } }).catch(() => null);
+  if (answer === null) throw new Error('The API cannot be reached.');
+  if (!answer.ok) throw new Error(await problemOf(answer));
+  const who: Whoami = await answer.json();
+  return { token, who };
+}
+
+export async function problemOf(answer: Response): Promise<string> {
+  const body: { error?: { message?: string; hint?: string } } = await answer.json().catch(() => ({}));
+  const { message = `The API answered ${answer.status}.`, hint = '' } = body.error ?? {};
+  return hint === '' ? message : `${message} ${hint}`;
+}
+
+export const mayWrite = ({ who }: Session): boolean => who.scopes.includes('write') || who.scopes.includes('admin');
+
+export async function call<T>({ token }: Session, method: string, path: string, body?: unknown): Promise<T> {
+  const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  const answer = await fetch(path, init).catch(() => null);
+  if (answer === null) throw new Error('The API cannot be reached.');
+  if (!answer.ok) throw new Error(await problemOf(answer));
+  const read: T = await answer.json();
+  return read;
+}

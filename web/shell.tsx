@@ -1,0 +1,59 @@
+// What every page has: navigation, who is signed in, and the page itself.
+import { usePath } from './router.ts';
+import type { Session } from './session.ts';
+import { ClusterPage } from './pages/cluster.tsx';
+import { ClustersPage } from './pages/clusters.tsx';
+import { JobPage } from './pages/job.tsx';
+import { JobsPage } from './pages/jobs.tsx';
+import { SpendPage } from './pages/spend.tsx';
+
+export function Shell({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
+  const path = usePath();
+  const link = (href: string, text: string) => (
+    <a href={href} aria-current={path === href || path.startsWith(`${href}/`) ? 'page' : undefined}>
+      {text}
+    </a>
+  );
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <header>
+        <a class="brand" href="/">
+          Ropewalk
+        </a>
+        <nav aria-label="Pages">
+          {link('/clusters', 'Clusters')}
+          {link('/jobs', 'Jobs')}
+          {link('/spend', 'Spend')}
+        </nav>
+        <p class="who">
+          <span>
+            {session.who.user} in {session.who.workspace}
+          </span>
+          <button class="quiet" onClick={onSignOut}>
+            Sign out
+          </button>
+        </p>
+      </header>
+      <main id="main">
+        <Page session={session} path={path} />
+      </main>
+    </>
+  );
+}
+
+function Page({ session, path }: { session: Session; path: string }) {
+  const [, kind = 'clusters', number] = /^\/(clusters|jobs|spend)?(?:\/(\d+))?$/.exec(path) ?? [];
+  if (kind === 'spend') return <SpendPage session={session} />;
+  if (kind === 'jobs') {
+    return number === undefined ? (
+      <JobsPage session={session} />
+    ) : (
+      <JobPage session={session} number={Number(number)} />
+    );
+  }
+  if (number !== undefined) return <ClusterPage session={session} number={Number(number)} />;
+  return <ClustersPage session={session} />;
+}

@@ -1,0 +1,31 @@
+// Why a cluster or job is as it is, in sentences: read again when what the page shows of it has changed.
+import { useEffect, useState } from 'preact/hooks';
+
+import type { Why } from '../schema/why.ts';
+import { call, type Session } from './session.ts';
+
+/** `changes`: a text that is another one when the answer may be. */
+export function WhyList({ session, path, changes }: { session: Session; path: string; changes: string }) {
+  const [why, setWhy] = useState<Why | null>(null);
+  useEffect(() => {
+    let isLeft = false;
+    call<Why>(session, 'GET', path)
+      .then((read) => isLeft || setWhy(read))
+      // The rest of the page says whether the API answers.
+      .catch(() => undefined);
+    return () => {
+      isLeft = true;
+    };
+  }, [path, changes]);
+  if (why === null) return null;
+  return (
+    <>
+      <h2>Why</h2>
+      <ul>
+        {why.sentences.map(({ about, text }) => (
+          <li key={`${about} ${text}`}>{text}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
