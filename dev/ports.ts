@@ -1,5 +1,6 @@
 // The ports of a stack, chosen once and kept in ports.json: agents and saved commands must find the API again after a
 // restart. A kept port that another program has taken is an error, never replaced silently.
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -47,11 +48,14 @@ const names = ['temporal', 'ui', 'api', 'dashboards'] as const;
 const keptPort = z.object({ asked: z.union([z.number(), z.literal('auto')]), port: z.number() });
 const keptPorts = z.object({ temporal: keptPort, ui: keptPort, api: keptPort, dashboards: keptPort });
 
+/** Below the ports that Linux and macOS give to outgoing connections, and Temporal's server to its own parts: they could take it before the stack does. */
+const chosenPorts = { first: 10_000, last: 32_767 };
+
 async function firstChoice(asked: number | 'auto', used: Set<number>): Promise<number> {
   if (asked !== 'auto' && !used.has(asked) && (await isFree(asked))) return asked;
   for (;;) {
-    const port = await listenOnce(0);
-    if (!used.has(port)) return port;
+    const port = randomInt(chosenPorts.first, chosenPorts.last + 1);
+    if (!used.has(port) && (await isFree(port))) return port;
   }
 }
 
@@ -65,15 +69,11 @@ async function isFree(port: number): Promise<boolean> {
   }
 }
 
-function listenOnce(port: number): Promise<number> {
+function listenOnce(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen({ port, host: '127.0.0.1' }, () => {
-      const address = server.address();
-      const bound = address !== null && typeof address === 'object' ? address.port : port;
-      server.close(() => resolve(bound));
-    });
+    server.listen({ port, host: '127.0.0.1' }, () => server.close(() => resolve()));
   });
 }
 

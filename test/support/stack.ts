@@ -11,6 +11,7 @@ import { z } from 'zod';
 
 import { userConfig } from '../../schema/user-config.ts';
 import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
 import { childRecords, processesOfHome } from './home-processes.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -97,7 +98,7 @@ export async function spawnStack(
   options: StackOptions = {},
 ): Promise<Pick<TestStack, 'dev' | 'exited' | 'output' | 'childPids' | 'kill' | 'signal' | 'killAll'>> {
   const config = `${home}.yml`;
-  await writeFile(config, stringify(await configWith(options.overrides ?? {})));
+  await writeFile(config, stringify(await configWith(options.overrides ?? {}, await portsOf(home))));
   // A fresh environment: what runs these tests must not decide what the stack does.
   const { PATH = '', HOME = '', XDG_CACHE_HOME, TEMPORAL_CLI } = process.env;
   const dev = spawn(node24, [join(repository, 'dev', 'main.ts'), '--home', home, '--config', config], {
@@ -179,10 +180,22 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
 
 const sections = z.record(z.string(), z.unknown());
 
-async function configWith(overrides: Record<string, Record<string, unknown>>): Promise<unknown> {
+const keptPorts = z.record(z.string(), z.object({ asked: z.union([z.number(), z.string()]) }));
+
+/** Those of an earlier start in this home; else free ones: others on this machine may have the usual ports. */
+async function portsOf(home: string): Promise<Record<string, number | string>> {
+  const kept = await readFile(join(home, 'ports.json'), 'utf8').catch(() => null);
+  if (kept !== null)
+    return Object.fromEntries(
+      Object.entries(keptPorts.parse(JSON.parse(kept))).map(([name, { asked }]) => [name, asked]),
+    );
+  const [temporal, ui, api, dashboards] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  return { temporal, ui, api, dashboards };
+}
+
+async function configWith(overrides: Record<string, Record<string, unknown>>, ports: unknown): Promise<unknown> {
   const config = sections.parse(parse(await readFile(join(repository, 'temporal-dev.yml'), 'utf8')));
-  // Others on this machine may have the usual ports.
-  config['ports'] = { temporal: 'auto', ui: 'auto', api: 'auto', dashboards: 'auto' };
+  config['ports'] = ports;
   for (const [section, values] of Object.entries(overrides)) {
     const before = sections.safeParse(config[section]);
     config[section] = { ...(before.success ? before.data : {}), ...values };
