@@ -27,13 +27,19 @@ export type ErrorLine = z.infer<typeof errorLine>;
 
 export const reason = z.object({ code: z.string(), text: z.string(), at: z.iso.datetime() });
 
+/** A whole number in a path or query. `Number('1e2')` and `Number('0x10')` are numbers too, and no one means those. */
+const digits = (inner: z.ZodNumber) =>
+  z.preprocess((value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value), inner);
+
+const wholeNumber = z.number({ error: 'expected a whole number in decimal digits' }).int();
+
 /** `after` is the `next` of the page before; the last page has `next: null`. */
 export const pageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  limit: digits(wholeNumber.min(1).max(1000)).default(100),
   after: z.string().max(200).optional(),
 });
 
-export const numberParam = z.object({ number: z.coerce.number().int().min(1).max(999_999_999_999) });
+export const numberParam = z.object({ number: digits(wholeNumber.min(1).max(999_999_999_999)) });
 
 /** A time or how long ago: `2026-11-22T10:00:00Z`, `2h`, `3 days`. */
 const timeOrAge = z.string().min(1).max(64).describe('An RFC 3339 time, or how long ago: 2h, 3 days.');

@@ -15,6 +15,7 @@ import {
   maxHeldMs,
   maxWaitingBodies,
 } from '../domain/limits.ts';
+import { maxFileStreams } from '../domain/file-limits.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../domain/job/protocol.ts';
 import type { Role, Scope } from '../domain/people/state.ts';
 import type { Keys } from '../platform/keys.ts';
@@ -36,6 +37,7 @@ import { readClusterOrders, readRowOrders } from './agents/orders.ts';
 import { type BodyRoom, createBodyRoom } from './body-room.ts';
 import { createPrograms, type Programs } from './agents/program.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
+import { createFileStreams, type FileStreams } from './files/streams.ts';
 import { createLoginRates, type LoginRates } from './login/rates.ts';
 import { type DamageReport, reportOnce } from './damaged-objects.ts';
 import { createHeardAgents, type HeardAgents } from './liveness/heard.ts';
@@ -92,6 +94,7 @@ export interface Deps extends Omit<Ports, 'quotas'> {
   damaged: DamageReport;
   quotas: Quotas;
   bodyRoom: BodyRoom;
+  fileStreams: FileStreams;
   programs: Programs;
   metrics: ApiMetrics;
   readiness: () => Promise<Readiness>;
@@ -154,6 +157,7 @@ export function createDeps(ports: Ports): Deps {
       maxWaiting: maxWaitingBodies,
       waitMs: bodyRoomWaitMs,
     }),
+    fileStreams: createFileStreams(maxFileStreams),
     programs: createPrograms(ports.objects),
     readiness: createReadiness({ ...known, now: monotonicMs, readKeys, replica: randomUUID() }),
     views,

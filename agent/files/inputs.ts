@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { isFilePath } from '../../domain/file-path.ts';
 import type { StoredFile } from '../../schema/files.ts';
 import { InstanceFault, orInstanceFault } from '../processes/instance-fault.ts';
-import { eachAtOnce, MissingFile, type Transfers } from './transfers.ts';
+import { mapAtOnce } from '../../domain/map-at-once.ts';
+import { MissingFile, type Transfers, transfersAtOnce } from './transfers.ts';
 
 /** Puts all of them into a directory. Rejects with an InstanceFault where this instance could not get or hold them. */
 export type PlaceInputs = (directory: string, signal: AbortSignal) => Promise<void>;
@@ -17,7 +18,7 @@ export function createInputs(files: readonly StoredFile[], transfers: Transfers,
   const contents = [...new Map(files.map((file) => [file.sha256, file])).values()];
   const download = async (signal: AbortSignal): Promise<void> => {
     await mkdir(cache, { recursive: true, mode: 0o700 });
-    await eachAtOnce(contents, async ({ sha256, path }) => {
+    await mapAtOnce(contents, transfersAtOnce, async ({ sha256, path }) => {
       try {
         await transfers.download({ sha256, target: join(cache, sha256) }, signal);
       } catch (error) {

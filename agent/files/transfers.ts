@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { maxFilesAtOnce } from '../../domain/file-limits.ts';
+import { mapAtOnce } from '../../domain/map-at-once.ts';
 import { fileDownloads, fileUploads } from '../../schema/files.ts';
 import { jsonBy } from '../api-client/client.ts';
 import type { Session } from '../api-client/session.ts';
@@ -25,7 +26,7 @@ export interface Transfers {
 
 export class MissingFile extends Error {}
 
-const atOnce = 4;
+export const transfersAtOnce = 4;
 const attempts = 8;
 const firstPauseMs = 250;
 const maxPauseMs = 15_000;
@@ -52,8 +53,9 @@ export function createTransfers({ session, apiUrl }: { session: Session; apiUrl:
       for (let from = 0; from < files.length; from += maxFilesAtOnce) {
         const batch = files.slice(from, from + maxFilesAtOnce);
         const places = await placesOf(batch);
-        await eachAtOnce(
+        await mapAtOnce(
           batch.filter(({ sha256 }) => places.has(sha256)),
+          transfersAtOnce,
           async (file) => {
             let place = places.get(file.sha256);
             await withRepeats(signal, async (attempt) => {
@@ -94,16 +96,4 @@ async function withRepeats(signal: AbortSignal, work: (attempt: number) => Promi
       await sleep(Math.min(maxPauseMs, firstPauseMs * 2 ** attempt), undefined, { signal });
     }
   }
-}
-
-/** Rejects with the first error; what has begun goes on. */
-export async function eachAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  let next = 0;
-  const run = async (): Promise<void> => {
-    for (let index = next++; index < items.length; index = next++) {
-      const item = items[index];
-      if (item !== undefined) await work(item);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, run));
 }

@@ -5,10 +5,15 @@ import { ordersQuery, programParams } from '../../schema/agent.ts';
 import { blobParams } from '../../schema/files.ts';
 import { packageFileParams } from '../../schema/software.ts';
 import { readPackageFileOfInstance } from '../../services/software/package-files.ts';
-import { contextOf, type App, type AppEnv } from '../routes/app.ts';
+import { contextOf, type App } from '../routes/app.ts';
 import { answerBlob, storeBlob } from '../routes/files.ts';
 import { recordTaskFiles } from '../../services/files/filestores.ts';
-import { planDownloads, planUploads } from '../../services/files/transfers.ts';
+import {
+  planInstanceDownloads,
+  planInstanceUploads,
+  receiveInstanceFile,
+  sendInstanceFile,
+} from '../../services/files/of-instances.ts';
 import {
   file,
   fileBody,
@@ -23,7 +28,6 @@ import {
 import { readBundle } from '../../services/agents/bundle.ts';
 import { issueCertificate } from '../../services/agents/certificate.ts';
 import { exchangeWork } from '../../services/agents/exchange.ts';
-import { requireLiveOrStopping } from '../../services/agents/live-instance.ts';
 import { readOrders } from '../../services/agents/orders.ts';
 import { readProgram } from '../../services/agents/program.ts';
 import { registerAgent } from '../../services/agents/register.ts';
@@ -169,12 +173,6 @@ export const agentRoutes = {
   }),
 };
 
-/** What files an instance transfers ends with its part in the cluster, not with its token. */
-async function liveInstance(c: { var: AppEnv['Variables'] }): Promise<AppEnv['Variables']['instance']> {
-  await requireLiveOrStopping(contextOf(c, c.var.instance));
-  return c.var.instance;
-}
-
 export function mountAgents(app: App): void {
   app.openapi(agentRoutes.register, async (c) =>
     c.json(await registerAgent(contextOf(c, c.var.launch), c.req.valid('json')), 200),
@@ -190,18 +188,20 @@ export function mountAgents(app: App): void {
     return c.body(Uint8Array.from(content), 200, { 'Content-Type': fileType, 'Cache-Control': 'no-store' });
   });
   app.openapi(agentRoutes.fileUploads, async (c) => {
-    const { workspace } = await liveInstance(c);
-    return c.json(await planUploads(c.var.deps, workspace, c.req.valid('json').files), 200);
+    return c.json(await planInstanceUploads(contextOf(c, c.var.instance), c.req.valid('json').files), 200);
   });
   app.openapi(agentRoutes.fileDownloads, async (c) => {
-    const { workspace } = await liveInstance(c);
-    return c.json(await planDownloads(c.var.deps, workspace, c.req.valid('json').sha256s), 200);
+    return c.json(await planInstanceDownloads(contextOf(c, c.var.instance), c.req.valid('json').sha256s), 200);
   });
   app.openapi(agentRoutes.taskFiles, async (c) =>
     c.json(await recordTaskFiles(contextOf(c, c.var.instance), c.req.valid('json')), 200),
   );
-  app.put(agentRoutes.storeFile.getRoutingPath(), async (c) => storeBlob(c, (await liveInstance(c)).workspace));
-  app.get(agentRoutes.readFile.getRoutingPath(), async (c) => answerBlob(c, (await liveInstance(c)).workspace));
+  app.put(agentRoutes.storeFile.getRoutingPath(), async (c) =>
+    storeBlob(c, (sent) => receiveInstanceFile(contextOf(c, c.var.instance), sent)),
+  );
+  app.get(agentRoutes.readFile.getRoutingPath(), async (c) =>
+    answerBlob(c, (sha256) => sendInstanceFile(contextOf(c, c.var.instance), sha256)),
+  );
   app.openapi(agentRoutes.orders, async (c) => {
     const input = { ...c.req.valid('query'), signal: c.req.raw.signal };
     return c.json(await readOrders(contextOf(c, c.var.instance), input), 200);

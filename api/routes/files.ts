@@ -8,8 +8,8 @@ import type { Context } from 'hono';
 import { numberParam } from '../../schema/common.ts';
 import { blobParams, filesQuery, filestoreParams } from '../../schema/files.ts';
 import { addToFilestore, listFilestore, listJobFiles } from '../../services/files/filestores.ts';
-import { planDownloads, planUploads, receiveFile, sendFile } from '../../services/files/transfers.ts';
-import { requireScope } from '../../services/auth/scopes.ts';
+import { planUserDownloads, planUserUploads, receiveUserFile, sendUserFile } from '../../services/files/of-users.ts';
+import type { SentFile } from '../../services/files/transfers.ts';
 import { bodyBytes } from '../middleware/body-bytes.ts';
 import { validationProblem } from '../middleware/errors.ts';
 import { contextOf, type App, type AppEnv } from './app.ts';
@@ -85,14 +85,10 @@ export const fileRoutes = {
 
 export function mountFiles(app: App): void {
   app.openapi(fileRoutes.uploads, async (c) => {
-    const { deps, actor } = contextOf(c, c.var.actor);
-    requireScope(actor, 'write');
-    return c.json(await planUploads(deps, actor.workspace, c.req.valid('json').files), 200);
+    return c.json(await planUserUploads(contextOf(c, c.var.actor), c.req.valid('json').files), 200);
   });
   app.openapi(fileRoutes.downloads, async (c) => {
-    const { deps, actor } = contextOf(c, c.var.actor);
-    requireScope(actor, 'read');
-    return c.json(await planDownloads(deps, actor.workspace, c.req.valid('json').sha256s), 200);
+    return c.json(await planUserDownloads(contextOf(c, c.var.actor), c.req.valid('json').sha256s), 200);
   });
   app.openapi(fileRoutes.ofJob, async (c) => {
     const input = { ...c.req.valid('param'), ...c.req.valid('query') };
@@ -107,27 +103,28 @@ export function mountFiles(app: App): void {
     return c.body(null, 204);
   });
   // No openapi() handlers: those would read the body whole, or ask for an answer that is not a stream.
-  app.put(fileRoutes.put.getRoutingPath(), async (c) => {
-    requireScope(c.var.actor, 'write');
-    return storeBlob(c, c.var.actor.workspace);
-  });
-  app.get(fileRoutes.get.getRoutingPath(), async (c) => {
-    requireScope(c.var.actor, 'read');
-    return answerBlob(c, c.var.actor.workspace);
-  });
+  app.put(fileRoutes.put.getRoutingPath(), async (c) =>
+    storeBlob(c, (sent) => receiveUserFile(contextOf(c, c.var.actor), sent)),
+  );
+  app.get(fileRoutes.get.getRoutingPath(), async (c) =>
+    answerBlob(c, (sha256) => sendUserFile(contextOf(c, c.var.actor), sha256)),
+  );
 }
 
-export async function storeBlob(c: Context<AppEnv>, workspace: string): Promise<Response> {
+export async function storeBlob(c: Context<AppEnv>, receive: (sent: SentFile) => Promise<void>): Promise<Response> {
   const sha256 = hashOf(c);
   const bytes = bodyBytes(c.req);
   const announced = bytes === 'unknown' ? null : bytes;
-  await receiveFile(c.var.deps, workspace, { sha256, announced, body: c.req.raw.body });
+  await receive({ sha256, announced, body: c.req.raw.body });
   return c.body(null, 204);
 }
 
-export async function answerBlob(c: Context<AppEnv>, workspace: string): Promise<Response> {
+export async function answerBlob(
+  c: Context<AppEnv>,
+  send: (sha256: string) => Promise<{ bytes: number; stream: Readable }>,
+): Promise<Response> {
   const sha256 = hashOf(c);
-  const { bytes, stream } = await sendFile(c.var.deps, workspace, sha256);
+  const { bytes, stream } = await send(sha256);
   const headers = { 'Content-Type': fileType, 'Content-Length': String(bytes), 'Cache-Control': 'no-store' };
   return c.body(webStreamOf(stream), 200, headers);
 }

@@ -4,9 +4,10 @@ import { chmod, mkdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 
 import { hashFile, receiveFile } from '../../agent/files/http-file.ts';
+import { mapAtOnce } from '../../domain/map-at-once.ts';
 import { UsageError } from '../errors.ts';
 import type { PlacedFile } from './places.ts';
-import { eachAtOnce, filesAtOnce, type Storage, withRepeats } from './storage.ts';
+import { filesAtOnce, type Storage, transfersAtOnce, withRepeats } from './storage.ts';
 
 /** Resolves with how many files were downloaded; those that are there with the same content are not. */
 export async function downloadFiles(
@@ -22,7 +23,7 @@ export async function downloadFiles(
     const batch = files.slice(from, from + filesAtOnce);
     const planned = await client.files.planDownloads([...new Set(batch.map(({ sha256 }) => sha256))], { signal });
     const urls = new Map(planned.map((each) => [each.sha256, each]));
-    await eachAtOnce(batch, async (file) => {
+    await mapAtOnce(batch, transfersAtOnce, async (file) => {
       const target = await prepare(root, file.path);
       if (await hasContent(target, file)) return;
       const temporary = join(dirname(target), `.ropewalk-${randomBytes(8).toString('hex')}.part`);

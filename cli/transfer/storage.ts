@@ -29,7 +29,7 @@ export async function openStorage(context: CliContext, flags: ConnectionFlags, c
 /** In one request for URLs. */
 export const filesAtOnce = 500;
 
-const transfersAtOnce = 4;
+export const transfersAtOnce = 4;
 const attempts = 6;
 const firstPauseMs = 250;
 
@@ -43,16 +43,4 @@ export async function withRepeats(signal: AbortSignal, work: (attempt: number) =
       await sleep(firstPauseMs * 2 ** attempt, undefined, { signal });
     }
   }
-}
-
-/** Rejects with the first error; what has begun goes on. */
-export async function eachAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  let next = 0;
-  const run = async (): Promise<void> => {
-    for (let index = next++; index < items.length; index = next++) {
-      const item = items[index];
-      if (item !== undefined) await work(item);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(transfersAtOnce, items.length) }, run));
 }

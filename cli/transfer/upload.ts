@@ -2,9 +2,10 @@
 import { stat } from 'node:fs/promises';
 
 import { hashFile, sendFile } from '../../agent/files/http-file.ts';
+import { mapAtOnce } from '../../domain/map-at-once.ts';
 import type { StoredFile } from '../../sdk/files.ts';
 import { UsageError } from '../errors.ts';
-import { eachAtOnce, filesAtOnce, type Storage, withRepeats } from './storage.ts';
+import { filesAtOnce, type Storage, transfersAtOnce, withRepeats } from './storage.ts';
 
 export interface LocalFile {
   /** In the working directory of a task, with `/`. */
@@ -28,7 +29,7 @@ export async function uploadFiles(
   for (let from = 0; from < stored.length; from += filesAtOnce) {
     const batch = stored.slice(from, from + filesAtOnce).map(({ sha256, bytes }) => ({ sha256, bytes }));
     const uploads = await client.files.planUploads(batch, { signal });
-    await eachAtOnce(uploads, async (planned) => {
+    await mapAtOnce(uploads, transfersAtOnce, async (planned) => {
       let upload: typeof planned | undefined = planned;
       await withRepeats(signal, async (attempt) => {
         if (attempt > 1) {

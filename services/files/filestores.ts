@@ -3,6 +3,7 @@
 import { z } from 'zod';
 
 import { RopewalkError } from '../../domain/errors.ts';
+import { mapAtOnce } from '../../domain/map-at-once.ts';
 import { randomId } from '../../platform/ids.ts';
 import {
   addedFilesKey,
@@ -19,7 +20,7 @@ import type { Context, Deps, InstanceContext } from '../context.ts';
 import { parseObject } from '../damaged-objects.ts';
 import { requireLiveOrStopping } from '../agents/live-instance.ts';
 import { requireStored } from './require-stored.ts';
-import { mapAtOnce } from './map-at-once.ts';
+import { objectsAtOnce } from './objects-at-once.ts';
 import { missingFiles } from './transfers.ts';
 
 /** Where the output of a job is recorded, as its specification says; null when it is not stored. */
@@ -137,7 +138,7 @@ async function readPage(
   const last = page.filter(
     (key, index) => attemptOf(key) === null || attemptOf(key) !== attemptOf(keys[index + 1] ?? ''),
   );
-  const additions = await mapAtOnce(last, async (key): Promise<ListedFile[]> => {
+  const additions = await mapAtOnce(last, objectsAtOnce, async (key): Promise<ListedFile[]> => {
     const bytes = await objects.get(key);
     const found =
       bytes === null ? null : parseObject(key, bytes, { parse: (json) => addition.parse(json), report: damaged });

@@ -4,13 +4,22 @@
 import type { Readable } from 'node:stream';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { maxApiFileBytes, maxFileStreams } from '../../domain/file-limits.ts';
+import { maxApiFileBytes } from '../../domain/file-limits.ts';
+import { mapAtOnce } from '../../domain/map-at-once.ts';
 import { blobKey } from '../../platform/archive-keys.ts';
 import type { FileContent, FileStore, StreamedFiles } from '../../platform/objects/files.ts';
 import type { FileDownload, FileUpload } from '../../schema/files.ts';
-import { mapAtOnce } from './map-at-once.ts';
+import { objectsAtOnce } from './objects-at-once.ts';
+import type { FileStreams } from './streams.ts';
 
 type Files = { files: FileStore };
+
+export interface SentFile {
+  sha256: string;
+  /** Bytes, where the sender says how many. */
+  announced: number | null;
+  body: AsyncIterable<Uint8Array> | null;
+}
 
 /** For those of the files that are not stored yet. */
 export async function planUploads(
@@ -19,7 +28,7 @@ export async function planUploads(
   wanted: readonly FileContent[],
 ): Promise<{ uploads: FileUpload[] }> {
   const byHash = new Map(wanted.map((content) => [content.sha256, content]));
-  const uploads = await mapAtOnce([...byHash.values()], async (content): Promise<FileUpload[]> => {
+  const uploads = await mapAtOnce([...byHash.values()], objectsAtOnce, async (content): Promise<FileUpload[]> => {
     const key = blobKey(workspace, content.sha256);
     if ((await files.size(key)) === content.bytes) return [];
     if (files.kind === 'signed') return [{ sha256: content.sha256, ...(await files.uploadUrl(key, content)) }];
@@ -34,7 +43,7 @@ export async function planDownloads(
   workspace: string,
   sha256s: readonly string[],
 ): Promise<{ downloads: FileDownload[] }> {
-  const downloads = await mapAtOnce([...new Set(sha256s)], async (sha256): Promise<FileDownload> => {
+  const downloads = await mapAtOnce([...new Set(sha256s)], objectsAtOnce, async (sha256): Promise<FileDownload> => {
     const key = blobKey(workspace, sha256);
     const isStored = (await files.size(key)) !== null;
     return { sha256, isStored, url: isStored && files.kind === 'signed' ? await files.downloadUrl(key) : null };
@@ -49,7 +58,7 @@ export async function missingFiles(
   wanted: readonly FileContent[],
 ): Promise<string[]> {
   const byHash = new Map(wanted.map((content) => [content.sha256, content]));
-  const found = await mapAtOnce([...byHash.values()], async ({ sha256, bytes }) =>
+  const found = await mapAtOnce([...byHash.values()], objectsAtOnce, async ({ sha256, bytes }) =>
     (await files.size(blobKey(workspace, sha256))) === bytes ? [] : [sha256],
   );
   return found.flat();
@@ -57,14 +66,14 @@ export async function missingFiles(
 
 /** @throws RopewalkError VALIDATION when other bytes arrive, TOO_LARGE, TOO_BUSY, CONFLICT where files go to a bucket. */
 export async function receiveFile(
-  { files }: Files,
+  { files, fileStreams }: Files & { fileStreams: FileStreams },
   workspace: string,
-  { sha256, announced, body }: { sha256: string; announced: number | null; body: AsyncIterable<Uint8Array> | null },
+  { sha256, announced, body }: SentFile,
 ): Promise<void> {
   const store = requireStreamed(files);
   if (announced !== null && announced > maxApiFileBytes) throw tooLarge(announced);
   const content = { sha256, maxBytes: maxApiFileBytes };
-  await inTurn(() => store.write(blobKey(workspace, sha256), body ?? noBytes(), content));
+  await fileStreams.run(() => store.write(blobKey(workspace, sha256), body ?? noBytes(), content));
 }
 
 /** @throws RopewalkError NOT_FOUND */
@@ -76,23 +85,6 @@ export async function sendFile(
   const found = await requireStreamed(files).read(blobKey(workspace, sha256));
   if (found !== null) return found;
   throw new RopewalkError({ code: 'NOT_FOUND', message: 'There is no file with this SHA-256.' });
-}
-
-let streams = 0;
-
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (streams >= maxFileStreams) {
-    throw new RopewalkError(
-      { code: 'TOO_BUSY', message: `This process receives ${maxFileStreams} files already.`, hint: 'Try again.' },
-      { retryAfterMs: 1_000 },
-    );
-  }
-  streams += 1;
-  try {
-    return await work();
-  } finally {
-    streams -= 1;
-  }
 }
 
 function requireStreamed(files: FileStore): StreamedFiles {

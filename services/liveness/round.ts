@@ -11,6 +11,7 @@ import {
   tick,
 } from '../../domain/liveness/listening.ts';
 import { isSilenceKnown, replicaNoteEveryMs } from '../../domain/liveness/replicas.ts';
+import { mapAtOnce } from '../../domain/map-at-once.ts';
 import type { HeardAgent, SilentAgent } from '../../store/liveness-port.ts';
 import type { Deps } from '../context.ts';
 import type { HeardAgents } from './heard.ts';
@@ -112,9 +113,7 @@ async function suspectSilent(
       logger.warn({ err: error, cluster }, 'a cluster was not notified of silent instances; it is tried again');
     }
   };
-  for (let first = 0; first < clusters.length; first += clustersAtOnce) {
-    await Promise.all(clusters.slice(first, first + clustersAtOnce).map(suspectIn));
-  }
+  await mapAtOnce(clusters, clustersAtOnce, suspectIn);
 }
 
 /** Those that the cluster counts on: instances that have ended are silent too. A query adds no event to its history. */

@@ -243,3 +243,24 @@ describe('reading jobs', () => {
     expect([stopped.status, (await stopped.json()).status]).toEqual([202, 'stopping']);
   });
 });
+
+describe('the number in a path', () => {
+  it.each(['1e2', '0x1', '1.0', '+1', ' 1', '-1', '0', '1234567890123456', 'one'])('is not %o', async (number) => {
+    const api = await createTestApi();
+    const response = await api.call('GET', `/v1/jobs/${encodeURIComponent(number)}`);
+    expect(response.status).toBe(422);
+    expect(await errorOf(response)).toMatchObject({ code: 'VALIDATION', field: 'number' });
+  });
+
+  it('has decimal digits only', async () => {
+    const api = await createTestApi();
+    const response = await api.call('GET', '/v1/jobs/100');
+    expect(await errorOf(response)).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('also those of a page', async () => {
+    const api = await createTestApi();
+    const response = await api.call('GET', '/v1/jobs?limit=1e2');
+    expect(await errorOf(response)).toMatchObject({ code: 'VALIDATION', field: 'limit' });
+  });
+});

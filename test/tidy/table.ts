@@ -102,7 +102,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/(agent|common|container|files|relay|relay-streams|runtime|software)\.ts$|domain\/(units|limits|job\/protocol|cluster\/dask\/options|file-(path|limits))\.ts$)/,
+      own: /^(agent\/|schema\/(agent|common|container|files|relay|relay-streams|runtime|software)\.ts$|domain\/(units|limits|map-at-once|job\/protocol|cluster\/dask\/options|file-(path|limits))\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],
@@ -117,7 +117,10 @@ export const table: [prefix: string, row: Row][] = [
     { own: /^(cli|agent\/runtimes\/environment)\//, ownTypes: /^schema\//, packages: /^node$/ },
   ],
   // Files travel as they do on instances.
-  ['cli/transfer/', { own: /^(cli|sdk)\/|^agent\/files\/http-file\.ts$/, packages: /^node$/ }],
+  [
+    'cli/transfer/',
+    { own: /^(cli|sdk)\/|^agent\/files\/http-file\.ts$|^domain\/map-at-once\.ts$/, packages: /^node$/ },
+  ],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
   ['web/build.ts', { own: /^$/, packages: /^(node|esbuild)$/ }],
   // Runs in browsers.

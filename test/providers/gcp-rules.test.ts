@@ -17,7 +17,7 @@ import { gcpFamilies } from '../../providers/gcp/families.ts';
 import { createIdentityVerifier } from '../../providers/gcp/identity.ts';
 import { instanceName, isOwnName, requestIdOf } from '../../providers/gcp/names.ts';
 import type { LaunchRequest } from '../../providers/provider.ts';
-import { freshOwner, gcpSettings, placement, workersRequest } from '../providers/gcp-cloud.ts';
+import { freshOwner, gcpSettings, placement, workersRequest } from './gcp-cloud.ts';
 
 interface Claims {
   audience?: string;
