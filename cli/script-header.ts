@@ -3,12 +3,13 @@
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
+import { type HeaderOption, maxHeaderBytes, parseBatchHeader } from '../domain/batch-header.ts';
 import type { CliContext } from './context.ts';
 
 /** The names of `known` that the header has, with their values as written, in the order of the script. */
 export type ScriptHeader = ReadonlyMap<string, string[]>;
 
-/** As the server reads headers (domain/batch-header.ts): of the first file that the command names and that has one. */
+/** Of the first file that the command names and that has one. */
 export async function readScriptHeader(
   words: readonly string[],
   known: ReadonlySet<string>,
@@ -16,9 +17,8 @@ export async function readScriptHeader(
 ): Promise<ScriptHeader> {
   for (const word of new Set(words)) {
     const text = await startOf(resolve(cwd, word.replace(/^~(?=\/)/, env['HOME'] ?? '~')));
-    const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/, maxHeaderLine);
-    const matches = lines.flatMap((line) => headerLine.exec(line) ?? []);
-    if (matches.length > 0) return optionsOf(lines, known);
+    const { options, problems } = parseBatchHeader(text);
+    if (options.length + problems.length > 0) return valuesOf(options, known);
   }
   return new Map();
 }
@@ -29,22 +29,13 @@ export function isSet(header: ScriptHeader, name: string): boolean {
   return value !== undefined && !['false', '0'].includes(value.toLowerCase());
 }
 
-const maxHeaderLine = 100;
-const maxHeaderBytes = 64 * 1024;
-const headerLine = /^\s*(?:#+|\/\/)\s*(?:ROPEWALK|COILED)(?![A-Za-z0-9_])[ \t]*:?([^]*)$/;
-const optionText = /^(?:--)?([A-Za-z][A-Za-z0-9_-]*)(?:\s*=\s*(?=\S)|\s+|=?$)([^]*)$/;
-
-function optionsOf(lines: readonly string[], known: ReadonlySet<string>): ScriptHeader {
-  const options = new Map<string, string[]>();
-  for (const line of lines) {
-    const [, written, value = ''] = optionText.exec(headerLine.exec(line)?.[1]?.trim() ?? '') ?? [];
-    const name = written?.replaceAll('_', '-').toLowerCase() ?? '';
-    if (known.has(name)) options.set(name, [...(options.get(name) ?? []), unquote(value)]);
+function valuesOf(options: readonly HeaderOption[], known: ReadonlySet<string>): ScriptHeader {
+  const values = new Map<string, string[]>();
+  for (const { name, value } of options) {
+    if (known.has(name)) values.set(name, [...(values.get(name) ?? []), value]);
   }
-  return options;
+  return values;
 }
-
-const unquote = (value: string): string => /^(["'])(.*)\1$/.exec(value.trim())?.[2] ?? value.trim();
 
 /** Empty for what is no text file. */
 async function startOf(path: string): Promise<string> {

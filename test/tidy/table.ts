@@ -121,6 +121,8 @@ export const table: [prefix: string, row: Row][] = [
     'cli/transfer/',
     { own: /^(cli|sdk)\/|^agent\/files\/http-file\.ts$|^domain\/map-at-once\.ts$/, packages: /^node$/ },
   ],
+  // A script's header is read as the server reads it.
+  ['cli/script-header.ts', { own: /^(cli\/|domain\/batch-header\.ts$)/, packages: /^node$/ }],
   ['cli/', { own: /^(cli|sdk|dev|ops)\//, ownTypes: /^schema\//, packages: /^(node|commander|yaml|zod)$/ }],
   ['web/build.ts', { own: /^$/, packages: /^(node|esbuild)$/ }],
   // Runs in browsers.

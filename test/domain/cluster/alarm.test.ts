@@ -48,6 +48,20 @@ function registered() {
   return { state, decide, fallSilent, hear: (id: string) => report(id, 'alive') };
 }
 
+describe('the event of a suspicion', () => {
+  it('names ten instances at most, and says how many more there are', () => {
+    const { state } = registered();
+    const textOf = (count: number): string | undefined => {
+      const suspects = Array.from({ length: count }, (_, index) => ({ instance: `i_x${index}`, heardAtMs: 0 }));
+      suspectInstances(state, suspects, 5 * secondMs);
+      return state.events.at(-1)?.text;
+    };
+    const ten = 'i_x0, i_x1, i_x2, i_x3, i_x4, i_x5, i_x6, i_x7, i_x8, i_x9';
+    expect(textOf(10)).toBe(`not heard of: ${ten}`);
+    expect(textOf(13)).toBe(`not heard of: ${ten} and 3 more`);
+  });
+});
+
 describe('the alarm about silent instances', () => {
   it('is raised instead of replacing them when they are most of the cluster', () => {
     const { state, decide, fallSilent } = registered();

@@ -77,6 +77,31 @@ it('an instance that is lost before its first exchange stays lost, however many 
   expect(claim(state, 'i_unheard', 1_000_001)).toMatchObject({ grants: [], stop: { code: 'INSTANCE_LOST' } });
 });
 
+it('each task that may have cost an instance runs with no other lease beside it', () => {
+  const state = aJob({ taskCount: 40 });
+  const take = (instance: string, nowMs: number, running: number[] = []): ExchangeAnswer =>
+    say(state, instance, nowMs, { claim: nowMs, want: 4, running, held: running.slice(1) });
+  const first = take('i_lost', 1);
+  expect(first.grants.map(({ task }) => task)).toEqual([0, 1, 2, 3]);
+  expect(first.mayHold).toBeGreaterThan(1);
+  loseInstance(state, { id: 'i_lost', why: 'it no longer exists', isOrderly: false }, 2);
+
+  // The one that ran, and the three that may have begun.
+  for (let round = 0; round < 4; round += 1) {
+    const nowMs = 10 + 2 * round;
+    const { grants, mayHold } = take('i_next', nowMs);
+    expect(grants).toHaveLength(1);
+    expect(grants[0]?.task).toBeLessThan(4);
+    // As long as another of the four waits.
+    expect(mayHold === 1).toBe(round < 3);
+    const leases = grants.map(({ lease }) => lease);
+    expect(take('i_next', nowMs + 1, leases).grants).toEqual([]);
+    const result = { exitCode: 0, signal: null, startedAtMs: nowMs, endedAtMs: nowMs, reason: null };
+    say(state, 'i_next', nowMs + 1, { results: grants.map((grant) => ({ ...grant, ...result })) });
+  }
+  expect(take('i_next', 20).grants.map(({ task }) => task)).toEqual([4, 5, 6, 7]);
+});
+
 function aJob(settings: { taskCount: number; retries?: number }): JobState {
   const job = { number: 1, workspace: 'w', submittedAtMs: 1 };
   return createJobState(job, {

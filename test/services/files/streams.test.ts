@@ -7,7 +7,10 @@ it('refuses a file while as many as may be are under way, and takes one again wh
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();
   const running = [streams.run(() => first.promise), streams.run(() => second.promise)];
-  await expect(streams.run(async () => 'third')).rejects.toMatchObject({ problem: { code: 'TOO_BUSY' }, retryAfterMs: 1_000 });
+  await expect(streams.run(async () => 'third')).rejects.toMatchObject({
+    problem: { code: 'TOO_BUSY' },
+    retryAfterMs: 1_000,
+  });
 
   first.resolve('first');
   expect(await running[0]).toBe('first');
