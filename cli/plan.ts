@@ -13,6 +13,8 @@ export function showPlan(context: CliContext, flags: FormatFlag, plan: Plan, hea
 
 /** `$1.92 per hour with the first choice, at most $3.84` */
 export function formatPrice({ firstChoice, max }: Plan['pricePerHour']): string {
+  if (firstChoice === null) return 'unknown: no table has the price of the first choice in this region';
+  if (max === null) return `${dollars(firstChoice)} per hour with the first choice; that of others is unknown`;
   if (firstChoice === max) return `${dollars(max)} per hour`;
   return `${dollars(firstChoice)} per hour with the first choice, at most ${dollars(max)}`;
 }
@@ -51,4 +53,5 @@ const rows = ({ types }: Plan['head'], role: string): string[][] =>
 const span = ({ firstChoice, max }: Plan['pricePerHour']): string =>
   firstChoice === max ? dollars(max) : `${dollars(firstChoice)} to ${dollars(max)}`;
 
-const dollars = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;
+const dollars = (amount: number | null): string =>
+  amount === null ? 'unknown' : `$${amount.toFixed(amount < 1 ? 4 : 2)}`;

@@ -31,7 +31,7 @@ export const instanceType = z.object({
   architecture: z.enum(['x86_64', 'arm64']),
   gpus: z.number().int(),
   gpuName: z.string().nullable(),
-  /** US dollars an hour on demand, the cheapest zone's; approximate. */
+  /** US dollars an hour on demand, the cheapest zone's; approximate; null when the price is unknown. */
   pricePerHour: z.number().nullable(),
   /** The same on the spot market; null where there is no price. */
   spotPricePerHour: z.number().nullable(),

@@ -5,12 +5,12 @@ import { instanceType } from './instance-types.ts';
 
 const market = z.enum(['on-demand', 'spot']);
 
-/** US dollars an hour, for instances alone. */
+/** US dollars an hour, for instances alone; null when the price of one of the types is unknown. */
 export const planPrice = z.object({
   /** When what is asked for first is had. */
-  firstChoice: z.number(),
+  firstChoice: z.number().nullable(),
   /** When the dearest of what may be had instead is. */
-  max: z.number(),
+  max: z.number().nullable(),
 });
 export type PlanPrice = z.infer<typeof planPrice>;
 

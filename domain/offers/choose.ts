@@ -10,8 +10,8 @@ import type { Range, Wish } from './wish.ts';
 export const maxTypes = 20;
 
 export interface ChosenType extends Omit<Offer, 'zone' | 'market' | 'pricePerHour'> {
-  /** Cheapest price among the zones, US dollars. */
-  pricePerHour: number;
+  /** Cheapest price among the zones, US dollars; null when nobody knows it. */
+  pricePerHour: number | null;
   /** Where it is to be had. */
   zones: string[];
 }
@@ -66,14 +66,21 @@ export function typesOf(offers: readonly Offer[], { market, zones }: Sought): Ch
     if (known === undefined) types.set(offer.type, { ...offer, zones: [zone] });
     else {
       known.zones.push(zone);
-      known.pricePerHour = Math.min(known.pricePerHour, offer.pricePerHour);
+      known.pricePerHour = lower(known.pricePerHour, offer.pricePerHour);
     }
   }
   return [...types.values()];
 }
 
+const lower = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);
+
+/** Types without a known price come last. */
 export const cheapestFirst = (a: ChosenType, b: ChosenType): number =>
-  a.pricePerHour - b.pricePerHour || (a.type < b.type ? -1 : 1);
+  comparePrices(a.pricePerHour, b.pricePerHour) || (a.type < b.type ? -1 : 1);
+
+const comparePrices = (a: number | null, b: number | null): number =>
+  a === null || b === null ? Number(a === null) - Number(b === null) : a - b;
 
 function named(available: readonly ChosenType[], names: readonly string[], prefix = ''): ChosenType[] {
   const chosen = names.map((name) => {
@@ -158,7 +165,7 @@ function nearest(types: readonly ChosenType[], of: (type: ChosenType) => number,
 }
 
 const describe = (type: ChosenType): string =>
-  `${type.type} (${type.vcpus} vCPU, ${formatBytes(type.memoryBytes)}, $${type.pricePerHour}/h)`;
+  `${type.type} (${type.vcpus} vCPU, ${formatBytes(type.memoryBytes)}, ${type.pricePerHour === null ? 'price unknown' : `$${type.pricePerHour}/h`})`;
 
 const unbuffered = ({ min, max }: Range): Range => ({ min: min / (1 - memoryBuffer), max: max / (1 + memoryBuffer) });
 

@@ -14,6 +14,6 @@ export interface Offer {
   gpus: number;
   /** The vendor's name of the GPU, e.g. `T4`, or null. */
   gpuName: string | null;
-  /** US dollars; 0 on this machine. */
-  pricePerHour: number;
+  /** US dollars; 0 on this machine; null when nobody knows the price. */
+  pricePerHour: number | null;
 }

@@ -1,6 +1,6 @@
 // What a launch may come to, in machines and dollars an hour, before anything is launched. It asks nothing and promises
 // nothing: which of the offers is had, the cloud decides when it is asked.
-import { typesOf } from './choose.ts';
+import { cheapestFirst, typesOf } from './choose.ts';
 import type { ChosenType } from './choose.ts';
 import type { Market, Offer } from './offer.ts';
 
@@ -13,16 +13,16 @@ export interface RoleWish {
   zones: readonly string[];
 }
 
-/** US dollars an hour. */
+/** US dollars an hour; null when nobody knows the price of one of the types. */
 export interface PlanPrice {
   /** When what is asked for first is had. */
-  firstChoice: number;
+  firstChoice: number | null;
   /** When the dearest of what may be had instead is. */
-  max: number;
+  max: number | null;
 }
 
 interface PlannedType extends Omit<ChosenType, 'pricePerHour'> {
-  /** In the cheapest zone; null where it is not sold on that market. */
+  /** In the cheapest zone; null where it is not sold on that market, or its price is unknown. */
   pricePerHour: number | null;
   spotPricePerHour: number | null;
 }
@@ -57,29 +57,42 @@ export function planRole(offers: readonly Offer[], { count, types, markets, zone
     ({ type, market, zone }) => types.includes(type) && markets.includes(market) && zones.includes(zone),
   );
   const each: PlanPrice = {
-    firstChoice: firstPrice(planned, markets),
-    max: Math.max(0, ...eligible.map(({ pricePerHour }) => pricePerHour)),
+    firstChoice: firstPrice(types, markets, { 'on-demand': onDemand, spot }),
+    max: eligible.reduce<number | null>((max, { pricePerHour }) => combine(max, pricePerHour, Math.max), 0),
   };
   return { count, markets: [...markets], types: planned, pricePerHour: times(each, count) };
 }
 
 /** The price of everything together. */
 export const totalPrice = (prices: readonly PlanPrice[]): PlanPrice => ({
-  firstChoice: rounded(prices.reduce((sum, { firstChoice }) => sum + firstChoice, 0)),
-  max: rounded(prices.reduce((sum, { max }) => sum + max, 0)),
+  firstChoice: sumOf(prices.map(({ firstChoice }) => firstChoice)),
+  max: sumOf(prices.map(({ max }) => max)),
 });
 
+function sumOf(prices: readonly (number | null)[]): number | null {
+  const sum = prices.reduce<number | null>((total, price) => combine(total, price, (a, b) => a + b), 0);
+  return sum === null ? null : rounded(sum);
+}
+
+/** What is unknown makes the whole unknown. */
+const combine = (a: number | null, b: number | null, how: (a: number, b: number) => number): number | null =>
+  a === null || b === null ? null : how(a, b);
+
 const times = ({ firstChoice, max }: PlanPrice, count: number): PlanPrice => ({
-  firstChoice: rounded(firstChoice * count),
-  max: rounded(max * count),
+  firstChoice: firstChoice === null ? null : rounded(firstChoice * count),
+  max: max === null ? null : rounded(max * count),
 });
 
 /** On demand the first type that is sold; on the spot market, where the cloud weighs room against price, the cheapest. */
-function firstPrice(types: readonly PlannedType[], markets: readonly Market[]): number {
+function firstPrice(
+  names: readonly string[],
+  markets: readonly Market[],
+  soldOn: Readonly<Record<Market, readonly ChosenType[]>>,
+): number | null {
   for (const market of markets) {
-    const prices = types.flatMap((type) => (market === 'spot' ? type.spotPricePerHour : type.pricePerHour) ?? []);
-    const [first] = market === 'spot' ? prices.toSorted((a, b) => a - b) : prices;
-    if (first !== undefined) return first;
+    const sold = names.flatMap((name) => soldOn[market].find(({ type }) => type === name) ?? []);
+    const [first] = market === 'spot' ? sold.toSorted(cheapestFirst) : sold;
+    if (first !== undefined) return first.pricePerHour;
   }
   return 0;
 }

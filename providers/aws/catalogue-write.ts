@@ -1,6 +1,6 @@
-// Writes catalogue.json, the dated table of EC2 instance types for control planes without AWS credentials, from two files of
-// other projects, both Apache-2.0: moto's answer of DescribeInstanceTypes, and Karpenter's price table (us-east-1, Linux, on
-// demand). `node providers/aws/catalogue-write.ts instance_types.json.gz zz_generated.pricing_aws.go`
+// Writes catalogue.json, the dated table of EC2 instance types for control planes without AWS credentials, from moto's answer of
+// DescribeInstanceTypes (Apache-2.0; `moto/ec2/resources/instance_types.json.gz` of its wheel, with the date of the file).
+// `node providers/aws/catalogue-write.ts instance_types.json.gz 2026-10-27`
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -14,22 +14,15 @@ interface TypeInfo {
   SupportedUsageClasses?: string[];
 }
 
-const [, , typesPath, pricesPath] = process.argv;
-if (typesPath === undefined || pricesPath === undefined) {
-  process.stderr.write(
-    'usage: node providers/aws/catalogue-write.ts instance_types.json.gz zz_generated.pricing_aws.go\n',
-  );
+const [, , typesPath, asOf] = process.argv;
+if (typesPath === undefined || asOf === undefined) {
+  process.stderr.write('usage: node providers/aws/catalogue-write.ts instance_types.json.gz DATE\n');
   process.exit(2);
 }
 const types: Record<string, TypeInfo> = JSON.parse(String(await promisify(gunzip)(await readFile(typesPath))));
-const go = await readFile(pricesPath, 'utf8');
-const asOf = /generated at (\d{4}-\d{2}-\d{2})/.exec(go)?.[1];
-const prices = new Map(
-  [...go.matchAll(/"([a-z0-9-]+\.[a-z0-9-]+)": ([0-9.]+)/g)].map(([, name, price]) => [name, Number(price)]),
-);
 
 const rows = Object.entries(types)
-  .filter(([name, info]) => info.BareMetal !== true && prices.has(name))
+  .filter(([, info]) => info.BareMetal !== true)
   .sort(([a], [b]) => (a < b ? -1 : 1))
   .map(([name, info]) => {
     const gpus = info.GpuInfo?.Gpus ?? [];
@@ -39,16 +32,14 @@ const rows = Object.entries(types)
       info.ProcessorInfo?.SupportedArchitectures?.includes('arm64') === true ? 'arm64' : 'x86_64',
       gpus.reduce((sum, gpu) => sum + (gpu.Count ?? 0), 0),
       gpus[0]?.Name ?? null,
-      prices.get(name),
     ];
     return `    ${JSON.stringify(name)}: ${JSON.stringify(row)}`;
   });
 const head = {
-  pricesAsOf: asOf,
-  region: 'us-east-1',
-  sources: 'getmoto/moto (instance types) and aws/karpenter-provider-aws (prices), both Apache-2.0',
-  columns: ['vcpus', 'memoryMib', 'architecture', 'gpus', 'gpuName', 'pricePerHour'],
+  asOf,
+  source: 'getmoto/moto, Apache-2.0',
+  columns: ['vcpus', 'memoryMib', 'architecture', 'gpus', 'gpuName'],
 };
 const text = `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "types": {\n${rows.join(',\n')}\n  }\n}\n`;
 await writeFile(new URL('catalogue.json', import.meta.url), text);
-process.stdout.write(`${rows.length} types, prices of ${asOf}\n`);
+process.stdout.write(`${rows.length} types of ${asOf}\n`);

@@ -1,40 +1,41 @@
-// The dated table of instance types beside this file, for control planes without AWS credentials. Prices are those of us-east-1
-// and approximate elsewhere.
+// The dated tables beside this file: instance types, for control planes without AWS credentials, and prices on demand by region,
+// which EC2's own API does not tell.
 import { readFileSync } from 'node:fs';
 
 import type { Offer } from '../provider.ts';
 import type { Architecture } from '../../domain/offers/offer.ts';
 
-type Row = [
-  vcpus: number,
-  memoryMib: number,
-  architecture: Architecture,
-  gpus: number,
-  gpuName: string | null,
-  pricePerHour: number,
-];
+type Row = [vcpus: number, memoryMib: number, architecture: Architecture, gpus: number, gpuName: string | null];
 
-interface Catalogue {
-  /** RFC 3339 date. */
-  pricesAsOf: string;
-  region: string;
-  types: Record<string, Row>;
+const catalogue: { types: Record<string, Row> } = JSON.parse(
+  readFileSync(new URL('catalogue.json', import.meta.url), 'utf8'),
+);
+
+/** US dollars an hour in the order of `regions`; null where the type has no price. */
+const table: { regions: [region: string, asOf: string, source: string][]; types: Record<string, (number | null)[]> } =
+  JSON.parse(readFileSync(new URL('prices.json', import.meta.url), 'utf8'));
+const columns = new Map(table.regions.map(([region, asOf, source], column) => [region, { column, asOf, source }]));
+
+/** Where the prices of a region come from, and the RFC 3339 date of that; null for a region without any. */
+export function pricesOfRegion(region: string): { source: string; asOf: string } | null {
+  const found = columns.get(region);
+  return found === undefined ? null : { source: found.source, asOf: found.asOf };
 }
 
-const catalogue: Catalogue = JSON.parse(readFileSync(new URL('catalogue.json', import.meta.url), 'utf8'));
-
-export const pricesAsOf = catalogue.pricesAsOf;
-export const pricesRegion = catalogue.region;
-
-/** US dollars per hour on demand in us-east-1; null for a type that is not in the table. */
-export function onDemandPrice(type: string): number | null {
-  return catalogue.types[type]?.[5] ?? null;
+/** US dollars per hour on demand; null when the table does not know it. */
+export function onDemandPrice(region: string, type: string): number | null {
+  const found = columns.get(region);
+  return found === undefined ? null : (table.types[type]?.[found.column] ?? null);
 }
 
-/** Every type of the table in each of these zones, on demand: only AWS knows which zone really has which type. */
-export function catalogueOffers(zones: readonly string[]): Offer[] {
-  return Object.entries(catalogue.types).flatMap(([type, row]) => {
-    const [vcpus, memoryMib, architecture, gpus, gpuName, pricePerHour] = row;
+/**
+ * The types of the table in each of these zones, on demand: only AWS knows which zone really has which type. Without prices of
+ * the region, every type there is.
+ */
+export function catalogueOffers(region: string, zones: readonly string[]): Offer[] {
+  return Object.entries(catalogue.types).flatMap(([type, [vcpus, memoryMib, architecture, gpus, gpuName]]) => {
+    const pricePerHour = onDemandPrice(region, type);
+    if (pricePerHour === null && columns.has(region)) return [];
     const memoryBytes = memoryMib * 1024 * 1024;
     const shape = { type, vcpus, memoryBytes, architecture, gpus, gpuName, pricePerHour, market: 'on-demand' as const };
     return zones.map((zone) => ({ ...shape, zone }));

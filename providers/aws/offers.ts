@@ -1,5 +1,6 @@
 // The offers of EC2 in a region, from its own APIs: types, the zones that have them, spot prices. On-demand prices have an API
-// only in other regions and come from the dated table; without AWS credentials the table serves alone.
+// only in three regions and come from the dated table; a type without a price there is on offer, its price unknown. Without AWS
+// credentials the tables serve alone.
 import {
   paginateDescribeInstanceTypeOfferings,
   paginateDescribeInstanceTypes,
@@ -15,21 +16,26 @@ import { readPages } from './pages.ts';
 import { codeOf, isAnswer, messageOf } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
 
+type OffersSettings = Pick<AwsSettings, 'region' | 'subnets'>;
+
 const mib = 1024 * 1024;
 
 /** Every type in every zone of the configuration, on demand and spot. */
-export async function awsOffers(clients: AwsClients, settings: Pick<AwsSettings, 'subnets'>): Promise<Offer[]> {
+export async function awsOffers(clients: AwsClients, settings: OffersSettings): Promise<Offer[]> {
   try {
     return await offersOfRegion(clients, settings);
   } catch (error) {
     // Without credentials, or without the permission to read offers, the table has to do.
     const isForbidden = !isAnswer(error) || classify(codeOf(error), messageOf(error)).scope === 'account';
     if (!isForbidden) throw error;
-    return catalogueOffers(settings.subnets.map(({ zone }) => zone));
+    return catalogueOffers(
+      settings.region,
+      settings.subnets.map(({ zone }) => zone),
+    );
   }
 }
 
-async function offersOfRegion(clients: AwsClients, settings: Pick<AwsSettings, 'subnets'>): Promise<Offer[]> {
+async function offersOfRegion(clients: AwsClients, settings: OffersSettings): Promise<Offer[]> {
   const [types, zonesByType, spotPrices] = await Promise.all([
     describeTypes(clients),
     describeZones(clients),
@@ -39,11 +45,20 @@ async function offersOfRegion(clients: AwsClients, settings: Pick<AwsSettings, '
   return types.flatMap((info) => {
     const type = info.InstanceType ?? '';
     const zones = (zonesByType.get(type) ?? []).filter((zone) => configured.has(zone));
-    return zones.flatMap((zone) => offersOf(info, zone, spotPrices.get(`${type}/${zone}`) ?? null));
+    return zones.flatMap((zone) =>
+      offersOf(info, zone, {
+        onDemand: onDemandPrice(settings.region, type),
+        spot: spotPrices.get(`${type}/${zone}`) ?? null,
+      }),
+    );
   });
 }
 
-function offersOf(info: InstanceTypeInfo, zone: string, spotPrice: number | null): Offer[] {
+function offersOf(
+  info: InstanceTypeInfo,
+  zone: string,
+  prices: { onDemand: number | null; spot: number | null },
+): Offer[] {
   const type = info.InstanceType ?? '';
   const shape = {
     type,
@@ -55,11 +70,15 @@ function offersOf(info: InstanceTypeInfo, zone: string, spotPrice: number | null
     gpus: (info.GpuInfo?.Gpus ?? []).reduce((sum, gpu) => sum + (gpu.Count ?? 0), 0),
     gpuName: info.GpuInfo?.Gpus?.[0]?.Name ?? null,
   };
-  const price = onDemandPrice(type);
-  const spot = info.SupportedUsageClasses?.includes('spot') === true && spotPrice !== null;
+  const classes = info.SupportedUsageClasses ?? [];
   return [
-    ...(price === null ? [] : [{ ...shape, market: 'on-demand' as const, pricePerHour: price }]),
-    ...(spot ? [{ ...shape, market: 'spot' as const, pricePerHour: spotPrice }] : []),
+    ...(classes.includes('on-demand')
+      ? [{ ...shape, market: 'on-demand' as const, pricePerHour: prices.onDemand }]
+      : []),
+    // Without a price, EC2 had none of it on the spot market for three months.
+    ...(classes.includes('spot') && prices.spot !== null
+      ? [{ ...shape, market: 'spot' as const, pricePerHour: prices.spot }]
+      : []),
   ];
 }
 

@@ -4,7 +4,7 @@ import type { _InstanceType } from '@aws-sdk/client-ec2';
 
 import { microsOf, unknownPrice, type InstancePrice } from '../../domain/cost/interval.ts';
 import type { Market } from '../../domain/offers/offer.ts';
-import { onDemandPrice, pricesAsOf, pricesRegion } from './catalogue.ts';
+import { onDemandPrice, pricesOfRegion } from './catalogue.ts';
 import type { AwsClients } from './clients.ts';
 import { readPages } from './pages.ts';
 
@@ -30,14 +30,14 @@ export async function pricesOf(
 ): Promise<(one: Priced) => InstancePrice> {
   const types = [...new Set(wanted.filter(({ market }) => market === 'spot').map(({ type }) => type))];
   const spot = types.length === 0 ? new Map<string, number>() : await spotPrices(clients, types).catch(() => null);
-  const listed = `list price of ${pricesRegion} as of ${pricesAsOf}${region === pricesRegion ? '' : `, not of ${region}`}`;
+  const listed = `list price of ${region} as of ${pricesOfRegion(region)?.asOf ?? 'now'}`;
   return ({ type, zone, market, diskGib }) => {
     const diskMicrosPerHour = microsOf((diskGib * diskDollarsPerGibMonth) / hoursPerMonth);
     const current = market === 'spot' ? spot?.get(`${type}/${zone}`) : undefined;
     if (current !== undefined) {
       return { microsPerHour: microsOf(current), diskMicrosPerHour, source: `spot price of ${zone} at its launch` };
     }
-    const dollars = onDemandPrice(type);
+    const dollars = onDemandPrice(region, type);
     if (dollars === null) return { ...unknownPrice, diskMicrosPerHour };
     const source = market === 'spot' ? `${listed}, on demand: no spot price was given` : listed;
     return { microsPerHour: microsOf(dollars), diskMicrosPerHour, source };

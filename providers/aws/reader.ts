@@ -1,7 +1,7 @@
 // What the API reads of one region: its offers, remembered for a while, and what agents printed.
 import type { LogLine, LogQuery, Offer } from '../provider.ts';
 import { rememberOffers } from '../remembered-offers.ts';
-import { pricesAsOf, pricesRegion } from './catalogue.ts';
+import { pricesOfRegion } from './catalogue.ts';
 import { createAwsClients } from './clients.ts';
 import { readCloudLogs } from './logs.ts';
 import { awsOffers } from './offers.ts';
@@ -12,7 +12,7 @@ export interface AwsReader {
   /** Zones with a configured subnet. */
   zones: string[];
   hasGpuDriver: boolean;
-  onDemandPrices: { source: string; asOf: string };
+  onDemandPrices: { source: string; asOf: string } | null;
   logs: (query: LogQuery) => AsyncIterable<LogLine>;
 }
 
@@ -22,12 +22,11 @@ export function createAwsReader(
   now?: () => number,
 ): AwsReader {
   const clients = createAwsClients(region);
-  const elsewhere = region === pricesRegion ? '' : `; those of ${region} differ`;
   return {
-    offers: rememberOffers(() => awsOffers(clients, { subnets }), now),
+    offers: rememberOffers(() => awsOffers(clients, { region, subnets }), now),
     zones: subnets.map(({ zone }) => zone),
     hasGpuDriver: gpuImage !== null,
-    onDemandPrices: { source: `a table of ${pricesRegion}${elsewhere}`, asOf: pricesAsOf },
+    onDemandPrices: pricesOfRegion(region),
     logs: (query) => readCloudLogs(clients, query),
   };
 }

@@ -10,7 +10,7 @@ type RegionSettings = Pick<AwsSettings, 'region' | 'subnets' | 'gpuImage'>;
 
 export interface RegionReader extends PlaceReader {
   region: string;
-  onDemandPrices: NonNullable<PlaceReader['onDemandPrices']>;
+  onDemandPrices: PlaceReader['onDemandPrices'];
 }
 
 export interface RegionReaders extends ProviderReader {

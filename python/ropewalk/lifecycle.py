@@ -127,7 +127,8 @@ class ClusterLifecycle(WaitingCluster):
         for warning in created["warnings"]:
             self._log(f"Note: {warning}")
         if (price := created.get("pricePerHour")) is not None:
-            self._log(f"It costs ${price['firstChoice']:.2f} to ${price['max']:.2f} per hour while all its instances run")
+            first, most = _dollars(price["firstChoice"]), _dollars(price["max"])
+            self._log(f"It costs {first} to {most} per hour while all its instances run")
         workers = self._body.get("workers")
         if not self._existed and isinstance(workers, int):
             self._requested = (workers, time.monotonic())
@@ -270,3 +271,7 @@ class ClusterLifecycle(WaitingCluster):
 def _stop_open_clusters() -> None:
     for cluster in list(ClusterLifecycle._open):
         cluster._stop_at_exit()
+
+
+def _dollars(amount: float | None) -> str:
+    return "an unknown price" if amount is None else f"${amount:.2f}"

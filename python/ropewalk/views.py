@@ -83,12 +83,12 @@ class ClusterView(_Ending):
 
 
 class PlanPrice(TypedDict):
-    """US dollars per hour, for instances only."""
+    """US dollars per hour, for instances only; None when the price is unknown."""
 
     #: Price of the first choice.
-    firstChoice: float
+    firstChoice: float | None
     #: Price of the most expensive alternative.
-    max: float
+    max: float | None
 
 
 class PlannedType(TypedDict):
@@ -98,7 +98,7 @@ class PlannedType(TypedDict):
     architecture: Literal["x86_64", "arm64"]
     gpus: int
     gpuName: str | None
-    #: None when the type is not sold on that market.
+    #: None when the type is not sold on that market, or its price is unknown.
     pricePerHour: float | None
     spotPricePerHour: float | None
     zones: list[str]

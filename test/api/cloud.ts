@@ -5,10 +5,14 @@ import { createTestApi } from './support.ts';
 
 export const zones = ['us-east-1a', 'us-east-1b'];
 
-const onDemand = catalogueOffers(zones);
+const onDemand = catalogueOffers('us-east-1', zones);
 const offers = [
   ...onDemand,
-  ...onDemand.map((offer) => ({ ...offer, market: 'spot' as const, pricePerHour: offer.pricePerHour / 3 })),
+  ...onDemand.map((offer) => ({
+    ...offer,
+    market: 'spot' as const,
+    pricePerHour: (offer.pricePerHour ?? Number.NaN) / 3,
+  })),
 ];
 
 const aws = {

@@ -8,7 +8,7 @@ import { cloudApi } from './cloud.ts';
 import { onDemandPrices } from './providers.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
-const price = (type: string): number => onDemandPrice(type) ?? Number.NaN;
+const price = (type: string): number => onDemandPrice('us-east-1', type) ?? Number.NaN;
 
 async function planned(api: TestApi, path: string, body: object) {
   const before = await api.objects.list('', { limit: 100 });
@@ -38,10 +38,11 @@ it('a cluster: types, zones, markets and prices of head and workers, and of when
   expect(found.prices).toMatchObject([{ market: 'on-demand', ...onDemandPrices }, { market: 'spot' }]);
 });
 
-it('prices of a region that the table is not of are told for what they are', () => {
+it('each region has prices of its own, with their source and date; a region without any says so', () => {
   const readingOf = (region: string) => createAwsReader({ region, subnets: [], gpuImage: null }, Date.now);
-  expect(readingOf('us-east-1').onDemandPrices.source).toBe('a table of us-east-1');
-  expect(readingOf('eu-west-1').onDemandPrices.source).toBe('a table of us-east-1; those of eu-west-1 differ');
+  expect(readingOf('us-east-1').onDemandPrices?.source).toBe("Karpenter's table of AWS's price list");
+  expect(readingOf('eu-west-1').onDemandPrices?.source).toMatch(/^derived from the prices of us-east-1/);
+  expect(readingOf('eu-west-9').onDemandPrices).toBeNull();
 });
 
 it('a job: what the header of its script says counts, and one instance is the head', async () => {

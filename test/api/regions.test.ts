@@ -7,7 +7,7 @@ import { createTestApi } from './support.ts';
 
 const portOf = (region: string, letters: string[]) => {
   const zones = letters.map((letter) => `${region}${letter}`);
-  const offers = () => Promise.resolve(catalogueOffers(zones));
+  const offers = () => Promise.resolve(catalogueOffers('us-east-1', zones));
   return { region, zones, offers, queue: `provider/aws/${region}` };
 };
 const [east, west] = [portOf('us-east-1', ['a', 'b']), portOf('us-west-2', ['a'])];

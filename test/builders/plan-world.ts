@@ -69,23 +69,35 @@ function runPlanWorld(rules: PlanRules, [offers, wish]: World, met: Met<Subject>
     return must(same(pricePerHour, { firstChoice: 0, max: 0 }), said('nothing costs something'));
   }
   for (const { pricePerHour: each } of may) {
-    must(pricePerHour.max >= each * wish.count - 1e-4, said(`something at ${each} may be had, and costs more`));
+    must(
+      known(pricePerHour.max) >= known(each) * wish.count - 1e-4,
+      said(`something at ${each} may be had, and costs more`),
+    );
   }
-  const dearest = Math.max(...may.map((each) => each.pricePerHour)) * wish.count;
-  must(Math.abs(pricePerHour.max - dearest) < 1e-3, said(`nothing costs as much, ${dearest} at most`));
+  const dearest = Math.max(...may.map((each) => known(each.pricePerHour))) * wish.count;
+  must(Math.abs(known(pricePerHour.max) - dearest) < 1e-3, said(`nothing costs as much, ${dearest} at most`));
   const first = firstHad(wish, may);
   met(first.market === 'spot' ? 'spot first' : 'on demand first');
   if (wish.markets.length === 2 && may.some(({ market }) => market !== first.market)) met('fall-back');
-  if (may.some((each) => each.type === first.type && each.pricePerHour > first.pricePerHour)) met('a dearer zone');
+  if (may.some((each) => each.type === first.type && known(each.pricePerHour) > known(first.pricePerHour)))
+    met('a dearer zone');
   if (types.length > 1) met('order');
-  const had = first.pricePerHour * wish.count;
-  must(Math.abs(pricePerHour.firstChoice - had) < 1e-3, said(`had first is ${first.type} at ${had}`));
+  const had = known(first.pricePerHour) * wish.count;
+  must(Math.abs(known(pricePerHour.firstChoice) - had) < 1e-3, said(`had first is ${first.type} at ${had}`));
+}
+
+/** Everything has a price in these worlds. */
+function known(price: number | null): number {
+  if (price === null) throw new Error('a price is unknown');
+  return price;
 }
 
 /** What a cloud that has room for everything gives. */
 function firstHad({ types, markets }: RoleWish, may: readonly Offer[]): Offer {
   const market = markets.find((each) => may.some((offer) => offer.market === each));
-  const there = may.filter((offer) => offer.market === market).toSorted((a, b) => a.pricePerHour - b.pricePerHour);
+  const there = may
+    .filter((offer) => offer.market === market)
+    .toSorted((a, b) => known(a.pricePerHour) - known(b.pricePerHour));
   const named = types.map((type) => there.find((offer) => offer.type === type)).find((offer) => offer !== undefined);
   const found = market === 'spot' ? there[0] : named;
   if (found === undefined) throw new Error('somebody who may have something has nothing');
