@@ -58,6 +58,13 @@ export function parseSince(text: string): Date {
 
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** `12,13`; repeated, they add up. */
+export function parseNumbers(text: string, before: number[] = []): number[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.every((part) => /^[1-9]\d{0,11}$/.test(part))) return [...before, ...parts.map(Number)];
+  throw new InvalidArgumentError('Give numbers of jobs, for example 12 or 12,13.');
+}
+
 /** For options that can be repeated. */
 export function collect(text: string, before: string[] = []): string[] {
   return [...before, text];

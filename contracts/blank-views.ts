@@ -6,14 +6,23 @@ type JobIdentity = 'number' | 'workspace' | 'name' | 'command' | 'user' | 'priva
 type JobPlan = 'array' | 'provider' | 'region' | 'instances';
 type JobStanding = 'status' | 'reason' | 'submittedAtMs' | 'endedAtMs';
 
-/** `taskCount` tasks wait while the job is pending, and none otherwise. */
+/** What a job's specification says of its wait; nothing of one that was admitted at once. */
+export const queueOf = ({
+  after,
+  priority,
+}: Pick<JobView, 'after' | 'priority'>): Pick<JobView, 'after' | 'priority'> => ({
+  ...(after === undefined ? {} : { after }),
+  ...(priority === undefined ? {} : { priority }),
+});
+
+/** `taskCount` tasks wait while the job has not begun, and none otherwise. */
 export const blankJob = ({
   taskCount: total,
   ...known
-}: Pick<JobView, JobIdentity | JobPlan | JobStanding> & { taskCount: number }): JobView => ({
+}: Pick<JobView, JobIdentity | JobPlan | JobStanding | 'after' | 'priority'> & { taskCount: number }): JobView => ({
   ...known,
   tasks: {
-    ...{ total, pending: known.status === 'pending' ? total : 0 },
+    ...{ total, pending: known.status === 'pending' || known.status === 'waiting' ? total : 0 },
     ...{ assigned: 0, running: 0, done: 0, error: 0, cancelled: 0 },
   },
   counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },

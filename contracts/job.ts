@@ -64,6 +64,10 @@ export interface JobView extends JobSummary {
   privateToCreator: boolean;
   /** The job whose failed tasks this one runs again. */
   retryOf?: number;
+  /** The jobs that it waited for, or waits for; `needsSuccess`: without a failed task. */
+  after?: { number: number; needsSuccess: boolean }[] | undefined;
+  /** Its place among jobs that wait; absent for one that was admitted at once. */
+  priority?: number | undefined;
   /** Task pages already in the archive, of `taskPageSize` records each. */
   pagesWritten: number;
 }

@@ -37,6 +37,9 @@ export const jobSpec = z.object({
     gang: z.literal(true).optional(),
     /** The job whose failed tasks this one runs again. */
     retryOf: count.optional(),
+    /** Of a job that joined the queue. */
+    after: z.array(z.object({ number: count, needsSuccess: z.boolean() })).optional(),
+    priority: z.number().int().optional(),
     machines: machines.optional(),
   }),
 });

@@ -1,6 +1,7 @@
 // Jobs over HTTP: what a caller sends, what it gets.
 import { z } from 'zod';
 
+import { maxAwaited, maxPriority, minPriority } from '../domain/admission/queue.ts';
 import { maxRetries, maxTasks } from '../domain/limits.ts';
 import { containerInput, hostSetupScript } from './container.ts';
 import { durationInput, listOf, listQuery, nameInput, reason } from './common.ts';
@@ -14,6 +15,8 @@ const envName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'an environment variable name: letters, digits and _, not starting with a digit');
 export const envMap = z.record(envName, z.string().max(32 * 1024));
+
+const jobNumbers = z.array(z.number().int().min(1)).max(maxAwaited);
 
 export const jobFile = z.strictObject({
   /** Relative to the task's working directory, no `..`. */
@@ -80,6 +83,12 @@ export const createJob = z.strictObject({
   schedulerTaskArray: z.string().min(1).max(10_000).optional(),
   /** No task starts before all instances are there; when one of them cannot be had, the job ends. */
   waitForReadyCluster: z.boolean().optional(),
+  /** Starts after these jobs have ended, however they ended. */
+  after: jobNumbers.optional(),
+  /** Starts after these jobs have ended as done; cancelled when one of them ends otherwise. */
+  afterOk: jobNumbers.optional(),
+  /** Waits for room in the quota instead of being refused; of the jobs that wait, those of the highest number start first. */
+  priority: z.number().int().min(minPriority).max(maxPriority).optional(),
   retries: z.number().int().min(0).max(maxRetries).optional(),
   /** Which failures are tried again: exit codes, ranges and `signal`, e.g. `75,100-120,signal`; all unless given. */
   retryOnExit: z.string().min(1).max(1_000).optional(),
@@ -121,7 +130,7 @@ export const createdJob = z.object({
 });
 export type CreatedJob = z.infer<typeof createdJob>;
 
-export const jobStatus = z.enum(['pending', 'running', 'done', 'error', 'cancelled']);
+export const jobStatus = z.enum(['waiting', 'pending', 'running', 'done', 'error', 'cancelled']);
 /** `unknown`: it has ended, and its record is damaged. */
 export const taskState = z.enum(['pending', 'assigned', 'running', 'done', 'error', 'cancelled', 'unknown']);
 const count = z.number().int();
@@ -153,6 +162,11 @@ export const job = z.object({
   recentErrors: z.array(z.object({ task: count, attempt: count, text: z.string(), at: z.iso.datetime() })),
   /** The job whose failed tasks this one runs again. */
   retryOf: count.optional(),
+  /** The jobs that it waits for, or waited for, before it starts. */
+  after: z.array(count).optional(),
+  /** The same, of jobs that have to end as done. */
+  afterOk: z.array(count).optional(),
+  priority: z.number().int().optional(),
   /** Set when the answer is not fresh: Temporal could not be reached. */
   staleSince: time,
   /** What its instances have cost so far, approximately: in answers to lists and to a single read. */

@@ -9,5 +9,5 @@ export function waitForJob(
   read: (signal: AbortSignal | undefined) => Promise<Job>,
   options: WaitOptions,
 ): Promise<Job> {
-  return poll(read, ({ status }) => status !== 'pending' && status !== 'running', options);
+  return poll(read, ({ status }) => status !== 'waiting' && status !== 'pending' && status !== 'running', options);
 }

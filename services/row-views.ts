@@ -1,6 +1,6 @@
 // The view of a job or cluster whose workflow has not written one yet, or never will: from its row, and from its
 // specification where that was read.
-import { blankCluster, blankDask, blankJob } from '../contracts/blank-views.ts';
+import { blankCluster, blankDask, blankJob, queueOf } from '../contracts/blank-views.ts';
 import type { ClusterView, DaskView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import type { Reason } from '../domain/reason.ts';
@@ -17,6 +17,7 @@ export function pendingJob(record: StoredRecord<JobView>, spec: JobSpec | null):
     status: statusOf(record, jobStatuses),
     reason: reasonOf(record),
     submittedAtMs: record.createdAtMs,
+    ...queueOf(spec?.settings ?? {}),
   });
 }
 
@@ -48,7 +49,7 @@ export const clusterOfJob = (job: StoredRecord<JobView> | null): StoredRecord<Cl
     ? null
     : { ...job, job: job.number, status: 'pending', view: null, viewVersion: 0, viewAtMs: null };
 
-const jobStatuses: readonly JobView['status'][] = ['pending', 'running', 'done', 'error', 'cancelled'];
+const jobStatuses: readonly JobView['status'][] = ['waiting', 'pending', 'running', 'done', 'error', 'cancelled'];
 const clusterStatuses: readonly ClusterView['status'][] = [
   ...(['pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error'] as const),
 ];

@@ -28,7 +28,18 @@ export function toWireJob({ view, staleSinceMs }: Viewed<JobView>): Job {
     endedAt: timeOrNull(view.endedAtMs),
     recentErrors: wireErrors(view),
     ...(view.retryOf === undefined ? {} : { retryOf: view.retryOf }),
+    ...wireQueue(view),
     staleSince: timeOrNull(staleSinceMs),
+  };
+}
+
+function wireQueue({ after = [], priority }: JobView): Pick<Job, 'after' | 'afterOk' | 'priority'> {
+  const ended = after.filter(({ needsSuccess }) => !needsSuccess).map(({ number }) => number);
+  const ok = after.filter(({ needsSuccess }) => needsSuccess).map(({ number }) => number);
+  return {
+    ...(ended.length === 0 ? {} : { after: ended }),
+    ...(ok.length === 0 ? {} : { afterOk: ok }),
+    ...(priority === undefined ? {} : { priority }),
   };
 }
 

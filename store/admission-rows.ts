@@ -2,7 +2,9 @@
 import type { AdmissionBook, BatchOutcome } from '../domain/admission/batch.ts';
 import { idempotencyTtlMs } from '../domain/admission/limits.ts';
 import type { WorkspaceLimits } from '../domain/quota/state.ts';
+import type { Engine } from './database.ts';
 import { usageByUser } from './quota-rows.ts';
+import { readQueue, waitingRecord, writeQueued } from './queue-rows.ts';
 import { newRecord } from './record-rows.ts';
 import type { AdmitItem, Workspace } from './store.ts';
 import type { Db } from './tables.ts';
@@ -12,7 +14,11 @@ const deleteKeysEvery = 16;
 const maxDeletedKeys = 200;
 
 /** The workspace is locked by the caller. */
-export async function readBook(db: Db, workspace: Workspace, items: readonly AdmitItem[]): Promise<AdmissionBook> {
+export async function readBook(
+  db: Db,
+  { workspace, engine }: { workspace: Workspace; engine: Engine },
+  items: readonly AdmitItem[],
+): Promise<AdmissionBook> {
   const { slug, limits, perUser } = workspace;
   const keys = await db
     .selectFrom('idempotency_keys')
@@ -39,6 +45,7 @@ export async function readBook(db: Db, workspace: Workspace, items: readonly Adm
     ),
     names: await readNames(db, slug, unique(items.map(({ name }) => name).filter((name) => name !== ''))),
     workspace: { limits, use: usage.reduce((total, { use }) => sum(total, use), none) },
+    queue: await readQueue(db, { slug, engine }, items),
     users: new Map(
       users.map((user) => {
         return [user, { use: useOf.get(user) ?? none, limits: { ...perUser, ...ownLimits.get(user) } }];
@@ -69,26 +76,34 @@ export async function writeOutcome(
     await db
       .insertInto('records')
       .values(
-        made.map(({ number, name, item, nowMs }) =>
-          newRecord({ ...item, number, name, state: 'admitted', createdAtMs: nowMs }),
-        ),
-      )
-      .execute();
-    await db
-      .insertInto('reservations')
-      .values(
-        made.map(({ number, item: { user, instances, vcpus, workerVcpus } }) => ({
-          ...{ number, workspace, user_name: user, instances, vcpus, worker_vcpus: workerVcpus },
-          ...{ share: null, has: null },
+        made.map(({ number, name, item, nowMs, entry }) => ({
+          ...newRecord({ ...item, number, name, state: 'admitted', createdAtMs: nowMs }),
+          ...(entry === null ? {} : waitingRecord(entry.reason)),
         })),
       )
       .execute();
+    await writeReservations(db, workspace, made);
+    await writeQueued(db, workspace, made);
   }
   await writeNames(db, workspace, names);
   await writeKeys(db, workspace, keys);
   const newest = made.at(-1);
   if (newest === undefined || made.every(({ number }) => number % deleteKeysEvery !== 0)) return;
   await deleteExpiredKeys(db, workspace, newest.nowMs);
+}
+
+async function writeReservations(db: Db, workspace: string, made: BatchOutcome<AdmitItem>['made']): Promise<void> {
+  const rows = made.flatMap(({ number, entry, item: { user, instances, vcpus, workerVcpus } }) =>
+    entry !== null
+      ? []
+      : [
+          {
+            ...{ number, workspace, user_name: user, instances, vcpus, worker_vcpus: workerVcpus },
+            ...{ share: null, has: null },
+          },
+        ],
+  );
+  if (rows.length > 0) await db.insertInto('reservations').values(rows).execute();
 }
 
 async function writeNames(db: Db, workspace: string, names: BatchOutcome<AdmitItem>['names']): Promise<void> {

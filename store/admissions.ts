@@ -6,8 +6,10 @@ import { readBook, writeOutcome } from './admission-rows.ts';
 import type { Database } from './database.ts';
 import { takeNumbers } from './deployment.ts';
 import { lockWorkspace } from './people-rows.ts';
+import { admitWaiting, cancelWaiting } from './queue.ts';
 import { claim, refused, started } from './starts.ts';
-import type { AdmissionStore, Admitted, AdmitItem, Answer } from './store.ts';
+import type { AdmissionStore } from './admission-port.ts';
+import type { Admitted, AdmitItem, Answer } from './store.ts';
 import type { Db } from './tables.ts';
 import { noWorkspace } from './workspaces.ts';
 
@@ -36,6 +38,8 @@ export function createAdmissionStore(database: Database): AdmissionStore {
         queues.set(item.workspace, [waiting]);
         void admitAll(database, queues, item.workspace);
       }),
+    admitWaiting: (nowMs) => admitWaiting(database, nowMs),
+    cancelWaiting: (number, reason, nowMs) => cancelWaiting(database, { number, reason }, nowMs),
     claim: (query) => claim(database, query),
     started: (kind, number) => started(database, kind, number),
     refused: (kind, number, reason, nowMs) => refused(database, { kind, number, reason }, nowMs),
@@ -75,7 +79,7 @@ async function admitBatch(
   const workspace = await lockWorkspace(db, engine, slug);
   if (workspace === null) return batch.map(() => ({ error: noWorkspace(slug) }));
   const items = batch.map(({ item }) => item);
-  const book = await readBook(db, workspace, items);
+  const book = await readBook(db, { workspace, engine }, items);
   // Once to know how many numbers it takes, with numbers that no request can mean; then with the numbers.
   const { made } = decideBatch(book, batch, (index) => -1 - index);
   const first = made.length === 0 ? 0 : await takeNumbers(db, made.length);

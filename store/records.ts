@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { closeCosts, writeCosts } from './costs.ts';
 import type { Database } from './database.ts';
 import { adopt } from './adopt.ts';
+import { endWaits } from './queue-rows.ts';
 import { releaseNumber } from './quota-rows.ts';
 import { listRecords } from './record-list.ts';
 import { newRecord, recordOf, startableColumns, startableOf, type AnyView } from './record-rows.ts';
@@ -41,6 +42,7 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
           await writeView(db, kind, { ...input, isFinal: true });
         }
         if (release) await releaseNumber(db, input.view.number);
+        if (kind === 'job') await endWaits(db, database.engine, input.view);
       }),
     versions: async (numbers) => {
       const rows = await database.read(async (db) => {

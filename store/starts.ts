@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 
 import type { Database } from './database.ts';
+import { endWaits } from './queue-rows.ts';
 import { releaseNumber } from './quota-rows.ts';
 import { startableColumns, startableOf } from './record-rows.ts';
 import type { RecordKind, Startable } from './store.ts';
@@ -72,5 +73,7 @@ export const refused = (
       .where('number', '=', number)
       .where('state', '=', 'admitted')
       .executeTakeFirst();
-    if (ended.numUpdatedRows > 0n) await releaseNumber(db, number);
+    if (ended.numUpdatedRows === 0n) return;
+    await releaseNumber(db, number);
+    if (kind === 'job') await endWaits(db, database.engine, { number, status: 'error' });
   });

@@ -3,8 +3,10 @@
 // RopewalkError UNAVAILABLE while the database cannot be reached; a refusal by a rule is a `Problem` in the answer.
 import type { ClusterView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
+import type { AdmissionStore } from './admission-port.ts';
 import type { EnvironmentStore } from './environment-port.ts';
 import type { CostStore } from './cost-port.ts';
+import type { QueueRequest } from '../domain/admission/queue.ts';
 import type { Problem } from '../domain/errors.ts';
 import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
 import type { ShareKind, WorkspaceLimits } from '../domain/quota/state.ts';
@@ -147,6 +149,8 @@ export interface AdmitItem {
   vcpus: number;
   /** Of each instance that is not its head. */
   workerVcpus: number;
+  /** It waits for these jobs, and for room in the quota, instead of being refused. Jobs only. */
+  queue?: QueueRequest;
 }
 
 export interface Admitted {
@@ -172,19 +176,8 @@ export interface Startable {
   admittedAtMs: number;
 }
 
-export interface AdmissionStore {
-  /** Idempotency key, unique open name, quota, number, row, in one transaction. */
-  admit(item: AdmitItem, nowMs: number): Promise<Answer<Admitted>>;
-  /** Admitted rows without a claim, oldest first; the claim ends by itself at `claimUntilMs`. */
-  claim(query: { limit: number; nowMs: number; claimUntilMs: number; number?: number }): Promise<Startable[]>;
-  /** The workflow has started (again): idempotent. */
-  started(kind: RecordKind, number: number): Promise<void>;
-  /** The workflow can never be started: ends the row with this reason and releases name and quota. */
-  refused(kind: RecordKind, number: number, reason: { code: string; text: string }, nowMs: number): Promise<void>;
-}
-
-/** `admitted`: its workflow is to be started. `open`: it was started. `ended`: it has its final view. */
-export type RecordState = 'admitted' | 'open' | 'ended';
+/** `waiting`: in the queue. `admitted`: its workflow is to be started. `open`: it was started. `ended`: it has its final view. */
+export type RecordState = 'waiting' | 'admitted' | 'open' | 'ended';
 
 export interface StoredRecord<V> {
   number: number;
@@ -203,7 +196,7 @@ export interface StoredRecord<V> {
   instances: number;
   createdAtMs: number;
   endedAtMs: number | null;
-  /** Why its workflow could never be started (see `refused`); null otherwise: then the view has the reason. */
+  /** What it waits for, or why its workflow was never started; null otherwise: then the view has the reason. */
   refusal: { code: string; text: string } | null;
   /** As the workflow wrote it last; null before the first time. */
   view: V | null;

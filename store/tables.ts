@@ -17,6 +17,8 @@ export interface Tables {
   records: RecordTable;
   open_names: { workspace: string; name: string; number: number; kind: RecordKind; admission_id: string };
   reservations: ReservationTable;
+  waiting_jobs: WaitingJobTable;
+  job_waits: { number: number; awaited: number; needs_success: number };
   idempotency_keys: IdempotencyKeyTable;
   deferred_commands: DeferredCommandTable;
   liveness: LivenessTable;
@@ -129,6 +131,22 @@ export interface ReservationTable {
   worker_vcpus: number;
   share: string | null;
   has: string | null;
+}
+
+/** Jobs in the queue, with what each will reserve. */
+export interface WaitingJobTable {
+  number: number;
+  workspace: string;
+  user_name: string;
+  admission_id: string;
+  priority: number;
+  instances: number;
+  vcpus: number;
+  worker_vcpus: number;
+  /** 1: it waits for no job any more. */
+  is_ready: number;
+  /** JSON of why it can never start; null otherwise. */
+  refusal: string | null;
 }
 
 interface IdempotencyKeyTable {

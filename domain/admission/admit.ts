@@ -3,6 +3,7 @@
 import type { Problem } from '../errors.ts';
 import { exceeded, type Quota } from '../quota/usage.ts';
 import { idempotencyTtlMs } from './limits.ts';
+import { joinQueue, neverFits, queueFull, type AwaitedStatus, type QueueEntry, type QueueRequest } from './queue.ts';
 
 export type AdmissionKind = 'job' | 'cluster';
 
@@ -17,6 +18,8 @@ export interface AdmissionRequest {
   instead?: number;
   instances: number;
   vcpus: number;
+  /** A job that waits where others would be refused. */
+  queue?: QueueRequest;
 }
 
 /** The answer that an idempotency key got before. */
@@ -40,6 +43,14 @@ export interface AdmissionContext {
   earlier: EarlierAnswer | null;
   owner: NameOwner | null;
   quota: Quota;
+  queue: QueueBook;
+}
+
+/** What a job that joins the queue finds. */
+export interface QueueBook {
+  isFull: boolean;
+  /** By number: the jobs that requests wait for, as far as the workspace has them. */
+  awaited: ReadonlyMap<number, AwaitedStatus>;
 }
 
 export interface Found {
@@ -51,12 +62,15 @@ export interface Found {
   named: boolean;
 }
 
-/** `found`: the answer, which a key must remember when it was found by its name. `create`: reserve, number, insert. */
-export type AdmissionDecision = { found: Found; isRepeat: boolean } | { create: true } | { error: Problem };
+/** `found`: the answer, which a key must remember when it was found by its name. `create`: number, insert, and reserve unless it joins the queue. */
+export type AdmissionDecision =
+  | { found: Found; isRepeat: boolean }
+  | { create: true; entry: QueueEntry | null }
+  | { error: Problem };
 
 /** Repeats are answered before names and limits are checked: what they asked for is reserved already. */
 export function decideAdmission(
-  { earlier, owner, quota }: AdmissionContext,
+  { earlier, owner, quota, queue }: AdmissionContext,
   item: AdmissionRequest,
   nowMs: number,
 ): AdmissionDecision {
@@ -71,8 +85,21 @@ export function decideAdmission(
     const { number, admissionId } = owner;
     return { found: { number, name: item.name, admissionId, existing: true, named: true }, isRepeat: false };
   }
+  if (item.queue !== undefined) return decideQueued(quota, queue, { ...item, queue: item.queue });
   const over = exceeded(quota, { running: 1, instances: item.instances, vcpus: item.vcpus });
-  return over === null ? { create: true } : { error: over };
+  return over === null ? { create: true, entry: null } : { error: over };
+}
+
+function decideQueued(
+  { workspace, user }: Quota,
+  { isFull, awaited }: QueueBook,
+  item: AdmissionRequest & { queue: QueueRequest },
+): AdmissionDecision {
+  const never = neverFits(workspace.limits, user, item);
+  if (never !== null) return { error: never };
+  if (isFull) return { error: queueFull };
+  const joined = joinQueue(item.queue, (number) => awaited.get(number));
+  return 'error' in joined ? joined : { create: true, entry: joined.entry };
 }
 
 /** The name of a job or cluster that was created without one. */

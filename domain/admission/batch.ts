@@ -1,6 +1,7 @@
 // Several admissions of one workspace, decided one after the other: each sees what those before it have taken.
 import type { Problem } from '../errors.ts';
 import type { WorkspaceLimits } from '../quota/state.ts';
+import type { QueueEntry } from './queue.ts';
 import {
   decideAdmission,
   defaultName,
@@ -8,6 +9,7 @@ import {
   type EarlierAnswer,
   type Found,
   type NameOwner,
+  type QueueBook,
 } from './admit.ts';
 
 export interface BatchRequest extends AdmissionRequest {
@@ -24,13 +26,14 @@ export interface AdmissionBook {
   workspace: { use: WorkspaceLimits; limits: WorkspaceLimits };
   /** By name; each user of the requests. */
   users: ReadonlyMap<string, { use: WorkspaceLimits; limits: Partial<WorkspaceLimits> }>;
+  queue: QueueBook;
 }
 
 export interface BatchOutcome<R extends BatchRequest> {
   /** One for each request, in order. */
   answers: ({ ok: Found } | { error: Problem })[];
   /** Rows to insert. */
-  made: { number: number; name: string; item: R; nowMs: number }[];
+  made: { number: number; name: string; item: R; nowMs: number; entry: QueueEntry | null }[];
   /** Rows to write, new or changed. */
   keys: Map<string, EarlierAnswer>;
   names: Map<string, NameOwner>;
@@ -55,14 +58,18 @@ export function decideBatch<R extends BatchRequest>(
           workspace: { use: use.workspace, limits: book.workspace.limits },
           user: { name: item.user, use: ownUse, limits: user.limits },
         },
+        queue: book.queue,
       },
       item,
       nowMs,
     );
     if ('create' in decision) {
-      use.workspace = sum(use.workspace, item);
-      use.users.set(item.user, sum(ownUse, item));
-      outcome.answers.push({ ok: create(outcome, { item, nowMs }, numberOf(outcome.made.length)) });
+      const { entry } = decision;
+      if (entry === null) {
+        use.workspace = sum(use.workspace, item);
+        use.users.set(item.user, sum(ownUse, item));
+      }
+      outcome.answers.push({ ok: create(outcome, { item, nowMs, entry }, numberOf(outcome.made.length)) });
     } else if ('found' in decision) {
       if (!decision.isRepeat) remember(outcome, item, decision.found, nowMs);
       outcome.answers.push({ ok: decision.found });
@@ -73,13 +80,13 @@ export function decideBatch<R extends BatchRequest>(
 
 function create<R extends BatchRequest>(
   outcome: BatchOutcome<R>,
-  { item, nowMs }: { item: R; nowMs: number },
+  { item, nowMs, entry }: { item: R; nowMs: number; entry: QueueEntry | null },
   number: number,
 ): Found {
   const { kind, admissionId } = item;
   const name = item.name === '' ? defaultName(kind, number) : item.name;
   const found = { number, name, admissionId, existing: false, named: false };
-  outcome.made.push({ number, name, item, nowMs });
+  outcome.made.push({ number, name, item, nowMs, entry });
   if (item.name !== '') outcome.names.set(name, { number, kind, admissionId });
   remember(outcome, item, found, nowMs);
   return found;

@@ -1,6 +1,7 @@
 // From what a caller sent and what the script's header says to what runs. Explicit fields win over the header.
 // An option that we cannot honour and that would change what runs is refused; one that merely has no effect here is
 // told as a warning. Never silently ignored.
+import type { QueueRequest } from '../admission/queue.ts';
 import type { BatchHeader, HeaderOption } from '../batch-header.ts';
 import { RopewalkError } from '../errors.ts';
 import { defaultWatchdogTimeoutMs, defaultLeaseMs, defaultMaxWorkers, maxRetries } from '../limits.ts';
@@ -13,12 +14,13 @@ import type { TaskInputs } from './inputs.ts';
 import { machineOptions } from './machine-options.ts';
 import { noEffect, refused } from './options.ts';
 import { instancesFor, readHeadTasks, type PlacementInput } from './placement.ts';
+import { readQueue, type QueueInput } from './queue-options.ts';
 import { readRetryRules, type RetryRules } from './retry-rules.ts';
 import { runtimeOptions } from './runtime-options.ts';
 import { readTaskList, type TaskListInput } from './task-list.ts';
 
 /** The fields of POST /v1/jobs that this file reads, by structure. */
-export interface JobInput extends TaskListInput, PlacementInput, FilesInput {
+export interface JobInput extends TaskListInput, PlacementInput, FilesInput, QueueInput {
   command: readonly string[];
   name?: string | undefined;
   maxWorkers?: number | undefined;
@@ -61,6 +63,8 @@ export interface ResolvedJob {
   headTasks?: number[];
   /** All instances or none. */
   gang?: true;
+  /** It waits for others, or for room in the quota. */
+  queue?: QueueRequest;
   retries: number;
   /** Which failures are tried again; all when absent. */
   retryOn?: RetryRules;
@@ -96,6 +100,7 @@ export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDe
     instances: instancesOf(array.count, headTasks, Math.min(maxWorkers, atOnce ?? array.count), defaults.maxInstances),
     ...(headTasks === undefined ? {} : { headTasks }),
     ...((input.waitForReadyCluster ?? flag(known, 'wait-for-ready-cluster')) === true ? { gang: true } : {}),
+    ...readQueue(input, known),
     retries: input.retries ?? integer(known, 'retries', 0, maxRetries) ?? defaults.retries ?? 0,
     ...retryRules(input.retryOnExit, known),
     taskTimeoutMs: explicitOrHeader(input.taskTimeout, known.get('task-timeout'), (value) => taskLimit(value)),
@@ -153,6 +158,9 @@ const honoured = new Set([
   'no-task-on-scheduler',
   'scheduler-task-array',
   'wait-for-ready-cluster',
+  'after',
+  'after-ok',
+  'priority',
   'retries',
   'retry-on-exit',
   'task-timeout',

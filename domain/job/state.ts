@@ -6,7 +6,8 @@ import type { Reason } from '../reason.ts';
 import type { RetryRules } from './retry-rules.ts';
 
 export type TaskState = 'pending' | 'assigned' | 'running' | 'done' | 'error' | 'cancelled';
-export type JobStatus = 'pending' | 'running' | 'done' | 'error' | 'cancelled';
+/** `waiting`: in the queue, before its workflow starts. */
+export type JobStatus = 'waiting' | 'pending' | 'running' | 'done' | 'error' | 'cancelled';
 
 /** What the workflow needs to know of the job's specification; the rest stays in the object store. */
 export interface JobSettings {
@@ -35,6 +36,9 @@ export interface JobSettings {
   gang?: true | undefined;
   /** The job whose failed tasks this one runs again. */
   retryOf?: number | undefined;
+  /** What it waited for before it was admitted, for views. */
+  after?: { number: number; needsSuccess: boolean }[] | undefined;
+  priority?: number | undefined;
   /** What a cloud is asked for; absent on this machine. */
   machines?: MachineSettings | undefined;
 }

@@ -27,6 +27,7 @@ export type JobRules = Pick<JobSettings, 'gang' | 'headTasks'>;
 
 /** `cluster`: null before it exists. `rules`: null once the specification was removed. */
 export function explainJob(job: JobFacts, cluster: JobCluster | null, rules: JobRules | null): WhySentence[] {
+  if (job.status === 'waiting') return [explainWait(job)];
   if (job.status !== 'pending' && job.status !== 'running') return [explainEnd('job', job), ...explainErrors(job)];
   return [
     explainState(job, cluster, rules),
@@ -36,6 +37,11 @@ export function explainJob(job: JobFacts, cluster: JobCluster | null, rules: Job
     ...explainReleased(cluster),
     ...explainCapacity(cluster?.waiting ?? null),
   ];
+}
+
+function explainWait({ reason, submittedAtMs }: JobFacts): WhySentence {
+  const text = `The job waits since ${timeText(submittedAtMs)}: ${clause(reason?.text ?? 'it is in the queue.')}.`;
+  return { about: 'state', text, facts: [fact('submitted', timeText(submittedAtMs), submittedAtMs)] };
 }
 
 function explainState(job: JobFacts, cluster: JobCluster | null, rules: JobRules | null): WhySentence {

@@ -51,6 +51,9 @@ export async function admit(context: Context, admission: Admission): Promise<Acc
   }
   if (admissionId !== item.admissionId) await withdraw();
   if (existing) return { number, name, existing, acceptedForLater: false };
+  // It starts when others have ended; the queue moves every second.
+  if (item.queue !== undefined && item.queue.after.length > 0)
+    return { number, name, existing, acceptedForLater: false };
   const begun = await deps.starter.begin(number);
   if (begun === 'refused') throw inUse(item.kind, number);
   return { number, name, existing, acceptedForLater: begun === 'later' };

@@ -1,6 +1,7 @@
 // Starts the workflows of admitted rows, in every replica of the API: rows of this process as soon as they are committed, and
 // rows that another process left, within a second. A row is claimed first, so that replicas rarely start the same one; if
 // they do, it is started once (see start.ts). While Temporal is unavailable rows wait, and none is claimed.
+import { bundleKey } from '../../platform/archive-keys.ts';
 import type { Startable } from '../../store/store.ts';
 import type { Deps } from '../context.ts';
 import { startAdmitted, type StartResult } from './start.ts';
@@ -49,10 +50,20 @@ export function createStarter(
     queue.push(...(await store.admissions.claim({ limit: startsAtOnce, nowMs, claimUntilMs: nowMs + claimMs })));
   };
 
+  /** What is sealed for a job that will never start is deleted; should that fail, it expires. */
+  const moveQueue = async (): Promise<void> => {
+    const { ended } = await store.admissions.admitWaiting(now());
+    const sealed = ended.map(({ workspace, admissionId }) => deps.vault.delete(bundleKey(workspace, admissionId)));
+    for (const result of await Promise.allSettled(sealed)) {
+      if (result.status === 'rejected') logger.warn({ err: result.reason }, 'a sealed bundle could not be deleted');
+    }
+  };
+
   const fillOnce = async (): Promise<void> => {
     try {
       while (isWanted) {
         isWanted = false;
+        await moveQueue();
         while (!isUnavailable && active.size < startsAtOnce) {
           await claimSome();
           const row = isUnavailable ? undefined : queue.shift();

@@ -40,4 +40,4 @@ export async function sendEnd(
 
 /** Admitted, or the cluster of a job that has not started it yet. Never ended without its start: that may be under way. */
 export const isStillToStart = ({ state, job, viewAtMs }: StoredRecord<unknown>): boolean =>
-  state === 'admitted' || (state === 'open' && job !== null && viewAtMs === null);
+  state === 'waiting' || state === 'admitted' || (state === 'open' && job !== null && viewAtMs === null);

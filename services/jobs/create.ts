@@ -34,6 +34,7 @@ export async function createJob(context: Context, { body: sent, idempotencyKey }
     bundle: bundleOf(body, { runtime, inputFiles }, resolved),
     filestoreOf: (admissionId) => filestoreOf(admissionId, resolved.files),
     settings: settingsOf(resolved),
+    ...(resolved.queue === undefined ? {} : { queue: resolved.queue }),
   });
 }
 

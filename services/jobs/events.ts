@@ -16,7 +16,7 @@ export async function readJobEvents({ deps, actor }: Context, input: EventsInput
   return followEvents(deps, input, { first, read, hasEnded, eventsOf: jobEvents, added: untold });
 }
 
-const hasEnded = ({ status }: JobView) => status !== 'pending' && status !== 'running';
+const hasEnded = ({ status }: JobView) => status !== 'waiting' && status !== 'pending' && status !== 'running';
 
 type Happened = Omit<JobEvent, 'at'> & { atMs: number };
 

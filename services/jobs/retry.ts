@@ -61,6 +61,8 @@ function settingsOf(spec: JobSpec, failed: readonly number[]): JobSettingsInput 
     providerQueue: _queue,
     instanceVcpus: _v,
     machines: _m,
+    after: _after,
+    priority: _priority,
     ...settings
   } = spec.settings;
   const array = parseArray(settings.array);

@@ -1,4 +1,5 @@
 // Submits a job. What is secret or large is written first, then a reference to it is admitted.
+import type { QueueRequest } from '../../domain/admission/queue.ts';
 import { sealedForDays } from '../../domain/limits.ts';
 import { firstReservation } from '../../domain/quota/shares.ts';
 import { bundleKey, specKey } from '../../platform/archive-keys.ts';
@@ -24,6 +25,8 @@ export interface SubmitInput {
   /** Where the files of its tasks are recorded; null: they are not kept. */
   filestoreOf: (admissionId: string) => string | null;
   settings: JobSettingsInput;
+  /** It waits instead of being refused. */
+  queue?: QueueRequest;
   machines: ResolvedMachines;
   machinesInput: MachinesInput;
   warnings: string[];
@@ -31,7 +34,7 @@ export interface SubmitInput {
 
 export async function submitJob(context: Context, input: SubmitInput): Promise<CreatedJob> {
   const { deps, actor } = context;
-  const { body, idempotencyKey, getOrCreate, privateToCreator, bundle, settings, machines, warnings } = input;
+  const { body, idempotencyKey, getOrCreate, privateToCreator, bundle, settings, machines, warnings, queue } = input;
   const { workspace, user, userId } = actor;
   const admissionId = newAdmissionId(userId);
   const keys = { bundle: bundleKey(workspace, admissionId), spec: specKey(workspace, admissionId) };
@@ -43,7 +46,11 @@ export async function submitJob(context: Context, input: SubmitInput): Promise<C
     filestore: input.filestoreOf(admissionId),
     createdAt: new Date(deps.now()).toISOString(),
     machinesInput: { ...input.machinesInput },
-    settings: { ...settings, ...placeOf(machines) },
+    settings: {
+      ...settings,
+      ...placeOf(machines),
+      ...(queue === undefined ? {} : { ...queue, after: [...queue.after] }),
+    },
   };
   await orWithdrawn(deps.objects.put(keys.spec, toBytes(spec)), withdraw);
 
@@ -53,6 +60,7 @@ export async function submitJob(context: Context, input: SubmitInput): Promise<C
     name: settings.name,
     specRef: keys.spec,
     command: settings.command,
+    ...(queue === undefined ? {} : { queue }),
     ...firstReservation(machines, settings.instances),
   });
   if (existing) return { number, name, existing, warnings };

@@ -153,6 +153,28 @@ async function admissions(db: Db): Promise<void> {
     .addColumn('share', 'text')
     .addColumn('has', 'text')
     .execute();
+  await db.schema
+    .createTable('waiting_jobs')
+    .addColumn('number', 'bigint', (column) => column.primaryKey())
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('user_name', 'text', (column) => column.notNull())
+    .addColumn('admission_id', 'text', (column) => column.notNull())
+    .addColumn('priority', 'integer', (column) => column.notNull())
+    .addColumn('instances', 'integer', (column) => column.notNull())
+    .addColumn('vcpus', 'integer', (column) => column.notNull())
+    .addColumn('worker_vcpus', 'integer', (column) => column.notNull())
+    .addColumn('is_ready', 'integer', (column) => column.notNull())
+    .addColumn('refusal', 'text')
+    .execute();
+  await index(db, 'waiting_jobs_ready', 'waiting_jobs', ['is_ready', 'workspace']);
+  await db.schema
+    .createTable('job_waits')
+    .addColumn('number', 'bigint', (column) => column.notNull())
+    .addColumn('awaited', 'bigint', (column) => column.notNull())
+    .addColumn('needs_success', 'integer', (column) => column.notNull())
+    .addPrimaryKeyConstraint('job_waits_key', ['number', 'awaited'])
+    .execute();
+  await index(db, 'job_waits_awaited', 'job_waits', ['awaited']);
   // All columns that the sums need: they are read from the index alone.
   await index(db, 'reservations_use', 'reservations', ['workspace', 'user_name', 'instances', 'vcpus']);
   await db.schema

@@ -63,6 +63,11 @@ describe('batch run', () => {
     });
   });
 
+  it('sends the jobs to wait for, and the priority', async () => {
+    const words = ['--after', '3,4', '--after', '5', '--after-ok', '6', '--priority', '-7', 'true'];
+    expect((await submit(words)).body).toEqual({ command: ['true'], after: [3, 4, 5], afterOk: [6], priority: -7 });
+  });
+
   it('accepts --n-tasks, sends machine options, and sends options of Coiled by name', async () => {
     const words = [
       '--n-tasks',

@@ -9,6 +9,7 @@ import { describeCosts } from './contract/costs.ts';
 import { describeLiveness } from './contract/liveness.ts';
 import { describeLogins } from './contract/logins.ts';
 import { describePeople } from './contract/people.ts';
+import { describeQueue } from './contract/queue.ts';
 import { describeQuotas } from './contract/quotas.ts';
 import { describeRecords } from './contract/records.ts';
 import { describeStarts } from './contract/starts.ts';
@@ -23,6 +24,7 @@ export function describeStore(name: string, backend: Backend): void {
     describeLogins(backend);
     describeAdmissions(backend);
     describeStarts(backend);
+    describeQueue(backend);
     describeRecords(backend);
     describeLists(backend);
     describeAdoption(backend);

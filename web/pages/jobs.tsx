@@ -8,7 +8,7 @@ import { useLive } from '../live.ts';
 import { State, Table, Title } from '../parts.tsx';
 import type { Session } from '../session.ts';
 
-const statuses = ['pending', 'running', 'done', 'error', 'cancelled'] as const;
+const statuses = ['waiting', 'pending', 'running', 'done', 'error', 'cancelled'] as const;
 const columns = ['ID', 'Name', 'State', 'Tasks done', 'Submitted', 'Finished', 'Approx cost', 'User', 'Command'];
 
 export function JobsPage({ session }: { session: Session }) {

@@ -1,7 +1,7 @@
 // A job as people see it: over HTTP, in the archive, and in the Temporal UI.
 import type { JobState } from '../../domain/job/state.ts';
 import { summarizeJob } from '../../domain/job/view.ts';
-import { blankJob } from '../../contracts/blank-views.ts';
+import { blankJob, queueOf } from '../../contracts/blank-views.ts';
 import type { JobInput, JobView } from '../../contracts/job.ts';
 
 export function viewJob(state: JobState, input: JobInput): JobView {
@@ -24,6 +24,7 @@ export function viewJob(state: JobState, input: JobInput): JobView {
     pagesWritten: state.pagesWritten,
     privateToCreator: input.privateToCreator,
     ...(settings.retryOf === undefined ? {} : { retryOf: settings.retryOf }),
+    ...queueOf(settings),
   };
 }
 

@@ -8,7 +8,7 @@ import { exitCodes } from '../../errors.ts';
 import { filterOf, isFiltered, withFilters, type FilterFlags } from '../../filters.ts';
 import { formatJobs, parseSort, sortColumns, sortJobs } from '../../jobs.ts';
 
-export const jobStatuses = ['pending', 'running', 'done', 'error', 'cancelled'] as const;
+export const jobStatuses = ['waiting', 'pending', 'running', 'done', 'error', 'cancelled'] as const;
 
 interface ListFlags extends ConnectionFlags, FormatFlag, FilterFlags {
   sort?: string;

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 
 import type { Client, CreateJob } from '../../../sdk/client.ts';
-import { collect, parseCount } from '../../arguments.ts';
+import { collect, parseCount, parseNumbers } from '../../arguments.ts';
 import { withCoiledOptions } from '../../coiled-options.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
@@ -35,6 +35,9 @@ interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags, MapOver
   taskOnScheduler?: boolean;
   schedulerTaskArray?: string;
   waitForReadyCluster?: boolean;
+  after?: number[];
+  afterOk?: number[];
+  priority?: number;
   retries?: number;
   maxRetries?: number;
   retryOnExit?: string;
@@ -100,6 +103,13 @@ export function runCommand(context: CliContext, finish: Finish): Command {
     .option('--secret-env-file <path>', 'like --env-file, for secrets (repeatable)', collect)
     .option('--name <name>', 'name of the job')
     .option('--get-or-create', 'return the open job of that name, if there is one')
+    .option('--after <jobs>', 'start after these jobs have ended, e.g. 12,13 (repeatable)', parseNumbers)
+    .option(
+      '--after-ok <jobs>',
+      'start after these jobs have succeeded; be cancelled if one of them does not',
+      parseNumbers,
+    )
+    .option('--priority <n>', 'wait for room in the quota; of waiting jobs the highest number starts first', parseCount)
     .option('--retries <n>', 'number of retries of a failed task (also --max-retries)', parseCount)
     .option('--retry-on-exit <rules>', 'retry only these exit codes, ranges, or signal: 75,100-120,signal')
     .option('--task-timeout <duration>', 'end a task that runs longer: TERM, 10 s later KILL; exit code 124')
@@ -254,6 +264,9 @@ async function inputOf(
     ...(flags.taskOnScheduler !== undefined && { taskOnScheduler: flags.taskOnScheduler }),
     ...(flags.schedulerTaskArray !== undefined && { schedulerTaskArray: flags.schedulerTaskArray }),
     ...(flags.waitForReadyCluster === true && { waitForReadyCluster: true }),
+    ...(flags.after !== undefined && { after: flags.after }),
+    ...(flags.afterOk !== undefined && { afterOk: flags.afterOk }),
+    ...(flags.priority !== undefined && { priority: flags.priority }),
     ...(retries !== undefined && { retries }),
     ...(flags.retryOnExit !== undefined && { retryOnExit: flags.retryOnExit }),
     ...(flags.taskTimeout !== undefined && { taskTimeout: flags.taskTimeout }),

@@ -89,7 +89,7 @@ def wait(
     path = job_path(api, job)
     # Until the API has answered once, an error is more likely a wrong address than an outage.
     view = cast(Job, api.request("GET", path))
-    while view["status"] in ("pending", "running"):
+    while view["status"] in ("waiting", "pending", "running"):
         now = time.monotonic()
         if deadline is not None and now >= deadline:
             counts = view["tasks"]

@@ -55,6 +55,9 @@ def run(
     task_on_scheduler: bool | None = None,
     scheduler_task_array: str | None = None,
     wait_for_ready_cluster: bool | None = None,
+    after: int | Sequence[int] | None = None,
+    after_ok: int | Sequence[int] | None = None,
+    priority: int | None = None,
     retries: int | None = None,
     retry_on_exit: str | None = None,
     task_timeout: Duration | None = None,
@@ -105,6 +108,9 @@ def run(
     task_on_scheduler, scheduler_task_array: the head instance runs the task of the lowest id, or those of an array like "0,3-5",
         and no others; with False it runs none. By default it runs tasks like the other instances.
     wait_for_ready_cluster: no task starts before all instances are ready; the job ends if one of them is unavailable.
+    after, after_ok: numbers of jobs: the job starts after they have ended, or after they have succeeded; it is cancelled when one
+        of `after_ok` does not succeed.
+    priority: from -100 to 100. The job waits for room in the quota; of the jobs that wait, the one of the highest number starts first.
     retries: number of retries of a failed task; with `retry_on_exit` only for these exit codes: "75,100-120,signal".
     task_timeout: a task that runs longer gets TERM, 10 s later KILL, and has failed with exit code 124.
     job_timeout: the job ends this long after its start: "1 hour", 3600, or a timedelta, as all durations here.
@@ -157,6 +163,9 @@ def run(
         "taskOnScheduler": task_on_scheduler,
         "schedulerTaskArray": scheduler_task_array,
         "waitForReadyCluster": wait_for_ready_cluster,
+        "after": _numbers(after),
+        "afterOk": _numbers(after_ok),
+        "priority": priority,
         "retries": retries,
         "retryOnExit": retry_on_exit,
         "taskTimeout": None if task_timeout is None else seconds_of(task_timeout, "task_timeout"),
@@ -265,6 +274,10 @@ def _as_texts(options: Mapping[str, Option]) -> dict[str, str]:
             text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
         texts[flag] = text
     return texts
+
+
+def _numbers(jobs: int | Sequence[int] | None) -> list[int] | None:
+    return [jobs] if isinstance(jobs, int) else None if jobs is None else [*jobs]
 
 
 def _paths(upload: StrPath | Sequence[StrPath] | None) -> list[Path]:

@@ -51,7 +51,7 @@ class Job(TypedDict):
     workspace: str
     name: str
     command: str
-    status: Literal["pending", "running", "done", "error", "cancelled"]
+    status: Literal["waiting", "pending", "running", "done", "error", "cancelled"]
     reason: Reason | None
     user: str
     tasks: TaskCounts

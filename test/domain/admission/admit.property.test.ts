@@ -91,7 +91,11 @@ function admit(world: World, key: string, item: AdmissionRequest): Found | Probl
   const owner = item.name === '' ? null : (world.names.get(item.name) ?? null);
   const use = useOf(world);
   const quota = { workspace: { use, limits }, user: { name: 'u', use, limits: {} } };
-  const decision = decideAdmission({ earlier, owner, quota }, item, nowMs);
+  const decision = decideAdmission(
+    { earlier, owner, quota, queue: { isFull: false, awaited: new Map() } },
+    item,
+    nowMs,
+  );
   if ('error' in decision) {
     checkRefusal(world, { key, item, owner }, decision.error);
     return decision.error;

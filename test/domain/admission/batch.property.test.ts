@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { decideBatch, type AdmissionBook, type BatchRequest } from '../../../domain/admission/batch.ts';
 import type { WorkspaceLimits } from '../../../domain/quota/state.ts';
 
+const queue = { isFull: false, awaited: new Map() };
 const limits = { running: 6, instances: 12, vcpus: 20 };
 
 const requests = fc.array(
@@ -52,6 +53,7 @@ function runBatches(batches: { item: BatchRequest; nowMs: number }[][]) {
     names: new Map(),
     workspace: { use: useOf([]), limits },
     users: usersOf([]),
+    queue,
   };
   const open: BatchRequest[] = [];
   const answers: unknown[] = [];
@@ -70,6 +72,7 @@ function runBatches(batches: { item: BatchRequest; nowMs: number }[][]) {
       names: new Map([...book.names, ...outcome.names]),
       workspace: { use: useOf(open), limits },
       users: usersOf(open),
+      queue,
     };
   }
   return { answers, numbers, keys: Object.fromEntries(book.keys), names: Object.fromEntries(book.names) };

@@ -1,0 +1,134 @@
+// Jobs that wait: for other jobs to end, and then for room in the quota. Whoever names a job to wait for or a priority asks for
+// the queue; all other requests are admitted at once or refused.
+import type { Problem } from '../errors.ts';
+import type { WorkspaceLimits } from '../quota/state.ts';
+import { exceeded } from '../quota/usage.ts';
+import { plural } from '../units.ts';
+
+export const minPriority = -100;
+export const maxPriority = 100;
+
+/** Jobs that one job may wait for: each is a row. */
+export const maxAwaited = 1_000;
+
+/** Of a workspace: each is a row, and a sealed bundle that is kept meanwhile. */
+export const maxWaitingJobs = 10_000;
+
+export interface QueueRequest {
+  /** From `minPriority` to `maxPriority`; the highest is admitted first. */
+  priority: number;
+  /** `needsSuccess`: the job is cancelled unless that one ends without a failed task. */
+  after: readonly { number: number; needsSuccess: boolean }[];
+}
+
+/** Null while it is open; `done` and so on when it has ended. */
+export type AwaitedStatus = string | null;
+
+export interface QueueEntry {
+  waits: { number: number; needsSuccess: boolean }[];
+  reason: { code: string; text: string };
+  /** It can never start. */
+  isRefused: boolean;
+}
+
+/** How a new job joins the queue; `statusOf` answers undefined for a job that the workspace does not have. */
+export function joinQueue(
+  { after }: QueueRequest,
+  statusOf: (number: number) => AwaitedStatus | undefined,
+): { entry: QueueEntry } | { error: Problem } {
+  const waits: QueueEntry['waits'] = [];
+  for (const { number, needsSuccess } of after) {
+    const status = statusOf(number);
+    if (status === undefined) return { error: noSuchJob(number, needsSuccess ? 'afterOk' : 'after') };
+    if (status === null) waits.push({ number, needsSuccess });
+    else if (needsSuccess && status !== 'done') {
+      return { entry: { waits: [], reason: dependencyFailed(number, status), isRefused: true } };
+    }
+  }
+  return { entry: { waits, reason: waits.length > 0 ? waitsFor(waits) : waitsForRoom, isRefused: false } };
+}
+
+export const waitsFor = (waits: QueueEntry['waits']): QueueEntry['reason'] => {
+  const named = waits
+    .slice(0, 10)
+    .map(({ number, needsSuccess }) => `job ${number}${needsSuccess ? ' (successfully)' : ''}`);
+  const more = waits.length > named.length ? ` and ${waits.length - named.length} others` : '';
+  return { code: 'WAITING_FOR_JOBS', text: `Starts after the end of ${named.join(', ')}${more}.` };
+};
+
+export const waitsForRoom = { code: 'WAITING_FOR_QUOTA', text: 'Starts when the quota has room for it.' };
+
+export const dependencyFailed = (number: number, status: string): QueueEntry['reason'] => ({
+  code: 'DEPENDENCY_FAILED',
+  text: `Job ${number}, which had to succeed first, ended as ${status}.`,
+});
+
+/** A job that alone exceeds a limit would wait forever. */
+export const neverFits = (
+  limits: WorkspaceLimits,
+  user: { name: string; limits: Partial<WorkspaceLimits> },
+  job: { instances: number; vcpus: number },
+): Problem | null => {
+  const quota = { workspace: { use: none, limits }, user: { ...user, use: none } };
+  return exceeded(quota, { running: 1, instances: job.instances, vcpus: job.vcpus });
+};
+
+export const queueFull: Problem = {
+  code: 'LIMIT_EXCEEDED',
+  message: `${plural(maxWaitingJobs, 'job')} of this workspace wait already, which is the most.`,
+  hint: 'Wait until some of them have started, or cancel some.',
+};
+
+export interface ReadyJob {
+  number: number;
+  user: string;
+  priority: number;
+  instances: number;
+  vcpus: number;
+}
+
+export interface QueueQuota {
+  workspace: { use: WorkspaceLimits; limits: WorkspaceLimits };
+  users: ReadonlyMap<string, { use: WorkspaceLimits; limits: Partial<WorkspaceLimits> }>;
+}
+
+/**
+ * Which of the jobs that wait for nothing but room are admitted now: by priority, then in the order of their numbers. A job for
+ * which the workspace has no room holds back all behind it, or small ones would keep a large one waiting forever. A job for which
+ * only its user has no room holds back nobody else.
+ */
+export function admitFromQueue<J extends ReadyJob>(ready: readonly J[], { workspace, users }: QueueQuota): J[] {
+  const admitted: J[] = [];
+  let use = workspace.use;
+  const own = new Map([...users].map(([name, each]) => [name, each.use]));
+  const held = new Set<string>();
+  for (const job of ready.toSorted((a, b) => b.priority - a.priority || a.number - b.number)) {
+    if (held.has(job.user)) continue;
+    const more = { running: 1, instances: job.instances, vcpus: job.vcpus };
+    const user = { name: job.user, use: own.get(job.user) ?? none, limits: users.get(job.user)?.limits ?? {} };
+    if (exceeded({ workspace: { use, limits: workspace.limits }, user: { ...user, limits: {} } }, more) !== null) break;
+    if (exceeded({ workspace: { use, limits: workspace.limits }, user }, more) !== null) {
+      held.add(job.user);
+      continue;
+    }
+    admitted.push(job);
+    use = sum(use, more);
+    own.set(job.user, sum(user.use, more));
+  }
+  return admitted;
+}
+
+const noSuchJob = (number: number, field: string): Problem => ({
+  code: 'NOT_FOUND',
+  field,
+  message: `There is no job ${number} in this workspace.`,
+  hint: 'GET /v1/jobs lists the ones there are.',
+});
+
+const none: WorkspaceLimits = { running: 0, instances: 0, vcpus: 0 };
+
+const sum = (a: WorkspaceLimits, b: WorkspaceLimits): WorkspaceLimits => ({
+  running: a.running + b.running,
+  instances: a.instances + b.instances,
+  vcpus: a.vcpus + b.vcpus,
+});

@@ -1,0 +1,121 @@
+// The rows of the queue: jobs that wait, and for which jobs each of them does.
+import type { QueueBook } from '../domain/admission/admit.ts';
+import type { BatchOutcome } from '../domain/admission/batch.ts';
+import {
+  dependencyFailed,
+  maxWaitingJobs,
+  waitsFor,
+  waitsForRoom,
+  type QueueEntry,
+} from '../domain/admission/queue.ts';
+import type { Engine } from './database.ts';
+import type { AdmitItem } from './store.ts';
+import type { Db, RecordTable } from './tables.ts';
+
+/** Numbers in one statement. */
+const atOnce = 1_000;
+
+/** What the row of a job says that waits, beside what all rows say. */
+export const waitingRecord = (reason: QueueEntry['reason']): Pick<RecordTable, 'state' | 'status' | 'refusal'> => ({
+  state: 'waiting',
+  status: 'waiting',
+  refusal: JSON.stringify(reason),
+});
+
+/** The awaited jobs cannot end before the transaction does: their ends find the rows that it writes. */
+export async function readQueue(
+  db: Db,
+  { slug, engine }: { slug: string; engine: Engine },
+  items: readonly AdmitItem[],
+): Promise<QueueBook> {
+  if (items.every(({ queue }) => queue === undefined)) return { isFull: false, awaited: new Map() };
+  const { count } = await db
+    .selectFrom('waiting_jobs')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('workspace', '=', slug)
+    .executeTakeFirstOrThrow();
+  const numbers = [...new Set(items.flatMap(({ queue }) => queue?.after.map(({ number }) => number) ?? []))];
+  const awaited = new Map<number, string | null>();
+  for (const some of chunks(numbers.toSorted((a, b) => a - b))) {
+    const rows = await db
+      .selectFrom('records')
+      .select(['number', 'state', 'status'])
+      .where('kind', '=', 'job')
+      .where('workspace', '=', slug)
+      .where('number', 'in', some)
+      .orderBy('number')
+      .$if(engine === 'postgres', (query) => query.forShare())
+      .execute();
+    for (const { number, state, status } of rows) awaited.set(number, state === 'ended' ? status : null);
+  }
+  return { isFull: count >= maxWaitingJobs, awaited };
+}
+
+export async function writeQueued(db: Db, workspace: string, made: BatchOutcome<AdmitItem>['made']): Promise<void> {
+  const queued = made.flatMap(({ number, item, entry }) => (entry === null ? [] : [{ number, item, entry }]));
+  if (queued.length === 0) return;
+  await db
+    .insertInto('waiting_jobs')
+    .values(
+      queued.map(({ number, item, entry }) => ({
+        ...{ number, workspace, user_name: item.user, admission_id: item.admissionId },
+        ...{ priority: item.queue?.priority ?? 0, instances: item.instances, vcpus: item.vcpus },
+        worker_vcpus: item.workerVcpus,
+        is_ready: entry.waits.length === 0 ? 1 : 0,
+        refusal: entry.isRefused ? JSON.stringify(entry.reason) : null,
+      })),
+    )
+    .execute();
+  const waits = queued.flatMap(({ number, entry }) =>
+    entry.waits.map((wait) => ({ number, awaited: wait.number, needs_success: wait.needsSuccess ? 1 : 0 })),
+  );
+  for (const some of chunks(waits)) await db.insertInto('job_waits').values(some).execute();
+}
+
+/** In the transaction in which a job ends: whoever waits for it waits no more, or can never start. */
+export async function endWaits(
+  db: Db,
+  engine: Engine,
+  { number: awaited, status }: { number: number; status: string },
+): Promise<void> {
+  const waits = await db.selectFrom('job_waits').selectAll().where('awaited', '=', awaited).orderBy('number').execute();
+  for (const { number, needs_success: needsSuccess } of waits) {
+    // Two jobs that end at the same time: the second sees that the first has ended.
+    await db
+      .selectFrom('waiting_jobs')
+      .select('number')
+      .where('number', '=', number)
+      .$if(engine === 'postgres', (query) => query.forUpdate())
+      .execute();
+    await db.deleteFrom('job_waits').where('number', '=', number).where('awaited', '=', awaited).execute();
+    if (needsSuccess === 1 && status !== 'done') {
+      const refusal = JSON.stringify(dependencyFailed(awaited, status));
+      await db.deleteFrom('job_waits').where('number', '=', number).execute();
+      await db.updateTable('waiting_jobs').set({ is_ready: 1, refusal }).where('number', '=', number).execute();
+      continue;
+    }
+    const left = await db
+      .selectFrom('job_waits')
+      .select(['awaited as number', 'needs_success'])
+      .where('number', '=', number)
+      .orderBy('awaited')
+      .execute();
+    if (left.length === 0) {
+      await db.updateTable('waiting_jobs').set({ is_ready: 1 }).where('number', '=', number).execute();
+    }
+    const reason =
+      left.length === 0
+        ? waitsForRoom
+        : waitsFor(left.map((wait) => ({ number: wait.number, needsSuccess: wait.needs_success === 1 })));
+    await db
+      .updateTable('records')
+      .set({ refusal: JSON.stringify(reason) })
+      .where('kind', '=', 'job')
+      .where('number', '=', number)
+      .where('state', '=', 'waiting')
+      .execute();
+  }
+}
+
+export const chunks = <T>(all: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(all.length / atOnce) }, (_, at) => all.slice(at * atOnce, (at + 1) * atOnce));

@@ -1,0 +1,57 @@
+// Which jobs of the queue are admitted.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { admitFromQueue, type ReadyJob } from '../../../domain/admission/queue.ts';
+
+const none = { running: 0, instances: 0, vcpus: 0 };
+const limits = { running: 100, instances: 10, vcpus: 100 };
+const job = (number: number, more: Partial<ReadyJob> = {}): ReadyJob => ({
+  ...{ number, user: 'ada', priority: 0, instances: 1, vcpus: 1, ...more },
+});
+const numbers = (jobs: ReadyJob[], users: Record<string, number> = {}) =>
+  admitFromQueue(jobs, {
+    workspace: { use: none, limits },
+    users: new Map(Object.entries(users).map(([name, instances]) => [name, { use: none, limits: { instances } }])),
+  }).map(({ number }) => number);
+
+describe('the queue', () => {
+  it('is ordered by priority, then by number', () => {
+    expect(numbers([job(3), job(1), job(2, { priority: 5 })])).toEqual([2, 1, 3]);
+  });
+
+  it('holds small jobs back behind a large one for which the workspace has no room', () => {
+    expect(numbers([job(1, { instances: 6 }), job(2, { instances: 6 }), job(3)])).toEqual([1]);
+  });
+
+  it('passes over the jobs of a user who has no room, in their order', () => {
+    const jobs = [job(1), job(2, { instances: 2 }), job(3), job(4, { user: 'bob' })];
+    expect(numbers(jobs, { ada: 2 })).toEqual([1, 4]);
+  });
+
+  it('never exceeds a limit, and leaves nothing behind for which there is room', () => {
+    const anyJob = fc.record({
+      user: fc.constantFrom('ada', 'bob'),
+      priority: fc.integer({ min: -2, max: 2 }),
+      instances: fc.integer({ min: 1, max: 6 }),
+    });
+    fc.assert(
+      fc.property(fc.array(anyJob, { maxLength: 12 }), (all) => {
+        const jobs = all.map((each, index) => job(index + 1, each));
+        const own = new Map([['ada', { use: none, limits: { instances: 5 } }]]);
+        const admitted = admitFromQueue(jobs, { workspace: { use: none, limits }, users: own });
+        const total = (some: ReadyJob[]) => some.reduce((sum, { instances }) => sum + instances, 0);
+        expect(total(admitted)).toBeLessThanOrEqual(10);
+        expect(total(admitted.filter(({ user }) => user === 'ada'))).toBeLessThanOrEqual(5);
+        const [first] = jobs
+          .filter((each) => !admitted.includes(each))
+          .toSorted((a, b) => b.priority - a.priority || a.number - b.number);
+        if (first === undefined) return;
+        const isFull = total(admitted) + first.instances > 10;
+        const isUserFull =
+          first.user === 'ada' && total(admitted.filter(({ user }) => user === 'ada')) + first.instances > 5;
+        expect(isFull || isUserFull).toBe(true);
+      }),
+    );
+  });
+});
