@@ -1,5 +1,6 @@
 // The job workflow: one per submitted batch.
 import type { JobState, TaskRecord, TaskState } from '../domain/job/state.ts';
+import type { Reason } from '../domain/reason.ts';
 import type { JobSummary } from '../domain/job/view.ts';
 
 export const jobType = 'job';
@@ -7,6 +8,7 @@ export const jobWorkflowId = (number: number): string => `job/${number}`;
 
 export const jobMessages = {
   cancel: 'job.cancel',
+  cancelTasks: 'job.cancelTasks',
   instanceLost: 'job.instanceLost',
   exchange: 'job.exchange',
   view: 'job.view',
@@ -41,6 +43,12 @@ export interface CancelSignal {
   text: string;
   by?: string;
 }
+/** `tasks`: ids in array syntax, checked by the API. */
+export interface CancelTasksSignal {
+  tasks: string;
+  text: string;
+  by: string;
+}
 export interface InstanceLostSignal {
   /** `isOrderly`: stopped, released or taken back; nothing that ran there can be the reason. */
   instances: { instance: string; code: string; text: string; isOrderly: boolean }[];
@@ -62,6 +70,8 @@ export interface JobView extends JobSummary {
   endedAtMs: number | null;
   recentErrors: { task: number; attempt: number; text: string; atMs: number }[];
   privateToCreator: boolean;
+  /** Why some tasks were cancelled while the job went on. */
+  tasksCancelled?: Reason;
   /** The job whose failed tasks this one runs again. */
   retryOf?: number;
   /** The jobs that it waited for, or waits for; `needsSuccess`: without a failed task. */

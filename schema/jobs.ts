@@ -109,6 +109,13 @@ export const createJob = z.strictObject({
 export type CreateJob = z.input<typeof createJob>;
 export type CreateJobParsed = z.output<typeof createJob>;
 
+/** POST /v1/jobs/{number}/tasks/cancel. */
+export const cancelTasks = z.strictObject({
+  /** Ids of tasks in array syntax, e.g. `3,7-9`. */
+  tasks: z.string().min(1).max(10_000),
+});
+export type CancelTasks = z.infer<typeof cancelTasks>;
+
 /** POST /v1/jobs/{number}/retry. */
 export const retryJob = z.strictObject({
   /** Memory of each instance: a factor of what the job had, e.g. `2x`, or a size. */

@@ -87,6 +87,11 @@ export interface JobsApi {
   retry(number: number, input?: RetryJob, options?: CreateOptions): Promise<CreatedJob>;
   /** Cancels the job; `wait` resolves when it has ended. An ended job is returned as it is. Throws NotFoundError. */
   cancel(number: number, options?: CallOptions): Promise<Job>;
+  /**
+   * Cancels some tasks, by their ids in array syntax (`3,7-9`); the job goes on. Running ones end within a third of the job's lease
+   * period. Throws ValidationError for ids that the job does not have, ConflictError once it has ended.
+   */
+  cancelTasks(number: number, tasks: string, options?: CallOptions): Promise<Job>;
   /** Resolves when the job is `done`, `error` or `cancelled`; none of these throws. */
   wait(number: number, options?: WaitOptions): Promise<Job>;
 }
@@ -121,6 +126,8 @@ export function createJobsApi(request: SendRequest, resolveSources: ResolveSourc
       }),
     cancel: (number, { signal } = {}) =>
       requestJson<Job>(request, { method: 'POST', path: path(number, '/cancel'), signal }),
+    cancelTasks: (number, tasks, { signal } = {}) =>
+      requestJson<Job>(request, { method: 'POST', path: path(number, '/tasks/cancel'), body: { tasks }, signal }),
     wait: (number, options = {}) => waitForJob((signal) => get(number, { ...(signal && { signal }) }), options),
   };
 }

@@ -4,11 +4,11 @@ import type { CommandStore } from './store.ts';
 
 export function createCommandStore(database: Database): CommandStore {
   return {
-    put: ({ kind, number, workspace, by, createdAtMs }) =>
+    put: ({ kind, number, tasks, workspace, by, createdAtMs }) =>
       database.write(async (db) => {
         await db
           .insertInto('deferred_commands')
-          .values({ kind, number, workspace, by_user: by, created_at_ms: createdAtMs })
+          .values({ kind, number, tasks, workspace, by_user: by, created_at_ms: createdAtMs })
           .onConflict((conflict) => conflict.doNothing())
           .execute();
       }),
@@ -16,7 +16,7 @@ export function createCommandStore(database: Database): CommandStore {
       const rows = await database.read((db) =>
         db
           .selectFrom('deferred_commands')
-          .select(['kind', 'number', 'workspace', 'by_user as by', 'created_at_ms as createdAtMs'])
+          .select(['kind', 'number', 'tasks', 'workspace', 'by_user as by', 'created_at_ms as createdAtMs'])
           .orderBy('created_at_ms')
           .orderBy('number')
           .limit(limit)
@@ -24,9 +24,14 @@ export function createCommandStore(database: Database): CommandStore {
       );
       return rows.map((row) => ({ ...row }));
     },
-    delete: (kind, number) =>
+    delete: ({ kind, number, tasks }) =>
       database.write(async (db) => {
-        await db.deleteFrom('deferred_commands').where('kind', '=', kind).where('number', '=', number).execute();
+        await db
+          .deleteFrom('deferred_commands')
+          .where('kind', '=', kind)
+          .where('number', '=', number)
+          .where('tasks', '=', tasks)
+          .execute();
       }),
   };
 }

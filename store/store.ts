@@ -269,7 +269,9 @@ export interface QuotaStore {
 
 /** A stop or cancel that was accepted while Temporal was unavailable. */
 export interface DeferredCommand {
+  /** `cancel` with `tasks`: only these, in array syntax; empty otherwise. */
   kind: 'stop' | 'cancel';
+  tasks: string;
   number: number;
   workspace: string;
   by: string;
@@ -277,8 +279,8 @@ export interface DeferredCommand {
 }
 
 export interface CommandStore {
-  /** The same kind and number twice is one command. */
+  /** The same command twice is one. */
   put(command: DeferredCommand): Promise<void>;
   list(limit: number): Promise<DeferredCommand[]>;
-  delete(kind: DeferredCommand['kind'], number: number): Promise<void>;
+  delete(command: Pick<DeferredCommand, 'kind' | 'number' | 'tasks'>): Promise<void>;
 }

@@ -163,6 +163,7 @@ interface IdempotencyKeyTable {
 export interface DeferredCommandTable {
   kind: 'stop' | 'cancel';
   number: number;
+  tasks: string;
   workspace: string;
   by_user: string;
   created_at_ms: number;

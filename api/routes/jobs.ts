@@ -3,7 +3,7 @@ import { createRoute } from '@hono/zod-openapi';
 
 import { numberParam, pageQuery } from '../../schema/common.ts';
 import { eventsQuery, listJobsQuery, logsQuery } from '../../schema/jobs.ts';
-import { cancelJob } from '../../services/jobs/cancel.ts';
+import { cancelJob, cancelTasksOfJob } from '../../services/jobs/cancel.ts';
 import { createJob } from '../../services/jobs/create.ts';
 import { readJobEvents } from '../../services/jobs/events.ts';
 import { getJob } from '../../services/jobs/get.ts';
@@ -111,6 +111,15 @@ export const jobRoutes = {
     request: { params: numberParam },
     responses: { 202: json(named.job, 'The job, which is ending or has ended.'), ...problems },
   }),
+  cancelTasks: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/jobs/{number}/tasks/cancel',
+    operationId: 'cancelTasks',
+    summary: 'Cancel some tasks of a job, which goes on with the others',
+    request: { params: numberParam, body: jsonBody(named.cancelTasks) },
+    responses: { 202: json(named.job, 'The job.'), ...problems },
+  }),
 };
 
 export function mountJobs(app: App): void {
@@ -145,6 +154,10 @@ export function mountJobs(app: App): void {
   app.openapi(jobRoutes.cancel, async (c) =>
     c.json(await cancelJob(contextOf(c, c.var.actor), c.req.valid('param')), 202),
   );
+  app.openapi(jobRoutes.cancelTasks, async (c) => {
+    const input = { ...c.req.valid('param'), ...c.req.valid('json') };
+    return c.json(await cancelTasksOfJob(contextOf(c, c.var.actor), input), 202);
+  });
   app.openapi(jobRoutes.why, async (c) =>
     c.json(await explainJobNow(contextOf(c, c.var.actor), c.req.valid('param')), 200),
   );

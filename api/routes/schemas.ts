@@ -38,13 +38,24 @@ import { environmentDetails, environmentPage, namedEnvironment, putEnvironment }
 import { errorBody, errorLine } from '../../schema/common.ts';
 import { why } from '../../schema/why.ts';
 import { missingPackageFiles, missingPackageFilesRequest } from '../../schema/software.ts';
-import { createdJob, createJob, job, jobEvent, jobPage, logLine, retryJob, taskPage } from '../../schema/jobs.ts';
+import {
+  cancelTasks,
+  createdJob,
+  createJob,
+  job,
+  jobEvent,
+  jobPage,
+  logLine,
+  retryJob,
+  taskPage,
+} from '../../schema/jobs.ts';
 
 export const named = {
   job: job.openapi('Job'),
   jobPage: jobPage.openapi('JobPage'),
   taskPage: taskPage.openapi('TaskPage'),
   createJob: createJob.openapi('CreateJob'),
+  cancelTasks: cancelTasks.openapi('CancelTasks'),
   retryJob: retryJob.openapi('RetryJob'),
   createdJob: createdJob.openapi('CreatedJob'),
   logLine: logLine.openapi('LogLine'),

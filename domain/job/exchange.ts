@@ -16,7 +16,7 @@ import {
   startOf,
   stopOrder,
 } from './rules.ts';
-import { mayRun, mayStart, skipHeadTasks } from './placement.ts';
+import { mayRun, mayStart, skipTaken } from './placement.ts';
 import { noteQueue } from './shrink.ts';
 import type { JobInstance, JobState, Lease } from './state.ts';
 
@@ -201,7 +201,7 @@ function nextTask(state: JobState, isFirst: boolean, isHead: boolean): number | 
   const fresh = state.nextFresh;
   // What is fresh is never the head's where the head has tasks of its own.
   if (fresh >= taskCount || (headTasks !== undefined && isHead)) return null;
-  state.nextFresh = skipHeadTasks(headTasks, fresh + 1);
+  state.nextFresh = skipTaken(state, fresh + 1);
   return fresh;
 }
 

@@ -58,6 +58,13 @@ export function skipHeadTasks(headTasks: number[] | undefined, index: number): n
   return next;
 }
 
+/** The first index from `index` on that may be handed out as a fresh task: not the head's, and not cancelled. */
+export function skipTaken({ settings: { headTasks }, ended }: JobState, index: number): number {
+  let next = index;
+  while (headTasks?.includes(next) === true || (ended[next] ?? 0) !== 0) next += 1;
+  return next;
+}
+
 /** A job with `gang` hands out no task before each of its instances has asked for work; after that nothing holds it up. */
 export function mayStart(state: JobState): boolean {
   const { gang, instances } = state.settings;

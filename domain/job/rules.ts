@@ -96,7 +96,7 @@ export function settle(state: JobState, nowMs: number): void {
 }
 
 function outcomeOf(state: JobState, nowMs: number): { status: 'done' | 'error' | 'cancelled'; reason: Reason } {
-  const { error, cancelled } = state.counters;
+  const { done, error, cancelled } = state.counters;
   if (cancelled > 0 && state.cancelRequested !== null) {
     return {
       status: state.cancelRequested.code === 'CANCELLED' ? 'cancelled' : 'error',
@@ -106,6 +106,13 @@ function outcomeOf(state: JobState, nowMs: number): { status: 'done' | 'error' |
   if (error > 0) {
     const text = `${error} of ${state.settings.taskCount} tasks failed`;
     return { status: 'error', reason: { code: 'TASKS_FAILED', text, atMs: nowMs } };
+  }
+  if (cancelled > 0 && done === 0 && state.tasksCancelled !== undefined) {
+    return { status: 'cancelled', reason: { ...state.tasksCancelled, code: 'CANCELLED' } };
+  }
+  if (cancelled > 0) {
+    const text = `${done} tasks exited with 0, and ${cancelled} were cancelled`;
+    return { status: 'done', reason: { code: 'OTHERS_CANCELLED', text, atMs: nowMs } };
   }
   const text = `all ${state.settings.taskCount} tasks exited with 0`;
   return { status: 'done', reason: { code: 'ALL_DONE', text, atMs: nowMs } };

@@ -116,6 +116,8 @@ export interface JobState {
   /** `null` while tasks are open; the outcome once, and for ever, afterwards. */
   outcome: { status: 'done' | 'error' | 'cancelled'; reason: Reason } | null;
   cancelRequested: Reason | null;
+  /** Why some tasks were cancelled while the job goes on: the last time. */
+  tasksCancelled?: Reason;
   /** One small number per task index: 0 open, 1 done, 2 error, 3 cancelled. */
   ended: number[];
   /** Indices never leased yet start here and run up to taskCount. */

@@ -14,7 +14,7 @@ export async function stopCluster(context: Context, { number }: { number: number
   requireMayEnd(actor, 'Cluster', known.record);
   if (known.view.endedAtMs !== null) return showCluster(context, known);
   const { workspace, user: by } = actor;
-  const ended = await endNowOrLater(deps, { kind: 'stop', number, workspace, by }, known.record);
+  const ended = await endNowOrLater(deps, { kind: 'stop', tasks: '', number, workspace, by }, known.record);
   if (ended === 'later') return { ...showCluster(context, known), acceptedForLater: true };
   deps.views.expire(number);
   deps.orders.wake({ workspace, cluster: number });

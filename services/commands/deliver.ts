@@ -10,11 +10,11 @@ type Delivering = Pick<Deps, 'workflows' | 'store' | 'logger' | 'views'>;
 /** Throws UNAVAILABLE when the database does not answer. */
 export async function deliverCommands(deps: Delivering): Promise<void> {
   for (const command of await deps.store.commands.list(maxPerRound)) {
-    const { kind, number } = command;
+    const { number } = command;
     try {
       const sent = await sendEnd(deps, command);
       if (sent === 'missing' && (await isToCome(deps, command))) continue;
-      await deps.store.commands.delete(kind, number);
+      await deps.store.commands.delete(command);
       deps.views.expire(number);
       deps.logger.info({ ...command, sent }, 'a stored command was delivered');
     } catch (error) {

@@ -1,7 +1,7 @@
 // Ends a job or a cluster, now or later. While Temporal is unavailable, or the workflow is still to be started, the command is
 // stored and delivered later, also by another replica. Ending something twice is ending it once: no lock is needed.
 import { clusterMessages, clusterWorkflowId, type StopSignal } from '../../contracts/cluster.ts';
-import { jobMessages, jobWorkflowId, type CancelSignal } from '../../contracts/job.ts';
+import { jobMessages, jobWorkflowId, type CancelSignal, type CancelTasksSignal } from '../../contracts/job.ts';
 import type { DeferredCommand, StoredRecord } from '../../store/store.ts';
 import type { Deps } from '../context.ts';
 import { isUnavailable } from '../unavailable.ts';
@@ -28,11 +28,15 @@ export async function endNowOrLater(
 /** Throws UNAVAILABLE. */
 export async function sendEnd(
   { workflows }: Pick<Deps, 'workflows'>,
-  { kind, number, by }: EndCommand,
+  { kind, number, tasks, by }: EndCommand,
 ): Promise<'sent' | 'closed' | 'missing'> {
   if (kind === 'stop') {
     const stop: StopSignal = { code: 'STOPPED', text: `Stopped by ${by}.`, by };
     return (await workflows.signal(clusterWorkflowId(number), clusterMessages.stop, stop)).kind;
+  }
+  if (tasks !== '') {
+    const some: CancelTasksSignal = { tasks, text: `Cancelled by ${by}.`, by };
+    return (await workflows.signal(jobWorkflowId(number), jobMessages.cancelTasks, some)).kind;
   }
   const cancel: CancelSignal = { code: 'CANCELLED', text: `Cancelled by ${by}.`, by };
   return (await workflows.signal(jobWorkflowId(number), jobMessages.cancel, cancel)).kind;

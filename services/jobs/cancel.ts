@@ -1,6 +1,9 @@
 // Ends a job: no more leases, its agents drop what runs. Cancelling an ended one changes nothing. While Temporal is unavailable
 // the command is stored.
 import type { JobView } from '../../contracts/job.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import { parseArray } from '../../domain/job/array.ts';
+import { taskIndices } from '../../domain/job/cancel-tasks.ts';
 import { bundleKey } from '../../platform/archive-keys.ts';
 import type { Job } from '../../schema/jobs.ts';
 import type { StoredRecord } from '../../store/store.ts';
@@ -20,11 +23,38 @@ export async function cancelJob(context: Context, { number }: { number: number }
   if (known.record.state === 'waiting' && (await cancelWaitingJob(context, known.record))) {
     return showJob(context, await deps.views.jobRow(workspace, number));
   }
-  const ended = await endNowOrLater(deps, { kind: 'cancel', number, workspace, by }, known.record);
+  const ended = await endNowOrLater(deps, { kind: 'cancel', number, tasks: '', workspace, by }, known.record);
   if (ended === 'later') return { ...showJob(context, known), acceptedForLater: true };
   deps.views.expire(number);
   return showJob(context, await deps.views.job(workspace, number));
 }
+
+/** Ends some tasks of a job, which goes on with the others. @throws RopewalkError VALIDATION for tasks that it does not have, CONFLICT once it has ended. */
+export async function cancelTasksOfJob(
+  context: Context,
+  { number, tasks: asked }: { number: number; tasks: string },
+): Promise<Job> {
+  const { deps, actor } = context;
+  requireScope(actor, 'write');
+  const { workspace, user: by } = actor;
+  const known = await deps.views.jobRow(workspace, number);
+  requireMayEnd(actor, 'Job', known.record);
+  const { view, record } = known;
+  if (view.endedAtMs !== null)
+    throw conflict(`Job ${number} has ended: ${view.status}.`, 'Nothing of it runs any more.');
+  if (record.state === 'waiting') {
+    throw conflict(`Job ${number} waits in the queue.`, 'Cancel the job, or its tasks once it has started.');
+  }
+  const spec = await deps.views.jobSpec(workspace, number);
+  taskIndices(asked, parseArray(spec?.settings.array ?? view.array));
+  const tasks = parseArray(asked, 'tasks').canonical;
+  const sent = await endNowOrLater(deps, { kind: 'cancel', number, tasks, workspace, by }, record);
+  if (sent === 'later') return { ...showJob(context, known), acceptedForLater: true };
+  deps.views.expire(number);
+  return showJob(context, await deps.views.job(workspace, number));
+}
+
+const conflict = (message: string, hint: string) => new RopewalkError({ code: 'CONFLICT', message, hint });
 
 /** False when it has left the queue meanwhile. */
 async function cancelWaitingJob(

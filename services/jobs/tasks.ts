@@ -39,7 +39,7 @@ export async function listTasks(
     if (ended !== undefined) return { ...place, ...endedTask(ended) };
     const task = open.get(index);
     if (task !== undefined) return { ...place, ...openTask(task) };
-    return { ...place, ...(archived.unreadablePages > 0 ? unknown : neverRun(window.view)) };
+    return { ...place, ...(archived.unreadablePages > 0 ? unknown : neverRun(window)) };
   });
   return { items, next: end < view.tasks.total ? String(end - 1) : null };
 }
@@ -47,11 +47,13 @@ export async function listTasks(
 interface Window extends Pick<OpenTasks, 'pagesWritten' | 'page' | 'open'> {
   /** Not older than what the window was read from. */
   view: JobView;
+  /** As the workflow says: a task that is not open has ended. */
+  isLive: boolean;
 }
 
 async function readWindow(deps: Deps, seen: Viewed<JobView>, from: number, count: number): Promise<Window> {
   const { view, record } = seen;
-  const asArchived: Window = { view, pagesWritten: view.pagesWritten, page: [], open: [] };
+  const asArchived: Window = { view, isLive: false, pagesWritten: view.pagesWritten, page: [], open: [] };
   // The final view is written after the last page.
   if (record.state === 'ended') return asArchived;
   if (view.endedAtMs !== null && view.pagesWritten * taskPageSize >= view.tasks.total) return asArchived;
@@ -63,7 +65,7 @@ async function readWindow(deps: Deps, seen: Viewed<JobView>, from: number, count
   if (read.kind === 'value' && read.value === null) return asArchived;
   if (read.kind === 'value' && read.value !== null) {
     const { pagesWritten, page, open, ended } = read.value;
-    return { view: ended === null ? view : { ...view, ...ended }, pagesWritten, page, open };
+    return { view: ended === null ? view : { ...view, ...ended }, isLive: true, pagesWritten, page, open };
   }
   // It has ended since its view was read: now everything is in the archive, and the new view says how many pages.
   deps.views.expire(view.number);
@@ -96,10 +98,13 @@ const openTask = ({ state, attempt, instance, startedAtMs }: OpenTasks['open'][n
   ...{ state, attempt, instance, startedAt: timeOrNull(startedAtMs) },
 });
 
-const neverRun = ({ endedAtMs, reason }: JobView): TaskFacts =>
-  endedAtMs === null
-    ? untouched
-    : { ...untouched, state: 'cancelled', endedAt: timeOrNull(endedAtMs), reason: reason?.text ?? null };
+/** Cancelled with its job, or before: by a cancel of some tasks, whose reason is that of the last one. */
+function neverRun({ view: { endedAtMs, reason, tasksCancelled, status }, isLive }: Window): TaskFacts {
+  if (endedAtMs === null && (!isLive || tasksCancelled === undefined)) return untouched;
+  const alone = endedAtMs === null || status === 'done' || reason?.code === 'TASKS_FAILED' ? tasksCancelled : undefined;
+  const why = alone ?? reason;
+  return { ...untouched, state: 'cancelled', endedAt: timeOrNull(alone?.atMs ?? endedAtMs), reason: why?.text ?? null };
+}
 
 const endedTask = (record: TaskRecord): TaskFacts => ({
   state: record.state,

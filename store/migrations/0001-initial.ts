@@ -195,9 +195,10 @@ async function admissions(db: Db): Promise<void> {
     .addColumn('kind', 'text', (column) => column.notNull())
     .addColumn('number', 'bigint', (column) => column.notNull())
     .addColumn('workspace', 'text', (column) => column.notNull())
+    .addColumn('tasks', 'text', (column) => column.notNull())
     .addColumn('by_user', 'text', (column) => column.notNull())
     .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('deferred_commands_key', ['kind', 'number'])
+    .addPrimaryKeyConstraint('deferred_commands_key', ['kind', 'number', 'tasks'])
     .execute();
 }
 

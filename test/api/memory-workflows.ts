@@ -15,6 +15,7 @@ import type { Flush } from '../../contracts/flush.ts';
 import {
   jobMessages,
   type CancelSignal,
+  type CancelTasksSignal,
   type JobInput,
   type JobView,
   type TasksQueryInput,
@@ -30,6 +31,7 @@ import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.t
 import { RopewalkError } from '../../domain/errors.ts';
 import { parseArray } from '../../domain/job/array.ts';
 import { createJobState } from '../../domain/job/create.ts';
+import { cancelTasks, taskIndices } from '../../domain/job/cancel-tasks.ts';
 import { cancelJob } from '../../domain/job/events.ts';
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeItem } from '../../domain/job/protocol.ts';
@@ -103,7 +105,12 @@ export function createMemoryWorkflows(ports: { store: Store; objects: Objects; n
     open.set(`job/${number}`, {
       update: (item) => ({ ok: exchange(job, trusted<ExchangeItem>(item), now(), (index) => array.idAt(index)) }),
       query: (message, asked) => (message === jobMessages.view ? view() : viewTasks(job, asked)),
-      signal: (_name, signal) => cancelJob(job, { ...trusted<CancelSignal>(signal), atMs: now() }),
+      signal: (message, signal) => {
+        if (message === jobMessages.cancelTasks) {
+          const { tasks, text } = trusted<CancelTasksSignal>(signal);
+          cancelTasks(job, taskIndices(tasks, array), { code: 'CANCELLED', text, atMs: now() });
+        } else cancelJob(job, { ...trusted<CancelSignal>(signal), atMs: now() });
+      },
       project,
     });
     await project();

@@ -150,3 +150,49 @@ it('is refused when it could never fit', async () => {
   const reply = await call('POST', '/v1/jobs', { body: { command: ['true'], ntasks: 3, priority: 1 } });
   expect([reply.status, await reply.json()]).toMatchObject([429, { error: { code: 'LIMIT_EXCEEDED' } }]);
 });
+
+describe('tasks of a job', () => {
+  const cancel = ({ call }: Awaited<ReturnType<typeof open>>, number: number, tasks: string) =>
+    call('POST', `/v1/jobs/${number}/tasks/cancel`, { body: { tasks } });
+
+  it('are cancelled by their ids; unknown ones, waiting and ended jobs are refused', async () => {
+    const api = await open();
+    const number = await api.submit({ array: '2-8:2' });
+    const reply = await cancel(api, number, '4,8');
+    expect([reply.status, await reply.json()]).toMatchObject([202, { tasks: { cancelled: 2, pending: 2 } }]);
+    const { items } = await (await api.call('GET', `/v1/jobs/${number}/tasks`)).json();
+    expect(items.map((task: { id: number; state: string }) => [task.id, task.state])).toEqual([
+      ...[
+        [2, 'pending'],
+        [4, 'cancelled'],
+        [6, 'pending'],
+        [8, 'cancelled'],
+      ],
+    ]);
+    expect(items[1]).toMatchObject({ reason: 'Cancelled by ada.', endedAt: expect.any(String) });
+    const unknown = await cancel(api, number, '4-5');
+    expect([unknown.status, await unknown.json()]).toMatchObject([
+      422,
+      { error: { field: 'tasks', message: expect.stringContaining('no task 5') } },
+    ]);
+    const waiting = await api.submit({ after: [number] });
+    expect((await cancel(api, waiting, '0')).status).toBe(409);
+    await api.end(number, 'cancelled');
+    expect((await cancel(api, number, '2')).status).toBe(409);
+    expect((await cancel(api, 999, '2')).status).toBe(404);
+  });
+
+  it('are cancelled later while Temporal is unavailable, each list of its own', async () => {
+    const api = await open();
+    const number = await api.submit({ ntasks: 5 });
+    api.workflows.control.isUnavailable = true;
+    for (const tasks of ['0', '3-4', '0']) {
+      expect(await (await cancel(api, number, tasks)).json()).toMatchObject({ acceptedForLater: true });
+    }
+    expect(await api.store.commands.list(9)).toHaveLength(2);
+    api.workflows.control.isUnavailable = false;
+    await api.work();
+    expect((await api.read(number)).tasks).toMatchObject({ cancelled: 3, pending: 2 });
+    expect(await api.store.commands.list(9)).toEqual([]);
+  });
+});

@@ -25,6 +25,7 @@ export function viewJob(state: JobState, input: JobInput): JobView {
     privateToCreator: input.privateToCreator,
     ...(settings.retryOf === undefined ? {} : { retryOf: settings.retryOf }),
     ...queueOf(settings),
+    ...(state.tasksCancelled === undefined ? {} : { tasksCancelled: state.tasksCancelled }),
   };
 }
 

@@ -11,6 +11,7 @@ import {
 } from '@temporalio/workflow';
 
 import { parseArray } from '../../domain/job/array.ts';
+import { cancelTasks, taskIndices } from '../../domain/job/cancel-tasks.ts';
 import { cancelJob, expireLeases, loseInstance, nextWake, nextWakeMs, timeoutAtMs } from '../../domain/job/events.ts';
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
@@ -37,6 +38,7 @@ import {
 import { jobMessages } from '../../contracts/job.ts';
 import type {
   CancelSignal,
+  CancelTasksSignal,
   InstanceLostSignal,
   JobCarry,
   JobInput,
@@ -48,6 +50,7 @@ import { describeJob, pendingView, viewJob } from './view.ts';
 
 const exchangeUpdate = defineUpdate<FlushAnswer<ExchangeAnswer>, [Flush<ExchangeItem>]>(jobMessages.exchange);
 const cancelSignal = defineSignal<[CancelSignal]>(jobMessages.cancel);
+const cancelTasksSignal = defineSignal<[CancelTasksSignal]>(jobMessages.cancelTasks);
 const instanceLostSignal = defineSignal<[InstanceLostSignal]>(jobMessages.instanceLost);
 const viewQuery = defineQuery<JobView>(jobMessages.view);
 const versionQuery = defineQuery<number>(jobMessages.version);
@@ -64,6 +67,12 @@ export async function job(input: JobInput): Promise<JobView> {
     if (carry !== null) cancelJob(carry.state, cancelled);
   };
   setHandler(cancelSignal, cancel);
+  /** Those that came before the specification was read. */
+  const early: { signal: CancelTasksSignal; atMs: number }[] = [];
+  setHandler(cancelTasksSignal, (signal) => {
+    if (carry === null) early.push({ signal, atMs: Date.now() });
+    else cancelSome(carry.state, signal, Date.now());
+  });
   setHandler(instanceLostSignal, ({ instances }) => {
     for (const { instance, text, isOrderly } of instances) {
       if (carry !== null) loseInstance(carry.state, { id: instance, why: text, isOrderly }, Date.now());
@@ -77,6 +86,7 @@ export async function job(input: JobInput): Promise<JobView> {
   return onCancelRequest(onRequest, async () => {
     if (carry === null) {
       carry = { ...(await load(input)), clusterStarted: false };
+      for (const { signal, atMs } of early) cancelSome(carry.state, signal, atMs);
       if (cancelled !== null) cancelJob(carry.state, cancelled);
     }
     return work(carry, input);
@@ -134,6 +144,11 @@ async function run(state: JobState, view: () => JobView): Promise<'ended' | 'con
     if (wake === null) await condition(changed);
     else await condition(changed, Math.max(wake.atMs - nowMs, 1), { summary: describeWake(wake, nowMs) });
   }
+}
+
+function cancelSome(state: JobState, { tasks, text }: CancelTasksSignal, atMs: number): void {
+  const indices = taskIndices(tasks, parseArray(state.settings.array));
+  cancelTasks(state, indices, { code: 'CANCELLED', text, atMs });
 }
 
 /** As many events as a renewal; meanwhile the records wait in the state. */

@@ -10,11 +10,18 @@ import { numberOfJob } from '../../references.ts';
 
 export function cancelCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('cancel')
-    .description('Cancel a job: its tasks end, and its instances are released.')
-    .argument('<job>', 'number or name', parseReference);
-  return withConnection(command).action(async (reference: Reference, flags: ConnectionFlags) => {
+    .description('Cancel a job: its tasks end, and its instances are released. With --task, only some of its tasks.')
+    .argument('<job>', 'number or name', parseReference)
+    .option('--task <ids>', 'only these tasks, e.g. 3,7-9; the job goes on with the others');
+  return withConnection(command).action(async (reference: Reference, flags: ConnectionFlags & { task?: string }) => {
     const client = await connect(context, flags);
     const number = await numberOfJob(client, reference);
+    if (flags.task !== undefined) {
+      const { tasks } = await client.jobs.cancelTasks(number, flags.task);
+      context.output.out(`Job ${number}: ${tasks.cancelled} of ${tasks.total} tasks cancelled`);
+      finish(exitCodes.ok);
+      return;
+    }
     const job = await client.jobs.cancel(number);
     if (typeof job.endedAt === 'string') {
       context.output.out(`Job ${number} has ended: ${job.status}`);

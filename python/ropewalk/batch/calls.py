@@ -167,9 +167,20 @@ def retry(
     return cast(CreatedJob, created)
 
 
-def cancel(job: int | str, *, api_url: str | None = None, token: str | None = None) -> None:
-    """Cancels a job; `wait` returns when it has ended. Has no effect on an ended job."""
+def cancel(
+    job: int | str,
+    *,
+    tasks: str | Sequence[int] | None = None,
+    api_url: str | None = None,
+    token: str | None = None,
+) -> None:
+    """Cancels a job; `wait` returns when it has ended. Has no effect on an ended job. With `tasks`, ids as a sequence or as
+    "3,7-9", only these are cancelled and the job goes on."""
     api = connect(api_url, token)
+    if tasks is not None:
+        ids = tasks if isinstance(tasks, str) else ",".join(map(str, tasks))
+        api.request("POST", job_path(api, job, "/tasks/cancel"), {"tasks": ids})
+        return
     api.request("POST", job_path(api, job, "/cancel"))
 
 

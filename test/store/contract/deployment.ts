@@ -40,22 +40,25 @@ export function describeDeployment(backend: Backend): void {
     it('are kept once each, in the order of their arrival, until they are deleted', async () => {
       const { store, other } = stores();
       const command = (number: number, createdAtMs: number) => ({
-        ...{ kind: 'stop' as const, number, workspace: 'w', by: 'ada', createdAtMs },
+        ...{ kind: 'stop' as const, number, tasks: '', workspace: 'w', by: 'ada', createdAtMs },
       });
       await store.commands.put(command(2, 20));
       await store.commands.put(command(1, 30));
       await other.commands.put({ ...command(2, 40), by: 'bob' });
       await store.commands.put({ ...command(2, 50), kind: 'cancel' });
+      await store.commands.put({ ...command(2, 60), kind: 'cancel', tasks: '1-3' });
       expect(await other.commands.list(10)).toEqual([
         command(2, 20),
         command(1, 30),
         { ...command(2, 50), kind: 'cancel' },
+        { ...command(2, 60), kind: 'cancel', tasks: '1-3' },
       ]);
       expect(await store.commands.list(1)).toHaveLength(1);
-      await store.commands.delete('stop', 2);
-      await store.commands.delete('stop', 2);
+      await store.commands.delete({ kind: 'stop', number: 2, tasks: '' });
+      await store.commands.delete({ kind: 'stop', number: 2, tasks: '' });
       expect((await store.commands.list(10)).map(({ kind, number }) => `${kind} ${number}`)).toEqual([
         'stop 1',
+        'cancel 2',
         'cancel 2',
       ]);
     });
