@@ -7,7 +7,7 @@ import { clusterMessages, type ClusterView, clusterWorkflowId } from '../contrac
 import type { JobView } from '../contracts/job.ts';
 import { retriableForMs } from '../domain/job/retry-rules.ts';
 import { listeningOfAllMs } from '../domain/liveness/replicas.ts';
-import type { Vault } from '../platform/vault/vault.ts';
+import { DamagedEnvelope, type Vault } from '../platform/vault/vault.ts';
 import type { RecordStore, Store } from '../store/store.ts';
 import { inTime } from './presence.ts';
 
@@ -48,8 +48,12 @@ export function createRecordActivities({ client, store, vault, now = Date.now }:
 
 /** Sealed anew under its key, with less time to live. */
 async function shorten(vault: RecordDeps['vault'], ref: string): Promise<void> {
-  // What cannot be opened cannot be retried either.
-  const bytes = await vault.open(ref).catch(() => null);
+  const bytes = await vault.open(ref).catch((error: unknown) => {
+    // Tasks cannot be run again from a damaged envelope. An object store that cannot be reached fails the activity, which Temporal
+    // retries: the envelope is still there.
+    if (error instanceof DamagedEnvelope) return null;
+    throw error;
+  });
   await (bytes === null ? vault.delete(ref) : vault.seal(ref, bytes, { ttlMs: retriableForMs }));
 }
 

@@ -9,8 +9,8 @@ export const specKey = (workspace: string, admissionId: string): string => `spec
 /** All that is sealed for jobs and clusters. */
 export const sealedPrefix = 'vault/';
 export const caKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}-ca.sealed`;
-export const environmentKey = (workspace: string, name: string, hash: string): string =>
-  `vault/${workspace}/environments/${name}/${hash}.sealed`;
+export const environmentKey = (workspace: string, name: string, id: string): string =>
+  `vault/${workspace}/environments/${name}/${id}.sealed`;
 export const packageFileKey = (workspace: string, sha256: string): string =>
   `vault/${workspace}/packages/${sha256}.sealed`;
 export const bundleKey = (workspace: string, admissionId: string): string => `vault/${workspace}/${admissionId}.sealed`;

@@ -6,6 +6,8 @@ export interface NamedEnvironment {
   name: string;
   /** Of the content, over the workspace's own key. */
   hash: string;
+  /** Object key of the sealed content. No other environment or version has the same. */
+  contentRef: string;
   /** Counts up with each change of the content. */
   version: number;
   kind: 'environment' | 'container';
@@ -19,18 +21,23 @@ export interface NamedEnvironment {
 export interface PutEnvironment {
   name: string;
   hash: string;
+  /** Sealed before, under a key of its own. */
+  contentRef: string;
   kind: NamedEnvironment['kind'];
   summary: string;
   user: string;
 }
 
 export interface EnvironmentStore {
-  /** Points the name to this content. `replaced`: the hash that it pointed to before, when that is another. */
+  /**
+   * Points the name to this content; a name that has this hash already stays as it is. `unused`: the content that no name
+   * points to after this, which is the replaced one or the given one.
+   */
   put(
     workspace: string,
     item: PutEnvironment,
     nowMs: number,
-  ): Promise<Answer<{ environment: NamedEnvironment; replaced: string | null }>>;
+  ): Promise<Answer<{ environment: NamedEnvironment; unused: string | null }>>;
   find(workspace: string, name: string): Promise<NamedEnvironment | null>;
   /** By name, after this one. */
   list(workspace: string, query: { after: string | null; limit: number }): Promise<NamedEnvironment[]>;

@@ -9,14 +9,15 @@ import { noWorkspace } from './workspaces.ts';
 export function createEnvironmentStore(database: Database): EnvironmentStore {
   const { engine } = database;
   return {
-    put: (workspace, { name, hash, kind, summary, user }, nowMs) =>
+    put: (workspace, { name, hash, contentRef, kind, summary, user }, nowMs) =>
       database.write(async (db) => {
         if ((await lockWorkspace(db, engine, workspace)) === null) return { error: noWorkspace(workspace) };
         const known = await find(db, workspace, name);
-        if (known?.hash === hash) return { ok: { environment: known, replaced: null } };
+        if (known?.hash === hash)
+          return { ok: { environment: known, unused: contentRef === known.contentRef ? null : contentRef } };
         if (known === null && (await count(db, workspace)) >= maxNamedEnvironments) return { error: tooMany };
         const version = (known?.version ?? 0) + 1;
-        const row = { hash, version, kind, summary, user_name: user, updated_at_ms: nowMs };
+        const row = { hash, content_ref: contentRef, version, kind, summary, user_name: user, updated_at_ms: nowMs };
         if (known === null) {
           await db
             .insertInto('environments')
@@ -33,8 +34,8 @@ export function createEnvironmentStore(database: Database): EnvironmentStore {
         const text = `The environment ${name} has version ${version}: ${summary}.`;
         await insertEvent(db, workspace, { atMs: nowMs, by: user, code: 'ENVIRONMENT_SET', text });
         const createdAtMs = known?.createdAtMs ?? nowMs;
-        const environment = { name, hash, version, kind, summary, user, createdAtMs, updatedAtMs: nowMs };
-        return { ok: { environment, replaced: known?.hash ?? null } };
+        const environment = { name, hash, contentRef, version, kind, summary, user, createdAtMs, updatedAtMs: nowMs };
+        return { ok: { environment, unused: known?.contentRef ?? null } };
       }),
     find: (workspace, name) => database.read((db) => find(db, workspace, name)),
     list: (workspace, { after, limit }) =>
@@ -84,6 +85,7 @@ async function count(db: Db, workspace: string): Promise<number> {
 const environmentOf = (row: EnvironmentTable): NamedEnvironment => ({
   name: row.name,
   hash: row.hash,
+  contentRef: row.content_ref,
   version: row.version,
   kind: row.kind,
   summary: row.summary,

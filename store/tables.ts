@@ -201,6 +201,7 @@ export interface EnvironmentTable {
   workspace: string;
   name: string;
   hash: string;
+  content_ref: string;
   version: number;
   kind: 'environment' | 'container';
   summary: string;

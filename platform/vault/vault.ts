@@ -9,9 +9,19 @@ import type { Objects } from '../objects/objects.ts';
 export interface Vault {
   /** Replaces what was sealed under the key before. */
   seal(key: string, bytes: Uint8Array, options: { ttlMs: number }): Promise<void>;
-  /** null when there is nothing, or when its time to live is over. Throws when the envelope is not authentic. */
+  /**
+   * null when there is nothing, or when its time to live is over. Throws DamagedEnvelope when the envelope cannot be opened,
+   * now or later; any other error comes from the object store, and the envelope may be whole.
+   */
   open(key: string): Promise<Uint8Array | null>;
   delete(key: string): Promise<void>;
+}
+
+export class DamagedEnvelope extends RopewalkError {
+  constructor(key: string, why: string, cause?: unknown) {
+    super({ code: 'INTERNAL', message: `The sealed object ${key} cannot be opened: ${why}.` }, { cause });
+    this.name = 'DamagedEnvelope';
+  }
 }
 
 export function createVault(objects: Objects, keys: Keys, now: () => number = Date.now): Vault {
@@ -38,9 +48,10 @@ export function createVault(objects: Objects, keys: Keys, now: () => number = Da
       const stored = await objects.get(key);
       if (stored === null) return null;
       const envelope = parseEnvelope(stored);
-      if (envelope === null) throw cannotOpen(key, 'it is not an envelope of version 1');
+      if (envelope === null) throw new DamagedEnvelope(key, 'it is not an envelope of version 1');
       const set = keys.byKid(envelope.kid);
-      if (set === null) throw cannotOpen(key, `its key ${JSON.stringify(envelope.kid)} is not in the key file`);
+      if (set === null)
+        throw new DamagedEnvelope(key, `its key ${JSON.stringify(envelope.kid)} is not in the key file`);
       const bytes = decrypt(key, envelope, set.vault);
       return envelope.expiresAtMs <= now() ? null : bytes;
     },
@@ -76,7 +87,7 @@ function decrypt(key: string, envelope: Envelope, secret: Uint8Array): Uint8Arra
     decipher.setAuthTag(Buffer.from(envelope.tag, 'base64'));
     return Buffer.concat([decipher.update(Buffer.from(envelope.data, 'base64')), decipher.final()]);
   } catch (cause) {
-    throw cannotOpen(key, 'it was changed or belongs elsewhere', cause);
+    throw new DamagedEnvelope(key, 'it was changed or belongs elsewhere', cause);
   }
 }
 
@@ -98,6 +109,3 @@ function isEnvelope(value: unknown): value is Envelope {
     [fields.kid, fields.nonce, fields.tag, fields.data].every((field) => typeof field === 'string')
   );
 }
-
-const cannotOpen = (key: string, why: string, cause?: unknown) =>
-  new RopewalkError({ code: 'INTERNAL', message: `The sealed object ${key} cannot be opened: ${why}.` }, { cause });

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { environmentKey } from '../../platform/archive-keys.ts';
 import { container } from '../../schema/container.ts';
 import type { PutEnvironmentParsed } from '../../schema/environments.ts';
 import { software } from '../../schema/software.ts';
@@ -63,7 +62,7 @@ export async function openContent(
   for (let attempt = 1; attempt <= 3; attempt += 1) {
     const environment = await store.environments.find(workspace, name);
     if (environment === null) break;
-    const bytes = await vault.open(environmentKey(workspace, name, environment.hash));
+    const bytes = await vault.open(environment.contentRef);
     if (bytes === null) continue;
     const content = environmentContent.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
     return { environment, content };

@@ -1,6 +1,7 @@
 // Named environments: set, list, read, delete. Nothing of a package runs here: a client sends a lock, or what instances resolve.
 import { RopewalkError } from '../../domain/errors.ts';
 import { environmentKey } from '../../platform/archive-keys.ts';
+import { randomId } from '../../platform/ids.ts';
 import type {
   EnvironmentDetails,
   EnvironmentPage,
@@ -25,18 +26,18 @@ export async function setEnvironment(
   await requirePackageFiles(context, body.software);
   const { workspace, user } = actor;
   const hash = hashOf(deps, content);
-  await deps.vault.seal(environmentKey(workspace, name, hash), Buffer.from(JSON.stringify(content)), {
-    ttlMs: keptMs,
-  });
-  const item = { name, hash, kind: content.kind, summary: summaryOf(content), user };
+  // A key of its own: two requests at once never seal, replace or delete each other's content.
+  const contentRef = environmentKey(workspace, name, randomId('content'));
+  await deps.vault.seal(contentRef, Buffer.from(JSON.stringify(content)), { ttlMs: keptMs });
+  const item = { name, hash, contentRef, kind: content.kind, summary: summaryOf(content), user };
   const answer = await deps.store.environments.put(workspace, item, deps.now());
   if ('error' in answer) {
-    await deps.vault.delete(environmentKey(workspace, name, hash));
+    await deps.vault.delete(contentRef);
     throw new RopewalkError(answer.error);
   }
-  const { environment, replaced } = answer.ok;
-  // Clusters and jobs that use it have copies.
-  if (replaced !== null) await deps.vault.delete(environmentKey(workspace, name, replaced));
+  const { environment, unused } = answer.ok;
+  // Clusters and jobs that use the replaced content have copies.
+  if (unused !== null) await deps.vault.delete(unused);
   return wireOf(environment);
 }
 
@@ -68,7 +69,7 @@ export async function deleteEnvironment({ deps, actor }: Context, name: string):
   if (removed === null) {
     throw new RopewalkError({ code: 'NOT_FOUND', message: `There is no environment named ${name} in this workspace.` });
   }
-  await deps.vault.delete(environmentKey(workspace, name, removed.hash));
+  await deps.vault.delete(removed.contentRef);
   return wireOf(removed);
 }
 

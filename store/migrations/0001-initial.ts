@@ -252,6 +252,8 @@ async function environments(db: Db): Promise<void> {
     .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('hash', 'text', (column) => column.notNull())
+    // Each content belongs to one row: the transaction that replaces it says which object is to be deleted.
+    .addColumn('content_ref', 'text', (column) => column.notNull().unique())
     .addColumn('version', 'bigint', (column) => column.notNull())
     .addColumn('kind', 'text', (column) => column.notNull())
     .addColumn('summary', 'text', (column) => column.notNull())

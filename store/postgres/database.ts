@@ -7,7 +7,7 @@ import { Pool, types } from 'pg';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Database } from '../database.ts';
 import type { Db, Tables } from '../tables.ts';
-import { isConnectionLost, isRepeatable, postgresError } from './errors.ts';
+import { isConnectionLost, isRepeatable, isTimeout, postgresError } from './errors.ts';
 import { createTurns } from './turns.ts';
 
 /** Connections of one process; PostgreSQL accepts 100 unless it is configured otherwise. */
@@ -65,14 +65,17 @@ async function write<T>(db: Db, transaction: (db: Db) => Promise<T>): Promise<T>
   return repeating(attempt, (error) => !isCommitting && isConnectionLost(error));
 }
 
-/** Repeats what PostgreSQL asks to repeat, and once what a lost connection certainly undid: after a restart of the server. */
+/**
+ * Repeats what PostgreSQL asks to repeat, and what a lost connection certainly undid. A restart of the server ends every connection of
+ * the pool, and the pool may hand them out before it has noticed: as often as there are connections. A timeout is repeated once.
+ */
 async function repeating<T>(attempt: () => Promise<T>, isUndone: (error: unknown) => boolean): Promise<T> {
-  let wasLost = false;
+  let losses = 0;
   for (let repetition = 0; ; repetition += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (!wasLost && isUndone(error)) wasLost = true;
+      if (isUndone(error) && losses < maxConnections) losses += isTimeout(error) ? maxConnections : 1;
       else if (!isRepeatable(error) || repetition >= maxRepetitions) throw postgresError(error);
     }
     await delay(Math.random() * 2 ** Math.min(repetition, 7));

@@ -29,6 +29,9 @@ export const isConnectionLost = (error: unknown): boolean => {
   return code.startsWith('08') || code === '57P01' || code === '57P02' || code === 'ECONNRESET' || code === 'EPIPE';
 };
 
+/** The client waited in vain for a connection or an answer: seconds have passed. */
+export const isTimeout = (error: unknown): boolean => error instanceof Error && /timeout/.test(error.message);
+
 /** UNAVAILABLE for a database that cannot be reached or answers too late; other errors stay as they are. */
 export function postgresError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

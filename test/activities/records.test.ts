@@ -16,9 +16,11 @@ import { unseenJob } from '../../activities/ended-views.ts';
 import type { SpecActivities, TaskPageActivities, ViewWrite } from '../../contracts/activities.ts';
 import type { JobView } from '../../contracts/job.ts';
 import type { JobStatus } from '../../domain/job/state.ts';
+import { createVault } from '../../platform/vault/vault.ts';
 import { createDirectoryObjects } from '../../platform/objects/directory.ts';
 import { openMemoryStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
+import { memoryObjects, testKeys } from '../platform/support.ts';
 import { aRecord, clusterSpecOf, emptyVault, jobSpec } from '../builders/records.ts';
 
 // Failed activities would be logged.
@@ -115,6 +117,27 @@ describe('a view', () => {
     expect([sealed, deleted]).toEqual([[['vault/job 1', 7 * 86_400_000]], []]);
     await write('error', 2, end);
     expect(deleted).toEqual(['vault/job']);
+  });
+
+  it('that is final keeps what a job ran through an outage of the object store, and deletes a damaged envelope', async () => {
+    const objects = memoryObjects();
+    const stored = createVault(objects, testKeys());
+    await stored.seal('vault/job', new Uint8Array([1]), { ttlMs: 1_000_000 });
+    let isUnreachable = true;
+    const vault = createVault(
+      { ...objects, get: (key) => (isUnreachable ? Promise.reject(new Error('ECONNREFUSED')) : objects.get(key)) },
+      testKeys(),
+    );
+    const { writeView } = createRecordActivities({ client, store, vault, now: () => 5_000 });
+    const end = { release: true, sealed: [], retriable: 'vault/job' };
+    const input: ViewWrite = { kind: 'job', number, workspace: 'w', version: 1, view: viewed('error'), end };
+    await expect(run(writeView, input)).rejects.toThrow('ECONNREFUSED');
+    isUnreachable = false;
+    await run(writeView, input);
+    expect(await vault.open('vault/job')).toEqual(Buffer.from([1]));
+    await objects.put('vault/job', Buffer.from('{"damaged":'));
+    await run(writeView, input);
+    expect(objects.keys()).toEqual([]);
   });
 
   it('that is final releases nothing while the cluster has instances', async () => {

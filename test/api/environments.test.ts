@@ -1,6 +1,8 @@
 // Named environments: a name points to content, and what has begun with it keeps it.
 import { expect, it } from 'vitest';
 
+import { createVault, type Vault } from '../../platform/vault/vault.ts';
+import { memoryObjects, testKeys } from '../platform/support.ts';
 import { createTestApi, type TestApi } from './support.ts';
 
 const password = 'hunter2';
@@ -57,6 +59,42 @@ it('are set, listed, read without passwords, changed and deleted, and each chang
   expect(said).toContain('The environment science has version 2: 1 requirements, Python 3.12.');
   expect(said).toContain('The environment science is deleted.');
   expect(JSON.stringify(events)).not.toContain(password);
+});
+
+it('keep their content when it is set again while a request is about to delete what it replaced', async () => {
+  const objects = memoryObjects();
+  const waiting: (() => void)[] = [];
+  const sealed = createVault(objects, testKeys());
+  // Each deletion happens later than the next request.
+  const vault: Vault = {
+    ...sealed,
+    delete: async (key) => {
+      await new Promise<void>((go) => waiting.push(go));
+      await sealed.delete(key);
+    },
+  };
+  const api = await createTestApi({ objects, vault });
+  const put = (body: object) => api.call('PUT', '/v1/environments/science', { body });
+  const goOn = async (running: Promise<Response>): Promise<void> => {
+    await expect.poll(() => waiting.length).toBe(1);
+    waiting.shift()?.();
+    expect((await running).status).toBe(200);
+  };
+  const [first, second] = [{ software }, { container: 'daskdev/dask' }];
+  await put(first);
+  const replacing = put(second);
+  await expect.poll(() => waiting.length).toBe(1);
+  const again = put(first);
+  await expect.poll(() => waiting.length).toBe(2);
+  for (const go of waiting.splice(0)) go();
+  expect((await Promise.all([replacing, again])).map(({ status }) => status)).toEqual([200, 200]);
+  expect((await api.call('GET', '/v1/environments/science')).status).toBe(200);
+  const deleting = api.call('DELETE', '/v1/environments/science');
+  await expect.poll(() => waiting.length).toBe(1);
+  expect((await put(first)).status).toBe(200);
+  await goOn(deleting);
+  expect(await (await api.call('GET', '/v1/environments/science')).json()).toMatchObject({ kind: 'environment' });
+  expect(objects.keys().filter((key) => key.includes('environments'))).toHaveLength(1);
 });
 
 it('give a cluster and a job what they point to, and a change later does not reach them', async () => {

@@ -4,6 +4,7 @@ import { describe } from 'vitest';
 import { describeAdmissions } from './contract/admissions.ts';
 import { describeAdoption } from './contract/adoption.ts';
 import { describeDeployment } from './contract/deployment.ts';
+import { describeEnvironments } from './contract/environments.ts';
 import { describeLists } from './contract/lists.ts';
 import { describeCosts } from './contract/costs.ts';
 import { describeLiveness } from './contract/liveness.ts';
@@ -30,6 +31,7 @@ export function describeStore(name: string, backend: Backend): void {
     describeAdoption(backend);
     describeQuotas(backend);
     describeCosts(backend);
+    describeEnvironments(backend);
     describeLiveness(backend);
   });
 }

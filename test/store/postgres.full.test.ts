@@ -1,8 +1,10 @@
 // The contract on PostgreSQL, and what only a server has: lost connections, restarts, wrong URLs.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { RopewalkError } from '../../domain/errors.ts';
 import { openStore } from '../../store/open.ts';
+import { openPostgres } from '../../store/postgres/database.ts';
 import { describeStore } from './contract.ts';
 import { addWorkspace, admitted, opened, unique, type Backend } from './fixtures.ts';
 import { findPostgres, postgresPassword, startPostgres, type PostgresServer } from './postgres-server.ts';
@@ -40,6 +42,25 @@ describe.runIf('directory' in found)('with a server of PostgreSQL', () => {
     await running().endConnections();
     expect(await admitted(store, slug)).toMatchObject({ existing: false });
     await close();
+  });
+
+  it('survives that one connection after the other is ended under it', async () => {
+    const database = openPostgres(await running().createDatabase());
+    let attempts = 0;
+    const read = database.read(async (db) => {
+      attempts += 1;
+      if (attempts <= 5) await sql`select pg_terminate_backend(pg_backend_pid())`.execute(db);
+      return attempts;
+    });
+    expect(await read).toBe(6);
+    attempts = 0;
+    const written = database.write(async (db) => {
+      attempts += 1;
+      if (attempts <= 5) await sql`select pg_terminate_backend(pg_backend_pid())`.execute(db);
+      return attempts;
+    });
+    expect(await written).toBe(6);
+    await database.close();
   });
 
   it('loses and doubles no acknowledged admission while the server restarts and crashes', async () => {
