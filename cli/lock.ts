@@ -47,20 +47,20 @@ export async function lockedBy(
       '--no-header',
       '--no-dev',
     ];
-    return { requirements: linesOf(await uv(words, '', dirname(path), env)), pinned: true };
+    return { requirements: pinnedLinesOf(await uv(words, '', dirname(path), env)), pinned: true };
   }
   const path = source.kind === 'file' ? resolve(cwd, source.path) : null;
   const isProject = path !== null && basename(path) === 'pyproject.toml';
   const text = path === null ? (source.kind === 'lines' ? source.lines.join('\n') : '') : await readText(path);
   if (!options.resolve) {
     if (isProject) throw new UsageError('--no-resolve: a pyproject.toml is read by uv, which resolves it.');
-    return { requirements: linesOf(text), pinned: false };
+    return { requirements: writtenLinesOf(text, path === null ? 'of --pip' : `of ${basename(path)}`), pinned: false };
   }
   const python = options.python === undefined ? [] : ['--python-version', options.python];
   const flags = ['--quiet', '--no-header', '--no-annotate', '--python-platform', platform, ...python];
   // Requirements by stdin: a URL may hold a password, which everybody on a machine could read among the arguments.
   const words = ['pip', 'compile', ...flags, path === null ? '-' : path];
-  return { requirements: linesOf(await uv(words, text, path === null ? cwd : dirname(path), env)), pinned: true };
+  return { requirements: pinnedLinesOf(await uv(words, text, path === null ? cwd : dirname(path), env)), pinned: true };
 }
 
 function uv(words: string[], input: string, cwd: string, env: CliContext['env']): Promise<string> {
@@ -92,9 +92,34 @@ const readText = (path: string): Promise<string> =>
     throw new UsageError(`cannot read ${path}: ${error.code ?? error.message}`);
   });
 
-/** Without comments, and without options, which name what this machine reads packages from. */
-const linesOf = (text: string): string[] =>
+/** Instances resolve these lines, and get no options of pip: a file that needs some is refused, not shortened. */
+function writtenLinesOf(text: string, source: string): string[] {
+  const lines = withoutComments(text);
+  const option = lines.find(({ line }) => line.startsWith('-'));
+  if (option === undefined) return lines.map(({ line }) => line);
+  // Only its first word: the URL of an index may hold a password.
+  const word = /^[\w-]+/.exec(option.line.startsWith('--') ? option.line : option.line.slice(0, 2))?.[0] ?? '-';
+  throw new UsageError(
+    `--no-resolve: line ${option.number} ${source} is the option ${word}, which instances do not get`,
+    'Write the packages themselves, or leave out --no-resolve: uv reads the options and resolves the versions.',
+  );
+}
+
+/** What uv has resolved: its other options only name where this machine reads packages from. */
+function pinnedLinesOf(text: string): string[] {
+  const lines = withoutComments(text).map(({ line }) => line);
+  const editable = lines.find((line) => /^(-e|--editable)\b/.test(line));
+  if (editable !== undefined) {
+    throw new UsageError(
+      `${editable} is a project on this machine, which instances cannot install`,
+      'Build a wheel of it (uv build) and give its URL, or use package sync, which sends local projects.',
+    );
+  }
+  return lines.filter((line) => !line.startsWith('-'));
+}
+
+const withoutComments = (text: string): { line: string; number: number }[] =>
   text
     .split('\n')
-    .map((line) => line.replace(/(^|\s)#.*/, '').trim())
-    .filter((line) => line !== '' && !line.startsWith('-'));
+    .map((line, index) => ({ line: line.replace(/(^|\s)#.*/, '').trim(), number: index + 1 }))
+    .filter(({ line }) => line !== '');

@@ -82,7 +82,7 @@ export interface JobsApi {
   events(number: number, options?: EventOptions): AsyncGenerator<JobEvent, void, undefined>;
   /**
    * Runs the failed tasks of an ended job again, as a new job with the same ids; `memory` is a size, or a factor such as `2x`. Throws
-   * ConflictError when nothing failed or it has not ended.
+   * ConflictError when nothing failed, it has not ended, or another job that runs the same tasks is open (unless `again`).
    */
   retry(number: number, input?: RetryJob, options?: CreateOptions): Promise<CreatedJob>;
   /** Cancels the job; `wait` resolves when it has ended. An ended job is returned as it is. Throws NotFoundError. */

@@ -44,6 +44,7 @@ export async function readBook(
       }),
     ),
     names: await readNames(db, slug, unique(items.map(({ name }) => name).filter((name) => name !== ''))),
+    retries: await readRetries(db, slug, items),
     workspace: { limits, use: usage.reduce((total, { use }) => sum(total, use), none) },
     queue: await readQueue(db, { slug, engine }, items),
     users: new Map(
@@ -65,6 +66,19 @@ async function readNames(db: Db, workspace: string, names: string[]): Promise<Ad
   return new Map(
     rows.map(({ name, number, kind, admission_id: admissionId }) => [name, { number, kind, admissionId }]),
   );
+}
+
+async function readRetries(db: Db, workspace: string, items: readonly AdmitItem[]): Promise<AdmissionBook['retries']> {
+  const of = [...new Set(items.flatMap(({ retryOf }) => (retryOf === undefined ? [] : [retryOf])))];
+  if (of.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('records')
+    .select(['number', 'retry_of'])
+    .where('workspace', '=', workspace)
+    .where('state', '<>', 'ended')
+    .where('retry_of', 'in', of)
+    .execute();
+  return new Map(rows.flatMap(({ number, retry_of: retried }) => (retried === null ? [] : [[retried, number]])));
 }
 
 export async function writeOutcome(

@@ -30,6 +30,7 @@ export interface NewRecord {
   number: number;
   workspace: string;
   job?: number | null;
+  retryOf?: number;
   name: string;
   user: string;
   state: RecordState;
@@ -46,6 +47,7 @@ export const newRecord = (record: NewRecord): RecordTable => ({
   number: record.number,
   workspace: record.workspace,
   job: record.job ?? null,
+  retry_of: record.retryOf ?? null,
   name: record.name,
   user_name: record.user,
   state: record.state,

@@ -139,6 +139,8 @@ export interface AdmitItem {
   /** The number of an open one of this name that is ending, as the caller has seen: its name is free for this one. */
   instead?: number;
   privateToCreator: boolean;
+  /** The job whose failed tasks it runs again: refused while another one that does is open. */
+  retryOf?: number;
   /** Object key of the specification, written before. */
   specRef: string;
   /** Shown in lists, and searched, before the workflow has written its first view. */

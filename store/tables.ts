@@ -98,6 +98,7 @@ export interface RecordTable {
   number: number;
   workspace: string;
   job: number | null;
+  retry_of: number | null;
   name: string;
   user_name: string;
   state: RecordState;

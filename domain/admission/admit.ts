@@ -16,6 +16,8 @@ export interface AdmissionRequest {
   getOrCreate: boolean;
   /** The number of an open one of this name that is ending: its name is free for this request. */
   instead?: number;
+  /** Of a job: the job whose failed tasks it runs again, of which one may be open at a time. */
+  retryOf?: number;
   instances: number;
   vcpus: number;
   /** A job that waits where others would be refused. */
@@ -42,6 +44,8 @@ export interface NameOwner {
 export interface AdmissionContext {
   earlier: EarlierAnswer | null;
   owner: NameOwner | null;
+  /** The open job that runs the same failed tasks. */
+  openRetry: number | null;
   quota: Quota;
   queue: QueueBook;
 }
@@ -70,7 +74,7 @@ export type AdmissionDecision =
 
 /** Repeats are answered before names and limits are checked: what they asked for is reserved already. */
 export function decideAdmission(
-  { earlier, owner, quota, queue }: AdmissionContext,
+  { earlier, owner, openRetry, quota, queue }: AdmissionContext,
   item: AdmissionRequest,
   nowMs: number,
 ): AdmissionDecision {
@@ -85,6 +89,7 @@ export function decideAdmission(
     const { number, admissionId } = owner;
     return { found: { number, name: item.name, admissionId, existing: true, named: true }, isRepeat: false };
   }
+  if (openRetry !== null && item.retryOf !== undefined) return { error: beingRetried(item.retryOf, openRetry) };
   if (item.queue !== undefined) return decideQueued(quota, queue, { ...item, queue: item.queue });
   const over = exceeded(quota, { running: 1, instances: item.instances, vcpus: item.vcpus });
   return over === null ? { create: true, entry: null } : { error: over };
@@ -124,6 +129,12 @@ const keyReused: Problem = {
   message: 'This Idempotency-Key was used within the last 24 hours for a different request body.',
   hint: 'Send a new key for a new request, or the same body to repeat the old one.',
 };
+
+const beingRetried = (number: number, by: number): Problem => ({
+  code: 'CONFLICT',
+  message: `The failed tasks of job ${number} are being run again by job ${by}, which is still open.`,
+  hint: `Follow it with "ropewalk batch wait ${by}". To run them a second time anyway: --again, or "again": true.`,
+});
 
 const nameTaken = (name: string, { kind, number }: NameOwner): Problem => ({
   code: 'NAME_TAKEN',

@@ -23,6 +23,8 @@ export interface AdmissionBook {
   keys: ReadonlyMap<string, EarlierAnswer>;
   /** By name. */
   names: ReadonlyMap<string, NameOwner>;
+  /** Open jobs that run failed tasks of another job again, by that job's number. */
+  retries: ReadonlyMap<number, number>;
   workspace: { use: WorkspaceLimits; limits: WorkspaceLimits };
   /** By name; each user of the requests. */
   users: ReadonlyMap<string, { use: WorkspaceLimits; limits: Partial<WorkspaceLimits> }>;
@@ -46,6 +48,7 @@ export function decideBatch<R extends BatchRequest>(
   numberOf: (index: number) => number,
 ): BatchOutcome<R> {
   const outcome: BatchOutcome<R> = { answers: [], made: [], keys: new Map(), names: new Map() };
+  const retries = new Map(book.retries);
   const use = { workspace: book.workspace.use, users: new Map<string, WorkspaceLimits>() };
   for (const { item, nowMs } of requests) {
     const user = book.users.get(item.user) ?? { use: none, limits: {} };
@@ -54,6 +57,7 @@ export function decideBatch<R extends BatchRequest>(
       {
         earlier: outcome.keys.get(item.idempotencyKey) ?? book.keys.get(item.idempotencyKey) ?? null,
         owner: item.name === '' ? null : (outcome.names.get(item.name) ?? book.names.get(item.name) ?? null),
+        openRetry: item.retryOf === undefined ? null : (retries.get(item.retryOf) ?? null),
         quota: {
           workspace: { use: use.workspace, limits: book.workspace.limits },
           user: { name: item.user, use: ownUse, limits: user.limits },
@@ -69,7 +73,9 @@ export function decideBatch<R extends BatchRequest>(
         use.workspace = sum(use.workspace, item);
         use.users.set(item.user, sum(ownUse, item));
       }
-      outcome.answers.push({ ok: create(outcome, { item, nowMs, entry }, numberOf(outcome.made.length)) });
+      const made = create(outcome, { item, nowMs, entry }, numberOf(outcome.made.length));
+      if (item.retryOf !== undefined) retries.set(item.retryOf, made.number);
+      outcome.answers.push({ ok: made });
     } else if ('found' in decision) {
       if (!decision.isRepeat) remember(outcome, item, decision.found, nowMs);
       outcome.answers.push({ ok: decision.found });

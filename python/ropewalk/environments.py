@@ -102,7 +102,7 @@ def _requirements(pip: Sequence[str] | str | Path, python: str | None, resolve: 
     if not resolve:
         if source.endswith(".toml"):
             raise ValueError("resolve=False: a pyproject.toml is read by uv, which resolves it")
-        return _lines(text)
+        return _written_lines(text, "of pip" if source == "-" else f"of {Path(source).name}")
     uv = shutil.which("uv")
     if uv is None:
         raise RopewalkError(
@@ -119,10 +119,32 @@ def _requirements(pip: Sequence[str] | str | Path, python: str | None, resolve: 
     if done.returncode != 0:
         said = _PASSWORD.sub("://[secret]@", done.stderr.strip()[-2_000:])
         raise RopewalkError(f"uv cannot resolve the environment: {said}", code="ENVIRONMENT")
-    return _lines(done.stdout)
+    return _pinned_lines(done.stdout)
 
 
-def _lines(text: str) -> list[str]:
-    """Without comments, and without options, which name what this machine reads packages from."""
-    lines = (re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines())
-    return [line for line in lines if line and not line.startswith("-")]
+def _written_lines(text: str, source: str) -> list[str]:
+    """Instances resolve these lines, and get no options of pip: a file that needs some is refused, not shortened."""
+    lines = _without_comments(text)
+    for number, line in lines:
+        if line.startswith("-"):
+            # Only the option's name: the URL of an index may hold a password.
+            option = line[:2] if not line.startswith("--") else re.split(r"[=\s]", line, maxsplit=1)[0]
+            raise ValueError(
+                f"resolve=False: line {number} {source} is the option {option}, which instances do not get: "
+                "write the packages themselves, or let uv resolve them"
+            )
+    return [line for _, line in lines]
+
+
+def _pinned_lines(text: str) -> list[str]:
+    """What uv has resolved: its other options only name where this machine reads packages from."""
+    lines = [line for _, line in _without_comments(text)]
+    for line in lines:
+        if re.match(r"(-e|--editable)\b", line):
+            raise ValueError(f"{line} is a project on this machine, which instances cannot install: give the URL of a wheel")
+    return [line for line in lines if not line.startswith("-")]
+
+
+def _without_comments(text: str) -> list[tuple[int, str]]:
+    lines = ((number, re.sub(r"(^|\s)#.*", "", line).strip()) for number, line in enumerate(text.splitlines(), 1))
+    return [(number, line) for number, line in lines if line]

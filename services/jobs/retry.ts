@@ -24,7 +24,7 @@ export interface RetryJobInput {
   idempotencyKey: string | undefined;
 }
 
-/** @throws RopewalkError FORBIDDEN for jobs of others, CONFLICT for what has not ended or not failed, EXPIRED after some days. */
+/** @throws RopewalkError FORBIDDEN for jobs of others, CONFLICT for what has not ended, not failed or is being retried, EXPIRED after some days. */
 export async function retryJob(context: Context, { number, body, idempotencyKey }: RetryJobInput): Promise<CreatedJob> {
   const { deps, actor } = context;
   requireScope(actor, 'write');
@@ -45,6 +45,7 @@ export async function retryJob(context: Context, { number, body, idempotencyKey 
     ...{ idempotencyKey, getOrCreate: false, privateToCreator: view.privateToCreator, machines, machinesInput },
     body: { ...body, retryOf: number },
     warnings: machines.warnings,
+    ...(body.again === true ? {} : { onlyRetryOf: number }),
     filestoreOf: (admissionId) => filestoreOfRetry(admissionId, spec.filestore),
     bundle: { ...bundle, inputs: inputsOf(bundle, failed), taskCount: bundle.taskCount ?? view.tasks.total },
     settings: { ...settingsOf(spec, failed), retryOf: number },

@@ -27,6 +27,8 @@ export interface SubmitInput {
   settings: JobSettingsInput;
   /** It waits instead of being refused. */
   queue?: QueueRequest;
+  /** Refused while another job that runs the failed tasks of this one is open. */
+  onlyRetryOf?: number;
   machines: ResolvedMachines;
   machinesInput: MachinesInput;
   warnings: string[];
@@ -59,6 +61,7 @@ export async function submitJob(context: Context, input: SubmitInput): Promise<C
     kind: 'job',
     name: settings.name,
     specRef: keys.spec,
+    ...(input.onlyRetryOf === undefined ? {} : { retryOf: input.onlyRetryOf }),
     command: settings.command,
     ...(queue === undefined ? {} : { queue }),
     ...firstReservation(machines, settings.instances),

@@ -39,19 +39,30 @@ export async function* readAgain<V>(
   }
 }
 
+/** The cost of a running instance grows every second: a view in which nothing else has changed is given again at this pace. */
+export const costPaceMs = 30_000;
+
 /** The view, and again whenever it has changed. */
 export async function* followView<V>(
-  deps: Pick<Deps, 'stopping'>,
+  deps: Pick<Deps, 'stopping' | 'monotonicMs'>,
   input: FollowInput,
   source: ViewSource<V>,
 ): AsyncGenerator<V> {
-  let given = '';
+  let given = { text: '', withoutCosts: '', atMs: 0 };
   for await (const view of readAgain(deps, input, source)) {
     const text = JSON.stringify(view);
-    if (text !== given) yield view;
-    given = text;
+    if (text === given.text) continue;
+    const withoutCosts = JSON.stringify(view, leaveOutCosts);
+    const atMs = deps.monotonicMs();
+    if (withoutCosts === given.withoutCosts && atMs - given.atMs < costPaceMs) continue;
+    given = { text, withoutCosts, atMs };
+    yield view;
   }
 }
+
+/** A tag may be named `cost`, too: its value is text. */
+const leaveOutCosts = (key: string, value: unknown): unknown =>
+  key === 'cost' && typeof value !== 'string' ? undefined : value;
 
 function unlessAway<V>(error: unknown, last: V): V {
   if (error instanceof RopewalkError && error.problem.code === 'UNAVAILABLE') return last;

@@ -96,6 +96,7 @@ async function records(db: Db): Promise<void> {
     .addColumn('number', 'bigint', (column) => column.notNull())
     .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
     .addColumn('job', 'bigint')
+    .addColumn('retry_of', 'bigint')
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('user_name', 'text', (column) => column.notNull())
     .addColumn('state', 'text', (column) => column.notNull())
@@ -128,6 +129,7 @@ async function records(db: Db): Promise<void> {
   await index(db, 'records_by_status', 'records', ['workspace', 'kind', 'status', 'number']);
   await index(db, 'records_by_user', 'records', ['workspace', 'kind', 'user_name', 'number']);
   await index(db, 'records_by_name', 'records', ['workspace', 'kind', 'name', 'number']);
+  await sql`create unique index records_open_retry on records (workspace, retry_of) where state <> 'ended'`.execute(db);
   await sql`create index records_startable on records (number) where state = 'admitted'`.execute(db);
   await sql`create index records_open on records (kind, number) where state = 'open'`.execute(db);
 }

@@ -74,6 +74,26 @@ describe('a retry', () => {
     expect([reply.status, (await reply.json()).error.code]).toEqual([410, 'EXPIRED']);
   });
 
+  it('is one job for requests at once; while it is open another is refused with its number, unless asked for again', async () => {
+    const api = await createTestApi();
+    const number = await api.submit({ retries: 1 });
+    await endWith(api, number, [0]);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => retry(api, number)));
+    const bodies = await Promise.all(answers.map((answer) => answer.json()));
+    const open = bodies.find((_, index) => answers[index]?.status === 201)?.number;
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409, 409]);
+    for (const { error } of bodies.filter((body) => body.error !== undefined)) {
+      expect(error.message).toContain(`run again by job ${open}, which is still open`);
+    }
+    expect((await retry(api, number, { memory: '2x' })).status).toBe(409);
+    expect((await retry(api, number, { again: true })).status).toBe(201);
+    await endWith(api, open, [0]);
+    expect((await retry(api, number)).status).toBe(201);
+    // What the refused requests had sealed is deleted: the jobs have two sealed objects at most.
+    const bundles = api.objects.keys().filter((key) => key.startsWith('vault/'));
+    expect(bundles).toHaveLength(4);
+  });
+
   it('with more memory is launched as larger types', async () => {
     const api = await cloudApi();
     const number = await api.submit({ cpu: 2, memory: '8 GiB' });

@@ -61,6 +61,30 @@ it.each([
   });
 });
 
+it.each([
+  ['# mine\npolars\n-r base.txt\n', '--no-resolve: line 3 of requirements.txt is the option -r'],
+  ['-e ./mine\n', 'line 1 of requirements.txt is the option -e'],
+  ['--index-url=https://ada:hunter2@index.example/simple\n', 'line 1 of requirements.txt is the option --index-url'],
+])('refuses to leave out a line of %j', async (text, error) => {
+  await withDirectory(async (cwd) => {
+    await writeFile(join(cwd, 'requirements.txt'), text);
+    const refused = await env(['create', 'science', '--requirements', 'requirements.txt', '--no-resolve'], cwd);
+    expect([refused.code, refused.request]).toEqual([2, undefined]);
+    expect(refused.stderr).toContain(error);
+    expect(refused.stderr).not.toContain('hunter2');
+  });
+});
+
+it('refuses a local project that uv has resolved', async () => {
+  await withDirectory(async (cwd) => {
+    await writeFile(join(cwd, 'uv'), '#!/bin/sh\necho "-e file:///home/ada/mine"\necho "polars==1.0"\n');
+    await chmod(join(cwd, 'uv'), 0o755);
+    const refused = await env(['create', 'science', '--pip', 'polars'], cwd);
+    expect([refused.code, refused.request]).toEqual([2, undefined]);
+    expect(refused.stderr).toContain('-e file:///home/ada/mine is a project on this machine');
+  });
+});
+
 it('lists, shows and deletes', async () => {
   await withDirectory(async (cwd) => {
     const listed = await env(['list'], cwd, { items: [made], next: null });

@@ -13,6 +13,7 @@ import { detachedFromJob, watchJob } from '../../watch.ts';
 interface RetryFlags extends ConnectionFlags, FormatFlag {
   failed?: boolean;
   memory?: string;
+  again?: boolean;
   wait?: boolean;
 }
 
@@ -22,13 +23,17 @@ export function retryCommand(context: CliContext, finish: Finish): Command {
     .argument('<job>', 'number or name', parseReference)
     .option('--failed', 'the tasks that failed (the default)')
     .option('--memory <size>', 'memory of each instance: a factor such as 2x, or a size')
+    .option('--again', 'also while another job that runs the same failed tasks is open')
     .option('--wait', 'wait until the new job has ended; exit code 1 unless every task is done');
   return withFormat(withConnection(command)).action(async (reference: Reference, flags: RetryFlags) => {
     const { output } = context;
     const client = await connect(context, flags);
     const of = await numberOfJob(client, reference);
-    const { memory } = flags;
-    const created = await client.jobs.retry(of, memory === undefined ? {} : { memory });
+    const { memory, again } = flags;
+    const created = await client.jobs.retry(of, {
+      ...(memory === undefined ? {} : { memory }),
+      ...(again === true ? { again } : {}),
+    });
     for (const warning of created.warnings) output.err(`warning: ${warning}`);
     const { number } = created;
     const text = `Job ${number} runs the failed tasks of job ${of}`;

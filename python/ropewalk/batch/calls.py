@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from ropewalk.batch.follow import Line, follow_lines, iso_of
 from ropewalk.batch.paths import connect, job_path, pages
@@ -155,14 +155,16 @@ def retry(
     job: int | str,
     *,
     memory: str | None = None,
+    again: bool = False,
     workspace: str | None = None,
     api_url: str | None = None,
     token: str | None = None,
 ) -> CreatedJob:
     """Runs the failed tasks of an ended job again, with their ids, as a new job. `memory` of each instance is a factor of what the
-    job asked for, like "2x", or a size. What a job ran is kept for seven days after its end."""
+    job asked for, like "2x", or a size. What a job ran is kept for seven days after its end. While another job
+    that runs the same tasks is open, raises RopewalkError CONFLICT, unless `again`."""
     api = connect(api_url, token, workspace)
-    body = {} if memory is None else {"memory": memory}
+    body: dict[str, Any] = ({} if memory is None else {"memory": memory}) | ({"again": True} if again else {})
     created = api.request("POST", job_path(api, job, "/retry"), body, idempotency_key=str(uuid.uuid4()))
     return cast(CreatedJob, created)
 

@@ -51,6 +51,7 @@ function runBatches(batches: { item: BatchRequest; nowMs: number }[][]) {
   let book: AdmissionBook = {
     keys: new Map(),
     names: new Map(),
+    retries: new Map(),
     workspace: { use: useOf([]), limits },
     users: usersOf([]),
     queue,
@@ -70,6 +71,7 @@ function runBatches(batches: { item: BatchRequest; nowMs: number }[][]) {
     book = {
       keys: new Map([...book.keys, ...outcome.keys]),
       names: new Map([...book.names, ...outcome.names]),
+      retries: new Map(),
       workspace: { use: useOf(open), limits },
       users: usersOf(open),
       queue,

@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 
 import {
   addWorkspace,
+  aJobView,
   admitted,
   anItem,
   atOnce,
   codeOf,
   expectOne,
+  opened,
   startMs,
   unique,
   valueOf,
@@ -20,6 +22,23 @@ const dayMs = 24 * 3_600_000;
 export function describeAdmissions(backend: Backend): void {
   describe('admissions', () => {
     const stores = useStores(backend);
+
+    it('that run failed tasks of one job again are one at a time', async () => {
+      const { store } = stores();
+      const { slug } = await addWorkspace(store);
+      const { number: failed } = await opened(store, slug);
+      const answers = await atOnce(6, stores(), (each) =>
+        each.admissions.admit(anItem(slug, { retryOf: failed }), startMs),
+      );
+      expectOne(answers, (answer) => 'ok' in answer);
+      expect(answers.map(codeOf).filter((code) => code === 'CONFLICT')).toHaveLength(5);
+      const number = answers.map((answer) => ('ok' in answer ? answer.ok.number : 0)).find((each) => each > 0) ?? 0;
+      expect(await admitted(store, slug, { retryOf: number })).toMatchObject({ existing: false });
+      await store.admissions.started('job', number);
+      const view = aJobView(slug, number, { status: 'error', endedAtMs: startMs });
+      await store.jobs.end({ view, version: 1, release: true, nowMs: startMs });
+      expect(await admitted(store, slug, { retryOf: failed })).toMatchObject({ existing: false });
+    });
 
     it('make a row, with the name of its number unless a name is given', async () => {
       const { store, other } = stores();
