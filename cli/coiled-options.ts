@@ -3,8 +3,8 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 
-const withValue = ['scheduler-sidecar-spec', 'package-sync-conda-extras', 'package-sync-ignore', 'dask-container'];
-const flags = ['forward-aws-credentials', 'package-sync-strict'];
+const withValue = ['scheduler-sidecar-spec', 'dask-container'];
+const flags = ['forward-aws-credentials'];
 
 export function withCoiledOptions(command: Command, take: (name: string, value: string) => void): Command {
   for (const name of withValue) {

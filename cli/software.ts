@@ -9,7 +9,7 @@ import { readTextFile } from './text-file.ts';
 export interface SoftwareFlags {
   requirement?: string[];
   requirementsFile?: string[];
-  python?: string;
+  python?: string | undefined;
   software?: string;
 }
 

@@ -259,6 +259,9 @@ export const maxAnonymousBodyBytes = 4 * 1024;
 /** Of one environment: a whole Python environment has some hundred packages, a few of which are a user's own. */
 export const maxRequirements = 1_000;
 export const maxPackageFiles = 200;
+export const maxIndexes = 10;
+/** Hints about more would be of no use; a whole conda distribution has this many packages. */
+export const maxLeftOut = 300;
 
 /** How deep a value of free form may nest: whoever reads it later may do so by recursion. */
 export const maxValueDepth = 32;

@@ -6,6 +6,7 @@
 # ROPEWALK name         weather
 # ROPEWALK max-workers  4
 # ROPEWALK retries      1
+# ROPEWALK no-package-sync
 import csv
 import json
 import os

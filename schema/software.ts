@@ -1,7 +1,7 @@
 // The Python environment of a cluster or a job: what a caller asks for, and what an agent builds.
 import { z } from 'zod';
 
-import { maxPackageFiles, maxRequirements } from '../domain/limits.ts';
+import { maxIndexes, maxLeftOut, maxPackageFiles, maxRequirements } from '../domain/limits.ts';
 
 /** A Python requirement (PEP 508), e.g. `pandas==2.3.1`. */
 const requirement = z.string().min(1).max(500);
@@ -22,6 +22,30 @@ export const packageFile = z.strictObject({
 });
 export type PackageFile = z.infer<typeof packageFile>;
 
+/** What a client left out of an environment, for the hint when a program misses it. */
+const leftOut = z.strictObject({
+  name: z.string().min(1).max(200),
+  why: z.string().min(1).max(200),
+  /** The names under which programs import it. */
+  imports: z.array(z.string().max(200)).max(20).default([]),
+});
+export type LeftOut = z.output<typeof leftOut>;
+
+/** A package index that asks for credentials. They lie sealed, and reach the program alone that installs packages. */
+const packageIndex = z.strictObject({
+  /** Without credentials. */
+  url: z
+    .url({ protocol: /^https?$/ })
+    .max(1_000)
+    .refine((url) => !/:\/\/[^/]*@/.test(url), 'must have no credentials: they have fields of their own')
+    .refine((url) => !/[\s\\]|\$\{/.test(url), 'cannot contain blanks, backslashes or ${...}'),
+  username: z.string().max(1_000).default(''),
+  password: z.string().max(10_000).default(''),
+  /** It replaces the instance's own index; others are asked before that one. */
+  default: z.boolean().default(false),
+});
+export type PackageIndex = z.output<typeof packageIndex>;
+
 export const software = z.strictObject({
   requirements: z.array(requirement).max(maxRequirements).default([]),
   /** The requirements are a whole environment: their versions hold even where a package asks for another one. */
@@ -38,6 +62,8 @@ export const software = z.strictObject({
     .regex(/^\/[^\p{Cc}]*$/u, 'the absolute path of a Python')
     .optional(),
   packageFiles: z.array(packageFile).max(maxPackageFiles).default([]),
+  indexes: z.array(packageIndex).max(maxIndexes).default([]),
+  leftOut: z.array(leftOut).max(maxLeftOut).default([]),
 });
 export type Software = z.output<typeof software>;
 
@@ -49,6 +75,8 @@ export const environment = z.object({
   python: z.string().nullable(),
   interpreter: z.string().nullable(),
   packageFiles: z.array(z.object({ name: z.string(), sha256: z.string() })),
+  indexes: z.array(packageIndex),
+  leftOut: z.array(leftOut),
 });
 export type EnvironmentSpec = z.infer<typeof environment>;
 

@@ -3,7 +3,7 @@
 // providers that choose machines honour them (machine-options.ts). All other texts are true of every provider.
 
 const oneMachine = 'the local provider runs every task on this machine as it is';
-const sameSoftware = 'package sync is for jobs that a Python program submits (ropewalk.batch.run)';
+const sameSoftware = 'only the command line and ropewalk.batch.run can read a Python environment';
 const ownNetwork = 'the local provider opens no port for a job';
 const ofTheClient = 'it is an option of the command line, not of the script';
 
@@ -30,6 +30,9 @@ export const noEffect = new Map([
   ['package-sync-strict', sameSoftware],
   ['package-sync-conda-extras', sameSoftware],
   ['package-sync-ignore', sameSoftware],
+  ['package-sync-only', sameSoftware],
+  ['package-sync-fail-on', sameSoftware],
+  ['no-package-sync', sameSoftware],
   ['workspace', 'the token decides on the workspace'],
   ['wait', ofTheClient],
   ['format', ofTheClient],

@@ -17,10 +17,10 @@ from ropewalk.durations import Duration, seconds_of
 from ropewalk.log_records import log_to_stderr
 from ropewalk.machines import CLUSTER_MACHINES, ClusterMachines, cluster_fields, refuse_unknown, worker_count
 from ropewalk.other_arguments import OTHER_ARGUMENTS, refuse_others
-from ropewalk.package_sync import make_software, read_options
-from ropewalk.package_sync.options import FailOn
+from ropewalk.package_sync.options import FailOn, read_options
 from ropewalk.private_envs import check_envs
 from ropewalk.remote import Remote
+from ropewalk.software import make_software
 from ropewalk.versions import matching_requirements
 from ropewalk.waiting import DEFAULT_AMOUNT, WorkerAmount, check_amount
 from ropewalk.workspaces import workspace_name
@@ -49,6 +49,7 @@ class Cluster(ClusterUse):
     package_sync_ignore, package_sync_only: names of packages and modules.
     package_sync_strict, package_sync_fail_on: nothing may be left out, or nothing of this level: "critical-only",
         "warning-or-higher" or "any". Otherwise the start fails.
+    package_sync_conda_extras: names of packages on conda-forge that are not here: those that a package index has are installed.
     worker_class, worker_options, scheduler_class, scheduler_options: as for `dask spec`.
     environ: environment variables of scheduler and workers. For secrets see `send_private_envs`.
     idle_timeout: the server ends the cluster after this long without computation.
@@ -115,6 +116,7 @@ class Cluster(ClusterUse):
         package_sync_only: Collection[str] | None = None,
         package_sync_strict: bool = False,
         package_sync_fail_on: FailOn = "critical-only",
+        package_sync_conda_extras: Collection[str] | None = None,
         worker_class: str | None = None,
         worker_options: Mapping[str, Any] | None = None,
         scheduler_class: str | None = None,
@@ -145,7 +147,7 @@ class Cluster(ClusterUse):
         refuse_others(others)
         if name is not None and not isinstance(name, str):
             raise TypeError(f"name is {name!r}: give text, or n_workers={name!r} for a number of workers")
-        choice = (package_sync, package_sync_ignore, package_sync_only, package_sync_strict, package_sync_fail_on)
+        choice = (package_sync, package_sync_ignore, package_sync_only, package_sync_strict, package_sync_fail_on, package_sync_conda_extras)
         given = {"software": software, "container": container, "requirements": requirements, "package_sync": package_sync or None}
         named = [argument for argument, value in given.items() if value is not None]
         if len(named) > 1:

@@ -14,12 +14,11 @@ import pytest
 from stand_in import StandIn
 from support import Start
 
-from ropewalk import RopewalkError
-from ropewalk.package_sync import read_options
 from ropewalk.package_sync.archives import PackageFile
 from ropewalk.package_sync.installed import Installed, list_installed
-from ropewalk.package_sync.options import CRITICAL, PackageSyncOptions
-from ropewalk.package_sync.sync import LeftOut, Plan, check, make_plan
+from ropewalk.package_sync.options import CRITICAL, PackageSyncOptions, read_options
+from ropewalk.package_sync.plan import LeftOut, Plan, check, make_plan
+from ropewalk.package_sync.problems import PackageSyncError
 from ropewalk.package_sync.wheels import wheel_of_files, wheel_of_project
 
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -140,13 +139,13 @@ class TestWheels:
         directory = project(tmp_path / "project", "mine", "")
         (directory / "pyproject.toml").write_text("[build-system]\nrequires = []\nbuild-backend = 'no_such_backend'\n")
         package = Installed("mine", "0.1", "project", next(iter(distributions())), directory=directory)
-        with pytest.raises(RopewalkError, match="no wheel of mine could be built from") as caught:
+        with pytest.raises(PackageSyncError, match="no wheel of mine could be built from") as caught:
             wheel_of_project(package, tmp_path / "cache")
         assert 'package_sync_ignore=["mine"]' in (caught.value.hint or "")
 
     def test_a_project_that_has_been_removed_is_named(self, tmp_path: Path) -> None:
         package = Installed("mine", "0.1", "project", next(iter(distributions())), directory=tmp_path / "gone")
-        with pytest.raises(RopewalkError, match="mine was installed from .*gone, which is not there"):
+        with pytest.raises(PackageSyncError, match="mine was installed from .*gone, which is not there"):
             wheel_of_project(package, tmp_path / "cache")
 
 
@@ -202,7 +201,7 @@ class TestLevels:
     def test_what_is_left_out_fails_by_its_level(self, level: str, given: dict[str, Any], fails: bool) -> None:
         if not fails:
             return check(self.plan(level), options(**given))
-        with pytest.raises(RopewalkError, match="torch: it exists elsewhere"):
+        with pytest.raises(PackageSyncError, match="torch: it exists elsewhere"):
             check(self.plan(level), options(**given))
 
     def test_packages_of_other_systems_are_left_out(self, tmp_path: Path) -> None:
@@ -211,7 +210,7 @@ class TestLevels:
         assert plan.requirements == ['appnope ; sys_platform == "excluded"'] and [one.package for one in plan.left_out] == ["appnope"]
 
     def test_a_file_that_the_server_would_refuse_is_named(self) -> None:
-        with pytest.raises(RopewalkError, match="big.whl has 17.0 MiB"):
+        with pytest.raises(PackageSyncError, match="big.whl has 17.0 MiB"):
             check(Plan(files=[PackageFile("big.whl", b"0" * 17 * 1024 * 1024)]), options())
 
 

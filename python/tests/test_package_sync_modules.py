@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ropewalk import RopewalkError
 from ropewalk.package_sync.archives import zip_of
 from ropewalk.package_sync.modules import collect_modules, imported_names, module_roots
+from ropewalk.package_sync.problems import PackageSyncError
 
 
 class TestModules:
@@ -82,7 +82,7 @@ class TestModules:
 
     def test_too_many_bytes_are_refused_with_the_largest_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("ropewalk.package_sync.modules.MAX_BYTES", 4)
-        with pytest.raises(RopewalkError, match=r"larger than .* The largest: .*helpers\.py") as caught:
+        with pytest.raises(PackageSyncError, match=r"larger than .* The largest: .*helpers\.py") as caught:
             collect_modules([self.make(tmp_path)])
         assert "package_sync=False" in (caught.value.hint or "")
 

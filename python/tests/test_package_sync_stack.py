@@ -65,7 +65,7 @@ def test_a_module_beside_the_program_and_an_editable_package_that_changes(stack:
 
 
 def test_a_python_that_no_instance_has_is_named(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ropewalk.package_sync.sync.python_version", lambda: "3.99")
+    monkeypatch.setattr("ropewalk.package_sync.plan.python_version", lambda: "3.99")
     with pytest.raises(ropewalk.ClusterFailedError, match="Python 3.99 is not on this instance"):
         ropewalk.Cluster(n_workers=1, package_sync_only=["toolz"], quiet=True, timeout="5 minutes", **stack)
 

@@ -10,5 +10,6 @@ export async function readEnvironment({ deps, actor }: Context, number: number):
   const bytes = spec === null ? null : await deps.vault.open(spec.bundleRef);
   if (bytes === null) return null;
   const { runtime } = daskBundle.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
-  return runtime.kind === 'environment' ? environment.parse(runtime) : null;
+  // Credentials are the creator's: another user's own configuration names the indexes on their machine.
+  return runtime.kind === 'environment' ? { ...environment.parse(runtime), indexes: [] } : null;
 }

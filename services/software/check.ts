@@ -22,6 +22,8 @@ export const environmentOf = (software: Software | undefined): EnvironmentSpec =
   python: software?.python ?? null,
   interpreter: software?.interpreter ?? null,
   packageFiles: software?.packageFiles ?? [],
+  indexes: software?.indexes ?? [],
+  leftOut: software?.leftOut ?? [],
 });
 
 /** Requirements reach uv as lines of a file: each must stay one line, and none may be an option or a path of the instance. */

@@ -53,13 +53,13 @@ describe('a job', () => {
       const asked = ['map-over-file inputs.txt', 'env_file local.env', 'host-setup-script setup.sh', 'memory 8GB'];
       const header = asked.map((line) => `# COILED ${line}`);
       await writeFile(join(cwd, 'work.py'), `${header.join('\n')}\n`);
-      expect((await submit(['python3', 'work.py'], { cwd })).body).toMatchObject({
+      expect((await submit(['--no-package-sync', 'python3', 'work.py'], { cwd })).body).toMatchObject({
         mapOver: { fileContent: 'a\nb\n' },
         env: { MODE: 'fast' },
         hostSetupScript: 'apt-get install gdal\n',
         clientOptions: ['map-over-file', 'env-file', 'host-setup-script'],
       });
-      const { body } = await submit(['--ntasks', '3', 'python3', 'work.py'], { cwd });
+      const { body } = await submit(['--no-package-sync', '--ntasks', '3', 'python3', 'work.py'], { cwd });
       expect(body).toMatchObject({ ntasks: 3, clientOptions: ['map-over-file', 'env-file', 'host-setup-script'] });
       expect(body).not.toHaveProperty('mapOver');
     });

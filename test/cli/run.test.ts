@@ -79,6 +79,7 @@ describe('batch run', () => {
       '--gpu',
       '-t',
       'a=b',
+      '--no-package-sync',
       'my_script.py',
     ];
     expect((await submit(words)).body).toEqual({

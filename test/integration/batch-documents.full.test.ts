@@ -23,9 +23,12 @@ afterAll(async () => {
   await rm(place, { recursive: true });
 });
 
-/** `ropewalk batch run --wait WORDS`, and what its tasks printed, sorted. */
+/** `ropewalk batch run --wait WORDS`, without the environment of whatever python is on the PATH here; and what its tasks printed, sorted. */
 async function run(...words: string[]): Promise<{ code: number | null; stderr: string; printed: string[] }> {
-  const { code, stdout, stderr } = await runCli(['batch', 'run', '--wait', ...words], { cwd: place, env });
+  const { code, stdout, stderr } = await runCli(['batch', 'run', '--wait', '--no-package-sync', ...words], {
+    cwd: place,
+    env,
+  });
   const number = /^Job (\d+)/.exec(stdout)?.[1] ?? '';
   const logs = await runCli(['batch', 'logs', number, '--format', 'json'], { env });
   const lines = logs.stdout.split('\n').filter((line) => line !== '');

@@ -223,7 +223,9 @@ function noRequest(): never {
 async function readBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of request) chunks.push(chunk);
-  const text = Buffer.concat(chunks).toString();
+  const bytes = Buffer.concat(chunks);
+  if (request.method === 'PUT' && !/json/.test(request.headers['content-type'] ?? '')) return bytes;
+  const text = bytes.toString();
   return text === '' ? undefined : JSON.parse(text);
 }
 

@@ -5,10 +5,11 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import type { PackageFile } from '../../../schema/software.ts';
+import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import { EnvironmentError } from './errors.ts';
 import { markerFile } from './in-use.ts';
 import type { Python } from './python.ts';
+import { indexLines, withoutOwnIndex } from './indexes.ts';
 import { namedIn, withoutPasswords } from './requirements.ts';
 import { runTool, type ToolFailure, type Tools } from './run-tool.ts';
 import { ensureUv } from './uv.ts';
@@ -24,6 +25,7 @@ export interface Recipe {
   /** The requirements are a whole environment: their versions hold even where a package asks for another one. */
   pinned: boolean;
   packageFiles: readonly PackageFile[];
+  indexes: readonly PackageIndex[];
   fetchPackageFile: FetchPackageFile;
   /**
    * An environment with the requirements alone, or null for none. A user's own packages change often and the others seldom: what
@@ -99,7 +101,7 @@ async function download({ packageFiles, fetchPackageFile, enter }: Recipe, into:
 }
 
 async function install(
-  { tools, requirements, pinned }: Recipe,
+  { tools, requirements, pinned, indexes }: Recipe,
   { uv, directory, downloads, wheels }: { uv: string; directory: string; downloads: string; wheels: Downloaded[] },
 ): Promise<void> {
   const wanted = [
@@ -113,10 +115,12 @@ async function install(
   const overrides = `${downloads}-overrides.txt`;
   // A user's environment may hold versions that its packages do not allow together, and it works for the user.
   if (pinned) await writeFile(overrides, input, { mode: 0o600, flag: 'wx' });
-  const installed = await runTool(tools, uv, pinned ? [...args, '--overrides', overrides] : args, {
-    timeoutMs: 30 * 60_000,
-    input,
-  });
+  const installed = await runTool(
+    withoutOwnIndex(tools, indexes),
+    uv,
+    pinned ? [...args, '--overrides', overrides] : args,
+    { timeoutMs: 30 * 60_000, input: `${indexLines(indexes)}${input}` },
+  );
   if (!installed.ok) throw installError(installed.failure, wanted);
   await rm(overrides, { force: true });
 }

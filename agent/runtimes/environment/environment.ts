@@ -3,7 +3,7 @@
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-import type { PackageFile } from '../../../schema/software.ts';
+import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import { buildEnvironment, pythonIn, type FetchPackageFile, type StageName } from './build.ts';
 import { buildOnce } from './build-once.ts';
 import { markerFile, stamp, use } from './in-use.ts';
@@ -20,6 +20,8 @@ export interface EnvironmentRequest {
   pinned?: boolean;
   /** Wheels to install, and zip files of modules. */
   packageFiles?: readonly PackageFile[];
+  /** Asked before the instance's own index, or instead of it. */
+  indexes?: readonly PackageIndex[];
   /** Needed for package files. */
   fetchPackageFile?: FetchPackageFile;
   /** A Python 3.10 or later: its path, or its name on the PATH. */
@@ -51,11 +53,12 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   const tools = { environment: toolEnvironment(request.environment, cacheDir), cacheDir, signal: request.signal };
   const requirements = normaliseRequirements(request.requirements);
-  const { pinned = false, packageFiles = [], pythonVersion = null, fetchPackageFile = noPackageFiles } = request;
+  const { pinned = false, packageFiles = [], indexes = [], pythonVersion = null } = request;
+  const { fetchPackageFile = noPackageFiles } = request;
   const python = await findInterpreter(tools, {
     ...{ version: pythonVersion, callersPath: request.callersPythonPath ?? null, usualPath: request.pythonPath },
   });
-  const hash = environmentHash({ requirements, pinned, packageFiles }, python);
+  const hash = environmentHash({ requirements, pinned, packageFiles, indexes }, python);
   const directory = join(cacheDir, 'environments', hash);
   const clock = stageClock(request.onStage);
   // Before it is looked for: what is found must stay.
@@ -66,7 +69,7 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
     return base.directory;
   };
   const recipe = {
-    ...{ tools, requirements, pinned, packageFiles, fetchPackageFile, python, enter: clock.enter },
+    ...{ tools, requirements, pinned, packageFiles, indexes, fetchPackageFile, python, enter: clock.enter },
     base: pinned && packageFiles.length > 0 ? ofRequirements : null,
   };
   const outcome = await buildOnce({

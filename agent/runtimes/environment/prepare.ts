@@ -29,7 +29,7 @@ const retryAfterMs = 2_000;
 
 /** Rejects with an EnvironmentError, or with the reason for which the agent is stopped. */
 export async function prepareEnvironment(
-  { requirements, pinned, python, interpreter, packageFiles }: EnvironmentSpec,
+  { requirements, pinned, python, interpreter, packageFiles, indexes }: EnvironmentSpec,
   input: PrepareInput,
 ): Promise<Runtime> {
   const { boot, environment, log, onStage, stopping } = input;
@@ -38,7 +38,7 @@ export async function prepareEnvironment(
     try {
       const made = await ensureEnvironment({
         cacheDir: boot.cacheDir,
-        ...{ requirements, pinned, packageFiles, pythonPath: 'python3' },
+        ...{ requirements, pinned, packageFiles, indexes, pythonPath: 'python3' },
         ...{ pythonVersion: python, callersPythonPath: interpreter },
         fetchPackageFile: input.fetchPackageFile,
         environment,

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 
 import { maxRequirements } from '../../../domain/limits.ts';
-import type { PackageFile } from '../../../schema/software.ts';
+import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import { EnvironmentError } from './errors.ts';
 import type { Python } from './python.ts';
 
@@ -25,12 +25,18 @@ export interface EnvironmentContent {
   requirements: readonly string[];
   pinned: boolean;
   packageFiles: readonly PackageFile[];
+  /** Their addresses decide on the content; credentials do not. */
+  indexes: readonly Pick<PackageIndex, 'url' | 'default'>[];
 }
 
 /** Name of the environment that has this content, with this interpreter. */
-export function environmentHash({ requirements, pinned, packageFiles }: EnvironmentContent, python: Python): string {
+export function environmentHash(
+  { requirements, pinned, packageFiles, indexes }: EnvironmentContent,
+  python: Python,
+): string {
   const files = packageFiles.map(({ name, sha256 }) => `${name} ${sha256}`).sort();
-  const content = JSON.stringify([formatNumber, python.version, python.platform, requirements, pinned, files]);
+  const places = indexes.map((index) => `${index.default ? 'default' : 'extra'} ${index.url}`);
+  const content = JSON.stringify([formatNumber, python.version, python.platform, requirements, pinned, files, places]);
   return createHash('sha256').update(content).digest('hex');
 }
 

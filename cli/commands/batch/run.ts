@@ -16,6 +16,8 @@ import type { JobMachineFlags } from '../../machines.ts';
 import type { MapOverFlags } from '../../map-over.ts';
 import { mapOverOf, withMapOver } from '../../map-over.ts';
 import { jobMachinesOf, withJobMachines } from '../../machines.ts';
+import type { PackageSyncFlags } from '../../package-sync.ts';
+import { packageSyncOptions, pythonPathOf, syncedSoftware, syncOf, withPackageSync } from '../../package-sync.ts';
 import { formatPrice, showPlan } from '../../plan.ts';
 import { isSet, readScriptHeader } from '../../script-header.ts';
 import type { SoftwareFlags } from '../../software.ts';
@@ -25,7 +27,9 @@ import { openStorage } from '../../transfer/storage.ts';
 import { uploadFiles } from '../../transfer/upload.ts';
 import { detachedFromJob, watchJob } from '../../watch.ts';
 
-interface RunFlags extends ConnectionFlags, FormatFlag, JobMachineFlags, MapOverFlags, SoftwareFlags, ContainerFlags {
+type Flags = ConnectionFlags & FormatFlag & JobMachineFlags & MapOverFlags;
+
+interface RunFlags extends Flags, SoftwareFlags, PackageSyncFlags, ContainerFlags {
   name?: string;
   getOrCreate?: boolean;
   ntasks?: number;
@@ -68,6 +72,10 @@ absolute path, ~/ or ../ is sent under its name; other such paths mean files of
 the instance. Each task runs in its own directory, with ROPEWALK_BATCH_TASK_ID
 (and COILED_BATCH_TASK_ID) in its environment. Options can also be written in
 the script: # ROPEWALK ntasks 10
+
+The tasks of a Python script get the environment of your python: its version,
+packages, and the modules beside the script (--no-package-sync turns it off,
+--python PATH names another python).
 
   ropewalk batch run --ntasks 10 my_script.sh
   ropewalk batch run --map-over-file inputs.txt process.py \\$ROPEWALK_BATCH_TASK_INPUT
@@ -138,6 +146,7 @@ export function runCommand(context: CliContext, finish: Finish): Command {
     command.addOption(command.createOption(alias).argParser(parseCount).hideHelp());
   withMapOver(command);
   withContainer(command, 'the tasks');
+  withPackageSync(command);
   withCoiledOptions(command, (name, value) => {
     options[name] = value;
   });
@@ -157,6 +166,7 @@ async function run(
   const { output } = context;
   const flags = await withHeader(context, words, given);
   const client = await connect(context, flags);
+  const sync = flags.plan === true ? null : await syncOf(context, words, flags);
   const { input, stored } = await inputOf(context, words, flags, options);
   if (flags.plan === true) {
     showPlan(context, flags, await client.jobs.plan(input), 'head');
@@ -167,7 +177,9 @@ async function run(
     number === null ? 'Interrupted. The job may have been submitted: see ropewalk batch list' : detachedFromJob(number);
   return untilInterrupted(describe, async (signal) => {
     const inputFiles = await storeInputs(context, flags, { client, stored, signal });
-    const created = await client.jobs.create({ ...input, ...inputFiles }, { signal });
+    const software = sync === null ? undefined : await syncedSoftware(context, client, sync, { words, signal });
+    const synced = software === undefined ? {} : { software };
+    const created = await client.jobs.create({ ...input, ...inputFiles, ...synced }, { signal });
     number = created.number;
     for (const warning of created.warnings) output.err(`warning: ${warning}`);
     if (flags.wait === true) {
@@ -189,6 +201,7 @@ async function run(
 const clientOptions = [
   ...['map-over-file', 'env-file', 'secret-env-file', 'host-setup-script', 'wait', 'workspace'],
   ...['upload', 'download', 'sync'],
+  ...packageSyncOptions,
 ];
 
 interface AllFlags extends RunFlags {
@@ -231,7 +244,8 @@ async function inputOf(
   const secretEnv = await readEnvironment('--secret-env', flags.secretEnv ?? [], flags.secretEnvFile ?? [], context);
   const note = (text: string): void => context.output.err(`note: ${text}`);
   const mapOver = await mapOverOf(context, flags);
-  const software = await softwareOf(context, flags);
+  const python = pythonPathOf(flags) === undefined ? flags.python : undefined;
+  const software = await softwareOf(context, { ...flags, python });
   const storeAll = flags.inputFilestore !== undefined;
   const { files, stored, command } = await collectFiles(words, flags.upload ?? [], context, note, storeAll);
   const {

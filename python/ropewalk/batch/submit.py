@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from ropewalk.batch.buffers import Buffer, buffer_files
 from ropewalk.batch.files import collect_files
+from ropewalk.batch.header import SyncHeader
 from ropewalk.batch.inputs import Value, read_inputs
 from ropewalk.batch.paths import connect
 from ropewalk.batch.scripts import script_file
@@ -23,9 +24,9 @@ from ropewalk.batch.views import CreatedJob
 from ropewalk.containers import registry_credentials, setup_script
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.machines import JOB_MACHINES, job_fields
-from ropewalk.package_sync import make_software, read_options
-from ropewalk.package_sync.options import FailOn
+from ropewalk.package_sync.options import FailOn, read_options
 from ropewalk.private_envs import check_envs
+from ropewalk.software import make_software
 from ropewalk.views import Plan
 
 _logger = logging.getLogger("ropewalk")
@@ -82,6 +83,7 @@ def run(
     package_sync_only: Collection[str] | None = None,
     package_sync_strict: bool = False,
     package_sync_fail_on: FailOn = "critical-only",
+    package_sync_conda_extras: Collection[str] | None = None,
     idempotency_key: str | None = None,
     api_url: str | None = None,
     token: str | None = None,
@@ -127,7 +129,7 @@ def run(
     requirements: packages of the tasks' Python environment, as for pip, instead of package sync.
     package_sync: the tasks get the Python environment of this process, as the workers of a `Cluster` do, and its `python` is the
         first on their PATH. On when the command is a Python script, or begins with python, and `requirements` is not given. Without
-        it tasks have the programs of the instance. The other options are those of `Cluster`.
+        it tasks have the programs of the instance. The other options are those of `Cluster`; the script's header can have them too.
     idempotency_key: the same key with the same job creates one job only; by default each call has a new key.
     api_url, token: by default ROPEWALK_API_URL and ROPEWALK_TOKEN, then config.yaml in ROPEWALK_HOME (~/.ropewalk).
     host_setup_script, host_setup_script_content: a script, or its text, that each instance runs once before its first task.
@@ -197,17 +199,23 @@ def run(
         api.request("POST", f"/v1/filestores/{input_filestore}/files", {"files": input_files})
     elif input_files:
         sent["inputFiles"] = input_files
+    header = SyncHeader(sent["command"], sent.get("files", []))
+    is_chosen = header.runtime or any(given.get(name) for name in ("container", "run_on_host", "software"))
     sync = read_options(
-        package_sync,
-        package_sync_ignore,
-        package_sync_only,
-        package_sync_strict,
-        package_sync_fail_on,
+        False if package_sync is None and header.flag("no-package-sync") else package_sync,
+        header.more("package-sync-ignore", package_sync_ignore),
+        header.more("package-sync-only", package_sync_only),
+        package_sync_strict or header.flag("package-sync-strict"),
+        header.fail_on(package_sync_fail_on),
+        header.more("package-sync-conda-extras", package_sync_conda_extras),
         requirements=requirements,
-        default=_is_python(sent["command"]) and not any(given.get(name) for name in ("container", "run_on_host", "software")),
+        default=_is_python(sent["command"]) and not is_chosen,
     )
+    if header.names:
+        sent["clientOptions"] = header.names
     if sync is not None:
-        sent["software"] = make_software(api, sync, (logger or _logger).info, warn=notes.append)
+        say = (logger or _logger).info
+        sent["software"] = make_software(api, sync, say, warn=notes.append, programs=_programs(command, bool(command_as_script)))
     elif requirements is not None:
         sent["software"] = {"requirements": list(requirements)}
     key = idempotency_key or str(uuid.uuid4())
@@ -259,6 +267,12 @@ def _request(
 
 def _is_python(words: Sequence[str]) -> bool:
     return words[0].endswith(".py") or re.fullmatch(r"python(3(\.\d+)?)?", words[0]) is not None
+
+
+def _programs(command: str | Sequence[str], is_text: bool) -> list[Path]:
+    """Scripts that run, for what they import."""
+    words = [] if is_text else shlex.split(command) if isinstance(command, str) else [*command]
+    return [path for word in words if word.endswith(".py") and (path := Path(word).expanduser()).is_file()]
 
 
 def _as_texts(options: Mapping[str, Option]) -> dict[str, str]:

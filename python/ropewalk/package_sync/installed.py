@@ -12,7 +12,7 @@ from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-from ropewalk.package_sync.names import canonical
+from .names import canonical
 
 #: How a package is brought to the cluster: `index`: from the package index, by its version; `url`: from its URL; `project`: as a
 #: wheel that is built from its directory; `files`: as a wheel that is made of its installed files; `system`: not at all, because
@@ -30,6 +30,13 @@ class Installed:
     url: str | None = None
     #: Of a `project`.
     directory: Path | None = None
+
+    def imports(self) -> tuple[str, ...]:
+        """The names under which programs import it."""
+        listed = (self.distribution.read_text("top_level.txt") or "").split()
+        paths = [path.parts for path in self.distribution.files or [] if path.suffix == ".py"]
+        names = {parts[0].removesuffix(".py") for parts in paths if parts} | set(listed)
+        return tuple(sorted(name for name in names if name.isidentifier())) or (self.name.replace("-", "_"),)
 
 
 def list_installed(found: Iterable[Distribution] | None = None) -> list[Installed]:

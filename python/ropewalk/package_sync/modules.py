@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ropewalk.errors import RopewalkError
-from ropewalk.package_sync.archives import PackageFile, zip_of
-from ropewalk.package_sync.names import canonical
+from .archives import PackageFile, zip_of
+from .imports import names_in
+from .names import canonical
+from .problems import PackageSyncError
 
 #: Of one file: larger ones are data, which belongs into a bucket.
 MAX_FILE_BYTES = 1024 * 1024
@@ -27,11 +28,14 @@ _SECRET = re.compile(r"\.(pem|key|p12|pfx|kdbx|sqlite3?|db)$|^(id_|credentials|s
 
 @dataclass
 class Modules:
-    """Content by path; `too_large` are files, and `shadowing` modules, that were left out."""
+    """Content by path. What was left out: `too_large` files, modules `shadowing` the standard library; by their names, modules that
+    the user has `skipped`, and those of which git ignores every file."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     too_large: list[str] = field(default_factory=list)
     shadowing: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    untracked: dict[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -48,29 +52,59 @@ def collect_modules(
     only: Collection[str] | None = None,
     imported: Collection[str] = (),
 ) -> Modules:
-    """`imported`: names that this process has imported already; of these, directories without `__init__.py` are taken too.
-    Raises RopewalkError when the files are too large together."""
+    """`imported`: names that this process, or a program, imports; of these, and of those that the modules import, directories
+    without `__init__.py` are taken too. Raises PackageSyncError when the files are too large together."""
     modules, sizes = Modules(), dict[str, int]()
     for root in roots:
         tracked = _files_of_git(root)
-        for name, path in _importable(root, imported):
-            is_chosen = only is None or canonical(name) in only
-            is_shadowed = any(inside.partition("/")[0] in (name, f"{name}.py") for inside in modules.files)
-            if not is_chosen or canonical(name) in ignore or is_shadowed:
-                continue
-            if name in sys.stdlib_module_names:
-                modules.shadowing.append(str(path))
-                continue
-            for file in _files(path):
-                if tracked is not None and file.resolve() not in tracked:
+        candidates = dict(_importable(root))
+        wanted = {name for name, path in candidates.items() if not _is_namespace(path)} | (set(imported) & candidates.keys())
+        done = set[str]()
+        while names := sorted(wanted - done):
+            for name in names:
+                done.add(name)
+                if any(inside.partition("/")[0] in (name, f"{name}.py") for inside in modules.files):
                     continue
-                content = _read(file, modules)
-                if content is None:
-                    continue
-                sizes[str(file)] = len(content)
-                _check_total(sizes, root)
-                modules.files[file.relative_to(root).as_posix()] = content
+                taken = _take(name, candidates[name], root, modules, sizes, tracked, ignore, only)
+                wanted |= {one for file in taken if file.endswith(".py") for one in names_in(modules.files[file])} & candidates.keys()
     return modules
+
+
+def _take(
+    name: str,
+    path: Path,
+    root: Path,
+    modules: Modules,
+    sizes: dict[str, int],
+    tracked: Collection[Path] | None,
+    ignore: Collection[str],
+    only: Collection[str] | None,
+) -> list[str]:
+    """Adds a module or package; returns the files that were added."""
+    if canonical(name) in ignore or (only is not None and canonical(name) not in only):
+        modules.skipped[name] = str(path)
+        return []
+    if name in sys.stdlib_module_names:
+        modules.shadowing.append(str(path))
+        return []
+    taken: list[str] = []
+    files = list(_files(path))
+    if _is_namespace(path) and not any(file.suffix == ".py" for file in files):
+        return []
+    for file in files:
+        if tracked is not None and file.resolve() not in tracked:
+            continue
+        content = _read(file, modules)
+        if content is None:
+            continue
+        sizes[str(file)] = len(content)
+        _check_total(sizes, root)
+        inside = file.relative_to(root).as_posix()
+        modules.files[inside] = content
+        taken.append(inside)
+    if not taken and tracked is not None:
+        modules.untracked[name] = str(path)
+    return taken
 
 
 def _read(file: Path, modules: Modules) -> bytes | None:
@@ -115,20 +149,28 @@ def imported_names(roots: Collection[Path]) -> set[str]:
     return names
 
 
-def _importable(root: Path, imported: Collection[str]) -> Iterator[tuple[str, Path]]:
-    for path in _entries(root):
-        name = path.stem if path.is_file() else path.name
+def _importable(root: Path) -> Iterator[tuple[str, Path]]:
+    """Modules, packages, and directories without `__init__.py`, in the order in which Python prefers those of one name."""
+    found: dict[str, Path] = {}
+    for path in sorted(_entries(root), key=lambda path: (path.suffix == ".py", path.name), reverse=True):
+        name = path.stem if path.suffix == ".py" else path.name
         if not name.isidentifier() or name in _SKIPPED_DIRECTORIES:
             continue
         try:
             is_environment = (path / "pyvenv.cfg").exists()
-            is_package = path.is_dir() and ((path / "__init__.py").exists() or name in imported)
             is_module = path.is_file() and path.suffix == ".py"
+            if (path.is_dir() and not is_environment) or is_module:
+                # A package wins over a module, a module over a directory.
+                if name not in found or not _is_namespace(path):
+                    found[name] = path
         except OSError:
             # It may not be read, so that this process cannot import it either.
             continue
-        if (is_package and not is_environment) or is_module:
-            yield name, path
+    yield from sorted(found.items())
+
+
+def _is_namespace(path: Path) -> bool:
+    return path.is_dir() and not (path / "__init__.py").exists()
 
 
 def _entries(root: Path) -> list[Path]:
@@ -171,9 +213,8 @@ def _check_total(sizes: dict[str, int], root: Path) -> None:
         return
     largest = sorted(sizes, key=lambda path: -sizes[path])[:5]
     listed = ", ".join(f"{path} ({sizes[path] / 1024:.0f} KiB)" for path in largest)
-    raise RopewalkError(
+    raise PackageSyncError(
         f"Package sync: the Python files in {root} are larger than {MAX_BYTES // 1024**2} MiB together. The largest: {listed}",
-        code="PACKAGE_SYNC",
         hint="Run the program in the directory of its project, name what is not needed in .gitignore or in "
         "package_sync_ignore=[...], or use package_sync=False.",
     )

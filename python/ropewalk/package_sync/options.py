@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ropewalk.package_sync.names import canonical
+from .names import canonical
 
 FailOn = Literal["critical-only", "warning-or-higher", "any"]
 
@@ -22,6 +22,8 @@ class PackageSyncOptions:
     ignore: frozenset[str]
     strict: bool
     fail_on: FailOn
+    #: Names of conda's packages, as the user wrote them.
+    conda_extras: tuple[str, ...] = ()
 
 
 def read_options(
@@ -30,6 +32,7 @@ def read_options(
     only: Collection[str] | None = None,
     strict: bool = False,
     fail_on: FailOn = "critical-only",
+    conda_extras: Collection[str] | None = None,
     *,
     requirements: Sequence[str] | None = None,
     default: bool = True,
@@ -53,10 +56,15 @@ def read_options(
         ignore=_names(ignore or (), "package_sync_ignore"),
         strict=strict,
         fail_on=fail_on,
+        conda_extras=_listed(conda_extras or (), "package_sync_conda_extras"),
     )
 
 
 def _names(values: Collection[str], argument: str) -> frozenset[str]:
+    return frozenset(canonical(value) for value in _listed(values, argument))
+
+
+def _listed(values: Collection[str], argument: str) -> tuple[str, ...]:
     if isinstance(values, str):
         raise TypeError(f'{argument} is {values!r}: give a list of names, as in ["{values}"]')
-    return frozenset(canonical(value) for value in values)
+    return tuple(values)

@@ -14,9 +14,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ropewalk.errors import RopewalkError
-from ropewalk.package_sync.archives import PackageFile, files_of, zip_of
-from ropewalk.package_sync.installed import Installed
+from .archives import PackageFile, files_of, zip_of
+from .installed import Installed
+from .problems import PackageSyncError
 
 _BUILD_TIMEOUT_S = 600
 _SKIPPED_DIRECTORIES = frozenset({"__pycache__", "node_modules"})
@@ -29,10 +29,9 @@ def wheel_of_project(package: Installed, cache: Path) -> PackageFile:
     """The wheel of a project's directory as it is now. It is built again only when a file of the directory has changed."""
     directory = package.directory
     if directory is None or not directory.is_dir():
-        raise RopewalkError(
+        raise PackageSyncError(
             f"Package sync: {package.name} was installed from {directory}, which is not there any more.",
-            code="PACKAGE_SYNC",
-            hint=f'Install it again, or leave it out: package_sync_ignore=["{package.name}"].',
+                hint=f'Install it again, or leave it out: package_sync_ignore=["{package.name}"].',
         )
     kept = cache / _fingerprint(directory)
     if kept.is_dir() and (found := sorted(kept.glob("*.whl"))):
@@ -55,10 +54,9 @@ def wheel_of_files(package: Installed) -> PackageFile:
             files[inside] = Path(str(path.locate())).read_bytes()
     information = next((path for path in files if path.endswith(".dist-info/WHEEL")), None)
     if information is None:
-        raise RopewalkError(
+        raise PackageSyncError(
             f"Package sync: the installed files of {package.name} are not those of a wheel.",
-            code="PACKAGE_SYNC",
-            hint=f'Install it with pip or uv, or leave it out: package_sync_ignore=["{package.name}"].',
+                hint=f'Install it with pip or uv, or leave it out: package_sync_ignore=["{package.name}"].',
         )
     tags = [line.partition(":")[2].strip() for line in files[information].decode().splitlines() if line.startswith("Tag:")]
     here = (f"cp{sys.version_info.major}{sys.version_info.minor}", "py3")
@@ -85,10 +83,9 @@ def _build(name: str, directory: Path) -> PackageFile:
         return _complete(wheels[0].name, files_of(wheels[0].read_bytes()))
 
 
-def _not_built(name: str, directory: Path, why: str) -> RopewalkError:
-    return RopewalkError(
+def _not_built(name: str, directory: Path, why: str) -> PackageSyncError:
+    return PackageSyncError(
         f"Package sync: no wheel of {name} could be built from {directory}: {why}",
-        code="PACKAGE_SYNC",
         hint=f'Make `pip wheel {directory}` work, or leave it out: package_sync_ignore=["{name}"].',
     )
 

@@ -1,0 +1,74 @@
+"""The options of package sync in the header of a script. The server reads all others."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from ropewalk.batch.files import JobFile
+from ropewalk.package_sync.options import FailOn
+
+#: As the server reads headers (domain/batch-header.ts).
+_LINE = re.compile(r"^\s*(?:#+|//)\s*(?:ROPEWALK|COILED)(?![A-Za-z0-9_])[ \t]*:?(.*)$")
+_OPTION = re.compile(r"^(?:--)?([A-Za-z][A-Za-z0-9_-]*)(?:\s*=\s*(?=\S)|\s+|=?$)(.*)$")
+_MAX_LINE = 100
+_MAX_BYTES = 64 * 1024
+_FLAGS = frozenset({"no-package-sync", "package-sync-strict"})
+_LISTS = frozenset({"package-sync-ignore", "package-sync-only", "package-sync-conda-extras"})
+#: What the tasks run in, if the header says so: there is no package sync by default then.
+RUNTIMES = frozenset({"container", "software", "run-on-host"})
+
+
+class SyncHeader:
+    """What the first script that the command names and that has a header says of package sync."""
+
+    def __init__(self, command: Sequence[str], files: Sequence[JobFile]) -> None:
+        self._options: dict[str, list[str]] = {}
+        by_path = {file["path"]: file for file in files}
+        for word in dict.fromkeys(command):
+            file = by_path.get(re.sub(r"^(\./)+", "", word))
+            found = _matches(file) if file is not None else []
+            if found:
+                self._options = _read(found)
+                return
+
+    @property
+    def names(self) -> list[str]:
+        """Of the options that this client carries out."""
+        return sorted(self._options.keys() - RUNTIMES)
+
+    @property
+    def runtime(self) -> bool:
+        return any(self._options.get(name, ["false"])[-1].lower() not in ("false", "0") for name in RUNTIMES)
+
+    def flag(self, name: str) -> bool:
+        return name in self._options and self._options[name][-1].lower() not in ("false", "0")
+
+    def more(self, name: str, given: Collection[str] | None) -> Collection[str] | None:
+        """A list adds up. One that is text is left to whoever checks it."""
+        listed = [one.strip() for value in self._options.get(name, []) for one in value.split(",") if one.strip()]
+        return given if not listed or isinstance(given, str) else [*listed, *(given or ())]
+
+    def fail_on(self, given: FailOn) -> Any:
+        return self._options.get("package-sync-fail-on", [given])[-1] if given == "critical-only" else given
+
+
+def _matches(file: JobFile) -> list[str]:
+    text = base64.b64decode(file["content"])[:_MAX_BYTES]
+    if b"\0" in text:
+        return []
+    lines = text.decode(errors="replace").removeprefix("\ufeff").splitlines()[:_MAX_LINE]
+    return [match[1].strip() for line in lines if (match := _LINE.match(line)) is not None]
+
+
+def _read(lines: Sequence[str]) -> dict[str, list[str]]:
+    options: dict[str, list[str]] = {}
+    for line in lines:
+        match = _OPTION.match(line)
+        name = match[1].replace("_", "-").lower() if match else ""
+        if match and name in _FLAGS | _LISTS | RUNTIMES | {"package-sync-fail-on"}:
+            value = re.sub(r"""^(["'])(.*)\1$""", r"\2", match[2].strip())
+            options.setdefault(name, []).append(value)
+    return options
