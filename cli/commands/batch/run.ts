@@ -23,8 +23,7 @@ import { isSet, readScriptHeader } from '../../script-header.ts';
 import type { SoftwareFlags } from '../../software.ts';
 import { softwareNameOf, softwareOf, withSoftware } from '../../software.ts';
 import { downloadJobFiles } from '../../transfer/job-files.ts';
-import { openStorage } from '../../transfer/storage.ts';
-import { uploadFiles } from '../../transfer/upload.ts';
+import { storeInputs } from '../../transfer/job-inputs.ts';
 import { detachedFromJob, watchJob } from '../../watch.ts';
 
 type Flags = ConnectionFlags & FormatFlag & JobMachineFlags & MapOverFlags;
@@ -295,17 +294,4 @@ async function inputOf(
     ...jobMachinesOf(flags),
   };
   return { input, stored };
-}
-
-/** Uploads what does not go with the job itself; with --input-filestore it is in that filestore afterwards. */
-async function storeInputs(
-  context: CliContext,
-  flags: AllFlags,
-  { client, stored, signal }: { client: Client; stored: Found[]; signal: AbortSignal },
-): Promise<Pick<CreateJob, 'inputFiles'>> {
-  if (stored.length === 0) return {};
-  const inputFiles = await uploadFiles(await openStorage(context, flags, client), stored, signal);
-  if (flags.inputFilestore === undefined) return { inputFiles };
-  await client.files.add(flags.inputFilestore, inputFiles, { signal });
-  return {};
 }
