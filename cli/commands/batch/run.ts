@@ -1,7 +1,7 @@
 // `ropewalk batch run`: submits a job. The server reads the script's header; this command only sends words and files.
 import { Command, Option } from 'commander';
 
-import type { Client, CreateJob } from '../../../sdk/client.ts';
+import type { CreateJob } from '../../../sdk/client.ts';
 import { collect, parseCount, parseNumbers } from '../../arguments.ts';
 import { withCoiledOptions } from '../../coiled-options.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
