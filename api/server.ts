@@ -94,6 +94,7 @@ const deps = createDeps({
   metrics: createApiMetrics(registry),
   quotas: settings.quotas,
   trustedProxies: settings.trustedProxies,
+  maxOpenOnHost: settings.maxOpenOnHost,
   readKeys: () => access(keyFile, constants.R_OK),
   replica: `${hostId}/${hostname()}:${settings.port}`,
   ...(tracing === null ? {} : { trace: tracing.request }),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
+import { maxOpenOnHost } from '../domain/admission/limits.ts';
 import {
   defaultMaxConnections,
   defaultOpenStreams,
@@ -41,6 +42,8 @@ export interface Settings {
   /** What one user may ask. */
   quotas: { requestsPerSecond: number; requestBurst: number; openStreams: number };
   maxConnections: number;
+  /** Jobs and clusters that have started and not ended, on one host. */
+  maxOpenOnHost: number;
   /** Host names under which the API answers, beside addresses, localhost and the host of `publicUrl`. */
   allowedHosts: string[];
   /** Proxies before the API that write X-Forwarded-For. */
@@ -80,6 +83,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
       openStreams: values.ROPEWALK_OPEN_STREAMS,
     },
     maxConnections: values.ROPEWALK_MAX_CONNECTIONS,
+    maxOpenOnHost: maxOpenOnHost(values.ROPEWALK_MAX_LOCAL_INSTANCES),
     allowedHosts: values.ROPEWALK_ALLOWED_HOSTS,
     trustedProxies: values.ROPEWALK_TRUSTED_PROXIES,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
@@ -136,6 +140,7 @@ const environment = z.object({
   ROPEWALK_REQUESTS_PER_SECOND: atLeastOne(1_000_000).default(defaultRequestsPerSecond),
   ROPEWALK_OPEN_STREAMS: atLeastOne(1_000_000).default(defaultOpenStreams),
   ROPEWALK_MAX_CONNECTIONS: atLeastOne(1_000_000).default(defaultMaxConnections),
+  ROPEWALK_MAX_LOCAL_INSTANCES: atLeastOne(1_000_000).default(32),
   ROPEWALK_ALLOWED_HOSTS: z
     .string()
     .regex(/^[a-z0-9.-]+(,[a-z0-9.-]+)*$/i, 'must be host names with commas between them')
@@ -167,6 +172,7 @@ const examples = {
   ROPEWALK_REQUESTS_PER_SECOND: '500',
   ROPEWALK_OPEN_STREAMS: '100',
   ROPEWALK_MAX_CONNECTIONS: '10000',
+  ROPEWALK_MAX_LOCAL_INSTANCES: '32',
   ROPEWALK_ALLOWED_HOSTS: 'ropewalk.internal,api-1',
   ROPEWALK_TRUSTED_PROXIES: '1',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',

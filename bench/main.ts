@@ -14,7 +14,7 @@ export interface BenchOptions {
   small: boolean;
   /** Of `idle`. */
   clusters: number | undefined;
-  /** How many jobs `creates` and `restart` have, and how long the histories of `restart` are. */
+  /** How many jobs `burst`, `creates` and `restart` have, and how long the histories of `restart` are. */
   jobs: number | undefined;
   events: number | undefined;
 }
@@ -40,6 +40,10 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
   creates: {
     about: '100 jobs (or --jobs N) created at the same moment',
     load: async () => (await import('./creates.ts')).createsBench,
+  },
+  burst: {
+    about: '1,000 one-task jobs (or --jobs N) created at once, on real local agents: seconds, instances launched',
+    load: async () => (await import('./burst.ts')).burstBench,
   },
   store: {
     about: 'admissions, lists among 100,000 jobs and token lookups on SQLite and PostgreSQL',

@@ -57,6 +57,7 @@ export function apiServer(context: ServiceContext): ChildSpec {
       ROPEWALK_DASHBOARD_PORT: String(dashboardPort),
       ROPEWALK_WEB_BUNDLE: bundles.web,
       ROPEWALK_HOST_ID: host.hostId,
+      ROPEWALK_MAX_LOCAL_INSTANCES: String(localInstances(config)),
       ROPEWALK_LOG_LEVEL: config.api.logLevel,
       ...config.api.env,
     },

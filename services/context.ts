@@ -86,6 +86,8 @@ export interface Ports {
   trustedProxies?: number;
   /** Rejects when the key file cannot be read any more. Default: it always can. */
   readKeys?: () => Promise<unknown>;
+  /** Jobs and clusters that have started and not ended, on one host. Default: any number. */
+  maxOpenOnHost?: number;
   /** The name of this process among the replicas; a process that takes its place has the same one. Default: a random one. */
   replica?: string;
 }

@@ -55,6 +55,10 @@ export interface ResolvedMachines {
   warnings: string[];
 }
 
+/** The queue of the host whose processes are its instances; null on a cloud. */
+export const hostQueueOf = ({ providerQueue, machines }: ResolvedMachines): string | null =>
+  machines === undefined ? providerQueue : null;
+
 const defaultDiskGib = 30;
 /** Images with a GPU driver have 75 GiB, and CUDA packages some more. */
 const gpuDiskGib = 120;

@@ -58,8 +58,14 @@ const clusterStatuses: readonly ClusterView['status'][] = [
 const statusOf = <S extends string>({ status, endedAtMs }: StoredRecord<unknown>, known: readonly S[]) =>
   known.find((each) => each === status) ?? (endedAtMs === null ? 'pending' : 'error');
 
-function reasonOf({ refusal, endedAtMs, createdAtMs }: StoredRecord<unknown>): Reason | null {
+const queued = {
+  code: 'QUEUED',
+  text: 'Admitted; it starts, in the order of numbers, when this machine has room for it and Temporal takes it.',
+};
+
+function reasonOf({ refusal, endedAtMs, createdAtMs, state, hostQueue }: StoredRecord<unknown>): Reason | null {
   if (refusal !== null) return { ...refusal, atMs: endedAtMs ?? createdAtMs };
   if (endedAtMs !== null) return null;
+  if (state === 'admitted' && hostQueue !== null) return { ...queued, atMs: createdAtMs };
   return { code: 'STARTING', text: 'Admitted; its workflow starts as soon as Temporal takes it.', atMs: createdAtMs };
 }

@@ -4,8 +4,17 @@ import type { Admitted, AdmitItem, Answer, RecordKind, Startable } from './store
 export interface AdmissionStore {
   /** Idempotency key, unique open name, quota, number, row, in one transaction. */
   admit(item: AdmitItem, nowMs: number): Promise<Answer<Admitted>>;
-  /** Admitted rows without a claim, oldest first; the claim ends by itself at `claimUntilMs`. */
-  claim(query: { limit: number; nowMs: number; claimUntilMs: number; number?: number }): Promise<Startable[]>;
+  /**
+   * Admitted rows without a claim, oldest first; the claim ends by itself at `claimUntilMs`. Of one host, only as many as leave at
+   * most `maxOpenOnHost` claimed or open there. Default: all.
+   */
+  claim(query: {
+    limit: number;
+    nowMs: number;
+    claimUntilMs: number;
+    number?: number;
+    maxOpenOnHost?: number;
+  }): Promise<Startable[]>;
   /** The workflow has started (again): idempotent. */
   started(kind: RecordKind, number: number): Promise<void>;
   /**

@@ -39,6 +39,7 @@ export interface NewRecord {
   privateToCreator: boolean;
   command: string;
   instances: number;
+  hostQueue?: string | null;
   createdAtMs: number;
 }
 
@@ -62,6 +63,7 @@ export const newRecord = (record: NewRecord): RecordTable => ({
   created_at_ms: record.createdAtMs,
   ended_at_ms: null,
   claimed_until_ms: null,
+  host_queue: record.hostQueue ?? null,
   missing_since_ms: null,
   refusal: null,
   view_version: 0,
@@ -82,6 +84,7 @@ export const recordOf = <V>(row: RecordTable): StoredRecord<V> => ({
   command: row.command,
   status: row.status,
   instances: row.instances,
+  hostQueue: row.host_queue,
   createdAtMs: row.created_at_ms,
   endedAtMs: row.ended_at_ms,
   refusal: row.refusal === null ? null : (JSON.parse(row.refusal) as StoredRecord<V>['refusal']),

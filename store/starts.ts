@@ -13,16 +13,20 @@ export interface ClaimQuery {
   nowMs: number;
   claimUntilMs: number;
   number?: number;
+  maxOpenOnHost?: number;
 }
 
 export async function claim(database: Database, query: ClaimQuery): Promise<Startable[]> {
   // Usually there is nothing to claim: no lock is needed.
-  const waiting = await database.read((db) => startable(db, { ...query, limit: 1 }).execute());
+  const waiting = await database.read((db) => startable(db, { ...query, limit: 1 }, []).execute());
   if (waiting.length === 0) return [];
   return database.write(async (db) => {
-    const rows = await startable(db, query)
+    const room = await roomOfHosts(db, query);
+    const full = [...room].filter(([, free]) => free <= 0).map(([host]) => host);
+    const found = await startable(db, query, full)
       .$if(database.engine === 'postgres', (each) => each.forUpdate().skipLocked())
       .execute();
+    const rows = found.filter(({ host_queue: host }) => takeRoom(room, host, query));
     if (rows.length === 0) return [];
     await db
       .updateTable('records')
@@ -38,10 +42,38 @@ export async function claim(database: Database, query: ClaimQuery): Promise<Star
   });
 }
 
-const startable = (db: Db, { limit, nowMs, number }: ClaimQuery) =>
+/** Of each host with claimed or open rows, how many more it may have. */
+async function roomOfHosts(db: Db, { nowMs, maxOpenOnHost = Infinity }: ClaimQuery): Promise<Map<string, number>> {
+  if (maxOpenOnHost === Infinity) return new Map();
+  const rows = await db
+    .selectFrom('records')
+    .select(({ fn }) => ['host_queue', fn.countAll<number>().as('open')])
+    .where('host_queue', 'is not', null)
+    .where((build) =>
+      build.or([
+        build('state', '=', sql.lit('open')),
+        build.and([build('state', '=', sql.lit('admitted')), build('claimed_until_ms', '>', nowMs)]),
+      ]),
+    )
+    .groupBy('host_queue')
+    .execute();
+  return new Map(rows.map(({ host_queue: host, open }) => [host ?? '', maxOpenOnHost - open]));
+}
+
+function takeRoom(room: Map<string, number>, host: string | null, { maxOpenOnHost = Infinity }: ClaimQuery): boolean {
+  if (host === null) return true;
+  const free = room.get(host) ?? maxOpenOnHost;
+  room.set(host, free - 1);
+  return free > 0;
+}
+
+const startable = (db: Db, { limit, nowMs, number }: ClaimQuery, fullHosts: readonly string[]) =>
   db
     .selectFrom('records')
-    .select(startableColumns)
+    .select([...startableColumns, 'host_queue'])
+    .$if(fullHosts.length > 0, (query) =>
+      query.where((build) => build.or([build('host_queue', 'is', null), build('host_queue', 'not in', fullHosts)])),
+    )
     .where('state', '=', sql.lit('admitted'))
     .where((build) => build.or([build('claimed_until_ms', 'is', null), build('claimed_until_ms', '<=', nowMs)]))
     .$if(number !== undefined, (query) => query.where('number', '=', number ?? 0))

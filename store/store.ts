@@ -153,6 +153,8 @@ export interface AdmitItem {
   workerVcpus: number;
   /** It waits for these jobs, and for room in the quota, instead of being refused. Jobs only. */
   queue?: QueueRequest;
+  /** The queue of the host whose processes are its instances; absent or null on a cloud. */
+  hostQueue?: string | null;
 }
 
 export interface Admitted {
@@ -196,6 +198,8 @@ export interface StoredRecord<V> {
   /** Status of the view; `pending` before the first one. */
   status: string;
   instances: number;
+  /** The queue of the host whose processes are its instances; null on a cloud. */
+  hostQueue: string | null;
   createdAtMs: number;
   endedAtMs: number | null;
   /** What it waits for, or why its workflow was never started; null otherwise: then the view has the reason. */

@@ -115,6 +115,8 @@ export interface RecordTable {
   ended_at_ms: number | null;
   /** While a process starts the workflow. */
   claimed_until_ms: number | null;
+  /** Where a host runs it; null on a cloud. */
+  host_queue: string | null;
   missing_since_ms: number | null;
   /** JSON of the refusal. */
   refusal: string | null;

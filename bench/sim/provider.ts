@@ -33,6 +33,7 @@ export const simulatedStack = {
   api: {
     env: {
       ROPEWALK_HOST_ID: simulatedHost,
+      ROPEWALK_MAX_LOCAL_INSTANCES: '100000',
       NODE_OPTIONS: `--import ${new URL('many-cores.ts', import.meta.url).pathname}`,
     },
   },

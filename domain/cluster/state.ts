@@ -116,9 +116,11 @@ export interface RegisteredAgent {
   terminatesAtMs: number | null;
 }
 
-/** `checks`: in a row, in which the API answered and the instance had still not registered. */
 export interface Lateness {
+  /** In a row, in which the API answered and had not heard the agent since the check before. */
   checks: number;
+  /** When the API heard its agent, as the last check found it; absent until it has. */
+  heardAtMs?: number;
   nextMs: number;
   underWay: boolean;
 }

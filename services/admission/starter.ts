@@ -1,6 +1,7 @@
 // Starts the workflows of admitted rows, in every replica of the API: rows of this process as soon as they are committed, and
 // rows that another process left, within a second. A row is claimed first, so that replicas rarely start the same one; if
-// they do, it is started once (see start.ts). While Temporal is unavailable rows wait, and none is claimed.
+// they do, it is started once (see start.ts). While Temporal is unavailable rows wait, and none is claimed. Rows of a host wait until it
+// has room: a thousand jobs that start together on one machine would only slow each other down.
 import { bundleKey } from '../../platform/archive-keys.ts';
 import type { Startable } from '../../store/store.ts';
 import type { Deps } from '../context.ts';
@@ -19,9 +20,9 @@ export interface Starter {
 }
 
 export function createStarter(
-  deps: Pick<Deps, 'store' | 'workflows' | 'vault' | 'now' | 'logger' | 'deploymentId' | 'metrics'>,
+  deps: Pick<Deps, 'store' | 'workflows' | 'vault' | 'now' | 'logger' | 'deploymentId' | 'metrics' | 'maxOpenOnHost'>,
 ): Starter {
-  const { store, workflows, logger, metrics, now } = deps;
+  const { store, workflows, logger, metrics, now, maxOpenOnHost = Infinity } = deps;
   /** Claimed by this process, to be started next. */
   const queue: Startable[] = [];
   const active = new Map<number, Promise<void>>();
@@ -47,7 +48,8 @@ export function createStarter(
   const claimSome = async (): Promise<void> => {
     if (queue.length > 0) return;
     const nowMs = now();
-    queue.push(...(await store.admissions.claim({ limit: startsAtOnce, nowMs, claimUntilMs: nowMs + claimMs })));
+    const claim = { limit: startsAtOnce, nowMs, claimUntilMs: nowMs + claimMs, maxOpenOnHost };
+    queue.push(...(await store.admissions.claim(claim)));
   };
 
   /** What is sealed for a job that will never start is deleted; should that fail, it expires. */

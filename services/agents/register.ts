@@ -20,6 +20,8 @@ export async function registerAgent({ deps, actor }: LaunchContext, input: Regis
     if (actor.returning === undefined) await reportRefusal(deps, cluster, input, error);
     throw error;
   }
+  // Before the workflow answers: one that is behind asks the API whether the agent has tried, and does not replace its instance.
+  deps.heard.interrupt(cluster, input.instance);
   const submitted = await deps.reports.submit(clusterWorkflowId(cluster), {
     instance: input.instance,
     bootId: input.bootId,

@@ -14,7 +14,7 @@ import { newAdmissionId } from '../admission/admission-id.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
-import type { ResolvedMachines } from '../machines.ts';
+import { hostQueueOf, type ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
 import { environmentOf } from '../software/check.ts';
 import { withNamedEnvironment } from '../environments/resolve.ts';
@@ -67,6 +67,7 @@ export async function createCluster(
     specRef,
     command: '',
     ...firstReservation(machines, maxInstances),
+    hostQueue: hostQueueOf(machines),
     withdraw,
   });
   if (existing) return { number, name, existing, warnings: [] };

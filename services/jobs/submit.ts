@@ -9,7 +9,7 @@ import type { CreatedJob } from '../../schema/jobs.ts';
 import { admit, laterWarning, orWithdrawn } from '../admission/admit.ts';
 import { newAdmissionId } from '../admission/admission-id.ts';
 import type { Context } from '../context.ts';
-import type { MachinesInput, ResolvedMachines } from '../machines.ts';
+import { hostQueueOf, type MachinesInput, type ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
 
 /** Settings of a job beside those that follow from its machines. */
@@ -65,6 +65,7 @@ export async function submitJob(context: Context, input: SubmitInput): Promise<C
     command: settings.command,
     ...(queue === undefined ? {} : { queue }),
     ...firstReservation(machines, settings.instances),
+    hostQueue: hostQueueOf(machines),
   });
   if (existing) return { number, name, existing, warnings };
   const price = pricePerHour(machines, settings.instances);

@@ -108,6 +108,7 @@ async function records(db: Db): Promise<void> {
     .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
     .addColumn('ended_at_ms', 'bigint')
     .addColumn('claimed_until_ms', 'bigint')
+    .addColumn('host_queue', 'text')
     .addColumn('missing_since_ms', 'bigint')
     .addColumn('view_version', 'bigint', (column) => column.notNull())
     .addColumn('view_at_ms', 'bigint')
@@ -131,6 +132,9 @@ async function records(db: Db): Promise<void> {
   await index(db, 'records_by_name', 'records', ['workspace', 'kind', 'name', 'number']);
   await sql`create unique index records_open_retry on records (workspace, retry_of) where state <> 'ended'`.execute(db);
   await sql`create index records_startable on records (number) where state = 'admitted'`.execute(db);
+  await sql`create index records_on_host on records (host_queue, number) where state <> 'ended' and host_queue is not null`.execute(
+    db,
+  );
   await sql`create index records_open on records (kind, number) where state = 'open'`.execute(db);
 }
 

@@ -58,7 +58,8 @@ export function applyInspection(state: ClusterState, inspection: Inspection, now
     const instance = state.instances.find((known) => known.id === id);
     if (instance?.state === 'starting') {
       const apiAnswered = inspection.linkWorks && inspection.listeningMs > 0;
-      answerRegistrationCheck(state, instance, { isGone: seen === 'gone', apiAnswered }, nowMs);
+      const heardAtMs = inspection.heard.find((each) => each.instance === id)?.heardAtMs ?? null;
+      answerRegistrationCheck(state, instance, { isGone: seen === 'gone', apiAnswered, heardAtMs }, nowMs);
     }
     if (instance?.state !== 'ready') continue;
     const lost = answerInspection(instance, seen, { heard: inspection.heard, isSilenceCounted });

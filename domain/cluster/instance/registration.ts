@@ -1,6 +1,7 @@
 // An instance that has not registered in time. The reason may be ours: while the API or Temporal was unavailable, no agent could
-// register. So the provider is asked first, and the API with it: the instance is given up only after two checks in a row, some time
-// apart, during which the API answered. Registrations that waited for the end of an outage arrive in between.
+// register, and a workflow that has to wait for a Temporal worker learns of a registration late. So the provider is asked first, and
+// the API with it: the instance is given up only after two checks in a row, some time apart, during which the API answered and had
+// not heard its agent try. Registrations that waited for the end of an outage arrive in between.
 import { registrationRecheckMs } from '../../limits.ts';
 import type { Wake } from '../../wake.ts';
 import { countedWakes } from '../../wake.ts';
@@ -21,16 +22,21 @@ export function noteRegistrationCheck(instance: StartingInstance): void {
   instance.lateness = { checks: 0, nextMs: 0, ...instance.lateness, underWay: true };
 }
 
-/** Takes the answer of a check. `apiAnswered`: our own API answered during it. */
+/**
+ * Takes the answer of a check. `apiAnswered`: our own API answered during it. `heardAtMs`: when the API heard the agent last, null
+ * for never. The times are compared with each other only: the API's clock may differ from that of this workflow.
+ */
 export function answerRegistrationCheck(
   { settings }: ClusterState,
   { lateness }: StartingInstance,
-  { isGone, apiAnswered }: { isGone: boolean; apiAnswered: boolean },
+  { isGone, apiAnswered, heardAtMs }: { isGone: boolean; apiAnswered: boolean; heardAtMs: number | null },
   nowMs: number,
 ): void {
   if (lateness?.underWay !== true) return;
   lateness.underWay = false;
-  lateness.checks = apiAnswered ? lateness.checks + 1 : 0;
+  const isTrying = heardAtMs !== null && heardAtMs > (lateness.heardAtMs ?? -Infinity);
+  if (isTrying) lateness.heardAtMs = heardAtMs;
+  lateness.checks = apiAnswered && !isTrying ? lateness.checks + 1 : 0;
   if (isGone) lateness.checks = checksNeeded;
   lateness.nextMs = nowMs + Math.min(registrationRecheckMs, settings.registerTimeoutMs);
 }

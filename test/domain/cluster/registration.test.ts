@@ -19,7 +19,11 @@ function launched(): ClusterState {
 }
 
 /** Carries out what is planned until nothing is, at that time; the kinds of decisions. */
-function pass(state: ClusterState, nowMs: number, { apiAnswers }: { apiAnswers: boolean }): string[] {
+function pass(
+  state: ClusterState,
+  nowMs: number,
+  { apiAnswers, heardAtMs }: { apiAnswers: boolean; heardAtMs?: number },
+): string[] {
   const kinds: string[] = [];
   for (let { decisions } = planCluster(state, nowMs); decisions.length > 0; { decisions } = planCluster(state, nowMs)) {
     for (const decision of decisions) {
@@ -28,7 +32,11 @@ function pass(state: ClusterState, nowMs: number, { apiAnswers }: { apiAnswers: 
       if (decision.kind === 'terminate') applyTerminated(state, decision.ids, nowMs);
       if (decision.kind === 'inspect') {
         const seen = decision.ids.map((id) => ({ id, state: 'alive' as const }));
-        applyInspection(state, { seen, linkWorks: apiAnswers, heard: [], listeningMs: 3_600_000 }, nowMs);
+        const heard =
+          heardAtMs === undefined
+            ? []
+            : decision.ids.map((instance) => ({ instance, heardAtMs, sinceMs: heardAtMs }));
+        applyInspection(state, { seen, linkWorks: apiAnswers, heard, listeningMs: 3_600_000 }, nowMs);
       }
       if (decision.kind === 'launch') {
         const made = decision.slots.map(({ slot, generation }) => ({ id: `i-${slot}-${generation}`, slot }));
@@ -75,6 +83,31 @@ describe('an instance that has not registered in time', () => {
     expect(pass(state, backMs, { apiAnswers: true })).toEqual(['inspect']);
     for (const { id } of state.instances) expect(applyReport(state, registration(id), backMs + 1)).toBe('accepted');
     expect(state.instances.map(({ state: is }) => is)).toEqual(['ready', 'ready']);
+  });
+
+  it('is kept while the API hears its agent try, however late the workflow learns of it', () => {
+    const state = launched();
+    let nowMs = registerTimeoutMs;
+    for (let check = 1; check <= 20; check += 1) {
+      // The API's clock is an hour behind.
+      const heardAtMs = nowMs - 3_600_000;
+      expect(pass(state, nowMs, { apiAnswers: true, heardAtMs })).toEqual(['inspect']);
+      nowMs = planCluster(state, nowMs).wakeAtMs ?? Infinity;
+    }
+    expect([state.launched, state.failures]).toEqual([2, {}]);
+  });
+
+  it('is given up when its agent has tried, and tries no more', () => {
+    const state = launched();
+    const heardAtMs = registerTimeoutMs - 1;
+    const inspected: string[][] = [];
+    let nowMs = registerTimeoutMs;
+    for (let check = 1; check <= 3; check += 1) {
+      inspected.push(pass(state, nowMs, { apiAnswers: true, heardAtMs }));
+      nowMs = planCluster(state, nowMs).wakeAtMs ?? Infinity;
+    }
+    expect(inspected.slice(0, 2)).toEqual([['inspect'], ['inspect']]);
+    expect(inspected[2]).toContain('terminate');
   });
 
   it('is given up at once when its provider says that it has ended', () => {
