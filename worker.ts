@@ -32,7 +32,7 @@ import { openObjects } from './platform/objects/open.ts';
 import { createTokens } from './platform/tokens.ts';
 import { createVault } from './platform/vault/vault.ts';
 import { createReplayer } from './platform/replayer.ts';
-import { createWorkflowSlots } from './platform/workflow-slots.ts';
+import { createWorkflowSlots, workflowSlotsOf } from './platform/workflow-slots.ts';
 import { readVersion } from './platform/version.ts';
 import { readWorkerSettings, type WorkerSettings } from './platform/worker-settings.ts';
 import { enabledProviders } from './providers/manifests.ts';
@@ -138,14 +138,14 @@ async function main(): Promise<void> {
       ...createSweepActivities({ client, objects }),
     },
     tuner: {
-      workflowTaskSlotSupplier: createWorkflowSlots(workflowSlots(availableParallelism())),
+      workflowTaskSlotSupplier: createWorkflowSlots(workflowSlotsOf(availableParallelism())),
       activityTaskSlotSupplier: { type: 'fixed-size', numSlots: 100 },
       localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: 100 },
       nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
     },
-    maxConcurrentWorkflowTaskPolls: Number(process.env['X_POLLS'] ?? 10),
+    maxConcurrentWorkflowTaskPolls: 10,
     // A killed worker's sticky queue would hold each of its workflows for 10 s otherwise.
-    stickyQueueScheduleToStartTimeout: process.env['X_STICKY'] ?? '2s',
+    stickyQueueScheduleToStartTimeout: '2s',
     maxCachedWorkflows: 2_000,
   });
   const tokens = createTokens(keys);
@@ -210,8 +210,6 @@ const temporalMetrics = (port: number) => ({
 });
 
 const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
-
-const workflowSlots = (cores: number) => ({ cached: Number(process.env['X_CACHED'] ?? 40), replays: Math.max(3, cores + 1) });
 
 async function answers(url: string): Promise<boolean> {
   try {

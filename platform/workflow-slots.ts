@@ -10,6 +10,9 @@ export interface WorkflowSlots {
   replays: number;
 }
 
+/** One poll at a time waits for the shared queue with fewer than three slots. */
+export const workflowSlotsOf = (cores: number): WorkflowSlots => ({ cached: 40, replays: Math.max(3, cores + 1) });
+
 class Permit implements SlotPermit {
   readonly isSticky: boolean;
 

@@ -6,7 +6,9 @@
 // environment cannot be read: there only the agent, the task group it recorded, and their descendants are found, so a
 // task that left its group and lost its parents can escape. Never signals anything: terminate.ts does.
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 export interface ProcessIdentity {
@@ -25,12 +27,12 @@ export interface ProcessEntry extends ProcessIdentity {
 const run = promisify(execFile);
 const isLinux = process.platform === 'linux';
 const marker = 'ROPEWALK_INSTANCE=';
-/** Entries of /proc read at once: enough to keep the disk threads busy, few enough not to starve others. */
-const readsAtOnce = 32;
+/** Entries of /proc read before others have their turn: a few milliseconds. */
+const readsAtOnce = 16;
 
 /** Start time of a running process; null when it is gone or a zombie. */
 export async function startTimeOf(pid: number): Promise<string | null> {
-  if (isLinux) return (await linuxStat(pid))?.startTime ?? null;
+  if (isLinux) return linuxStat(pid)?.startTime ?? null;
   const entries = await entriesFromPs(['-p', String(pid)]);
   return entries[0]?.startTime ?? null;
 }
@@ -40,14 +42,32 @@ export async function isSameProcess(identity: ProcessIdentity): Promise<boolean>
   return (await startTimeOf(identity.pid)) === identity.startTime;
 }
 
-/** Every running process that this user can read. */
-export async function scanProcesses(): Promise<ProcessEntry[]> {
+let last: Promise<unknown> = Promise.resolve();
+let next: Promise<ProcessEntry[]> | null = null;
+
+/**
+ * Every running process that this user can read. Callers that come while a scan is under way share the next one, which begins after
+ * their call: instances that end together would else scan the whole machine each.
+ */
+export function scanProcesses(): Promise<ProcessEntry[]> {
+  next ??= last.then(() => {
+    next = null;
+    return scanOnce();
+  });
+  last = next.catch(() => undefined);
+  return next;
+}
+
+async function scanOnce(): Promise<ProcessEntry[]> {
   if (!isLinux) return entriesFromPs(['-A']);
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const found: ProcessEntry[] = [];
   for (let from = 0; from < pids.length; from += readsAtOnce) {
-    const entries = await Promise.all(pids.slice(from, from + readsAtOnce).map(linuxEntry));
-    for (const entry of entries) if (entry !== null) found.push(entry);
+    if (from > 0) await setImmediate();
+    for (const pid of pids.slice(from, from + readsAtOnce)) {
+      const entry = linuxEntry(pid);
+      if (entry !== null) found.push(entry);
+    }
   }
   return found;
 }
@@ -94,16 +114,16 @@ function groupMembers(scan: readonly ProcessEntry[], leader: ProcessIdentity | n
   return scan.filter((entry) => entry.group === leader.pid);
 }
 
-async function linuxEntry(pid: number): Promise<ProcessEntry | null> {
-  const stat = await linuxStat(pid);
+function linuxEntry(pid: number): ProcessEntry | null {
+  const stat = linuxStat(pid);
   if (stat === null) return null;
-  const environment = await readOrNull(`/proc/${pid}/environ`);
+  const environment = readOrNull(`/proc/${pid}/environ`);
   const variable = environment?.split('\0').find((text) => text.startsWith(marker));
   return { ...stat, instance: variable === undefined ? null : variable.slice(marker.length) };
 }
 
-async function linuxStat(pid: number): Promise<Omit<ProcessEntry, 'instance'> | null> {
-  const text = await readOrNull(`/proc/${pid}/stat`);
+function linuxStat(pid: number): Omit<ProcessEntry, 'instance'> | null {
+  const text = readOrNull(`/proc/${pid}/stat`);
   if (text === null) return null;
   // The command name is in parentheses and may contain spaces and parentheses: the fields after the last one are regular.
   const [state, parent, group, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -127,7 +147,14 @@ async function entriesFromPs(selection: string[]): Promise<ProcessEntry[]> {
   });
 }
 
-/** A process may end between two reads, and another user's environment is unreadable. */
-async function readOrNull(path: string): Promise<string | null> {
-  return readFile(path, 'latin1').catch(() => null);
+/**
+ * A process may end between two reads, and another user's environment is unreadable. The kernel answers from memory: the way through
+ * the disk threads would cost ten times as much.
+ */
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return null;
+  }
 }

@@ -187,6 +187,15 @@ describe('agents', () => {
     expect((await api.call('GET', '/v1/agent/bundle', { token })).status).toBe(200);
   });
 
+  it('are heard when they register while their cluster does not answer: the cluster does not replace them', async () => {
+    const api = await createTestApi();
+    const number = await api.submit({});
+    launch(api, number, head);
+    api.workflows.control.isUnavailable = true;
+    expect((await register(api, number, head)).status).toBe(503);
+    expect(api.deps.heard.takeDue().items).toMatchObject([{ cluster: number, instance: head }]);
+  });
+
   it('work on while the database is unavailable', async () => {
     const api = await createTestApi();
     const { headToken } = await jobWithAgents(api);

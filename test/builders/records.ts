@@ -6,7 +6,14 @@ import type { StoredRecord } from '../../store/store.ts';
 /** An open row that has no view yet. */
 export const aRecord = <V>(number: number): StoredRecord<V> => ({
   ...{ number, workspace: 'w', job: null, name: 'mine', user: 'mia', state: 'open', admissionId: `adm_${number}` },
-  ...{ specRef: `specs/${number}`, privateToCreator: false, command: 'sleep 1', status: 'pending', instances: 3, hostQueue: null },
+  ...{
+    specRef: `specs/${number}`,
+    privateToCreator: false,
+    command: 'sleep 1',
+    status: 'pending',
+    instances: 3,
+    hostQueue: null,
+  },
   ...{ createdAtMs: 1_000, endedAtMs: null, refusal: null, view: null, viewVersion: 0, viewAtMs: null },
 });
 

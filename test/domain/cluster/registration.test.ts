@@ -33,9 +33,7 @@ function pass(
       if (decision.kind === 'inspect') {
         const seen = decision.ids.map((id) => ({ id, state: 'alive' as const }));
         const heard =
-          heardAtMs === undefined
-            ? []
-            : decision.ids.map((instance) => ({ instance, heardAtMs, sinceMs: heardAtMs }));
+          heardAtMs === undefined ? [] : decision.ids.map((instance) => ({ instance, heardAtMs, sinceMs: heardAtMs }));
         applyInspection(state, { seen, linkWorks: apiAnswers, heard, listeningMs: 3_600_000 }, nowMs);
       }
       if (decision.kind === 'launch') {

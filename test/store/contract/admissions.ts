@@ -51,7 +51,7 @@ export function describeAdmissions(backend: Backend): void {
         ...{ number: made.number, workspace: slug, job: null, name, user: 'ada', state: 'admitted' },
         ...{ admissionId: item.admissionId, specRef: item.specRef, privateToCreator: true, command: item.command },
         ...{ status: 'pending', instances: 3, createdAtMs: startMs, endedAtMs: null, refusal: null },
-        ...{ view: null, viewVersion: 0, viewAtMs: null },
+        ...{ hostQueue: null, view: null, viewVersion: 0, viewAtMs: null },
       });
       expect(await store.jobs.find(slug, made.number)).toBeNull();
       expect(await admitted(store, slug, { name: 'train' })).toMatchObject({ name: 'train' });

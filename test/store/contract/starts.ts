@@ -56,14 +56,15 @@ export function describeStarts(backend: Backend): void {
       const [first = 0, second = 0, third = 0, elsewhere = 0, cloud = 0] = numbers;
       const claim = async (limit: number): Promise<number[]> => {
         const query = { limit, nowMs: startMs, claimUntilMs: startMs + 100, maxOpenOnHost: 2 };
-        return (await other.admissions.claim(query)).map(({ number }) => number).filter((each) => numbers.includes(each));
+        return (await other.admissions.claim(query))
+          .map(({ number }) => number)
+          .filter((each) => numbers.includes(each));
       };
       expect(await claim(3)).toEqual([first, second]);
       expect(await claim(10)).toEqual([elsewhere, cloud]);
-      await store.admissions.started('job', first);
       expect(await claim(10)).toEqual([]);
       const view = aJobView(slug, first, { status: 'done', endedAtMs: startMs });
-      await store.jobs.project({ view, version: 1, nowMs: startMs });
+      await store.jobs.end({ view, version: 1, release: true, nowMs: startMs });
       expect(await store.jobs.find(slug, third)).toMatchObject({ state: 'admitted', hostQueue: 'local/one' });
       expect(await claim(10)).toEqual([third]);
     });
