@@ -59,7 +59,7 @@ const statusOf = <S extends string>({ status, endedAtMs }: StoredRecord<unknown>
   known.find((each) => each === status) ?? (endedAtMs === null ? 'pending' : 'error');
 
 const queued = {
-  code: 'QUEUED',
+  code: 'WAITING_FOR_HOST',
   text: 'Admitted; it starts, in the order of numbers, when this machine has room for it and Temporal takes it.',
 };
 

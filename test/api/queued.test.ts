@@ -9,8 +9,8 @@ it('jobs beyond the room of a host wait in order, say so, and start when others 
   const numbers = [await api.submit({}), await api.submit({}), await api.submit({}), await api.submit({})];
   expect(api.workflows.starts).toEqual(['job/1', 'job/2']);
   const read = async (number: number) => (await api.call('GET', `/v1/jobs/${number}`)).json();
-  expect(await read(3)).toMatchObject({ status: 'pending', reason: { code: 'QUEUED' } });
-  expect(await read(2)).not.toMatchObject({ reason: { code: 'QUEUED' } });
+  expect(await read(3)).toMatchObject({ status: 'pending', reason: { code: 'WAITING_FOR_HOST' } });
+  expect(await read(2)).not.toMatchObject({ reason: { code: 'WAITING_FOR_HOST' } });
   await api.deps.starter.round();
   expect(api.workflows.starts).toHaveLength(2);
   await api.workflows.endJob(endedView(api, 1));
