@@ -29,6 +29,7 @@ import { withKnownHosts } from './known-hosts.ts';
 import { createDashboardRelay } from './relay/relay.ts';
 import { createDashboardServer, dashboardHosts, websocketsOnly } from './relay/serve.ts';
 import { webBundle } from './routes/web.ts';
+import { maxOpenOnHost } from '../domain/admission/limits.ts';
 import { readSettings } from './settings.ts';
 import { publishProgram } from '../services/agents/program.ts';
 import { isStillGood } from '../services/auth/verify-token.ts';
@@ -94,7 +95,7 @@ const deps = createDeps({
   metrics: createApiMetrics(registry),
   quotas: settings.quotas,
   trustedProxies: settings.trustedProxies,
-  maxOpenOnHost: settings.maxOpenOnHost,
+  maxOpenOnHost: maxOpenOnHost(settings.maxLocalInstances),
   readKeys: () => access(keyFile, constants.R_OK),
   replica: `${hostId}/${hostname()}:${settings.port}`,
   ...(tracing === null ? {} : { trace: tracing.request }),

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { maxOpenOnHost } from '../domain/admission/limits.ts';
 import {
   defaultMaxConnections,
   defaultOpenStreams,
@@ -42,8 +41,8 @@ export interface Settings {
   /** What one user may ask. */
   quotas: { requestsPerSecond: number; requestBurst: number; openStreams: number };
   maxConnections: number;
-  /** Jobs and clusters that have started and not ended, on one host. */
-  maxOpenOnHost: number;
+  /** Instances that one host runs at a time. */
+  maxLocalInstances: number;
   /** Host names under which the API answers, beside addresses, localhost and the host of `publicUrl`. */
   allowedHosts: string[];
   /** Proxies before the API that write X-Forwarded-For. */
@@ -83,7 +82,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
       openStreams: values.ROPEWALK_OPEN_STREAMS,
     },
     maxConnections: values.ROPEWALK_MAX_CONNECTIONS,
-    maxOpenOnHost: maxOpenOnHost(values.ROPEWALK_MAX_LOCAL_INSTANCES),
+    maxLocalInstances: values.ROPEWALK_MAX_LOCAL_INSTANCES,
     allowedHosts: values.ROPEWALK_ALLOWED_HOSTS,
     trustedProxies: values.ROPEWALK_TRUSTED_PROXIES,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
