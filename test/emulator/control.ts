@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { keepVolume, plant, seenResources } from './resources.ts';
 import type { Signer } from './identity.ts';
+import { parsePolicy } from './policy.ts';
 import type { Machines } from './machines.ts';
 import { isLive, stateAt } from './state.ts';
 import type { Instance } from './state.ts';
@@ -61,6 +62,7 @@ export const order = z.discriminatedUnion('op', [
   z.object({ op: z.literal('ledger') }),
   z.object({ op: z.literal('counts') }),
   z.object({ op: z.literal('identityKey') }),
+  z.object({ op: z.literal('permit'), accessKeyId: z.string(), policies: z.array(z.string()).nullable() }),
 ]);
 export type Order = z.input<typeof order>;
 
@@ -171,6 +173,10 @@ export async function obey(world: World, signer: Signer, machines: Machines, raw
       };
     case 'counts':
       return world.faults.counts();
+    case 'permit':
+      if (wanted.policies === null) world.permissions.delete(wanted.accessKeyId);
+      else world.permissions.set(wanted.accessKeyId, wanted.policies.map(parsePolicy));
+      return {};
     case 'identityKey':
       return { publicKey: signer.publicKey };
   }

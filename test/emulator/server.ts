@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
+import { authorize } from './authorize.ts';
 import { AwsError } from './aws-error.ts';
 import { obey } from './control.ts';
 import { callEc2 } from './ec2/ec2.ts';
@@ -70,7 +71,7 @@ async function control(request: IncomingMessage, carryOut: (order: unknown) => P
 async function serveApi(world: World, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const requestId = randomUUID();
   const body = await text(request);
-  const { service, region: regionName } = scopeOf(request);
+  const { service, region: regionName, accessKeyId } = scopeOf(request);
   const target = String(request.headers['x-amz-target'] ?? '');
   const params = readParams(body);
   const action = target === '' ? (params.text('Action') ?? '') : (target.split('.').at(-1) ?? '');
@@ -78,6 +79,7 @@ async function serveApi(world: World, request: IncomingMessage, response: Server
     const fate = world.faults.next(action);
     if (fate === 'cut') return void request.socket.destroy();
     const region = world.region(regionName);
+    authorize(accessKeyId, { world, region, service, action, params, body });
     const answer = await perform(world, service, region, action, params, body, requestId);
     if (fate === 'lose') return void request.socket.destroy();
     response.writeHead(200, { 'content-type': answer.type, 'x-amzn-requestid': requestId }).end(answer.text);
@@ -115,11 +117,11 @@ async function perform(
 }
 
 /** `Credential=KEY/20260101/us-east-1/ec2/aws4_request` */
-function scopeOf(request: IncomingMessage): { service: string; region: string } {
-  const [, region, service] =
-    /Credential=[^/]*\/\d{8}\/([^/]+)\/([^/]+)\/aws4_request/.exec(request.headers.authorization ?? '') ?? [];
-  if (region === undefined || service === undefined) return { service: 'unsigned', region: 'us-east-1' };
-  return { service, region };
+function scopeOf(request: IncomingMessage): { service: string; region: string; accessKeyId: string } {
+  const [, accessKeyId = '', region, service] =
+    /Credential=([^/]*)\/\d{8}\/([^/]+)\/([^/]+)\/aws4_request/.exec(request.headers.authorization ?? '') ?? [];
+  if (region === undefined || service === undefined) return { service: 'unsigned', region: 'us-east-1', accessKeyId };
+  return { service, region, accessKeyId };
 }
 
 function refuse(response: ServerResponse, service: string, error: unknown, requestId: string): void {

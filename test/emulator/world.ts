@@ -5,6 +5,7 @@ import type { Faults } from './faults.ts';
 import { createFaults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import { createIam } from './iam-policies.ts';
+import type { Policy } from './policy.ts';
 import type { Iam } from './iam-policies.ts';
 import { createLedger } from './ledger.ts';
 import { createRegion, hexId } from './state.ts';
@@ -35,6 +36,8 @@ export interface World {
   /** Of the account, in all regions. */
   iam: Iam;
   hooks: Hooks;
+  /** Access key -> what it is allowed; a key without an entry may do everything. */
+  permissions: Map<string, Policy[]>;
   /** So many of the next instances boot without ever calling home. */
   muteNext: number;
   /** A repeated CreateFleet is answered with the fleet's id alone. */
@@ -73,6 +76,7 @@ export function createWorld(ledgerPath: string | null): World {
     delays: { visibleMs: 0, visibleUpToMs: 0, pendingMs: 0, shutdownMs: 0 },
     accountId: '123456789012',
     iam: createIam(),
+    permissions: new Map(),
     hooks: { launched: () => {}, ended: () => {} },
     muteNext: 0,
     repeatsFleetsBare: false,

@@ -71,11 +71,16 @@ describe('the policy of the control plane', () => {
   });
 
   it('creates instances, volumes and groups with tags only', () => {
-    const untagged = control.Statement.filter(
-      ({ Action, Condition }) => Action.includes('ec2:RunInstances') && Condition === undefined,
-    ).flatMap(({ Resource }) => Resource);
-    for (const kind of ['instance', 'volume', 'fleet', 'spot-instances-request']) {
-      expect(untagged).not.toContain(`arn:aws:ec2:*:*:${kind}/*`);
+    for (const [action, kinds] of [
+      ['ec2:RunInstances', ['instance', 'volume', 'spot-instances-request']],
+      ['ec2:CreateFleet', ['fleet']],
+      ['ec2:CreateSecurityGroup', ['security-group']],
+      ['ec2:CreateLaunchTemplate', ['launch-template']],
+    ] as const) {
+      const untagged = control.Statement.filter(
+        ({ Action, Condition }) => Action.includes(action) && Condition === undefined,
+      ).flatMap(({ Resource }) => Resource);
+      for (const kind of kinds) expect(untagged).not.toContain(`arn:aws:ec2:*:*:${kind}/*`);
     }
   });
 });

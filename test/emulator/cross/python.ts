@@ -8,10 +8,15 @@ import { ensureEnvironment } from '../../../agent/runtimes/environment/environme
 const requirements = ['boto3==1.44.5', 'moto[ec2]==5.2.5', 'flask==3.1.3', 'flask-cors==6.0.5'];
 
 /** Path of its interpreter. Rejects when there is no package index. */
-export async function crossPython(): Promise<string> {
+export const crossPython = (): Promise<string> => pythonWith('aws-python', requirements);
+
+/** With what checks policies and templates. */
+export const lintPython = (): Promise<string> => pythonWith('lint-python', ['parliament==1.6.4', 'cfn-lint==1.58.0']);
+
+async function pythonWith(name: string, wanted: readonly string[]): Promise<string> {
   const { pythonPath } = await ensureEnvironment({
-    cacheDir: join(import.meta.dirname, '../../../node_modules/.cache/ropewalk/aws-python'),
-    requirements,
+    cacheDir: join(import.meta.dirname, '../../../node_modules/.cache/ropewalk', name),
+    requirements: [...wanted],
     pythonPath: 'python3',
     environment: process.env,
   });

@@ -1,0 +1,38 @@
+// Nothing in the policy of the control plane is there for nothing: without any one action, something that the provider does is refused.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { startCloud, type TestCloud } from './aws-cloud.ts';
+import { actionsOf, deployment, liveOnce, permit, readControlPolicy, without } from './aws-permits.ts';
+
+let cloud: TestCloud;
+beforeAll(async () => void (cloud = await startCloud()));
+afterAll(() => cloud.close());
+
+/**
+ * Without fleets, RunInstances launches type by type; without types, the dated table serves; without spot prices, the price on demand
+ * counts.
+ */
+const spared = ['CreateFleet', 'DescribeInstanceTypeOfferings', 'DescribeInstanceTypes', 'DescribeSpotPriceHistory'];
+
+it('has no action that the provider can do without, but for those that have a substitute', async () => {
+  const whole = await readControlPolicy();
+  const found: string[] = [];
+  const never = new AbortController().signal;
+  for (const action of actionsOf(whole)) {
+    await permit(cloud, [without(whole, action)]);
+    const isRefused = await liveOnce(cloud).then(
+      () => false,
+      () => true,
+    );
+    await permit(cloud, null);
+    if (!isRefused) found.push(action);
+    for (const { id, owner } of await cloud.provider.list(deployment)) {
+      await cloud.provider.terminate(owner, [id], never);
+    }
+    for (const { id, owner } of await cloud.provider.listResources(deployment)) {
+      await cloud.provider.deleteResources(owner, [id], never);
+    }
+  }
+  // The emulator's image is named by the settings of these tests, and the parameter that names Ubuntu's is read once a process.
+  expect(found.toSorted()).toEqual(spared.map((name) => `ec2:${name}`));
+});
