@@ -33,6 +33,5 @@ it('has no action that the provider can do without, but for those that have a su
       await cloud.provider.deleteResources(owner, [id], never);
     }
   }
-  // The emulator's image is named by the settings of these tests, and the parameter that names Ubuntu's is read once a process.
   expect(found.toSorted()).toEqual(spared.map((name) => `ec2:${name}`));
 });
