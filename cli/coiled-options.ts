@@ -4,16 +4,11 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 
 const withValue = ['scheduler-sidecar-spec', 'dask-container'];
-const flags = ['forward-aws-credentials'];
 
 export function withCoiledOptions(command: Command, take: (name: string, value: string) => void): Command {
   for (const name of withValue) {
     command.addOption(new Option(`--${name} <value>`).hideHelp());
     command.on(`option:${name}`, (value: string) => take(name, value));
-  }
-  for (const name of flags) {
-    command.addOption(new Option(`--${name}`).hideHelp());
-    command.on(`option:${name}`, () => take(name, ''));
   }
   return command;
 }

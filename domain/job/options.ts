@@ -52,6 +52,6 @@ export const refused = new Map([
   ['scheduler-sidecar-spec', 'no container runs beside the tasks'],
   [
     'forward-aws-credentials',
-    'credentials are not forwarded by themselves; export those of a session and pass them on with --secret-env AWS_ACCESS_KEY_ID --secret-env AWS_SECRET_ACCESS_KEY --secret-env AWS_SESSION_TOKEN, or give instances a role',
+    'only the client has credentials to forward; pass it to the command line or to batch.run',
   ],
 ]);

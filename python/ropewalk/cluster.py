@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ropewalk.client_api import ClientApi
 from ropewalk.cluster_use import ClusterUse
 from ropewalk.cluster_waits import DEFAULT_TIMEOUT_S
 from ropewalk.config import load_config
 from ropewalk.containers import registry_credentials, setup_script
+from ropewalk.credentials import is_own_choice, wants_credentials
 from ropewalk.dask_config import config_variables
 from ropewalk.defaults import configurable
 from ropewalk.durations import Duration, seconds_of
@@ -66,6 +67,9 @@ class Cluster(ClusterUse):
         ROPEWALK_HOME (~/.ropewalk).
     show_widget: False shows one line of text in notebooks instead of the widget.
     quiet: no progress on stderr.
+    credentials: "local" sends an STS session of this machine's AWS credentials directly to scheduler and workers, when botocore is
+        installed and finds some, and a new one at half of its life while this object is open. None sends none.
+    credentials_duration_seconds: life of such a session, 900 to 129600; by default the default of AWS.
     send_dask_config: scheduler and workers get the Dask configuration of this process, without credentials.
     configure_logging: True writes progress and warnings as log records to stderr.
     workspace: an error when the token is of another workspace; account is its old name.
@@ -135,6 +139,8 @@ class Cluster(ClusterUse):
         token: str | None = None,
         show_widget: bool = True,
         quiet: bool = False,
+        credentials: Literal["local"] | None = "local",
+        credentials_duration_seconds: int | None = None,
         send_dask_config: bool = True,
         configure_logging: bool | None = None,
         workspace: str | None = None,
@@ -159,6 +165,7 @@ class Cluster(ClusterUse):
         remote = Remote(api, workspace_name(workspace, account))
         amount = DEFAULT_AMOUNT if wait_for_workers is None else wait_for_workers
         check_amount(amount)
+        forwards_credentials, credentials_duration_s = wants_credentials(credentials, credentials_duration_seconds)
         keepalive_s = None if keepalive is None else seconds_of(keepalive, "keepalive")
         body = _body(
             name=name,
@@ -209,6 +216,8 @@ class Cluster(ClusterUse):
             asynchronous=asynchronous,
             quiet=quiet,
             loop=loop,
+            forwards_credentials=forwards_credentials and not is_own_choice(environ or {}),
+            credentials_duration_s=credentials_duration_s,
             software=None if options is None else lambda say, until: make_software(api, options, say, until),
         )
 

@@ -15,6 +15,7 @@ from distributed.core import Status
 from distributed.utils import Log, Logs
 
 from ropewalk.cluster_waits import DEFAULT_TIMEOUT_S, dask_of
+from ropewalk.credentials import is_own_choice
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import RopewalkError
 from ropewalk.lifecycle import ClusterLifecycle
@@ -112,6 +113,11 @@ class ClusterUse(ClusterLifecycle):
         """Sets environment variables on the scheduler and on current and future workers, without sending them to Ropewalk."""
         return self._act(self._send_private_envs, check_envs(env))
 
+    def send_credentials(self) -> Any:
+        """Sends the AWS credentials of this machine to the cluster now, and then keeps them fresh. With `credentials="local"`, the
+        default, that happens by itself."""
+        return self._act(self._aws.send_now)
+
     def get_dashboard_link(self) -> Any:
         """A link that signs its opener in, and is valid for minutes."""
         return self.sync(self._refresh_link)
@@ -178,6 +184,8 @@ class ClusterUse(ClusterLifecycle):
     async def _send_private_envs(self, env: dict[str, str]) -> None:
         if not self.scheduler_comm:
             raise RopewalkError("The cluster has not started yet.", code="NOT_YET", hint="Await the cluster first.")
+        if is_own_choice(env):
+            self._aws.stop()
         await send_envs(self.scheduler_comm, env, f"ropewalk-private-envs-{time.time_ns()}")
 
     async def _refresh_link(self) -> str:

@@ -16,6 +16,8 @@ P = ParamSpec("P")
 
 #: Objects of this process, which a file cannot contain.
 NOT_CONFIGURED = frozenset({"asynchronous", "cloud", "loop"})
+#: Arguments for which None is a choice, not the absence of one.
+_NONE_IS_A_CHOICE = frozenset({"credentials"})
 #: `load_config` reads them: their environment variables win over the configuration.
 _ADDRESS = frozenset({"api_url", "token"})
 #: Arguments of `Cluster` whose key under `coiled` has the same value there and here. Names of Coiled's workspaces and environments,
@@ -27,6 +29,7 @@ _COILED = frozenset(
         "arm",
         "backend_options",
         "container",
+        "credentials",
         "environ",
         "idle_timeout",
         "n_workers",
@@ -96,7 +99,7 @@ def configurable(more: Collection[str]) -> Callable[[Callable[P, None]], Callabl
 def with_defaults(given: Mapping[str, Any], accepted: Collection[str]) -> dict[str, Any]:
     """The given arguments, and the configured values of `accepted` arguments that are absent or None. A given dictionary is merged
     with the configured one, key by key."""
-    arguments = {name: value for name, value in given.items() if value is not None}
+    arguments = {name: value for name, value in given.items() if value is not None or name in _NONE_IS_A_CHOICE}
     unread = NOT_CONFIGURED | _ADDRESS
     for section, names in (("ropewalk", accepted), ("coiled", _COILED.intersection(accepted))):
         configured = {name: value for name, value in _section(section).items() if name in names and name not in unread}

@@ -10,7 +10,7 @@ import math
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from distributed import Security, rpc
@@ -18,9 +18,11 @@ from distributed.core import Status
 from distributed.objects import SchedulerInfo
 
 from ropewalk.cluster_waits import WaitingCluster, dask_of
+from ropewalk.credentials import ForwardedCredentials
 from ropewalk.errors import ClusterEndedError, RopewalkError
 from ropewalk.following import Follower, Scheduler, ask_before_reconnect, clients_of, end_client
 from ropewalk.log_records import logger
+from ropewalk.private_envs import send_envs
 from ropewalk.remote import Remote
 from ropewalk.security import make_security
 from ropewalk.versions import version_mismatch
@@ -51,6 +53,8 @@ class ClusterLifecycle(WaitingCluster):
         quiet: bool,
         loop: Any,
         software: MakeSoftware | None = None,
+        forwards_credentials: bool = False,
+        credentials_duration_s: int | None = None,
     ) -> None:
         self._remote = remote
         self._body = body
@@ -68,6 +72,8 @@ class ClusterLifecycle(WaitingCluster):
         self._follower = Follower(remote, on_end=self._ended_by_server)
         self._following: asyncio.Task[None] | None = None
         self._is_adaptive = False
+        self._forwards_credentials = forwards_credentials
+        self._aws = ForwardedCredentials(credentials_duration_s, self._send_aws_variables, self._log)
         #: Why the cluster ended while this object was in use.
         self.ended: ClusterEndedError | None = None
         super().__init__(asynchronous=asynchronous, loop=loop, quiet=quiet, name=body.get("name"))
@@ -116,6 +122,8 @@ class ClusterLifecycle(WaitingCluster):
             raise
 
     async def _begin(self, deadline: float) -> None:
+        if self._forwards_credentials:
+            self._aws.read_ahead()
         await self._remote.check_workspace(deadline)
         if self._software is not None:
             self._body["software"] = await asyncio.to_thread(self._software, self._log, deadline)
@@ -140,7 +148,22 @@ class ClusterLifecycle(WaitingCluster):
         await self._connect(deadline)
         if self._keepalive_s is not None:
             await self._set_keepalive(self._keepalive_s, deadline)
+        await self._forward_credentials(view["user"], deadline)
         await self._wait_for_workers(self._amount, deadline - time.monotonic())
+
+    async def _forward_credentials(self, owner: str, deadline: float) -> None:
+        if not self._forwards_credentials:
+            return
+        # Someone who connects to a colleague's cluster does not lend their credentials to its computations.
+        if self._existed and owner != await self._remote.user(deadline):
+            self._log(f"The cluster keeps the AWS credentials of {owner}: send_credentials() sends yours.")
+            return
+        await self._aws.start()
+
+    async def _send_aws_variables(self, variables: Mapping[str, str | None]) -> None:
+        if not self.scheduler_comm:
+            raise RopewalkError("The cluster has not started yet.", code="NOT_YET", hint="Await the cluster first.")
+        await send_envs(self.scheduler_comm, variables, "ropewalk-aws-credentials")
 
     async def _connect(self, deadline: float) -> None:
         credentials = await self._remote.credentials(deadline)
@@ -240,6 +263,7 @@ class ClusterLifecycle(WaitingCluster):
         await asyncio.shield(self._ending)
 
     async def _end_now(self, stop: bool) -> None:
+        self._aws.stop()
         for task in (self._keeping, self._following):
             if task is not None:
                 task.cancel()

@@ -10,8 +10,6 @@ from typing import Any, TypedDict
 class OtherArguments(TypedDict, total=False):
     cloud: Any
     use_dashboard_https: bool | None
-    credentials: str | None
-    credentials_duration_seconds: int | None
     custom_widget: Any
     extra_worker_on_scheduler: bool | None
     _n_worker_specs_per_host: int | None
@@ -20,16 +18,10 @@ class OtherArguments(TypedDict, total=False):
 
 OTHER_ARGUMENTS = frozenset(OtherArguments.__annotations__)
 
-_CREDENTIALS = (
-    "no credentials of this machine are forwarded; give the instances a role, or use send_private_envs, which sends variables "
-    "directly to the cluster"
-)
 #: By argument: the values that change nothing, and why any other is refused.
 _REFUSED: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "cloud": ((None,), "api_url and token say which server is used, and as whom"),
     "use_dashboard_https": ((None, True), "the dashboard is only reachable through the API, for signed-in users"),
-    "credentials": ((None,), _CREDENTIALS),
-    "credentials_duration_seconds": ((None,), _CREDENTIALS),
     "custom_widget": ((None, False), "there is no widget outside of notebooks; progress is printed on stderr"),
     "extra_worker_on_scheduler": ((None, False), "the scheduler's instance runs the scheduler alone; ask for one more worker"),
     "_n_worker_specs_per_host": ((None, 1), "each instance runs one worker; ask for more and smaller instances"),

@@ -21,8 +21,8 @@ def check_envs(env: Mapping[str, str]) -> dict[str, str]:
     return dict(env)
 
 
-async def send_envs(scheduler: Any, env: Mapping[str, str], name: str) -> None:
-    """`scheduler` is its rpc. For future workers, variables sent earlier under `name` are replaced."""
+async def send_envs(scheduler: Any, env: Mapping[str, str | None], name: str) -> None:
+    """`scheduler` is its rpc; None removes a variable. For future workers, variables sent earlier under `name` are replaced."""
     for_scheduler, for_workers = _plugins(dict(env))
     await scheduler.register_scheduler_plugin(plugin=cloudpickle.dumps(for_scheduler), name=name, idempotent=False)
     answers = await scheduler.register_worker_plugin(
@@ -34,18 +34,23 @@ async def send_envs(scheduler: Any, env: Mapping[str, str], name: str) -> None:
         raise RopewalkError(message, code="PRIVATE_ENVS", hint="Send them again. Workers that start later get them.")
 
 
-def _plugins(values: dict[str, str]) -> tuple[SchedulerPlugin, WorkerPlugin]:
-    # Local classes are pickled by value: this package is not installed on the cluster.
+def _plugins(values: dict[str, str | None]) -> tuple[SchedulerPlugin, WorkerPlugin]:
+    # Local functions and classes are pickled by value: this package is not installed on the cluster.
+    def set_variables() -> None:
+        import os
+
+        for name, value in values.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
     class SchedulerEnv(SchedulerPlugin):
         async def start(self, scheduler: Any) -> None:
-            import os
-
-            os.environ.update(values)
+            set_variables()
 
     class WorkerEnv(WorkerPlugin):
         def setup(self, worker: Any) -> None:
-            import os
-
-            os.environ.update(values)
+            set_variables()
 
     return SchedulerEnv(), WorkerEnv()

@@ -30,6 +30,10 @@ class Remote:
         if self._workspace is not None:
             refuse_other((await self.api.get("/v1/whoami", until=until))["workspace"], self._workspace)
 
+    async def user(self, until: float) -> str:
+        """Whose token this is."""
+        return str((await self.api.get("/v1/whoami", until=until))["user"])
+
     async def find_or_create(self, body: dict[str, Any], deadline: float) -> Created:
         """`existing` is true when an open cluster of that name existed before."""
         while True:

@@ -74,6 +74,8 @@ class _Ending(TypedDict, total=False):
 class ClusterView(_Ending):
     number: int
     name: str
+    #: Who created it.
+    user: str
     job: int | None
     status: str
     reason: TimedReason | None

@@ -18,8 +18,13 @@ import ropewalk
 @pytest.fixture(autouse=True)
 def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[None]:
     """The environment of the test run must not affect the tests."""
-    for name in ("ROPEWALK_API_URL", "ROPEWALK_TOKEN"):
+    aws = [name for name in os.environ if name.startswith("AWS_")]
+    for name in ("ROPEWALK_API_URL", "ROPEWALK_TOKEN", *aws):
         monkeypatch.delenv(name, raising=False)
+    # Clusters look for AWS credentials: there are none, and no metadata service is asked.
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-credentials"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-config"))
     monkeypatch.setenv("ROPEWALK_HOME", str(tmp_path / "no-home"))
     with dask.config.set({"ropewalk": {}, "coiled": {}}):
         yield

@@ -191,6 +191,7 @@ def new_view(number: int, body: Any) -> dict[str, Any]:
     return {
         "number": number,
         "name": body.get("name", f"cluster-{number}"),
+        "user": "ada",
         "job": None,
         "status": "pending",
         "reason": None,

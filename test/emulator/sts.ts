@@ -25,5 +25,16 @@ export function callSts(world: World, params: Params, requestId: string): string
       AssumedRoleUser: { AssumedRoleId: `AROAEMULATOR:${session}`, Arn: `${role}/${session}` },
     });
   }
+  if (action === 'GetSessionToken') {
+    const seconds = Number(params.text('DurationSeconds') ?? 43_200);
+    return stsAnswer(action, requestId, {
+      Credentials: {
+        AccessKeyId: `ASIA${requestId.slice(0, 8)}`,
+        SecretAccessKey: `session-secret-${requestId}`,
+        SessionToken: `session-token-${requestId}`,
+        Expiration: new Date(world.clock.nowMs() + seconds * 1000).toISOString(),
+      },
+    });
+  }
   throw new AwsError('InvalidAction', `Could not find operation ${action} for version 2011-06-15`);
 }

@@ -14,7 +14,11 @@ import { removeHome } from '../support/stack.ts';
 
 const run = promisify(execFile);
 const source = join(import.meta.dirname, '../../python');
-const tools = ['hatchling==1.33.0', 'mypy==2.4.1', 'pytest==9.2.0', 'types-PyYAML==6.0.12.20261113'];
+const tools = [
+  ...['hatchling==1.33.0', 'mypy==2.4.1', 'pytest==9.2.0', 'types-PyYAML==6.0.12.20261113'],
+  // The emulated STS.
+  ...['boto3==1.44.5', 'moto==5.2.5'],
+];
 
 export interface BuiltPackage {
   /** Where the wheel was unpacked. */

@@ -116,6 +116,7 @@ export const table: [prefix: string, row: Row][] = [
     'cli/exec/environment.ts',
     { own: /^(cli|agent\/runtimes\/environment)\//, ownTypes: /^schema\//, packages: /^node$/ },
   ],
+  ['cli/aws-session.ts', { own: /^cli\//, packages: /^@aws-sdk\/client-sts$/ }],
   // Files travel as they do on instances.
   [
     'cli/transfer/',

@@ -3,66 +3,25 @@ import { Command, Option } from 'commander';
 
 import type { CreateJob } from '../../../sdk/client.ts';
 import { collect, parseCount, parseNumbers } from '../../arguments.ts';
+import { describeSession, readAwsSession, refuseOwnCredentials } from '../../aws-session.ts';
 import { withCoiledOptions } from '../../coiled-options.ts';
-import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
+import type { CliContext, Finish } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { readEnvironment } from '../../environment.ts';
-import type { ContainerFlags } from '../../containers.ts';
 import { containerOf, saysYes, withContainer } from '../../containers.ts';
 import { exitCodes } from '../../errors.ts';
 import { collectFiles, type Found } from '../../files.ts';
 import { untilInterrupted } from '../../interrupt.ts';
-import type { JobMachineFlags } from '../../machines.ts';
-import type { MapOverFlags } from '../../map-over.ts';
 import { mapOverOf, withMapOver } from '../../map-over.ts';
 import { jobMachinesOf, withJobMachines } from '../../machines.ts';
-import type { PackageSyncFlags } from '../../package-sync.ts';
-import { packageSyncOptions, pythonPathOf, syncedSoftware, syncOf, withPackageSync } from '../../package-sync.ts';
+import { pythonPathOf, syncedSoftware, syncOf, withPackageSync } from '../../package-sync.ts';
 import { formatPrice, showPlan } from '../../plan.ts';
-import { isSet, readScriptHeader } from '../../script-header.ts';
-import type { SoftwareFlags } from '../../software.ts';
 import { softwareNameOf, softwareOf, withSoftware } from '../../software.ts';
 import { downloadJobFiles } from '../../transfer/job-files.ts';
 import { storeInputs } from '../../transfer/job-inputs.ts';
 import { detachedFromJob, watchJob } from '../../watch.ts';
-
-type Flags = ConnectionFlags & FormatFlag & JobMachineFlags & MapOverFlags;
-
-interface RunFlags extends Flags, SoftwareFlags, PackageSyncFlags, ContainerFlags {
-  name?: string;
-  getOrCreate?: boolean;
-  ntasks?: number;
-  nTasks?: number;
-  array?: string;
-  maxWorkers?: number;
-  taskOnScheduler?: boolean;
-  schedulerTaskArray?: string;
-  waitForReadyCluster?: boolean;
-  after?: number[];
-  afterOk?: number[];
-  priority?: number;
-  retries?: number;
-  maxRetries?: number;
-  retryOnExit?: string;
-  taskTimeout?: string;
-  jobTimeout?: string;
-  lease?: string;
-  watchdogTimeout?: string;
-  privateToCreator?: boolean;
-  env?: string[];
-  secretEnv?: string[];
-  envFile?: string[];
-  secretEnvFile?: string[];
-  upload?: string[];
-  download?: string;
-  sync?: string;
-  pipeToFiles?: boolean;
-  inputFilestore?: string;
-  outputFilestore?: string;
-  runOnHost?: string;
-  plan?: boolean;
-  wait?: boolean;
-}
+import type { AllFlags, RunFlags } from './run-flags.ts';
+import { withHeader } from './run-flags.ts';
 
 const help = `
 Words of COMMAND that name files below the current directory, of at most 1 MiB
@@ -108,6 +67,10 @@ export function runCommand(context: CliContext, finish: Finish): Command {
     )
     .option('--env-file <path>', 'file of environment variables in .env format (repeatable)', collect)
     .option('--secret-env-file <path>', 'like --env-file, for secrets (repeatable)', collect)
+    .option(
+      '--forward-aws-credentials',
+      'give tasks a session of your AWS credentials; it is not renewed when it expires',
+    )
     .option('--name <name>', 'name of the job')
     .option('--get-or-create', 'return the open job of that name, if there is one')
     .option('--after <jobs>', 'start after these jobs have ended, e.g. 12,13 (repeatable)', parseNumbers)
@@ -178,7 +141,8 @@ async function run(
     const inputFiles = await storeInputs(context, flags, { client, stored, signal });
     const software = sync === null ? undefined : await syncedSoftware(context, client, sync, { words, signal });
     const synced = software === undefined ? {} : { software };
-    const created = await client.jobs.create({ ...input, ...inputFiles, ...synced }, { signal });
+    const secrets = await secretsOf(context, flags, input);
+    const created = await client.jobs.create({ ...input, ...inputFiles, ...synced, ...secrets }, { signal });
     number = created.number;
     for (const warning of created.warnings) output.err(`warning: ${warning}`);
     if (flags.wait === true) {
@@ -194,43 +158,6 @@ async function run(
     output.err(`Wait for it: ropewalk batch wait ${number}\nIts output:  ropewalk batch logs ${number} --follow`);
     return exitCodes.ok;
   });
-}
-
-/** Options of the script's header that only this program can carry out. */
-const clientOptions = [
-  ...['map-over-file', 'env-file', 'secret-env-file', 'host-setup-script', 'wait', 'workspace'],
-  ...['upload', 'download', 'sync'],
-  ...packageSyncOptions,
-];
-
-interface AllFlags extends RunFlags {
-  clientOptions: string[];
-}
-
-/** The command line wins over the header; what can be repeated adds up. */
-async function withHeader(context: CliContext, words: string[], flags: RunFlags): Promise<AllFlags> {
-  const header = await readScriptHeader(words, new Set(clientOptions), context);
-  const both = (name: string, own: string[] = []): string[] => [...(header.get(name) ?? []), ...own];
-  const { ntasks, nTasks, array, mapOverValues, mapOverFile } = flags;
-  const download = flags.download ?? header.get('download')?.at(-1);
-  const sync = flags.sync ?? header.get('sync')?.at(-1);
-  const saysTasks = [ntasks, nTasks, array, mapOverValues, mapOverFile].some((each) => each !== undefined);
-  const mapped = header.get('map-over-file')?.at(-1);
-  const hostSetupScript = flags.hostSetupScript ?? header.get('host-setup-script')?.at(-1);
-  const workspace = flags.workspace ?? header.get('workspace')?.at(-1);
-  return {
-    ...flags,
-    ...(mapped !== undefined && !saysTasks && { mapOverFile: mapped }),
-    ...(hostSetupScript !== undefined && { hostSetupScript }),
-    envFile: both('env-file', flags.envFile),
-    secretEnvFile: both('secret-env-file', flags.secretEnvFile),
-    upload: [...both('upload', flags.upload), ...(sync === undefined ? [] : [sync])],
-    ...(download !== undefined && { download }),
-    ...(sync !== undefined && { sync }),
-    ...(workspace !== undefined && { workspace }),
-    ...(isSet(header, 'wait') && flags.plan !== true && { wait: true }),
-    clientOptions: [...header.keys()],
-  };
 }
 
 async function inputOf(
@@ -294,4 +221,17 @@ async function inputOf(
     ...jobMachinesOf(flags),
   };
   return { input, stored };
+}
+
+/** The secret variables, with a session of the user's AWS credentials that is made last: its life has begun. */
+async function secretsOf(
+  context: CliContext,
+  flags: AllFlags,
+  { env, secretEnv = {} }: CreateJob,
+): Promise<Pick<CreateJob, 'secretEnv'>> {
+  if (flags.forwardAwsCredentials !== true) return {};
+  refuseOwnCredentials({ ...env, ...secretEnv });
+  const session = await readAwsSession(context);
+  context.output.err(`note: ${describeSession(session)}`);
+  return { secretEnv: { ...secretEnv, ...session.variables } };
 }

@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
+from ropewalk.batch.aws import with_aws_session
 from ropewalk.batch.buffers import Buffer, buffer_files
 from ropewalk.batch.files import collect_files
 from ropewalk.batch.header import SyncHeader
@@ -45,6 +46,7 @@ def run(
     get_or_create: bool = False,
     env: Mapping[str, str] | None = None,
     secret_env: Mapping[str, str] | None = None,
+    forward_aws_credentials: bool | None = None,
     ntasks: int | None = None,
     array: str | None = None,
     map_over_values: str | Sequence[Value] | None = None,
@@ -101,6 +103,8 @@ def run(
     cluster_kwargs: further options about machines by their names here, as a dictionary.
     logger: gets what would otherwise be a Python warning, and the progress of package sync.
     env, secret_env: environment variables of the tasks; secrets are stored encrypted until the job has ended.
+    forward_aws_credentials: the tasks get an STS session of this machine's AWS credentials, as `secret_env`. It is not renewed: a
+        task that runs longer than the session loses it.
     ntasks, array: number of tasks, or their ids: "2,4-6,8-10" or "0-10:2"; "0-99%10" runs at most ten at a time.
     map_over_values, map_over_file: one task for each value of a list or of a text with commas, or for each line of a file. A task
         finds its value in COILED_BATCH_TASK_INPUT and ROPEWALK_BATCH_TASK_INPUT, and in `map_over_input_var` when that is given.
@@ -218,6 +222,10 @@ def run(
         sent["software"] = make_software(api, sync, say, warn=notes.append, programs=_programs(command, bool(command_as_script)))
     elif requirements is not None:
         sent["software"] = {"requirements": list(requirements)}
+    if forward_aws_credentials:
+        # Last, because its life begins.
+        sent["secretEnv"], until = with_aws_session(env or {}, secret_env or {})
+        notes.append(until)
     key = idempotency_key or str(uuid.uuid4())
     created = cast(CreatedJob, api.request("POST", "/v1/jobs", sent, idempotency_key=key))
     for text in [*notes, *created["warnings"]]:
