@@ -25,6 +25,7 @@ import { mountInstanceTypes } from './routes/instance-types.ts';
 import { mountPackageFiles } from './routes/package-files.ts';
 import { mountPlans } from './routes/plans.ts';
 import { mountPeople } from './routes/people.ts';
+import { mountWebhooks } from './routes/webhooks.ts';
 import { mountWeb, mountWebHeaders } from './routes/web.ts';
 import type { Deps } from '../services/context.ts';
 
@@ -61,6 +62,7 @@ export function createApp(deps: Deps): App {
   mountPeople(app);
   mountLogin(app);
   mountAgents(app);
+  mountWebhooks(app);
   mountMeta(app, buildDocument());
   if (deps.web !== null) mountWeb(app, deps.web);
   app.notFound(createNotFound(app));
@@ -84,6 +86,9 @@ const peoplesPaths = [
     'plans',
     'costs',
     'live',
+    'webhooks',
+    'webhook-deliveries',
+    'notifications',
     'whoami',
     'tokens',
     'users',

@@ -7,6 +7,7 @@ import { costsRoute } from './routes/costs.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
 import { fileRoutes } from './routes/files.ts';
 import { environmentRoutes } from './routes/environments.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import { instanceTypesRoute } from './routes/instance-types.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { loginRoutes } from './routes/login.ts';
@@ -28,6 +29,7 @@ export function buildDocument(): ApiDocument {
     packageFileRoutes,
     fileRoutes,
     environmentRoutes,
+    webhookRoutes,
     dashboardRoutes,
     peopleRoutes,
     loginRoutes,
@@ -60,6 +62,7 @@ export function buildDocument(): ApiDocument {
       { name: 'costs', description: 'What instances have cost.' },
       { name: 'live', description: 'Answers that are given again whenever they change.' },
       { name: 'software', description: 'What clusters and jobs run with.' },
+      { name: 'webhooks', description: 'Notifications of a workspace, and where they are sent.' },
       { name: 'files', description: 'Files that jobs get and leave behind.' },
       { name: 'people', description: 'Tokens, users, limits, workspaces, and signing in.' },
       { name: 'agent', description: 'For the agents on instances, not for people.' },

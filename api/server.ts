@@ -96,6 +96,7 @@ const deps = createDeps({
   quotas: settings.quotas,
   trustedProxies: settings.trustedProxies,
   maxOpenOnHost: maxOpenOnHost(settings.maxLocalInstances),
+  allowPrivateWebhooks: settings.allowPrivateWebhooks,
   readKeys: () => access(keyFile, constants.R_OK),
   replica: `${hostId}/${hostname()}:${settings.port}`,
   ...(tracing === null ? {} : { trace: tracing.request }),

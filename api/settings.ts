@@ -47,6 +47,8 @@ export interface Settings {
   allowedHosts: string[];
   /** Proxies before the API that write X-Forwarded-For. */
   trustedProxies: number;
+  /** Webhooks may go to loopback, private and link-local addresses. */
+  allowPrivateWebhooks: boolean;
   /** Where spans are sent; null: tracing is off. */
   otlpEndpoint: string | null;
   /** The agent that instances of a cloud download; null: none is published. */
@@ -85,6 +87,7 @@ export function readSettings(env: Environment, also: EnvironmentProblem[] = []):
     maxLocalInstances: values.ROPEWALK_MAX_LOCAL_INSTANCES,
     allowedHosts: values.ROPEWALK_ALLOWED_HOSTS,
     trustedProxies: values.ROPEWALK_TRUSTED_PROXIES,
+    allowPrivateWebhooks: values.ROPEWALK_WEBHOOK_PRIVATE === 'allow',
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     agentBundle: values.ROPEWALK_AGENT_BUNDLE ?? null,
     webBundle: values.ROPEWALK_WEB_BUNDLE ?? null,
@@ -151,6 +154,7 @@ const environment = z.object({
     .min(0, 'must be at least 0')
     .max(10, 'must be at most 10')
     .default(0),
+  ROPEWALK_WEBHOOK_PRIVATE: z.enum(['allow', 'refuse'], 'must be allow or refuse').default('refuse'),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   ROPEWALK_AGENT_BUNDLE: file.optional(),
   ROPEWALK_WEB_BUNDLE: file.optional(),
@@ -174,6 +178,7 @@ const examples = {
   ROPEWALK_MAX_LOCAL_INSTANCES: '32',
   ROPEWALK_ALLOWED_HOSTS: 'ropewalk.internal,api-1',
   ROPEWALK_TRUSTED_PROXIES: '1',
+  ROPEWALK_WEBHOOK_PRIVATE: 'allow',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
   ROPEWALK_AGENT_BUNDLE: 'dist/agent.mjs',
   ROPEWALK_WEB_BUNDLE: 'dist/web.json',

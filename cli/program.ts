@@ -43,6 +43,14 @@ import { removeUserCommand } from './commands/user/remove.ts';
 import { setUserCommand } from './commands/user/set.ts';
 import { clusterWhyCommand, jobWhyCommand } from './commands/why.ts';
 import { whoamiCommand } from './commands/whoami.ts';
+import {
+  createWebhookCommand,
+  deleteWebhookCommand,
+  deliveriesCommand,
+  listWebhooksCommand,
+  notificationsCommand,
+  testWebhookCommand,
+} from './commands/webhook.ts';
 import { createWorkspaceCommand } from './commands/workspace/create.ts';
 import { limitsCommand } from './commands/workspace/limits.ts';
 import { listWorkspacesCommand } from './commands/workspace/list.ts';
@@ -90,6 +98,13 @@ const environmentCommands: CreateCommand[] = [
   inspectEnvironmentCommand,
   deleteEnvironmentCommand,
 ];
+const webhookCommands: CreateCommand[] = [
+  createWebhookCommand,
+  listWebhooksCommand,
+  testWebhookCommand,
+  deleteWebhookCommand,
+  deliveriesCommand,
+];
 const workspaceCommands: CreateCommand[] = [limitsCommand, listWorkspacesCommand, createWorkspaceCommand];
 
 export function createProgram(context: CliContext): Program {
@@ -111,6 +126,7 @@ export function createProgram(context: CliContext): Program {
   const env = group('env', 'Named environments, for --software of clusters and jobs.', environmentCommands);
   const token = group('token', 'Tokens, with which programs and machines sign in.', tokenCommands);
   const user = group('user', 'Users of a workspace, their roles and limits.', userCommands);
+  const webhook = group('webhook', 'Webhooks: notifications of the workspace, sent to a URL.', webhookCommands);
   const workspace = group(
     'workspace',
     'Limits and usage of the workspace; for operators, all workspaces.',
@@ -131,6 +147,8 @@ export function createProgram(context: CliContext): Program {
     .addCommand(whoamiCommand(context, finish))
     .addCommand(token)
     .addCommand(user)
+    .addCommand(webhook)
+    .addCommand(notificationsCommand(context, finish))
     .addCommand(workspace)
     .addCommand(devCommand(finish))
     .addCommand(doctorCommand(context, finish))

@@ -33,3 +33,6 @@ export const addedFilesKey = (prefix: string, { nowMs, id }: { nowMs: number; id
   `${prefix}u${padded(nowMs, 15)}-${id}.json`;
 
 const padded = (number: number, digits: number): string => String(number).padStart(digits, '0');
+
+/** Address and secret of a webhook, sealed. */
+export const webhookKey = (workspace: string, id: string): string => `vault/${workspace}/webhook-${id}.sealed`;

@@ -17,6 +17,7 @@ import type { PackageFilesApi } from './package-files.ts';
 import { createPackageFilesApi } from './package-files.ts';
 import type { EnvironmentsApi } from './environments.ts';
 import { createEnvironmentsApi } from './environments.ts';
+import { createWebhooksApi, type WebhooksApi } from './webhooks.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { resolveConnection } from './connection.ts';
 import { createResolveSources } from './own-address.ts';
@@ -90,6 +91,8 @@ export type { FileDownload, FilesApi, FileUpload, ListedFile, StoredFile } from 
 export type { EnvironmentsApi } from './environments.ts';
 export type { EnvironmentDetails, EnvironmentPage, NamedEnvironment, PutEnvironment } from '../schema/environments.ts';
 export type { PackageFilesApi } from './package-files.ts';
+export type { WebhooksApi } from './webhooks.ts';
+export type { CreatedWebhook, CreateWebhook, Delivery, Notification, Webhook } from '../schema/webhooks.ts';
 export type { Page, Paged } from './pages.ts';
 export type { PeopleApi, TokensApi, UsersApi, WorkspacesApi } from './people.ts';
 export type { ConnectionOptions } from './connection.ts';
@@ -102,6 +105,7 @@ export interface Client extends PeopleApi {
   readonly packageFiles: PackageFilesApi;
   readonly files: FilesApi;
   readonly environments: EnvironmentsApi;
+  readonly webhooks: WebhooksApi;
 }
 
 /**
@@ -129,6 +133,7 @@ export function createClient(options: ConnectionOptions = {}): Client {
     packageFiles: createPackageFilesApi(request),
     files: createFilesApi(request),
     environments: createEnvironmentsApi(request),
+    webhooks: createWebhooksApi(request),
     ...createPeopleApi(request),
   };
 }

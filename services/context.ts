@@ -49,6 +49,7 @@ import type { Providers } from './providers.ts';
 import { withQuickOutages } from './quick-outages.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { createViews, type Views } from './views.ts';
+import { createWebhookRounds, type WebhookRounds } from './webhooks/rounds.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
 /** What the composition root brings. */
@@ -76,6 +77,8 @@ export interface Ports {
   providers: Providers;
   /** Aborts when the process ends: open streams are cut, and their readers come back to another replica. */
   stopping: AbortSignal;
+  /** Webhooks may go to loopback, private and link-local addresses, and over plain HTTP. Default: they may not. */
+  allowPrivateWebhooks?: boolean;
   /** Default: nothing is counted. */
   metrics?: ApiMetrics;
   /** Default: tracing is off. */
@@ -93,6 +96,8 @@ export interface Ports {
 }
 
 export interface Deps extends Omit<Ports, 'quotas'> {
+  allowPrivateWebhooks: boolean;
+  webhooks: WebhookRounds;
   damaged: DamageReport;
   quotas: Quotas;
   bodyRoom: BodyRoom;
@@ -142,7 +147,8 @@ export function createDeps(ports: Ports): Deps {
   const { metrics = noMetrics, readKeys = () => Promise.resolve(), replica = randomUUID() } = ports;
   const workflows = withQuickOutages(ports.workflows);
   const damaged = reportOnce(ports.logger);
-  const known = { ...ports, workflows, metrics, damaged };
+  const { allowPrivateWebhooks = false } = ports;
+  const known = { ...ports, workflows, metrics, damaged, allowPrivateWebhooks };
   const { monotonicMs } = ports;
   const views = createViews(known);
   const clocks = () => ({ monotonicMs: monotonicMs(), wallMs: ports.now() });
@@ -166,6 +172,7 @@ export function createDeps(ports: Ports): Deps {
     taskRecords: createTaskRecords(ports.objects, damaged),
     tokenCache: createTokenCache({ ...known, now: monotonicMs }),
     starter: createStarter(known),
+    webhooks: createWebhookRounds(known),
     reports: createGroupCommits({
       flush: createTemporalFlush(workflows, clusterMessages.report),
       watch: watch('report'),

@@ -1,6 +1,6 @@
 // What every replica of the API does in the background, about once a second: it starts admitted workflows, delivers stored
 // commands, moves the mark of the numbers, writes which agents it has heard and looks for silent ones, and reads which clusters
-// have new orders. Doing any of it twice is harmless.
+// have new orders. It sends what is due to webhooks. Doing any of it twice is harmless.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Deps } from './context.ts';
@@ -20,6 +20,7 @@ type Working = Pick<
   | 'orders'
   | 'heard'
   | 'liveness'
+  | 'webhooks'
 >;
 
 /** Resolves when the process ends. */
@@ -37,7 +38,9 @@ export async function runDeferredWork(deps: Working): Promise<void> {
     repeat(deps, startAndDeliver),
     repeat(deps, () => watchAgents(deps)),
     repeat(deps, () => deps.liveness.suspect(deps)),
+    repeat(deps, () => deps.webhooks.round()),
   ]);
+  await deps.webhooks.settled();
   await deps.liveness.end(deps);
 }
 

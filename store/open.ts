@@ -8,6 +8,7 @@ import { createEnvironmentStore } from './environments.ts';
 import { createLivenessStore } from './liveness.ts';
 import { createLoginStore } from './logins.ts';
 import { prepareSchema } from './migrate.ts';
+import { createNotificationStore } from './notifications.ts';
 import { createPeopleStore } from './people.ts';
 import { openPostgres } from './postgres/database.ts';
 import { createQuotaStore } from './quotas.ts';
@@ -51,6 +52,7 @@ const createStore = (database: Database): Store => ({
   liveness: createLivenessStore(database),
   costs: createCostStore(database),
   environments: createEnvironmentStore(database),
+  notifications: createNotificationStore(database),
   ping: async () => {
     await database.read((db) => db.selectFrom('deployment').select('next_number').execute());
   },

@@ -2,6 +2,7 @@
 import { admitFromQueue, type ReadyJob } from '../domain/admission/queue.ts';
 import type { Quota } from '../domain/quota/usage.ts';
 import type { Database, Engine } from './database.ts';
+import { notifyOfRow } from './notification-rows.ts';
 import { lockWorkspace, workspaceOf } from './people-rows.ts';
 import { endWaits } from './queue-rows.ts';
 import { quotaOf, releaseNumber } from './quota-rows.ts';
@@ -127,6 +128,7 @@ async function endWaiting(
     .execute();
   await db.deleteFrom('job_waits').where('number', '=', number).execute();
   await releaseNumber(db, number);
+  await notifyOfRow(db, 'job', number, nowMs);
   await endWaits(db, engine, { number, status: 'cancelled' });
   return true;
 }

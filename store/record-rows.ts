@@ -14,7 +14,9 @@ export interface AnyView {
   endedAtMs: number | null;
   /** Of a job: a number; of a cluster: a list. */
   instances: unknown;
+  reason?: { code: string; text: string } | null;
   /** Of a job. */
+  tasks?: { total: number; done: number; error: number; cancelled: number };
   command?: string;
   /** Of a cluster. */
   createdAtMs?: number;

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { closeCosts, writeCosts } from './costs.ts';
 import type { Database } from './database.ts';
 import { adopt } from './adopt.ts';
+import { notifyOfView } from './notification-rows.ts';
 import { endWaits } from './queue-rows.ts';
 import { releaseNumber } from './quota-rows.ts';
 import { listRecords } from './record-list.ts';
@@ -29,7 +30,9 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
     project: (input) =>
       database.write(async (db) => {
         await writeCosts(db, input.view);
+        const isNews = await becomesReady(db, kind, input.view);
         const isWritten = await writeView(db, kind, { ...input, isFinal: false });
+        if (isWritten && isNews) await notifyOfView(db, kind, input.view, input.nowMs);
         if (isWritten || !(await ensureClusterOfJob(db, kind, input.view))) return;
         await writeView(db, kind, { ...input, isFinal: false });
       }),
@@ -41,6 +44,7 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
         if (!isWritten && (await ensureClusterOfJob(db, kind, input.view))) {
           await writeView(db, kind, { ...input, isFinal: true });
         }
+        if (isWritten) await notifyOfView(db, kind, input.view, input.nowMs);
         if (release) await releaseNumber(db, input.view.number);
         if (kind === 'job') await endWaits(db, database.engine, input.view);
       }),
@@ -81,6 +85,13 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
           .execute();
       }),
   };
+}
+
+/** Whether this view is the first that says so: an idle cluster writes no more than its view. */
+async function becomesReady(db: Db, kind: RecordKind, view: AnyView): Promise<boolean> {
+  if (kind !== 'cluster' || view.status !== 'ready' || (view.job ?? null) !== null) return false;
+  const query = db.selectFrom('records').select('status').where('kind', '=', kind).where('number', '=', view.number);
+  return (await query.executeTakeFirst())?.status !== 'ready';
 }
 
 /** Numbers in one statement. */

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 
 import type { Database } from './database.ts';
+import { notifyOfRow } from './notification-rows.ts';
 import { endWaits } from './queue-rows.ts';
 import { releaseNumber } from './quota-rows.ts';
 import { startableColumns, startableOf } from './record-rows.ts';
@@ -107,5 +108,6 @@ export const refused = (
       .executeTakeFirst();
     if (ended.numUpdatedRows === 0n) return;
     await releaseNumber(db, number);
+    await notifyOfRow(db, kind, number, nowMs);
     if (kind === 'job') await endWaits(db, database.engine, { number, status: 'error' });
   });

@@ -10,6 +10,7 @@ import type { QueueRequest } from '../domain/admission/queue.ts';
 import type { Problem } from '../domain/errors.ts';
 import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
 import type { ShareKind, WorkspaceLimits } from '../domain/quota/state.ts';
+import type { NotificationStore } from './notification-port.ts';
 import type { LivenessStore } from './liveness-port.ts';
 
 export type Answer<T> = { ok: T } | { error: Problem };
@@ -27,6 +28,7 @@ export interface Store {
   liveness: LivenessStore;
   costs: CostStore;
   environments: EnvironmentStore;
+  notifications: NotificationStore;
   /** Rejects while the database cannot be reached or read. */
   ping(): Promise<void>;
   close(): Promise<void>;

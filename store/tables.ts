@@ -3,6 +3,8 @@
 import type { Generated, Kysely } from 'kysely';
 
 import type { Market } from '../domain/offers/offer.ts';
+import type { WebhookFormat } from '../domain/notifications/delivery.ts';
+import type { NotificationType } from '../domain/notifications/types.ts';
 import type { Role } from '../domain/people/state.ts';
 import type { RecordKind, RecordState } from './store.ts';
 
@@ -24,6 +26,9 @@ export interface Tables {
   liveness: LivenessTable;
   costs: CostTable;
   environments: EnvironmentTable;
+  notifications: NotificationTable;
+  webhooks: WebhookTable;
+  deliveries: DeliveryTable;
   replica: ReplicaTable;
 }
 
@@ -218,4 +223,45 @@ export interface ReplicaTable {
   replica: string;
   wrote_at_ms: number;
   since_ms: number;
+}
+
+export interface NotificationTable {
+  id: Generated<number>;
+  workspace: string;
+  type: NotificationType;
+  object: string;
+  text: string;
+  /** JSON. */
+  data: string;
+  /** Unique in the workspace; null: one of its own. */
+  once: string | null;
+  at_ms: number;
+}
+
+export interface WebhookTable {
+  id: string;
+  workspace: string;
+  origin: string;
+  /** With commas between them. */
+  events: string;
+  format: WebhookFormat;
+  description: string;
+  user_name: string;
+  disabled_at_ms: number | null;
+  created_at_ms: number;
+}
+
+export interface DeliveryTable {
+  id: Generated<number>;
+  webhook: string;
+  workspace: string;
+  notification: number;
+  object: string;
+  state: 'pending' | 'delivered' | 'failed';
+  attempts: number;
+  status: number | null;
+  error: string | null;
+  /** Of a pending one: its next attempt, or the end of a claim. */
+  next_at_ms: number | null;
+  at_ms: number;
 }

@@ -35,6 +35,14 @@ import {
   taskFiles,
 } from '../../schema/files.ts';
 import { environmentDetails, environmentPage, namedEnvironment, putEnvironment } from '../../schema/environments.ts';
+import {
+  createdWebhook,
+  createWebhook,
+  deliveryPage,
+  notificationPage,
+  webhook,
+  webhookList,
+} from '../../schema/webhooks.ts';
 import { errorBody, errorLine } from '../../schema/common.ts';
 import { why } from '../../schema/why.ts';
 import { missingPackageFiles, missingPackageFilesRequest } from '../../schema/software.ts';
@@ -51,6 +59,12 @@ import {
 } from '../../schema/jobs.ts';
 
 export const named = {
+  webhook: webhook.openapi('Webhook'),
+  webhookList: webhookList.openapi('WebhookList'),
+  createWebhook: createWebhook.openapi('CreateWebhook'),
+  createdWebhook: createdWebhook.openapi('CreatedWebhook'),
+  deliveryPage: deliveryPage.openapi('DeliveryPage'),
+  notificationPage: notificationPage.openapi('NotificationPage'),
   job: job.openapi('Job'),
   jobPage: jobPage.openapi('JobPage'),
   taskPage: taskPage.openapi('TaskPage'),

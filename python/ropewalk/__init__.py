@@ -12,6 +12,7 @@ from ropewalk.environments import (
 )
 from ropewalk.errors import ClusterEndedError, ClusterFailedError, ClusterTimeoutError, JobTimeoutError, RopewalkError
 from ropewalk.instance_types import list_instance_types
+from ropewalk.notifications import get_notifications
 from ropewalk.plans import plan_cluster
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "batch",
     "create_software_environment",
     "delete_software_environment",
+    "get_notifications",
     "get_software_info",
     "list_instance_types",
     "list_software_environments",

@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 
 import type { Engine } from '../database.ts';
 import type { Db } from '../tables.ts';
+import { index } from './helpers.ts';
+import { notifications } from './initial-notifications.ts';
 
 export async function initial(db: Db, engine: Engine): Promise<void> {
   await deployment(db);
@@ -12,6 +14,7 @@ export async function initial(db: Db, engine: Engine): Promise<void> {
   await liveness(db);
   await costs(db);
   await environments(db);
+  await notifications(db, engine);
 }
 
 async function deployment(db: Db): Promise<void> {
@@ -268,8 +271,4 @@ async function environments(db: Db): Promise<void> {
     .addColumn('updated_at_ms', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('environments_key', ['workspace', 'name'])
     .execute();
-}
-
-async function index(db: Db, name: string, table: string, columns: string[]): Promise<void> {
-  await db.schema.createIndex(name).on(table).columns(columns).execute();
 }

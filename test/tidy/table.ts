@@ -54,7 +54,8 @@ export const table: [prefix: string, row: Row][] = [
     {
       own: /^(services|domain|schema|platform|contracts)\//,
       // The implementations come in as ports.
-      ownTypes: /^(providers\/(provider|manifest)|store\/(store|liveness-port|environment-port))\.ts$/,
+      ownTypes:
+        /^(providers\/(provider|manifest)|store\/(store|liveness-port|environment-port|notification-port))\.ts$/,
       packages: /^(node|zod|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
     },

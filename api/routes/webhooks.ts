@@ -1,0 +1,86 @@
+// Notifications and webhooks over HTTP.
+import { createRoute, z } from '@hono/zod-openapi';
+
+import { pageQuery } from '../../schema/common.ts';
+import { deliveriesQuery, webhookParams } from '../../schema/webhooks.ts';
+import { listDeliveries, listNotifications } from '../../services/webhooks/notifications.ts';
+import { createWebhook, deleteWebhook, listWebhooks, testWebhook } from '../../services/webhooks/webhooks.ts';
+import { contextOf, type App } from './app.ts';
+import { json, jsonBody, named, problems, tokenSecurity } from './schemas.ts';
+
+const common = { tags: ['webhooks'], security: tokenSecurity };
+
+export const webhookRoutes = {
+  create: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/webhooks',
+    operationId: 'createWebhook',
+    summary: 'Send notifications of the workspace to a URL; for admins',
+    request: { body: jsonBody(named.createWebhook) },
+    responses: { 201: json(named.createdWebhook, 'The webhook, with its secret.'), ...problems },
+  }),
+  list: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/webhooks',
+    operationId: 'listWebhooks',
+    summary: 'Webhooks of the workspace, oldest first',
+    responses: { 200: json(named.webhookList, 'All of them.'), ...problems },
+  }),
+  delete: createRoute({
+    ...common,
+    method: 'delete',
+    path: '/v1/webhooks/{webhook}',
+    operationId: 'deleteWebhook',
+    summary: 'Delete a webhook, with what it has not got yet; for admins',
+    request: { params: webhookParams },
+    responses: { 200: json(named.webhook, 'The webhook that was deleted.'), ...problems },
+  }),
+  test: createRoute({
+    ...common,
+    method: 'post',
+    path: '/v1/webhooks/{webhook}/test',
+    operationId: 'testWebhook',
+    summary: 'Send a test to a webhook; for admins',
+    request: { params: webhookParams },
+    responses: { 202: json(z.object({ delivery: z.number().int() }), 'The number of its delivery.'), ...problems },
+  }),
+  deliveries: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/webhook-deliveries',
+    operationId: 'listWebhookDeliveries',
+    summary: 'What webhooks got, newest first',
+    request: { query: deliveriesQuery },
+    responses: { 200: json(named.deliveryPage, 'A page of deliveries.'), ...problems },
+  }),
+  notifications: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/notifications',
+    operationId: 'listNotifications',
+    summary: 'What happened in the workspace in the last 30 days, newest first',
+    request: { query: pageQuery },
+    responses: { 200: json(named.notificationPage, 'A page of notifications.'), ...problems },
+  }),
+};
+
+export function mountWebhooks(app: App): void {
+  app.openapi(webhookRoutes.create, async (c) =>
+    c.json(await createWebhook(contextOf(c, c.var.actor), c.req.valid('json')), 201),
+  );
+  app.openapi(webhookRoutes.list, async (c) => c.json(await listWebhooks(contextOf(c, c.var.actor)), 200));
+  app.openapi(webhookRoutes.delete, async (c) =>
+    c.json(await deleteWebhook(contextOf(c, c.var.actor), c.req.valid('param').webhook), 200),
+  );
+  app.openapi(webhookRoutes.test, async (c) =>
+    c.json(await testWebhook(contextOf(c, c.var.actor), c.req.valid('param').webhook), 202),
+  );
+  app.openapi(webhookRoutes.deliveries, async (c) =>
+    c.json(await listDeliveries(contextOf(c, c.var.actor), c.req.valid('query')), 200),
+  );
+  app.openapi(webhookRoutes.notifications, async (c) =>
+    c.json(await listNotifications(contextOf(c, c.var.actor), c.req.valid('query')), 200),
+  );
+}

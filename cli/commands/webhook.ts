@@ -1,0 +1,126 @@
+// `ropewalk webhook create | list | test | delete | deliveries`, and `ropewalk notifications`.
+import { Command, Option } from 'commander';
+
+import type { Delivery, Notification, Webhook } from '../../sdk/client.ts';
+import { collect, parseLimit } from '../arguments.ts';
+import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../context.ts';
+import { connect, withConnection, withFormat } from '../context.ts';
+import { exitCodes } from '../errors.ts';
+import { formatTable } from '../table.ts';
+import { formatTime } from '../times.ts';
+
+type Flags = ConnectionFlags & FormatFlag;
+
+interface CreateFlags extends Flags {
+  event?: string[];
+  as?: 'standard' | 'slack';
+  description?: string;
+}
+
+export function createWebhookCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('create')
+    .description('Send notifications of the workspace to a URL. Prints its secret, this once. For admins.')
+    .argument('<url>', 'HTTPS URL that gets a POST for each notification')
+    .option('--event <type>', 'job.failed, job.*, cluster.ready, ... (repeatable; default: all)', collect)
+    .addOption(new Option('--as <form>', 'form of the messages').choices(['standard', 'slack']).default('standard'))
+    .option('--description <text>', 'what it is for');
+  return withFormat(withConnection(command)).action(async (url: string, flags: CreateFlags) => {
+    const client = await connect(context, flags);
+    const { event, as: form, description } = flags;
+    const created = await client.webhooks.create({
+      url,
+      ...(event !== undefined && { events: event }),
+      ...(form !== undefined && { format: form }),
+      ...(description !== undefined && { description }),
+    });
+    if (flags.format === 'json') context.output.json(created);
+    else context.output.out(`Webhook ${created.id}\nSecret: ${created.secret}`);
+    context.output.err(`The secret is shown only now. Try it: ropewalk webhook test ${created.id}`);
+    finish(exitCodes.ok);
+  });
+}
+
+export function listWebhooksCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('list').description('List the webhooks of the workspace. Times are local.');
+  return withFormat(withConnection(command)).action(async (flags: Flags) => {
+    const all = await (await connect(context, flags)).webhooks.list();
+    if (flags.format === 'json') context.output.json(all);
+    else
+      context.output.out(
+        formatTable(columns(['ID', 'To', 'Events', 'Form', 'By', 'Created', 'State']), all.map(rowOf)),
+      );
+    finish(exitCodes.ok);
+  });
+}
+
+const columns = (titles: string[]) => titles.map((title) => ({ title, align: 'left' as const }));
+
+const rowOf = ({ id, origin, events, format, user, createdAt, disabledAt }: Webhook): string[] => [
+  ...[id, origin, events.join(','), format, user, formatTime(createdAt)],
+  disabledAt === null ? 'enabled' : 'disabled by its receiver',
+];
+
+export function testWebhookCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('test').description('Send a test to a webhook.').argument('<id>', 'id, wh_...');
+  return withConnection(command).action(async (id: string, flags: ConnectionFlags) => {
+    const { delivery } = await (await connect(context, flags)).webhooks.test(id);
+    context.output.out(`Delivery ${delivery}`);
+    context.output.err(`What became of it: ropewalk webhook deliveries ${id}`);
+    finish(exitCodes.ok);
+  });
+}
+
+export function deleteWebhookCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('delete')
+    .description('Delete a webhook, with what it has not got yet.')
+    .argument('<id>', 'id, wh_...');
+  return withConnection(command).action(async (id: string, flags: ConnectionFlags) => {
+    await (await connect(context, flags)).webhooks.delete(id);
+    context.output.out(`Webhook ${id} is deleted`);
+    finish(exitCodes.ok);
+  });
+}
+
+export function deliveriesCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('deliveries')
+    .description('What webhooks got, newest first. Times are local.')
+    .argument('[id]', 'id of a webhook; all without it')
+    .option('--limit <n>', 'how many', parseLimit, 20);
+  return withFormat(withConnection(command)).action(
+    async (id: string | undefined, flags: Flags & { limit: number }) => {
+      const client = await connect(context, flags);
+      const { items } = await client.webhooks.deliveries({
+        limit: flags.limit,
+        ...(id !== undefined && { webhook: id }),
+      });
+      if (flags.format === 'json') context.output.json(items);
+      else
+        context.output.out(
+          formatTable(
+            columns(['Delivery', 'Event', 'About', 'State', 'Attempts', 'Answer', 'Last', 'Next']),
+            items.map(deliveryRow),
+          ),
+        );
+      finish(exitCodes.ok);
+    },
+  );
+}
+
+const deliveryRow = ({ id, type, object, state, attempts, status, error, at, nextAttemptAt }: Delivery): string[] => [
+  ...[String(id), type, object, state, String(attempts), error ?? (status === null ? '' : String(status))],
+  ...[formatTime(at), state === 'pending' ? formatTime(nextAttemptAt) : ''],
+];
+
+export function notificationsCommand(context: CliContext, finish: Finish): Command {
+  const command = new Command('notifications')
+    .description('What happened in the workspace in the last 30 days, newest first. Times are local.')
+    .option('--limit <n>', 'how many', parseLimit, 20);
+  return withFormat(withConnection(command)).action(async (flags: Flags & { limit: number }) => {
+    const { items } = await (await connect(context, flags)).webhooks.notifications({ limit: flags.limit });
+    if (flags.format === 'json') context.output.json(items);
+    else context.output.out(formatTable(columns(['Time', 'Event', 'What']), items.map(notificationRow)));
+    finish(exitCodes.ok);
+  });
+}
+
+const notificationRow = ({ at, type, text }: Notification): string[] => [formatTime(at), type, text];

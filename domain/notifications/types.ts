@@ -1,0 +1,86 @@
+// What a workspace is notified of: kept as a list, and sent to its webhooks.
+import type { Reason } from '../reason.ts';
+
+/** `noun.verb`. A new one needs no more than its line here and somebody who adds it. */
+export const notificationTypes = [
+  'job.finished',
+  'job.failed',
+  'job.cancelled',
+  'cluster.ready',
+  'cluster.ended',
+  'cluster.failed',
+  'schedule.stopped',
+  'webhook.test',
+] as const;
+export type NotificationType = (typeof notificationTypes)[number];
+
+export interface NewNotification {
+  workspace: string;
+  type: NotificationType;
+  /** What it is about, e.g. `job/12`: a webhook gets the notifications of one object in their order. */
+  object: string;
+  /** A sentence for people. */
+  text: string;
+  /** For programs; plain JSON, without secrets. */
+  data: Record<string, unknown>;
+  /** At most one notification of a workspace has this; absent: each is one of its own. */
+  once?: string;
+}
+
+/** Days a notification and its deliveries are kept. */
+export const notificationsKeptMs = 30 * 86_400_000;
+
+/** `*`, a noun with all its verbs (`job.*`), or a type. */
+export const eventPatterns: readonly string[] = [
+  '*',
+  ...new Set(notificationTypes.map((type) => `${type.split('.')[0]}.*`)),
+  ...notificationTypes,
+];
+
+export const isSubscribed = (patterns: readonly string[], type: NotificationType): boolean =>
+  patterns.some((each) => each === '*' || each === type || (each.endsWith('.*') && type.startsWith(each.slice(0, -1))));
+
+/** A job or cluster, as far as a notification of its state needs it. */
+export interface Subject {
+  kind: 'job' | 'cluster';
+  number: number;
+  workspace: string;
+  name: string;
+  user: string;
+  status: string;
+  reason: Pick<Reason, 'code' | 'text'> | null;
+  tasks?: { total: number; done: number; error: number; cancelled: number };
+}
+
+/** Null for a state of which nobody is notified. What a private job does, its reason may quote: it stays out. */
+export function notificationOf(subject: Subject, isPrivate: boolean): NewNotification | null {
+  const { kind, number, workspace, name, user, status, tasks } = subject;
+  const verb = (kind === 'job' ? jobVerbs : clusterVerbs)[status];
+  if (verb === undefined) return null;
+  const object = `${kind}/${number}`;
+  const reason = subject.reason === null || isPrivate ? null : { code: subject.reason.code, text: subject.reason.text };
+  const why = reason === null ? '' : `: ${reason.text}`;
+  return {
+    ...{ workspace, object, type: `${kind}.${verb}` as NotificationType },
+    text: `${kind === 'job' ? 'Job' : 'Cluster'} ${number} (${name}) ${texts[verb] ?? verb}${why}`,
+    data: { [kind]: number, name, workspace, user, status, reason, ...(tasks === undefined ? {} : { tasks }) },
+    // A state that is reached again, and a view that is written again, are no news.
+    once: `${object} ${verb}`,
+  };
+}
+
+const jobVerbs: Record<string, 'finished' | 'failed' | 'cancelled'> = {
+  ...{ done: 'finished', error: 'failed', cancelled: 'cancelled' },
+};
+const clusterVerbs: Record<string, 'ready' | 'ended' | 'failed'> = {
+  ...{ ready: 'ready', stopped: 'ended', error: 'failed' },
+};
+const texts: Record<string, string> = {
+  ...{
+    finished: 'has finished',
+    failed: 'has failed',
+    cancelled: 'was cancelled',
+    ready: 'is ready',
+    ended: 'has ended',
+  },
+};

@@ -1,0 +1,81 @@
+// Notifications and webhooks over HTTP.
+import { z } from 'zod';
+
+import { eventPatterns, notificationTypes } from '../domain/notifications/types.ts';
+import { pageQuery } from './common.ts';
+
+export const webhookParams = z.object({
+  webhook: z.string().regex(/^wh_[0-9a-z]{26}$/, 'the id of a webhook: wh_...'),
+});
+
+export const createWebhook = z.strictObject({
+  /** Gets a POST for each notification. HTTPS, and a public address, unless the operator allows others. */
+  url: z.url({ protocol: /^https?$/ }).max(2_000),
+  /** Types (`job.failed`), all of a noun (`job.*`), or `*`, the default. */
+  events: z.array(z.enum(eventPatterns)).min(1).max(50).default(['*']),
+  /** `standard`: JSON with type, timestamp and data. `slack`: what an incoming webhook of Slack takes. */
+  format: z.enum(['standard', 'slack']).default('standard'),
+  description: z.string().max(200).default(''),
+});
+export type CreateWebhook = z.input<typeof createWebhook>;
+export type CreateWebhookParsed = z.output<typeof createWebhook>;
+
+const time = z.iso.datetime();
+
+export const webhook = z.object({
+  id: z.string(),
+  /** Of its address: the rest may be secret, and is never shown. */
+  origin: z.string(),
+  events: z.array(z.string()),
+  format: z.enum(['standard', 'slack']),
+  description: z.string(),
+  user: z.string(),
+  createdAt: time,
+  /** Its receiver answered 410 Gone: it gets nothing more. */
+  disabledAt: time.nullable(),
+});
+export type Webhook = z.infer<typeof webhook>;
+
+/** `secret`: with it receivers check signatures. It is shown here only. */
+export const createdWebhook = webhook.extend({ secret: z.string() });
+export type CreatedWebhook = z.infer<typeof createdWebhook>;
+
+export const webhookList = z.object({ items: z.array(webhook) });
+export type WebhookList = z.infer<typeof webhookList>;
+
+export const notificationType = z.enum(notificationTypes);
+
+export const notification = z.object({
+  id: z.number().int(),
+  type: notificationType,
+  /** What it is about, e.g. `job/12`. */
+  object: z.string(),
+  text: z.string(),
+  data: z.record(z.string(), z.unknown()),
+  at: time,
+});
+export type Notification = z.infer<typeof notification>;
+
+export const notificationPage = z.object({ items: z.array(notification), next: z.string().nullable() });
+export type NotificationPage = z.infer<typeof notificationPage>;
+
+export const delivery = z.object({
+  id: z.number().int(),
+  webhook: z.string(),
+  type: notificationType,
+  object: z.string(),
+  state: z.enum(['pending', 'delivered', 'failed']),
+  attempts: z.number().int(),
+  /** Of the last answer; null when none came. */
+  status: z.number().int().nullable(),
+  error: z.string().nullable(),
+  nextAttemptAt: time.nullable(),
+  /** Of the last attempt. */
+  at: time,
+});
+export type Delivery = z.infer<typeof delivery>;
+
+export const deliveryPage = z.object({ items: z.array(delivery), next: z.string().nullable() });
+export type DeliveryPage = z.infer<typeof deliveryPage>;
+
+export const deliveriesQuery = pageQuery.extend({ webhook: webhookParams.shape.webhook.optional() });

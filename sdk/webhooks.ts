@@ -1,0 +1,44 @@
+// Notifications of a workspace, and the webhooks that get them.
+import type {
+  CreatedWebhook,
+  CreateWebhook,
+  Delivery,
+  Notification,
+  Webhook,
+  WebhookList,
+} from '../schema/webhooks.ts';
+import { listOf, type CallOptions, type ListOptions } from './jobs.ts';
+import type { Paged } from './pages.ts';
+import type { SendRequest } from './request.ts';
+import { requestJson } from './request.ts';
+
+export interface WebhooksApi {
+  /**
+   * Sends notifications to a URL, signed by the Standard Webhooks specification. The `secret` of the answer is shown this once. For
+   * admins. Throws ValidationError for a URL that is not allowed, RateLimitError when the workspace has too many.
+   */
+  create(input: CreateWebhook, options?: CallOptions): Promise<CreatedWebhook>;
+  list(options?: CallOptions): Promise<Webhook[]>;
+  /** Throws NotFoundError. */
+  delete(id: string, options?: CallOptions): Promise<Webhook>;
+  /** Sends it a `webhook.test`. Throws NotFoundError. */
+  test(id: string, options?: CallOptions): Promise<{ delivery: number }>;
+  /** What webhooks got, newest first; of one of them, or of all. */
+  deliveries(options?: ListOptions & { webhook?: string }): Paged<Delivery>;
+  /** What happened in the workspace in the last 30 days, newest first. */
+  notifications(options?: ListOptions): Paged<Notification>;
+}
+
+export function createWebhooksApi(request: SendRequest): WebhooksApi {
+  const path = '/v1/webhooks';
+  return {
+    create: (body, { signal } = {}) => requestJson(request, { method: 'POST', path, body, signal }),
+    list: async ({ signal } = {}) => (await requestJson<WebhookList>(request, { method: 'GET', path, signal })).items,
+    delete: (id, { signal } = {}) =>
+      requestJson(request, { method: 'DELETE', path: `${path}/${encodeURIComponent(id)}`, signal }),
+    test: (id, { signal } = {}) =>
+      requestJson(request, { method: 'POST', path: `${path}/${encodeURIComponent(id)}/test`, signal }),
+    deliveries: (options) => listOf<Delivery>(request, '/v1/webhook-deliveries', options),
+    notifications: (options) => listOf<Notification>(request, '/v1/notifications', options),
+  };
+}

@@ -1,0 +1,76 @@
+// Webhooks of a workspace: whoever makes one sends to an address what happens to everybody's jobs and clusters, which is for admins.
+import { RopewalkError } from '../../domain/errors.ts';
+import { webhookKey } from '../../platform/archive-keys.ts';
+import { randomId } from '../../platform/ids.ts';
+import { isAllowedUrl } from '../../platform/webhooks/send.ts';
+import { newWebhookSecret } from '../../platform/webhooks/sign.ts';
+import type { CreatedWebhook, CreateWebhookParsed, Webhook as Wire, WebhookList } from '../../schema/webhooks.ts';
+import type { Webhook } from '../../store/notification-port.ts';
+import { requireScope } from '../auth/scopes.ts';
+import type { Context } from '../context.ts';
+import { time, timeOrNull } from '../to-wire.ts';
+
+/** @throws RopewalkError VALIDATION for a URL that is not allowed, LIMIT_EXCEEDED */
+export async function createWebhook(context: Context, body: CreateWebhookParsed): Promise<CreatedWebhook> {
+  const { deps, actor } = context;
+  requireScope(actor, 'admin');
+  const { workspace, user } = actor;
+  const { url, events, format, description } = body;
+  const parsed = URL.parse(url);
+  if (parsed === null || !isAllowedUrl(parsed, deps.allowPrivateWebhooks)) throw urlRefused;
+  const id = randomId('wh');
+  const secret = newWebhookSecret();
+  await deps.vault.seal(webhookKey(workspace, id), Buffer.from(JSON.stringify({ url, secret })), { ttlMs: keptMs });
+  const item = { id, workspace, origin: parsed.origin, events: [...new Set(events)], format, description, user };
+  const answer = await deps.store.notifications.addWebhook({ ...item, disabledAtMs: null, createdAtMs: deps.now() });
+  if ('error' in answer) {
+    await deps.vault.delete(webhookKey(workspace, id));
+    throw new RopewalkError(answer.error);
+  }
+  return { ...wireOf(answer.ok), secret };
+}
+
+export async function listWebhooks({ deps, actor }: Context): Promise<WebhookList> {
+  requireScope(actor, 'read');
+  return { items: (await deps.store.notifications.listWebhooks(actor.workspace)).map(wireOf) };
+}
+
+/** @throws RopewalkError NOT_FOUND */
+export async function deleteWebhook({ deps, actor }: Context, id: string): Promise<Wire> {
+  requireScope(actor, 'admin');
+  const removed = await deps.store.notifications.removeWebhook(actor.workspace, id);
+  if (removed === null) throw noWebhook(id);
+  await deps.vault.delete(webhookKey(actor.workspace, id));
+  return wireOf(removed);
+}
+
+/** Sends it a notification of the type `webhook.test`. @throws RopewalkError NOT_FOUND */
+export async function testWebhook({ deps, actor }: Context, id: string): Promise<{ delivery: number }> {
+  requireScope(actor, 'admin');
+  const webhook = await deps.store.notifications.findWebhook(actor.workspace, id);
+  if (webhook === null) throw noWebhook(id);
+  return { delivery: await deps.store.notifications.addTest(webhook, deps.now()) };
+}
+
+const wireOf = ({ id, origin, events, format, description, user, disabledAtMs, createdAtMs }: Webhook): Wire => ({
+  ...{ id, origin, events, format, description, user },
+  createdAt: time(createdAtMs),
+  disabledAt: timeOrNull(disabledAtMs),
+});
+
+/** Until it is deleted. */
+const keptMs = 100 * 365 * 86_400_000;
+
+export const noWebhook = (id: string): RopewalkError =>
+  new RopewalkError({
+    code: 'NOT_FOUND',
+    message: `There is no webhook ${id} in this workspace.`,
+    hint: 'GET /v1/webhooks lists the ones there are.',
+  });
+
+const urlRefused = new RopewalkError({
+  code: 'VALIDATION',
+  field: 'url',
+  message: 'url: a webhook needs an HTTPS URL without a user name or password.',
+  hint: 'An operator can allow others with ROPEWALK_WEBHOOK_PRIVATE=allow.',
+});

@@ -1,0 +1,119 @@
+// Rows of notifications, and how a job or cluster that changes adds one: in the transaction that writes its state.
+import { isSubscribed, notificationOf, type NewNotification, type Subject } from '../domain/notifications/types.ts';
+import type { Delivery, Notification, Webhook } from './notification-port.ts';
+import type { AnyView } from './record-rows.ts';
+import type { RecordKind } from './store.ts';
+import type { Db, DeliveryTable, NotificationTable, WebhookTable } from './tables.ts';
+import { storable } from './text.ts';
+
+export async function insertNotification(db: Db, item: NewNotification, nowMs: number): Promise<boolean> {
+  const { workspace, type, object, text, data, once = null } = item;
+  const row = await db
+    .insertInto('notifications')
+    .values({ workspace, type, object, text: storable(text), data: storable(JSON.stringify(data)), once, at_ms: nowMs })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  const webhooks = await db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('workspace', '=', workspace)
+    .where('disabled_at_ms', 'is', null)
+    .execute();
+  for (const webhook of webhooks.map(webhookOf)) {
+    if (!isSubscribed(webhook.events, type)) continue;
+    await insertDelivery(db, { webhook: webhook.id, workspace, notification: row.id, object, nowMs });
+  }
+  return true;
+}
+
+interface NewDelivery extends Pick<Delivery, 'webhook' | 'notification' | 'object'> {
+  workspace: string;
+  nowMs: number;
+}
+
+export async function insertDelivery(
+  db: Db,
+  { webhook, workspace, notification, object, nowMs }: NewDelivery,
+): Promise<number> {
+  const { id } = await db
+    .insertInto('deliveries')
+    .values({
+      ...{
+        webhook,
+        workspace,
+        notification,
+        object,
+        state: 'pending' as const,
+        attempts: 0,
+        status: null,
+        error: null,
+      },
+      ...{ next_at_ms: nowMs, at_ms: nowMs },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** A view that was written. The cluster that runs a job's tasks is the job's affair. */
+export async function notifyOfView(db: Db, kind: RecordKind, view: AnyView, nowMs: number): Promise<void> {
+  if (kind === 'cluster' && view.job !== null && view.job !== undefined) return;
+  const row = await db
+    .selectFrom('records')
+    .select(['is_private', 'user_name'])
+    .where('kind', '=', kind)
+    .where('number', '=', view.number)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const { number, workspace, name, status } = view;
+  const { reason = null, tasks } = view;
+  const subject: Subject = { kind, number, workspace, name, user: row.user_name, status, reason };
+  if (tasks !== undefined) {
+    const { total, done, error, cancelled } = tasks;
+    subject.tasks = { total, done, error, cancelled };
+  }
+  const item = notificationOf(subject, row.is_private === 1);
+  if (item !== null) await insertNotification(db, item, nowMs);
+}
+
+/** A job that ended before its workflow started. */
+export async function notifyOfRow(db: Db, kind: RecordKind, number: number, nowMs: number): Promise<void> {
+  const row = await db
+    .selectFrom('records')
+    .select(['workspace', 'name', 'user_name', 'status', 'refusal', 'is_private'])
+    .where('kind', '=', kind)
+    .where('number', '=', number)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const { workspace, name, user_name: user, status } = row;
+  const reason = row.refusal === null ? null : (JSON.parse(row.refusal) as NonNullable<Subject['reason']>);
+  const item = notificationOf({ kind, number, workspace, name, user, status, reason }, row.is_private === 1);
+  if (item !== null) await insertNotification(db, item, nowMs);
+}
+
+export const notificationOfRow = (row: Omit<NotificationTable, 'id'> & { id: number }): Notification => ({
+  ...{ id: row.id, workspace: row.workspace, type: row.type, object: row.object, text: row.text, atMs: row.at_ms },
+  data: JSON.parse(row.data) as Record<string, unknown>,
+});
+
+export const webhookOf = (row: WebhookTable): Webhook => ({
+  ...{ id: row.id, workspace: row.workspace, origin: row.origin, events: row.events.split(','), format: row.format },
+  ...{ description: row.description, user: row.user_name },
+  ...{ disabledAtMs: row.disabled_at_ms, createdAtMs: row.created_at_ms },
+});
+
+export const webhookRow = (webhook: Webhook): WebhookTable => ({
+  ...{ id: webhook.id, workspace: webhook.workspace, origin: webhook.origin, events: webhook.events.join(',') },
+  ...{ format: webhook.format, description: storable(webhook.description), user_name: webhook.user },
+  ...{ disabled_at_ms: webhook.disabledAtMs, created_at_ms: webhook.createdAtMs },
+});
+
+export const deliveryOf = (
+  row: Omit<DeliveryTable, 'id'> & { id: number; type: NotificationTable['type'] },
+): Delivery => ({
+  ...{ id: row.id, webhook: row.webhook, notification: row.notification, type: row.type, object: row.object },
+  ...{ state: row.state, attempts: row.attempts, status: row.status, error: row.error },
+  ...{ nextAtMs: row.next_at_ms, atMs: row.at_ms },
+});

@@ -1,0 +1,175 @@
+// Notifications, webhooks and deliveries.
+import { maxWebhooks } from '../domain/notifications/delivery.ts';
+import type { Database } from './database.ts';
+import {
+  deliveryOf,
+  insertDelivery,
+  insertNotification,
+  notificationOfRow,
+  webhookOf,
+  webhookRow,
+} from './notification-rows.ts';
+import type { DueDelivery, NotificationStore, Webhook } from './notification-port.ts';
+import { lockWorkspace } from './people-rows.ts';
+import type { Db } from './tables.ts';
+import { noWorkspace } from './workspaces.ts';
+
+export function createNotificationStore(database: Database): NotificationStore {
+  const { engine } = database;
+  return {
+    add: (item, nowMs) => database.write((db) => insertNotification(db, item, nowMs)),
+    list: async (workspace, { before, limit }) => {
+      const rows = await database.read((db) =>
+        db
+          .selectFrom('notifications')
+          .selectAll()
+          .where('workspace', '=', workspace)
+          .$if(before !== null, (query) => query.where('id', '<', before ?? 0))
+          .orderBy('id', 'desc')
+          .limit(limit)
+          .execute(),
+      );
+      return rows.map(notificationOfRow);
+    },
+    addWebhook: (webhook) =>
+      database.write(async (db) => {
+        if ((await lockWorkspace(db, engine, webhook.workspace)) === null)
+          return { error: noWorkspace(webhook.workspace) };
+        if ((await webhooksOf(db, webhook.workspace)).length >= maxWebhooks) return { error: tooMany };
+        await db.insertInto('webhooks').values(webhookRow(webhook)).execute();
+        return { ok: webhook };
+      }),
+    listWebhooks: (workspace) => database.read((db) => webhooksOf(db, workspace)),
+    findWebhook: async (workspace, id) => {
+      const all = await database.read((db) => webhooksOf(db, workspace));
+      return all.find((each) => each.id === id) ?? null;
+    },
+    removeWebhook: (workspace, id) =>
+      database.write(async (db) => {
+        const known = (await webhooksOf(db, workspace)).find((each) => each.id === id) ?? null;
+        if (known === null) return null;
+        await db.deleteFrom('deliveries').where('webhook', '=', id).execute();
+        await db.deleteFrom('webhooks').where('id', '=', id).execute();
+        return known;
+      }),
+    addTest: ({ id, workspace }, nowMs) =>
+      database.write(async (db) => {
+        const text = 'This is a test of a webhook.';
+        const item = { workspace, object: `webhook/${id}`, type: 'webhook.test' as const, text, data: { webhook: id } };
+        const { id: notification } = await db
+          .insertInto('notifications')
+          .values({ ...item, data: JSON.stringify(item.data), once: null, at_ms: nowMs })
+          .returning('id')
+          .executeTakeFirstOrThrow();
+        return insertDelivery(db, { webhook: id, workspace, notification, object: item.object, nowMs });
+      }),
+    claimDeliveries: async (query) => {
+      // Usually there is none: no lock is needed.
+      const waiting = await database.read((db) => due(db, { ...query, limit: 1 }).execute());
+      if (waiting.length === 0) return [];
+      return database.write(async (db) => {
+        const rows = await due(db, query)
+          .$if(engine === 'postgres', (each) => each.forUpdate('deliveries').skipLocked())
+          .execute();
+        const claimed: DueDelivery[] = [];
+        for (const { id, attempts, webhook, notification } of rows) {
+          const subscription = await db.selectFrom('webhooks').selectAll().where('id', '=', webhook).executeTakeFirst();
+          const what = await db
+            .selectFrom('notifications')
+            .selectAll()
+            .where('id', '=', notification)
+            .executeTakeFirst();
+          if (subscription === undefined || what === undefined) {
+            await db.deleteFrom('deliveries').where('id', '=', id).execute();
+            continue;
+          }
+          await db.updateTable('deliveries').set({ next_at_ms: query.claimUntilMs }).where('id', '=', id).execute();
+          claimed.push({ id, attempts, webhook: webhookOf(subscription), notification: notificationOfRow(what) });
+        }
+        return claimed;
+      });
+    },
+    settleDelivery: (id, { state, nextAtMs, status, error, gone }, nowMs) =>
+      database.write(async (db) => {
+        const row = await db
+          .updateTable('deliveries')
+          .set((build) => ({
+            ...{ state, status, error, next_at_ms: nextAtMs, at_ms: nowMs },
+            attempts: build('attempts', '+', 1),
+          }))
+          .where('id', '=', id)
+          .returning('webhook')
+          .executeTakeFirst();
+        if (!gone || row === undefined) return;
+        await db.updateTable('webhooks').set({ disabled_at_ms: nowMs }).where('id', '=', row.webhook).execute();
+        const rest = { state: 'failed' as const, next_at_ms: null, error: 'its receiver asked for no more' };
+        await db
+          .updateTable('deliveries')
+          .set(rest)
+          .where('webhook', '=', row.webhook)
+          .where('state', '=', 'pending')
+          .execute();
+      }),
+    listDeliveries: async (workspace, { webhook, before, limit }) => {
+      const rows = await database.read((db) =>
+        db
+          .selectFrom('deliveries')
+          .innerJoin('notifications', 'notifications.id', 'deliveries.notification')
+          .selectAll('deliveries')
+          .select('notifications.type')
+          .where('deliveries.workspace', '=', workspace)
+          .$if(webhook !== null, (query) => query.where('webhook', '=', webhook ?? ''))
+          .$if(before !== null, (query) => query.where('deliveries.id', '<', before ?? 0))
+          .orderBy('deliveries.id', 'desc')
+          .limit(limit)
+          .execute(),
+      );
+      return rows.map(deliveryOf);
+    },
+    removeBefore: (atMs) =>
+      database.write(async (db) => {
+        const old = db.selectFrom('notifications').select('id').where('at_ms', '<', atMs);
+        await db.deleteFrom('deliveries').where('notification', 'in', old).execute();
+        await db.deleteFrom('notifications').where('at_ms', '<', atMs).execute();
+      }),
+  };
+}
+
+const due = (db: Db, { limit, nowMs }: { limit: number; nowMs: number }) =>
+  db
+    .selectFrom('deliveries')
+    .select(['id', 'attempts', 'webhook', 'notification'])
+    .where('state', '=', 'pending')
+    .where('next_at_ms', '<=', nowMs)
+    .where((build) =>
+      build.not(
+        build.exists(
+          build
+            .selectFrom('deliveries as earlier')
+            .select('earlier.id')
+            .whereRef('earlier.webhook', '=', 'deliveries.webhook')
+            .whereRef('earlier.object', '=', 'deliveries.object')
+            .whereRef('earlier.id', '<', 'deliveries.id')
+            .where('earlier.state', '=', 'pending'),
+        ),
+      ),
+    )
+    .orderBy('id')
+    .limit(limit);
+
+async function webhooksOf(db: Db, workspace: string): Promise<Webhook[]> {
+  const rows = await db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('workspace', '=', workspace)
+    .orderBy('created_at_ms')
+    .orderBy('id')
+    .execute();
+  return rows.map(webhookOf);
+}
+
+const tooMany = {
+  code: 'LIMIT_EXCEEDED' as const,
+  message: `This workspace has ${maxWebhooks} webhooks, which is the most.`,
+  hint: 'Delete one first.',
+};

@@ -1,0 +1,282 @@
+// Webhooks, with a real receiver: signatures, order, repetitions, and who may not be reached.
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { Webhook as Verifier } from 'standardwebhooks';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import type { ClusterView } from '../../contracts/cluster.ts';
+import type { JobView } from '../../contracts/job.ts';
+import { notify } from '../../services/webhooks/notifications.ts';
+import { createTestApi } from './support.ts';
+
+interface Received {
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+async function receiver(answer: (count: number) => { status: number; location?: string } = () => ({ status: 204 })) {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString('utf8') });
+      const { status, location } = answer(received.length);
+      response.writeHead(status, location === undefined ? {} : { location }).end();
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?key=s3cret` };
+}
+
+async function open(more: Parameters<typeof createTestApi>[0] = { allowPrivateWebhooks: true }) {
+  const api = await createTestApi(more);
+  const admin = await api.addToken('default', ['read', 'write', 'admin']);
+  const call: typeof api.call = (method, path, options) => api.call(method, path, { token: admin, ...options });
+  const create = async (body: object) => {
+    const reply = await call('POST', '/v1/webhooks', { body });
+    return { status: reply.status, body: await reply.json() };
+  };
+  /** Sends what is due now, and what is due then because of it. */
+  const deliver = async () => {
+    await api.deps.webhooks.round();
+    await api.deps.webhooks.settled();
+  };
+  const end = async (number: number, status: JobView['status']) => {
+    const { view } = await api.deps.views.job('default', number);
+    const reason = { code: 'X', text: `because of ${status}`, atMs: api.now() };
+    await api.workflows.endJob({ ...view, status, reason, endedAtMs: api.now() });
+  };
+  const deliveries = async (query = '') =>
+    (await (await api.call('GET', `/v1/webhook-deliveries${query}`)).json()).items;
+  return { ...api, call, create, deliver, end, deliveries };
+}
+
+describe('a webhook', () => {
+  it('gets what happens to jobs, signed as the library of the specification verifies it', async () => {
+    const { create, submit, end, deliver, deliveries } = await open();
+    const { received, url } = await receiver();
+    const made = await create({ url, description: 'chat' });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { origin: new URL(url).origin, events: ['*'], format: 'standard' },
+    });
+    const number = await submit({ name: 'train', ntasks: 2 });
+    await end(number, 'error');
+    await deliver();
+    expect(received).toHaveLength(1);
+    const [{ headers, body } = { headers: {}, body: '' }] = received;
+    const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+    const signed = Object.fromEntries(names.map((name) => [name, String(headers[name])]));
+    const verified = new Verifier(made.body.secret).verify(body, signed);
+    expect(verified).toMatchObject({
+      type: 'job.failed',
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      data: { job: number, name: 'train', user: 'ada', status: 'error', reason: { code: 'X' }, tasks: { total: 2 } },
+    });
+    const other = new Verifier(`whsec_${Buffer.alloc(32).toString('base64')}`);
+    expect(() => other.verify(body, signed)).toThrow('No matching signature found');
+    expect(await deliveries()).toMatchObject([
+      { state: 'delivered', status: 204, attempts: 1, object: `job/${number}` },
+    ]);
+  });
+
+  it('gets only what it wants, and what others add', async () => {
+    const { create, submit, startCluster, end, deliver, deps } = await open();
+    const { received, url } = await receiver();
+    await create({ url, events: ['job.cancelled', 'cluster.*'] });
+    await end(await submit({}), 'done');
+    const gone = await submit({});
+    await end(gone, 'cancelled');
+    await startCluster({});
+    const once = { object: 'cluster/77', once: 'twice' };
+    for (const _ of [1, 2]) {
+      await notify(deps, { workspace: 'default', type: 'cluster.failed', text: 'It broke.', data: { a: 1 }, ...once });
+    }
+    await deliver();
+    expect(received.map(({ body }) => JSON.parse(body).type).toSorted()).toEqual(['cluster.failed', 'job.cancelled']);
+  });
+
+  it('is told once that a cluster is ready and that it has ended', async () => {
+    const { create, startCluster, store, deps, now, call, deliver } = await open();
+    const { received, url } = await receiver();
+    await create({ url });
+    const number = await startCluster({});
+    const { view } = await deps.views.cluster('default', number);
+    const project = (status: ClusterView['status'], version: number) =>
+      store.clusters.project({ view: { ...view, status }, version, nowMs: now() });
+    await project('ready', 10);
+    await project('ready', 11);
+    await project('scaling', 12);
+    await project('ready', 13);
+    for (const version of [14, 15]) {
+      const ended = { ...view, status: 'stopped' as const, endedAtMs: now() };
+      await store.clusters.end({ view: ended, version, release: true, nowMs: now() });
+    }
+    const { items } = await (await call('GET', '/v1/notifications')).json();
+    expect(items.map(({ type }: { type: string }) => type)).toEqual(['cluster.ended', 'cluster.ready']);
+    for (const _ of items) await deliver();
+    expect(received.map(({ body }) => JSON.parse(body).type)).toEqual(['cluster.ready', 'cluster.ended']);
+  });
+
+  it('gets a failed message again later with the same id, and the next one of the same object after it', async () => {
+    const { create, deps, deliver, clock, deliveries } = await open();
+    const { received, url } = await receiver((count) => ({ status: count === 1 ? 500 : 200 }));
+    await create({ url });
+    const say = (object: string, text: string) =>
+      notify(deps, { workspace: 'default', type: 'job.finished', object, text, data: {} });
+    await say('job/1', 'first');
+    await say('job/1', 'second');
+    await deliver();
+    await say('job/2', 'other');
+    await deliver();
+    const texts = () => received.map(({ body }) => JSON.parse(body).data.text);
+    expect(texts()).toEqual(['first', 'other']);
+    expect((await deliveries()).map(({ state, status }: { state: string; status: number }) => [state, status])).toEqual(
+      [
+        ...[
+          ['delivered', 200],
+          ['pending', null],
+          ['pending', 500],
+        ],
+      ],
+    );
+    clock.offsetMs += 5_000;
+    await deliver();
+    await deliver();
+    expect(texts()).toEqual(['first', 'other', 'first', 'second']);
+    const ids = received.map(({ headers }) => headers['webhook-id']);
+    expect(ids[2]).toBe(ids[0]);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('is given up after three days, and disabled when its receiver says 410', async () => {
+    const { create, call, submit, end, deliver, clock, deliveries } = await open();
+    const bad = await receiver(() => ({ status: 503 }));
+    await create({ url: bad.url });
+    await end(await submit({}), 'done');
+    for (let round = 0; round < 12; round += 1) {
+      await deliver();
+      clock.offsetMs += 86_400_000;
+    }
+    expect(bad.received).toHaveLength(11);
+    expect(await deliveries()).toMatchObject([{ state: 'failed', attempts: 11, status: 503, nextAttemptAt: null }]);
+    const gone = await receiver(() => ({ status: 410 }));
+    const { body } = await create({ url: gone.url, events: ['job.failed'] });
+    await end(await submit({}), 'error');
+    await end(await submit({}), 'error');
+    await deliver();
+    await deliver();
+    expect((await call('GET', '/v1/webhooks').then((reply) => reply.json())).items[1]).toMatchObject({
+      id: body.id,
+      disabledAt: expect.any(String),
+    });
+    await end(await submit({}), 'error');
+    await deliver();
+    expect(gone.received.length).toBeLessThanOrEqual(2);
+    expect((await deliveries(`?webhook=${body.id}`)).every(({ state }: { state: string }) => state === 'failed')).toBe(
+      true,
+    );
+  });
+
+  it('can be tested, speaks as Slack does, and is deleted with what it has not got', async () => {
+    const { create, call, deliver, deps, deliveries } = await open();
+    const { received, url } = await receiver();
+    const { body } = await create({ url, events: ['job.failed'], format: 'slack' });
+    expect((await call('POST', `/v1/webhooks/${body.id}/test`)).status).toBe(202);
+    await notify(deps, { workspace: 'default', type: 'job.failed', object: 'job/1', text: 'a <b> & c', data: {} });
+    await deliver();
+    expect(received.map((each) => JSON.parse(each.body))).toEqual([
+      { text: 'This is a test of a webhook.' },
+      { text: 'a &lt;b&gt; &amp; c' },
+    ]);
+    await notify(deps, { workspace: 'default', type: 'job.failed', object: 'job/1', text: 'late', data: {} });
+    expect((await call('DELETE', `/v1/webhooks/${body.id}`)).status).toBe(200);
+    await deliver();
+    expect([received.length, await deliveries()]).toEqual([2, []]);
+    expect((await call('POST', `/v1/webhooks/${body.id}/test`)).status).toBe(404);
+  });
+
+  it('is sent once by two replicas, and its secret and address are shown nowhere', async () => {
+    const { create, call, submit, end, deps, deliver, objects, logged } = await open();
+    const { received, url } = await receiver((count) => ({ status: count === 1 ? 500 : 200 }));
+    const { body } = await create({ url });
+    await end(await submit({}), 'done');
+    await Promise.all([deliver(), deps.webhooks.round(), deps.webhooks.round()]);
+    await deps.webhooks.settled();
+    expect(received).toHaveLength(1);
+    const list = await (await call('GET', '/v1/webhooks')).text();
+    const stored = await Promise.all((await objects.list('', { limit: 100 })).map((key) => objects.get(key)));
+    const all = [list, ...logged, ...stored.map((bytes) => Buffer.from(bytes ?? []).toString())].join('\n');
+    expect(all).not.toContain('s3cret');
+    expect(all).not.toContain(body.secret);
+  });
+});
+
+describe('what a webhook may not do', () => {
+  it('reach private addresses, by name or number, or follow a redirect', async () => {
+    const { create, call, deliver, deliveries } = await open({});
+    for (const host of [
+      '127.0.0.1',
+      '[::1]',
+      '169.254.169.254',
+      'localhost',
+      '10.0.0.1',
+      '[::ffff:10.0.0.1]',
+      '2130706433',
+    ]) {
+      const { status, body } = await create({ url: `https://${host}/` });
+      expect(status, host).toBe(201);
+      await call('POST', `/v1/webhooks/${body.id}/test`);
+      await deliver();
+      const [last] = await deliveries(`?webhook=${body.id}`);
+      expect(last, host).toMatchObject({
+        state: 'pending',
+        status: null,
+        error: expect.stringContaining('private, loopback'),
+      });
+    }
+    const target = await receiver();
+    const redirecting = await receiver(() => ({ status: 302, location: target.url }));
+    const other = await open();
+    await other.create({ url: redirecting.url });
+    await other.end(await other.submit({}), 'done');
+    await other.deliver();
+    expect([redirecting.received.length, target.received.length]).toEqual([1, 0]);
+    expect(await other.deliveries()).toMatchObject([
+      { state: 'pending', status: 302, error: expect.stringContaining('redirects') },
+    ]);
+  });
+
+  it('be made by members, over plain HTTP, with a password, or for what does not exist', async () => {
+    const { create, call, addToken } = await open({});
+    for (const url of ['http://example.com/', 'https://ada:pw@example.com/', 'ftp://example.com/']) {
+      expect((await create({ url })).body).toMatchObject({ error: { code: 'VALIDATION', field: 'url' } });
+    }
+    expect((await create({ url: 'https://example.com/', events: ['job.exploded'] })).status).toBe(422);
+    const member = await addToken('default', ['read', 'write'], 'bob', 'member');
+    const body = { url: 'https://example.com/' };
+    expect((await call('POST', '/v1/webhooks', { body, token: member })).status).toBe(403);
+    expect((await call('GET', '/v1/notifications', { token: member })).status).toBe(200);
+  });
+
+  it('tell of a private job more than that it ended', async () => {
+    const { create, submit, end, deliver } = await open();
+    const { received, url } = await receiver();
+    await create({ url });
+    await end(await submit({ privateToCreator: true, name: 'mine' }), 'error');
+    await deliver();
+    expect(JSON.parse(received[0]?.body ?? '{}').data).toMatchObject({ name: 'mine', status: 'error', reason: null });
+    expect(received[0]?.body).not.toContain('because of');
+  });
+});
