@@ -104,7 +104,10 @@ describe('a webhook', () => {
       await notify(deps, { workspace: 'default', type: 'cluster.failed', text: 'It broke.', data: { a: 1 }, ...once });
     }
     await deliver();
-    expect(received.map(({ body }) => JSON.parse(body).type).toSorted()).toEqual(['cluster.failed', 'job.cancelled']);
+    expect(new Set(received.map(({ body }) => JSON.parse(body).type))).toEqual(
+      new Set(['cluster.failed', 'job.cancelled']),
+    );
+    expect(received).toHaveLength(2);
   });
 
   it('is told once that a cluster is ready and that it has ended', async () => {
@@ -236,11 +239,12 @@ describe('what a webhook may not do', () => {
       '2130706433',
     ]) {
       const { status, body } = await create({ url: `https://${host}/` });
-      expect(status, host).toBe(201);
+      expect([host, status]).toEqual([host, 201]);
       await call('POST', `/v1/webhooks/${body.id}/test`);
       await deliver();
       const [last] = await deliveries(`?webhook=${body.id}`);
-      expect(last, host).toMatchObject({
+      expect({ host, ...last }).toMatchObject({
+        host,
         state: 'pending',
         status: null,
         error: expect.stringContaining('private, loopback'),
