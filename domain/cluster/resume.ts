@@ -4,10 +4,16 @@ import { orderFor, type Decision } from './plan.ts';
 import type { ClusterState, EndingInstance } from './state.ts';
 
 /**
- * May be given up in flight and carried out again: a provider terminates what it has terminated already without complaint. A cloud
- * may refuse for ever to terminate one instance, or to describe it.
+ * May be given up in flight and carried out again: a provider terminates what it has terminated already without complaint, and a
+ * launch under the same token finds what it has launched. A cloud may refuse forever to terminate one instance, or to describe it,
+ * and for long to say what became of a launch.
  */
-export const isRepeatable = ({ kind }: Decision): boolean => kind === 'terminate' || kind === 'inspect';
+export const isRepeatable = ({ kind }: Decision): boolean => repeatable.includes(kind);
+
+const repeatable: Decision['kind'][] = ['terminate', 'inspect', 'launch'];
+
+/** Only asks: a cluster whose instances have all ended does not wait for its answer. */
+export const isQuestion = ({ kind }: Decision): boolean => kind === 'inspect' || kind === 'hear';
 
 /** Launches of unknown outcome, whose request finds what it has launched already, and terminations. */
 export function decisionsToResume(state: ClusterState, underWay: Iterable<Decision>): Decision[] {

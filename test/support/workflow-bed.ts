@@ -39,6 +39,8 @@ interface Scripts {
   terminated: string[];
   /** Ids of instances that the provider refuses to terminate. */
   protectedIds: string[];
+  /** The provider does not describe instances. */
+  isInspectionFailing: boolean;
   /** The object store takes no page. */
   isArchiveFailing: boolean;
   /** Pages of task records that were written. */
@@ -66,7 +68,7 @@ export async function createBed(): Promise<Bed> {
   await store.workspaces.create({ slug: workspace, admin: { name: 'ada', token }, nowMs: Date.now() });
   const scripts: Scripts = {
     ...{ job, cluster, launch: launchAll, terminated: [], protectedIds: [], deleted: [] },
-    ...{ isArchiveFailing: false, pages: [] },
+    ...{ isInspectionFailing: false, isArchiveFailing: false, pages: [] },
   };
   const workers = await createWorkers(env, store, scripts);
   const runs = workers.map((worker) => worker.run());
@@ -159,10 +161,10 @@ async function createWorkers(env: TestWorkflowEnvironment, store: Store, scripts
     taskQueue: job.providerQueue,
     activities: {
       launchInstances: async (input: LaunchInput) => scripts.launch(input),
-      inspectInstances: async ({ ids }: { ids: string[] }) => ({
-        seen: ids.map((id) => ({ id, state: 'alive' })),
-        linkWorks: true,
-      }),
+      inspectInstances: async ({ ids }: { ids: string[] }) => {
+        if (scripts.isInspectionFailing) throw new Error('the provider does not answer');
+        return { seen: ids.map((id) => ({ id, state: 'alive' })), linkWorks: true };
+      },
       terminateInstances: async ({ ids }: { ids: string[] }) => {
         if (ids.some((id) => scripts.protectedIds.includes(id))) throw new Error('it is protected from termination');
         scripts.terminated.push(...ids);

@@ -150,6 +150,68 @@ describe('a cluster', () => {
     expect(await handleOf(number).result()).toMatchObject({ instances: [], terminated: 8 });
   });
 
+  it('continues as new while its cloud does not say what became of a launch', { timeout: 60_000 }, async () => {
+    const number = await bed.startCluster({ instances: 1, dask: null });
+    await eventually(async () => (await view(number)).instances.length === 1);
+    await bed.report(number, { instance: 'i_1_0', kind: 'register' });
+    const { runId } = await handleOf(number).describe();
+    const asked: number[] = [];
+    bed.launch = ({ seq }) => {
+      asked.push(seq);
+      throw new Error('the request timed out');
+    };
+    await bed.env.sleep(oldRunAfterMs + 60_000);
+    await handleOf(number).signal(clusterMessages.scale, { instances: 2 });
+    await eventually(() => Promise.resolve(asked.length > 0));
+    for (let sent = 0; sent < maxEventsOfOldRun / 2; sent += 1) {
+      await handleOf(number).signal(clusterMessages.keepalive, { noClientTimeoutMs: null });
+    }
+    await bed.env.sleep('2m');
+    expect((await handleOf(number).describe()).runId).not.toBe(runId);
+    bed.launch = launchAll;
+    await bed.env.sleep('2m');
+    // The launch that was asked for again has the number of the first one.
+    expect(new Set(asked)).toEqual(new Set([2]));
+    expect((await view(number)).instances.map(({ id }) => id)).toEqual(['i_1_0', 'i_2_1']);
+    await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });
+    expect(await handleOf(number).result()).toMatchObject({ instances: [], terminated: 2 });
+  });
+
+  it('ends while an inspection is not answered', { timeout: 60_000 }, async () => {
+    const number = await bed.startCluster({ instances: 2, dask: null });
+    await eventually(async () => (await view(number)).instances.length === 2);
+    for (const { id } of (await view(number)).instances) await bed.report(number, { instance: id, kind: 'register' });
+    bed.isInspectionFailing = true;
+    const suspects = [{ instance: 'i_1_1', heardAtMs: 1 }];
+    await handleOf(number).signal(clusterMessages.suspect, { instances: suspects });
+    await eventually(async () => {
+      const { raw } = await handleOf(number).describe();
+      return (raw.pendingActivities ?? []).some(({ activityType }) => activityType?.name === 'inspectInstances');
+    });
+    await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });
+    expect(await handleOf(number).result()).toMatchObject({ instances: [], terminated: 2 });
+    bed.isInspectionFailing = false;
+  });
+
+  it('keeps an instance whose registrations its API hears, however late they reach it', { timeout: 60_000 }, async () => {
+    const number = await bed.startCluster({ instances: 1, dask: null });
+    await eventually(async () => (await view(number)).instances.length === 1);
+    const fromMs = await bed.env.currentTimeMs();
+    await bed.store.liveness.noteReplica({ replica: 'r', wroteAtMs: Date.now(), sinceMs: 0 });
+    // The agent tries every minute, and each attempt is lost: the workflow does not answer.
+    for (let minute = 0; minute < 12; minute += 1) {
+      const heardAtMs = fromMs + minute * 60_000;
+      const agent = { cluster: number, instance: 'i_1_0', heardAtMs, sinceMs: heardAtMs, silentAfterMs: null };
+      await bed.store.liveness.note([agent]);
+      await bed.store.liveness.noteReplica({ replica: 'r', wroteAtMs: Date.now(), sinceMs: 0 });
+      await bed.env.sleep('30s');
+    }
+    await bed.report(number, { instance: 'i_1_0', kind: 'register' });
+    expect(await view(number)).toMatchObject({ launched: 1, instances: [{ id: 'i_1_0', state: 'ready' }] });
+    await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });
+    await handleOf(number).result();
+  });
+
   it('writes its final view once the database takes it, and ends then', async () => {
     const number = await started();
     await hasStatus(number, 'ready');

@@ -19,7 +19,7 @@ import { keepAlive } from '../../domain/cluster/dask/report.ts';
 import { releaseInstances } from '../../domain/cluster/slot/release.ts';
 import { type Decision, intend, isEnding, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
-import { decisionsToResume, inspectAgain, isRepeatable } from '../../domain/cluster/resume.ts';
+import { decisionsToResume, inspectAgain, isQuestion, isRepeatable } from '../../domain/cluster/resume.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { usageToNote, usageWasNoted } from '../../domain/cluster/usage.ts';
 import { shownCluster } from '../../domain/cluster/view.ts';
@@ -155,7 +155,7 @@ async function run(state: ClusterState, input: ClusterInput, changes: Changes): 
     if (!isLeaving) for (const decision of decisionsToResume(state, inFlight)) begin(decision);
     setCurrentDetails(describeCluster(state));
     tagStatus(state);
-    if (plan.done && isQuiet()) break;
+    if (plan.done && !writer.isBusy() && [...inFlight].every(isQuestion)) break;
     if (isLeaving && canContinue(nowMs)) {
       inspectAgain(state);
       await continueAsNew<typeof cluster>({ ...input, carry: state });
