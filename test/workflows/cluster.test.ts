@@ -193,24 +193,28 @@ describe('a cluster', () => {
     bed.isInspectionFailing = false;
   });
 
-  it('keeps an instance whose registrations its API hears, however late they reach it', { timeout: 60_000 }, async () => {
-    const number = await bed.startCluster({ instances: 1, dask: null });
-    await eventually(async () => (await view(number)).instances.length === 1);
-    const fromMs = await bed.env.currentTimeMs();
-    await bed.store.liveness.noteReplica({ replica: 'r', wroteAtMs: Date.now(), sinceMs: 0 });
-    // The agent tries every minute, and each attempt is lost: the workflow does not answer.
-    for (let minute = 0; minute < 12; minute += 1) {
-      const heardAtMs = fromMs + minute * 60_000;
-      const agent = { cluster: number, instance: 'i_1_0', heardAtMs, sinceMs: heardAtMs, silentAfterMs: null };
-      await bed.store.liveness.note([agent]);
+  it(
+    'keeps an instance whose registrations its API hears, however late they reach it',
+    { timeout: 60_000 },
+    async () => {
+      const number = await bed.startCluster({ instances: 1, dask: null });
+      await eventually(async () => (await view(number)).instances.length === 1);
+      const fromMs = await bed.env.currentTimeMs();
       await bed.store.liveness.noteReplica({ replica: 'r', wroteAtMs: Date.now(), sinceMs: 0 });
-      await bed.env.sleep('30s');
-    }
-    await bed.report(number, { instance: 'i_1_0', kind: 'register' });
-    expect(await view(number)).toMatchObject({ launched: 1, instances: [{ id: 'i_1_0', state: 'ready' }] });
-    await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });
-    await handleOf(number).result();
-  });
+      // The agent tries every minute, and each attempt is lost: the workflow does not answer.
+      for (let minute = 0; minute < 12; minute += 1) {
+        const heardAtMs = fromMs + minute * 60_000;
+        const agent = { cluster: number, instance: 'i_1_0', heardAtMs, sinceMs: heardAtMs, silentAfterMs: null };
+        await bed.store.liveness.note([agent]);
+        await bed.store.liveness.noteReplica({ replica: 'r', wroteAtMs: Date.now(), sinceMs: 0 });
+        await bed.env.sleep('30s');
+      }
+      await bed.report(number, { instance: 'i_1_0', kind: 'register' });
+      expect(await view(number)).toMatchObject({ launched: 1, instances: [{ id: 'i_1_0', state: 'ready' }] });
+      await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });
+      await handleOf(number).result();
+    },
+  );
 
   it('writes its final view once the database takes it, and ends then', async () => {
     const number = await started();
