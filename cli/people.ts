@@ -1,5 +1,14 @@
 // Users, tokens and limits on a terminal.
-import type { CreatedToken, Limits, SomeLimits, Token, User, Whoami, WorkspaceInfo } from '../sdk/client.ts';
+import type {
+  CreatedToken,
+  Limits,
+  PutDefaults,
+  SomeLimits,
+  Token,
+  User,
+  Whoami,
+  WorkspaceInfo,
+} from '../sdk/client.ts';
 import type { CliContext, FormatFlag } from './context.ts';
 import { formatTable } from './table.ts';
 import type { Column } from './table.ts';
@@ -59,6 +68,12 @@ export function formatWorkspace({ slug, limits, perUser, use, users }: Workspace
   ];
   return formatTable([left('Used of allowed'), ...usageColumns], rows);
 }
+
+/** `region: us-west-2`, a line each. */
+export const formatDefaults = (defaults: PutDefaults): string =>
+  Object.entries(defaults)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n') || 'no defaults';
 
 function usage(use: Limits, limits: SomeLimits): string[] {
   return kinds.map((kind) => (limits[kind] === undefined ? String(use[kind]) : `${use[kind]} / ${limits[kind]}`));

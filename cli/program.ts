@@ -52,6 +52,7 @@ import {
   testWebhookCommand,
 } from './commands/webhook.ts';
 import { createWorkspaceCommand } from './commands/workspace/create.ts';
+import { defaultsCommand } from './commands/workspace/defaults.ts';
 import { limitsCommand } from './commands/workspace/limits.ts';
 import { listWorkspacesCommand } from './commands/workspace/list.ts';
 import type { CliContext, Finish } from './context.ts';
@@ -105,7 +106,12 @@ const webhookCommands: CreateCommand[] = [
   deleteWebhookCommand,
   deliveriesCommand,
 ];
-const workspaceCommands: CreateCommand[] = [limitsCommand, listWorkspacesCommand, createWorkspaceCommand];
+const workspaceCommands: CreateCommand[] = [
+  limitsCommand,
+  defaultsCommand,
+  listWorkspacesCommand,
+  createWorkspaceCommand,
+];
 
 export function createProgram(context: CliContext): Program {
   let code = 0;

@@ -46,6 +46,18 @@ const placeInput = {
   allowIngressFrom: source.optional(),
 };
 
+/** What a workspace can have a default for. */
+export const workspaceDefaultsInput = {
+  provider: placeInput.provider,
+  region: placeInput.region,
+  zone: placeInput.zone,
+  spotPolicy: placeInput.spotPolicy,
+  allowCrossZone: placeInput.allowCrossZone,
+  allowSsh: placeInput.allowSsh,
+  allowSshFrom: placeInput.allowSshFrom,
+  allowIngressFrom: placeInput.allowIngressFrom,
+};
+
 /** E.g. `100 GiB`, or GiB; 30 GiB unless given. */
 const diskSize = z.union([z.string().max(50), z.number().positive()]);
 

@@ -8,6 +8,7 @@
 // PUT    /v1/users/{name}               putUser -> user; makes or changes; admin
 // DELETE /v1/users/{name}               -> user as it was; revokes its tokens, its objects go on; admin
 // GET    /v1/workspace                  -> workspace: limits, and use by user
+// PUT    /v1/workspace/defaults         putDefaults -> workspace; admin
 // PUT    /v1/workspace/limits           putLimits -> workspace; admin
 // POST   /v1/workspaces                 createWorkspace -> createdWorkspace (201); scope operator
 // GET    /v1/workspaces                 -> workspaceList; scope operator
@@ -16,6 +17,7 @@
 // POST   /v1/login/device/approve       approveLogin -> approvedLogin
 // GET    /login?code=ABCD-EFGH          the page for people, and POST /login from it
 import { z } from 'zod';
+import { workspaceDefaultsInput } from './machines.ts';
 
 import { durationInput } from './common.ts';
 
@@ -124,10 +126,16 @@ export const putLimits = z.strictObject({
 });
 export type PutLimits = z.infer<typeof putLimits>;
 
+/** All of them: what is absent has no default any more. The shape is domain/people/defaults.ts. */
+export const putDefaults = z.strictObject(workspaceDefaultsInput);
+export type PutDefaults = z.infer<typeof putDefaults>;
+
 export const workspaceInfo = z.object({
   slug: z.string(),
   limits,
   perUser: someLimits,
+  /** What clusters and jobs get that do not say otherwise. */
+  defaults: putDefaults,
   use: limits,
   users: z.array(z.object({ name: z.string(), use: limits })),
   /** Who changed what about people and limits; for admins, newest last. */

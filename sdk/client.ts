@@ -37,6 +37,7 @@ export type {
   CreateToken,
   CreateWorkspace,
   Limits,
+  PutDefaults,
   PutLimits,
   PutUser,
   Role,

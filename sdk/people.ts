@@ -4,6 +4,7 @@ import type {
   CreatedWorkspace,
   CreateToken,
   CreateWorkspace,
+  PutDefaults,
   PutLimits,
   PutUser,
   Token,
@@ -43,6 +44,8 @@ export interface WorkspacesApi {
   current(options?: CallOptions): Promise<WorkspaceInfo>;
   /** Changes the given limits; for admins. */
   setLimits(limits: PutLimits, options?: CallOptions): Promise<WorkspaceInfo>;
+  /** Replaces what clusters and jobs get that do not say otherwise; as an admin. */
+  setDefaults(defaults: PutDefaults, options?: CallOptions): Promise<WorkspaceInfo>;
   /** All workspaces of the deployment; for operators. */
   list(options?: CallOptions): Promise<WorkspaceList['items']>;
   /** For operators. Only this answer contains the admin's token, so the call is never repeated automatically. */
@@ -78,6 +81,8 @@ export function createPeopleApi(request: SendRequest): PeopleApi {
       current: (options) => send<WorkspaceInfo>({ method: 'GET', path: '/v1/workspace' }, options),
       setLimits: (limits, options) =>
         send<WorkspaceInfo>({ method: 'PUT', path: '/v1/workspace/limits', body: limits }, options),
+      setDefaults: (defaults, options) =>
+        send<WorkspaceInfo>({ method: 'PUT', path: '/v1/workspace/defaults', body: defaults }, options),
       list: async (options) => (await send<WorkspaceList>({ method: 'GET', path: '/v1/workspaces' }, options)).items,
       create: (input, options) =>
         send<CreatedWorkspace>({ method: 'POST', path: '/v1/workspaces', body: input, once: true }, options),

@@ -129,7 +129,13 @@ function headGpuOf({ worker, head }: MachinesInput): WishInput['gpu'] {
 
 function zonesOf({ region, zones }: PlaceReader, wanted: string | undefined, useBestZone: boolean): string[] {
   if (wanted === undefined) return useBestZone ? [...zones] : zones.slice(0, 1);
-  if (zones.includes(wanted)) return [wanted];
+  requireZone({ region, zones }, wanted);
+  return [wanted];
+}
+
+/** @throws RopewalkError VALIDATION for a zone without a subnet. */
+export function requireZone({ region, zones }: Pick<PlaceReader, 'region' | 'zones'>, wanted: string): void {
+  if (zones.includes(wanted)) return;
   throw new RopewalkError({
     code: 'VALIDATION',
     field: 'zone',

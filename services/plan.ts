@@ -7,20 +7,23 @@ import { requireScope } from './auth/scopes.ts';
 import { readClusterRequest } from './clusters/request.ts';
 import type { Context, Deps } from './context.ts';
 import { readJobRequest } from './jobs/request.ts';
+import { readDefaults } from './people/defaults.ts';
 import type { ResolvedMachines } from './machines.ts';
 import { rolesOf } from './plan-roles.ts';
 
 /** @throws RopewalkError VALIDATION as `createCluster` would. */
-export async function planCluster({ deps, actor }: Context, body: CreateClusterParsed): Promise<Plan> {
+export async function planCluster(context: Context, body: CreateClusterParsed): Promise<Plan> {
+  const { deps, actor } = context;
   requireScope(actor, 'write');
-  const { machines, instances, warnings } = await readClusterRequest(deps, body);
+  const { machines, instances, warnings } = await readClusterRequest(deps, body, await readDefaults(context));
   return planOf(deps, { machines, instances, warnings });
 }
 
 /** @throws RopewalkError VALIDATION as `createJob` would. */
-export async function planJob({ deps, actor }: Context, body: CreateJobParsed): Promise<Plan> {
+export async function planJob(context: Context, body: CreateJobParsed): Promise<Plan> {
+  const { deps, actor } = context;
   requireScope(actor, 'write');
-  const { machines, resolved, warnings } = await readJobRequest(deps, body);
+  const { machines, resolved, warnings } = await readJobRequest(deps, body, await readDefaults(context));
   return planOf(deps, { machines, instances: resolved.instances, warnings });
 }
 

@@ -1,4 +1,5 @@
 // Rows of people, and the queries that several methods share.
+import type { WorkspaceDefaults } from '../domain/people/defaults.ts';
 import type { Caller } from '../domain/people/authority.ts';
 import type { By, PeopleEvent, Scope, Token, User } from '../domain/people/state.ts';
 import type { WorkspaceLimits } from '../domain/quota/state.ts';
@@ -26,6 +27,7 @@ export const workspaceOf = (row: WorkspaceTable): Workspace => ({
   createdAtMs: row.created_at_ms,
   limits: JSON.parse(row.limits) as WorkspaceLimits,
   perUser: JSON.parse(row.per_user) as Partial<WorkspaceLimits>,
+  defaults: JSON.parse(row.defaults) as WorkspaceDefaults,
 });
 
 export const userOf = (row: UserTable): User => ({

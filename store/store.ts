@@ -8,6 +8,7 @@ import type { EnvironmentStore } from './environment-port.ts';
 import type { CostStore } from './cost-port.ts';
 import type { QueueRequest } from '../domain/admission/queue.ts';
 import type { Problem } from '../domain/errors.ts';
+import type { WorkspaceDefaults } from '../domain/people/defaults.ts';
 import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
 import type { ShareKind, WorkspaceLimits } from '../domain/quota/state.ts';
 import type { NotificationStore } from './notification-port.ts';
@@ -49,6 +50,7 @@ export interface Workspace {
   limits: WorkspaceLimits;
   /** For each user who has no limits of their own. */
   perUser: Partial<WorkspaceLimits>;
+  defaults: WorkspaceDefaults;
 }
 
 export interface WorkspaceStore {
@@ -70,6 +72,8 @@ export interface WorkspaceStore {
     change: { limits: Partial<WorkspaceLimits>; perUser?: Partial<WorkspaceLimits> | null; by: By },
     nowMs: number,
   ): Promise<Answer<Workspace>>;
+  /** Replaces all defaults. */
+  setDefaults(slug: string, change: { defaults: WorkspaceDefaults; by: By }, nowMs: number): Promise<Answer<Workspace>>;
   /** What is in use, in the workspace and by each user who uses something. */
   usage(slug: string): Promise<{ total: WorkspaceLimits; byUser: { user: string; use: WorkspaceLimits }[] }>;
   /** What was changed about people and limits, newest first. */

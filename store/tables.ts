@@ -47,6 +47,7 @@ export interface WorkspaceTable {
   created_at_ms: number;
   limits: string;
   per_user: string;
+  defaults: string;
 }
 
 export interface UserTable {

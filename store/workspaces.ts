@@ -1,6 +1,7 @@
 // Workspaces: creation with a first admin, limits, usage and the list of changes.
 import type { Problem } from '../domain/errors.ts';
 import { configure } from '../domain/people/configure.ts';
+import { replaceDefaults } from '../domain/people/defaults.ts';
 import { issueFirstToken } from '../domain/people/tokens.ts';
 import { slugProblem } from '../domain/people/workspace.ts';
 import { defaultLimits } from '../domain/quota/limits.ts';
@@ -66,6 +67,21 @@ export function createWorkspaceStore(database: Database): WorkspaceStore {
         await insertEvent(db, slug, event);
         return { ok: { ...workspace, limits, perUser } };
       }),
+    setDefaults: (slug, { by, defaults: wanted }, nowMs) =>
+      database.write(async (db) => {
+        const workspace = await lockWorkspace(db, engine, slug);
+        if (workspace === null) return { error: noWorkspace(slug) };
+        const answer = replaceDefaults(await callerOf(db, slug, by), wanted, nowMs);
+        if ('error' in answer) return answer;
+        const { defaults, event } = answer.ok;
+        await db
+          .updateTable('workspaces')
+          .set({ defaults: JSON.stringify(defaults) })
+          .where('slug', '=', slug)
+          .execute();
+        await insertEvent(db, slug, event);
+        return { ok: { ...workspace, defaults } };
+      }),
     usage: (slug) =>
       database.read(async (db) => ({ total: await usageOf(db, slug), byUser: await usageByUser(db, slug) })),
     events: async (slug, limit) => {
@@ -87,7 +103,7 @@ export function createWorkspaceStore(database: Database): WorkspaceStore {
 export async function insertWorkspace(db: Db, slug: string, nowMs: number): Promise<void> {
   await db
     .insertInto('workspaces')
-    .values({ slug, created_at_ms: nowMs, limits: JSON.stringify(defaultLimits), per_user: '{}' })
+    .values({ slug, created_at_ms: nowMs, limits: JSON.stringify(defaultLimits), per_user: '{}', defaults: '{}' })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }

@@ -5,6 +5,7 @@ import * as schema from '../../schema/people.ts';
 import { createToken, listTokens, revokeToken } from '../../services/people/tokens.ts';
 import { listUsers, putUser, removeUser } from '../../services/people/users.ts';
 import { whoami } from '../../services/people/whoami.ts';
+import { putDefaults } from '../../services/people/defaults.ts';
 import { getWorkspace, putLimits } from '../../services/people/workspace.ts';
 import { createWorkspace, listWorkspaces } from '../../services/people/workspaces.ts';
 import { contextOf, type App } from './app.ts';
@@ -94,6 +95,15 @@ export const peopleRoutes = {
     request: { body: jsonBody(schema.putLimits.openapi('PutLimits')) },
     responses: { 200: json(workspace, 'Your workspace.'), ...problems },
   }),
+  putDefaults: createRoute({
+    ...common,
+    method: 'put',
+    path: '/v1/workspace/defaults',
+    operationId: 'putDefaults',
+    summary: 'Replace what clusters and jobs get that do not say otherwise; for admins',
+    request: { body: jsonBody(schema.putDefaults.openapi('PutDefaults')) },
+    responses: { 200: json(workspace, 'Your workspace.'), ...problems },
+  }),
   createWorkspace: createRoute({
     ...common,
     method: 'post',
@@ -137,6 +147,9 @@ export function mountPeople(app: App): void {
   app.openapi(peopleRoutes.workspace, async (c) => c.json(await getWorkspace(contextOf(c, c.var.actor)), 200));
   app.openapi(peopleRoutes.putLimits, async (c) =>
     c.json(await putLimits(contextOf(c, c.var.actor), c.req.valid('json')), 200),
+  );
+  app.openapi(peopleRoutes.putDefaults, async (c) =>
+    c.json(await putDefaults(contextOf(c, c.var.actor), c.req.valid('json')), 200),
   );
   app.openapi(peopleRoutes.createWorkspace, async (c) => {
     c.header('Cache-Control', 'no-store');

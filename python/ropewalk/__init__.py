@@ -14,6 +14,7 @@ from ropewalk.errors import ClusterEndedError, ClusterFailedError, ClusterTimeou
 from ropewalk.instance_types import list_instance_types
 from ropewalk.notifications import get_notifications
 from ropewalk.plans import plan_cluster
+from ropewalk.workspace_defaults import set_backend_options
 
 __version__ = "0.1.0"
 __all__ = [
@@ -33,4 +34,5 @@ __all__ = [
     "list_software_environments",
     "costs",
     "plan_cluster",
+    "set_backend_options",
 ]

@@ -107,6 +107,8 @@ class StandIn:
             return 200, {"items": self.types}
         if path == "/v1/whoami":
             return 200, {"user": "ada", "workspace": "test"}
+        if path == "/v1/workspace/defaults":
+            return 200, {"slug": "test", "defaults": body}
         if path == "/v1/missing-package-files":
             return 200, {"missing": [one for one in body["sha256s"] if one not in self.package_files]}
         if path.startswith("/v1/package-files/"):

@@ -15,6 +15,7 @@ import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
 import type { Context, Deps } from '../context.ts';
 import { hostQueueOf, type ResolvedMachines } from '../machines.ts';
+import { readDefaults } from '../people/defaults.ts';
 import { pricePerHour } from '../plan-roles.ts';
 import { environmentOf } from '../software/check.ts';
 import { withNamedEnvironment } from '../environments/resolve.ts';
@@ -33,7 +34,7 @@ export async function createCluster(
   const { deps, actor } = context;
   requireScope(actor, 'write');
   const body = await withNamedEnvironment(context, sent);
-  const request = await readClusterRequest(deps, body);
+  const request = await readClusterRequest(deps, body, await readDefaults(context));
   const { machines, maxInstances, warnings } = request;
 
   await requireDatabase(context);

@@ -2,6 +2,7 @@
 // warned of. A plan is made of the same.
 import { defaultSchedulerPort } from '../../domain/cluster/capacity/ingress-rules.ts';
 import type { Adaptive } from '../../domain/cluster/dask/adaptive-settings.ts';
+import type { WorkspaceDefaults } from '../../domain/people/defaults.ts';
 import { maxLeaseMs } from '../../domain/job/durations.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import {
@@ -15,6 +16,7 @@ import {
 import type { CreateClusterParsed } from '../../schema/clusters.ts';
 import type { Deps } from '../context.ts';
 import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
+import { machinesWithDefaults } from '../people/defaults.ts';
 import { readWorkers } from './adaptive.ts';
 import { checkDaskInput } from './dask-input.ts';
 import { optionalMs, positiveMs } from './durations.ts';
@@ -36,11 +38,12 @@ export type Times = ReturnType<typeof readTimes>;
 export async function readClusterRequest(
   deps: Pick<Deps, 'providers'>,
   body: CreateClusterParsed,
+  defaults: WorkspaceDefaults,
 ): Promise<ClusterRequest> {
   checkDaskInput(body);
   if (body.container !== undefined && body.software !== undefined) throw twoRuntimes();
   const times = readTimes(body);
-  const machines = await resolveMachines(deps, machinesInput(body));
+  const machines = await resolveMachines(deps, machinesWithDefaults(deps.providers, machinesInput(body), defaults));
   const { workers, adaptive } = readWorkers(body.workers, coresOf(machines));
   const instances = workers + 1;
   return {

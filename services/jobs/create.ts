@@ -10,6 +10,7 @@ import type { Context, Deps } from '../context.ts';
 import { filestoreOf, readFilestore } from '../files/filestores.ts';
 import { requireStored } from '../files/require-stored.ts';
 import { withNamedSoftware } from '../environments/resolve.ts';
+import { readDefaults } from '../people/defaults.ts';
 import { requirePackageFiles } from '../software/package-files.ts';
 import { readJobRequest } from './request.ts';
 import { submitJob, type JobSettingsInput } from './submit.ts';
@@ -23,7 +24,11 @@ export async function createJob(context: Context, { body: sent, idempotencyKey }
   const { deps, actor } = context;
   requireScope(actor, 'write');
   const body = await withNamedSoftware(context, sent);
-  const { resolved, machines, machinesInput, runtime, warnings } = await readJobRequest(deps, body);
+  const { resolved, machines, machinesInput, runtime, warnings } = await readJobRequest(
+    deps,
+    body,
+    await readDefaults(context),
+  );
   await requireDatabase(context);
   await requirePackageFiles(context, body.software);
   const inputFiles = await inputFilesOf(deps, actor.workspace, body, resolved.files);

@@ -4,10 +4,12 @@ import { readMachineOptions, type JobMachines } from '../../domain/job/machine-o
 import { readRuntimeOptions } from '../../domain/job/runtime-options.ts';
 import { resolveJob, type ResolvedJob } from '../../domain/job/settings.ts';
 import { defaultMaxWorkers } from '../../domain/limits.ts';
+import type { WorkspaceDefaults } from '../../domain/people/defaults.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import type { RuntimeSpec } from '../../schema/runtime.ts';
 import type { Deps } from '../context.ts';
 import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
+import { machinesWithDefaults } from '../people/defaults.ts';
 import { coresOf, providerOf } from '../providers.ts';
 import { checkSoftware } from '../software/check.ts';
 import { runtimeOf } from './runtime.ts';
@@ -23,16 +25,21 @@ export interface JobRequest {
 }
 
 /** @throws RopewalkError VALIDATION naming the field, or the header's option with its line. */
-export async function readJobRequest(deps: Pick<Deps, 'providers'>, body: CreateJobParsed): Promise<JobRequest> {
+export async function readJobRequest(
+  deps: Pick<Deps, 'providers'>,
+  body: CreateJobParsed,
+  defaults: WorkspaceDefaults,
+): Promise<JobRequest> {
   checkFiles(body.files);
   checkSoftware(body.software);
   const header = readHeader(body);
-  const { manifest, reader } = providerOf(deps.providers, body.provider);
+  const { manifest, reader } = providerOf(deps.providers, body.provider ?? defaults.provider);
   const isHost = manifest.kind === 'host';
   const maxInstances = isHost ? (await coresOf(reader)) * instancesPerCore : defaultMaxWorkers;
   const { runtime, warnings } = runtimeOf(body, readRuntimeOptions(header, body.options ?? {}));
   const resolved = resolveJob(body, header, { maxInstances, choosesMachines: !isHost });
-  const asked = machinesInput(body, isHost ? {} : readMachineOptions(header, body.options ?? {}));
+  const said = machinesInput(body, isHost ? {} : readMachineOptions(header, body.options ?? {}));
+  const asked = machinesWithDefaults(deps.providers, said, defaults);
   const machines = await resolveMachines(deps, asked);
   checkWords({ command: body.command, env: resolved.env, secretEnv: resolved.secretEnv });
   // An image's entrypoint takes its arguments as they are.

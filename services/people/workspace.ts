@@ -27,6 +27,7 @@ export async function getWorkspace(context: Context): Promise<WorkspaceInfo> {
     slug: workspace.slug,
     limits: workspace.limits,
     perUser: workspace.perUser,
+    defaults: workspace.defaults,
     use: usage.total,
     users: [...names].map((name) => ({ name, use: usage.of(name) })),
     events: events.toReversed().map(({ atMs, ...event }) => ({ at: time(atMs), ...event })),

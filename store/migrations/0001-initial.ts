@@ -35,6 +35,7 @@ async function people(db: Db, engine: Engine): Promise<void> {
     .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
     .addColumn('limits', 'text', (column) => column.notNull())
     .addColumn('per_user', 'text', (column) => column.notNull())
+    .addColumn('defaults', 'text', (column) => column.notNull())
     .execute();
   await db.schema
     .createTable('users')

@@ -98,6 +98,7 @@ describe('users and workspaces', () => {
     slug: 'default',
     limits: { running: 100, instances: 200, vcpus: 400 },
     perUser: { vcpus: 16 },
+    defaults: { region: 'us-west-2' },
     use: { running: 1, instances: 4, vcpus: 4 },
     users: [{ name: 'ada', use: { running: 1, instances: 4, vcpus: 4 } }],
     events: [],
@@ -111,6 +112,7 @@ describe('users and workspaces', () => {
     const limits = await callCli(['workspace', 'limits'], { env });
     expect(limits.stdout).toContain('│ workspace default  │         1 / 100 │   4 / 200 │ 4 / 400 │');
     expect(limits.stdout).toContain('│   ada              │               1 │         4 │       4 │');
+    expect((await callCli(['workspace', 'defaults'], { env })).stdout).toBe('region: us-west-2\n');
     expect(limits.stdout).toContain('│ limit of each user │                 │           │      16 │');
   });
 
@@ -131,6 +133,13 @@ describe('users and workspaces', () => {
     ],
     [['workspace', 'limits', '--no-per-user'], 'PUT /v1/workspace/limits', { perUser: null }],
     [['workspace', 'limits'], 'GET /v1/workspace', undefined],
+    [
+      ['workspace', 'defaults', '--region', 'us-west-2', '--allow-ssh'],
+      'PUT /v1/workspace/defaults',
+      { region: 'us-west-2', allowSsh: true },
+    ],
+    [['workspace', 'defaults', '--clear'], 'PUT /v1/workspace/defaults', {}],
+    [['workspace', 'defaults'], 'GET /v1/workspace', undefined],
   ])('%j sends the request', async (words, sent, body) => {
     const { api, env } = await standIn(({ path }) => ({ json: path.startsWith('/v1/users') ? ada : workspace }));
     expect(await callCli(words, { env })).toMatchObject({ code: 0 });

@@ -21,11 +21,13 @@ let home: string;
 beforeAll(async () => {
   shared = await mkdtemp(join(tmpdir(), 'ropewalk-shared-'));
   home = await makeDaskHome();
-  [built, stack] = await Promise.all([
-    buildPackage(),
-    startStack({ home, overrides: { api: { logLevel: 'debug' }, worker: { logLevel: 'debug' } } }),
-  ]);
-}, 5 * minutes);
+  built = await buildPackage();
+  stack = await startStack({
+    home,
+    overrides: { api: { logLevel: 'debug' }, worker: { logLevel: 'debug' } },
+    readyWithinMs: 4 * minutes,
+  });
+}, 9 * minutes);
 afterAll(async () => {
   await stack?.stop();
   await built?.remove();

@@ -59,6 +59,7 @@ export function describeWorkspaces(backend: Backend): void {
         createdAtMs: startMs,
         limits: defaultLimits,
         perUser: {},
+        defaults: {},
       });
       expect(await store.workspaces.find('constructor')).toBeNull();
       const slugs = (await other.workspaces.list()).map((each) => each.slug);
@@ -77,6 +78,21 @@ export function describeWorkspaces(backend: Backend): void {
       expect(valueOf(second)).toMatchObject({ limits: { running: 0, vcpus: 7 }, perUser: expected.perUser });
       const third = { limits: {}, perUser: null, by: admin };
       expect(valueOf(await store.workspaces.configure(slug, third, startMs)).perUser).toEqual({});
+    });
+
+    it('replace their defaults, as an admin only', async () => {
+      const { store, other } = stores();
+      const { slug, admin } = await addWorkspace(store);
+      const first = { defaults: { region: 'us-west-2', allowSsh: false }, by: admin };
+      expect(valueOf(await store.workspaces.setDefaults(slug, first, startMs)).defaults).toEqual(first.defaults);
+      valueOf(await store.workspaces.setDefaults(slug, { defaults: { zone: 'a' }, by: null }, startMs));
+      expect((await other.workspaces.find(slug))?.defaults).toEqual({ zone: 'a' });
+      const unknown = { defaults: {}, by: { user: 'ada', tokenId: 'nothing' } };
+      expect(codeOf(await store.workspaces.setDefaults(slug, unknown, startMs))).toBe('UNAUTHENTICATED');
+      expect(codeOf(await store.workspaces.setDefaults('missing', { defaults: {}, by: null }, startMs))).toBe(
+        'NOT_FOUND',
+      );
+      expect((await store.workspaces.find(slug))?.defaults).toEqual({ zone: 'a' });
     });
 
     it('let only an admin change limits', async () => {

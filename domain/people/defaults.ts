@@ -1,0 +1,43 @@
+// Where the clusters and jobs of a workspace run, and who reaches them, when a request does not say: an admin's to set.
+import type { Problem } from '../errors.ts';
+import { needsAdmin, type Caller } from './authority.ts';
+import { peopleEvent } from './events.ts';
+import type { PeopleEvent } from './state.ts';
+
+export interface WorkspaceDefaults {
+  /** The other defaults are for this provider; for the preferred one unless given. */
+  provider?: string | undefined;
+  region?: string | undefined;
+  zone?: string | undefined;
+  spotPolicy?: 'on-demand' | 'spot' | 'spot_with_fallback' | undefined;
+  allowCrossZone?: boolean | undefined;
+  allowSsh?: boolean | undefined;
+  allowSshFrom?: string | undefined;
+  allowIngressFrom?: string | undefined;
+}
+
+/** Replaces all defaults of the workspace. */
+export function replaceDefaults(
+  caller: Caller,
+  defaults: WorkspaceDefaults,
+  nowMs: number,
+): { ok: { defaults: WorkspaceDefaults; event: PeopleEvent } } | { error: Problem } {
+  const refused = needsAdmin(caller, nowMs);
+  if (refused !== null) return { error: refused };
+  return { ok: { defaults, event: peopleEvent(caller.by, 'DEFAULTS', JSON.stringify(defaults), nowMs) } };
+}
+
+/** What a request says wins: its region over a default zone too, and each of its SSH rules over both. */
+export function withDefaults<T extends WorkspaceDefaults>(asked: T, defaults: WorkspaceDefaults): T {
+  const { provider: _, zone, allowSsh, allowSshFrom, ...others } = defaults;
+  const saysSsh = asked.allowSsh !== undefined || asked.allowSshFrom !== undefined;
+  const applied: WorkspaceDefaults = {
+    ...others,
+    ...(asked.region === undefined || asked.region === defaults.region ? { zone } : {}),
+    ...(saysSsh ? {} : { allowSsh, allowSshFrom }),
+  };
+  return { ...asked, ...Object.fromEntries(Object.entries(applied).filter(([name]) => !isGiven(asked, name))) };
+}
+
+const isGiven = (asked: object, name: string): boolean =>
+  Object.entries(asked).some(([key, value]) => key === name && value !== undefined);
