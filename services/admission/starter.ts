@@ -6,6 +6,7 @@ import { bundleKey } from '../../platform/archive-keys.ts';
 import type { Startable } from '../../store/store.ts';
 import type { Deps } from '../context.ts';
 import { startAdmitted, type StartResult } from './start.ts';
+import { createUnseenStarts } from './unseen.ts';
 
 export type Begun = 'started' | 'refused' | 'later' | 'unknown';
 
@@ -20,12 +21,16 @@ export interface Starter {
 }
 
 export function createStarter(
-  deps: Pick<Deps, 'store' | 'workflows' | 'vault' | 'now' | 'logger' | 'deploymentId' | 'metrics' | 'maxOpenOnHost'>,
+  deps: Pick<
+    Deps,
+    'store' | 'workflows' | 'vault' | 'now' | 'logger' | 'deploymentId' | 'metrics' | 'maxOpenOnHost' | 'monotonicMs'
+  >,
 ): Starter {
   const { store, workflows, logger, metrics, now, maxOpenOnHost = Infinity } = deps;
   /** Claimed by this process, to be started next. */
   const queue: Startable[] = [];
   const active = new Map<number, Promise<void>>();
+  const unseen = createUnseenStarts(deps);
   const waiting = new Map<number, (result: StartResult) => void>();
   let isUnavailable = false;
   let startedCount = 0;
@@ -35,7 +40,10 @@ export function createStarter(
   const startOne = async (row: Startable): Promise<void> => {
     const result = await startAdmitted(deps, row);
     metrics.workflowStart(result);
-    if (result === 'started') startedCount += 1;
+    if (result === 'started') {
+      startedCount += 1;
+      unseen.add(row.kind, row.number);
+    }
     if (result === 'unavailable') {
       isUnavailable = true;
       queue.push(row);
@@ -47,8 +55,10 @@ export function createStarter(
 
   const claimSome = async (): Promise<void> => {
     if (queue.length > 0) return;
+    const limit = Math.min(startsAtOnce, (await unseen.room()) - active.size);
+    if (limit <= 0) return;
     const nowMs = now();
-    const claim = { limit: startsAtOnce, nowMs, claimUntilMs: nowMs + claimMs, maxOpenOnHost };
+    const claim = { limit, nowMs, claimUntilMs: nowMs + claimMs, maxOpenOnHost };
     queue.push(...(await store.admissions.claim(claim)));
   };
 
