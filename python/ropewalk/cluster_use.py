@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import html
+import re
 import time
 import warnings
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +20,8 @@ from ropewalk.credentials import is_own_choice
 from ropewalk.durations import Duration, seconds_of
 from ropewalk.errors import RopewalkError
 from ropewalk.lifecycle import ClusterLifecycle
-from ropewalk.logs import group_logs
+from ropewalk.logs import Since, Workers, chosen_lines, grouped, is_wanted, read_filter, read_since
+from ropewalk.logs import merged as merge_lines
 from ropewalk.machines import refuse_unknown
 from ropewalk.private_envs import check_envs, send_envs
 from ropewalk.waiting import WorkerAmount, check_amount
@@ -99,11 +101,23 @@ class ClusterUse(ClusterLifecycle):
 
     # Coiled's order; distributed has `cluster` first.
     def get_logs(  # type: ignore[override]
-        self, scheduler: bool = True, workers: bool | Collection[str] = True, *, cluster: bool = True
+        self,
+        scheduler: bool = True,
+        workers: Workers = True,
+        *,
+        filter: str | re.Pattern[str] | None = None,
+        since: Since | None = None,
+        merged: bool = False,
+        cluster: bool = True,
     ) -> Any:
-        """Output of the scheduler and of each worker by name, including ended workers, of an ended cluster too. `workers` can be a
-        list of names. `cluster` adds the messages of this object."""
-        return self.sync(self._get_logs, cluster=cluster, scheduler=scheduler, workers=workers)
+        """Output of the scheduler and of each worker by name, including ended workers, of an ended cluster too.
+
+        `workers` is True or "all", False, "any" for one of them, or names, ids, states and addresses. `filter` is a text that lines
+        contain, or "%regex%"; `since` an age like "10m", or a time. With `merged` the result is one text in order of time, each
+        line with its time and source; otherwise `cluster` adds the messages of this object.
+        """
+        chosen = {"filter": read_filter(filter), "since": read_since(since, datetime.now().astimezone())}
+        return self.sync(self._get_logs, cluster=cluster, scheduler=scheduler, workers=workers, merged=merged, **chosen)
 
     def set_keepalive(self, keepalive: Duration) -> Any:
         """The server ends the cluster after this long without a client. This object reports a client while it is open."""
@@ -173,13 +187,23 @@ class ClusterUse(ClusterLifecycle):
         self._is_adaptive, self._requested = True, None
 
     async def _get_logs(
-        self, cluster: bool = True, scheduler: bool = True, workers: bool | Collection[str] = True
-    ) -> Logs:
-        own = {"Cluster": Log("\n".join(text for _, text in self._cluster_manager_logs))} if cluster else {}
-        lines = await self._remote.logs()
+        self,
+        cluster: bool = True,
+        scheduler: bool = True,
+        workers: Workers = True,
+        *,
+        filter: re.Pattern[str] | None = None,
+        since: str | None = None,
+        merged: bool = False,
+    ) -> Logs | Log:
+        lines = await self._remote.logs(since)
         view = await self._remote.view()
-        grouped = group_logs(view["name"], self._remote.heads, lines, scheduler=scheduler, workers=workers)
-        return Logs({**own, **grouped})
+        name, heads = view["name"], self._remote.heads
+        chosen = chosen_lines(lines, is_wanted(name, heads, view["instances"], scheduler=scheduler, workers=workers), filter)
+        if merged:
+            return merge_lines(name, heads, chosen)
+        own = {"Cluster": Log("\n".join(text for _, text in self._cluster_manager_logs))} if cluster else {}
+        return Logs({**own, **grouped(name, heads, chosen)})
 
     async def _send_private_envs(self, env: dict[str, str]) -> None:
         if not self.scheduler_comm:

@@ -1,36 +1,96 @@
-"""Groups a cluster's log lines as Dask shows them: one text for the scheduler, one for each worker. Pure."""
+"""Log lines of a cluster, chosen as on the command line, and grouped as Dask shows them or in one order of time."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime, timedelta, timezone
 
 from distributed.utils import Log, Logs
 
-from ropewalk.views import LogLine
+from ropewalk.durations import Duration, seconds_of
+from ropewalk.views import Instance, LogLine
+
+#: True or "all", False, "any" for one of them, or names, ids, states and addresses: a list, or a text with commas.
+Workers = bool | str | Collection[str]
+#: An age like "10m" or 600, or a time.
+Since = Duration | datetime
 
 
-def group_logs(
-    cluster: str,
-    heads: Collection[str],
-    lines: Iterable[LogLine],
-    *,
-    scheduler: bool,
-    workers: bool | Collection[str],
-) -> Logs:
-    """`heads` are the scheduler's instances. Workers are selected by name. Ended workers are included."""
+def is_wanted(
+    cluster: str, heads: Collection[str], instances: Sequence[Instance], *, scheduler: bool, workers: Workers
+) -> Callable[[str], bool]:
+    """Whether output of an instance is wanted. `heads` are the scheduler's instances. Ended instances are known by their workers'
+    names, and by "all"."""
+    others = [one for one in instances if one["id"] not in heads]
+    if isinstance(workers, bool) or workers == "all":
+        return lambda id: scheduler if id in heads else bool(workers)
+    if workers == "any":
+        wanted = {one["id"] for one in others[:1]}
+    else:
+        wanted = {text.strip() for text in (workers.split(",") if isinstance(workers, str) else workers)}
+    named = {one["id"] for one in others if not wanted.isdisjoint(_names(one))}
+    return lambda id: scheduler if id in heads else id in named or id in wanted or worker_name(cluster, id) in wanted
+
+
+def chosen_lines(
+    lines: Iterable[LogLine], is_of_wanted: Callable[[str], bool], pattern: re.Pattern[str] | None
+) -> list[LogLine]:
+    """In order of time across instances; lines of one instance keep their order. Without messages of the agent, which are not
+    output of Dask."""
+    chosen = [
+        line
+        for line in lines
+        if line["stream"] != "agent"
+        and is_of_wanted(line["instance"])
+        and (pattern is None or pattern.search(line["text"]) is not None)
+    ]
+    return sorted(chosen, key=lambda line: line["at"])
+
+
+def grouped(cluster: str, heads: Collection[str], lines: Iterable[LogLine]) -> Logs:
+    """One text for the scheduler, then one for each worker."""
     texts: dict[str, list[str]] = {}
     for line in lines:
-        # Messages of the agent are not output of Dask.
-        if line["stream"] == "agent":
-            continue
-        is_head = line["instance"] in heads
-        name = "Scheduler" if is_head else f"{cluster}-worker-{_digits(line['instance'])}"
-        if scheduler if is_head else (workers if isinstance(workers, bool) else name in workers):
-            texts.setdefault(name, []).append(line["text"])
+        texts.setdefault(_source(cluster, heads, line), []).append(line["text"])
     first = ["Scheduler"] if "Scheduler" in texts else []
     return Logs({name: Log("\n".join(texts[name])) for name in first + sorted(texts.keys() - {"Scheduler"})})
 
 
-def _digits(instance: str) -> str:
+def merged(cluster: str, heads: Collection[str], lines: Iterable[LogLine]) -> Log:
+    """One text with the time and the source of each line."""
+    return Log("\n".join(f"{line['at']} {_source(cluster, heads, line)} {line['text']}" for line in lines))
+
+
+def read_filter(text: str | re.Pattern[str] | None) -> re.Pattern[str] | None:
+    """A text that lines contain, `%regex%`, or a compiled pattern. Raises ValueError that names the argument."""
+    if text is None or isinstance(text, re.Pattern):
+        return text
+    regex = text[1:-1] if len(text) > 2 and text[0] == text[-1] == "%" else None
+    try:
+        return re.compile(re.escape(text) if regex is None else regex)
+    except re.error as error:
+        raise ValueError(f"filter is {text!r}, which is no regular expression: {error}") from None
+
+
+def read_since(since: Since | None, now: datetime) -> str | None:
+    """The time as the API takes it; an age counts back from `now`. Raises ValueError that names the argument."""
+    if since is None:
+        return None
+    at = since if isinstance(since, datetime) else now - timedelta(seconds=seconds_of(since, "since"))
+    return at.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def worker_name(cluster: str, instance: str) -> str:
     """As the agent names its worker: of EC2's ids all digits."""
-    return instance[2:] if instance.startswith("i-") else instance[-8:]
+    return f"{cluster}-worker-{instance[2:] if instance.startswith('i-') else instance[-8:]}"
+
+
+def _source(cluster: str, heads: Collection[str], line: LogLine) -> str:
+    return "Scheduler" if line["instance"] in heads else worker_name(cluster, line["instance"])
+
+
+def _names(instance: Instance) -> set[str]:
+    process = instance["process"]
+    names = (instance["id"], instance["state"], instance.get("address"), None if process is None else process["name"])
+    return {name for name in names if name is not None}

@@ -7,6 +7,7 @@ import math
 import time
 import uuid
 from typing import Any, cast
+from urllib.parse import quote
 
 from ropewalk.client_api import ClientApi
 from ropewalk.errors import ClusterTimeoutError, RopewalkError
@@ -80,8 +81,9 @@ class Remote:
         """Blocks, and needs no event loop."""
         return cast(Why, self.api.request("GET", self._path("/why")))
 
-    async def logs(self) -> list[LogLine]:
-        return cast("list[LogLine]", await self.api.lines(self._path("/logs")))
+    async def logs(self, since: str | None = None) -> list[LogLine]:
+        query = "" if since is None else f"?since={quote(since, safe='')}"
+        return cast("list[LogLine]", await self.api.lines(self._path(f"/logs{query}")))
 
     async def scale(self, workers: int) -> None:
         await self.api.post(self._path("/scale"), {"workers": workers})

@@ -52,7 +52,11 @@ class Process(TypedDict):
     stage: str
 
 
-class Instance(TypedDict):
+class _Address(TypedDict, total=False):
+    address: str | None
+
+
+class Instance(_Address):
     id: str
     role: str
     state: str

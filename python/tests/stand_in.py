@@ -138,7 +138,7 @@ class StandIn:
             text = f"The cluster is {view['status']}."
             sentence = {"about": "state", "text": text, "facts": []}
             return 200, {"number": int(number), "status": view["status"], "sentences": [sentence], "staleSince": None}
-        if verb == "logs":
+        if verb.partition("?")[0] == "logs":
             return 200, b"".join(self.line(one) for one in self.lines)
         if verb == "dashboard-link":
             links = len(self.sent("/dashboard-link"))

@@ -122,6 +122,10 @@ def test_logs_of_an_ended_cluster_distinguish_scheduler_and_workers(start: Start
     assert cluster.get_logs(cluster=False) == {"Scheduler": "i_head0000head", "over-worker-worker-1": "i_0000worker-1"}
     assert cluster.get_logs(False, ["over-worker-worker-1"], cluster=False) == {"over-worker-worker-1": "i_0000worker-1"}
     assert list(cluster.get_logs(True, False)) == ["Cluster", "Scheduler"]
+    assert cluster.get_logs(filter="worker", since="10m", merged=True) == " over-worker-worker-1 i_0000worker-1"
+    assert "/logs?since=20" in api.requests[-2][1]
+    with pytest.raises(ValueError, match="since is 'soon'"):
+        cluster.get_logs(since="soon")
 
 
 def test_other_versions_are_reported(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from importlib.metadata import version
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
 from ropewalk.errors import ClusterFailedError, ClusterTimeoutError, RopewalkError
-from ropewalk.logs import group_logs
+from ropewalk.logs import chosen_lines, grouped, is_wanted, merged, read_filter, read_since
 from ropewalk.private_envs import check_envs
 from ropewalk.versions import matching_requirements, version_mismatch
 from ropewalk.waiting import check_amount, count_of, is_settled
@@ -88,14 +89,62 @@ def test_logs_are_grouped_by_process() -> None:
     texts += [("i_head", "agent", "not shown"), ("i_head", "stdout", "s2")]
     lines: Any = [{"at": "", "instance": id, "stream": stream, "text": text} for id, stream, text in texts]
     everything = {"Scheduler": "s1\ns2", "c-worker-worker-1": "a", "c-worker-worker-2": "b"}
-    grouped = group_logs("c", {"i_head"}, lines, scheduler=True, workers=True)
-    assert grouped == everything and list(grouped) == list(everything)
+    logs = group_logs("c", {"i_head"}, lines, scheduler=True, workers=True)
+    assert logs == everything and list(logs) == list(everything)
     assert list(group_logs("c", {"i_head"}, lines, scheduler=False, workers=["c-worker-worker-2"])) == ["c-worker-worker-2"]
 
 
 def test_names_of_workers_on_ec2_have_all_digits() -> None:
     ids = ["i-0aaaaaaaa12345678", "i-0bbbbbbbb12345678"]
-    lines: Any = [{"instance": one, "stream": "stdout", "text": one} for one in ids]
+    lines: Any = [{"at": "", "instance": one, "stream": "stdout", "text": one} for one in ids]
     names = ["c-worker-0aaaaaaaa12345678", "c-worker-0bbbbbbbb12345678"]
     assert list(group_logs("c", [], lines, scheduler=True, workers=True)) == names
     assert list(group_logs("c", [], lines, scheduler=True, workers=names[1:])) == names[1:]
+
+
+def group_logs(cluster: str, heads: Any, lines: Any, **wanted: Any) -> Any:
+    return grouped(cluster, heads, chosen_lines(lines, is_wanted(cluster, heads, [], **wanted), None))
+
+
+@pytest.mark.parametrize(
+    ("workers", "instances"),
+    [
+        (True, ["i_1", "i_2", "i_old"]),
+        ("all", ["i_1", "i_2", "i_old"]),
+        (False, []),
+        ("any", ["i_1"]),
+        ("c-worker-i_2", ["i_2"]),
+        ("ready", ["i_1"]),
+        (["error", "10.0.0.1"], ["i_1", "i_2"]),
+        ("i_old, i_2", ["i_2", "i_old"]),
+        (["c-worker-i_old"], ["i_old"]),
+        ([], []),
+    ],
+)
+def test_workers_are_chosen_as_on_the_command_line(workers: Any, instances: list[str]) -> None:
+    present: Any = [
+        {"id": "i_head", "role": "head", "state": "ready", "address": "10.0.0.9", "process": {"name": "scheduler"}},
+        {"id": "i_1", "role": "worker", "state": "ready", "address": "10.0.0.1", "process": {"name": "c-worker-i_1"}},
+        {"id": "i_2", "role": "worker", "state": "error", "address": None, "process": None},
+    ]
+    for scheduler in (True, False):
+        wanted = is_wanted("c", {"i_head"}, present, scheduler=scheduler, workers=workers)
+        assert [id for id in ("i_1", "i_2", "i_old") if wanted(id)] == instances
+        assert wanted("i_head") is scheduler
+
+
+def test_lines_are_filtered_and_in_one_order_of_time() -> None:
+    texts = [("2", "i_1", "load b"), ("3", "i_1", "load c"), ("1", "i_head", "Load a"), ("2", "i_head", "load d"), ("2", "i_1", "e")]
+    lines: Any = [{"at": at, "instance": id, "stream": "stdout", "text": text} for at, id, text in texts]
+    chosen = chosen_lines(lines, lambda _: True, read_filter("load"))
+    assert merged("c", {"i_head"}, chosen) == "2 c-worker-i_1 load b\n2 Scheduler load d\n3 c-worker-i_1 load c"
+    assert [line["text"] for line in chosen_lines(lines, lambda _: True, read_filter("%^[lL]oad [ab]$%"))] == ["Load a", "load b"]
+    assert read_filter("a.b").search("axb") is None  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match="filter is '%[(]%', which is no regular expression"):
+        read_filter("%(%")
+    now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+    assert read_since("10m", now) == "2026-01-02T02:54:05.000000Z"
+    assert read_since(now.astimezone(timezone(timedelta(hours=2))), now) == "2026-01-02T03:04:05.000000Z"
+    assert read_since(None, now) is None
+    with pytest.raises(ValueError, match="since is 'soon'"):
+        read_since("soon", now)

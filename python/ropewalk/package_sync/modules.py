@@ -140,7 +140,8 @@ def module_roots() -> list[Path]:
 def imported_names(roots: Collection[Path]) -> set[str]:
     """Of the modules that this process has imported, those from `roots`."""
     names = set()
-    for name, module in list(sys.modules.items()):
+    # Other threads import modules meanwhile; `list(sys.modules.items())` can notice that, a copy cannot.
+    for name, module in sys.modules.copy().items():
         if "." in name:
             continue
         places = [getattr(module, "__file__", None), *list(getattr(module, "__path__", []) or [])]
