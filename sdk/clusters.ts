@@ -18,7 +18,7 @@ import { readEvents } from './events.ts';
 import type { CallOptions, CreateOptions, Filter, ListOptions } from './jobs.ts';
 import { findIn, listOf } from './jobs.ts';
 import type { ClusterLogOptions } from './logs.ts';
-import { readLogs } from './logs.ts';
+import { readClusterLogs } from './logs.ts';
 import type { ResolveSources } from './own-address.ts';
 import type { Paged } from './pages.ts';
 import type { SendRequest } from './request.ts';
@@ -69,7 +69,7 @@ export interface ClustersApi {
   credentials(number: number, options?: CallOptions): Promise<Credentials>;
   /** A link to the Dask dashboard. It signs its opener in, and is valid for minutes. */
   dashboardLink(number: number, options?: CallOptions): Promise<DashboardLink>;
-  /** Output of the scheduler, the workers and the agents; the lines of each instance are in order. */
+  /** Output of the scheduler and the workers, with `agents` of the agents too; the lines of each instance are in order. */
   logs(number: number, options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
   /** Why the cluster runs or waits, is not bigger, has its instance types, and has stopped. Throws PermissionError for a private one. */
   why(number: number, options?: CallOptions): Promise<Why>;
@@ -131,7 +131,7 @@ export function createClustersApi(request: SendRequest, resolveSources: ResolveS
       requestJson<Credentials>(request, { method: 'GET', path: path(number, '/credentials'), signal }),
     dashboardLink: (number, { signal } = {}) =>
       requestJson<DashboardLink>(request, { method: 'POST', path: path(number, '/dashboard-link'), signal }),
-    logs: (number, options = {}) => readLogs(request, path(number, '/logs'), options),
+    logs: (number, options = {}) => readClusterLogs(request, path(number, '/logs'), options),
     why: (number, { signal } = {}) => requestJson<Why>(request, { method: 'GET', path: path(number, '/why'), signal }),
     events: (number, options = {}) => readEvents<ClusterEvent>(request, path(number, '/events'), options),
     waitForWorkers: (number, amount = defaultAmount, options = {}) => waitForWorkers(read(number), amount, options),

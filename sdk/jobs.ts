@@ -8,7 +8,7 @@ import { readEvents } from './events.ts';
 import type { ListedFile } from './files.ts';
 import { listFiles } from './files.ts';
 import type { LogOptions } from './logs.ts';
-import { readLogs } from './logs.ts';
+import { readJobLogs } from './logs.ts';
 import type { ResolveSources } from './own-address.ts';
 import type { Page, Paged } from './pages.ts';
 import { createPaged } from './pages.ts';
@@ -117,7 +117,7 @@ export function createJobsApi(request: SendRequest, resolveSources: ResolveSourc
     list: (options) => listOf<Job>(request, '/v1/jobs', options),
     tasks: (number, options) => listOf<Task>(request, path(number, '/tasks'), options),
     files: (number, options) => listFiles(request, path(number, '/files'), options),
-    logs: (number, options = {}) => readLogs(request, path(number, '/logs'), options),
+    logs: (number, options = {}) => readJobLogs(request, path(number, '/logs'), options),
     why: (number, { signal } = {}) => requestJson<Why>(request, { method: 'GET', path: path(number, '/why'), signal }),
     events: (number, options = {}) => readEvents<JobEvent>(request, path(number, '/events'), options),
     retry: (number, input = {}, { signal, idempotencyKey = crypto.randomUUID() } = {}) =>

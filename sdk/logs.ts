@@ -9,6 +9,8 @@ export interface LogOptions extends FollowOptions {
   tasks?: readonly number[] | string;
   /** Only lines from this time on. */
   since?: Date | string;
+  /** Also the messages of the instances: their `task` is null. */
+  instances?: boolean;
 }
 
 export interface ClusterLogOptions extends FollowOptions {
@@ -16,9 +18,27 @@ export interface ClusterLogOptions extends FollowOptions {
   instance?: string;
   /** Only lines from this time on. */
   since?: Date | string;
+  /** Also the messages of Ropewalk's agents: their `stream` is `agent`. */
+  agents?: boolean;
 }
 
-export function readLogs(
+/** What tasks print, unless the instances' messages are asked for too. */
+export const readJobLogs = (request: SendRequest, path: string, options: LogOptions) =>
+  selected(readLogs(request, path, options), ({ task }) => task !== null || options.instances === true);
+
+/** What the scheduler and the workers print, unless the agents' messages are asked for too. */
+export const readClusterLogs = (request: SendRequest, path: string, options: ClusterLogOptions) =>
+  selected(readLogs(request, path, options), ({ stream }) => stream !== 'agent' || options.agents === true);
+
+/** All lines are read: a followed stream continues after the last one. */
+async function* selected(
+  lines: AsyncGenerator<LogLine, void, undefined>,
+  isWanted: (line: LogLine) => boolean,
+): AsyncGenerator<LogLine, void, undefined> {
+  for await (const line of lines) if (isWanted(line)) yield line;
+}
+
+function readLogs(
   request: SendRequest,
   path: string,
   options: LogOptions & ClusterLogOptions,

@@ -18,6 +18,8 @@ export function Logs({ session, path }: { session: Session; path: string }) {
     if (!isOpen) return;
     const left = new AbortController();
     setLines([]);
+    // Lines of the logs that were shown before.
+    pending.current = [];
     setProblem('');
     const flush = setInterval(() => {
       const fresh = pending.current.splice(0);

@@ -19,10 +19,14 @@ export function removeToken(): void {
   localStorage.removeItem(key);
 }
 
-/** Rejects with a text for people. */
+/** No answer, or one that says nothing about the token. */
+export class UnreachableError extends Error {}
+
+/** Rejects with a text for people. @throws UnreachableError while the token may be good. */
 export async function whoAmI(token: string): Promise<Session> {
   const answer = await fetch('/v1/whoami', { headers: { authorization: `Bearer ${token}` } }).catch(() => null);
-  if (answer === null) throw new Error('The API cannot be reached.');
+  if (answer === null) throw new UnreachableError('The API cannot be reached.');
+  if (answer.status >= 500 || answer.status === 429) throw new UnreachableError(await problemOf(answer));
   if (!answer.ok) throw new Error(await problemOf(answer));
   const who: Whoami = await answer.json();
   return { token, who };

@@ -44,10 +44,12 @@ CUTS = [cut, cut_chunk, cut_between_chunks]
 def test_output_of_tasks_can_be_selected(jobs: JobsStandIn) -> None:
     jobs.jobs = {1: a_job(1)}
     jobs.lines = [a_line("one"), a_line("two", task=1), a_line("three", task=None, stream="agent")]
-    assert [line["text"] for line in batch.logs(1)] == ["one", "two", "three"]
+    assert [line["text"] for line in batch.logs(1)] == ["one", "two"]
+    assert [line["text"] for line in batch.logs(1, instances=True)] == ["one", "two", "three"]
     list(batch.logs(1, tasks=[0, 3], since=datetime(2026, 1, 1, 12, tzinfo=timezone.utc)))
     list(batch.logs("job-1", tasks="0-3,7", follow=True))
     assert jobs.asked("/logs") == [
+        {"follow": ["false"]},
         {"follow": ["false"]},
         {"follow": ["false"], "tasks": ["0,3"], "since": ["2026-01-01T12:00:00.000Z"]},
         {"follow": ["true"], "tasks": ["0-3,7"]},

@@ -123,6 +123,21 @@ describe.runIf(hasChromium)('the web application', () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
   });
 
+  it('says that the API cannot be reached, keeps the token, and goes on when it answers', async () => {
+    await signIn();
+    await page.route('**/v1/whoami', (route) => route.abort());
+    await page.reload();
+    await page.getByText('The API cannot be reached. Trying again').waitFor();
+    expect(await page.getByLabel('One of your API tokens').count()).toBe(0);
+    await page.unroute('**/v1/whoami');
+    await page.route('**/v1/whoami', (route) =>
+      route.fulfill({ status: 503, json: { error: { message: 'No database.' } } }),
+    );
+    await page.getByText('No database. Trying again').waitFor();
+    await page.unroute('**/v1/whoami');
+    await page.getByRole('heading', { name: 'Clusters' }).waitFor();
+  });
+
   it('lists clusters live, filters them, and shows one with its actions', async () => {
     const number = await startCluster('blue');
     await signIn();

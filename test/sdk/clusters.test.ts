@@ -90,8 +90,11 @@ describe('logs and events', () => {
       nth === 1 ? { chunks: ndjson(first), ending: 'break' } : { chunks: ndjson(all) },
     );
     const texts: string[] = [];
-    for await (const { text } of client.clusters.logs(7, { follow: true })) texts.push(text);
+    for await (const { text } of client.clusters.logs(7, { follow: true, agents: true })) texts.push(text);
     expect(texts).toEqual(['registered', 'b', 'c', 'certificate', 'd']);
+    const printed: string[] = [];
+    for await (const { text } of client.clusters.logs(7)) printed.push(text);
+    expect(printed).toEqual(['b', 'c', 'd']);
   });
 
   it('yield each event once when followed, also equal events and events of the same time', async () => {

@@ -61,9 +61,18 @@ describe('logs', () => {
   async function read(chunks: Reply['chunks'], ending: Reply['ending'] = 'end'): Promise<LogLine[]> {
     const { client } = await connect(() => ({ chunks: chunks ?? [], ending }));
     const all: LogLine[] = [];
-    for await (const line of client.jobs.logs(12)) all.push(line);
+    for await (const line of client.jobs.logs(12, { instances: true })) all.push(line);
     return all;
   }
+
+  it('are what tasks print, and the messages of instances when they are asked for', async () => {
+    const { client, api } = await connect(() => ({ chunks: [bytes] }));
+    const texts: string[] = [];
+    for await (const { text } of client.jobs.logs(12)) texts.push(text);
+    expect(texts).toEqual([lines[0]?.text, lines[1]?.text]);
+    expect(await read([bytes])).toHaveLength(3);
+    expect(api.requests[0]?.query).toEqual({});
+  });
 
   it.each([1, 2, 3, 7, 50, 10_000])('are complete lines when they arrive in chunks of %d bytes', async (size) => {
     const chunks: Uint8Array[] = [];

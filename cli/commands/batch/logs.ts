@@ -64,12 +64,12 @@ export async function printJobLogs(
     signal,
     onUnreachable: (error) => context.output.progress(`Retrying: ${error.message}`),
     ...(tasks.length > 0 && { tasks: tasks.join(',') }),
+    ...(flags.instances === true && { instances: true }),
     ...(flags.follow === true && { follow: true }),
     ...(flags.since && { since: flags.since }),
   };
   const format = flags.format === 'json' ? toJson : formatLine;
-  const wanted = ({ task, text, instance }: LogLine): boolean =>
-    (task !== null || flags.instances === true) && isWanted(instance) && flags.filter?.test(text) !== false;
+  const wanted = ({ text, instance }: LogLine): boolean => isWanted(instance) && flags.filter?.test(text) !== false;
   const lines = client.jobs.logs(number, options);
   for await (const line of flags.follow === true ? lines : inTimeOrder(lines)) {
     if (wanted(line)) await context.output.outLine(format(line));

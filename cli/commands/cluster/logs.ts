@@ -62,11 +62,12 @@ export async function printClusterLogs(
     signal,
     onUnreachable: (error) => output.progress(`Retrying: ${error.message}`),
     ...(flags.instance !== undefined && { instance: flags.instance }),
+    ...(flags.agents === true && { agents: true }),
     ...(flags.follow === true && { follow: true }),
     ...(flags.since && { since: flags.since }),
   });
   for await (const line of flags.follow === true ? lines : inTimeOrder(lines)) {
-    if ((line.stream === 'agent' && flags.agents !== true) || !isWanted(line.instance)) continue;
+    if (!isWanted(line.instance)) continue;
     if (flags.filter?.test(line.text) === false) continue;
     await output.outLine(flags.format === 'json' ? toJson(line) : formatLine(line, await nameOf(line.instance)));
   }

@@ -114,18 +114,20 @@ def logs(
     tasks: str | Sequence[int] | None = None,
     follow: bool = False,
     since: datetime | None = None,
+    instances: bool = False,
     workspace: str | None = None,
     api_url: str | None = None,
     token: str | None = None,
 ) -> Iterator[TaskLine]:
     """Output of the tasks as it arrives; the lines of each task are in order. `tasks` are ids, also as "0-3,7". `follow`
-    continues until the job has ended, through outages of the API. Lines whose `task` is None are messages of instances."""
+    continues until the job has ended, through outages of the API. With `instances` also messages of the instances: their `task`
+    is None."""
     api = connect(api_url, token, workspace)
     query = {} if tasks is None else {"tasks": tasks if isinstance(tasks, str) else ",".join(map(str, tasks))}
     if since is not None:
         query["since"] = iso_of(since)
     lines = follow_lines(api, job_path(api, job, "/logs"), query, key_of=_file_of, follow=follow, resumes=True)
-    return cast("Iterator[TaskLine]", lines)
+    return (line for line in cast("Iterator[TaskLine]", lines) if instances or line["task"] is not None)
 
 
 def events(
