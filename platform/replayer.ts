@@ -1,18 +1,108 @@
-// Puts the workflow code that this process runs to the test: whether it follows a history, and if not, in the SDK's words.
-import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+// Puts the workflow code that a Temporal worker runs to the test: whether it follows a history, and if not, in the SDK's words. The replay
+// runs in a process of its own with a bounded heap, low priority and a deadline: a long history takes neither the worker's event loop
+// nor one of its slots for workflow tasks.
+import { fork, type ChildProcess } from 'node:child_process';
+import { setPriority } from 'node:os';
 
-type History = Parameters<typeof Worker.runReplayHistory>[1];
+import proto from '@temporalio/proto';
+import type { ReplayWorkerOptions } from '@temporalio/worker';
 
-/** `code` is what the process's own worker was made of; the replay has nothing else of it, no activities and no connection. */
-export function createReplayer(code: Pick<ReplayWorkerOptions, 'workflowBundle' | 'workflowsPath' | 'interceptors'>) {
-  return async (history: History, workflowId: string): Promise<string | null> => {
+const { History } = proto.temporal.api.history.v1;
+type History = proto.temporal.api.history.v1.IHistory;
+
+/** What the worker was made of; the replay has nothing else of it, no activities and no connection. */
+export type WorkflowCode = Pick<ReplayWorkerOptions, 'workflowBundle' | 'workflowsPath' | 'interceptors'>;
+
+export interface ReplayRequest {
+  code: WorkflowCode;
+  workflowId: string;
+  /** In the encoding of the protocol. */
+  history: Uint8Array;
+}
+
+export type ReplayAnswer = { violation: string | null } | { error: string };
+
+export interface ReplayLimits {
+  /** Of one replay, with the start of the process. */
+  timeoutMs: number;
+  heapMb: number;
+  /** After this time without a replay, the process ends. */
+  idleMs: number;
+}
+
+const usualLimits: ReplayLimits = { timeoutMs: 120_000, heapMb: 512, idleMs: 10_000 };
+/** Of `nice`: the worker goes first, and a busy machine still leaves it a share. */
+const priority = 5;
+
+/** One replay at a time, in the order of the calls. Rejects when it takes too long or too much memory. */
+export function createReplayer(code: WorkflowCode, limits: Partial<ReplayLimits> = {}) {
+  const { timeoutMs, heapMb, idleMs } = { ...usualLimits, ...limits };
+  let child: ChildProcess | null = null;
+  let idle: NodeJS.Timeout | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const end = (): void => {
+    child?.kill('SIGKILL');
+    child = null;
+  };
+  const replay = async (request: ReplayRequest): Promise<string | null> => {
+    clearTimeout(idle);
+    child ??= start(heapMb);
     try {
-      await Worker.runReplayHistory(code, history, workflowId);
-      return null;
+      const answer = await ask(child, request, timeoutMs);
+      if ('error' in answer) throw new Error(answer.error);
+      idle = setTimeout(end, idleMs).unref();
+      return answer.violation;
     } catch (error) {
-      if (!(error instanceof Error) || error.name !== 'DeterminismViolationError') throw error;
-      // The SDK wraps the words with which a worker would fail the workflow task; they end at the quote.
-      return /\[TMPRL1100\][^"]*/.exec(error.message)?.[0] ?? error.message;
+      end();
+      throw error;
     }
   };
+  return (history: History, workflowId: string): Promise<string | null> => {
+    const request = { code, workflowId, history: History.encode(history).finish() };
+    const answer = last.then(() => replay(request));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+function start(heapMb: number): ChildProcess {
+  const script = new URL('replay-process.ts', import.meta.url);
+  const workflowVm = new URL('workflow-vm.ts', import.meta.url);
+  const child = fork(script, {
+    execArgv: [`--max-old-space-size=${heapMb}`, '--import', workflowVm.href],
+    // It needs none of the worker's secrets.
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    // Bytes stay bytes.
+    serialization: 'advanced',
+  });
+  if (child.pid !== undefined) setPriority(child.pid, priority);
+  // It ends with its parent, which does not wait for it.
+  child.unref();
+  child.channel?.unref();
+  return child;
+}
+
+function ask(child: ChildProcess, request: ReplayRequest, timeoutMs: number): Promise<ReplayAnswer> {
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      clearTimeout(timer);
+      child.removeAllListeners();
+    };
+    const fail = (why: string): void => {
+      settle();
+      reject(new Error(`The replay of ${request.workflowId} ${why}.`));
+    };
+    const timer = setTimeout(() => fail(`took longer than ${timeoutMs / 1_000} s`), timeoutMs);
+    child.once('message', (answer: ReplayAnswer) => {
+      settle();
+      resolve(answer);
+    });
+    child.once('error', (error) => fail(`could not begin: ${error.message}`));
+    child.once('exit', (code, signal) => fail(`ended with ${signal ?? `exit code ${code}`}`));
+    child.send(request, (error) => {
+      if (error !== null) fail(`could not begin: ${error.message}`);
+    });
+  });
 }

@@ -38,7 +38,14 @@ export const table: [prefix: string, row: Row][] = [
   ],
   ['providers/gcp/identity.ts', { own: /^(providers|domain)\//, packages: /^(zod|jose)$/ }],
   ['providers/', { own: /^(providers|domain)\//, packages: /^(node|zod|@aws-sdk\/.*|@google-cloud\/.*)$/ }],
-  ['platform/replayer.ts', { own: /^$/, packages: /^@temporalio\/worker$/ }],
+  [
+    'platform/replayer.ts',
+    { own: /^$/, packages: /^(node|@temporalio\/proto)$/, packageTypes: /^@temporalio\/worker$/ },
+  ],
+  [
+    'platform/replay-process.ts',
+    { own: /^$/, ownTypes: /^platform\/replayer\.ts$/, packages: /^@temporalio\/(worker|proto)$/ },
+  ],
   ['platform/workflow-vm.ts', { own: /^$/, packages: /^(node|@temporalio\/worker)$/ }],
   [
     'platform/',
