@@ -32,7 +32,7 @@ import { openObjects } from './platform/objects/open.ts';
 import { createTokens } from './platform/tokens.ts';
 import { createVault } from './platform/vault/vault.ts';
 import { createReplayer } from './platform/replayer.ts';
-import { createWorkflowSlots, workflowSlotsOf } from './platform/workflow-slots.ts';
+import { workflowTaskOptions } from './platform/workflow-slots.ts';
 import { readVersion } from './platform/version.ts';
 import { readWorkerSettings, type WorkerSettings } from './platform/worker-settings.ts';
 import { enabledProviders } from './providers/manifests.ts';
@@ -137,16 +137,7 @@ async function main(): Promise<void> {
       }),
       ...createSweepActivities({ client, objects }),
     },
-    tuner: {
-      workflowTaskSlotSupplier: createWorkflowSlots(workflowSlotsOf(availableParallelism())),
-      activityTaskSlotSupplier: { type: 'fixed-size', numSlots: 100 },
-      localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: 100 },
-      nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
-    },
-    maxConcurrentWorkflowTaskPolls: 10,
-    // A killed worker's sticky queue would hold each of its workflows for 10 s otherwise.
-    stickyQueueScheduleToStartTimeout: '2s',
-    maxCachedWorkflows: 2_000,
+    ...workflowTaskOptions(availableParallelism()),
   });
   const tokens = createTokens(keys);
   const providers = [];

@@ -1,7 +1,13 @@
 // How many workflow tasks a Temporal worker has at once, cached workflows and replays apart. A task of a cached workflow takes some
 // milliseconds of processor time, and most of its time it waits for Temporal: many at once. A workflow that is not cached is
 // replayed first: more replays at once than cores make all of them miss the workflow task timeout, and each of them begins again.
-import type { CustomSlotSupplier, SlotPermit, SlotReserveContext, WorkflowSlotInfo } from '@temporalio/worker';
+import type {
+  CustomSlotSupplier,
+  SlotPermit,
+  SlotReserveContext,
+  WorkerOptions,
+  WorkflowSlotInfo,
+} from '@temporalio/worker';
 
 export interface WorkflowSlots {
   /** Tasks of the worker's own (sticky) queue. */
@@ -12,6 +18,21 @@ export interface WorkflowSlots {
 
 /** One poll at a time waits for the shared queue with fewer than three slots. */
 export const workflowSlotsOf = (cores: number): WorkflowSlots => ({ cached: 40, replays: Math.max(3, cores + 1) });
+
+/** How a Temporal worker takes workflow tasks. */
+export const workflowTaskOptions = (cores: number) =>
+  ({
+    tuner: {
+      workflowTaskSlotSupplier: createWorkflowSlots(workflowSlotsOf(cores)),
+      activityTaskSlotSupplier: { type: 'fixed-size', numSlots: 100 },
+      localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: 100 },
+      nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
+    },
+    maxConcurrentWorkflowTaskPolls: 10,
+    // A killed worker's sticky queue would hold each of its workflows for 10 s otherwise.
+    stickyQueueScheduleToStartTimeout: '2s',
+    maxCachedWorkflows: 2_000,
+  }) satisfies Partial<WorkerOptions>;
 
 class Permit implements SlotPermit {
   readonly isSticky: boolean;

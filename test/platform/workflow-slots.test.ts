@@ -2,7 +2,7 @@
 import type { SlotPermit, SlotReserveContext } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
 
-import { createWorkflowSlots, workflowSlotsOf } from '../../platform/workflow-slots.ts';
+import { createWorkflowSlots, workflowSlotsOf, workflowTaskOptions } from '../../platform/workflow-slots.ts';
 
 const poll = (isSticky: boolean): SlotReserveContext => ({
   ...{ slotType: 'workflow', taskQueue: 'control', workerIdentity: 'w', workerBuildId: 'b', isSticky },
@@ -13,6 +13,15 @@ describe('the slots of a Temporal worker', () => {
   it('bound replays by the cores, whatever waits: each of more would miss the workflow task timeout', () => {
     expect([1, 2, 8].map((cores) => workflowSlotsOf(cores).replays)).toEqual([3, 3, 9]);
     expect(workflowSlotsOf(2).cached).toBeGreaterThanOrEqual(20);
+  });
+
+  it('are those of the worker, whose sticky queue holds the tasks of a killed one for 2 s at most', () => {
+    const { tuner, ...options } = workflowTaskOptions(2);
+    const { tryReserveSlot } = tuner.workflowTaskSlotSupplier;
+    const granted = (isSticky: boolean) =>
+      Array.from({ length: 100 }, () => tryReserveSlot(poll(isSticky))).filter((permit) => permit !== null).length;
+    expect([granted(false), granted(true)]).toEqual([3, 40]);
+    expect(options).toMatchObject({ stickyQueueScheduleToStartTimeout: '2s', maxCachedWorkflows: 2_000 });
   });
 
   it('give replays and cached workflows slots of their own', async () => {

@@ -35,3 +35,18 @@ it('ignores reports of a cluster that never got a request', () => {
   expect(noteUsage(before, { instances: 1, scale: 0, adapt: 0 })).toBe(before);
   expect(settleShare(before, { kind: 'scale', seq: 0 })).toBe(before);
 });
+
+it('adaptive scaling with a smaller maximum releases what the cluster no longer has, and reserves no more than that maximum', () => {
+  const asked = (from: Reservation, maximum: number): Reservation => {
+    const answer = reserveShare(from, { kind: 'adapt', instances: maximum + 1 }, ample);
+    if ('error' in answer) throw new Error(answer.error.message);
+    return settleShare(answer.ok.reservation, { kind: 'adapt', seq: answer.ok.seq });
+  };
+  const wide = noteUsage(asked(aReservation(), 20), { instances: 21, scale: 0, adapt: 1 });
+  expect(wide.instances).toBe(21);
+  const narrow = asked(wide, 5);
+  // Its instances have not ended yet.
+  expect(narrow.instances).toBe(21);
+  expect(noteUsage(narrow, { instances: 9, scale: 0, adapt: 2 }).instances).toBe(9);
+  expect(noteUsage(narrow, { instances: 2, scale: 0, adapt: 2 }).instances).toBe(6);
+});
