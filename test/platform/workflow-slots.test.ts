@@ -17,9 +17,10 @@ describe('the slots of a Temporal worker', () => {
 
   it('are those of the worker, whose sticky queue holds the tasks of a killed one for 2 s at most', () => {
     const { tuner, ...options } = workflowTaskOptions(2);
-    const { tryReserveSlot } = tuner.workflowTaskSlotSupplier;
+    const slots = tuner.workflowTaskSlotSupplier;
     const granted = (isSticky: boolean) =>
-      Array.from({ length: 100 }, () => tryReserveSlot(poll(isSticky))).filter((permit) => permit !== null).length;
+      Array.from({ length: 100 }, () => slots.tryReserveSlot(poll(isSticky))).filter((permit) => permit !== null)
+        .length;
     expect([granted(false), granted(true)]).toEqual([3, 40]);
     expect(options).toMatchObject({ stickyQueueScheduleToStartTimeout: '2s', maxCachedWorkflows: 2_000 });
   });
