@@ -4,6 +4,7 @@ import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { SSMClient } from '@aws-sdk/client-ssm';
 
+import { assumeRole, type AssumedRole } from './assume-role.ts';
 import { createLimiter } from './limiter.ts';
 import type { Limiter } from './limiter.ts';
 import { createUnavailableOfferings } from './unavailable.ts';
@@ -18,13 +19,21 @@ export interface AwsClients {
   unavailable: UnavailableOfferings;
 }
 
-/** The SDK finds credentials and endpoints by itself: AWS_* variables, profiles, the role of the instance. */
-export function createAwsClients(region: string, limiter = createLimiter()): AwsClients {
+/**
+ * The SDK finds credentials and endpoints by itself: AWS_* variables, profiles, the role of the instance. With `role` it uses them to
+ * take that role, of another account.
+ */
+export function createAwsClients(
+  region: string,
+  limiter = createLimiter(),
+  role: AssumedRole | null = null,
+): AwsClients {
+  const of = role === null ? { region } : { region, credentials: assumeRole(region, role) };
   return {
-    launching: new EC2Client({ region, maxAttempts: 1 }),
-    ec2: new EC2Client({ region, maxAttempts: 4 }),
-    ssm: new SSMClient({ region, maxAttempts: 4 }),
-    logs: new CloudWatchLogsClient({ region, maxAttempts: 4 }),
+    launching: new EC2Client({ ...of, maxAttempts: 1 }),
+    ec2: new EC2Client({ ...of, maxAttempts: 4 }),
+    ssm: new SSMClient({ ...of, maxAttempts: 4 }),
+    logs: new CloudWatchLogsClient({ ...of, maxAttempts: 4 }),
     limiter,
     unavailable: createUnavailableOfferings(),
   };

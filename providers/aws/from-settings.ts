@@ -1,12 +1,22 @@
-// The EC2 provider as the processes of a control plane make it: from a region's settings, and the agent that it launches.
+// The EC2 provider as the processes of a control plane make it: from a region's settings, and the agent that it launches. A
+// workspace with an account of its own has a provider of its own behind it.
 import { agentDownload } from '../agent-download.ts';
 import type { Provider } from '../provider.ts';
+import { byWorkspace } from './accounts.ts';
+import type { AssumedRole } from './assume-role.ts';
 import { createAwsProvider } from './provider.ts';
 import type { AwsSettings } from './settings.ts';
+
+type Network = 'subnets' | 'workerSubnets' | 'securityGroups' | 'instanceProfile' | 'assignPublicIps';
+
+/** The account of a workspace: what it gave to the control plane, and its own network. */
+export type WorkspaceAccount = AssumedRole & Pick<AwsSettings, Network>;
 
 export interface AwsFileSettings extends Omit<AwsSettings, 'agent'> {
   node: AwsSettings['agent']['node'];
   apiCa: string | null;
+  /** By workspace. */
+  workspaceAccounts: Readonly<Record<string, WorkspaceAccount>>;
 }
 
 /** `apiUrl`: where instances reach the API, which serves the agent by its hash. */
@@ -14,11 +24,22 @@ export function createAwsProviderFrom(
   { node, apiCa, ...settings }: AwsFileSettings,
   launching: { apiUrl: string; agentBundle: string },
 ): Provider {
-  const agent = agentDownload(launching, { node, apiCa });
-  return createAwsProvider({ settings: { ...settings, agent } });
+  return ofAllAccounts(settings, agentDownload(launching, { node, apiCa }), 'skip');
 }
 
 /** Lists and terminates; it cannot launch, so it needs no agent. */
 export function createAwsTerminator({ node, apiCa, ...settings }: AwsFileSettings): Provider {
-  return createAwsProvider({ settings: { ...settings, agent: { url: '', sha256: '', node, apiCa } } });
+  return ofAllAccounts(settings, { url: '', sha256: '', node, apiCa }, 'fail');
+}
+
+function ofAllAccounts(
+  { workspaceAccounts, ...settings }: Omit<AwsFileSettings, 'node' | 'apiCa'>,
+  agent: AwsSettings['agent'],
+  revoked: 'skip' | 'fail',
+): Provider {
+  const accounts = Object.entries(workspaceAccounts).map(([workspace, { roleArn, externalId, ...network }]) => {
+    const role = { roleArn, externalId };
+    return [workspace, createAwsProvider({ settings: { ...settings, ...network, agent }, role })] as const;
+  });
+  return byWorkspace(createAwsProvider({ settings: { ...settings, agent } }), new Map(accounts), { revoked });
 }

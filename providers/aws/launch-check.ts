@@ -5,6 +5,7 @@ import type { _InstanceType } from '@aws-sdk/client-ec2';
 
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { RopewalkError } from '../../domain/errors.ts';
+import type { AssumedRole } from './assume-role.ts';
 import { createAwsClients, destroyClients } from './clients.ts';
 import type { AwsClients } from './clients.ts';
 import { codeOf, messageOf } from './sdk-errors.ts';
@@ -21,7 +22,7 @@ const diskGib = { usual: 30, gpu: 120 } as const;
 /**
  * What EC2 would launch, in words.
  *
- * `deploymentId`: of the tags, which the policy of the control plane requires.
+ * `deploymentId`: of the tags, which the policy of the control plane requires. `role`: of the account to try, when it is another.
  *
  * @throws RopewalkError UNAVAILABLE naming the subnet, AWS's answer and the command that creates what is missing.
  */
@@ -29,9 +30,10 @@ export async function tryLaunch(
   { node, apiCa, ...place }: AwsFile,
   { deploymentId, apiUrl }: { deploymentId: string; apiUrl: string },
   signal: AbortSignal,
+  role: AssumedRole | null = null,
 ): Promise<string> {
   const settings: AwsSettings = { ...place, agent: { url: apiUrl, sha256: '0'.repeat(64), node, apiCa } };
-  const clients = createAwsClients(settings.region);
+  const clients = createAwsClients(settings.region, undefined, role);
   try {
     const kinds = settings.gpuImage === null ? (['usual'] as const) : (['usual', 'gpu'] as const);
     for (const kind of kinds) {

@@ -62,6 +62,7 @@ function configured({ regions }: AwsRegions, env: Environment): ConfiguredProvid
       apiUrlCheck(env),
       agentCheck(env, first.apiCa),
       ...regions.map((file) => dryRunCheck(file, env)),
+      ...regions.flatMap((file) => accountChecks(file, env)),
     ],
   };
 }
@@ -73,6 +74,18 @@ const dryRunCheck = (file: AwsFile, env: Environment): ProviderCheck => ({
     return tryLaunch(file, { deploymentId, apiUrl: env['ROPEWALK_API_URL'] ?? '' }, signal);
   },
 });
+
+/** Whether the role of each workspace's account can be taken, and would launch there. */
+const accountChecks = (file: AwsFile, env: Environment): ProviderCheck[] =>
+  Object.entries(file.workspaceAccounts).map(([workspace, { roleArn, externalId, ...network }]) => ({
+    name: `aws launch ${file.region} of ${workspace}`,
+    run: async (signal, deploymentId) => {
+      const { tryLaunch } = await import('./launch-check.ts');
+      const there = { ...file, ...network, workspaceProfiles: {} };
+      const what = { deploymentId, apiUrl: env['ROPEWALK_API_URL'] ?? '' };
+      return tryLaunch(there, what, signal, { roleArn, externalId });
+    },
+  }));
 
 async function launchers(regions: readonly AwsFile[], launching: LaunchingInput): Promise<PlacedProvider[]> {
   const { createAwsProviderFrom } = await import('./from-settings.ts');

@@ -1,5 +1,6 @@
 // EC2 as a provider. It keeps no state that a crash could lose: tags and client tokens are its memory.
 import type { Provider } from '../provider.ts';
+import type { AssumedRole } from './assume-role.ts';
 import { createAwsClients } from './clients.ts';
 import { describeOwned, listDeployment } from './describe.ts';
 import { deleteGroups } from './ingress.ts';
@@ -18,11 +19,18 @@ export interface AwsProviderOptions {
   unseenMs?: number;
   /** Of this account and region, when other callers share it. */
   limiter?: Limiter;
+  /** Of another account, in which the provider works; null: the account of the credentials. */
+  role?: AssumedRole | null;
 }
 
 /** The AWS SDK finds the credentials by itself. */
-export function createAwsProvider({ settings, unseenMs = defaultUnseenMs, limiter }: AwsProviderOptions): Provider {
-  const clients = createAwsClients(settings.region, limiter);
+export function createAwsProvider({
+  settings,
+  unseenMs = defaultUnseenMs,
+  limiter,
+  role,
+}: AwsProviderOptions): Provider {
+  const clients = createAwsClients(settings.region, limiter, role);
   return {
     name: 'aws',
     offers: () => awsOffers(clients, settings),

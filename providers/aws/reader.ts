@@ -1,6 +1,7 @@
 // What the API reads of one region: its offers, remembered for a while, and what agents printed.
 import type { LogLine, LogQuery, Offer } from '../provider.ts';
 import { rememberOffers } from '../remembered-offers.ts';
+import type { AssumedRole } from './assume-role.ts';
 import { pricesOfRegion } from './catalogue.ts';
 import { createAwsClients } from './clients.ts';
 import { readCloudLogs } from './logs.ts';
@@ -16,17 +17,28 @@ export interface AwsReader {
   logs: (query: LogQuery) => AsyncIterable<LogLine>;
 }
 
+export type ReaderSettings = Pick<AwsSettings, 'region' | 'subnets' | 'gpuImage'> & {
+  /** Workspace -> its own account, in which its logs are. */
+  workspaceAccounts?: Readonly<Record<string, AssumedRole>>;
+};
+
 /** `now` in milliseconds of any clock that does not go back. Credentials come from where the AWS SDK finds them. */
 export function createAwsReader(
-  { region, subnets, gpuImage }: Pick<AwsSettings, 'region' | 'subnets' | 'gpuImage'>,
+  { region, subnets, gpuImage, workspaceAccounts = {} }: ReaderSettings,
   now?: () => number,
 ): AwsReader {
   const clients = createAwsClients(region);
+  const accounts = new Map(
+    Object.entries(workspaceAccounts).map(([workspace, role]) => [
+      workspace,
+      createAwsClients(region, undefined, role),
+    ]),
+  );
   return {
     offers: rememberOffers(() => awsOffers(clients, { region, subnets }), now),
     zones: subnets.map(({ zone }) => zone),
     hasGpuDriver: gpuImage !== null,
     onDemandPrices: pricesOfRegion(region),
-    logs: (query) => readCloudLogs(clients, query),
+    logs: (query) => readCloudLogs(accounts.get(query.owner.workspace) ?? clients, query),
   };
 }

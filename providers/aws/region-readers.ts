@@ -4,9 +4,7 @@ import { RopewalkError } from '../../domain/errors.ts';
 import type { PlaceReader, ProviderReader } from '../manifest.ts';
 import { unknownRegion } from '../settings.ts';
 import { createAwsReader } from './reader.ts';
-import type { AwsSettings } from './settings.ts';
-
-type RegionSettings = Pick<AwsSettings, 'region' | 'subnets' | 'gpuImage'>;
+import type { ReaderSettings } from './reader.ts';
 
 export interface RegionReader extends PlaceReader {
   region: string;
@@ -20,8 +18,8 @@ export interface RegionReaders extends ProviderReader {
 }
 
 /** The first region is the default. */
-export function createRegionReaders([first, ...rest]: [RegionSettings, ...RegionSettings[]]): RegionReaders {
-  const create = (settings: RegionSettings) => {
+export function createRegionReaders([first, ...rest]: [ReaderSettings, ...ReaderSettings[]]): RegionReaders {
+  const create = (settings: ReaderSettings) => {
     const { region } = settings;
     const reader = createAwsReader(settings);
     const place = { ...reader, region, queue: cloudQueue('aws', region) };

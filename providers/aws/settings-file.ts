@@ -31,7 +31,7 @@ const regionName = z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d{1,2}$/, 'must be the
 
 const subnets = z.array(z.strictObject({ id: z.string().startsWith('subnet-'), zone: z.string().min(1) })).min(1);
 
-const place = {
+const network = {
   /** One per zone. */
   subnets,
   /** Private ones, in the same zones, when workers are not to have public addresses. */
@@ -40,10 +40,27 @@ const place = {
     cluster: z.string().startsWith('sg-'),
     scheduler: z.array(z.string().startsWith('sg-')).max(4).default([]),
   }),
+  assignPublicIps: z.boolean().default(true),
+};
+
+/** Another account: the network there, and the role that the control plane takes there. */
+const account = z.strictObject({
+  roleArn: z
+    .string()
+    .regex(/^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'must be arn:aws:iam::ACCOUNT:role/NAME'),
+  /** Random; the role's trust asks for it. */
+  externalId: z.string().regex(/^[\w+=,.@:/-]{2,1224}$/, 'must be 2 to 1224 of the characters that STS takes'),
   instanceProfile: z.string().min(1).nullable().default(null),
+  ...network,
+});
+
+const place = {
+  ...network,
+  instanceProfile: z.string().min(1).nullable().default(null),
+  /** Workspace -> the AWS account in which its instances are launched, by a role that this account gave. */
+  workspaceAccounts: z.record(z.string(), account).default({}),
   /** Workspace -> its own instance profile: its role may read data that others must not. */
   workspaceProfiles: z.record(z.string(), z.string().min(1)).default({}),
-  assignPublicIps: z.boolean().default(true),
   /** Ubuntu with an NVIDIA driver, for x86_64: an image of the region, or a public parameter of Systems Manager that names one. */
   gpuImage: z
     .string()
@@ -70,10 +87,22 @@ const zonesAgree = ({ subnets: all, workerSubnets }: { subnets: Zoned[]; workerS
   workerSubnets === null || zonesOf(all) === zonesOf(workerSubnets);
 const zonesOf = (list: readonly Zoned[]): string =>
   [...new Set(list.map(({ zone }) => zone))].toSorted((a, b) => (a < b ? -1 : 1)).join(' ');
+
+/** Zones are chosen before the account is known. */
+const accountsAgree = ({ subnets: all, workspaceAccounts }: Accounts): boolean =>
+  Object.values(workspaceAccounts).every((one) => zonesOf(one.subnets) === zonesOf(all) && zonesAgree(one));
+interface Accounts {
+  subnets: Zoned[];
+  workspaceAccounts: Record<string, { subnets: Zoned[]; workerSubnets: Zoned[] | null }>;
+}
+const accountZones = { path: ['workspaceAccounts'], error: 'must have subnets in the zones of subnets, one in each' };
 const sameZones = { path: ['workerSubnets'], error: 'must be in the zones of subnets, one in each' };
 
-const onePlace = z.strictObject(place).refine(zonesAgree, sameZones);
-const oneRegion = z.strictObject({ region: regionName, ...place, ...everywhere }).refine(zonesAgree, sameZones);
+const onePlace = z.strictObject(place).refine(zonesAgree, sameZones).refine(accountsAgree, accountZones);
+const oneRegion = z
+  .strictObject({ region: regionName, ...place, ...everywhere })
+  .refine(zonesAgree, sameZones)
+  .refine(accountsAgree, accountZones);
 const severalRegions = z
   .strictObject({ regions: z.record(regionName, onePlace), defaultRegion: regionName, ...everywhere })
   .refine(({ regions, defaultRegion }) => Object.hasOwn(regions, defaultRegion), {

@@ -7,6 +7,7 @@ import { parsePolicy } from './policy.ts';
 import type { Machines } from './machines.ts';
 import { isLive, stateAt } from './state.ts';
 import type { Instance } from './state.ts';
+import { createWorld } from './world.ts';
 import type { World } from './world.ts';
 
 const region = z.string().default('us-east-1');
@@ -58,10 +59,12 @@ export const order = z.discriminatedUnion('op', [
     ageMs: z.number(),
   }),
   z.object({ op: z.literal('resources') }),
-  z.object({ op: z.literal('instances') }),
+  z.object({ op: z.literal('instances'), role: z.string().optional() }),
   z.object({ op: z.literal('ledger') }),
   z.object({ op: z.literal('counts') }),
   z.object({ op: z.literal('identityKey') }),
+  /** An account with a role that the main one may take with this external id; null takes it back. */
+  z.object({ op: z.literal('trust'), roleArn: z.string(), externalId: z.string().nullable() }),
   z.object({ op: z.literal('permit'), accessKeyId: z.string(), policies: z.array(z.string()).nullable() }),
 ]);
 export type Order = z.input<typeof order>;
@@ -163,7 +166,9 @@ export async function obey(world: World, signer: Signer, machines: Machines, raw
     case 'resources':
       return seenResources(world);
     case 'instances':
-      return everyInstance(world).map((instance) => seen(instance, world.clock.nowMs()));
+      return everyInstance(wanted.role === undefined ? world : accountOf(world, wanted.role)).map((instance) =>
+        seen(instance, world.clock.nowMs()),
+      );
     case 'ledger':
       return {
         entries: world.ledger.entries(),
@@ -173,6 +178,13 @@ export async function obey(world: World, signer: Signer, machines: Machines, raw
       };
     case 'counts':
       return world.faults.counts();
+    case 'trust': {
+      const { roleArn, externalId } = wanted;
+      const account = world.trusts.get(roleArn)?.world ?? createWorld(null, roleArn.split(':')[4] ?? '');
+      // What no request can name.
+      world.trusts.set(roleArn, { externalId: externalId ?? '\0', world: account });
+      return {};
+    }
     case 'permit':
       if (wanted.policies === null) world.permissions.delete(wanted.accessKeyId);
       else world.permissions.set(wanted.accessKeyId, wanted.policies.map(parsePolicy));
@@ -186,6 +198,12 @@ function setOrDelete(map: Map<string, number>, key: string, value: number | null
   if (value === null) map.delete(key);
   else map.set(key, value);
   return {};
+}
+
+function accountOf(world: World, role: string): World {
+  const found = world.trusts.get(role)?.world;
+  if (found === undefined) throw new Error(`The emulator has no role ${role}`);
+  return found;
 }
 
 function known(world: World, id: string): Instance {

@@ -9,7 +9,8 @@ export interface Emulator {
   url: string;
   pid: number;
   tell(order: Order): Promise<void>;
-  instances(): Promise<SeenInstance[]>;
+  /** Of the account of a role, or of the main one. */
+  instances(role?: string): Promise<SeenInstance[]>;
   ledger(): Promise<{ entries: LedgerEntry[]; live: string[] }>;
   /** Launch templates and volumes that are there now, attached or not. */
   resources(): Promise<SeenResource[]>;
@@ -31,7 +32,7 @@ export async function startEmulator(options: StartOptions = {}): Promise<Emulato
     url,
     pid,
     tell: async (order) => void (await ask(order)),
-    instances: () => ask({ op: 'instances' }),
+    instances: (role) => ask({ op: 'instances', ...(role === undefined ? {} : { role }) }),
     ledger: () => ask({ op: 'ledger' }),
     resources: () => ask({ op: 'resources' }),
     plant: async (resource) => (await ask<{ id: string }>({ op: 'plant', ...resource })).id,

@@ -19,7 +19,7 @@ import type { MachineOptions } from './machines.ts';
 import { readParams } from './params.ts';
 import { callServiceQuotas } from './service-quotas.ts';
 import { callSsm } from './ssm.ts';
-import { callSts } from './sts.ts';
+import { callSts, sessionKey } from './sts.ts';
 import { createWorld } from './world.ts';
 import type { World } from './world.ts';
 import { ec2Error, stsError } from './xml.ts';
@@ -68,7 +68,7 @@ async function control(request: IncomingMessage, carryOut: (order: unknown) => P
   return carryOut(JSON.parse(await text(request)));
 }
 
-async function serveApi(world: World, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveApi(main: World, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const requestId = randomUUID();
   const body = await text(request);
   const { service, region: regionName, accessKeyId } = scopeOf(request);
@@ -76,7 +76,8 @@ async function serveApi(world: World, request: IncomingMessage, response: Server
   const params = readParams(body);
   const action = target === '' ? (params.text('Action') ?? '') : (target.split('.').at(-1) ?? '');
   try {
-    const fate = world.faults.next(action);
+    const world = accountOf(main, accessKeyId);
+    const fate = main.faults.next(action);
     if (fate === 'cut') return void request.socket.destroy();
     const region = world.region(regionName);
     authorize(accessKeyId, { world, region, service, action, params, body });
@@ -115,6 +116,10 @@ async function perform(
       throw new AwsError('UnknownService', `The emulator has no service "${service}".`, 404);
   }
 }
+
+/** By the access key: that of a session in another account, or any other. */
+const accountOf = (main: World, accessKeyId: string): World =>
+  [...main.trusts.values()].find(({ world }) => sessionKey(world.accountId) === accessKeyId)?.world ?? main;
 
 /** `Credential=KEY/20260101/us-east-1/ec2/aws4_request` */
 function scopeOf(request: IncomingMessage): { service: string; region: string; accessKeyId: string } {

@@ -3,6 +3,9 @@ import type { Params } from './params.ts';
 import type { World } from './world.ts';
 import { stsAnswer } from './xml.ts';
 
+/** The access key of a session in an account. */
+export const sessionKey = (account: string): string => `ASIA${account}`;
+
 export function callSts(world: World, params: Params, requestId: string): string {
   const action = params.text('Action') ?? '';
   if (action === 'GetCallerIdentity') {
@@ -14,10 +17,16 @@ export function callSts(world: World, params: Params, requestId: string): string
   }
   if (action === 'AssumeRole') {
     const role = params.text('RoleArn') ?? '';
+    const account = role.split(':')[4] ?? '';
+    const trust = world.trusts.get(role);
+    if (account !== world.accountId && (trust === undefined || trust.externalId !== params.text('ExternalId'))) {
+      const message = `User: arn:aws:iam::${world.accountId}:user/emulator is not authorized to perform: sts:AssumeRole on resource: ${role}`;
+      throw new AwsError('AccessDenied', message, 403);
+    }
     const session = params.text('RoleSessionName') ?? '';
     return stsAnswer(action, requestId, {
       Credentials: {
-        AccessKeyId: 'ASIAEMULATOR',
+        AccessKeyId: sessionKey(account),
         SecretAccessKey: 'emulated',
         SessionToken: 'emulated',
         Expiration: new Date(world.clock.nowMs() + 3_600_000).toISOString(),

@@ -36,6 +36,8 @@ export interface World {
   /** Of the account, in all regions. */
   iam: Iam;
   hooks: Hooks;
+  /** Other accounts, whose instances are records: role -> what its trust asks for, and the account. */
+  trusts: Map<string, { externalId: string; world: World }>;
   /** Access key -> what it is allowed; a key without an entry may do everything. */
   permissions: Map<string, Policy[]>;
   /** So many of the next instances boot without ever calling home. */
@@ -65,7 +67,7 @@ export interface NewInstance {
   fleet: string | null;
 }
 
-export function createWorld(ledgerPath: string | null): World {
+export function createWorld(ledgerPath: string | null, accountId = '123456789012'): World {
   const clock = createClock();
   const regions = new Map<string, Region>();
   let addresses = 0;
@@ -74,8 +76,9 @@ export function createWorld(ledgerPath: string | null): World {
     faults: createFaults(clock),
     ledger: createLedger(ledgerPath),
     delays: { visibleMs: 0, visibleUpToMs: 0, pendingMs: 0, shutdownMs: 0 },
-    accountId: '123456789012',
+    accountId,
     iam: createIam(),
+    trusts: new Map(),
     permissions: new Map(),
     hooks: { launched: () => {}, ended: () => {} },
     muteNext: 0,

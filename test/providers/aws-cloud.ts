@@ -18,6 +18,7 @@ export const awsFile: AwsFile = {
   subnets: ['a', 'b', 'c'].map((letter) => ({ id: `subnet-us-east-1${letter}`, zone: `us-east-1${letter}` })),
   workerSubnets: null,
   workspaceProfiles: {},
+  workspaceAccounts: {},
   securityGroups: { cluster: 'sg-cluster', scheduler: ['sg-scheduler'] },
   instanceProfile: 'ropewalk',
   assignPublicIps: true,
@@ -29,7 +30,7 @@ export const awsFile: AwsFile = {
   apiCa: null,
 };
 
-const { node, apiCa, ...account } = awsFile;
+const { node, apiCa, workspaceAccounts: _accounts, ...account } = awsFile;
 export const awsSettings: AwsSettings = {
   ...account,
   agent: { url: 'https://ropewalk.example/v1/agent/program', sha256: '0'.repeat(64), node, apiCa },

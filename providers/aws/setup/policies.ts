@@ -14,7 +14,8 @@ export async function controlPlanePolicy(input: {
   return JSON.stringify(policy, (key: string, value: unknown) => {
     if (/^aws:(Request|Resource)Tag\/ropewalk:deployment$/.test(key)) return deploymentId;
     if (typeof value !== 'string') return value;
-    return value.replace(/^arn:aws:iam::\*:role\/ropewalk(?=$|-)/, `arn:aws:iam::${account}:role/${role}`);
+    // Not the role that other accounts give.
+    return value.replace(/^arn:aws:iam::\*:role\/ropewalk(?=$|-\*$)/, `arn:aws:iam::${account}:role/${role}`);
   });
 }
 

@@ -23,6 +23,7 @@ export async function addToSettings(
       gpuImage: null,
       workerSubnets: null,
       workspaceProfiles: {},
+      workspaceAccounts: {},
     };
     const securityGroups = { cluster: groups.cluster, scheduler: [groups.scheduler] };
     regions.set(region, { ...kept, region, subnets, securityGroups, instanceProfile, ...common });
