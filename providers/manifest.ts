@@ -20,6 +20,10 @@ export interface ProviderManifest {
   settingsVariable: string | null;
   /** Instance types that are considered when a request names none. */
   families: InstanceFamilies;
+  /**
+   * What this cloud cannot do of a request: tags that it has no form for, a disk that its types do not have. Null when it can.
+   */
+  refusal?: (asked: AskedOfCloud) => CloudRefusal | null;
   /** Whether an id has the form of its instances' ids; no two providers share one. */
   isInstanceId: (id: string) => boolean;
   /** Variables that name the provider for the agent that it launches. */
@@ -32,6 +36,20 @@ export interface ProviderManifest {
   configure(input: ProviderInput): ConfiguredProvider | null;
   /** For `ropewalk setup`; null where an account needs no preparation. */
   setup: (() => Promise<ProviderSetup>) | null;
+}
+
+export interface AskedOfCloud {
+  workerTypes: readonly string[];
+  /** The user's own. */
+  tags: Readonly<Record<string, string>>;
+  /** MB/s. */
+  workerDiskThroughput: number | null;
+}
+
+export interface CloudRefusal {
+  field: 'tags' | 'diskThroughput';
+  message: string;
+  hint: string;
 }
 
 export interface ProviderInput {

@@ -98,17 +98,27 @@ export async function resolveMachines(
   // The configured image with a driver is for x86_64.
   if (needsDriver && (!place.hasGpuDriver || architecture === 'arm64')) throw noDriver(workers, input.workerPrefix);
   if (ofHead !== architecture) throw otherArchitecture('schedulerVmTypes', ofHead, `the workers are ${architecture}`);
+  const disks = disksOf(input, needsDriver ? gpuDiskGib : defaultDiskGib);
+  const workerTypes = workers.map(({ type }) => type);
+  const refusal = manifest.refusal?.({
+    ...{ workerTypes, tags: tags ?? {} },
+    workerDiskThroughput: disks.workerDiskThroughput ?? null,
+  });
+  if (refusal !== undefined && refusal !== null) {
+    const field = refusal.field === 'tags' ? 'tags' : fieldName(input.workerPrefix, refusal.field);
+    throw new RopewalkError({ code: 'VALIDATION', ...refusal, field });
+  }
   return {
     ...found,
     machines: {
-      workerTypes: workers.map(({ type }) => type),
+      workerTypes,
       headTypes: heads.map(({ type }) => type),
       architecture,
       spotPolicy: policy,
       region,
       zones,
       allowCrossZone: input.allowCrossZone ?? false,
-      ...disksOf(input, needsDriver ? gpuDiskGib : defaultDiskGib),
+      ...disks,
       ...(ingress === null ? {} : { ingress: ingress }),
       ...(tags === null ? {} : { tags }),
       ...waitOf(input.waitForCapacity),

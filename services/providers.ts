@@ -4,7 +4,7 @@ import type { IdentityVerifier, ProviderManifest, ProviderReader } from '../prov
 import type { LogLine, LogQuery } from '../providers/provider.ts';
 
 export interface ServedProvider {
-  manifest: Pick<ProviderManifest, 'name' | 'title' | 'kind' | 'families' | 'isInstanceId'>;
+  manifest: Pick<ProviderManifest, 'name' | 'title' | 'kind' | 'families' | 'isInstanceId' | 'refusal'>;
   reader: ProviderReader;
   /** Null when its instances need no proof: they are processes of this machine. */
   identity: IdentityVerifier | null;

@@ -48,7 +48,7 @@ export function bulkInsertBody(settings: GcpSettings, insert: RoleInsert): Body 
     instanceProperties: {
       // With alternatives the flexibility policy names the machine types.
       ...(types.length === 1 ? { machineType: first.machineType } : {}),
-      labels: { ...labelsOf(request.owner), 'ropewalk-role': role },
+      labels: { ...request.placement?.tags, ...labelsOf(request.owner), 'ropewalk-role': role },
       tags: {
         items: [...settings.networkTags.cluster, ...schedulerTags, ...(isReachable ? [ownerName(request.owner)] : [])],
       },
@@ -113,7 +113,10 @@ function bootDisk(settings: GcpSettings, { request, placement }: RoleInsert, mac
       sourceImage: needsDriver ? settings.gpuImage : settings.images[placement.architecture],
       diskSizeGb: placement.diskGib,
       diskType: bootDiskOf(machineType),
-      labels: labelsOf(request.owner),
+      labels: { ...request.placement?.tags, ...labelsOf(request.owner) },
+      ...(placement.diskThroughput !== undefined && bootDiskOf(machineType) === 'hyperdisk-balanced'
+        ? { provisionedThroughput: placement.diskThroughput }
+        : {}),
     },
   };
 }

@@ -7,6 +7,7 @@ import { apiUrlCheck, credentialsCheck, identityKeysCheck, requireReachable } fr
 import { gcpFamilies } from './families.ts';
 import { createIdentityVerifier, googleKeysUrl } from './identity.ts';
 import type { GcpAccess } from './settings.ts';
+import { gcpRefusal } from './refusals.ts';
 import { readGcpRegions } from './settings-file.ts';
 import type { GcpFile } from './settings-file.ts';
 
@@ -19,6 +20,7 @@ export const gcpManifest: ProviderManifest = {
   kind: 'cloud',
   settingsVariable,
   families: gcpFamilies,
+  refusal: gcpRefusal,
   isInstanceId: (id) => gceInstanceId.test(id),
   agentEnvironment: { ROPEWALK_CLOUD: name },
   configure: ({ env }) => {

@@ -15,6 +15,7 @@ import { attachedGpus, catalogueTypes, offersOf } from '../../providers/gcp/cata
 import { classify, knownCodes } from '../../providers/gcp/errors.ts';
 import { gcpFamilies } from '../../providers/gcp/families.ts';
 import { createIdentityVerifier } from '../../providers/gcp/identity.ts';
+import { gcpRefusal } from '../../providers/gcp/refusals.ts';
 import { instanceName, isOwnName, requestIdOf } from '../../providers/gcp/names.ts';
 import type { LaunchRequest } from '../../providers/provider.ts';
 import { freshOwner, gcpSettings, placement, workersRequest } from './gcp-cloud.ts';
@@ -102,6 +103,40 @@ describe('names of Compute Engine', () => {
   });
 });
 
+describe('what Compute Engine cannot do', () => {
+  const asked = { workerTypes: ['c4-standard-2'], tags: {}, workerDiskThroughput: null };
+
+  it('is a tag that is no label', () => {
+    expect(gcpRefusal({ ...asked, tags: { team: 'red', 'cost-center_1': '' } })).toBeNull();
+    for (const tags of [
+      { Team: 'red' },
+      { team: 'Red' },
+      { 'a:b': 'c' },
+      { '1st': 'a' },
+      { 'ropewalk-cluster': '1' },
+    ]) {
+      expect(gcpRefusal({ ...asked, tags })).toMatchObject({
+        field: 'tags',
+        message: expect.stringContaining('labels'),
+      });
+    }
+    const many = Object.fromEntries(Array.from({ length: 61 }, (_, at) => [`tag-${at}`, '']));
+    expect(gcpRefusal({ ...asked, tags: many })).toMatchObject({ field: 'tags' });
+  });
+
+  it('is a throughput of disks that have none, or another than they can have', () => {
+    const of = (workerDiskThroughput: number, workerTypes = asked.workerTypes) =>
+      gcpRefusal({ ...asked, workerTypes, workerDiskThroughput });
+    expect(of(300)).toBeNull();
+    expect(of(300, ['c4-standard-2', 'n2-standard-2'])).toMatchObject({
+      field: 'diskThroughput',
+      message: 'Disks of n2-standard-2 have no throughput of their own: it grows with their size.',
+    });
+    expect(of(125)).toMatchObject({ field: 'diskThroughput' });
+    expect(of(3_000)).toMatchObject({ field: 'diskThroughput' });
+  });
+});
+
 describe('a request of bulkInsert', () => {
   const bodyOf = (request: LaunchRequest) => {
     const worker = request.placement?.worker ?? placement();
@@ -123,6 +158,18 @@ describe('a request of bulkInsert', () => {
       'zones/us-central1-b': { preference: 'ALLOW' },
       'zones/us-central1-c': { preference: 'DENY' },
     });
+  });
+
+  it("has the user's tags as labels of instances and disks, and the throughput of disks that have one", () => {
+    const worker = placement({ types: ['c4-standard-2'], diskThroughput: 300 });
+    const request = workersRequest(freshOwner(), 1, 'tags', worker);
+    if (request.placement !== undefined) request.placement.tags = { team: 'red', 'ropewalk-cluster': '999' };
+    const { labels, disks } = bodyOf(request).instanceProperties ?? {};
+    expect(labels).toMatchObject({ team: 'red', 'ropewalk-cluster': String(request.owner.cluster) });
+    const [disk] = disks ?? [];
+    expect(disk?.initializeParams).toMatchObject({ provisionedThroughput: 300, labels: { team: 'red' } });
+    const pd = workersRequest(freshOwner(), 1, 'pd', placement({ types: ['n2-standard-2'], diskThroughput: 300 }));
+    expect(bodyOf(pd).instanceProperties?.disks?.[0]?.initializeParams).not.toHaveProperty('provisionedThroughput');
   });
 
   it('attaches a GPU to an N1 type, and ranks types with the disk that each takes', () => {

@@ -10,8 +10,8 @@ const requirements = ['boto3==1.44.5', 'moto[ec2]==5.2.5', 'flask==3.1.3', 'flas
 /** Path of its interpreter. Rejects when there is no package index. */
 export const crossPython = (): Promise<string> => pythonWith('aws-python', requirements);
 
-/** With what checks policies and templates. */
-export const lintPython = (): Promise<string> => pythonWith('lint-python', ['parliament==1.6.4', 'cfn-lint==1.58.0']);
+/** With what checks policies and templates; parliament imports what came with setuptools. */
+export const lintPython = (): Promise<string> => pythonWith('lint-python', ['parliament==1.6.4', 'cfn-lint==1.58.0', 'setuptools==80.9.0']);
 
 async function pythonWith(name: string, wanted: readonly string[]): Promise<string> {
   const { pythonPath } = await ensureEnvironment({

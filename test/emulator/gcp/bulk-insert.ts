@@ -21,6 +21,7 @@ const disk = z.object({
     diskSizeGb: int64.pipe(z.number().min(10)),
     diskType: bareName,
     labels: labels.default({}),
+    provisionedThroughput: int64.pipe(z.number().min(140).max(2_400)).optional(),
   }),
 });
 const properties = z.object({
