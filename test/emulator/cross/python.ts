@@ -11,7 +11,8 @@ const requirements = ['boto3==1.44.5', 'moto[ec2]==5.2.5', 'flask==3.1.3', 'flas
 export const crossPython = (): Promise<string> => pythonWith('aws-python', requirements);
 
 /** With what checks policies and templates; parliament imports what came with setuptools. */
-export const lintPython = (): Promise<string> => pythonWith('lint-python', ['parliament==1.6.4', 'cfn-lint==1.58.0', 'setuptools==80.9.0']);
+export const lintPython = (): Promise<string> =>
+  pythonWith('lint-python', ['parliament==1.6.4', 'cfn-lint==1.58.0', 'setuptools==80.9.0']);
 
 async function pythonWith(name: string, wanted: readonly string[]): Promise<string> {
   const { pythonPath } = await ensureEnvironment({
