@@ -2,7 +2,7 @@
 // activity. It holds no secret: command words, environment and files lie sealed in the bundle.
 import { z } from 'zod';
 
-import { machines } from './machines-spec.ts';
+import { machines, machinesInput } from './machines-spec.ts';
 
 const count = z.number().int().min(0);
 
@@ -16,7 +16,7 @@ export const jobSpec = z.object({
   /** Where files of its tasks are recorded; null: they are not kept. */
   filestore: z.string().nullable(),
   /** What was asked of machines: a retry with more memory chooses them anew. */
-  machinesInput: z.record(z.string(), z.unknown()),
+  machinesInput,
   settings: z.object({
     /** Filled with the admitted name by the job itself. */
     name: z.string(),

@@ -1,13 +1,18 @@
 // Machines of a cloud as specifications carry what was resolved: the shape of domain/cluster/capacity/machines.ts.
 import { z } from 'zod';
 
+import type { IngressInput } from '../domain/cluster/capacity/ingress-rules.ts';
+import type { RequirementsInput } from '../domain/offers/requirements.ts';
+
 export const typeName = z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)?$/, 'is not the name of an instance type');
+
+const spotPolicy = z.enum(['on-demand', 'spot', 'spot_with_fallback']);
 
 export const machines = z.object({
   workerTypes: z.array(typeName).min(1),
   headTypes: z.array(typeName).min(1),
   architecture: z.enum(['x86_64', 'arm64']),
-  spotPolicy: z.enum(['on-demand', 'spot', 'spot_with_fallback']),
+  spotPolicy,
   region: z.string(),
   zones: z.array(z.string()).min(1),
   allowCrossZone: z.boolean(),
@@ -23,3 +28,50 @@ export const machines = z.object({
     .optional(),
   waitForCapacityMs: z.number().int().min(1).optional(),
 });
+
+const amount = z.union([z.string(), z.number()]);
+const names = z.array(z.string());
+
+const requirements = {
+  types: names.optional(),
+  cpu: z.union([z.number(), z.tuple([z.number(), z.number()])]).optional(),
+  memory: z.union([z.string(), z.tuple([z.string(), z.string()])]).optional(),
+  gpu: z.union([z.number(), z.boolean()]).optional(),
+  gpuType: z.string().optional(),
+  arm: z.boolean().optional(),
+} satisfies Record<keyof RequirementsInput, z.ZodType>;
+
+const roleInput = z.object({
+  ...requirements,
+  diskSize: amount.optional(),
+  /** MB/s. */
+  diskThroughput: z.number().optional(),
+});
+export type RoleInput = z.infer<typeof roleInput>;
+
+const ingress = {
+  allowSsh: z.boolean().optional(),
+  allowSshFrom: z.string().optional(),
+  allowIngressFrom: z.string().optional(),
+  schedulerPort: z.number().optional(),
+} satisfies Record<keyof IngressInput, z.ZodType>;
+
+/** What was asked of machines, as a job's specification keeps it for a retry. */
+export const machinesInput = z.object({
+  ...ingress,
+  provider: z.string().optional(),
+  worker: roleInput,
+  /** How the fields of `worker` are called in the request, e.g. `worker` for `workerCpu`; empty when they have no prefix. */
+  workerPrefix: z.string(),
+  head: roleInput,
+  arm: z.boolean().optional(),
+  spotPolicy: spotPolicy.optional(),
+  region: z.string().optional(),
+  zone: z.string().optional(),
+  allowCrossZone: z.boolean().optional(),
+  useBestZone: z.boolean().optional(),
+  tags: z.record(z.string(), z.string()).optional(),
+  /** E.g. `6h`. */
+  waitForCapacity: amount.optional(),
+});
+export type MachinesInput = z.infer<typeof machinesInput>;

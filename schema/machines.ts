@@ -1,4 +1,4 @@
-// Machines of a cloud as callers ask for them. The same shapes, less the parsing, are domain/offers/wish.ts and
+// Machines of a cloud as callers ask for them. The same shapes, less the parsing, are domain/offers/requirements.ts and
 // domain/cluster/capacity/ingress-rules.ts.
 import { z } from 'zod';
 

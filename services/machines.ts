@@ -1,43 +1,20 @@
 // From what a caller asks of machines to what a specification carries. What a cloud does not have is told here, before
 // anything is admitted: a cluster that could never start is an error of the request, with what comes near in its hint.
 import { parseIngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
-import type { IngressInput } from '../domain/cluster/capacity/ingress-rules.ts';
-import type { MachineSettings, SpotPolicy } from '../domain/cluster/capacity/machines.ts';
+import type { MachineSettings } from '../domain/cluster/capacity/machines.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import { maxCapacityWaitMs } from '../domain/limits.ts';
 import { chooseTypes } from '../domain/offers/choose.ts';
 import type { ChosenType } from '../domain/offers/choose.ts';
 import type { Market, Offer } from '../domain/offers/offer.ts';
-import { fieldName, readWish } from '../domain/offers/wish.ts';
-import type { WishInput } from '../domain/offers/wish.ts';
+import { fieldName, parseRequirements } from '../domain/offers/requirements.ts';
+import type { RequirementsInput } from '../domain/offers/requirements.ts';
 import type { PlaceReader } from '../providers/manifest.ts';
+import type { MachinesInput, RoleInput } from '../schema/machines-spec.ts';
 import { positiveMs } from './clusters/durations.ts';
 import { diskGibOf, readThroughput } from './disks.ts';
 import { providerOf, type Providers } from './providers.ts';
 import { readTags } from './user-tags.ts';
-
-export interface RoleInput extends WishInput {
-  diskSize?: string | number | undefined;
-  /** MB/s. */
-  diskThroughput?: number | undefined;
-}
-
-export interface MachinesInput extends IngressInput {
-  provider?: string | undefined;
-  worker: RoleInput;
-  /** How the fields of `worker` are called in the request, e.g. `worker` for `workerCpu`; empty when they have no prefix. */
-  workerPrefix: string;
-  head: RoleInput;
-  arm?: boolean | undefined;
-  spotPolicy?: SpotPolicy | undefined;
-  region?: string | undefined;
-  zone?: string | undefined;
-  allowCrossZone?: boolean | undefined;
-  useBestZone?: boolean | undefined;
-  tags?: Record<string, string> | undefined;
-  /** E.g. `6h`. */
-  waitForCapacity?: string | number | undefined;
-}
 
 export interface ResolvedMachines {
   provider: string;
@@ -79,8 +56,8 @@ export async function resolveMachines(
   const tags = readTags(input.tags ?? {});
   const zones = zonesOf(place, input.zone, input.useBestZone ?? true);
   const policy = input.spotPolicy ?? 'on-demand';
-  const choose = (wish: WishInput, prefix: string, market: Market): ChosenType[] =>
-    chooseTypes(offers, readWish({ ...wish, arm: input.arm ?? wish.arm }, prefix), {
+  const choose = (requirements: RequirementsInput, prefix: string, market: Market): ChosenType[] =>
+    chooseTypes(offers, parseRequirements({ ...requirements, arm: input.arm ?? requirements.arm }, prefix), {
       families: manifest.families,
       market,
       zones,
@@ -91,8 +68,8 @@ export async function resolveMachines(
   if (input.arm !== undefined && input.arm !== (architecture === 'arm64')) {
     throw otherArchitecture(fieldName(input.workerPrefix, 'vmTypes'), architecture, `arm is ${input.arm}`);
   }
-  const headWish = { ...input.head, gpu: headGpuOf(input), arm: architecture === 'arm64' };
-  const heads = choose(headWish, 'scheduler', 'on-demand');
+  const headRequirements = { ...input.head, gpu: headGpuOf(input), arm: architecture === 'arm64' };
+  const heads = choose(headRequirements, 'scheduler', 'on-demand');
   const [{ architecture: ofHead } = { architecture }] = heads;
   const needsDriver = [...workers, ...heads].some(({ gpus }) => gpus > 0);
   // The configured image with a driver is for x86_64.
@@ -132,7 +109,7 @@ export async function resolveMachines(
 const largest = (types: readonly ChosenType[]): number => Math.max(...types.map(({ vcpus }) => vcpus));
 
 /** Tasks of the workers' libraries are unpickled by the scheduler too: with GPUs on workers, Dask's advice is one there. */
-function headGpuOf({ worker, head }: MachinesInput): WishInput['gpu'] {
+function headGpuOf({ worker, head }: MachinesInput): RequirementsInput['gpu'] {
   if (head === worker || head.gpu !== undefined || head.types !== undefined) return head.gpu;
   return worker.types === undefined && (Number(worker.gpu ?? 0) > 0 || worker.gpuType !== undefined);
 }
@@ -193,10 +170,10 @@ const otherArchitecture = (field: string, architecture: string, but: string): Ro
 function hostWarnings(input: MachinesInput): string[] {
   // A port is free on one machine too.
   const { worker, workerPrefix, head, provider: _, schedulerPort: _port, useBestZone, tags, ...place } = input;
-  const wish = ({ types, ...rest }: RoleInput): object => ({ vmTypes: types, ...rest });
+  const requirements = ({ types, ...rest }: RoleInput): object => ({ vmTypes: types, ...rest });
   const given = [
-    ...namesIn(wish(worker)).map((name) => fieldName(workerPrefix, name)),
-    ...(head === worker ? [] : namesIn(wish(head)).map((name) => fieldName('scheduler', name))),
+    ...namesIn(requirements(worker)).map((name) => fieldName(workerPrefix, name)),
+    ...(head === worker ? [] : namesIn(requirements(head)).map((name) => fieldName('scheduler', name))),
     ...namesIn(place),
     ...(useBestZone === false ? ['useBestZone'] : []),
     ...(Object.keys(tags ?? {}).length > 0 ? ['tags'] : []),

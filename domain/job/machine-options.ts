@@ -45,7 +45,7 @@ export const machineOptions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The header's wishes under those sent by name; later lines of the header win, but for types, which add up.
+ * Options of the header under those sent by name; later lines of the header win, but for types, which add up.
  *
  * @throws RopewalkError VALIDATION naming the option.
  */

@@ -1,10 +1,10 @@
-// From a wish and what is on offer to the instance types to ask for, cheapest first. When nothing fits, the error says what
+// From requirements and what is on offer to the instance types to ask for, cheapest first. When nothing fits, the error says what
 // comes near: an instance with the memory that was asked, or with the CPUs.
 import { RopewalkError } from '../errors.ts';
 import { formatBytes } from '../units.ts';
 import type { Market, Offer } from './offer.ts';
-import { fieldName, gpuTypeOf, memoryBuffer } from './wish.ts';
-import type { Range, Wish } from './wish.ts';
+import { fieldName, gpuTypeOf, memoryBuffer } from './requirements.ts';
+import type { Range, InstanceRequirements } from './requirements.ts';
 
 /** More choice helps with capacity, but the last of many would cost far more than the first. */
 export const maxTypes = 20;
@@ -33,26 +33,30 @@ export interface Sought {
 
 export interface Choosing extends Sought {
   families: InstanceFamilies;
-  /** Before the names of fields in errors, as for `readWish`. */
+  /** Before the names of fields in errors, as for `parseRequirements`. */
   prefix?: string;
 }
 
 /**
- * The types that fulfil the wish: in the order named, or from cheap to dear, at most `maxTypes`.
+ * The types that fit the requirements: in the order named, or from cheap to dear, at most `maxTypes`.
  *
  * @throws RopewalkError VALIDATION: a type that is not on offer, types of two architectures, or nothing that fits, with
  * what comes near in the hint.
  */
-export function chooseTypes(offers: readonly Offer[], wish: Wish, choosing: Choosing): ChosenType[] {
+export function chooseTypes(
+  offers: readonly Offer[],
+  requirements: InstanceRequirements,
+  choosing: Choosing,
+): ChosenType[] {
   const available = typesOf(offers, choosing);
-  if (wish.types !== null) return named(available, wish.types, choosing.prefix);
-  const fitting = considered(available, wish, choosing.families).filter(
-    (type) => within(type.vcpus, wish.vcpus) && within(type.memoryBytes, wish.memoryBytes),
+  if (requirements.types !== null) return named(available, requirements.types, choosing.prefix);
+  const fitting = considered(available, requirements, choosing.families).filter(
+    (type) => within(type.vcpus, requirements.vcpus) && within(type.memoryBytes, requirements.memoryBytes),
   );
   if (fitting.length > 0) return fitting.toSorted(cheapestFirst).slice(0, maxTypes);
   throw nothingFits(
-    considered(available, { ...wish, vcpus: null, memoryBytes: null }, anyFamily),
-    wish,
+    considered(available, { ...requirements, vcpus: null, memoryBytes: null }, anyFamily),
+    requirements,
     choosing.prefix,
   );
 }
@@ -109,15 +113,23 @@ function named(available: readonly ChosenType[], names: readonly string[], prefi
 }
 
 /** With only CPUs or only memory given, the rest shall be ordinary; with both, more compute or more memory may be meant. */
-function considered(available: readonly ChosenType[], wish: Wish, families: InstanceFamilies): ChosenType[] {
+function considered(
+  available: readonly ChosenType[],
+  requirements: InstanceRequirements,
+  families: InstanceFamilies,
+): ChosenType[] {
   const wanted =
-    wish.gpus > 0 ? families.gpu : wish.vcpus !== null && wish.memoryBytes !== null ? families.all : families.balanced;
+    requirements.gpus > 0
+      ? families.gpu
+      : requirements.vcpus !== null && requirements.memoryBytes !== null
+        ? families.all
+        : families.balanced;
   return available.filter(
     (type) =>
       wanted.test(type.type) &&
-      type.gpus === wish.gpus &&
-      type.architecture === wish.architecture &&
-      (wish.gpuType === null || (type.gpuName !== null && gpuTypeOf(type.gpuName) === wish.gpuType)),
+      type.gpus === requirements.gpus &&
+      type.architecture === requirements.architecture &&
+      (requirements.gpuType === null || (type.gpuName !== null && gpuTypeOf(type.gpuName) === requirements.gpuType)),
   );
 }
 
@@ -126,29 +138,36 @@ const anyFamily: InstanceFamilies = { balanced: /^/, all: /^/, gpu: /^/ };
 const within = (value: number, range: Range | null): boolean =>
   range === null || (value >= range.min && value <= range.max);
 
-function nothingFits(all: readonly ChosenType[], wish: Wish, prefix = ''): RopewalkError {
+function nothingFits(all: readonly ChosenType[], requirements: InstanceRequirements, prefix = ''): RopewalkError {
   const asked = [
-    ...(wish.vcpus === null ? [] : [`${rangeText(wish.vcpus, String)} vCPU`]),
-    ...(wish.memoryBytes === null ? [] : [`${rangeText(unbuffered(wish.memoryBytes), formatBytes)} of memory`]),
-    ...(wish.gpus === 0 ? [] : [wish.gpuType === null ? 'a GPU' : `a GPU of the type ${wish.gpuType}`]),
-    ...(wish.architecture === 'arm64' ? ['an ARM processor'] : []),
+    ...(requirements.vcpus === null ? [] : [`${rangeText(requirements.vcpus, String)} vCPU`]),
+    ...(requirements.memoryBytes === null
+      ? []
+      : [`${rangeText(unbuffered(requirements.memoryBytes), formatBytes)} of memory`]),
+    ...(requirements.gpus === 0
+      ? []
+      : [requirements.gpuType === null ? 'a GPU' : `a GPU of the type ${requirements.gpuType}`]),
+    ...(requirements.architecture === 'arm64' ? ['an ARM processor'] : []),
   ];
   const near = [
     ...nearest(
-      all.filter((type) => within(type.memoryBytes, wish.memoryBytes)),
+      all.filter((type) => within(type.memoryBytes, requirements.memoryBytes)),
       (type) => type.vcpus,
-      wish.vcpus,
+      requirements.vcpus,
     ),
     ...nearest(
-      all.filter((type) => within(type.vcpus, wish.vcpus)),
+      all.filter((type) => within(type.vcpus, requirements.vcpus)),
       (type) => type.memoryBytes,
-      wish.memoryBytes,
+      requirements.memoryBytes,
     ),
   ];
   const unique = [...new Map(near.map((type) => [type.type, type])).values()];
   return new RopewalkError({
     code: 'VALIDATION',
-    field: fieldName(prefix, wish.gpuType !== null ? 'gpuType' : wish.vcpus === null ? 'memory' : 'cpu'),
+    field: fieldName(
+      prefix,
+      requirements.gpuType !== null ? 'gpuType' : requirements.vcpus === null ? 'memory' : 'cpu',
+    ),
     message: `There is no instance type with ${asked.join(' and ')}.`,
     hint:
       unique.length === 0

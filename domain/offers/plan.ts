@@ -4,7 +4,7 @@ import { cheapestFirst, typesOf } from './choose.ts';
 import type { ChosenType } from './choose.ts';
 import type { Market, Offer } from './offer.ts';
 
-export interface RoleWish {
+export interface RoleRequest {
   count: number;
   /** In the order in which they are tried. */
   types: readonly string[];
@@ -36,7 +36,7 @@ export interface PlannedRole {
 }
 
 /** What instances of one role may be and cost; types that nobody sells there are left out. */
-export function planRole(offers: readonly Offer[], { count, types, markets, zones }: RoleWish): PlannedRole {
+export function planRole(offers: readonly Offer[], { count, types, markets, zones }: RoleRequest): PlannedRole {
   const onDemand = typesOf(offers, { zones, market: 'on-demand' });
   const spot = typesOf(offers, { zones, market: 'spot' });
   const planned = types.flatMap((name): PlannedType[] => {

@@ -15,7 +15,8 @@ import {
 } from '../../domain/limits.ts';
 import type { CreateClusterParsed } from '../../schema/clusters.ts';
 import type { Deps } from '../context.ts';
-import { resolveMachines, type MachinesInput, type ResolvedMachines } from '../machines.ts';
+import type { MachinesInput } from '../../schema/machines-spec.ts';
+import { resolveMachines, type ResolvedMachines } from '../machines.ts';
 import { machinesWithDefaults } from '../people/defaults.ts';
 import { readWorkers } from './adaptive.ts';
 import { checkDaskInput } from './dask-input.ts';

@@ -1,7 +1,7 @@
 // The machines of a retry with more memory: a factor of what the job asked for, or a size.
 import { RopewalkError } from '../../domain/errors.ts';
 import { parseBytes } from '../../domain/units.ts';
-import type { MachinesInput } from '../machines.ts';
+import type { MachinesInput } from '../../schema/machines-spec.ts';
 
 /** Of an instance of a job that asked for nothing, as domain/offers chooses: four vCPUs with four times as many GiB. */
 const defaultMemory = '16 GiB';

@@ -13,7 +13,7 @@ import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import { filestoreOfRetry } from '../files/filestores.ts';
-import { resolveMachines, type MachinesInput } from '../machines.ts';
+import { resolveMachines } from '../machines.ts';
 import { withMemory } from './more-memory.ts';
 import { submitJob, type JobSettingsInput } from './submit.ts';
 import { listTasks } from './tasks.ts';
@@ -38,7 +38,7 @@ export async function retryJob(context: Context, { number, body, idempotencyKey 
   const bytes = spec === null ? null : await deps.vault.open(spec.bundleRef);
   if (spec === null || bytes === null) throw expired(number);
   const bundle = bundleSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
-  const machinesInput = body.memory === undefined ? askedIn(spec) : withMemory(askedIn(spec), body.memory);
+  const machinesInput = body.memory === undefined ? spec.machinesInput : withMemory(spec.machinesInput, body.memory);
   const machines = await resolveMachines(deps, machinesInput);
   const failed = await failedIndices(context, number);
   return submitJob(context, {
@@ -51,9 +51,6 @@ export async function retryJob(context: Context, { number, body, idempotencyKey 
     settings: { ...settingsOf(spec, failed), retryOf: number },
   });
 }
-
-/** Written by submit.ts from the same type. */
-const askedIn = ({ machinesInput }: JobSpec): MachinesInput => machinesInput as unknown as MachinesInput;
 
 function settingsOf(spec: JobSpec, failed: readonly number[]): JobSettingsInput {
   const {

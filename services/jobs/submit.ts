@@ -9,7 +9,8 @@ import type { CreatedJob } from '../../schema/jobs.ts';
 import { admit, laterWarning, orWithdrawn } from '../admission/admit.ts';
 import { newAdmissionId } from '../admission/admission-id.ts';
 import type { Context } from '../context.ts';
-import { hostQueueOf, type MachinesInput, type ResolvedMachines } from '../machines.ts';
+import type { MachinesInput } from '../../schema/machines-spec.ts';
+import { hostQueueOf, type ResolvedMachines } from '../machines.ts';
 import { pricePerHour } from '../plan-roles.ts';
 
 /** Settings of a job beside those that follow from its machines. */
@@ -47,7 +48,7 @@ export async function submitJob(context: Context, input: SubmitInput): Promise<C
     ...{ workspace, user, admissionId, bundleRef: keys.bundle },
     filestore: input.filestoreOf(admissionId),
     createdAt: new Date(deps.now()).toISOString(),
-    machinesInput: { ...input.machinesInput },
+    machinesInput: input.machinesInput,
     settings: {
       ...settings,
       ...placeOf(machines),

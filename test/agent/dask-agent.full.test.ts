@@ -152,7 +152,7 @@ future = client.submit(gated, ${JSON.stringify(gate)}, pure=False)
     await writeFile(gate, '');
     await driver.python('future.result(); del future');
     await eventually(() => words(api).at(-1)?.idleForMs !== null);
-    // Two changes of idleness, a client, two workers and Dask's wishes: a few reports, not one for each look.
+    // Two changes of idleness, a client, two workers and Dask's targets: a few reports, not one for each check.
     expect(words(api).length).toBeLessThan(15);
   });
 

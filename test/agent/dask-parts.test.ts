@@ -46,7 +46,7 @@ describe('a scheduler`s state', () => {
     expect(after({}, { workers: [worker('b', { memoryBytes: 9 }), worker('a')] })).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('is told within a second when clients, workers, or a wish for more workers change, and when work begins', () => {
+  it('is told within a second when clients, workers, or the target grows, and when work begins', () => {
     expect(after({}, { clients: 2 })).toBe(1_000);
     expect(after({}, { clients: 0 })).toBe(1_000);
     expect(after({}, busy)).toBe(1_000);
@@ -56,7 +56,7 @@ describe('a scheduler`s state', () => {
     expect(after({}, { workers: [worker('a'), worker('b', { status: 'paused' })] })).toBe(1_000);
   });
 
-  it('is told more calmly when it is idle again, wishes for fewer, or only counts otherwise', () => {
+  it('is told more calmly when it is idle again, asks for fewer workers, or only counts change', () => {
     expect(after(busy, {})).toBe(5_000);
     expect(after({}, { idleSinceMs: 50_000 })).toBe(5_000);
     expect(after(busy, { ...busy, adaptiveTarget: 1 })).toBe(10_000);

@@ -82,8 +82,8 @@ export interface Books {
   noClientSinceMs: number | null;
   noClientTimeoutMs: number | null;
   adaptive: Adaptive | null;
-  /** What Dask wished for, as it said it. */
-  wishes: { atMs: number; workers: number | null }[];
+  /** What Dask asked for, as it said it. */
+  targets: { atMs: number; workers: number | null }[];
 }
 
 export function openBooks(settings: DaskSettings): Books {
@@ -103,7 +103,7 @@ export function openBooks(settings: DaskSettings): Books {
     noClientSinceMs: null,
     noClientTimeoutMs: settings.noClientTimeoutMs,
     adaptive: null,
-    wishes: [],
+    targets: [],
   };
 }
 

@@ -106,14 +106,14 @@ export function interrupt(world: DaskWorld, instance: ClusterInstance, inMs: num
 export interface SchedulerWords {
   clients: number;
   idleForMs: number | null;
-  wish: number | null;
+  target: number | null;
   /** Running keys by worker, round and round. */
   keys: number[];
   /** A bit for each worker that the scheduler has lost sight of. */
   missing: number;
 }
 
-export function tellScheduler(world: DaskWorld, { clients, idleForMs, wish, keys, missing }: SchedulerWords): void {
+export function tellScheduler(world: DaskWorld, { clients, idleForMs, target, keys, missing }: SchedulerWords): void {
   const { state, books, nowMs } = world;
   const head = headOf(state);
   if (head === undefined || head.agent === null) return;
@@ -137,11 +137,11 @@ export function tellScheduler(world: DaskWorld, { clients, idleForMs, wish, keys
   const sinceMs = idleForMs === null ? null : Math.max(head.agent?.registeredAtMs ?? 0, nowMs - idleForMs);
   books.idleSinceMs = sinceMs;
   books.noClientSinceMs = clients > 0 ? null : (books.noClientSinceMs ?? nowMs);
-  books.wishes.push({ atMs: nowMs, workers: wish });
+  books.targets.push({ atMs: nowMs, workers: target });
   const tasks = { processing: 0, waiting: 0, memory: 0, erred: 0, noWorker: 0 };
   const idle = sinceMs === null ? null : nowMs - sinceMs;
   const accepted = tell(world, head, 'alive', {
-    scheduler: { tasks, clients, idleForMs: idle, adaptiveTarget: wish, workers },
+    scheduler: { tasks, clients, idleForMs: idle, adaptiveTarget: target, workers },
   });
   must(accepted, () => 'the scheduler was not heard');
   for (const instance of vanished) {

@@ -21,10 +21,10 @@ export function watchScaling(world: DaskWorld, cause: Cause, step: () => void): 
     must(slots.get(id) !== 0 || slot === 0, () => 'the head was moved');
   }
   if (cause !== 'asked') checkAdaptive(world, target);
-  const { adaptive, wishes } = world.books;
-  const wished = Math.max(adaptive?.minimum ?? 0, wishes.at(-1)?.workers ?? 0);
-  const isWished = state.target - 1 <= wished;
-  must(cause !== 'time' || state.target < target || isWished, () => 'time alone makes it grow');
+  const { adaptive, targets } = world.books;
+  const asked = Math.max(adaptive?.minimum ?? 0, targets.at(-1)?.workers ?? 0);
+  const isAsked = state.target - 1 <= asked;
+  must(cause !== 'time' || state.target < target || isAsked, () => 'time alone makes it grow');
 }
 
 /** Nobody goes who does more than somebody who stays, and nobody who has started before somebody who has not. */
@@ -62,10 +62,10 @@ function checkAdaptive({ state, books, nowMs, met }: DaskWorld, before: number):
   must(workers >= minimum || state.target > before, () => `${workers} workers, at least ${minimum}`);
   if (state.target > before) return;
   const sinceMs = nowMs - fewerAfterMs;
-  const inForce = books.wishes.filter((wish) => wish.atMs > sinceMs);
-  const earlier = books.wishes.findLast((wish) => wish.atMs <= sinceMs);
-  for (const wish of earlier === undefined ? inForce : [earlier, ...inForce]) {
-    const most = Math.min(wish.workers ?? before - 1, maximum);
-    must(most <= workers, () => `scaled down to ${workers} within a minute of a wish for ${wish.workers}`);
+  const inForce = books.targets.filter((target) => target.atMs > sinceMs);
+  const earlier = books.targets.findLast((target) => target.atMs <= sinceMs);
+  for (const target of earlier === undefined ? inForce : [earlier, ...inForce]) {
+    const most = Math.min(target.workers ?? before - 1, maximum);
+    must(most <= workers, () => `scaled down to ${workers} within a minute of a target for ${target.workers}`);
   }
 }

@@ -20,19 +20,19 @@ import {
 } from './dask-news.ts';
 import { must } from './worlds.ts';
 
-/** One worker fewer, by request or by Dask's own wish, and what then becomes of the one that has to go. */
+/** One worker fewer, by request or by Dask's own target, and what then becomes of the one that has to go. */
 export function sendAway(world: DaskWorld, isAdaptive: boolean, next: string): void {
   const { state } = world;
   bringUp(world);
   const workers = state.target - 1;
   if (isAdaptive) adapt(world, between(0, Math.max(1, workers)));
-  const words = { clients: 1, idleForMs: null, wish: Math.max(0, workers - 1), keys: [0, 2, 1], missing: 0 };
+  const words = { clients: 1, idleForMs: null, target: Math.max(0, workers - 1), keys: [0, 2, 1], missing: 0 };
   tellScheduler(world, words);
   decide(world);
   if (isAdaptive) {
-    // Its wishes jump about; the most of a minute counts.
+    // Its targets jump about; the most of a minute counts.
     live(world, fewerAfterMs / 2);
-    tellScheduler(world, { ...words, wish: 0 });
+    tellScheduler(world, { ...words, target: 0 });
     live(world, fewerAfterMs / 2);
   } else scale(world, Math.max(1, workers));
   decide(world);
@@ -49,7 +49,7 @@ export function sendAway(world: DaskWorld, isAdaptive: boolean, next: string): v
 /** Our API is down while it computes nothing, and nobody is connected; then its agents are heard again, with news or without. */
 export function outage(world: DaskWorld, after: string): void {
   bringUp(world);
-  tellScheduler(world, { clients: 0, idleForMs: 0, wish: null, keys: [0], missing: 0 });
+  tellScheduler(world, { clients: 0, idleForMs: 0, target: null, keys: [0], missing: 0 });
   decide(world);
   const endMs = world.nowMs + world.settings.idleTimeoutMs + 1_000;
   while (world.nowMs < endMs && world.state.stopRequested === null) {
@@ -61,7 +61,7 @@ export function outage(world: DaskWorld, after: string): void {
   }
   breathe(world);
   decide(world);
-  if (after === 'news') tellScheduler(world, { clients: 1, idleForMs: null, wish: null, keys: [1], missing: 0 });
+  if (after === 'news') tellScheduler(world, { clients: 1, idleForMs: null, target: null, keys: [1], missing: 0 });
   if (after === 'quiet') live(world, 2 * world.settings.aliveEveryMs);
 }
 
@@ -94,7 +94,7 @@ function calmDown(world: DaskWorld): void {
   const { rules } = world;
   adapt(world, null);
   for (let round = 0; round < 8; round += 1) {
-    tellScheduler(world, { clients: 1, idleForMs: null, wish: null, keys: [1], missing: 0 });
+    tellScheduler(world, { clients: 1, idleForMs: null, target: null, keys: [1], missing: 0 });
     for (const drain of world.books.drains.filter((each) => each.outcome === null)) {
       tellDrained(world, drain.id, 'drained');
     }
@@ -145,7 +145,7 @@ function waitAlive(world: DaskWorld, how: string): void {
     tellScheduler(world, {
       clients: 0,
       idleForMs: how === 'idle' ? idleForMs : null,
-      wish: null,
+      target: null,
       keys: [0],
       missing: 0,
     });

@@ -36,7 +36,7 @@ const words = fc.record({
   do: fc.constant('scheduler'),
   clients: fc.constantFrom(0, 0, 1, 2),
   idleForMs: fc.constantFrom(null, null, 0, 100_000, 290_000),
-  wish: fc.constantFrom(null, 0, 1, 2, 3, 5, 8),
+  target: fc.constantFrom(null, 0, 1, 2, 3, 5, 8),
   keys: fc.array(fc.nat(4), { minLength: 1, maxLength: 4 }),
   missing: fc.constantFrom(0, 0, 0, 1, 2, 5),
 });

@@ -1,9 +1,9 @@
-// Any offers and any wish: the oracle has a cloud that gives whatever of the offers it may, in all the ways it may, and holds
+// Any offers and any request: the oracle has a cloud that gives whatever of the offers it may, in all the ways it may, and holds
 // the plan to each.
 import fc from 'fast-check';
 
 import type { Market, Offer } from '../../domain/offers/offer.ts';
-import type { RoleWish } from '../../domain/offers/plan.ts';
+import type { RoleRequest } from '../../domain/offers/plan.ts';
 import type { PlanRules } from './rules.ts';
 import { type CheckOptions, checkWorlds, type Met, must, same } from './worlds.ts';
 
@@ -29,29 +29,29 @@ const anyOffers = fc.uniqueArray(
     .map(([type, zone, market, cents]) => anOffer(type, zone, market, cents / 100)),
   { selector: ({ type, zone, market }) => `${type}/${zone}/${market}`, maxLength: 18, size: 'max' },
 );
-const anyWish = fc.record({
+const anyRequest = fc.record({
   count: fc.constantFrom(0, 1, 10, 1_000),
   types: fc.shuffledSubarray(names, { minLength: 1 }),
   markets: fc.constantFrom<Market[]>(['on-demand'], ['spot'], ['spot', 'on-demand']),
   zones: fc.subarray(places, { minLength: 1 }),
 });
-type World = [Offer[], RoleWish];
+type World = [Offer[], RoleRequest];
 
 export function checkPlanWorlds(rules: PlanRules, options: CheckOptions): Record<string, number> {
-  const plan = fc.tuple(anyOffers, anyWish);
+  const plan = fc.tuple(anyOffers, anyRequest);
   return checkWorlds({ plan, subjects, run: (world: World, met) => runPlanWorld(rules, world, met) }, options);
 }
 
-function runPlanWorld(rules: PlanRules, [offers, wish]: World, met: Met<Subject>): void {
-  const { types, markets, pricePerHour, count } = rules.planRole(offers, wish);
+function runPlanWorld(rules: PlanRules, [offers, request]: World, met: Met<Subject>): void {
+  const { types, markets, pricePerHour, count } = rules.planRole(offers, request);
   const said = (what: string) => (): string => `${what}: ${JSON.stringify(pricePerHour)}`;
-  must(same([markets, count], [wish.markets, wish.count]), () => 'the plan is of another wish');
-  const sold = offers.filter(({ type, zone }) => wish.types.includes(type) && wish.zones.includes(zone));
-  const shown = wish.types.filter((name) => sold.some(({ type }) => type === name));
+  must(same([markets, count], [request.markets, request.count]), () => 'the plan is of another request');
+  const sold = offers.filter(({ type, zone }) => request.types.includes(type) && request.zones.includes(zone));
+  const shown = request.types.filter((name) => sold.some(({ type }) => type === name));
   must(
     same(
       shown,
-      wish.types.filter((name) => types.some(({ type }) => type === name)),
+      request.types.filter((name) => types.some(({ type }) => type === name)),
     ),
     () => 'types are missing',
   );
@@ -63,26 +63,26 @@ function runPlanWorld(rules: PlanRules, [offers, wish]: World, met: Met<Subject>
     () => 'types are not in their order',
   );
 
-  const may = sold.filter(({ market }) => wish.markets.includes(market));
+  const may = sold.filter(({ market }) => request.markets.includes(market));
   if (may.length === 0) {
     met('nothing to be had');
     return must(same(pricePerHour, { firstChoice: 0, max: 0 }), said('nothing costs something'));
   }
   for (const { pricePerHour: each } of may) {
     must(
-      known(pricePerHour.max) >= known(each) * wish.count - 1e-4,
+      known(pricePerHour.max) >= known(each) * request.count - 1e-4,
       said(`something at ${each} may be had, and costs more`),
     );
   }
-  const dearest = Math.max(...may.map((each) => known(each.pricePerHour))) * wish.count;
+  const dearest = Math.max(...may.map((each) => known(each.pricePerHour))) * request.count;
   must(Math.abs(known(pricePerHour.max) - dearest) < 1e-3, said(`nothing costs as much, ${dearest} at most`));
-  const first = firstHad(wish, may);
+  const first = firstHad(request, may);
   met(first.market === 'spot' ? 'spot first' : 'on demand first');
-  if (wish.markets.length === 2 && may.some(({ market }) => market !== first.market)) met('fall-back');
+  if (request.markets.length === 2 && may.some(({ market }) => market !== first.market)) met('fall-back');
   if (may.some((each) => each.type === first.type && known(each.pricePerHour) > known(first.pricePerHour)))
     met('a dearer zone');
   if (types.length > 1) met('order');
-  const had = known(first.pricePerHour) * wish.count;
+  const had = known(first.pricePerHour) * request.count;
   must(Math.abs(known(pricePerHour.firstChoice) - had) < 1e-3, said(`had first is ${first.type} at ${had}`));
 }
 
@@ -93,7 +93,7 @@ function known(price: number | null): number {
 }
 
 /** What a cloud that has room for everything gives. */
-function firstHad({ types, markets }: RoleWish, may: readonly Offer[]): Offer {
+function firstHad({ types, markets }: RoleRequest, may: readonly Offer[]): Offer {
   const market = markets.find((each) => may.some((offer) => offer.market === each));
   const there = may
     .filter((offer) => offer.market === market)

@@ -30,7 +30,7 @@ export const jobSpec: JobSpec = {
   ...common,
   bundleRef: 'vault/job',
   filestore: null,
-  machinesInput: {},
+  machinesInput: { worker: {}, workerPrefix: '', head: {} },
   settings: {
     ...{ name: '', command: 'sleep 1', taskCount: 4, array: '0-3', instances: 3, leaseMs: 90_000, retries: 0 },
     ...{ jobTimeoutMs: null, ...place },

@@ -44,7 +44,7 @@ describe('the ports of a home', () => {
     expect((await choosePorts(home, auto, false)).api).toBe(api);
   });
 
-  it('follow a new wish in the configuration', async () => {
+  it('follow a changed configuration', async () => {
     const { api } = await choosePorts(home, auto, true);
     const other = await makeHome();
     const { api: free } = await choosePorts(other, auto, true);

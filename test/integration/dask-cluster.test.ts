@@ -85,7 +85,7 @@ describe('a Dask cluster', () => {
     expect(await schedulers()).toEqual([]);
   });
 
-  it.concurrent('follows the wish of Dask between two counts', async () => {
+  it.concurrent('follows the adaptive target of Dask between two bounds', async () => {
     const { number } = await client.clusters.create({ workers: 0 });
     await ready(number, 0);
     await client.clusters.adapt(number, { minimum: 1, maximum: 2 });

@@ -75,12 +75,12 @@ describe('a sweep', () => {
     await temporal.client.workflow.start('nothing', { workflowId, taskQueue: 'nobody', args: [] });
   };
   let runs = 0;
-  const sweep = (wishes: Partial<SweepInput> = {}): Promise<SweepReport> =>
+  const sweep = (options: Partial<SweepInput> = {}): Promise<SweepReport> =>
     temporal.client.workflow.execute<(input: SweepInput) => Promise<SweepReport>>(sweepType, {
       workflowId: `test-sweep-${++runs}`,
       taskQueue: controlQueue,
       args: [
-        { deploymentId: own, provider: 'local', providerQueue: 'local/test', graceMs: 1, dryRun: false, ...wishes },
+        { deploymentId: own, provider: 'local', providerQueue: 'local/test', graceMs: 1, dryRun: false, ...options },
       ],
     });
   const verdictsOf = ({ verdicts }: SweepReport): Record<string, string> =>

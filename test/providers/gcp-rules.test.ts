@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { gceAudience, gceInstanceId } from '../../domain/cloud-names.ts';
 import { chooseTypes } from '../../domain/offers/choose.ts';
-import { readWish } from '../../domain/offers/wish.ts';
-import type { WishInput } from '../../domain/offers/wish.ts';
+import { parseRequirements } from '../../domain/offers/requirements.ts';
+import type { RequirementsInput } from '../../domain/offers/requirements.ts';
 import { bulkInsertBody } from '../../providers/gcp/bulk-insert.ts';
 import { attachedGpus, catalogueTypes, offersOf } from '../../providers/gcp/catalogue.ts';
 import { classify, knownCodes } from '../../providers/gcp/errors.ts';
@@ -193,8 +193,8 @@ describe('a request of bulkInsert', () => {
 describe('the table of machine types', () => {
   const gpus = Object.keys(attachedGpus);
   const offers = catalogueTypes().flatMap((type) => offersOf('us-central1', 'us-central1-a', type, gpus));
-  const choose = (wish: WishInput) =>
-    chooseTypes(offers, readWish(wish), { market: 'on-demand', zones: [], families: gcpFamilies });
+  const choose = (requirements: RequirementsInput) =>
+    chooseTypes(offers, parseRequirements(requirements), { market: 'on-demand', zones: [], families: gcpFamilies });
 
   it('has types for CPUs and memory, for ARM, and for a GPU by the name of either cloud', () => {
     expect(choose({ cpu: 4, memory: '16 GiB' }).map(({ type }) => type)).toContain('n2-standard-4');

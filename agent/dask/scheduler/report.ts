@@ -13,7 +13,7 @@ export interface LastReport {
 const urgentAfterMs = 1_000;
 /** Short tasks make a scheduler idle many times a minute. Nothing is lost: a report also says since when it is idle. */
 const idleAfterMs = 5_000;
-/** Wishes for fewer workers are only followed after a minute. */
+/** Requests for fewer workers are followed only after a minute. */
 const fewerAfterMs = 10_000;
 const countsAfterMs = 30_000;
 /** As schema/agent.ts has it. */

@@ -1,5 +1,5 @@
-// Requirements as people write them (PEP 508), checked and put in order, so that the same wish has one name however it
-// was written. Options and paths are refused: what installs must be told by its name, never by a flag.
+// Requirements as people write them (PEP 508), checked and put in order, so that the same requirements have one name however they
+// are written. Options and paths are refused: what installs must be named, never by a flag.
 import { createHash } from 'node:crypto';
 
 import { maxRequirements } from '../../../domain/limits.ts';

@@ -10,12 +10,12 @@ import { between, daskClusterSettings, fewerAfterMs } from '../../builders/dask-
 it('adaptive scaling is over, and the event says so', () => {
   const state = aCluster();
   adaptCluster(state, between(0, 8), 0);
-  wish(state, 5);
+  askFor(state, 5);
   follow(state, 1_000);
   scaleCluster(state, 4, 3_000, { by: 'ada', seq: 1 });
   expect(state.dask).toMatchObject({ adaptive: null, fewer: [] });
   expect(state.events.at(-1)).toMatchObject({ text: 'asked for 4 instances; adaptive scaling is off', by: 'ada' });
-  wish(state, 8);
+  askFor(state, 8);
   follow(state, 3_000 + 2 * fewerAfterMs);
   expect(state.target).toBe(4);
 });
@@ -48,11 +48,11 @@ it('adaptive scaling goes on when the request is older than one that was followe
 
 const aCluster = (): ClusterState => {
   const state = createClusterState({ number: 1, workspace: 'w', user: 'u', createdAtMs: 0 }, daskClusterSettings(9));
-  wish(state, 8);
+  askFor(state, 8);
   return state;
 };
 
-function wish({ dask }: ClusterState, adaptiveTarget: number): void {
+function askFor({ dask }: ClusterState, adaptiveTarget: number): void {
   const tasks = { processing: 0, waiting: 0, memory: 0, erred: 0, noWorker: 0 };
   if (dask !== null) dask.report = { tasks, clients: 1, idleForMs: null, adaptiveTarget, workers: [] };
 }

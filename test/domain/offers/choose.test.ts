@@ -1,12 +1,12 @@
-// Choosing instance types: the seeds' own examples, and what holds for any wish and any offer.
+// Choosing instance types: the seeds' own examples, and what holds for any requirements and any offer.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { cheapestFirst, chooseTypes, maxTypes } from '../../../domain/offers/choose.ts';
 import type { Choosing } from '../../../domain/offers/choose.ts';
 import type { Offer } from '../../../domain/offers/offer.ts';
-import { readWish } from '../../../domain/offers/wish.ts';
-import type { WishInput } from '../../../domain/offers/wish.ts';
+import { parseRequirements } from '../../../domain/offers/requirements.ts';
+import type { RequirementsInput } from '../../../domain/offers/requirements.ts';
 import { RopewalkError } from '../../../domain/errors.ts';
 import { awsFamilies } from '../../../providers/aws/families.ts';
 import { catalogueOffers } from '../../../providers/aws/catalogue.ts';
@@ -14,7 +14,8 @@ import { catalogueOffers } from '../../../providers/aws/catalogue.ts';
 const gib = 2 ** 30;
 const offers = catalogueOffers('us-east-1', ['us-east-1a', 'us-east-1b']);
 const aws: Choosing = { families: awsFamilies, market: 'on-demand', zones: [] };
-const choose = (input: WishInput, choosing: Choosing = aws) => chooseTypes(offers, readWish(input), choosing);
+const choose = (input: RequirementsInput, choosing: Choosing = aws) =>
+  chooseTypes(offers, parseRequirements(input), choosing);
 
 function problemOf(act: () => unknown) {
   try {
@@ -26,7 +27,7 @@ function problemOf(act: () => unknown) {
   throw new Error('nothing was refused');
 }
 
-describe('a wish', () => {
+describe('a requirements', () => {
   it('for 32 GiB with one CPU is refused with what comes near, and met by a range of CPUs', () => {
     const { field, message, hint } = problemOf(() => choose({ memory: '32 GiB', cpu: 1 }));
     expect([field, message]).toEqual(['cpu', 'There is no instance type with 1 vCPU and 32.00 GiB of memory.']);
@@ -68,7 +69,7 @@ describe('a wish', () => {
     expect(problemOf(() => choose({ types: ['m6i.large', 'm6g.large'] })).message).toContain('two architectures');
   });
 
-  it.each<[WishInput, string]>([
+  it.each<[RequirementsInput, string]>([
     [{ types: ['m5.large'], cpu: 2 }, 'vmTypes'],
     [{ types: [] }, 'vmTypes'],
     [{ cpu: [8, 2] }, 'cpu'],
@@ -78,11 +79,11 @@ describe('a wish', () => {
     [{ memory: ['8 GiB', '4 GiB'] }, 'memory'],
     [{ gpu: 2 }, 'gpu'],
   ])('%j is refused, naming %s', (input, field) => {
-    expect(problemOf(() => readWish(input)).field).toBe(field);
+    expect(problemOf(() => parseRequirements(input)).field).toBe(field);
   });
 
   it('names the fields as whoever asked wrote them', () => {
-    expect(problemOf(() => readWish({ cpu: 0 }, 'worker')).field).toBe('workerCpu');
+    expect(problemOf(() => parseRequirements({ cpu: 0 }, 'worker')).field).toBe('workerCpu');
   });
 });
 
@@ -110,7 +111,7 @@ describe('any choice', () => {
   const offered: fc.Arbitrary<Offer[]> = fc
     .tuple(fc.subarray(everything, { minLength: 10 }), fc.infiniteStream(fc.integer({ min: 1, max: 100 })))
     .map(([list, prices]) => list.map((each) => ({ ...each, pricePerHour: prices.next().value ?? 1 })));
-  const wish = fc.record({
+  const requirements = fc.record({
     cpu: fc.option(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 4, max: 16 })), { nil: undefined }),
     memory: fc.constantFrom(undefined, '16 GiB', '17 GiB', '32 GiB', '64 GiB'),
     arm: fc.boolean(),
@@ -119,10 +120,10 @@ describe('any choice', () => {
   const zones = fc.subarray(['a', 'b', 'c']);
   const market = fc.constantFrom('on-demand' as const, 'spot' as const);
 
-  it('fits the wish, the market and the zones, is bounded, and does not depend on the order of offers', () => {
+  it('fits the requirements, the market and the zones, is bounded, and does not depend on the order of offers', () => {
     let met = 0;
-    const worlds = fc.property(offered, wish, zones, market, (list, input, where, sold) => {
-      const read = readWish(input);
+    const worlds = fc.property(offered, requirements, zones, market, (list, input, where, sold) => {
+      const read = parseRequirements(input);
       const chosen = chosenOf(list, read, { families: awsFamilies, market: sold, zones: where });
       const again = chosenOf(list.toReversed(), read, { families: awsFamilies, market: sold, zones: where });
       expect(again.map(({ type }) => type)).toEqual(chosen.map(({ type }) => type));
@@ -144,9 +145,9 @@ describe('any choice', () => {
   });
 });
 
-function chosenOf(...[list, wish, choosing]: Parameters<typeof chooseTypes>): ReturnType<typeof chooseTypes> {
+function chosenOf(...[list, requirements, choosing]: Parameters<typeof chooseTypes>): ReturnType<typeof chooseTypes> {
   try {
-    return chooseTypes(list, wish, choosing);
+    return chooseTypes(list, requirements, choosing);
   } catch (error) {
     if (error instanceof RopewalkError) return [];
     throw error;

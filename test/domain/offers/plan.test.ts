@@ -1,9 +1,9 @@
-// What a launch may come to: the plain cases, and 10,000 worlds of any offers and any wish.
+// What a launch may come to: the plain cases, and 10,000 worlds of any offers and any request.
 import { describe, expect, it } from 'vitest';
 
 import type { Offer } from '../../../domain/offers/offer.ts';
 import * as rules from '../../../domain/offers/plan.ts';
-import type { RoleWish } from '../../../domain/offers/plan.ts';
+import type { RoleRequest } from '../../../domain/offers/plan.ts';
 import { anOffer, checkPlanWorlds } from '../../builders/plan-world.ts';
 import { describeShares } from '../../builders/worlds.ts';
 
@@ -16,28 +16,28 @@ const offers: Offer[] = [
   anOffer('m5.large', 'a', 'on-demand', 0.1),
   anOffer('m5.large', 'c', 'on-demand', 9),
 ];
-const wish: RoleWish = { count: 10, types: ['m6i.large', 'm5.large'], markets: ['on-demand'], zones: ['a', 'b'] };
+const request: RoleRequest = { count: 10, types: ['m6i.large', 'm5.large'], markets: ['on-demand'], zones: ['a', 'b'] };
 
 describe('a role', () => {
   it('costs what its first type costs on demand, and at most what the dearest does where it may run', () => {
-    const planned = planRole(offers, wish);
+    const planned = planRole(offers, request);
     expect(planned.pricePerHour).toEqual({ firstChoice: 2, max: 2 });
     expect(planned.types).toMatchObject([
       { type: 'm6i.large', zones: ['a', 'b'], pricePerHour: 0.2, spotPricePerHour: 0.05 },
       { type: 'm5.large', zones: ['a'], pricePerHour: 0.1, spotPricePerHour: null },
     ]);
-    const named = planRole(offers, { ...wish, types: ['m5.large', 'm6i.large'] });
+    const named = planRole(offers, { ...request, types: ['m5.large', 'm6i.large'] });
     expect(named.pricePerHour).toEqual({ firstChoice: 1, max: 2 });
   });
 
   it('on the spot market begins with the cheapest, and with a fall-back may cost what it costs on demand', () => {
-    expect(planRole(offers, { ...wish, markets: ['spot'] }).pricePerHour).toEqual({ firstChoice: 0.5, max: 0.9 });
-    const both = planRole(offers, { ...wish, markets: ['spot', 'on-demand'] });
+    expect(planRole(offers, { ...request, markets: ['spot'] }).pricePerHour).toEqual({ firstChoice: 0.5, max: 0.9 });
+    const both = planRole(offers, { ...request, markets: ['spot', 'on-demand'] });
     expect(both.pricePerHour).toEqual({ firstChoice: 0.5, max: 2 });
   });
 
   it('of nobody costs nothing', () => {
-    expect(planRole(offers, { ...wish, count: 0 }).pricePerHour).toEqual({ firstChoice: 0, max: 0 });
+    expect(planRole(offers, { ...request, count: 0 }).pricePerHour).toEqual({ firstChoice: 0, max: 0 });
   });
 });
 

@@ -1,4 +1,4 @@
-// What somebody wants of an instance, as they write it: types by name, or cpu and memory as a value or a range.
+// What a request asks of an instance, as people write it: types by name, or cpu and memory as a value or a range.
 import { RopewalkError } from '../errors.ts';
 import { parseBytes } from '../units.ts';
 import type { Architecture } from './offer.ts';
@@ -9,7 +9,7 @@ export interface Range {
   max: number;
 }
 
-export interface Wish {
+export interface InstanceRequirements {
   /** By name, the most wanted first; null for any that fits the rest. */
   types: string[] | null;
   vcpus: Range | null;
@@ -21,7 +21,7 @@ export interface Wish {
   architecture: Architecture;
 }
 
-export interface WishInput {
+export interface RequirementsInput {
   types?: string[] | undefined;
   /** E.g. `4` or `[2, 8]`. */
   cpu?: number | [number, number] | undefined;
@@ -33,7 +33,7 @@ export interface WishInput {
   arm?: boolean | undefined;
 }
 
-/** What an instance has when nobody says: four vCPUs, as Coiled's default. */
+/** What an instance has when nothing is asked: four vCPUs, as Coiled's default. */
 const defaultVcpus: Range = { min: 4, max: 4 };
 
 /** How far memory may be from what was asked, either way: instance types come in steps, and 16 GiB means about that. */
@@ -44,12 +44,12 @@ export const fieldName = (prefix: string, name: string): string =>
   prefix === '' ? name : `${prefix}${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`;
 
 /**
- * Reads a wish. `prefix` is put before the names of fields in errors, e.g. `worker` for `workerCpu`.
+ * Reads a requirements. `prefix` is put before the names of fields in errors, e.g. `worker` for `workerCpu`.
  *
  * @throws RopewalkError VALIDATION naming the field: types together with cpu or memory, an empty or reversed range, more
  * than one GPU.
  */
-export function readWish(input: WishInput, prefix = ''): Wish {
+export function parseRequirements(input: RequirementsInput, prefix = ''): InstanceRequirements {
   const field = (name: string): string => fieldName(prefix, name);
   const types = input.types ?? null;
   if (types !== null && types.length === 0)
