@@ -13,7 +13,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 import { StacksFirst } from './test/runner/stacks-first.ts';
 
-const unitFolders = 'bench,contracts,domain,schema,store,objects,services,api,tidy,mutation,runner';
+const unitFolders = 'bench,contracts,domain,schema,store,objects,services,views,api,tidy,mutation,runner';
 /** Their tests change what a process has one of: its environment, the runtime of Temporal's SDK. */
 const isolatedFolders = 'sdk,cli,platform,workflows,activities';
 const realFolders =

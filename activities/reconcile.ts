@@ -13,7 +13,8 @@ import type { Vault } from '../platform/vault/vault.ts';
 import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
 import type { OpenRecord, RecordStore, Store, StoredRecord } from '../store/store.ts';
-import { endedCluster, endedJob, unseenCluster, unseenJob } from './ended-views.ts';
+import { clusterOfRecord, endedCluster } from '../views/cluster.ts';
+import { endedJob, jobOfRecord } from '../views/job.ts';
 import { heartbeating } from './heartbeating.ts';
 import { inParallel, openRecords, workflowIdOf } from './open-workflows.ts';
 import { describeWorkflow, inTime, lookUp, queryOrNull, refusalFor } from './presence.ts';
@@ -117,13 +118,13 @@ async function finalizeOne(deps: ReconcileDeps, missing: MissingRecord & { relea
     const jobSpec = spec !== null && !('caRef' in spec) ? spec : null;
     await finalize<JobView>(deps, store.jobs, missing, {
       query: jobMessages.view,
-      unseen: (record) => unseenJob(record, jobSpec),
+      unseen: (record) => jobOfRecord(record, jobSpec),
       end: (last, text) => endedJob(last, text, now()),
     });
   } else {
     await finalize<ClusterView>(deps, store.clusters, missing, {
       query: clusterMessages.view,
-      unseen: (record) => unseenCluster(record, spec),
+      unseen: (record) => clusterOfRecord(record, spec),
       end: (last, text) => endedCluster(last, text, now()),
     });
   }

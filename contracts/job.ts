@@ -1,7 +1,7 @@
 // The job workflow: one per submitted batch.
 import type { JobState, TaskRecord, TaskState } from '../domain/job/state.ts';
 import type { Reason } from '../domain/reason.ts';
-import type { JobSummary } from '../domain/job/view.ts';
+import type { JobSummary } from '../domain/job/summary.ts';
 
 export const jobType = 'job';
 export const jobWorkflowId = (number: number): string => `job/${number}`;

@@ -18,7 +18,12 @@ export interface Bundles {
 export async function buildBundles(): Promise<Bundles> {
   const [agent, workflows, web] = await Promise.all([
     cached({ name: 'agent', ending: '.mjs', folders: ['agent', 'schema', 'domain'], make: makeAgent }),
-    cached({ name: 'workflows', ending: '.cjs', folders: ['workflows', 'contracts', 'domain'], make: makeWorkflows }),
+    cached({
+      name: 'workflows',
+      ending: '.cjs',
+      folders: ['workflows', 'views', 'contracts', 'domain'],
+      make: makeWorkflows,
+    }),
     cached({ name: 'web', ending: '.json', folders: ['web'], make: makeWeb }),
   ]);
   return { agent, workflows, web };

@@ -5,9 +5,10 @@ import type { Job } from '../schema/jobs.ts';
 import type { ClusterView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import type { StoredRecord } from '../store/store.ts';
+import { clusterOfRecord } from '../views/cluster.ts';
+import { jobOfRecord } from '../views/job.ts';
 import { isHidden } from './auth/privacy.ts';
 import type { Context } from './context.ts';
-import { pendingCluster, pendingJob } from './row-views.ts';
 import { toWireCluster, toWireJob } from './to-wire.ts';
 import type { Viewed } from './views.ts';
 
@@ -23,10 +24,10 @@ export function showCluster({ actor }: Context, viewed: Viewed<ClusterView>): Cl
 
 /** Of a row as a list has it. A view that cannot be shown is left out: one row never fails a page. */
 export const listedJob = (context: Context, record: StoredRecord<JobView>): Job =>
-  listed(context, record, showJob, (row) => pendingJob(row, null));
+  listed(context, record, showJob, (row) => jobOfRecord(row, null));
 
 export const listedCluster = (context: Context, record: StoredRecord<ClusterView>): Cluster =>
-  listed(context, record, showCluster, (row) => pendingCluster(row));
+  listed(context, record, showCluster, (row) => clusterOfRecord(row, null));
 
 function listed<V, W>(
   context: Context,

@@ -10,9 +10,10 @@ import type { Objects } from '../platform/objects/objects.ts';
 import type { ClusterSpec } from '../schema/cluster-spec.ts';
 import type { JobSpec } from '../schema/job-spec.ts';
 import type { Store, StoredRecord } from '../store/store.ts';
+import { clusterOfRecord, clusterRecordOfJob, isBlankCluster } from '../views/cluster.ts';
+import { isBlankJob, jobOfRecord } from '../views/job.ts';
 import type { DamageReport } from './damaged-objects.ts';
 import { createLiveViews, type Live, type LiveViews } from './live-views.ts';
-import { clusterOfJob, pendingCluster, pendingDask, pendingJob } from './row-views.ts';
 import { createSpecs, type Specs } from './specs.ts';
 import { isUnavailable } from './unavailable.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
@@ -65,7 +66,7 @@ export function createViews(ports: {
   const findCluster = async (workspace: string, number: number): Promise<StoredRecord<ClusterView>> => {
     const known = await store.clusters.find(workspace, number);
     if (known !== null) return known;
-    return orNotFound(clusterOfJob(await store.jobs.find(workspace, number)), 'cluster', number);
+    return orNotFound(clusterRecordOfJob(await store.jobs.find(workspace, number)), 'cluster', number);
   };
 
   const jobs = createReader<JobView>({
@@ -77,9 +78,8 @@ export function createViews(ports: {
       query: jobMessages.view,
       onRead: (source) => metrics.viewRead('job', source),
     }),
-    pending: async (record) => pendingJob(record, await specs.job(record.specRef)),
-    // A job that has only just started has not read its specification yet.
-    isBlank: (view) => view.tasks.total === 0,
+    pending: async (record) => jobOfRecord(record, await specs.job(record.specRef)),
+    isBlank: isBlankJob,
     failed: (view, reason) => ({ ...view, status: 'error', reason }),
     onStale: () => metrics.viewRead('job', 'stale'),
     now,
@@ -93,8 +93,9 @@ export function createViews(ports: {
       query: clusterMessages.view,
       onRead: (source) => metrics.viewRead('cluster', source),
     }),
-    pending: async (record) => pendingCluster(record, await readMachines(specs, record)),
-    isBlank: (view) => view.status === 'pending' && view.job === null && view.dask === null,
+    pending: async (record) =>
+      clusterOfRecord(record, await (record.job === null ? specs.cluster(record.specRef) : specs.job(record.specRef))),
+    isBlank: isBlankCluster,
     failed: (view, reason) => ({ ...view, status: 'error', reason }),
     onStale: () => metrics.viewRead('cluster', 'stale'),
     now,
@@ -212,14 +213,6 @@ function createReader<V extends { workspace: string }>(options: ReaderOptions<V>
 }
 
 const writtenAtMs = ({ viewAtMs, createdAtMs }: StoredRecord<unknown>): number => viewAtMs ?? createdAtMs;
-
-/** Of a cluster: a job's instances are described by the job's specification. */
-async function readMachines(specs: Specs, { job, specRef }: StoredRecord<ClusterView>) {
-  const ofJob = job === null ? null : await specs.job(specRef);
-  const ofDask = job === null ? await specs.cluster(specRef) : null;
-  const { provider, machines } = (ofJob ?? ofDask)?.settings ?? { provider: '' };
-  return { provider, region: machines?.region ?? null, dask: ofDask === null ? null : pendingDask(ofDask) };
-}
 
 function orNotFound<T>(record: T | null, kind: 'job' | 'cluster', number: number): T {
   if (record !== null) return record;

@@ -17,7 +17,7 @@ import { noteRunning } from './instance/stages.ts';
 import { isMassLoss } from './instance/inspect.ts';
 import { becomeReady, endReason, launchedInstance } from './instance/transitions.ts';
 import type { ClusterInstance, ClusterState, LaunchFailure, StartingInstance } from './state.ts';
-import { noteReady } from './view.ts';
+import { noteReady } from './status.ts';
 
 export interface LaunchOutcome {
   /** `price`: absent where the provider knows none. */

@@ -22,7 +22,7 @@ import { fillableAtMs, isExtra, hasReleasedSlot, slotHistory, vacantSlots } from
 import type { ClusterInstance, ClusterState, InstanceRole, LostInstance } from './state.ts';
 import { becomeEnding } from './instance/transitions.ts';
 import { inspectionWakes, isInspectionDue, noteInspected } from './instance/suspicion.ts';
-import { groupedFailures, isIncomplete } from './view.ts';
+import { groupedFailures, isIncomplete } from './status.ts';
 
 /** The code with which a job stops its cluster when it has ended. */
 export const jobOver = 'JOB_OVER';

@@ -3,7 +3,7 @@ import type { Reason } from '../reason.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { selectWorkersToKeep } from './slot/slots.ts';
 import type { ClusterState } from './state.ts';
-import { noteReady } from './view.ts';
+import { noteReady } from './status.ts';
 
 export function stopCluster(state: ClusterState, reason: Reason): void {
   if (state.stopRequested !== null) return;

@@ -5,7 +5,7 @@ import { plural } from '../units.ts';
 import { clause, eventFact, fact, timeText, type WhySentence } from '../why.ts';
 import { instancesFor } from './placement.ts';
 import type { JobSettings } from './state.ts';
-import type { JobSummary } from './view.ts';
+import type { JobSummary } from './summary.ts';
 
 /** The parts of a job's view that this file reads, by structure. */
 export interface JobFacts {

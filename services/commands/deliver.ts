@@ -1,7 +1,7 @@
 // Delivers stored commands. A command whose workflow is still to be started stays for the next round.
 import type { DeferredCommand } from '../../store/store.ts';
 import type { Deps } from '../context.ts';
-import { clusterOfJob } from '../row-views.ts';
+import { clusterRecordOfJob } from '../../views/cluster.ts';
 import { isUnavailable } from '../unavailable.ts';
 import { isStillToStart, sendEnd } from './end.ts';
 
@@ -30,6 +30,6 @@ const maxPerRound = 1_000;
 async function isToCome({ store }: Delivering, { kind, number, workspace }: DeferredCommand): Promise<boolean> {
   const job = await store.jobs.find(workspace, number);
   if (kind === 'cancel') return job !== null && isStillToStart(job);
-  const cluster = (await store.clusters.find(workspace, number)) ?? clusterOfJob(job);
+  const cluster = (await store.clusters.find(workspace, number)) ?? clusterRecordOfJob(job);
   return cluster !== null && isStillToStart(cluster);
 }

@@ -12,7 +12,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRecordActivities } from '../../activities/records.ts';
 import { createSpecActivities } from '../../activities/specs.ts';
 import { createTaskPageActivities } from '../../activities/task-pages.ts';
-import { unseenJob } from '../../activities/ended-views.ts';
+import { jobOfRecord } from '../../views/job.ts';
 import type { SpecActivities, TaskPageActivities, ViewWrite } from '../../contracts/activities.ts';
 import type { JobView } from '../../contracts/job.ts';
 import type { JobStatus } from '../../domain/job/state.ts';
@@ -65,7 +65,7 @@ const run = <I, O>(activity: (input: I) => Promise<O>, input: I): Promise<O> =>
 const minuteMs = 60_000;
 
 const viewed = (status: JobStatus): JobView => ({
-  ...unseenJob({ ...aRecord<JobView>(number), command: 'sleep 1' }, jobSpec),
+  ...jobOfRecord({ ...aRecord<JobView>(number), command: 'sleep 1' }, jobSpec),
   status,
 });
 

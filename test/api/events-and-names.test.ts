@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { jobEvents, untold } from '../../services/jobs/events.ts';
-import { viewJob } from '../../workflows/job/view.ts';
+import { viewJob } from '../../views/job.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestApi, linesOf, type TestApi } from './support.ts';
 

@@ -36,15 +36,15 @@ import { cancelJob } from '../../domain/job/events.ts';
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeItem } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
-import { openTasks } from '../../domain/job/view.ts';
+import { openTasks } from '../../domain/job/summary.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { clusterSpec } from '../../schema/cluster-spec.ts';
 import { jobSpec } from '../../schema/job-spec.ts';
 import type { StartOutcome, UpdateOutcome, WorkflowsPort } from '../../services/workflows-port.ts';
 import type { Store } from '../../store/store.ts';
 import { report } from '../../workflows/cluster/report.ts';
-import { viewCluster } from '../../workflows/cluster/view.ts';
-import { viewJob } from '../../workflows/job/view.ts';
+import { viewCluster } from '../../views/cluster.ts';
+import { viewJob } from '../../views/job.ts';
 
 interface Open {
   update: (item: unknown) => unknown;

@@ -1,7 +1,7 @@
 // Failed tasks of an ended job, run again as a new job: what the new job is, and who may ask for it.
 import { describe, expect, it } from 'vitest';
 
-import { viewJob } from '../../workflows/job/view.ts';
+import { viewJob } from '../../views/job.ts';
 import { taskPageKey } from '../../platform/archive-keys.ts';
 import { jobSpec } from '../../schema/job-spec.ts';
 import { cloudApi } from './cloud.ts';

@@ -17,7 +17,7 @@ import type { LogLine, LogQuery } from '../../providers/provider.ts';
 import { createDeps, type Ports } from '../../services/context.ts';
 import { workOnce } from '../../services/deferred-work.ts';
 import { openMemoryStore } from '../../store/open.ts';
-import { viewJob } from '../../workflows/job/view.ts';
+import { viewJob } from '../../views/job.ts';
 import { memoryFiles, memoryObjects, testKeys } from '../platform/support.ts';
 import { createMemoryWorkflows } from './memory-workflows.ts';
 import { testHost } from './providers.ts';

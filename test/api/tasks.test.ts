@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cancelJob } from '../../domain/job/events.ts';
 import { recordTask } from '../../domain/job/rules.ts';
 import type { JobState } from '../../domain/job/state.ts';
-import { pageDue, pageWritten } from '../../domain/job/view.ts';
+import { pageDue, pageWritten } from '../../domain/job/summary.ts';
 import { taskPageSize } from '../../domain/limits.ts';
 import { taskPageKey } from '../../platform/archive-keys.ts';
 import { createTestApi, endedView, json, type TestApi } from './support.ts';

@@ -3,7 +3,7 @@
 type JobCreate = typeof import('../../domain/job/create.ts');
 type JobEvents = typeof import('../../domain/job/events.ts');
 type JobExchange = typeof import('../../domain/job/exchange.ts');
-type JobView = typeof import('../../domain/job/view.ts');
+type JobView = typeof import('../../domain/job/summary.ts');
 type JobShrink = typeof import('../../domain/job/shrink.ts');
 export type JobRules = JobShrink & JobCreate & JobEvents & JobExchange & JobView;
 
@@ -12,7 +12,7 @@ type ClusterInspect = typeof import('../../domain/cluster/instance/inspect.ts');
 type ClusterCreate = typeof import('../../domain/cluster/create.ts');
 type ClusterPlan = typeof import('../../domain/cluster/plan.ts');
 type ClusterRequests = typeof import('../../domain/cluster/requests.ts');
-type ClusterView = typeof import('../../domain/cluster/view.ts');
+type ClusterView = typeof import('../../domain/cluster/status.ts');
 type ClusterGiveBack = typeof import('../../domain/cluster/slot/release.ts');
 export type ClusterRules = ClusterGiveBack &
   ClusterInspect &

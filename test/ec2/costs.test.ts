@@ -8,7 +8,7 @@ import { addUnknown, forgetWritten } from '../../domain/cost/ledger.ts';
 import { scaleCluster } from '../../domain/cluster/requests.ts';
 import { openMemoryStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
-import { viewCluster } from '../../workflows/cluster/view.ts';
+import { viewCluster } from '../../views/cluster.ts';
 import { startCloud } from '../providers/aws-cloud.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';
 import { addWorkspace } from '../store/fixtures.ts';

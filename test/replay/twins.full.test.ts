@@ -18,7 +18,7 @@ describe('a twin with one changed step', () => {
   it.each(twins)('$name is caught', async ({ name, history, file, from, to, says }) => {
     expect(names).toContain(history);
     const tree = join(root, name.replaceAll(/[^a-z0-9]+/gi, '-'));
-    for (const folder of ['contracts', 'domain', 'workflows'])
+    for (const folder of ['contracts', 'domain', 'views', 'workflows'])
       cpSync(join(repo, folder), join(tree, folder), { recursive: true });
     const source = readFileSync(join(tree, file), 'utf8');
     expect(source.split(from).length, `${file} has the step exactly once`).toBe(2);

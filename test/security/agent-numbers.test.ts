@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { describeWake } from '../../domain/wake.ts';
 import { planCluster } from '../../domain/cluster/plan.ts';
-import { describeCluster } from '../../workflows/cluster/view.ts';
-import { describeJob } from '../../workflows/job/view.ts';
+import { describeCluster } from '../../workflows/cluster/describe.ts';
+import { describeJob } from '../../workflows/job/describe.ts';
 import { createDaskInstance, started } from '../api/dask-support.ts';
 import { createTestApi, launch, type TestApi } from '../api/support.ts';
 

@@ -20,11 +20,13 @@ export const table: [prefix: string, row: Row][] = [
   // Both ends of the relay share what streams are; no other folder uses it.
   ['schema/relay-streams.ts', { own: /^schema\/relay\.ts$/, packages: /^node$/ }],
   ['schema/', { own: /^(schema|domain)\//, packages: /^zod$/ }],
-  ['workflows/', { own: /^(workflows|contracts|domain)\//, packages: /^@temporalio\/(workflow|common)$/ }],
+  // One file per noun makes its view, from the state of its workflow, from its row, or at its end.
+  ['views/', { own: /^(views|contracts|domain)\//, ownTypes: /^(schema\/|store\/store\.ts$)/, packages: /^$/ }],
+  ['workflows/', { own: /^(workflows|views|contracts|domain)\//, packages: /^@temporalio\/(workflow|common)$/ }],
   [
     'activities/',
     {
-      own: /^(activities|contracts|domain|platform|schema)\//,
+      own: /^(activities|views|contracts|domain|platform|schema)\//,
       // The implementations come in as ports.
       ownTypes: /^(providers\/provider|store\/(store|liveness-port))\.ts$/,
       packages: /^(node|@temporalio\/(activity|common))$/,
@@ -59,7 +61,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'services/',
     {
-      own: /^(services|domain|schema|platform|contracts)\//,
+      own: /^(services|views|domain|schema|platform|contracts)\//,
       // The implementations come in as ports.
       ownTypes:
         /^(providers\/(provider|manifest)|store\/(store|liveness-port|environment-port|notification-port))\.ts$/,

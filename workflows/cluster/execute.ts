@@ -18,7 +18,7 @@ import type { LaunchOutcome } from '../../domain/cluster/apply.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
 import type { HeardReport } from '../../domain/cluster/instance/suspicion.ts';
-import { clusterStatus } from '../../domain/cluster/view.ts';
+import { clusterStatus } from '../../domain/cluster/status.ts';
 import { addUnknown, forgetWritten } from '../../domain/cost/ledger.ts';
 import { assertNever } from '../../domain/errors.ts';
 import { nextVersion } from '../../domain/projection.ts';

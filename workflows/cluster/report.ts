@@ -2,7 +2,7 @@
 import { applyReport } from '../../domain/cluster/apply.ts';
 import { ordersOf } from '../../domain/cluster/orders.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
-import { headAddress } from '../../domain/cluster/view.ts';
+import { headAddress } from '../../domain/cluster/status.ts';
 import type { ItemAnswer } from '../../contracts/flush.ts';
 import type { ReportAnswer, ReportItem } from '../../contracts/cluster.ts';
 

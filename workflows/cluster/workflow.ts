@@ -22,7 +22,7 @@ import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import { decisionsToResume, inspectAgain, isQuestion, isRepeatable } from '../../domain/cluster/resume.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { usageToNote, usageWasNoted } from '../../domain/cluster/usage.ts';
-import { shownCluster } from '../../domain/cluster/view.ts';
+import { shownCluster } from '../../domain/cluster/status.ts';
 import { maxLeavingMs } from '../../domain/run-length.ts';
 import { describeWake, earliest } from '../../domain/wake.ts';
 import { onCancelRequest } from '../cancellation.ts';
@@ -45,7 +45,8 @@ import type {
   SuspectSignal,
 } from '../../contracts/cluster.ts';
 import { report } from './report.ts';
-import { describeCluster, pendingCluster, viewCluster } from './view.ts';
+import { pendingCluster, viewCluster } from '../../views/cluster.ts';
+import { describeCluster } from './describe.ts';
 
 const reportUpdate = defineUpdate<FlushAnswer<ReportAnswer>, [Flush<ReportItem>]>(clusterMessages.report);
 const scaleSignal = defineSignal<[ScaleSignal]>(clusterMessages.scale);

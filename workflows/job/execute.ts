@@ -10,7 +10,7 @@ import { jobOver } from '../../domain/cluster/plan.ts';
 import { createJobState } from '../../domain/job/create.ts';
 import type { Suspect } from '../../domain/job/events.ts';
 import type { JobState } from '../../domain/job/state.ts';
-import { pageDue, pageWritten, summarizeJob } from '../../domain/job/view.ts';
+import { pageDue, pageWritten, summarizeJob } from '../../domain/job/summary.ts';
 import { cloudRegisterTimeoutMs, registerTimeoutMs } from '../../domain/limits.ts';
 import { nextVersion } from '../../domain/projection.ts';
 import { plural } from '../../domain/units.ts';

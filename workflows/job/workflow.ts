@@ -17,7 +17,7 @@ import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { giveBackInstances, nextShrinkMs } from '../../domain/job/shrink.ts';
-import { openTasks, pageDue, shownJob } from '../../domain/job/view.ts';
+import { openTasks, pageDue, shownJob } from '../../domain/job/summary.ts';
 import type { Reason } from '../../domain/reason.ts';
 import { describeWake, earliest } from '../../domain/wake.ts';
 import { onCancelRequest } from '../cancellation.ts';
@@ -46,7 +46,8 @@ import type {
   OpenTasks,
   TasksQueryInput,
 } from '../../contracts/job.ts';
-import { describeJob, pendingView, viewJob } from './view.ts';
+import { pendingJob, viewJob } from '../../views/job.ts';
+import { describeJob } from './describe.ts';
 
 const exchangeUpdate = defineUpdate<FlushAnswer<ExchangeAnswer>, [Flush<ExchangeItem>]>(jobMessages.exchange);
 const cancelSignal = defineSignal<[CancelSignal]>(jobMessages.cancel);
@@ -59,7 +60,7 @@ const tasksQuery = defineQuery<OpenTasks | null, [TasksQueryInput]>(jobMessages.
 export async function job(input: JobInput): Promise<JobView> {
   let carry: JobCarry | null = input.carry ?? null;
   let cancelled: Reason | null = null;
-  const view = (): JobView => (carry === null ? pendingView(input) : viewJob(carry.state, input));
+  const view = (): JobView => (carry === null ? pendingJob(input) : viewJob(carry.state, input));
 
   setHandler(exchangeUpdate, (flush) => answerFlush(carry?.state ?? null, flush));
   const cancel = (why: CancelSignal): void => {

@@ -8,7 +8,7 @@ import { addEvent } from '../notes.ts';
 import { fillableAtMs, giveUpSlot, vacantSlots } from '../slot/slots.ts';
 import type { CapacityWait } from './capacity-wait.ts';
 import type { ClusterState } from '../state.ts';
-import { groupedFailures, noteReady } from '../view.ts';
+import { groupedFailures, noteReady } from '../status.ts';
 
 /**
  * Begins to wait when there are slots to fill and nothing left to ask for, ends with the last of them, or, where a time was

@@ -7,7 +7,7 @@ import type { Wake } from '../../wake.ts';
 import { isExtra } from '../slot/slots.ts';
 import type { ClusterInstance, ClusterState, DaskSettings, DaskState } from '../state.ts';
 import { unresponsiveEnd } from './unresponsive.ts';
-import { groupedFailures, isSettled } from '../view.ts';
+import { groupedFailures, isSettled } from '../status.ts';
 
 export interface End {
   code: string;

@@ -11,7 +11,7 @@ import type { SchedulerReport } from './scheduler-report.ts';
 import type { ClusterInstance, ClusterState, DaskState, DrainOutcome, ProcessState } from '../state.ts';
 import { suspect } from '../instance/suspicion.ts';
 import { applyUnanswered } from './unresponsive.ts';
-import { noteReady } from '../view.ts';
+import { noteReady } from '../status.ts';
 
 export interface DaskReport {
   process?: {

@@ -2,7 +2,7 @@
 import { addEvent } from '../notes.ts';
 import { hasReleasedSlot, moveToSlot } from './slots.ts';
 import type { ClusterState } from '../state.ts';
-import { noteReady } from '../view.ts';
+import { noteReady } from '../status.ts';
 
 /** The instances move into the last slots, and the target shrinks by them and by vacant slots there. The head stays. */
 export function releaseInstances(state: ClusterState, ids: string[], nowMs: number): void {

@@ -7,7 +7,7 @@ import * as create from '../../../domain/cluster/create.ts';
 import * as releaseInstances from '../../../domain/cluster/slot/release.ts';
 import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
-import * as view from '../../../domain/cluster/view.ts';
+import * as view from '../../../domain/cluster/status.ts';
 import { checkClusterWorlds } from '../../builders/cluster-world.ts';
 import { describeShares } from '../../builders/worlds.ts';
 

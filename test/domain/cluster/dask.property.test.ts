@@ -10,7 +10,7 @@ import * as orders from '../../../domain/cluster/orders.ts';
 import * as releaseInstances from '../../../domain/cluster/slot/release.ts';
 import * as plan from '../../../domain/cluster/plan.ts';
 import * as requests from '../../../domain/cluster/requests.ts';
-import * as view from '../../../domain/cluster/view.ts';
+import * as view from '../../../domain/cluster/status.ts';
 import { checkDaskWorlds } from '../../builders/dask-world.ts';
 import { describeShares } from '../../builders/worlds.ts';
 

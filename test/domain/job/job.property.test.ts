@@ -5,7 +5,7 @@ import * as create from '../../../domain/job/create.ts';
 import * as events from '../../../domain/job/events.ts';
 import * as exchange from '../../../domain/job/exchange.ts';
 import * as shrink from '../../../domain/job/shrink.ts';
-import * as view from '../../../domain/job/view.ts';
+import * as view from '../../../domain/job/summary.ts';
 import { checkJobWorlds } from '../../builders/job-world.ts';
 import { describeShares } from '../../builders/worlds.ts';
 

@@ -6,7 +6,7 @@ import { cancelJob, timeoutAtMs } from '../../../domain/job/events.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeItem, TaskResult } from '../../../domain/job/protocol.ts';
 import type { JobState } from '../../../domain/job/state.ts';
-import { openTasks } from '../../../domain/job/view.ts';
+import { openTasks } from '../../../domain/job/summary.ts';
 
 const grantedAtMs = 10_000;
 

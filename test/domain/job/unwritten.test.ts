@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createJobState } from '../../../domain/job/create.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from '../../../domain/job/protocol.ts';
-import { pageDue, pageWritten } from '../../../domain/job/view.ts';
+import { pageDue, pageWritten } from '../../../domain/job/summary.ts';
 import { maxUnwrittenRecords } from '../../../domain/limits.ts';
 
 const taskCount = maxUnwrittenRecords + 1_000;

@@ -7,7 +7,7 @@ import { intend, planCluster } from '../../domain/cluster/plan.ts';
 import { scaleCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterState, ProcessState } from '../../domain/cluster/state.ts';
 import type { ClusterInput } from '../../contracts/cluster.ts';
-import { viewCluster } from '../../workflows/cluster/view.ts';
+import { viewCluster } from '../../views/cluster.ts';
 import { daskClusterSettings } from '../builders/dask-settings.ts';
 
 const input: ClusterInput = {

@@ -1,0 +1,95 @@
+// The view of a job, wherever it is made: by its workflow from its state, from its row while there is no state to read, and at
+// the end of a job whose workflow could not write its own. API, SDK, CLI and pages only format it.
+import type { JobInput, JobView } from '../contracts/job.ts';
+import type { JobState } from '../domain/job/state.ts';
+import { summarizeJob } from '../domain/job/summary.ts';
+import type { JobSpec } from '../schema/job-spec.ts';
+import type { StoredRecord } from '../store/store.ts';
+import { endedFromOutside, reasonOfRecord, statusOfRecord } from './record.ts';
+
+/** From the state of its workflow. */
+export function viewJob(state: JobState, input: JobInput): JobView {
+  const { settings } = state;
+  return {
+    number: state.number,
+    workspace: state.workspace,
+    name: settings.name,
+    command: settings.command,
+    user: input.user,
+    ...summarizeJob(state),
+    array: settings.array,
+    provider: settings.provider,
+    region: settings.machines?.region ?? null,
+    instances: settings.instances,
+    submittedAtMs: state.submittedAtMs,
+    startedAtMs: state.startedAtMs,
+    endedAtMs: state.endedAtMs,
+    recentErrors: state.recentErrors,
+    pagesWritten: state.pagesWritten,
+    privateToCreator: input.privateToCreator,
+    ...(settings.retryOf === undefined ? {} : { retryOf: settings.retryOf }),
+    ...queueOf(settings),
+    ...(state.tasksCancelled === undefined ? {} : { tasksCancelled: state.tasksCancelled }),
+  };
+}
+
+/** Before its workflow has read the specification: only what admission knew. */
+export function pendingJob({ number, workspace, name, user, privateToCreator }: JobInput): JobView {
+  return {
+    ...nothingHappened(0, 'pending'),
+    ...{ number, workspace, name, user, privateToCreator, command: '', array: '', instances: 0 },
+    ...{ provider: '', region: null, status: 'pending', reason: null, submittedAtMs: 0, endedAtMs: null },
+  };
+}
+
+/** From its row, and its specification where that can be read: its workflow has written no view yet, or never will. */
+export function jobOfRecord(record: StoredRecord<JobView>, spec: JobSpec | null): JobView {
+  const { number, workspace, name, user, instances, privateToCreator, endedAtMs } = record;
+  const { command = record.command, taskCount = 0, array = '0', provider = '', machines } = spec?.settings ?? {};
+  const status = statusOfRecord(record, statuses);
+  return {
+    ...nothingHappened(taskCount, status),
+    ...{ number, workspace, name, user, command, instances, privateToCreator, provider, array, endedAtMs },
+    ...queueOf(spec?.settings ?? {}),
+    region: machines?.region ?? null,
+    status,
+    reason: reasonOfRecord(record),
+    submittedAtMs: record.createdAtMs,
+  };
+}
+
+/** Whether a view says less than the row: its workflow has not read the specification yet. */
+export const isBlankJob = ({ tasks }: JobView): boolean => tasks.total === 0;
+
+/** The last view of a job that was ended from outside. Its open tasks end with it. */
+export function endedJob(last: JobView, text: string, nowMs: number): JobView {
+  const { tasks } = last;
+  const cancelled = tasks.total - tasks.done - tasks.error;
+  return {
+    ...last,
+    status: 'error',
+    reason: endedFromOutside(text, nowMs),
+    tasks: { ...tasks, pending: 0, assigned: 0, running: 0, cancelled },
+    endedAtMs: nowMs,
+  };
+}
+
+const statuses: readonly JobView['status'][] = ['waiting', 'pending', 'running', 'done', 'error', 'cancelled'];
+
+/** What a job's specification says of its wait; nothing of one that was admitted at once. */
+const queueOf = ({ after, priority }: Pick<JobView, 'after' | 'priority'>): Pick<JobView, 'after' | 'priority'> => ({
+  ...(after === undefined ? {} : { after }),
+  ...(priority === undefined ? {} : { priority }),
+});
+
+/** All tasks wait while the job has not begun, and none otherwise. */
+const nothingHappened = (total: number, status: JobView['status']) => ({
+  tasks: {
+    ...{ total, pending: status === 'pending' || status === 'waiting' ? total : 0 },
+    ...{ assigned: 0, running: 0, done: 0, error: 0, cancelled: 0 },
+  },
+  counters: { done: 0, error: 0, cancelled: 0, stale: 0, repeated: 0, lost: 0, retried: 0 },
+  startedAtMs: null,
+  recentErrors: [],
+  pagesWritten: 0,
+});
