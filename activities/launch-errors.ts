@@ -3,13 +3,13 @@
 import { ApplicationFailure } from '@temporalio/activity';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { maxUnclearLaunches } from '../domain/limits.ts';
+import { maxUnknownLaunches } from '../domain/limits.ts';
 
 /** What to throw instead, after so many tries. What they may have launched has its cluster's tags, and ends with it at the latest. */
 export function judgeLaunchError(error: unknown, tries: number): unknown {
   if (!(error instanceof RopewalkError)) return error;
   const { code } = error.problem;
-  const isTiresome = code === 'INTERNAL' && tries >= maxUnclearLaunches;
+  const isTiresome = code === 'INTERNAL' && tries >= maxUnknownLaunches;
   if (code !== 'VALIDATION' && !isTiresome) return error;
   return ApplicationFailure.create({
     message: error.message,

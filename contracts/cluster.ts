@@ -86,7 +86,7 @@ export interface ReportItem {
   hostname?: string;
   /** When it registers: how long its machine is up, where the machine is the instance. */
   upForMs?: number;
-  process?: ProcessNews;
+  process?: ProcessReport;
   /** From the head instance only. */
   scheduler?: SchedulerReport;
   drained?: { id: number; outcome: DrainOutcome }[];
@@ -95,7 +95,7 @@ export interface ReportItem {
   /** Its cloud is about to take it at that time, or says that it may. */
   interruption?: { kind: 'terminate' | 'rebalance'; at: string };
 }
-export interface ProcessNews {
+export interface ProcessReport {
   state: DaskProcess['state'];
   name: string;
   stage: string;

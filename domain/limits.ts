@@ -144,7 +144,7 @@ export const maxCapacityWaitMs = 30 * 86_400_000;
  * A launch that a cloud refuses for a reason that we do not know is tried again so often in a row, five minutes with its
  * back-off, before its slots are given up with that reason. As often is one repeated whose outcome such an answer hides.
  */
-export const maxUnclearLaunches = 10;
+export const maxUnknownLaunches = 10;
 
 /** When more than this share of at least `massLossMinimum` instances look lost at once, alarm instead of replacing. */
 export const massLossShare = 0.45;
@@ -161,14 +161,14 @@ export const maxBodyBytes = 16 * 1024 * 1024;
  * one workspace half of it, of one user, or of one cluster's agents, a quarter. What that comes to: `npm run bench -- memory`.
  */
 export const countedBodyBytes = 16 * 1024;
-export const bodyRoomBytes = 64 * 1024 * 1024;
-export const bodyRoomShares = { workspaceBytes: bodyRoomBytes / 2, callerBytes: bodyRoomBytes / 4 };
+export const bodyMemoryBytes = 64 * 1024 * 1024;
+export const bodyMemoryShares = { workspaceBytes: bodyMemoryBytes / 2, callerBytes: bodyMemoryBytes / 4 };
 /** Requests of one workspace that wait for room, each with a connection and what its socket has buffered. */
 export const maxWaitingBodies = 1_000;
 /** Measured this often while a counted body arrives. 16 MiB within `requestBodyMs` need nine times as much. */
 export const minBodyBytesPerSecond = 16 * 1024;
 export const bodyRateEveryMs = 2_500;
-export const bodyRoomWaitMs = 20_000;
+export const bodyMemoryWaitMs = 20_000;
 
 /** Bounds of numbers that agents send: how many of anything there are, and how high anything is numbered. */
 export const maxAmount = 1_000_000_000;

@@ -51,7 +51,7 @@ const name = z.string().min(1).max(255);
 const text = z.string().max(1000);
 
 /** The Dask process of an instance, as its agent sees it. */
-export const processNews = z.strictObject({
+export const processReport = z.strictObject({
   state: z.enum(['pending', 'starting', 'started', 'stopping', 'stopped', 'error']),
   name,
   stage: z.string().max(100),
@@ -68,7 +68,7 @@ export const schedulerReport = z.strictObject({
   workers: z.array(z.strictObject({ name, status: z.string().max(50), processing: amount })).max(2000),
 });
 
-export const drainNews = z.strictObject({ id: ordinal, outcome: z.enum(['drained', 'kept', 'deadline', 'unknown']) });
+export const drainReport = z.strictObject({ id: ordinal, outcome: z.enum(['drained', 'kept', 'deadline', 'unknown']) });
 
 /** The cloud is about to take the instance at that time, or says that it may. */
 export const interruption = z.strictObject({ kind: z.enum(['terminate', 'rebalance']), at: z.iso.datetime() });
@@ -78,9 +78,9 @@ export const reportRequest = z.strictObject({
   bootId: z.string().min(16).max(64),
   address: z.string().min(1).max(255),
   text: z.string().max(1000).default(''),
-  process: processNews.optional(),
+  process: processReport.optional(),
   scheduler: schedulerReport.optional(),
-  drained: z.array(drainNews).max(2000).optional(),
+  drained: z.array(drainReport).max(2000).optional(),
   interruption: interruption.optional(),
   /** How long the scheduler has not answered its agent, or null when it does again; sent where the bundle asks for it. */
   unansweredForMs: spanMs.nullable().optional(),

@@ -85,7 +85,7 @@ interface StreamOptions {
 }
 
 /** Told in lots, so that small reads do not cost a frame each. */
-const tellTakenBytes = relayWindowBytes / 4;
+const acknowledgeBytes = relayWindowBytes / 4;
 
 function createStream({ id, send, over }: StreamOptions): RelayStream {
   let mayStillSend = relayWindowBytes;
@@ -94,7 +94,7 @@ function createStream({ id, send, over }: StreamOptions): RelayStream {
   /** The reader has room: false from when it says that it has none until it asks again. */
   let isWanted = false;
   /** What the other side has sent and has not been told is taken: never more than the window. */
-  let untoldBytes = 0;
+  let unacknowledgedBytes = 0;
   let takenBytes = 0;
   const ended = { here: false, there: false, pushed: false };
 
@@ -117,9 +117,9 @@ function createStream({ id, send, over }: StreamOptions): RelayStream {
       takenBytes += bytes.length;
       isWanted = duplex.push(bytes);
     }
-    if (takenBytes >= tellTakenBytes && !ended.there) {
+    if (takenBytes >= acknowledgeBytes && !ended.there) {
       send({ kind: 'taken', stream: id, count: takenBytes });
-      untoldBytes -= takenBytes;
+      unacknowledgedBytes -= takenBytes;
       takenBytes = 0;
     }
     if (ended.there && unread.length === 0 && !ended.pushed) {
@@ -158,8 +158,8 @@ function createStream({ id, send, over }: StreamOptions): RelayStream {
     receive: (frame) => {
       switch (frame.kind) {
         case 'data':
-          untoldBytes += frame.bytes.length;
-          if (ended.there || untoldBytes > relayWindowBytes) return false;
+          unacknowledgedBytes += frame.bytes.length;
+          if (ended.there || unacknowledgedBytes > relayWindowBytes) return false;
           unread.push(frame.bytes);
           pushOn();
           return true;

@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 
 import {
-  bodyRoomBytes,
-  bodyRoomShares,
-  bodyRoomWaitMs,
+  bodyMemoryBytes,
+  bodyMemoryShares,
+  bodyMemoryWaitMs,
   defaultBodyBytesBurst,
   defaultBodyBytesPerSecond,
   defaultOpenStreams,
@@ -34,7 +34,7 @@ import type { FlushWatch } from './group-commit/group-commit.ts';
 import { createGroupCommits, type GroupCommits } from './group-commit/registry.ts';
 import { createTemporalFlush } from './group-commit/temporal-flush.ts';
 import { readClusterOrders, readRowOrders } from './agents/orders.ts';
-import { type BodyRoom, createBodyRoom } from './body-room.ts';
+import { type BodyMemory, createBodyMemory } from './body-memory.ts';
 import { createPrograms, type Programs } from './agents/program.ts';
 import { createKeepalives, type Keepalives } from './clusters/keepalives.ts';
 import { createFileStreams, type FileStreams } from './files/streams.ts';
@@ -100,7 +100,7 @@ export interface Deps extends Omit<Ports, 'quotas'> {
   webhooks: WebhookRounds;
   damaged: DamageReport;
   quotas: Quotas;
-  bodyRoom: BodyRoom;
+  bodyMemory: BodyMemory;
   fileStreams: FileStreams;
   programs: Programs;
   metrics: ApiMetrics;
@@ -159,11 +159,11 @@ export function createDeps(ports: Ports): Deps {
   return {
     ...known,
     quotas: createQuotas({ ...defaultQuotas, ...ports.quotas }, monotonicMs),
-    bodyRoom: createBodyRoom({
-      totalBytes: bodyRoomBytes,
-      ...bodyRoomShares,
+    bodyMemory: createBodyMemory({
+      totalBytes: bodyMemoryBytes,
+      ...bodyMemoryShares,
       maxWaiting: maxWaitingBodies,
-      waitMs: bodyRoomWaitMs,
+      waitMs: bodyMemoryWaitMs,
     }),
     fileStreams: createFileStreams(maxFileStreams),
     programs: createPrograms(ports.objects),

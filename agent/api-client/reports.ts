@@ -4,22 +4,22 @@
 import { jsonBy } from './client.ts';
 import { reportAnswerBody } from '../../schema/agent.ts';
 import type { Orders, ReportRequest } from '../../schema/agent.ts';
-import { createBell } from '../async/notifier.ts';
+import { createNotifier } from '../async/notifier.ts';
 import type { AgentInput, Notice } from '../lifecycle/input.ts';
 import type { Session } from './session.ts';
 
-export type ProcessNews = NonNullable<ReportRequest['process']>;
+export type ProcessReport = NonNullable<ReportRequest['process']>;
 export type SchedulerReport = NonNullable<ReportRequest['scheduler']>;
-export type DrainNews = NonNullable<ReportRequest['drained']>[number];
+export type DrainReport = NonNullable<ReportRequest['drained']>[number];
 
 export interface Reports {
-  process: (news: ProcessNews) => void;
+  process: (news: ProcessReport) => void;
   /**
    * `make` is called at each attempt, since an outage may last, with the number of attempts that were refused for what
    * they say: the report must become smaller with each.
    */
   scheduler: (make: (refusals: number) => SchedulerReport) => void;
-  drained: (news: DrainNews) => void;
+  drained: (news: DrainReport) => void;
   /** `make` says how long the scheduler has not answered, or null when it does. */
   unanswered: (make: () => number | null) => void;
   notice: (notice: Notice) => void;
@@ -37,20 +37,20 @@ export interface ReportsInput extends Pick<AgentInput, 'bootId' | 'boot' | 'stop
 }
 
 interface News {
-  process: ProcessNews | null;
+  process: ProcessReport | null;
   scheduler: { make: (refusals: number) => SchedulerReport } | null;
   unanswered: { make: () => number | null } | null;
-  drained: readonly DrainNews[];
+  drained: readonly DrainReport[];
   interruption: Notice | null;
   leaving: { code: string; text: string } | null;
 }
 
 export function createReports({ bootId, boot, stopping, session, aliveEveryMs, onOrders }: ReportsInput): Reports {
-  const bell = createBell(stopping.signal);
+  const notifier = createNotifier(stopping.signal);
   let news: News = { process: null, scheduler: null, unanswered: null, drained: [], interruption: null, leaving: null };
   const add = (more: Partial<News>): void => {
     news = { ...news, ...more };
-    bell.ring();
+    notifier.ring();
   };
   const send = async (): Promise<boolean> => {
     let said = news;
@@ -74,14 +74,14 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
           refusals = 0;
           return null;
         }
-        news = unsaid(news, said);
+        news = stillPending(news, said);
         refusals = 1;
         return `A report is not accepted in any form, and is given up (${parts.join()}).`;
       },
       read: jsonBy((json) => reportAnswerBody.parse(json)),
     });
     if (answer === null) return false;
-    news = unsaid(news, said);
+    news = stillPending(news, said);
     session.renew(answer.token);
     if (said.leaving !== null) stopping.abort(said.leaving);
     else if (answer.stop !== null) stopping.abort(answer.stop);
@@ -98,9 +98,9 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
     run: async () => {
       // Registering has just said that it lives.
       for (let spokeAtMs = performance.now(); !stopping.signal.aborted;) {
-        const isDue = hasNews(news) || performance.now() >= spokeAtMs + aliveEveryMs;
+        const isDue = hasPending(news) || performance.now() >= spokeAtMs + aliveEveryMs;
         if (!isDue) {
-          await bell.wait(spokeAtMs + aliveEveryMs - performance.now());
+          await notifier.wait(spokeAtMs + aliveEveryMs - performance.now());
           continue;
         }
         if (!(await send())) return;
@@ -127,7 +127,7 @@ function afterRefusals(news: News, refusals: number): News {
   return { ...none, scheduler, leaving };
 }
 
-const hasNews = (news: News): boolean => partsOf(news).length > 0;
+const hasPending = (news: News): boolean => partsOf(news).length > 0;
 
 const partsOf = (news: News): string[] =>
   Object.entries(news).flatMap(([part, each]) =>
@@ -146,7 +146,7 @@ function wireOf({ process, scheduler, unanswered, drained, interruption }: News,
   };
 }
 
-function unsaid(news: News, said: News): News {
+function stillPending(news: News, said: News): News {
   return {
     process: news.process === said.process ? null : news.process,
     scheduler: news.scheduler === said.scheduler ? null : news.scheduler,

@@ -1,12 +1,12 @@
 // Waits that an event can cut short: what a loop waits for, or the end of the agent.
 
-export interface Bell {
+export interface Notifier {
   ring: () => void;
   /** At once when it has been rung since the last wait. */
   wait: (ms: number) => Promise<void>;
 }
 
-export function createBell(signal: AbortSignal): Bell {
+export function createNotifier(signal: AbortSignal): Notifier {
   let rung = false;
   let wake: (() => void) | null = null;
   const ring = (): void => {

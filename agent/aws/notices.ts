@@ -16,7 +16,7 @@ export interface NoticesInput {
   everyMs?: number;
 }
 
-const lookEveryMs = 5_000;
+const checkEveryMs = 5_000;
 
 /** Whatever the action, terminate, stop or hibernate: the work here ends then. */
 const instanceAction = z.object({ action: z.string(), time: z.iso.datetime() });
@@ -24,7 +24,7 @@ const recommendation = z.object({ noticeTime: z.iso.datetime() });
 
 /** Runs until the signal aborts; never rejects. */
 export async function watchNotices(input: NoticesInput): Promise<void> {
-  const { metadata, signal, onNotice, onTrouble, everyMs = lookEveryMs } = input;
+  const { metadata, signal, onNotice, onTrouble, everyMs = checkEveryMs } = input;
   const told = new Set<Notice['kind']>();
   let isTroubled = false;
   const tell = (notice: Notice | null): void => {

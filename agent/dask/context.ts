@@ -7,7 +7,7 @@ import type { RunningProcess } from './run-process.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
 import type { OrderDesk } from './order-subscription.ts';
 import type { Session } from '../api-client/session.ts';
-import type { ProcessNews, Reports } from '../api-client/reports.ts';
+import type { ProcessReport, Reports } from '../api-client/reports.ts';
 
 export interface DaskLife {
   input: AgentInput;
@@ -19,7 +19,7 @@ export interface DaskLife {
   name: string;
   /** A directory of this instance's own, gone when it has been terminated. */
   work: string;
-  tell: (state: ProcessNews['state'], stage: string, more?: Partial<Pick<ProcessNews, 'address' | 'reason'>>) => void;
+  tell: (state: ProcessReport['state'], stage: string, more?: Partial<Pick<ProcessReport, 'address' | 'reason'>>) => void;
   place: (setup: Setup) => Place;
   /** `onLine` sees what the process prints; its log has it in any case. */
   start: (setup: Setup, command: DaskProcess, onLine?: (line: string) => void) => Promise<RunningProcess>;

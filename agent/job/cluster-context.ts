@@ -4,24 +4,24 @@ import { lookup } from 'node:dns/promises';
 
 import type { ExchangeAnswerBody } from '../../schema/agent.ts';
 
-export type Surroundings = Pick<
+export type ClusterContext = Pick<
   ExchangeAnswerBody,
   'taskCount' | 'schedulerAddress' | 'schedulerHostname' | 'readyWorkers'
 >;
 
-export interface KnownSurroundings {
+export interface KnownClusterContext {
   /** Absent before there is a list, and with control planes that give no marks. */
   mark: string | undefined;
-  latest: Surroundings;
+  latest: ClusterContext;
 }
 
-export const unknownSurroundings: KnownSurroundings = {
+export const unknownClusterContext: KnownClusterContext = {
   mark: undefined,
   latest: { taskCount: 0, schedulerAddress: null, schedulerHostname: null, readyWorkers: [] },
 };
 
 /** Only answers that grant leases speak of the cluster. */
-export function surroundingsAfter(known: KnownSurroundings, answer: ExchangeAnswerBody): KnownSurroundings {
+export function clusterContextAfter(known: KnownClusterContext, answer: ExchangeAnswerBody): KnownClusterContext {
   if (answer.grants.length === 0) return known;
   const { taskCount, schedulerAddress, schedulerHostname, readyWorkers, addresses } = answer;
   if (addresses !== undefined && addresses === known.mark) return { ...known, latest: { ...known.latest, taskCount } };
@@ -30,9 +30,9 @@ export function surroundingsAfter(known: KnownSurroundings, answer: ExchangeAnsw
 
 /** The name of the head instance only where it resolves on this one: a network may have no names. */
 export async function withResolvableName(
-  known: KnownSurroundings,
-  before: KnownSurroundings,
-): Promise<KnownSurroundings> {
+  known: KnownClusterContext,
+  before: KnownClusterContext,
+): Promise<KnownClusterContext> {
   const { schedulerHostname: name } = known.latest;
   if (known.mark === before.mark || name === null) return known;
   const resolves = await Promise.race([lookup(name).then(() => true), noAnswer()]).catch(() => false);

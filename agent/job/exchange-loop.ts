@@ -4,9 +4,9 @@ import { jsonBy } from '../api-client/client.ts';
 import { exchangeAnswerBody } from '../../schema/agent.ts';
 import type { ExchangeRequest } from '../../schema/agent.ts';
 import type { Session } from '../api-client/session.ts';
-import { createBell } from '../async/notifier.ts';
+import { createNotifier } from '../async/notifier.ts';
 import type { Log } from '../logs/log.ts';
-import { surroundingsAfter, unknownSurroundings, withResolvableName } from './cluster-context.ts';
+import { clusterContextAfter, unknownClusterContext, withResolvableName } from './cluster-context.ts';
 import {
   abandon,
   applyAnswer,
@@ -52,9 +52,9 @@ export interface Unfit {
 export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | null> {
   const { session, start, results, log, stopping, isHead, leave } = input;
   const { signal } = stopping;
-  const bell = createBell(signal);
+  const notifier = createNotifier(signal);
   let state: AgentState = createAgentState(performance.now());
-  let known = unknownSurroundings;
+  let known = unknownClusterContext;
   let run: { lease: number; task: TaskRun } | null = null;
   let unfit: Unfit | null = null;
   const fail = (error: unknown): void => stopping.abort({ code: 'AGENT_FAILED', text: String(error), failed: true });
@@ -66,7 +66,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
     if (unfit !== null) return;
     unfit = { code: 'INSTANCE_UNFIT', text: `This instance cannot run tasks any more: ${why}`.slice(0, 1000) };
     log.write(unfit.text);
-    bell.ring();
+    notifier.ring();
   };
 
   const keep = createResultWriter({
@@ -74,7 +74,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
     keep: (batch) => results.keep(batch),
     kept: (batch) => {
       state = resultsKept(state, batch);
-      bell.ring();
+      notifier.ring();
     },
     failed: (error) => {
       state = drain(state);
@@ -100,7 +100,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
     const next = taskEnded(state, isWanted ? resultOf(grant, end) : null, performance.now());
     state = next.state;
     if (next.start !== null && !signal.aborted) begin(next.start);
-    if (!isWanted) bell.ring();
+    if (!isWanted) notifier.ring();
     // Together with those of other tasks, as long as there is more to run.
     await keep(runsLow(state, performance.now()) ? 0 : resultsWithinMs / 2);
   };
@@ -109,7 +109,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
   if (leave.draining.aborted) state = drain(state);
   leave.draining.addEventListener('abort', () => {
     state = drain(state);
-    bell.ring();
+    notifier.ring();
   });
   leave.late.addEventListener('abort', () => {
     if (run !== null) log.write('The running task cannot finish before the instance is gone: it is given back.');
@@ -121,7 +121,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
     state = endTurns(state, performance.now());
     const plan = planExchange(state, performance.now());
     if (plan.say === null) {
-      await bell.wait(plan.waitMs);
+      await notifier.wait(plan.waitMs);
       continue;
     }
     let said = plan.say;
@@ -147,7 +147,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
     });
     if (answer === null) break;
     session.renew(answer.token);
-    known = await withResolvableName(surroundingsAfter(known, answer), known);
+    known = await withResolvableName(clusterContextAfter(known, answer), known);
     const nowMs = performance.now();
     const applied = applyAnswer(state, said, answer, { nowMs, tookMs: nowMs - saidAtMs });
     state = applied.state;

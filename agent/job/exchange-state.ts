@@ -212,7 +212,7 @@ export function resultsKept(state: AgentState, kept: readonly TaskResult[]): Age
 
 /** Hands back what has waited too long behind the running task: others may be idle. */
 export function endTurns(state: AgentState, nowMs: number): AgentState {
-  return turnLeftMs(state, nowMs) > 0 ? state : handBack(state);
+  return turnLeftMs(state, nowMs) > 0 ? state : returnLeases(state);
 }
 
 /** Whether more has to be asked for now, so that results should not wait for company. */
@@ -220,7 +220,7 @@ export const runsLow = (state: AgentState, nowMs: number): boolean =>
   state.waiting.length === 0 || (!state.claimIsOpen && wanted(state, nowMs) > 0);
 
 /** The instance will be gone soon. What has not begun, and what is still granted, is left to others. */
-export const drain = (state: AgentState): AgentState => ({ ...handBack(state), draining: true });
+export const drain = (state: AgentState): AgentState => ({ ...returnLeases(state), draining: true });
 
 /** There is no time left: what runs is to be ended, and leaves no result. */
 export const abandon = (state: AgentState): AgentState =>
@@ -239,7 +239,7 @@ export const isDrained = (state: AgentState): boolean =>
   state.held === null &&
   state.unkept.length + state.unacknowledged.length + state.returning.length === 0;
 
-const handBack = (state: AgentState): AgentState => ({
+const returnLeases = (state: AgentState): AgentState => ({
   ...state,
   waiting: [],
   returning: [...state.returning, ...state.waiting.map(({ lease }) => lease)],

@@ -8,7 +8,7 @@ import type { AgentInput } from '../lifecycle/input.ts';
 import { recordGroup } from '../processes/group-record.ts';
 import { taskBase } from '../runtimes/inherited-variables.ts';
 import type { Runtime } from '../runtimes/runtime.ts';
-import type { Surroundings } from './cluster-context.ts';
+import type { ClusterContext } from './cluster-context.ts';
 import { resolveCommand } from './command.ts';
 import type { Grant } from './exchange-state.ts';
 import { createTaskFiles } from '../files/task.ts';
@@ -25,7 +25,7 @@ export interface TaskStarterInput extends Pick<AgentInput, 'instance' | 'boot' |
 
 export interface TaskStarter {
   /** `begun` is called when the command has started. */
-  start: (grant: Grant, surroundings: Surroundings, begun: () => void) => TaskRun;
+  start: (grant: Grant, clusterContext: ClusterContext, begun: () => void) => TaskRun;
   /** Resolves when the directory of every ended task is removed. */
   cleaned: () => Promise<void>;
 }
@@ -40,7 +40,7 @@ export function createTaskStarter(input: TaskStarterInput): TaskStarter {
     await cleaned;
     cleaned = removeDirectory(cwd).catch(() => undefined);
   };
-  const start: TaskStarter['start'] = (grant, surroundings, begun) => {
+  const start: TaskStarter['start'] = (grant, clusterContext, begun) => {
     const name = `${grant.taskId}-${grant.attempt}`;
     const cwd = join(directory, 'work', name);
     const env = taskEnvironment({
@@ -51,7 +51,7 @@ export function createTaskStarter(input: TaskStarterInput): TaskStarter {
       taskCount: bundle.taskCount,
       registered: session.registered(),
       grant,
-      answer: surroundings,
+      answer: clusterContext,
     });
     const log = logs.task(grant.taskId, grant.attempt);
     const ofTask = taskFiles({ grant, cwd, say: log.write });

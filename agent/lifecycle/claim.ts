@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { startTimeOf } from '../processes/start-time.ts';
 
 /** How often the tombstone is looked for: the provider also signals, so this is only for what slipped through. */
-const lookEveryMs = 2_000;
+const checkEveryMs = 2_000;
 
 /** False when another agent is this instance already. */
 export async function claimInstance(
@@ -38,7 +38,7 @@ export async function endWhenUnwanted(directory: string, stopping: AbortControll
     if (!isWanted) stopping.abort({ code: 'TERMINATED', text: 'This instance has been terminated.' });
   };
   await look();
-  setInterval(() => void look(), lookEveryMs).unref();
+  setInterval(() => void look(), checkEveryMs).unref();
 }
 
 const exists = (path: string): Promise<boolean> =>

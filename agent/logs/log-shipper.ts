@@ -1,6 +1,6 @@
 // Sends what this instance prints to its cloud, one call at a time, and goes on after throttling and outages where it
 // left off. Whoever prints never waits for it; at the end it gets a few seconds to send the rest.
-import { createBell } from '../async/notifier.ts';
+import { createNotifier } from '../async/notifier.ts';
 import { createLogQueue } from './log-queue.ts';
 import type { Origin } from './log-queue.ts';
 import type { LogsApi, PutOutcome } from './logs-api.ts';
@@ -30,7 +30,7 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
   const { api, onTrouble, lingerMs = defaultLingerMs, firstRetryMs = defaultFirstRetryMs } = input;
   const queue = createLogQueue(input.queueBytes);
   const closing = new AbortController();
-  const bell = createBell(closing.signal);
+  const notifier = createNotifier(closing.signal);
   let isAbandoned = false;
   let failures = 0;
   let hasStream = false;
@@ -69,18 +69,18 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
     const untilMs = performance.now() + Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));
     // What is printed meanwhile does not cut it short; the end does.
     while (!isAbandoned && performance.now() < untilMs)
-      await bell.wait(Math.min(firstRetryMs, untilMs - performance.now()));
+      await notifier.wait(Math.min(firstRetryMs, untilMs - performance.now()));
   };
   const run = async (): Promise<void> => {
     while (!isAbandoned) {
       if (queue.isEmpty()) {
         if (closing.signal.aborted) return;
-        await bell.wait(idleMs);
+        await notifier.wait(idleMs);
         continue;
       }
       const lingersUntilMs = performance.now() + lingerMs;
       while (!closing.signal.aborted && !queue.isFull() && performance.now() < lingersUntilMs) {
-        await bell.wait(lingersUntilMs - performance.now());
+        await notifier.wait(lingersUntilMs - performance.now());
       }
       await send();
       if (failures > 0) await pause();
@@ -93,11 +93,11 @@ export function createLogShipper(input: LogShipperInput): LogShipper {
       const wasEmpty = queue.isEmpty();
       for (const line of lines) queue.add(origin, stream, line, nowMs);
       // Lines that join others are sent with them: one wake-up for many.
-      if (wasEmpty || queue.isFull()) bell.ring();
+      if (wasEmpty || queue.isFull()) notifier.ring();
     },
     close: async (deadlineMs) => {
       closing.abort();
-      bell.ring();
+      notifier.ring();
       const timer = setTimeout(() => (isAbandoned = true), deadlineMs);
       await Promise.race([running, new Promise((resolve) => setTimeout(resolve, deadlineMs + graceMs))]);
       clearTimeout(timer);

@@ -56,9 +56,9 @@ function limitTo(maxSize: number): MiddlewareHandler<AppEnv> {
 async function inRoom<T>(c: Context<AppEnv>, bytes: number, receive: () => Promise<T>): Promise<T> {
   const caller = bodyCallerOf(c);
   if (bytes <= countedBodyBytes || caller === null) return receive();
-  const { quotas, bodyRoom } = c.var.deps;
+  const { quotas, bodyMemory } = c.var.deps;
   quotas.body(caller, bytes);
-  const leave = await bodyRoom.enter(caller, bytes, c.req.raw.signal);
+  const leave = await bodyMemory.enter(caller, bytes, c.req.raw.signal);
   try {
     return await notTooSlow(c, receive);
   } finally {

@@ -17,9 +17,9 @@ export interface AgentDeps {
   views: Pick<Views, 'clusterOfAgent'>;
 }
 
-export type AgentDoor = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
+export type AgentUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
-export function createAgentDoor({ hub, tokens, views }: AgentDeps): AgentDoor {
+export function createAgentUpgrade({ hub, tokens, views }: AgentDeps): AgentUpgrade {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,

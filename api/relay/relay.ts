@@ -10,7 +10,7 @@ import type { Tokens } from '../../platform/tokens.ts';
 import { dashboardOrigin } from '../../domain/cluster/dask/dashboard-url.ts';
 import { relayPath } from '../../schema/relay.ts';
 import type { Views } from '../../services/views.ts';
-import { createAgentDoor } from './agents.ts';
+import { createAgentUpgrade } from './agents.ts';
 import { serveDashboard } from './dashboard.ts';
 import { createHub, type Hub, type HubOptions } from './hub.ts';
 import { nothingPage, sendPage } from './pages.ts';
@@ -51,7 +51,7 @@ export function createDashboardRelay(ports: RelayPorts): Relay {
   const hub = createHub(ports);
   const sessions = createSessions({ tokens, isSecure: dashboardUrl.startsWith('https:'), isGood: ports.isGood });
   const deps = { hub, sessions, originOf, answerWithinMs, now };
-  const agentDoor = createAgentDoor({ hub, tokens, views: ports.views });
+  const agentUpgrade = createAgentUpgrade({ hub, tokens, views: ports.views });
   const browsers = new Set<Duplex>();
   stopping.addEventListener('abort', () => {
     hub.close();
@@ -93,7 +93,7 @@ export function createDashboardRelay(ports: RelayPorts): Relay {
       socket.on('error', () => socket.destroy());
       if (stopping.aborted) return void socket.destroy();
       if (request.url?.split('?')[0] !== relayPath) return refuse(socket, noSuchPlace);
-      agentDoor(request, socket, head).catch(fail(socket));
+      agentUpgrade(request, socket, head).catch(fail(socket));
     },
   };
 }

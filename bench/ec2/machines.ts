@@ -8,7 +8,7 @@ import type { Emulator } from '../../test/emulator/emulator.ts';
 import type { Boot } from '../sim/provider.ts';
 
 const atATime = 20;
-const lookEveryMs = 200;
+const checkEveryMs = 200;
 
 /** The boots of a cluster's instances, once so many have been launched. */
 export async function bootInstances(emulator: Emulator, cluster: number, count: number): Promise<Boot[]> {
@@ -32,7 +32,7 @@ export async function launched(emulator: Emulator, cluster: number, count: numbe
     );
     if (ours.length >= count) return ours.map(({ id }) => id);
     if (performance.now() > deadlineMs) throw new Error(`${ours.length} of ${count} instances were launched`);
-    await sleep(lookEveryMs);
+    await sleep(checkEveryMs);
   }
 }
 

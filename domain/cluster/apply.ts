@@ -2,7 +2,7 @@
 // Each function changes the state in place and may be given the same message twice.
 import type { InstancePrice, Lifetime } from '../cost/interval.ts';
 import { closeInterval, openInterval } from '../cost/ledger.ts';
-import { maxLaunchBackoffMs, maxUnclearLaunches, minLaunchBackoffMs } from '../limits.ts';
+import { maxLaunchBackoffMs, maxUnknownLaunches, minLaunchBackoffMs } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { applyDaskReport } from './dask/report.ts';
@@ -40,8 +40,8 @@ export function applyLaunch(state: ClusterState, seq: number, outcome: LaunchOut
   if (outcome.launched.length > 0) {
     addEvent(state, nowMs, 'LAUNCHED', `launched ${outcome.launched.length} of ${launch.slots.length} instances`);
   }
-  const isUnclear = outcome.launched.length === 0 && outcome.failures.some(({ scope }) => scope === 'unclear');
-  state.unclearLaunches = isUnclear ? state.unclearLaunches + 1 : 0;
+  const isUnknown = outcome.launched.length === 0 && outcome.failures.some(({ scope }) => scope === 'unknown');
+  state.unknownLaunches = isUnknown ? state.unknownLaunches + 1 : 0;
   for (const failure of outcome.failures) applyFailure(state, launch.slots, outcome, failure, nowMs);
   // Also an answer that explains nothing must not be asked for again at once.
   if (outcome.launched.length >= launch.slots.length) state.launchBackoff = null;
@@ -62,7 +62,7 @@ function applyFailure(
   if (state.settings.machines !== undefined) noteUnavailable(state, failure, nowMs);
   // A request or an account that is wrong stays wrong: trying again would only fail again.
   const { scope } = failure;
-  const isHopeless = scope === 'unclear' && state.unclearLaunches >= maxUnclearLaunches;
+  const isHopeless = scope === 'unknown' && state.unknownLaunches >= maxUnknownLaunches;
   if (scope !== 'request' && scope !== 'account' && !isHopeless) return;
   const filled = new Set(outcome.launched.map((item) => item.slot));
   for (const slot of asked.filter((each) => !filled.has(each))) {

@@ -19,7 +19,7 @@ export function createClusterState(
     nextLaunchSeq: 1,
     launches: [],
     launchBackoff: null,
-    unclearLaunches: 0,
+    unknownLaunches: 0,
     unavailable: [],
     waiting: null,
     waitedUntilMs: null,

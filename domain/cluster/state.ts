@@ -184,9 +184,9 @@ export interface Suspicion {
   silent: number;
   /** Inspections in a row in which its provider did not know it. */
   missing: number;
-  look: 'wanted' | 'under way' | 'done';
+  inspection: 'wanted' | 'running' | 'done';
   /** When it was inspected last. */
-  lookedAtMs: number;
+  inspectedAtMs: number;
 }
 
 /** Intent, written before the call: which slots this launch fills. It is carried out until its outcome is known, also by the next run. */
@@ -221,7 +221,7 @@ export type FailureScope =
   | 'throttle'
   | 'cloud'
   /** Of unknown cause: tried again, but only so often. */
-  | 'unclear';
+  | 'unknown';
 
 export type SlotHistory = OpenSlot | GivenUpSlot;
 
@@ -264,7 +264,7 @@ export interface ClusterState {
   launches: Launch[];
   launchBackoff: { untilMs: number; delayMs: number } | null;
   /** Launches in a row that gave nothing for a reason that is not understood; 0 when the last one was understood. */
-  unclearLaunches: number;
+  unknownLaunches: number;
   unavailable: UnavailableOffer[];
   waiting: CapacityWait | null;
   /** When the last wait ended; null when there was none. */

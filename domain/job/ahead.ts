@@ -24,7 +24,7 @@ export function runsAlone(state: JobState, task: number): boolean {
 }
 
 /** An agent releases leases: before a spot instance ends also that of the running task, whose attempt ends with it. */
-export function handBack(state: JobState, id: string, numbers: number[]): void {
+export function returnLeases(state: JobState, id: string, numbers: number[]): void {
   if (numbers.length === 0) return;
   const returned = new Set(numbers);
   const own = state.leases.filter((held) => held.instance === id && returned.has(held.lease));

@@ -3,7 +3,7 @@
 // a lease number only grows, a result counts only under its own live lease, and a repeated claim gets the same grant.
 import { maxIdleClaimMs, maxUnwrittenRecords, minIdleClaimMs } from '../limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
-import { handBack, mayHold, runsAlone } from './ahead.ts';
+import { returnLeases, mayHold, runsAlone } from './ahead.ts';
 import { mayRetry } from './retry-rules.ts';
 import {
   endLease,
@@ -30,7 +30,7 @@ export function exchange(
   const instance = touch(state, item.instance, nowMs);
   if (item.head !== undefined) instance.head = item.head;
   const acknowledged = item.results.map((result) => takeResult(state, item.instance, instance, result, nowMs));
-  handBack(state, item.instance, item.returned ?? []);
+  returnLeases(state, item.instance, item.returned ?? []);
   const drop = [
     ...item.running.filter((number) => !renew(state, item.instance, number, nowMs)),
     ...(item.held ?? []).filter((number) => keep(state, item.instance, number, nowMs) === null),

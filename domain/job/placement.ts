@@ -69,7 +69,7 @@ export function skipTaken({ settings: { headTasks }, ended }: JobState, index: n
 export function mayStart(state: JobState): boolean {
   const { gang, instances } = state.settings;
   if (gang !== true || state.startedAtMs !== null) return true;
-  const here = Object.values(state.instances).filter(({ lost, givenBack }) => !lost && givenBack !== true);
+  const here = Object.values(state.instances).filter(({ lost, isReleased }) => !lost && isReleased !== true);
   return here.length >= instances;
 }
 

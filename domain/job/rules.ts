@@ -123,6 +123,6 @@ export function stopOrder(state: JobState, instance: JobInstance): { code: strin
   if (state.cancelRequested !== null) return { code: 'JOB_OVER', text: state.cancelRequested.text };
   if (state.outcome !== null) return { code: 'JOB_OVER', text: state.outcome.reason.text };
   if (instance.lost) return { code: instanceLost, text: 'this instance was given up and its tasks went elsewhere' };
-  if (instance.givenBack === true) return { code: 'NOT_NEEDED', text: 'no task waits for this instance any more' };
+  if (instance.isReleased === true) return { code: 'NOT_NEEDED', text: 'no task waits for this instance any more' };
   return null;
 }

@@ -19,13 +19,13 @@ export function nextShrinkMs(state: JobState): number | null {
 }
 
 /** The instances that go now. They are told so themselves when they next ask for work. */
-export function giveBackInstances(state: JobState, nowMs: number): string[] {
+export function releaseSpareInstances(state: JobState, nowMs: number): string[] {
   const dueMs = nextShrinkMs(state);
   if (dueMs === null || nowMs < dueMs) return [];
   const ids = spare(state);
   for (const id of ids) {
     const instance = state.instances[id];
-    if (instance !== undefined) instance.givenBack = true;
+    if (instance !== undefined) instance.isReleased = true;
   }
   // Those that finish next go together, not one by one.
   state.emptySinceMs = nowMs;
@@ -35,8 +35,8 @@ export function giveBackInstances(state: JobState, nowMs: number): string[] {
 function spare(state: JobState): string[] {
   if (!isQueueEmpty(state)) return [];
   const busy = new Set(state.leases.map((lease) => lease.instance));
-  return Object.entries(state.instances).flatMap(([id, { lost, head, givenBack }]) =>
-    !lost && head === false && givenBack !== true && !busy.has(id) ? [id] : [],
+  return Object.entries(state.instances).flatMap(([id, { lost, head, isReleased }]) =>
+    !lost && head === false && isReleased !== true && !busy.has(id) ? [id] : [],
   );
 }
 

@@ -87,7 +87,7 @@ export interface JobInstance {
   /** Whether it is the head instance; unknown until its agent has said so. */
   head?: boolean;
   /** Given back to the cluster: it gets no more work either. */
-  givenBack?: boolean;
+  isReleased?: boolean;
 }
 
 export interface JobCounters {

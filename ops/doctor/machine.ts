@@ -55,8 +55,8 @@ export async function checkAgentBundle({ env }: Patient): Promise<Finding[]> {
 }
 
 async function hasStack(home: string): Promise<boolean> {
-  const holder = await readJson(join(home, 'lock'), lockFile);
-  return holder !== null && isSameProcess(holder);
+  const owner = await readJson(join(home, 'lock'), lockFile);
+  return owner !== null && isSameProcess(owner);
 }
 
 function answers(port: number): Promise<boolean> {

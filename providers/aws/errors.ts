@@ -2,7 +2,7 @@
 // shown as it came, and the launch is retried with growing pauses, a bounded number of times.
 // Codes: AWS's documentation and Karpenter's pkg/errors, as of 2026-08.
 import type { FailureScope } from '../../domain/cluster/state.ts';
-import { maxUnclearLaunches } from '../../domain/limits.ts';
+import { maxUnknownLaunches } from '../../domain/limits.ts';
 
 export interface KnownError {
   scope: FailureScope;
@@ -85,9 +85,9 @@ const table: Record<string, KnownError> = {
   'InvalidLaunchTemplateName.NotFoundException': cloud('The launch template does not exist (yet).'),
   'InvalidLaunchTemplateId.NotFound': cloud('The launch template does not exist (yet).'),
   // The template of an attempt that gave nothing is deleted with its exclusions, and another process excludes other pools.
-  IdempotentParameterMismatch: unclear('The answer to a previous attempt at this launch is no longer known.'),
+  IdempotentParameterMismatch: unknown('The answer to a previous attempt at this launch is no longer known.'),
   // By automation in the account, or at once for a reason that describing shows. The next launch has a token of its own.
-  IdempotentInstanceTerminated: unclear(
+  IdempotentInstanceTerminated: unknown(
     'The instance of a previous attempt at this launch has been terminated already.',
   ),
   RequestLimitExceeded: throttle(),
@@ -118,8 +118,8 @@ export function classify(code: string, message: string, requestId = ''): KnownEr
     return { scope, text: `${text}${said}${isCapacity(scope) ? '' : id}`, known: true };
   }
   const what = code === '' ? 'an error without a code' : code;
-  const text = `AWS answered ${what}, which Ropewalk does not know; it retries at most ${maxUnclearLaunches} times in a row.${said}${id}`;
-  return { scope: 'unclear', text, known: false };
+  const text = `AWS answered ${what}, which Ropewalk does not know; it retries at most ${maxUnknownLaunches} times in a row.${said}${id}`;
+  return { scope: 'unknown', text, known: false };
 }
 
 const isCapacity = (scope: FailureScope): boolean => ['offer', 'zone', 'subnet', 'market', 'quota'].includes(scope);
@@ -129,7 +129,7 @@ function byMessage(code: string, message: string): KnownError | null {
   // A new instance profile takes seconds to be visible everywhere; one that does not exist never is.
   if (code === 'InvalidParameterValue' && message.includes('Invalid IAM Instance Profile')) {
     const text = 'EC2 does not know the instance profile of the configuration (yet): does it exist, in this account?';
-    return { scope: 'unclear', text };
+    return { scope: 'unknown', text };
   }
   if (message.includes('not eligible for Free Tier')) return account('The account is limited to free-tier types.');
   return null;
@@ -156,8 +156,8 @@ function account(text: string): KnownError {
 function request(text: string): KnownError {
   return { scope: 'request', text };
 }
-function unclear(text: string): KnownError {
-  return { scope: 'unclear', text };
+function unknown(text: string): KnownError {
+  return { scope: 'unknown', text };
 }
 function throttle(): KnownError {
   return { scope: 'throttle', text: 'AWS throttles the requests; Ropewalk waits and retries.' };

@@ -2,7 +2,7 @@
 // errors. The plan acts on scopes alone; an unknown code is shown as it came.
 // Codes: Google's documentation, SkyPilot's failover handler and karpenter-provider-gcp, as of 2026-08.
 import type { FailureScope } from '../../domain/cluster/state.ts';
-import { maxUnclearLaunches } from '../../domain/limits.ts';
+import { maxUnknownLaunches } from '../../domain/limits.ts';
 
 export interface KnownError {
   scope: FailureScope;
@@ -22,7 +22,7 @@ const overQuota = of(
   'The project has reached a quota: raise it in IAM & Admin, Quotas, or use another region or on-demand instances.',
 );
 const unavailable = of('cloud', 'Google Cloud is not available right now.');
-const exists = of('unclear', 'An instance of this name exists already.');
+const exists = of('unknown', 'An instance of this name exists already.');
 const invalidRequest = of('request', 'Google Cloud refused a value of the request.');
 
 const table: Readonly<Record<string, KnownError>> = {
@@ -103,8 +103,8 @@ export function classify(code: string, message: string): KnownError & { known: b
   const said = message === '' ? '' : ` Google Cloud: ${message}`;
   if (found !== null) return { scope: found.scope, text: `${found.text}${said}`, known: true };
   const what = code === '' ? 'an error without a code' : code;
-  const text = `Google Cloud answered ${what}, which Ropewalk does not know; it retries at most ${maxUnclearLaunches} times in a row.${said}`;
-  return { scope: 'unclear', text, known: false };
+  const text = `Google Cloud answered ${what}, which Ropewalk does not know; it retries at most ${maxUnknownLaunches} times in a row.${said}`;
+  return { scope: 'unknown', text, known: false };
 }
 
 /** Codes whose meaning depends on the message. */

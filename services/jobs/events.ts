@@ -13,7 +13,7 @@ export async function readJobEvents({ deps, actor }: Context, input: EventsInput
   const read = () => deps.views.job(actor.workspace, input.number).then(({ view }) => view);
   const { view: first, record } = await deps.views.job(actor.workspace, input.number);
   requireCreator(actor, 'Job', record, 'may read its events');
-  return followEvents(deps, input, { first, read, hasEnded, eventsOf: jobEvents, added: untold });
+  return followEvents(deps, input, { first, read, hasEnded, eventsOf: jobEvents, added: addedSince });
 }
 
 const hasEnded = ({ status }: JobView) => status !== 'waiting' && status !== 'pending' && status !== 'running';
@@ -35,7 +35,7 @@ export function jobEvents(view: JobView): Happened[] {
 }
 
 /** Old errors leave the view, so that there is no common end. A job is submitted once, whatever a first look takes for its time. */
-export function untold(before: readonly Happened[], now: readonly Happened[]): readonly Happened[] {
+export function addedSince(before: readonly Happened[], now: readonly Happened[]): readonly Happened[] {
   const keyOf = (event: Happened) => (once.has(event.code) ? event.code : JSON.stringify(event));
   const known = new Set(before.map(keyOf));
   return now.filter((event) => !known.has(keyOf(event)));

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { judgeLaunchError } from '../../activities/launch-errors.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import { maxUnclearLaunches } from '../../domain/limits.ts';
+import { maxUnknownLaunches } from '../../domain/limits.ts';
 
 /** After how many tries of the first hundred a launch with this error is given up; null for none. */
 function givenUpAfter(error: unknown): number | null {
@@ -22,7 +22,7 @@ const ours = (code: ErrorCode): RopewalkError => new RopewalkError({ code, messa
 describe('a launch', () => {
   it.each([
     { what: 'with a wrong request', error: ours('VALIDATION'), tries: 1 },
-    { what: 'with an unknown answer', error: ours('INTERNAL'), tries: maxUnclearLaunches },
+    { what: 'with an unknown answer', error: ours('INTERNAL'), tries: maxUnknownLaunches },
     { what: 'that the cloud could not serve', error: ours('UNAVAILABLE'), tries: null },
     { what: 'that lost its connection', error: new Error('socket hang up'), tries: null },
   ])('$what ends after $tries tries', ({ error, tries }) => {
@@ -30,7 +30,7 @@ describe('a launch', () => {
   });
 
   it('that ends shows what its cloud said', () => {
-    const judged = judgeLaunchError(ours('INTERNAL'), maxUnclearLaunches);
+    const judged = judgeLaunchError(ours('INTERNAL'), maxUnknownLaunches);
     expect(judged).toMatchObject({ message: 'AWS said so (AWS request r-1)', type: 'UnknownAnswer' });
   });
 });

@@ -14,7 +14,7 @@ import { daskBase, taskBase } from '../../agent/runtimes/inherited-variables.ts'
 import { createOrderDesk } from '../../agent/dask/order-subscription.ts';
 import type { Session } from '../../agent/api-client/session.ts';
 import { createReports } from '../../agent/api-client/reports.ts';
-import type { DrainNews } from '../../agent/api-client/reports.ts';
+import type { DrainReport } from '../../agent/api-client/reports.ts';
 import { reportAtMs, reportOf } from '../../agent/dask/scheduler/report.ts';
 import { outside } from '../../providers/local/environment.ts';
 import { reportRequest, schedulerReport } from '../../schema/agent.ts';
@@ -85,7 +85,7 @@ const log = { write: () => {}, append: () => true, drained: async () => {}, clos
 
 describe('a drain', () => {
   const drainsWith = (answer: (attempt: number) => Promise<object>) => {
-    const told: DrainNews[] = [];
+    const told: DrainReport[] = [];
     const asked: object[] = [];
     const order = async (_kind: string, body: object): Promise<object> => {
       asked.push(body);

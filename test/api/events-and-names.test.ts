@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { jobEvents, untold } from '../../services/jobs/events.ts';
+import { jobEvents, addedSince } from '../../services/jobs/events.ts';
 import { viewJob } from '../../views/job.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestApi, linesOf, type TestApi } from './support.ts';
@@ -64,8 +64,8 @@ describe('the events of a job', () => {
     state.submittedAtMs -= 5;
     state.recentErrors = [{ task: 0, attempt: 1, text: 'exit code 3', atMs: state.submittedAtMs + 20 }];
     const now = jobEvents(viewJob(state, input));
-    expect(untold(before, now).map(({ text }) => text)).toEqual(['task 7, attempt 1: exit code 3']);
-    expect(untold([], now)).toEqual(now);
+    expect(addedSince(before, now).map(({ text }) => text)).toEqual(['task 7, attempt 1: exit code 3']);
+    expect(addedSince([], now)).toEqual(now);
   });
 });
 

@@ -60,7 +60,7 @@ describe('a replica of the API', () => {
     const { instances } = api.workflows.clusters.get(number) ?? { instances: [] };
     expect(instances).toMatchObject([
       { id: ids[0], suspicion: null },
-      { id: ids[1], suspicion: { look: 'wanted' } },
+      { id: ids[1], suspicion: { inspection: 'wanted' } },
     ]);
     await pass(60_000, () => heard.touch(number, ids[0]));
     expect(signals()).toHaveLength(1);

@@ -153,10 +153,10 @@ function take(world: ClusterWorld, each: Step): void {
       ),
     );
     // It may come from a launch that has not answered: a job would refuse it for ever.
-    const isUnclear = suspects.includes('i_forgotten') && state.launches.length > 0;
-    if (isUnclear) world.met('suspected before its launch answered');
+    const isUnknown = suspects.includes('i_forgotten') && state.launches.length > 0;
+    if (isUnknown) world.met('suspected before its launch answered');
     const isTold = state.lostToReport.some(({ instance }) => instance === 'i_forgotten');
-    return must(!isUnclear || !isTold, () => 'what may be launching is told lost');
+    return must(!isUnknown || !isTold, () => 'what may be launching is told lost');
   }
   if (each.do === 'wait') {
     world.nowMs += each.ms;

@@ -84,7 +84,7 @@ export function hear(agent: SimAgent, item: ExchangeItem, answer: ExchangeAnswer
 }
 
 /** It hands back all that waits for its turn. */
-export function handBack(agent: SimAgent): void {
+export function returnLeases(agent: SimAgent): void {
   if (!agent.takesTurns) return;
   agent.returning.push(...agent.running.splice(1).map((held) => held.lease));
 }

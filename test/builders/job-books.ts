@@ -34,7 +34,7 @@ export interface JobBooks {
   lastClaim: Map<string, number>;
   lostInstances: Set<string>;
   /** Instances that went because nothing waited for them. */
-  givenBack: Set<string>;
+  isReleased: Set<string>;
   cancelled: boolean;
   written: TaskRecord[];
   outcome: string | null;
@@ -51,7 +51,7 @@ export function openBooks(tasks: number, retries: number): JobBooks {
     lostLeases: new Set(),
     lastClaim: new Map(),
     lostInstances: new Set(),
-    givenBack: new Set(),
+    isReleased: new Set(),
     cancelled: false,
     written: [],
     outcome: null,
@@ -134,7 +134,7 @@ export function enterExchange(books: JobBooks, item: ExchangeItem, answer: Excha
 }
 
 const isSentAway = (books: JobBooks, id: string): boolean =>
-  isAllOver(books) || books.lostInstances.has(id) || books.givenBack.has(id);
+  isAllOver(books) || books.lostInstances.has(id) || books.isReleased.has(id);
 
 function enterResult(books: JobBooks, result: TaskResult): void {
   books.open.delete(result.lease);

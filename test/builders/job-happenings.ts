@@ -2,7 +2,7 @@
 // goes through JSON. Each is entered in the world's own books (job-books.ts).
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
-import { createAgent, finishOne, handBack, hear, isAwake, speak, type SimAgent } from './job-agent.ts';
+import { createAgent, finishOne, returnLeases, hear, isAwake, speak, type SimAgent } from './job-agent.ts';
 import {
   cancelInBooks,
   enterExchange,
@@ -82,7 +82,7 @@ export function forget(world: JobWorld, agent: SimAgent, times: number): void {
 /** What it has not begun goes to others. */
 export function giveUpTurns(world: JobWorld, agent: SimAgent): void {
   if (!isAwake(agent)) return;
-  handBack(agent);
+  returnLeases(agent);
   if (agent.returning.length > 0) world.met('handed back');
 }
 

@@ -36,20 +36,20 @@ function hasTimeout(world: JobWorld): boolean {
 function shrink(world: JobWorld): void {
   const { rules, state, agents, books, nowMs } = world;
   const before = JSON.stringify(state.leases);
-  const ids = rules.giveBackInstances(state, nowMs);
+  const ids = rules.releaseSpareInstances(state, nowMs);
   must(before === JSON.stringify(state.leases), () => 'a lease went with an instance');
   for (const id of ids) {
     world.met('given back');
     const agent = agents.find((each) => each.id === id);
     must(agent?.head === false, () => `${id} is the head, or nobody`);
-    must(!books.lostInstances.has(id) && !books.givenBack.has(id), () => `${id} is given back for nothing`);
+    must(!books.lostInstances.has(id) && !books.isReleased.has(id), () => `${id} is given back for nothing`);
     must(!state.leases.some((lease) => lease.instance === id), () => `${id} goes with a lease`);
-    books.givenBack.add(id);
+    books.isReleased.add(id);
   }
   const waiting = state.requeued.length + state.settings.taskCount - state.nextFresh;
   must(ids.length === 0 || waiting === 0, () => `${waiting} tasks wait, and instances go`);
   must(ids.length === 0 || nowMs >= world.waitedAtMs + shrinkAfterMs, () => 'a task waited only just now');
-  must(rules.giveBackInstances(state, nowMs).length === 0, () => 'more go at the same moment');
+  must(rules.releaseSpareInstances(state, nowMs).length === 0, () => 'more go at the same moment');
 }
 
 /** What the workflow's loop does whenever it wakes. */

@@ -3,7 +3,7 @@
 // times. The table is not the product's: it is AWS's documentation and what Karpenter and ParallelCluster make of it.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { maxUnclearLaunches, unavailableOfferMs } from '../../domain/limits.ts';
+import { maxUnknownLaunches, unavailableOfferMs } from '../../domain/limits.ts';
 import { knownCodes } from '../../providers/aws/errors.ts';
 import type { FailureScope } from '../../providers/provider.ts';
 import { freshOwner, placement, startCloud, workersRequest } from '../providers/aws-cloud.ts';
@@ -13,7 +13,7 @@ import type { Ec2Cluster } from './cluster.ts';
 import { inSimulatedTime } from './simulated-time.ts';
 
 const codes: Record<FailureScope, string[]> = {
-  unclear: ['IdempotentInstanceTerminated', 'IdempotentParameterMismatch'],
+  unknown: ['IdempotentInstanceTerminated', 'IdempotentParameterMismatch'],
   offer: [
     'InsufficientInstanceCapacity',
     'UnfulfillableCapacity',
@@ -156,7 +156,7 @@ describe('a cluster that meets an error', () => {
     const cluster = createEc2Cluster(cloud, { instances: 3 });
     await cluster.runUntil(() => false);
     const tries = (await cloud.emulator.counts()).injected['CreateFleet error SomethingNew'];
-    expect([tries, cluster.state.launched]).toEqual([maxUnclearLaunches * 2, 0]);
+    expect([tries, cluster.state.launched]).toEqual([maxUnknownLaunches * 2, 0]);
     const { stopRequested } = cluster.state;
     expect(stopRequested?.code).toBe('NO_INSTANCES');
     expect(stopRequested?.text).toContain('SomethingNew, which Ropewalk does not know; it retries at most 10 times');
@@ -170,10 +170,10 @@ describe('a cluster that meets an error', () => {
       instances: 3,
       launched: (each, fresh) => fresh.forEach((one) => each.register(one)),
     });
-    await cluster.runUntil(() => cluster.state.unclearLaunches === maxUnclearLaunches - 1);
+    await cluster.runUntil(() => cluster.state.unknownLaunches === maxUnknownLaunches - 1);
     await cloud.emulator.tell({ op: 'clearFaults' });
     await cluster.runUntil(() => cluster.state.readyAtMs !== null);
-    expect([cluster.state.launched, cluster.state.unclearLaunches]).toEqual([3, 0]);
+    expect([cluster.state.launched, cluster.state.unknownLaunches]).toEqual([3, 0]);
     await cluster.stop();
   });
 

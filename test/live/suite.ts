@@ -25,7 +25,7 @@ export const liveType = 't3.micro';
 const launchTries = 5;
 const runningWithinMs = 5 * 60_000;
 const endWithinMs = 10 * 60_000;
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 const defaultUnseenMs = 120_000;
 
 /** Rejects with what did not hold, after it has cleaned up. */
@@ -93,7 +93,7 @@ export async function cleanUp(
       await provider.deleteResources(owner, [id], signal);
     }
     if (left.length + resources.length === 0 && performance.now() - startedMs >= unseenMs) break;
-    await sleep(lookEveryMs, undefined, { signal });
+    await sleep(checkEveryMs, undefined, { signal });
   }
   say(`nothing with the tags of ${deploymentId} is left`);
 }
@@ -125,7 +125,7 @@ async function launch(provider: Provider, request: LaunchRequest): Promise<Launc
       return await provider.launch(request);
     } catch (error) {
       if (tries === launchTries) throw error;
-      await sleep(lookEveryMs);
+      await sleep(checkEveryMs);
     }
   }
 }
@@ -145,7 +145,7 @@ async function until(
   const deadlineMs = performance.now() + withinMs;
   while (!(await holds())) {
     if (performance.now() > deadlineMs) throw new Error(`Waited ${withinMs / 1_000} s for ${what}.`);
-    await sleep(lookEveryMs, undefined, { signal });
+    await sleep(checkEveryMs, undefined, { signal });
   }
 }
 

@@ -156,8 +156,8 @@ describe('the error table', () => {
       expect([code, known, sentence.length > 20, sentence.includes('AWS says so')]).toEqual([code, true, true, true]);
     }
     expect(knownCodes.length).toBeGreaterThanOrEqual(40);
-    expect(classify('SomethingNew', 'hm')).toMatchObject({ scope: 'unclear', known: false });
-    expect(classify('InvalidParameterValue', 'Invalid IAM Instance Profile name').scope).toBe('unclear');
+    expect(classify('SomethingNew', 'hm')).toMatchObject({ scope: 'unknown', known: false });
+    expect(classify('InvalidParameterValue', 'Invalid IAM Instance Profile name').scope).toBe('unknown');
     expect(classify('InvalidParameterValue', 'something else').scope).toBe('request');
   });
 });

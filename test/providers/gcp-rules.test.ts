@@ -85,7 +85,7 @@ describe('the error table of Compute Engine', () => {
       const { text, known } = classify(code, 'Google says so');
       expect([code, known, text.length > 20, text.includes('Google says so')]).toEqual([code, true, true, true]);
     }
-    expect(classify('SOMETHING_NEW', 'hm')).toMatchObject({ scope: 'unclear', known: false });
+    expect(classify('SOMETHING_NEW', 'hm')).toMatchObject({ scope: 'unknown', known: false });
     expect(classify('QUOTA_EXCEEDED', "Quota 'GPUS_ALL_REGIONS' exceeded.").text).toContain('in all regions');
     expect(classify('forbidden', 'Rate Limit Exceeded').scope).toBe('throttle');
     expect(classify('ZONE_RESOURCE_POOL_EXHAUSTED', '').scope).toBe('offer');

@@ -55,8 +55,8 @@ export const twins: Twin[] = [
     name: 'a cluster that never asks about the silent',
     history: 'cluster-misses-an-instance.bin',
     file: 'domain/cluster/instance/suspicion.ts',
-    from: "if (suspicion?.look === 'wanted') return 0;",
-    to: "if (suspicion?.look === 'wanted') return null;",
+    from: "if (suspicion?.inspection === 'wanted') return 0;",
+    to: "if (suspicion?.inspection === 'wanted') return null;",
     says: /timer|inspectInstances/i,
   },
   {

@@ -5,7 +5,7 @@ import { serve } from '@hono/node-server';
 import { describe, expect, it } from 'vitest';
 
 import { serverOptions } from '../../api/connections.ts';
-import { bodyRoomShares, maxAgentBodyBytes, maxBodyBytes } from '../../domain/limits.ts';
+import { bodyMemoryShares, maxAgentBodyBytes, maxBodyBytes } from '../../domain/limits.ts';
 import { createTestApi, launch, type TestApi } from '../api/support.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -48,12 +48,12 @@ it('half-sent bodies of agents take no more memory than their cluster’s share,
   const length = { 'content-length': String(maxAgentBodyBytes) };
   for (let at = 0; at < 40; at += 1) void send(at, at % 2 === 0 ? length : { 'transfer-encoding': 'chunked' });
   const total = (): number => sent.reduce((sum, { bytes }) => sum + bytes, 0);
-  await eventually(() => total() > bodyRoomShares.callerBytes / 2);
+  await eventually(() => total() > bodyMemoryShares.callerBytes / 2);
   const large = { command: ['true'], files: [{ path: 'a', content: 'x'.repeat(100_000) }] };
   expect((await api.call('POST', '/v1/jobs', { body: large })).status).toBe(201);
   const stranger = await api.addToken('other');
   expect((await api.call('POST', '/v1/jobs', { body: large, token: stranger })).status).toBe(201);
-  expect(total()).toBeLessThanOrEqual(bodyRoomShares.callerBytes);
+  expect(total()).toBeLessThanOrEqual(bodyMemoryShares.callerBytes);
   leave.abort();
 });
 

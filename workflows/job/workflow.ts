@@ -16,7 +16,7 @@ import { cancelJob, expireLeases, loseInstance, nextWake, nextWakeMs, timeoutAtM
 import { exchange } from '../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../domain/job/protocol.ts';
 import type { JobState } from '../../domain/job/state.ts';
-import { giveBackInstances, nextShrinkMs } from '../../domain/job/shrink.ts';
+import { releaseSpareInstances, nextShrinkMs } from '../../domain/job/shrink.ts';
 import { openTasks, pageDue, shownJob } from '../../domain/job/summary.ts';
 import type { Reason } from '../../domain/reason.ts';
 import { describeWake, earliest } from '../../domain/wake.ts';
@@ -123,7 +123,7 @@ async function run(state: JobState, view: () => JobView): Promise<'ended' | 'con
       cancelJob(state, { code: 'JOB_TIMEOUT', text: timeoutText(state), atMs: nowMs });
     const suspects = expireLeases(state, nowMs);
     if (suspects.length > 0) await suspect(state.number, suspects);
-    const spare = giveBackInstances(state, nowMs);
+    const spare = releaseSpareInstances(state, nowMs);
     if (spare.length > 0) await releaseInstances(state.number, spare);
     if (pageDue(state) !== null && (pageRetryAtMs ?? 0) <= nowMs)
       pageRetryAtMs = (await tryWritePages(state)) ? null : Date.now() + pageRetryMs;

@@ -6,13 +6,13 @@ import type { Orders } from '../../../schema/agent.ts';
 import type { DrainOutcome } from './messages.ts';
 import type { SchedulerLink } from './link.ts';
 import type { Log } from '../../logs/log.ts';
-import type { DrainNews } from '../../api-client/reports.ts';
+import type { DrainReport } from '../../api-client/reports.ts';
 
 type DrainOrder = Orders['drain'][number];
 
 export interface DrainsInput {
   link: Pick<SchedulerLink, 'order'>;
-  tell: (news: DrainNews) => void;
+  tell: (news: DrainReport) => void;
   log: Log;
   signal: AbortSignal;
 }

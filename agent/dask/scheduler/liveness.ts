@@ -6,7 +6,7 @@ export interface PulseLimits {
   /** A question, and a look, this often. */
   everyMs: number;
   /** Silence is told of from here on, once, */
-  tellAfterMs: number;
+  reportAfterMs: number;
   /** and from here on, again and again: now something follows from it. */
   timeoutMs: number;
 }
@@ -16,10 +16,10 @@ export interface Pulse {
   unansweredSinceMs: number | null;
   lookedAtMs: number;
   /** When silence was last told of; null once it was told that it is over. */
-  toldAtMs: number | null;
+  reportedAtMs: number | null;
 }
 
-export const startPulse = (nowMs: number): Pulse => ({ unansweredSinceMs: null, lookedAtMs: nowMs, toldAtMs: null });
+export const startPulse = (nowMs: number): Pulse => ({ unansweredSinceMs: null, lookedAtMs: nowMs, reportedAtMs: null });
 
 /** A question goes out. */
 export const asked = (pulse: Pulse, nowMs: number): Pulse => ({
@@ -30,34 +30,34 @@ export const asked = (pulse: Pulse, nowMs: number): Pulse => ({
 export const answered = (pulse: Pulse): Pulse => ({ ...pulse, unansweredSinceMs: null });
 
 /** How long it has been silent, as it is told; null while that is not worth telling. */
-export function silentForMs({ unansweredSinceMs }: Pulse, { tellAfterMs }: PulseLimits, nowMs: number): number | null {
+export function silentForMs({ unansweredSinceMs }: Pulse, { reportAfterMs }: PulseLimits, nowMs: number): number | null {
   const silentMs = unansweredSinceMs === null ? 0 : nowMs - unansweredSinceMs;
-  return silentMs >= tellAfterMs ? Math.round(silentMs) : null;
+  return silentMs >= reportAfterMs ? Math.round(silentMs) : null;
 }
 
 /** To be called every `everyMs`. Says whether there is something to tell now. */
 export function look(pulse: Pulse, limits: PulseLimits, nowMs: number): { pulse: Pulse; tells: boolean } {
-  const wasAway = nowMs - pulse.lookedAtMs > lateLooks * limits.everyMs;
+  const wasAway = nowMs - pulse.lookedAtMs > lateChecks * limits.everyMs;
   const seen: Pulse = { ...pulse, lookedAtMs: nowMs, ...(wasAway ? { unansweredSinceMs: null } : {}) };
   const silentMs = silentForMs(seen, limits, nowMs);
-  const { toldAtMs } = seen;
+  const { reportedAtMs } = seen;
   // That it is over is said when there was an answer, not when the count began anew.
   if (silentMs === null) {
-    const tells = toldAtMs !== null && !wasAway && seen.unansweredSinceMs === null;
-    return { pulse: tells ? { ...seen, toldAtMs: null } : seen, tells };
+    const tells = reportedAtMs !== null && !wasAway && seen.unansweredSinceMs === null;
+    return { pulse: tells ? { ...seen, reportedAtMs: null } : seen, tells };
   }
   const isOver = silentMs >= limits.timeoutMs;
-  const tells = toldAtMs === null || (isOver && toldAtMs < (seen.unansweredSinceMs ?? 0) + limits.timeoutMs);
-  const repeats = isOver && toldAtMs !== null && nowMs - toldAtMs >= limits.tellAfterMs;
-  return tells || repeats ? { pulse: { ...seen, toldAtMs: nowMs }, tells: true } : { pulse: seen, tells: false };
+  const tells = reportedAtMs === null || (isOver && reportedAtMs < (seen.unansweredSinceMs ?? 0) + limits.timeoutMs);
+  const repeats = isOver && reportedAtMs !== null && nowMs - reportedAtMs >= limits.reportAfterMs;
+  return tells || repeats ? { pulse: { ...seen, reportedAtMs: nowMs }, tells: true } : { pulse: seen, tells: false };
 }
 
 /** Twenty minutes: asked every 15 s, told of after two. */
 export const pulseLimits = (timeoutMs: number): PulseLimits => ({
   everyMs: Math.min(15_000, timeoutMs / 40),
-  tellAfterMs: timeoutMs / 10,
+  reportAfterMs: timeoutMs / 10,
   timeoutMs,
 });
 
 /** Looks that may be missed on a busy machine before it counts as absence. */
-const lateLooks = 5;
+const lateChecks = 5;

@@ -66,7 +66,7 @@ export const shortened = (report: SchedulerReport, refusals: number): SchedulerR
       : thatFit(report.workers, Buffer.byteLength(JSON.stringify(report.workers)) / 2 ** refusals),
 });
 
-/** When there are too many, those with the longest names go unsaid: ours are short, and the same stay each time. */
+/** When there are too many, those with the longest names go stillPending: ours are short, and the same stay each time. */
 function thatFit(workers: SchedulerReport['workers'], maxBytes: number): SchedulerReport['workers'] {
   const bytes = workers.map((worker) => Buffer.byteLength(JSON.stringify(worker)) + 1);
   if (workers.length <= maxWorkers && bytes.reduce((sum, each) => sum + each, 0) <= maxBytes) return workers;

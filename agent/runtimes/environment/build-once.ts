@@ -49,7 +49,7 @@ export async function buildOnce(request: BuildOnce): Promise<'built' | 'found'> 
 
 /** Long enough for any build that is still alive; then both build. */
 const maxWaitMs = 10 * 60_000;
-const lookEveryMs = 100;
+const checkEveryMs = 100;
 /** What a builder on another machine left is given up after this long without a change. */
 const maxAgeElsewhereMs = 60 * 60_000;
 
@@ -61,7 +61,7 @@ async function lockOrWait(lock: string, { target, isComplete, onWait, signal }: 
     if (!hasSaidSo) onWait?.();
     hasSaidSo = true;
     signal?.throwIfAborted();
-    await sleep(lookEveryMs);
+    await sleep(checkEveryMs);
     if ((await isComplete(target)) || performance.now() > deadlineMs) return false;
   }
   return true;
@@ -75,8 +75,8 @@ async function claim(lock: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
-    const holder = await readFile(lock, 'utf8').catch(() => '');
-    if (holder !== '' && !(await isAtWork(holder, lock))) await discard(dirname(lock), lock);
+    const owner = await readFile(lock, 'utf8').catch(() => '');
+    if (owner !== '' && !(await isAtWork(owner, lock))) await discard(dirname(lock), lock);
     return false;
   } finally {
     await rm(temporary, { force: true });

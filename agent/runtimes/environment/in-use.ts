@@ -15,7 +15,7 @@ export async function use(cacheDir: string, hash: string, signal: AbortSignal | 
   const deadlineMs = performance.now() + maxWaitMs;
   while ((await living(join(cacheDir, 'removing'), hash)) && performance.now() < deadlineMs) {
     signal?.throwIfAborted();
-    await sleep(lookEveryMs);
+    await sleep(checkEveryMs);
   }
 }
 
@@ -43,7 +43,7 @@ export async function markRemoving(cacheDir: string, hash: string): Promise<() =
 
 /** A remover only renames while its mark stands. One that does not get on is not waited for any longer. */
 const maxWaitMs = 60_000;
-const lookEveryMs = 50;
+const checkEveryMs = 50;
 /** What a process of another machine left is believed this long. */
 const maxAgeElsewhereMs = 30 * 86_400_000;
 

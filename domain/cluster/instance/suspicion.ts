@@ -43,8 +43,8 @@ export const silentAfter = ({ dask }: { dask: Pick<DaskSettings, 'aliveEveryMs'>
 /** `heardAtMs`: the last sign of life that the caller knows. The same silence is not counted as a new one. */
 export function suspect(instance: ReadyInstance, heardAtMs: number, nowMs: number): void {
   const known = instance.suspicion;
-  if (known !== null && heardAtMs <= known.sinceMs) known.look = 'wanted';
-  else instance.suspicion = { ...newSuspicion(heardAtMs, nowMs), look: 'wanted' };
+  if (known !== null && heardAtMs <= known.sinceMs) known.inspection = 'wanted';
+  else instance.suspicion = { ...newSuspicion(heardAtMs, nowMs), inspection: 'wanted' };
 }
 
 export function isInspectionDue(
@@ -59,7 +59,7 @@ export function isInspectionDue(
 /** An inspection begins. */
 export function noteInspected({ settings }: ClusterState, instance: ReadyInstance, nowMs: number): void {
   const known = instance.suspicion ?? newSuspicion(instance.heardAtMs, nowMs - silentAfter(settings));
-  instance.suspicion = { ...known, look: 'under way', lookedAtMs: nowMs };
+  instance.suspicion = { ...known, inspection: 'running', inspectedAtMs: nowMs };
 }
 
 /** Silence is the instance's only when the API could have heard it, and had its say. */
@@ -76,8 +76,8 @@ export function answerInspection(
 ): 'gone' | 'forgotten' | null {
   const { suspicion } = instance;
   if (suspicion === null) return null;
-  const isRepeat = suspicion.look === 'done';
-  suspicion.look = 'done';
+  const isRepeat = suspicion.inspection === 'done';
+  suspicion.inspection = 'done';
   if (seen === 'gone') return 'gone';
   noteHeard(instance, heard.find((each) => each.instance === instance.id)?.heardAtMs ?? 0);
   if (instance.suspicion === null) return null;
@@ -110,9 +110,9 @@ export function inspectionWakes(state: ClusterState): Wake[] {
 function inspectionAtMs(state: ClusterState, instance: ClusterInstance): number | null {
   if (instance.state !== 'ready') return null;
   const { suspicion, agent } = instance;
-  if (suspicion?.look === 'wanted') return 0;
-  if (suspicion?.look === 'under way') return null;
-  if (suspicion !== null) return suspicion.lookedAtMs + silentAfter(state.settings);
+  if (suspicion?.inspection === 'wanted') return 0;
+  if (suspicion?.inspection === 'running') return null;
+  if (suspicion !== null) return suspicion.inspectedAtMs + silentAfter(state.settings);
   return nextOwnCheckMs(state, instance.heardAtMs, agent.registeredAtMs);
 }
 
@@ -128,6 +128,6 @@ function nextOwnCheckMs({ createdAtMs, settings }: ClusterState, heardAtMs: numb
 }
 
 const newSuspicion = (sinceMs: number, raisedAtMs: number) => ({
-  ...{ sinceMs, raisedAtMs, silent: 0, missing: 0, lookedAtMs: 0 },
-  look: 'done' as const,
+  ...{ sinceMs, raisedAtMs, silent: 0, missing: 0, inspectedAtMs: 0 },
+  inspection: 'done' as const,
 });

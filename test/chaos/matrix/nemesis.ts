@@ -20,7 +20,7 @@ export interface Nemesis {
   stop: () => Promise<void>;
 }
 
-const lookEveryMs = 20;
+const checkEveryMs = 20;
 /** A workflow that is stuck by the SDK's fault is reset within this: three attempts with the server's pauses, and one check. */
 const giveUpAfterMs = 90_000;
 /** A kill this long before another one, or during its recovery, is part of what that one is measured by. */
@@ -55,7 +55,7 @@ export function startNemesis(bed: Bed): Nemesis {
   }
 
   const looping = (async (): Promise<void> => {
-    for (; !isStopping; await sleep(lookEveryMs)) {
+    for (; !isStopping; await sleep(checkEveryMs)) {
       for (const id of bed.files.listFired()) {
         const found = watched.get(id);
         const fired = seen.has(id) ? null : bed.files.read('fired', id);
@@ -104,7 +104,7 @@ async function answers(bed: Bed, life: Life, fault: Fault): Promise<boolean> {
         } catch (error) {
           if (!/aborted by closing workflow/i.test(String(error)) || Date.now() > deadlineMs) throw error;
         }
-        await sleep(lookEveryMs);
+        await sleep(checkEveryMs);
       }
     });
     return true;

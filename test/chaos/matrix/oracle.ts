@@ -18,7 +18,7 @@ export interface Oracle {
   stop: () => Promise<void>;
 }
 
-const lookEveryMs = 150;
+const checkEveryMs = 150;
 
 /** Looks on and on; two living instances in one slot are told to `violated` whenever they are seen. */
 export function startOracle(ground: Ground, violated: (text: string) => void): Oracle {
@@ -37,7 +37,7 @@ export function startOracle(ground: Ground, violated: (text: string) => void): O
   }
 
   const looping = (async (): Promise<void> => {
-    for (; !isStopping; await sleep(lookEveryMs)) await look();
+    for (; !isStopping; await sleep(checkEveryMs)) await look();
     await look();
   })();
   const next = (): Promise<Living[]> => new Promise((resolve) => waiting.push(resolve));

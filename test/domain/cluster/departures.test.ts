@@ -13,7 +13,7 @@ import { slotFailureWindowMs } from '../../../domain/limits.ts';
 import { createJobState } from '../../../domain/job/create.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeItem } from '../../../domain/job/protocol.ts';
-import { giveBackInstances } from '../../../domain/job/shrink.ts';
+import { releaseSpareInstances } from '../../../domain/job/shrink.ts';
 import { failuresOf } from '../../builders/slot-failures.ts';
 
 const minuteMs = 60_000;
@@ -101,7 +101,7 @@ describe('a worker of a job that its cloud takes back', () => {
     say(state, 'i-1-2', successorMs, { kind: 'register' });
     ask('i-1-2', {}, successorMs);
     ask('i-1-1', { want: 0, running }, successorMs);
-    const spare = giveBackInstances(job, successorMs);
+    const spare = releaseSpareInstances(job, successorMs);
     expect([spare, job.leases.map(({ instance }) => instance)]).toEqual([['i-1-2'], ['i-0-1', 'i-1-1']]);
 
     releaseInstances(state, spare, successorMs);

@@ -4,7 +4,7 @@
 import { RopewalkError } from '../domain/errors.ts';
 import type { QuotaCaller } from './quotas.ts';
 
-export interface BodyRoomLimits {
+export interface BodyMemoryLimits {
   /** Of all bodies together. */
   totalBytes: number;
   /** Of the bodies of one workspace together. */
@@ -16,12 +16,12 @@ export interface BodyRoomLimits {
   waitMs: number;
 }
 
-export interface BodyRoom {
+export interface BodyMemory {
   /** Resolves, in order of arrival, with a function that gives the room back, once; throws TOO_BUSY after `waitMs`. */
   enter(who: QuotaCaller, bytes: number, signal?: AbortSignal): Promise<() => void>;
 }
 
-export function createBodyRoom(limits: BodyRoomLimits): BodyRoom {
+export function createBodyMemory(limits: BodyMemoryLimits): BodyMemory {
   const { totalBytes, workspaceBytes, callerBytes, maxWaiting, waitMs } = limits;
   const held = new Map<string, number>();
   const line = new Set<Waiter>();

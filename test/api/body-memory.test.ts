@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 
 import { describe, expect, it, vi } from 'vitest';
 
-import { createBodyRoom } from '../../services/body-room.ts';
+import { createBodyMemory } from '../../services/body-memory.ts';
 import { RopewalkError } from '../../domain/errors.ts';
-import { bodyRoomBytes, maxBodyBytes } from '../../domain/limits.ts';
+import { bodyMemoryBytes, maxBodyBytes } from '../../domain/limits.ts';
 import { memoryObjects } from '../platform/support.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestApi } from './support.ts';
@@ -18,7 +18,7 @@ const codeOf = (entering: Promise<unknown>): Promise<unknown> =>
 
 describe('the room for bodies', () => {
   const room = (waitMs = 60_000) =>
-    createBodyRoom({ totalBytes: 10, workspaceBytes: 6, callerBytes: 5, maxWaiting: 5, waitMs });
+    createBodyMemory({ totalBytes: 10, workspaceBytes: 6, callerBytes: 5, maxWaiting: 5, waitMs });
   const of = (workspace: string, caller = 'one') => ({ workspace, id: `${workspace} ${caller}` });
 
   it('is given in order, to nobody more than a share, and never to more than fits', async () => {
@@ -130,7 +130,7 @@ it('is kept by the API: of eight jobs of the greatest size four are received at 
   await setImmediate();
   expect(doors).toHaveLength(2);
   const theirs = others.flatMap((token) => [send(token), send(token)]);
-  const most = bodyRoomBytes / maxBodyBytes;
+  const most = bodyMemoryBytes / maxBodyBytes;
   await eventually(() => doors.length === most);
   await setImmediate();
   expect([most, doors.length]).toEqual([4, 4]);
