@@ -13,7 +13,7 @@ import type { Report } from './report.ts';
 
 /** What is not done by then is reported as it is. */
 const longestMs = 1_200_000;
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 const sayEveryMs = 20_000;
 
 export async function burstBench(report: Report, { small, jobs = small ? 20 : 1_000 }: BenchOptions): Promise<void> {
@@ -30,7 +30,7 @@ export async function burstBench(report: Report, { small, jobs = small ? 20 : 1_
     const done = (): number => Number(counts.all().find(({ status }) => status === 'done')?.['count'] ?? 0);
     let saidMs = 0;
     while (done() < jobs && performance.now() - startMs < longestMs) {
-      await sleep(lookEveryMs);
+      await sleep(checkEveryMs);
       if (performance.now() - saidMs < sayEveryMs) continue;
       saidMs = performance.now();
       const instances = await readdir(join(stack.home, 'instances')).catch(() => []);

@@ -19,7 +19,11 @@ export interface DaskLife {
   name: string;
   /** A directory of this instance's own, gone when it has been terminated. */
   work: string;
-  tell: (state: ProcessReport['state'], stage: string, more?: Partial<Pick<ProcessReport, 'address' | 'reason'>>) => void;
+  tell: (
+    state: ProcessReport['state'],
+    stage: string,
+    more?: Partial<Pick<ProcessReport, 'address' | 'reason'>>,
+  ) => void;
   place: (setup: Setup) => Place;
   /** `onLine` sees what the process prints; its log has it in any case. */
   start: (setup: Setup, command: DaskProcess, onLine?: (line: string) => void) => Promise<RunningProcess>;

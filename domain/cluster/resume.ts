@@ -29,7 +29,8 @@ export function decisionsToResume(state: ClusterState, underWay: Iterable<Decisi
 /** Inspections that have not answered when a run ends are begun by the next. Called when it continues as new. */
 export function inspectAgain({ instances }: ClusterState): void {
   for (const instance of instances) {
-    if (instance.state === 'ready' && instance.suspicion?.inspection === 'running') instance.suspicion.inspection = 'wanted';
+    if (instance.state === 'ready' && instance.suspicion?.inspection === 'running')
+      instance.suspicion.inspection = 'wanted';
     if (instance.state === 'starting' && instance.lateness !== null) instance.lateness.underWay = false;
   }
 }

@@ -94,7 +94,10 @@ function runJobWorld(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): void
 function noteWaiting(world: JobWorld): void {
   const { state, nowMs, books } = world;
   if (state.requeued.length > 0 || state.nextFresh < state.settings.taskCount) world.waitedAtMs = nowMs;
-  must(!state.leases.some((lease) => books.isReleased.has(lease.instance)), () => 'a lease for one that was given back');
+  must(
+    !state.leases.some((lease) => books.isReleased.has(lease.instance)),
+    () => 'a lease for one that was given back',
+  );
 }
 
 function createWorld(rules: JobRules, plan: JobPlan, met: Met<JobSubject>): JobWorld {

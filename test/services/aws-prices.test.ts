@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseTypes } from '../../domain/offers/choose.ts';
 import type { Offer } from '../../domain/offers/offer.ts';
 import { planRole, totalPrice } from '../../domain/offers/plan.ts';
-import { readWish } from '../../domain/offers/wish.ts';
+import { parseRequirements } from '../../domain/offers/requirements.ts';
 import { catalogueOffers, onDemandPrice, pricesOfRegion } from '../../providers/aws/catalogue.ts';
 import { awsFamilies } from '../../providers/aws/families.ts';
 import { agreedFactor, derivePrices } from '../../providers/aws/prices/derive.ts';
@@ -106,7 +106,7 @@ describe('a type without a price', () => {
   });
   const offers = [of('m8i.xlarge', null), of('m7i.xlarge', 0.2), of('m6i.xlarge', 0.19)];
   const chosen = (input: object) =>
-    chooseTypes(offers, readWish(input), { families: awsFamilies, market: 'on-demand', zones: [] }).map(
+    chooseTypes(offers, parseRequirements(input), { families: awsFamilies, market: 'on-demand', zones: [] }).map(
       ({ type }) => type,
     );
   const plan = (types: string[]) =>

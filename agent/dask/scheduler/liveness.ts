@@ -19,7 +19,11 @@ export interface Pulse {
   reportedAtMs: number | null;
 }
 
-export const startPulse = (nowMs: number): Pulse => ({ unansweredSinceMs: null, lookedAtMs: nowMs, reportedAtMs: null });
+export const startPulse = (nowMs: number): Pulse => ({
+  unansweredSinceMs: null,
+  lookedAtMs: nowMs,
+  reportedAtMs: null,
+});
 
 /** A question goes out. */
 export const asked = (pulse: Pulse, nowMs: number): Pulse => ({
@@ -30,7 +34,11 @@ export const asked = (pulse: Pulse, nowMs: number): Pulse => ({
 export const answered = (pulse: Pulse): Pulse => ({ ...pulse, unansweredSinceMs: null });
 
 /** How long it has been silent, as it is told; null while that is not worth telling. */
-export function silentForMs({ unansweredSinceMs }: Pulse, { reportAfterMs }: PulseLimits, nowMs: number): number | null {
+export function silentForMs(
+  { unansweredSinceMs }: Pulse,
+  { reportAfterMs }: PulseLimits,
+  nowMs: number,
+): number | null {
   const silentMs = unansweredSinceMs === null ? 0 : nowMs - unansweredSinceMs;
   return silentMs >= reportAfterMs ? Math.round(silentMs) : null;
 }

@@ -8,7 +8,7 @@ import { createJobState } from '../../../domain/job/create.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeItem } from '../../../domain/job/protocol.ts';
 import type { JobSettings } from '../../../domain/job/state.ts';
-import { openTasks, summarizeJob } from '../../../domain/job/view.ts';
+import { openTasks, summarizeJob } from '../../../domain/job/summary.ts';
 
 const reason = { code: 'CANCELLED', text: 'Cancelled by ada.', atMs: 5 };
 
