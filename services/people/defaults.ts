@@ -4,7 +4,8 @@ import { withDefaults, type WorkspaceDefaults } from '../../domain/people/defaul
 import type { WorkspaceInfo } from '../../schema/people.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
-import { requireZone, type MachinesInput } from '../machines.ts';
+import type { MachinesInput } from '../../schema/machines-spec.ts';
+import { requireZone } from '../machines.ts';
 import { providerOf, type Providers } from '../providers.ts';
 import { byOf, orRefused } from './rules.ts';
 import { getWorkspace } from './workspace.ts';
