@@ -14,7 +14,7 @@ import { clusterOfRecord, clusterRecordOfJob, isBlankCluster } from '../views/cl
 import { isBlankJob, jobOfRecord } from '../views/job.ts';
 import type { DamageReport } from './damaged-objects.ts';
 import { createLiveViews, type Live, type LiveViews } from './live-views.ts';
-import { createSpecs, type Specs } from './specs.ts';
+import { createSpecs } from './specs.ts';
 import { isUnavailable } from './unavailable.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
 
