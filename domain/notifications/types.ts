@@ -9,7 +9,6 @@ export const notificationTypes = [
   'cluster.ready',
   'cluster.ended',
   'cluster.failed',
-  'schedule.stopped',
   'webhook.test',
 ] as const;
 export type NotificationType = (typeof notificationTypes)[number];
