@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import yaml
+
 from ropewalk.client_api import ClientApi
 from ropewalk.config import load_config
 from ropewalk.containers import registry_credentials
 from ropewalk.errors import RopewalkError
+from ropewalk.package_sync.conda import requirements_of
+from ropewalk.package_sync.problems import PackageSyncError
 
 _PLATFORM = "x86_64-unknown-linux-gnu"
 _RESOLVE_TIMEOUT_S = 600
@@ -41,7 +45,8 @@ def create_software_environment(
     name: letters, digits, ".", "_" and "-"; for `Cluster(software=name)` and `batch.run(..., software=name)`.
     pip: requirements, or the path of a requirements.txt or pyproject.toml.
     container, use_entrypoint, registry_auth: an image instead; see `Cluster`.
-    conda: not supported, because environments are built from package indexes: raises ValueError.
+    conda: packages of conda-forge: a list, the content of an environment.yml, or its path. They are installed from package indexes
+        under their names there; RopewalkError names those that none has.
     python: version of Python, as in "3.12"; the instance's own unless given.
     resolve: False keeps the requirements as they are written: each instance resolves them.
 
@@ -49,10 +54,11 @@ def create_software_environment(
     --------
     >>> ropewalk.create_software_environment("science", pip=["pandas", "xarray==2026.4.0"], python="3.12")
     """
+    if sum(source is not None for source in (pip, container, conda)) != 1:
+        raise ValueError("give either pip, conda or container")
     if conda is not None:
-        raise ValueError("conda: environments are built from package indexes: give the packages as pip=[...], or container=IMAGE")
-    if (pip is None) == (container is None):
-        raise ValueError("give either pip or container")
+        pip, version = _of_conda(conda)
+        python = python or version
     if container is not None:
         body: dict[str, Any] = {"container": container, "ignoreContainerEntrypoint": not use_entrypoint}
         if registry_auth is not None:
@@ -84,6 +90,15 @@ def get_software_info(name: str, *, api_url: str | None = None, token: str | Non
 def delete_software_environment(name: str, *, api_url: str | None = None, token: str | None = None) -> None:
     """Deletes the name; what runs with it goes on. Raises RopewalkError NOT_FOUND."""
     _api(api_url, token).request("DELETE", _path(name))
+
+
+def _of_conda(conda: Any) -> tuple[list[str], str | None]:
+    try:
+        return requirements_of(yaml.safe_load(Path(conda).read_text()) if isinstance(conda, (str, Path)) else conda)
+    except PackageSyncError as error:
+        raise RopewalkError(error.message, code="ENVIRONMENT", hint=error.hint) from None
+    except yaml.YAMLError as error:
+        raise ValueError(f"conda: {conda} is no YAML: {error}") from None
 
 
 def _api(api_url: str | None, token: str | None) -> ClientApi:

@@ -125,9 +125,9 @@ def test_a_named_environment_is_used_instead_of_package_sync(jobs: JobsStandIn) 
     assert (sent["options"], "software" in sent) == ({"software": "science"}, False)
     with pytest.raises(ValueError, match="software and container both say"):
         ropewalk.Cluster(software="science", container="daskdev/dask")
-    with pytest.raises(ValueError, match="built from package indexes"):
-        ropewalk.create_software_environment("science", conda={"dependencies": ["prefect"]})
-    with pytest.raises(ValueError, match="either pip or container"):
+    with pytest.raises(ropewalk.RopewalkError, match="none has gdal, r-base=4"):
+        ropewalk.create_software_environment("science", conda={"dependencies": ["gdal", "prefect", "r-base=4"]})
+    with pytest.raises(ValueError, match="either pip, conda or container"):
         ropewalk.create_software_environment("science")
 
 

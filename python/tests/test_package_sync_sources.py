@@ -10,10 +10,11 @@ import pytest
 
 from ropewalk.batch.files import JobFile
 from ropewalk.batch.header import SyncHeader
-from ropewalk.package_sync.conda import requested_without_python, requirement_of
+from ropewalk.package_sync.conda import requested_without_python, requirement_of, requirements_of
 from ropewalk.package_sync.indexes import Index, find_indexes
 from ropewalk.package_sync.options import read_options
 from ropewalk.package_sync.plan import make_plan
+from ropewalk.package_sync.problems import PackageSyncError
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,14 @@ from ropewalk.package_sync.plan import make_plan
 )
 def test_packages_of_conda_have_their_names_on_the_index(spec: str, requirement: str | None) -> None:
     assert requirement_of(spec) == requirement
+
+
+def test_an_environment_yml_is_read_as_requirements() -> None:
+    listed = ["python=3.12.4", "pip", "pytorch=2.3", "pandas=2.2.1=py312_0", {"pip": ["a==1.0"]}]
+    assert requirements_of({"dependencies": listed}) == (["torch==2.3.*", "pandas==2.2.1.*", "a==1.0"], "3.12")
+    assert requirements_of(["numpy"]) == (["numpy"], None)
+    with pytest.raises(PackageSyncError, match="no list of dependencies"):
+        requirements_of({})
 
 
 def test_extras_are_added_and_what_no_index_has_is_named(tmp_path: Path) -> None:

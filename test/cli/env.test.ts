@@ -51,7 +51,7 @@ it('resolves versions here, and points the name to them', async () => {
 it.each([
   [['create', 'x'], 'Give one of --pip'],
   [['create', 'x', '--pip', 'a', '--container', 'b'], 'Give one of --pip'],
-  [['create', 'x', '--conda', 'environment.yml'], 'conda packages are not among them'],
+  [['create', 'x', '--conda', 'environment.yml'], '--conda: cannot read environment.yml: ENOENT'],
   [['create', 'x', '--lock', 'poetry.lock'], 'is not a uv.lock'],
 ])('refuses %j', async (words, text) => {
   await withDirectory(async (cwd) => {
@@ -95,5 +95,36 @@ it('lists, shows and deletes', async () => {
     const deleted = await env(['delete', 'science'], cwd);
     expect(deleted).toMatchObject({ code: 0, stdout: 'Environment science is deleted\n' });
     expect(deleted.request?.method).toBe('DELETE');
+  });
+});
+
+const environmentYml = `name: science
+channels: [conda-forge]
+dependencies:
+  - python=3.12.4
+  - pip
+  - pytorch=2.3
+  - conda-forge::xgboost==2.0.3
+  - numpy >=1.26
+  - pandas=2.2.1=py312_0
+  - pip:
+      - ropewalk-none==1.0
+`;
+
+it('takes an environment.yml of conda under the names of the package index, and names what that does not have', async () => {
+  await withDirectory(async (cwd) => {
+    await writeFile(join(cwd, 'environment.yml'), environmentYml);
+    const made = await env(['create', 'x', '--conda', 'environment.yml', '--no-resolve'], cwd);
+    expect(made.request?.body).toEqual({
+      software: {
+        requirements: ['torch==2.3.*', 'xgboost==2.0.3', 'numpy>=1.26', 'pandas==2.2.1.*', 'ropewalk-none==1.0'],
+        pinned: false,
+        python: '3.12',
+      },
+    });
+    await writeFile(join(cwd, 'environment.yml'), 'dependencies: [gdal, libgdal=3, numpy, r-ggplot2]\n');
+    const refused = await env(['create', 'x', '--conda', 'environment.yml'], cwd);
+    expect([refused.code, refused.request]).toEqual([2, undefined]);
+    expect(refused.stderr).toContain('none has gdal, libgdal=3, r-ggplot2');
   });
 });

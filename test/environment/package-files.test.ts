@@ -10,7 +10,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { ensureEnvironment } from '../../agent/runtimes/environment/environment.ts';
 import type { Environment, EnvironmentRequest } from '../../agent/runtimes/environment/environment.ts';
+import { writeLeftOut } from '../../agent/runtimes/environment/left-out.ts';
+import { environmentRuntime } from '../../agent/runtimes/environment/runtime.ts';
 import type { PackageFile } from '../../schema/software.ts';
+import { openPrivateIndex } from '../support/private-index.ts';
 
 const run = promisify(execFile);
 let cacheDir: string;
@@ -63,6 +66,10 @@ describe('package files', () => {
     expect(await say(made, 'import mine, helpers, toolz; print(mine.value, helpers.value, toolz.value)')).toBe(
       '1 7 own',
     );
+    const leftOut = [{ name: 'gdal', why: 'it comes from conda', imports: ['osgeo'] }];
+    const { variables } = environmentRuntime(made.directory, await writeLeftOut(join(cacheDir, 'instance'), leftOut));
+    const missing = run(made.pythonPath, ['-c', 'import osgeo'], { env: variables(process.env, {}) });
+    await expect(missing).rejects.toThrow("No module named 'osgeo'. Package sync left gdal out: it comes from conda.");
     expect(await readdir(made.directory)).not.toContain('package-files');
     const changed = await ensure({ packageFiles: [await wheel(2, 'locket'), modules], requirements: ['toolz==1.1.0'] });
     expect(changed.hash).not.toBe(made.hash);
@@ -146,5 +153,35 @@ describe('the version of Python', () => {
         ),
       ),
     });
+  });
+});
+
+describe('a package index with credentials', () => {
+  it('is asked with them, and nothing of them is left on the disk or in an error', async () => {
+    const index = await openPrivateIndex(cacheDir);
+    try {
+      const { url, username, password } = index;
+      const asked = { requirements: ['private-plans'], indexes: [{ url, username, password, default: true }] };
+      const made = await ensure(asked);
+      expect(await say(made, 'import private_plans; print(private_plans.value)')).toBe('from the private index');
+      const found = await run('grep', ['-rlE', 'p@ss|p%40ss', cacheDir]).catch(({ stdout }: { stdout: string }) => ({
+        stdout,
+      }));
+      expect(found.stdout).toBe('');
+      const refused = await ensure({ ...asked, indexes: [{ url, username, password: 'p@ssed', default: true }] }).then(
+        ({ reused }) => reused,
+        (error: unknown) => String(error),
+      );
+      // Credentials do not decide on the content: it is there.
+      expect(refused).toBe(true);
+      const wrong = ensure({
+        requirements: ['private-plans', 'other'],
+        indexes: [{ url, username, password: 'p@ssed', default: true }],
+      });
+      await expect(wrong).rejects.toThrow(/cannot be installed/);
+      expect(await wrong.catch(String)).not.toMatch(/p@ss|p%40ss/);
+    } finally {
+      await index.close();
+    }
   });
 });

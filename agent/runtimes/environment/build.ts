@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import { EnvironmentError } from './errors.ts';
 import { markerFile } from './in-use.ts';
+import { leftOutFiles } from './left-out.ts';
 import type { Python } from './python.ts';
 import { indexLines, withoutOwnIndex } from './indexes.ts';
 import { namedIn, withoutPasswords } from './requirements.ts';
@@ -52,6 +53,8 @@ export async function buildEnvironment(recipe: Recipe, directory: string): Promi
   await startFrom(base, recipe, { uv, directory });
   await install(recipe, { uv, directory, downloads, wheels: files.filter(({ name }) => name.endsWith('.whl')) });
   await addModules(recipe, directory, files);
+  // A base has them already, and its files are linked.
+  if (base === null) await addHints(recipe, directory);
   await rm(downloads, { recursive: true, force: true });
   enter('compile');
   // Of its own, not uv's --compile-bytecode, to be a stage that can be timed; as fast. A file that does not compile is none
@@ -142,9 +145,17 @@ async function addModules({ tools, python }: Recipe, directory: string, files: r
       });
     }
   }
-  const [major = 3, minor = 0] = python.version.split('.');
-  const site = join(directory, 'lib', `python${major}.${minor}`, 'site-packages');
-  await writeFile(join(site, 'ropewalk-modules.pth'), modulesPath);
+  await writeFile(join(packagesIn(directory, python), 'ropewalk-modules.pth'), modulesPath);
+}
+
+async function addHints({ python }: Recipe, directory: string): Promise<void> {
+  const site = packagesIn(directory, python);
+  await Promise.all(Object.entries(leftOutFiles).map(([name, text]) => writeFile(join(site, name), text)));
+}
+
+function packagesIn(directory: string, { version }: Python): string {
+  const [major = 3, minor = 0] = version.split('.');
+  return join(directory, 'lib', `python${major}.${minor}`, 'site-packages');
 }
 
 const modulesIn = (directory: string): string => join(directory, 'modules');

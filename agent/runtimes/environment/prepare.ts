@@ -10,6 +10,7 @@ import { ensureEnvironment } from './environment.ts';
 import type { Environment } from './environment.ts';
 import { EnvironmentError } from './errors.ts';
 import { stamp } from './in-use.ts';
+import { writeLeftOut } from './left-out.ts';
 import { withoutPasswords } from './requirements.ts';
 import { environmentRuntime } from './runtime.ts';
 
@@ -29,7 +30,7 @@ const retryAfterMs = 2_000;
 
 /** Rejects with an EnvironmentError, or with the reason for which the agent is stopped. */
 export async function prepareEnvironment(
-  { requirements, pinned, python, interpreter, packageFiles, indexes }: EnvironmentSpec,
+  { requirements, pinned, python, interpreter, packageFiles, indexes, leftOut }: EnvironmentSpec,
   input: PrepareInput,
 ): Promise<Runtime> {
   const { boot, environment, log, onStage, stopping } = input;
@@ -48,7 +49,7 @@ export async function prepareEnvironment(
       const how = made.reused ? 'was found' : 'is made';
       log.write(`The Python environment ${made.hash.slice(0, 12)} ${how}: ${timesOf(made)}.`);
       maintain(input, made.directory);
-      return environmentRuntime(made.directory);
+      return environmentRuntime(made.directory, await writeLeftOut(input.directory, leftOut));
     } catch (error) {
       signal.throwIfAborted();
       const mayPass = error instanceof EnvironmentError && (error.code === 'INSTALL' || error.code === 'TOOLS');

@@ -8,7 +8,7 @@ import { EnvironmentError } from './errors.ts';
 import type { Python } from './python.ts';
 
 /** Counts up when environments are laid out or built otherwise than before: older ones are then not used again. */
-export const formatNumber = 2;
+export const formatNumber = 3;
 
 const maxLength = 1_000;
 

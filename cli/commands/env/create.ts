@@ -1,15 +1,17 @@
 // `ropewalk env create`: points a name to a Python environment or an image. Versions are resolved here, by uv on the user's machine,
 // which has the access to private indexes; the control plane never runs anything of a package.
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 
 import type { PutEnvironment } from '../../../sdk/client.ts';
 import { collect } from '../../arguments.ts';
+import { readConda } from '../../conda.ts';
 import type { ContainerFlags } from '../../containers.ts';
 import { containerOf } from '../../containers.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { lockedBy, type LockSource } from '../../lock.ts';
+import { readTextFile } from '../../text-file.ts';
 
 interface CreateFlags extends ConnectionFlags, FormatFlag, ContainerFlags {
   pip?: string[];
@@ -34,7 +36,7 @@ export function createEnvironmentCommand(context: CliContext, finish: Finish): C
     .option('--container <image>', 'image of a container instead')
     .option('--ignore-container-entrypoint <yes>', 'true: without the entrypoint of the image')
     .option('--registry-auth <path>', "file with credentials of the image's registry, as Docker's config.json")
-    .addOption(new Option('--conda <path>').hideHelp())
+    .option('--conda <path>', 'environment.yml of conda: its packages under their names on the package index')
     .option('--python <version>', 'version of Python, e.g. 3.12')
     .option(
       '--no-resolve',
@@ -52,21 +54,19 @@ export function createEnvironmentCommand(context: CliContext, finish: Finish): C
 
 async function contentOf(context: CliContext, flags: CreateFlags): Promise<PutEnvironment> {
   const { pip = [], requirements, pyproject, lock, conda, python, container } = flags;
-  if (conda !== undefined) {
-    throw new UsageError(
-      '--conda: environments are built by uv from package indexes, and conda packages are not among them. ' +
-        'List the packages with --pip, or build an image and name it with --container.',
-    );
-  }
-  const sources = { pip: pip.length > 0, requirements, pyproject, lock, container };
+  const sources = { pip: pip.length > 0, requirements, pyproject, lock, conda, container };
   const named = Object.entries(sources).filter(([, value]) => value !== undefined && value !== false);
   const [first] = named;
   if (first === undefined || named.length > 1) {
-    throw new UsageError('Give one of --pip, --requirements, --pyproject, --lock and --container.');
+    throw new UsageError('Give one of --pip, --requirements, --pyproject, --lock, --conda and --container.');
   }
   if (container !== undefined) return containerOf(context, flags);
-  const locked = await lockedBy(sourceOf(flags), { python, resolve: flags.resolve }, context);
-  return { software: { ...locked, ...(python !== undefined && { python }) } };
+  const ofConda =
+    conda === undefined ? undefined : await readConda(await readTextFile('--conda', conda, context.cwd), conda);
+  const version = python ?? ofConda?.python;
+  const source: LockSource = ofConda === undefined ? sourceOf(flags) : { kind: 'lines', lines: ofConda.requirements };
+  const locked = await lockedBy(source, { python: version, resolve: flags.resolve }, context);
+  return { software: { ...locked, ...(version !== undefined && { python: version }) } };
 }
 
 function sourceOf({ pip = [], requirements, pyproject, lock }: CreateFlags): LockSource {

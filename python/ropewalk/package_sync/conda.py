@@ -7,47 +7,18 @@ import re
 import sys
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 from .names import canonical
+from .problems import PackageSyncError
 
-#: Names on PyPI that differ from those on conda-forge. All others are the same, or are no packages of Python.
-_ON_PYPI = {
-    "dask-core": "dask",
-    "matplotlib-base": "matplotlib",
-    "msgpack-python": "msgpack",
-    "opencv": "opencv-python-headless",
-    "py-opencv": "opencv-python-headless",
-    "pyqt": "pyqt5",
-    "pytables": "tables",
-    "python-blosc": "blosc",
-    "python-build": "build",
-    "python-duckdb": "duckdb",
-    "python-flatbuffers": "flatbuffers",
-    "python-graphviz": "graphviz",
-    "python-kaleido": "kaleido",
-    "python-xxhash": "xxhash",
-    "pytorch": "torch",
-    "pytorch-cpu": "torch",
-    "pytorch-gpu": "torch",
-    "tensorflow-base": "tensorflow",
-}
-#: Programs and libraries that are no packages of Python; and bindings whose wheels lack the library.
-_NOT_PYTHON = frozenset(
-    {
-        *("boost", "cfitsio", "compilers", "cuda", "cudatoolkit", "cudnn", "curl", "eccodes", "esmf", "ffmpeg", "fftw", "gcc", "gdal"),
-        *("geos", "git", "go", "graphviz", "grass", "gsl", "gxx", "hdf4", "hdf5", "imagemagick", "julia", "make", "mpich", "nco"),
-        *("nodejs", "openblas", "openjdk", "openmpi", "pandoc", "parallel", "perl", "poppler", "postgresql", "proj", "qt", "r", "r-base"),
-        *("redis-server", "rust", "samtools", "sqlite", "tesseract", "texlive-core", "udunits2", "wget", "zlib"),
-    }
-)
-#: Conda itself, and what comes with its distributions.
-OWN = frozenset(
-    {
-        *("anaconda-anon-usage", "anaconda-client", "anaconda-navigator", "conda", "conda-build", "conda-content-trust", "conda-index"),
-        *("conda-libmamba-solver", "conda-package-handling", "conda-package-streaming", "conda-repo-cli", "conda-token"),
-        *("libmambapy", "mamba", "menuinst", "navigator-updater"),
-    }
-)
+#: Of conda-forge: names on PyPI that differ, programs and libraries that are no packages of Python (and bindings whose wheels lack
+#: the library), and what belongs to conda itself. All other names are the same, or are no packages of Python. The command line
+#: reads this file too.
+_NAMES = json.loads(Path(__file__).with_name("conda-names.json").read_text())
+_ON_PYPI: dict[str, str] = _NAMES["onPypi"]
+_NOT_PYTHON = frozenset(_NAMES["notPython"])
+OWN = frozenset(_NAMES["own"])
 _SPEC = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(.*)$")
 
 
@@ -83,3 +54,33 @@ def requested_without_python(installed: Collection[str], prefix: Path | None = N
         if not {canonical(name), _ON_PYPI.get(canonical(name), "")} & set(installed) and name not in ("python", *OWN):
             found.add(name)
     return sorted(found)
+
+
+def requirements_of(content: Any) -> tuple[list[str], str | None]:
+    """The requirements of an environment.yml, and its version of Python as in "3.12". Raises PackageSyncError when no package index
+    has all of it."""
+    listed = content.get("dependencies") if isinstance(content, dict) else content
+    if not isinstance(listed, list) or not listed:
+        raise PackageSyncError("conda: there is no list of dependencies", hint="Give an environment.yml, or a list of packages.")
+    requirements: list[str] = []
+    missing: list[str] = []
+    python: str | None = None
+    for one in listed:
+        if isinstance(one, dict) and isinstance(one.get("pip"), list):
+            requirements += [str(line) for line in one["pip"]]
+        elif not isinstance(one, str):
+            raise PackageSyncError(f"conda: {one!r} is no dependency", hint="Write names, as in pandas=2.2, or a list under pip.")
+        elif match := re.match(r"^python\s*(?:=+\s*(3\.\d+)[\d.*]*)?$", one.strip()):
+            python = match[1]
+        elif one.strip() not in ("pip", "conda", "mamba"):
+            requirement = requirement_of(one)
+            if requirement is None:
+                missing.append(one)
+            else:
+                requirements.append(requirement)
+    if missing:
+        raise PackageSyncError(
+            f"conda: environments are built from package indexes, and none has {', '.join(missing)}.",
+            hint="Build an image with them and give it as container, or leave them out.",
+        )
+    return requirements, python
