@@ -12,6 +12,7 @@ import { identifyRequest, logRequest } from './middleware/request-id.ts';
 import { buildDocument } from './openapi.ts';
 import { traceRequest } from './middleware/tracing.ts';
 import type { App, AppEnv } from './routes/app.ts';
+import { mountBudgets } from './routes/budgets.ts';
 import { mountClusters } from './routes/clusters.ts';
 import { mountFiles } from './routes/files.ts';
 import { mountCosts } from './routes/costs.ts';
@@ -58,6 +59,7 @@ export function createApp(deps: Deps): App {
   mountInstanceTypes(app);
   mountPlans(app);
   mountCosts(app);
+  mountBudgets(app);
   mountLive(app);
   mountPeople(app);
   mountLogin(app);
@@ -85,6 +87,7 @@ const peoplesPaths = [
     'instance-types',
     'plans',
     'costs',
+    'budgets',
     'live',
     'webhooks',
     'webhook-deliveries',

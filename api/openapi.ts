@@ -3,6 +3,7 @@ import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 
 import { agentRoutes } from './agent-link/routes.ts';
 import { clusterRoutes } from './routes/clusters.ts';
+import { budgetRoutes } from './routes/budgets.ts';
 import { costsRoute } from './routes/costs.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
 import { fileRoutes } from './routes/files.ts';
@@ -25,6 +26,7 @@ export function buildDocument(): ApiDocument {
     { instanceTypesRoute },
     planRoutes,
     { costsRoute },
+    budgetRoutes,
     liveRoutes,
     packageFileRoutes,
     fileRoutes,
@@ -59,7 +61,7 @@ export function buildDocument(): ApiDocument {
     tags: [
       { name: 'jobs', description: 'Submitted batches and their tasks.' },
       { name: 'clusters', description: 'Instances that work together.' },
-      { name: 'costs', description: 'What instances have cost.' },
+      { name: 'costs', description: 'What instances have cost, and how much they may.' },
       { name: 'live', description: 'Answers that are given again whenever they change.' },
       { name: 'software', description: 'What clusters and jobs run with.' },
       { name: 'webhooks', description: 'Notifications of a workspace, and where they are sent.' },

@@ -39,6 +39,25 @@ export function parseLimit(text: string): number {
   throw new InvalidArgumentError('Give a whole number of at least 1.');
 }
 
+/** Of a job or cluster. */
+export function parseNumber(text: string): number {
+  if (/^[1-9]\d{0,11}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give the number of a job or cluster, for example 12.');
+}
+
+export function parsePercent(text: string): number {
+  const percent = /^\d{1,3}\s*%?$/.test(text) ? Number.parseInt(text, 10) : 0;
+  if (percent >= 1 && percent <= 100) return percent;
+  throw new InvalidArgumentError('Give a percentage from 1 to 100.');
+}
+
+/** US dollars: `5`, `$12.50`. */
+export function parseDollars(text: string): number {
+  const dollars = /^\$?\d{1,7}(\.\d{1,6})?$/.test(text) ? Number(text.replace('$', '')) : 0;
+  if (dollars > 0) return dollars;
+  throw new InvalidArgumentError('Give an amount of US dollars, for example 12.50.');
+}
+
 /** In milliseconds. Only for waits of this program: the server parses all other durations. */
 export function parseTimeout(text: string): number {
   const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?)\s*(s|m|h)?$/.exec(text) ?? [];

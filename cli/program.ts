@@ -9,6 +9,9 @@ import { retryCommand } from './commands/batch/retry.ts';
 import { runCommand } from './commands/batch/run.ts';
 import { statusCommand } from './commands/batch/status.ts';
 import { waitCommand } from './commands/batch/wait.ts';
+import { listBudgetsCommand } from './commands/budget/list.ts';
+import { removeBudgetCommand } from './commands/budget/remove.ts';
+import { setBudgetCommand } from './commands/budget/set.ts';
 import { adaptCommand } from './commands/cluster/adapt.ts';
 import { createCommand } from './commands/cluster/create.ts';
 import { dashboardCommand } from './commands/cluster/dashboard.ts';
@@ -91,6 +94,7 @@ const clusterCommands: CreateCommand[] = [
   dashboardCommand,
   stopCommand,
 ];
+const budgetCommands: CreateCommand[] = [setBudgetCommand, listBudgetsCommand, removeBudgetCommand];
 const tokenCommands: CreateCommand[] = [createTokenCommand, listTokensCommand, revokeTokenCommand];
 const userCommands: CreateCommand[] = [listUsersCommand, setUserCommand, removeUserCommand];
 const environmentCommands: CreateCommand[] = [
@@ -129,6 +133,11 @@ export function createProgram(context: CliContext): Program {
     'Dask clusters: a scheduler and workers that run independently of your terminal.',
     clusterCommands,
   );
+  const budget = group(
+    'budget',
+    'Budgets of the workspace, its users, clusters and jobs: they warn, refuse launches, or stop.',
+    budgetCommands,
+  );
   const env = group('env', 'Named environments, for --software of clusters and jobs.', environmentCommands);
   const token = group('token', 'Tokens, with which programs and machines sign in.', tokenCommands);
   const user = group('user', 'Users of a workspace, their roles and limits.', userCommands);
@@ -146,6 +155,7 @@ export function createProgram(context: CliContext): Program {
     .addCommand(cluster)
     .addCommand(env)
     .addCommand(costCommand(context, finish))
+    .addCommand(budget)
     .addCommand(instanceTypesCommand(context, finish))
     .addCommand(allLogsCommand(context, finish))
     .addCommand(loginCommand(context, finish))

@@ -23,6 +23,7 @@ export const clusterMessages = {
   releaseInstances: 'cluster.releaseInstances',
   suspect: 'cluster.suspect',
   stop: 'cluster.stop',
+  hold: 'cluster.hold',
   adapt: 'cluster.adapt',
   keepalive: 'cluster.keepalive',
   report: 'cluster.report',
@@ -68,6 +69,10 @@ export interface StopSignal {
   code: string;
   text: string;
   by?: string;
+}
+/** A used-up budget forbids launches, or (null) allows them again. */
+export interface HoldSignal {
+  why: { code: string; text: string } | null;
 }
 export interface SuspectSignal {
   /** With the last time each was heard: the same value twice means silence since. */

@@ -27,6 +27,7 @@ export const clusterSpec = z.object({
     /** Absent in specifications of earlier versions. */
     watchdogTimeoutMs: count.optional(),
     machines: machines.optional(),
+    maxCostMicros: count.optional(),
     dask: z.object({
       idleTimeoutMs: count,
       noClientTimeoutMs: count.nullable(),

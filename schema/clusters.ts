@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { maxValueDepth } from '../domain/limits.ts';
 import { containerInput, hostSetupScript } from './container.ts';
-import { durationInput, listOf, listQuery, nameInput, reason } from './common.ts';
+import { durationInput, listOf, listQuery, maxCostInput, nameInput, reason } from './common.ts';
 import { clusterMachinesInput } from './machines.ts';
 import { envMap } from './jobs.ts';
 import { ownCost } from './costs.ts';
@@ -56,6 +56,8 @@ export const createCluster = z.strictObject({
   /** Ends the cluster when its scheduler runs and has not answered for this long. */
   unresponsiveTimeout: durationInput.default('20 minutes'),
   maxLifetime: durationInput.optional(),
+  /** The cluster ends when its instances have cost this much, in US dollars. */
+  maxCost: maxCostInput.optional(),
   drainTimeout: durationInput.default('2 minutes'),
   /** How long an instance may be silent before it is looked into. */
   lease: durationInput.default('9 minutes'),

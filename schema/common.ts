@@ -69,5 +69,12 @@ export const listQuery = pageQuery.extend({
 });
 export type ListQuery = z.output<typeof listQuery> & { status?: string[] | undefined };
 
+/** US dollars; a cluster that has cost as much ends. */
+export const maxCostInput = z
+  .number()
+  .positive()
+  .max(1_000_000)
+  .describe('US dollars: it ends when it has cost this much.');
+
 /** People may write "20 minutes" or 1200. */
 export const durationInput = z.union([z.number().positive(), z.string().min(1).max(64)]);

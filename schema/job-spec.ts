@@ -41,6 +41,7 @@ export const jobSpec = z.object({
     after: z.array(z.object({ number: count, needsSuccess: z.boolean() })).optional(),
     priority: z.number().int().optional(),
     machines: machines.optional(),
+    maxCostMicros: count.optional(),
   }),
 });
 export type JobSpec = z.infer<typeof jobSpec>;

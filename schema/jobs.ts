@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { maxAwaited, maxPriority, minPriority } from '../domain/admission/queue.ts';
 import { maxRetries, maxTasks } from '../domain/limits.ts';
 import { containerInput, hostSetupScript } from './container.ts';
-import { durationInput, listOf, listQuery, nameInput, reason } from './common.ts';
+import { durationInput, listOf, listQuery, maxCostInput, nameInput, reason } from './common.ts';
 import { jobMachinesInput } from './machines.ts';
 import { ownCost } from './costs.ts';
 import { planPrice } from './plans.ts';
@@ -95,6 +95,8 @@ export const createJob = z.strictObject({
   /** A task that runs longer gets TERM, 10 s later KILL, and has failed with exit code 124. */
   taskTimeout: durationInput.optional(),
   jobTimeout: durationInput.optional(),
+  /** The job ends when its instances have cost this much, in US dollars. */
+  maxCost: maxCostInput.optional(),
   /** How long an instance may be silent before its task is looked into. */
   lease: durationInput.optional(),
   /** An instance ends itself after this long without an answer from the control plane; 30 minutes by default. */

@@ -7,6 +7,8 @@ import type { JobsApi, WaitOptions } from './jobs.ts';
 import { createJobsApi } from './jobs.ts';
 import type { CostsApi } from './costs.ts';
 import { createCostsApi } from './costs.ts';
+import type { BudgetsApi } from './budgets.ts';
+import { createBudgetsApi } from './budgets.ts';
 import type { InstanceTypesApi } from './instance-types.ts';
 import { createInstanceTypesApi } from './instance-types.ts';
 import type { PeopleApi } from './people.ts';
@@ -84,6 +86,8 @@ export type { Why, WhySentence } from '../schema/why.ts';
 export type { Plan, PlannedRole, PlanPrice } from '../schema/plans.ts';
 export type { CostLine, Costs } from '../schema/costs.ts';
 export type { CostsApi } from './costs.ts';
+export type { Budget, PutBudget } from '../schema/budgets.ts';
+export type { BudgetsApi } from './budgets.ts';
 export type { InstanceTypesApi } from './instance-types.ts';
 export { login } from './login.ts';
 export type { LoginCode, LoginOptions } from './login.ts';
@@ -102,6 +106,7 @@ export interface Client extends PeopleApi {
   readonly jobs: JobsApi;
   readonly clusters: ClustersApi;
   readonly costs: CostsApi;
+  readonly budgets: BudgetsApi;
   readonly instanceTypes: InstanceTypesApi;
   readonly packageFiles: PackageFilesApi;
   readonly files: FilesApi;
@@ -130,6 +135,7 @@ export function createClient(options: ConnectionOptions = {}): Client {
     jobs: createJobsApi(request, resolveSources),
     clusters: createClustersApi(request, resolveSources),
     costs: createCostsApi(request),
+    budgets: createBudgetsApi(request),
     instanceTypes: createInstanceTypesApi(request),
     packageFiles: createPackageFilesApi(request),
     files: createFilesApi(request),

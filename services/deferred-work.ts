@@ -1,8 +1,10 @@
 // What every replica of the API does in the background, about once a second: it starts admitted workflows, delivers stored
-// commands, moves the mark of the numbers, writes which agents it has heard and looks for silent ones, and reads which clusters
+// commands, counts budgets, moves the mark of the numbers, writes which agents it has heard and looks for silent ones, and reads which clusters
 // have new orders. It sends what is due to webhooks. Doing any of it twice is harmless.
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { countEveryMs } from '../domain/budget/budget.ts';
+import { countBudgets } from './budgets/count.ts';
 import type { Deps } from './context.ts';
 import { deliverCommands } from './commands/deliver.ts';
 import { moveMark } from './number-mark.ts';
@@ -21,6 +23,7 @@ type Working = Pick<
   | 'heard'
   | 'liveness'
   | 'webhooks'
+  | 'now'
 >;
 
 /** Resolves when the process ends. */
@@ -39,15 +42,16 @@ export async function runDeferredWork(deps: Working): Promise<void> {
     repeat(deps, () => watchAgents(deps)),
     repeat(deps, () => deps.liveness.suspect(deps)),
     repeat(deps, () => deps.webhooks.round()),
+    repeat(deps, () => countBudgets(deps), countEveryMs),
   ]);
   await deps.webhooks.settled();
   await deps.liveness.end(deps);
 }
 
-async function repeat({ stopping }: Working, work: () => Promise<void>): Promise<void> {
+async function repeat({ stopping }: Working, work: () => Promise<void>, pauseMs = everyMs): Promise<void> {
   while (!stopping.aborted) {
     await work();
-    await sleep(everyMs, undefined, { signal: stopping, ref: false }).catch(() => undefined);
+    await sleep(pauseMs, undefined, { signal: stopping, ref: false }).catch(() => undefined);
   }
 }
 

@@ -1,9 +1,11 @@
 // What a cluster or job would be launched as, and what it would cost an hour. Nothing is written, admitted or launched.
+import { microsOf } from '../domain/cost/interval.ts';
 import { totalPrice } from '../domain/offers/plan.ts';
 import type { CreateClusterParsed } from '../schema/clusters.ts';
 import type { CreateJobParsed } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
 import { requireScope } from './auth/scopes.ts';
+import { forecastOf } from './budgets/forecast.ts';
 import { readClusterRequest } from './clusters/request.ts';
 import type { Context, Deps } from './context.ts';
 import { readJobRequest } from './jobs/request.ts';
@@ -15,8 +17,16 @@ import { rolesOf } from './plan-roles.ts';
 export async function planCluster(context: Context, body: CreateClusterParsed): Promise<Plan> {
   const { deps, actor } = context;
   requireScope(actor, 'write');
-  const { machines, instances, warnings } = await readClusterRequest(deps, body, await readDefaults(context));
-  return planOf(deps, { machines, instances, warnings });
+  const { machines, instances, maxInstances, times, warnings } = await readClusterRequest(
+    deps,
+    body,
+    await readDefaults(context),
+  );
+  const spending = await forecastOf(context, {
+    ...{ machines, instances: maxInstances, maxMs: times.maxLifetimeMs },
+    maxCostMicros: body.maxCost === undefined ? undefined : microsOf(body.maxCost),
+  });
+  return planOf(deps, { machines, instances, warnings: [...warnings, ...spending.warnings] });
 }
 
 /** @throws RopewalkError VALIDATION as `createJob` would. */
@@ -24,7 +34,9 @@ export async function planJob(context: Context, body: CreateJobParsed): Promise<
   const { deps, actor } = context;
   requireScope(actor, 'write');
   const { machines, resolved, warnings } = await readJobRequest(deps, body, await readDefaults(context));
-  return planOf(deps, { machines, instances: resolved.instances, warnings });
+  const { instances, jobTimeoutMs: maxMs, maxCostMicros } = resolved;
+  const spending = await forecastOf(context, { machines, instances, maxMs, maxCostMicros });
+  return planOf(deps, { machines, instances, warnings: [...warnings, ...spending.warnings] });
 }
 
 function planOf(

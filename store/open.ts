@@ -2,6 +2,7 @@
 import type { Database } from './database.ts';
 import { createAdmissionStore } from './admissions.ts';
 import { createCommandStore } from './commands.ts';
+import { createBudgetStore } from './budgets.ts';
 import { createCostStore } from './costs.ts';
 import { createDeploymentStore } from './deployment.ts';
 import { createEnvironmentStore } from './environments.ts';
@@ -53,6 +54,7 @@ const createStore = (database: Database): Store => ({
   costs: createCostStore(database),
   environments: createEnvironmentStore(database),
   notifications: createNotificationStore(database),
+  budgets: createBudgetStore(database),
   ping: async () => {
     await database.read((db) => db.selectFrom('deployment').select('next_number').execute());
   },

@@ -1,7 +1,9 @@
 // Reservations of clusters that change their size.
 import { noteUsage, reserveShare, settleShare } from '../domain/quota/shares.ts';
+import { refusedByBudget } from '../domain/budget/admit.ts';
 import type { Problem } from '../domain/errors.ts';
 import type { Reservation } from '../domain/quota/state.ts';
+import { listBudgets } from './budgets.ts';
 import type { Database, Engine } from './database.ts';
 import { lockWorkspace } from './people-rows.ts';
 import { quotaOf, reservationOf } from './quota-rows.ts';
@@ -18,7 +20,7 @@ export function createQuotaStore(database: Database): QuotaStore {
       if (after !== found.reservation) await update(db, after);
     });
   return {
-    reserve: ({ number, kind, instances }) =>
+    reserve: ({ number, kind, instances }, nowMs) =>
       database.write(async (db) => {
         const row = await db
           .selectFrom('reservations')
@@ -32,6 +34,10 @@ export function createQuotaStore(database: Database): QuotaStore {
         const quota = await quotaOf(db, workspace, found.reservation.user);
         const answer = reserveShare(found.reservation, { kind, instances }, quota);
         if ('error' in answer) return answer;
+        if (answer.ok.reservation.instances > found.reservation.instances) {
+          const refused = refusedByBudget(await listBudgets(db, workspace.slug), found.reservation.user, nowMs);
+          if (refused !== null) return { error: refused };
+        }
         await update(db, answer.ok.reservation);
         return { ok: { seq: answer.ok.seq } };
       }),

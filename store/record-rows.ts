@@ -67,6 +67,7 @@ export const newRecord = (record: NewRecord): RecordTable => ({
   claimed_until_ms: null,
   host_queue: record.hostQueue ?? null,
   missing_since_ms: null,
+  held: null,
   refusal: null,
   view_version: 0,
   view_at_ms: null,

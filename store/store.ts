@@ -5,12 +5,13 @@ import type { ClusterView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import type { AdmissionStore } from './admission-port.ts';
 import type { EnvironmentStore } from './environment-port.ts';
+import type { BudgetStore } from './budget-port.ts';
 import type { CostStore } from './cost-port.ts';
 import type { QueueRequest } from '../domain/admission/queue.ts';
 import type { Problem } from '../domain/errors.ts';
 import type { WorkspaceDefaults } from '../domain/people/defaults.ts';
 import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
-import type { ShareKind, WorkspaceLimits } from '../domain/quota/state.ts';
+import type { ShareKind, ShareRequest, WorkspaceLimits } from '../domain/quota/state.ts';
 import type { NotificationStore } from './notification-port.ts';
 import type { LivenessStore } from './liveness-port.ts';
 
@@ -30,6 +31,7 @@ export interface Store {
   costs: CostStore;
   environments: EnvironmentStore;
   notifications: NotificationStore;
+  budgets: BudgetStore;
   /** Rejects while the database cannot be reached or read. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -273,7 +275,7 @@ export interface QuotaStore {
    * Takes what another size may need, before the cluster is signalled. The answer's sequence number goes with the signal to
    * the cluster, and then to `settle`. See domain/quota/shares.ts.
    */
-  reserve(item: { number: number; kind: ShareKind; instances: number }): Promise<Answer<{ seq: number }>>;
+  reserve(item: ShareRequest, nowMs: number): Promise<Answer<{ seq: number }>>;
   settle(item: { number: number; kind: ShareKind; seq: number }): Promise<void>;
   /** The cluster workflow says what it still has; it counts only if it knows the newest requests. */
   noteUsage(item: { number: number; instances: number; scale: number; adapt: number }): Promise<void>;

@@ -2,6 +2,8 @@
 // databases give the same values.
 import type { Generated, Kysely } from 'kysely';
 
+import type { BudgetAction, BudgetPeriod } from '../domain/budget/budget.ts';
+import type { BudgetLevel } from '../domain/budget/standing.ts';
 import type { Market } from '../domain/offers/offer.ts';
 import type { WebhookFormat } from '../domain/notifications/delivery.ts';
 import type { NotificationType } from '../domain/notifications/types.ts';
@@ -29,6 +31,7 @@ export interface Tables {
   notifications: NotificationTable;
   webhooks: WebhookTable;
   deliveries: DeliveryTable;
+  budgets: BudgetTable;
   replica: ReplicaTable;
 }
 
@@ -124,6 +127,7 @@ export interface RecordTable {
   /** Where a host runs it; null on a cloud. */
   host_queue: string | null;
   missing_since_ms: number | null;
+  held: string | null;
   /** JSON of the refusal. */
   refusal: string | null;
   view_version: number;
@@ -217,6 +221,23 @@ export interface EnvironmentTable {
   user_name: string;
   created_at_ms: number;
   updated_at_ms: number;
+}
+
+export interface BudgetTable {
+  workspace: string;
+  name: string;
+  /** JSON. */
+  subject: string;
+  period: BudgetPeriod;
+  micros: number;
+  warn_percent: number;
+  action: BudgetAction;
+  /** Null until it was counted. */
+  counted_at_ms: number | null;
+  counted_from_ms: number | null;
+  counted_micros: number | null;
+  counted_micros_per_hour: number | null;
+  counted_level: BudgetLevel | null;
 }
 
 /** A replica of the API: when it last wrote which agents it had heard, and since when it has listened without a gap. */

@@ -23,7 +23,7 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
     job: state.settings.job,
     user: input.user,
     status: clusterStatus(state),
-    reason: state.stopRequested ?? state.alarm,
+    reason: state.stopRequested ?? state.alarm ?? state.hold ?? null,
     target: state.target,
     provider: state.settings.provider,
     instances: state.instances.map((instance) => ({

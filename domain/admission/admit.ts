@@ -48,6 +48,8 @@ export interface AdmissionContext {
   openRetry: number | null;
   quota: Quota;
   queue: QueueBook;
+  /** Of a new one, by a budget that is used up; null: none. */
+  refusal: Problem | null;
 }
 
 /** What a job that joins the queue finds. */
@@ -74,7 +76,7 @@ export type AdmissionDecision =
 
 /** Repeats are answered before names and limits are checked: what they asked for is reserved already. */
 export function decideAdmission(
-  { earlier, owner, openRetry, quota, queue }: AdmissionContext,
+  { earlier, owner, openRetry, quota, queue, refusal }: AdmissionContext,
   item: AdmissionRequest,
   nowMs: number,
 ): AdmissionDecision {
@@ -89,6 +91,7 @@ export function decideAdmission(
     const { number, admissionId } = owner;
     return { found: { number, name: item.name, admissionId, existing: true, named: true }, isRepeat: false };
   }
+  if (refusal !== null) return { error: refusal };
   if (openRetry !== null && item.retryOf !== undefined) return { error: beingRetried(item.retryOf, openRetry) };
   if (item.queue !== undefined) return decideQueued(quota, queue, { ...item, queue: item.queue });
   const over = exceeded(quota, { running: 1, instances: item.instances, vcpus: item.vcpus });

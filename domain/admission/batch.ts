@@ -1,4 +1,5 @@
 // Several admissions of one workspace, decided one after the other: each sees what those before it have taken.
+import { refusedByBudget, type CountedBudget } from '../budget/admit.ts';
 import type { Problem } from '../errors.ts';
 import type { WorkspaceLimits } from '../quota/state.ts';
 import type { QueueEntry } from './queue.ts';
@@ -26,6 +27,7 @@ export interface AdmissionBook {
   /** Open jobs that run failed tasks of another job again, by that job's number. */
   retries: ReadonlyMap<number, number>;
   workspace: { use: WorkspaceLimits; limits: WorkspaceLimits };
+  budgets: readonly CountedBudget[];
   /** By name; each user of the requests. */
   users: ReadonlyMap<string, { use: WorkspaceLimits; limits: Partial<WorkspaceLimits> }>;
   queue: QueueBook;
@@ -63,6 +65,7 @@ export function decideBatch<R extends BatchRequest>(
           user: { name: item.user, use: ownUse, limits: user.limits },
         },
         queue: book.queue,
+        refusal: refusedByBudget(book.budgets, item.user, nowMs),
       },
       item,
       nowMs,

@@ -4,6 +4,7 @@ import { assertNever } from '../errors.ts';
 import { interruptedGraceMs } from '../limits.ts';
 import { plural } from '../units.ts';
 import { countedWakes, earliest, type Wake } from '../wake.ts';
+import { costEnd, costWakes } from './cost-limit.ts';
 import { capacityDeadlineMs } from './capacity/wait.ts';
 import { launchableSlots } from './slot/canary.ts';
 import { addEvent, touchOrders } from './notes.ts';
@@ -198,6 +199,7 @@ function hear(state: ClusterState, nowMs: number): Decision[] {
 }
 
 function launch(state: ClusterState, nowMs: number): Decision[] {
+  if (state.hold !== undefined) return [];
   if (state.launchBackoff !== null && nowMs < state.launchBackoff.untilMs) return [];
   const fillable = launchableSlots(state).filter((slot) => nowMs >= fillableAtMs(state, slot));
   const slots = fillable.map((slot) => orderFor(slot, (state.slots[slot]?.generations ?? 0) + 1));
@@ -217,7 +219,7 @@ export const orderFor = (slot: number, generation: number): SlotOrder => ({
 
 /** With every slot given up and nothing left alive, or by the rules of Dask, the cluster ends with the reason. */
 function giveUp(state: ClusterState, nowMs: number): Extract<Decision, { kind: 'giveUp' }>[] {
-  const end = daskEnd(state, nowMs);
+  const end = costEnd(state, nowMs) ?? daskEnd(state, nowMs);
   if (end !== null) return [{ kind: 'giveUp', ...end }];
   if (state.stopRequested === null && isIncomplete(state)) {
     const text = `not all ${state.target} instances are available, and the job starts with all or none`;
@@ -248,6 +250,7 @@ function nextWake(state: ClusterState, nowMs: number): Wake | null {
     ...daskWakes(state),
     ...inspectionWakes(state),
     ...launchWakes(state, nowMs),
+    ...costWakes(state, nowMs),
   ];
   return earliest(wakes.filter(({ atMs }) => atMs > nowMs));
 }
@@ -258,7 +261,7 @@ function launchWakes(state: ClusterState, nowMs: number): Wake[] {
   if (deadlineMs !== null && state.launches.length === 0)
     wakes.push({ atMs: deadlineMs, what: 'wait for capacity ends at' });
   const launchable = launchableSlots(state);
-  if (launchable.length === 0) return wakes;
+  if (launchable.length === 0 || state.hold !== undefined) return wakes;
   const fillableMs = launchable.reduce((first, slot) => Math.min(first, fillableAtMs(state, slot)), Infinity);
   wakes.push({ atMs: Math.max(state.launchBackoff?.untilMs ?? 0, fillableMs), what: 'next launch at' });
   const againAtMs = availableAgainAtMs(state, nowMs);

@@ -12,6 +12,18 @@ export function stopCluster(state: ClusterState, reason: Reason): void {
   touchOrders(state);
 }
 
+/** Forbids launches for this reason, or allows them again. The same reason twice is one event. */
+export function holdLaunches(state: ClusterState, why: Omit<Reason, 'atMs'> | null, nowMs: number): void {
+  if (state.stopRequested !== null || state.hold?.text === why?.text) return;
+  if (why === null) {
+    delete state.hold;
+    addEvent(state, nowMs, 'HOLD_ENDED', 'launches are allowed again');
+    return;
+  }
+  state.hold = { ...why, atMs: nowMs };
+  addEvent(state, nowMs, why.code, `no more launches: ${why.text}`);
+}
+
 /** Who asks, and the sequence number of the reservation: of those of a kind, the newest counts. */
 export interface Asked {
   by?: string;

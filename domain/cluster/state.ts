@@ -29,6 +29,8 @@ export interface ClusterSettings {
   machines?: MachineSettings | undefined;
   /** Of a job that starts all at once: without one of its instances the cluster ends. */
   allOrNothing?: true | undefined;
+  /** See cost-limit.ts. */
+  maxCostMicros?: number | undefined;
   /** Null for a job's cluster: its instances run tasks, not Dask. */
   dask: DaskSettings | null;
 }
@@ -227,12 +229,11 @@ export type SlotHistory = OpenSlot | GivenUpSlot;
 
 export interface OpenSlot {
   givenUp: null;
-  /** Instances this slot has had. */
+  /** Instances this slot has had, and those lost or never registered in short succession. */
   generations: number;
-  /** Instances lost or never registered in short succession. */
   failures: number;
   lastFailureMs: number;
-  /** Of these, how many in a row never registered. */
+  /** In a row never registered. */
   unregistered: number;
 }
 
@@ -287,8 +288,12 @@ export interface ClusterState {
   /** The usage that was last written to its reservation; absent until it was asked for another size. */
   usageNoted?: Usage;
   projection: Projection;
-  /** See domain/cost/ledger.ts. */
+  /** See domain/cost/ledger.ts; `endedMicros`: what ended instances have cost. */
   costs: CostInterval[];
+  endedMicros?: number;
+  costWarned?: true;
+  /** Why a budget forbids launches; absent when none does. */
+  hold?: Reason;
   terminated: number;
   launched: number;
   dask: DaskState | null;

@@ -26,7 +26,7 @@ export function shownCluster(state: ClusterState): Shown {
   }
   const instances = Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const givenUp = Object.values(state.slots).filter((slot) => slot.givenUp !== null).length;
-  const reasons = [stopRequested?.code, alarm?.code, waiting?.sinceMs];
+  const reasons = [stopRequested?.code, alarm?.code, waiting?.sinceMs, state.hold?.code];
   const shown = dask && [dask.schedulerAddress, dask.adaptive, dask.idleSinceMs === null, Boolean(dask.unresponsive)];
   return {
     status: clusterStatus(state),

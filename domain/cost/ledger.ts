@@ -1,6 +1,7 @@
 // The cost ledger as the cluster's state has it: entries that the database does not have yet. An entry leaves the state only
 // after a write that contained it, so that neither a crash nor a lost answer loses an instance.
 import type { ClusterInstance, ClusterState } from '../cluster/state.ts';
+import { totalCost } from './amount.ts';
 import type { CostInterval, Lifetime } from './interval.ts';
 
 /** An instance exists: from the launch request on, which is never later than the cloud's own time. */
@@ -17,15 +18,32 @@ export function closeInterval(
 ): void {
   // Of an interrupted spot instance, EC2 gives no time.
   const interval = intervalOf(instance, Math.min(nowMs, instance.agent?.terminatesAtMs ?? nowMs));
-  put(state, lifetime === undefined ? interval : { ...interval, ...timesOf(lifetime) });
+  close(state, lifetime === undefined ? interval : { ...interval, ...timesOf(lifetime) }, nowMs);
 }
 
 /** Instances that no launch had returned: they were launched, and cost money. */
 export function addUnknown(state: ClusterState, lifetimes: readonly Lifetime[]): void {
   for (const lifetime of lifetimes) {
     const { id, role, type, zone, market, price } = lifetime;
-    put(state, { instance: id, role, type, zone, market, ...price, ...timesOf(lifetime) });
+    close(state, { instance: id, role, type, zone, market, ...price, ...timesOf(lifetime) }, lifetime.endedAtMs);
   }
+}
+
+/** What the cluster has cost: its ended instances, and those that exist, each with its first minute from its launch on. */
+export const spentMicros = ({ endedMicros = 0, instances }: ClusterState, nowMs: number): number =>
+  instances.reduce((sum, instance) => {
+    const interval = intervalOf(instance, null);
+    return sum + totalCost([interval], Math.max(nowMs, interval.fromMs + 1));
+  }, endedMicros);
+
+/** What its existing instances cost an hour. */
+export const spendingPerHour = ({ instances }: ClusterState): number =>
+  instances.reduce((sum, { price }) => sum + price.microsPerHour + price.diskMicrosPerHour, 0);
+
+/** An ended instance's entry leaves the state once it is written: its amount stays. */
+function close(state: ClusterState, entry: CostInterval, nowMs: number): void {
+  state.endedMicros = (state.endedMicros ?? 0) + totalCost([entry], Math.max(nowMs, entry.toMs ?? nowMs));
+  put(state, entry);
 }
 
 /** Entries that `written` contained and that have not changed since are in the database. */

@@ -3,6 +3,7 @@
 // told as a warning. Never silently ignored.
 import type { QueueRequest } from '../admission/queue.ts';
 import type { BatchHeader, HeaderOption } from '../batch-header.ts';
+import { microsOf } from '../cost/interval.ts';
 import { RopewalkError } from '../errors.ts';
 import { defaultWatchdogTimeoutMs, defaultLeaseMs, defaultMaxWorkers, maxRetries } from '../limits.ts';
 import { nearName } from '../near-name.ts';
@@ -29,6 +30,7 @@ export interface JobInput extends TaskListInput, PlacementInput, FilesInput, Que
   retryOnExit?: string | undefined;
   taskTimeout?: string | number | undefined;
   jobTimeout?: string | number | undefined;
+  maxCost?: number | undefined;
   lease?: string | number | undefined;
   watchdogTimeout?: string | number | undefined;
   env?: Readonly<Record<string, string>> | undefined;
@@ -75,6 +77,8 @@ export interface ResolvedJob {
   watchdogTimeoutMs: number;
   /** Null means no limit. */
   jobTimeoutMs: number | null;
+  /** Its cluster ends when it has cost this much, in millionths of a dollar; absent means no limit. */
+  maxCostMicros?: number;
   /** The header's environment under the caller's. */
   env: Record<string, string>;
   /** Like env, and stronger: a name that is in both has this value. */
@@ -110,11 +114,21 @@ export function resolveJob(input: JobInput, header: BatchHeader, defaults: JobDe
     jobTimeoutMs: explicitOrHeader(input.jobTimeout, known.get('job-timeout'), (value) =>
       lifeOf(positiveMs(value, 'jobTimeout')),
     ),
+    ...maxCostOf(input.maxCost, known),
     env: { ...headerEnv(header, 'env'), ...input.env },
     secretEnv: { ...headerEnv(header, 'secret-env'), ...input.secretEnv },
     files: readFileOptions(input, known),
     warnings,
   };
+}
+
+function maxCostOf(explicit: number | undefined, known: KnownOptions): { maxCostMicros?: number } {
+  if (explicit !== undefined) return { maxCostMicros: microsOf(explicit) };
+  const option = known.get('max-cost');
+  if (option === undefined) return {};
+  const dollars = /^\$?\d{1,6}(\.\d{1,6})?$/.test(option.value) ? Number(option.value.replace('$', '')) : 0;
+  if (dollars > 0) return { maxCostMicros: microsOf(dollars) };
+  throw invalid(option, 'needs an amount of US dollars', 'Write for example: # ROPEWALK max-cost 12.50');
 }
 
 function retryRules(explicit: string | undefined, known: KnownOptions): { retryOn?: RetryRules } {
@@ -165,6 +179,7 @@ const honoured = new Set([
   'retry-on-exit',
   'task-timeout',
   'job-timeout',
+  'max-cost',
   'lease',
   'watchdog-timeout',
   'env',

@@ -39,6 +39,8 @@ export interface JobSettings {
   /** What it waited for before it was admitted, for views. */
   after?: { number: number; needsSuccess: boolean }[] | undefined;
   priority?: number | undefined;
+  /** Its cluster ends when it has cost this much, in millionths of a dollar. */
+  maxCostMicros?: number | undefined;
   /** What a cloud is asked for; absent on this machine. */
   machines?: MachineSettings | undefined;
 }

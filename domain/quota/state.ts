@@ -10,6 +10,13 @@ export interface WorkspaceLimits {
 /** The way in which a size is asked for: a number of instances, or the maximum of adaptive scaling. */
 export type ShareKind = 'scale' | 'adapt';
 
+/** Another size of an open cluster; `instances` includes the head. */
+export interface ShareRequest {
+  number: number;
+  kind: ShareKind;
+  instances: number;
+}
+
 export interface SharePart {
   /** Number of the request that counts: the newest. */
   seq: number;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { InstanceRole, LaunchFailure } from '../../domain/cluster/state.ts';
+import type { InstancePrice } from '../../domain/cost/interval.ts';
 import type { LaunchRequest, LaunchOutcome, LaunchedInstance, Owner } from '../provider.ts';
 import { livingInstances } from './describe.ts';
 import type { Home } from './describe.ts';
@@ -20,6 +21,7 @@ export interface LaunchContext extends Home {
   agentBundle: string;
   nodePath: string;
   maxInstances: number;
+  price: InstancePrice;
   /** The environment variables of agents, beside those that name their instance. */
   environment: Record<string, string>;
   /** Ids of instances that this process has admitted and whose agents have not claimed their names yet. */
@@ -67,7 +69,7 @@ export async function admitLaunch(
     const refusal = record?.refusal ?? (await readRefusal(paths.refused));
     if (refusal !== null) refusals.push(refusal);
     else if (record !== null || (await exists(paths.tombstone)) || (await exists(paths.claim)))
-      launched.push(launchedInstance(place));
+      launched.push(launchedInstance(place, context.price));
     else fresh.push(place);
   }
   const room = fresh.length === 0 ? 0 : await findRoom(context, fresh, giveUpAtMs);
@@ -92,7 +94,9 @@ export async function startAdmitted(
       startInstance(context, request, place).finally(() => void context.starting.delete(place.id)),
     ),
   );
-  const taken = started.flatMap(({ place, refusal }) => (refusal === null ? launchedInstance(place) : []));
+  const taken = started.flatMap(({ place, refusal }) =>
+    refusal === null ? launchedInstance(place, context.price) : [],
+  );
   const refused = started.flatMap(({ refusal }) => refusal ?? []);
   return {
     launched: [...launched, ...taken].toSorted((a, b) => a.slot - b.slot),
@@ -233,15 +237,13 @@ const hostFull = (limit: number): Refusal => ({
     'The rest start when others end. To run more at once, raise ROPEWALK_MAX_LOCAL_INSTANCES (worker.env in temporal-dev.yml).',
 });
 
-const launchedInstance = ({ id, slot }: Place): LaunchedInstance => ({
+const launchedInstance = ({ id, slot }: Place, price: InstancePrice): LaunchedInstance => ({
   id,
   slot,
   offer: localOffer.offer,
   zone: localOffer.zone,
-  price: free,
+  price,
 });
-
-const free = { microsPerHour: 0, diskMicrosPerHour: 0, source: 'this machine costs nothing' } as const;
 
 function groupRefusals(refusals: Refusal[]): LaunchFailure[] {
   const groups = new Map<string, LaunchFailure>();

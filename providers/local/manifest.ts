@@ -5,7 +5,7 @@ import { RopewalkError } from '../../domain/errors.ts';
 import type { PlaceReader, ProviderManifest } from '../manifest.ts';
 import { isInstanceId } from './files.ts';
 import { readLogs } from './logs.ts';
-import { localOffer, localOffers } from './offers.ts';
+import { localOffer, localOffers, localPrice } from './offers.ts';
 import { createLocalProvider } from './provider.ts';
 
 /** A launch that finds no room waits in line this long: a workflow's back-off would poll instead. */
@@ -23,10 +23,11 @@ export const localManifest: ProviderManifest = {
   setup: null,
   configure: ({ env, home, hostId }) => {
     const cores = availableParallelism();
+    const price = localPrice(env['ROPEWALK_LOCAL_DOLLARS_PER_HOUR']);
     const place = { region: null, queue: `local/${hostId}` };
     const reader: PlaceReader = {
       ...place,
-      offers: async () => localOffers(cores),
+      offers: async () => localOffers(cores, price),
       zones: [localOffer.zone],
       hasGpuDriver: false,
       onDemandPrices: null,
@@ -46,7 +47,7 @@ export const localManifest: ProviderManifest = {
         logs: (query) => readLogs(home, query),
       }),
       providers: async ({ agentBundle, nodePath, maxLocalInstances: maxInstances, onCrash }) => {
-        const options = { home, agentBundle, nodePath, maxInstances, waitForRoomMs, cores, environment: env };
+        const options = { home, agentBundle, nodePath, maxInstances, waitForRoomMs, cores, price, environment: env };
         const provider = createLocalProvider({ ...options, ...(onCrash === undefined ? {} : { onCrash }) });
         return [{ place, provider }];
       },

@@ -1,11 +1,29 @@
-// The single offer of this machine: itself, free of charge.
+// The single offer of this machine: itself, free of charge unless its operator names a price.
 import { arch, totalmem } from 'node:os';
 
+import { dollarsOf, microsOf, type InstancePrice } from '../../domain/cost/interval.ts';
+import { RopewalkError } from '../../domain/errors.ts';
 import type { Offer } from '../provider.ts';
 
 export const localOffer = { offer: 'local', zone: 'local', market: 'on-demand' } as const;
 
-export function localOffers(cores: number): Offer[] {
+/** What an instance on this machine costs an hour, as ROPEWALK_LOCAL_DOLLARS_PER_HOUR says: by default nothing. */
+export function localPrice(setting: string | undefined): InstancePrice {
+  if (setting === undefined || setting === '') {
+    return { microsPerHour: 0, diskMicrosPerHour: 0, source: 'this machine costs nothing' };
+  }
+  if (!/^\d{1,6}(\.\d{1,6})?$/.test(setting)) {
+    throw new RopewalkError({
+      code: 'VALIDATION',
+      field: 'ROPEWALK_LOCAL_DOLLARS_PER_HOUR',
+      message: `ROPEWALK_LOCAL_DOLLARS_PER_HOUR: ${setting} is no amount of US dollars.`,
+      hint: 'Write for example 0.25.',
+    });
+  }
+  return { microsPerHour: microsOf(Number(setting)), diskMicrosPerHour: 0, source: 'price of this machine' };
+}
+
+export function localOffers(cores: number, { microsPerHour }: InstancePrice = localPrice(undefined)): Offer[] {
   return [
     {
       type: localOffer.offer,
@@ -16,7 +34,7 @@ export function localOffers(cores: number): Offer[] {
       architecture: arch() === 'arm64' ? 'arm64' : 'x86_64',
       gpus: 0,
       gpuName: null,
-      pricePerHour: 0,
+      pricePerHour: dollarsOf(microsPerHour),
     },
   ];
 }

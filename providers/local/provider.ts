@@ -2,6 +2,7 @@
 // the kernel's process table, so every process gets the same answers.
 import { availableParallelism } from 'node:os';
 
+import type { InstancePrice } from '../../domain/cost/interval.ts';
 import { removeEndedEveryMs } from '../../domain/limits.ts';
 import type { LaunchRequest, Owner, Provider } from '../provider.ts';
 import { describeInstances, listInstances } from './describe.ts';
@@ -9,7 +10,7 @@ import { removeEnded } from './ended-instances.ts';
 import { agentEnvironment } from './environment.ts';
 import { admitLaunch, type LaunchContext, startAdmitted } from './launch.ts';
 import { readLogs } from './logs.ts';
-import { localOffers } from './offers.ts';
+import { localOffers, localPrice } from './offers.ts';
 import { terminateInstances } from './terminate.ts';
 
 export interface LocalProviderOptions {
@@ -21,6 +22,8 @@ export interface LocalProviderOptions {
   nodePath: string;
   /** Instances that may run at the same time in this home. */
   maxInstances: number;
+  /** What an instance costs an hour. Default: nothing. */
+  price?: InstancePrice;
   /** How long a launch waits, in line, for instances to end before it answers HOST_FULL. Default: it does not wait. */
   waitForRoomMs?: number;
   /** Cores that this machine offers. Default: all. */
@@ -38,6 +41,7 @@ export interface LocalProviderOptions {
 export function createLocalProvider(options: LocalProviderOptions): Provider {
   const context: LaunchContext = {
     ...options,
+    price: options.price ?? localPrice(undefined),
     environment: agentEnvironment(options.environment ?? {}, options.nodePath),
     ended: new Set(),
     starting: new Set(),
@@ -60,7 +64,7 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
   };
   return {
     name: 'local',
-    offers: async () => localOffers(options.cores ?? availableParallelism()),
+    offers: async () => localOffers(options.cores ?? availableParallelism(), options.price),
     launch,
     describe: (owner, ids) => describeInstances(context, owner, ids),
     list: (deploymentId) => listInstances(context, deploymentId),

@@ -3,6 +3,7 @@
 
 from ropewalk import batch
 from ropewalk.cluster import Cluster
+from ropewalk.budgets import budgets, remove_budget, set_budget
 from ropewalk.costs import costs
 from ropewalk.environments import (
     create_software_environment,
@@ -35,4 +36,7 @@ __all__ = [
     "costs",
     "plan_cluster",
     "set_backend_options",
+    "budgets",
+    "remove_budget",
+    "set_budget",
 ]

@@ -54,6 +54,7 @@ class Cluster(ClusterUse):
     worker_class, worker_options, scheduler_class, scheduler_options: as for `dask spec`.
     environ: environment variables of scheduler and workers. For secrets see `send_private_envs`.
     idle_timeout: the server ends the cluster after this long without computation.
+    max_cost: the server ends the cluster when it has cost this much, in US dollars.
     unresponsive_timeout: the server ends the cluster when its scheduler has not answered for this long; 20 minutes by default.
     wait_for_workers: True waits for all workers, False for none, 3 for three, 0.5 for half of them; 0.3 by default.
     shutdown_on_close: whether `close` ends the cluster; by default unless the cluster existed before.
@@ -130,6 +131,7 @@ class Cluster(ClusterUse):
         wait_for_workers: WorkerAmount | None = None,
         shutdown_on_close: bool | None = None,
         keepalive: Duration | None = None,
+        max_cost: float | None = None,
         private_to_creator: bool = False,
         unresponsive_timeout: Duration | None = None,
         watchdog_timeout: Duration | None = None,
@@ -188,6 +190,7 @@ class Cluster(ClusterUse):
             schedulerOptions=dict(scheduler_options or {}),
             idleTimeout=seconds_of(idle_timeout, "idle_timeout"),
             noClientTimeout=keepalive_s,
+            maxCost=max_cost,
             privateToCreator=private_to_creator,
             unresponsiveTimeout=(
                 None if unresponsive_timeout is None else seconds_of(unresponsive_timeout, "unresponsive_timeout")

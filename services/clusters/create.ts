@@ -1,5 +1,6 @@
 // Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then a reference to them is
 // admitted. The specification holds no secret.
+import { microsOf } from '../../domain/cost/interval.ts';
 import { defaultSchedulerPort } from '../../domain/cluster/capacity/ingress-rules.ts';
 import { cloudRegisterTimeoutMs, registerTimeoutMs, sealedForDays } from '../../domain/limits.ts';
 import { firstReservation } from '../../domain/quota/shares.ts';
@@ -13,6 +14,7 @@ import { admit, laterWarning, orWithdrawn, requireDatabase } from '../admission/
 import { newAdmissionId } from '../admission/admission-id.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
+import { forecastOf, type Forecast } from '../budgets/forecast.ts';
 import type { Context, Deps } from '../context.ts';
 import { hostQueueOf, type ResolvedMachines } from '../machines.ts';
 import { readDefaults } from '../people/defaults.ts';
@@ -35,9 +37,14 @@ export async function createCluster(
   requireScope(actor, 'write');
   const body = await withNamedEnvironment(context, sent);
   const request = await readClusterRequest(deps, body, await readDefaults(context));
-  const { machines, maxInstances, warnings } = request;
+  const { machines, maxInstances } = request;
 
   await requireDatabase(context);
+  const spending = await forecastOf(context, {
+    ...{ machines, instances: maxInstances, maxMs: request.times.maxLifetimeMs },
+    maxCostMicros: body.maxCost === undefined ? undefined : microsOf(body.maxCost),
+  });
+  const warnings = [...request.warnings, ...spending.warnings];
   await requirePackageFiles(context, body.software);
   const { workspace, user, userId } = actor;
   const admissionId = newAdmissionId(userId);
@@ -54,7 +61,7 @@ export async function createCluster(
     Promise.all([deps.vault.delete(refs.bundle), deps.vault.delete(refs.ca), deps.objects.delete(specRef)]);
   await orWithdrawn(sealCa(deps.vault, refs.ca, ca, ttlMs), withdraw);
   const owner = { workspace, user, admissionId, bundleRef: refs.bundle, caRef: refs.ca };
-  await orWithdrawn(deps.objects.put(specRef, toBytes(specOf(deps, owner, body, request))), withdraw);
+  await orWithdrawn(deps.objects.put(specRef, toBytes(specOf(deps, owner, body, { ...request, spending }))), withdraw);
 
   const { number, name, existing, acceptedForLater } = await admit(context, {
     admissionId,
@@ -128,7 +135,13 @@ const specOf = (
   deps: Pick<Deps, 'now'>,
   owner: { workspace: string; user: string; admissionId: string; bundleRef: string; caRef: string },
   { name = '', privateToCreator, useSchedulerPublicIp }: CreateClusterParsed,
-  { times: { watchdogTimeoutMs, ...times }, instances, adaptive, machines: resolved }: ClusterRequest,
+  {
+    times: { watchdogTimeoutMs, ...times },
+    instances,
+    adaptive,
+    machines: resolved,
+    spending: { maxCostMicros },
+  }: ClusterRequest & { spending: Forecast },
 ): ClusterSpec => ({
   v: 1,
   ...owner,
@@ -142,6 +155,7 @@ const specOf = (
     instanceVcpus: resolved.instanceVcpus,
     registerTimeoutMs: resolved.machines === undefined ? registerTimeoutMs : cloudRegisterTimeoutMs,
     watchdogTimeoutMs,
+    ...(maxCostMicros === null ? {} : { maxCostMicros }),
     ...(resolved.machines === undefined ? {} : { machines: resolved.machines }),
     dask: { ...times, adaptive, privateToCreator, useSchedulerPublicIp },
   },

@@ -20,7 +20,7 @@ export async function withShare<S extends AskedBy>(
   // Reading the cluster may take long: a token that was revoked meanwhile reserves nothing.
   requireScope(await verifyAgain(deps, actor), 'write');
   const { quotas } = deps.store;
-  const reserved = await quotas.reserve({ number, kind, instances });
+  const reserved = await quotas.reserve({ number, kind, instances }, deps.now());
   if ('error' in reserved) throw new RopewalkError(reserved.error, { retryAfterMs: 1_000 });
   const { seq } = reserved.ok;
   await signalCluster<S>(context, view, message, signal({ by: actor.user, seq }));

@@ -77,11 +77,12 @@ async function inputFilesOf(
 
 function settingsOf(resolved: ResolvedJob): JobSettingsInput {
   const { name, command, taskCount, array, instances, leaseMs, watchdogTimeoutMs, retries, jobTimeoutMs } = resolved;
-  const { headTasks, gang, retryOn } = resolved;
+  const { headTasks, gang, retryOn, maxCostMicros } = resolved;
   return {
     ...{ name, command, taskCount, array, instances, leaseMs, retries, jobTimeoutMs, watchdogTimeoutMs },
     ...(retryOn === undefined ? {} : { retryOn }),
     ...(headTasks === undefined ? {} : { headTasks }),
     ...(gang === undefined ? {} : { gang }),
+    ...(maxCostMicros === undefined ? {} : { maxCostMicros }),
   };
 }

@@ -8,6 +8,7 @@ import type { JobSpec } from '../../schema/job-spec.ts';
 import type { CreatedJob } from '../../schema/jobs.ts';
 import { admit, laterWarning, orWithdrawn } from '../admission/admit.ts';
 import { newAdmissionId } from '../admission/admission-id.ts';
+import { forecastOf } from '../budgets/forecast.ts';
 import type { Context } from '../context.ts';
 import type { MachinesInput } from '../../schema/machines-spec.ts';
 import { hostQueueOf, type ResolvedMachines } from '../machines.ts';
@@ -37,7 +38,14 @@ export interface SubmitInput {
 
 export async function submitJob(context: Context, input: SubmitInput): Promise<CreatedJob> {
   const { deps, actor } = context;
-  const { body, idempotencyKey, getOrCreate, privateToCreator, bundle, settings, machines, warnings, queue } = input;
+  const { body, idempotencyKey, getOrCreate, privateToCreator, bundle, machines, queue } = input;
+  const spending = await forecastOf(context, {
+    ...{ machines, instances: input.settings.instances, maxMs: input.settings.jobTimeoutMs },
+    maxCostMicros: input.settings.maxCostMicros,
+  });
+  const { maxCostMicros } = spending;
+  const settings = { ...input.settings, ...(maxCostMicros === null ? {} : { maxCostMicros }) };
+  const warnings = [...input.warnings, ...spending.warnings];
   const { workspace, user, userId } = actor;
   const admissionId = newAdmissionId(userId);
   const keys = { bundle: bundleKey(workspace, admissionId), spec: specKey(workspace, admissionId) };

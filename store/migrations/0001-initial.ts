@@ -15,6 +15,7 @@ export async function initial(db: Db, engine: Engine): Promise<void> {
   await costs(db);
   await environments(db);
   await notifications(db, engine);
+  await budgets(db);
 }
 
 async function deployment(db: Db): Promise<void> {
@@ -114,6 +115,8 @@ async function records(db: Db): Promise<void> {
     .addColumn('claimed_until_ms', 'bigint')
     .addColumn('host_queue', 'text')
     .addColumn('missing_since_ms', 'bigint')
+    // The reason for which a budget forbids launches, as its cluster was last signalled.
+    .addColumn('held', 'text')
     .addColumn('view_version', 'bigint', (column) => column.notNull())
     .addColumn('view_at_ms', 'bigint')
     .addColumn('search_name', 'text', (column) => column.notNull())
@@ -271,5 +274,25 @@ async function environments(db: Db): Promise<void> {
     .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
     .addColumn('updated_at_ms', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('environments_key', ['workspace', 'name'])
+    .execute();
+}
+
+/** What each budget has counted last is beside it: admissions read it, and replicas see which warnings were given. */
+async function budgets(db: Db): Promise<void> {
+  await db.schema
+    .createTable('budgets')
+    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('subject', 'text', (column) => column.notNull())
+    .addColumn('period', 'text', (column) => column.notNull())
+    .addColumn('micros', 'bigint', (column) => column.notNull())
+    .addColumn('warn_percent', 'integer', (column) => column.notNull())
+    .addColumn('action', 'text', (column) => column.notNull())
+    .addColumn('counted_at_ms', 'bigint')
+    .addColumn('counted_from_ms', 'bigint')
+    .addColumn('counted_micros', 'bigint')
+    .addColumn('counted_micros_per_hour', 'bigint')
+    .addColumn('counted_level', 'text')
+    .addPrimaryKeyConstraint('budgets_key', ['workspace', 'name'])
     .execute();
 }

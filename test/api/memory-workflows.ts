@@ -5,6 +5,7 @@ import {
   type AdaptSignal,
   type ClusterInput,
   type ClusterView,
+  type HoldSignal,
   type KeepaliveSignal,
   type ReportItem,
   type ScaleSignal,
@@ -26,7 +27,7 @@ import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster } from '../../domain/cluster/dask/adaptive.ts';
 import { keepAlive } from '../../domain/cluster/dask/report.ts';
 import { usageToNote } from '../../domain/cluster/usage.ts';
-import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
+import { holdLaunches, scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterSettings, ClusterState } from '../../domain/cluster/state.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { parseArray } from '../../domain/job/array.ts';
@@ -230,6 +231,8 @@ function signalCluster(cluster: ClusterState, name: string, input: unknown, nowM
     adaptCluster(cluster, adaptive, nowMs, asked);
   } else if (name === clusterMessages.keepalive) {
     keepAlive(cluster, trusted<KeepaliveSignal>(input).noClientTimeoutMs, nowMs);
+  } else if (name === clusterMessages.hold) {
+    holdLaunches(cluster, trusted<HoldSignal>(input).why, nowMs);
   } else if (name === clusterMessages.suspect) {
     suspectInstances(cluster, trusted<SuspectSignal>(input).instances, nowMs);
   } else throw new Error(`a cluster knows no signal ${name}`);

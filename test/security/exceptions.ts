@@ -16,6 +16,7 @@ export const openToAnybody: Record<string, string> = {
 /** What is put is the caller's own, whatever another workspace has under the same name. */
 export const ownWhateverTheName = [
   'PUT /v1/environments/{environment}',
+  'PUT /v1/budgets/{budget}',
   'PUT /v1/users/{name}',
   'PUT /v1/package-files/{sha256}',
   'PUT /v1/file-blobs/{sha256}',

@@ -4,7 +4,7 @@ import { createCsr } from '../../agent/dask/csr.ts';
 import type { Scope } from '../../domain/people/state.ts';
 import { packageContent, packageFile, type World } from './world.ts';
 
-export type Subject = 'job' | 'cluster' | 'token' | 'user' | 'packageFile' | 'filestore' | 'environment';
+export type Subject = 'job' | 'cluster' | 'token' | 'user' | 'packageFile' | 'filestore' | 'environment' | 'budget';
 
 export interface PeopleRoute {
   needs: Scope;
@@ -86,6 +86,14 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/environments/{environment}': { needs: 'read', subject: 'environment', ok: 200 },
   'DELETE /v1/environments/{environment}': { needs: 'write', subject: 'environment', ok: 200 },
   'GET /v1/costs': { needs: 'read', ok: 200 },
+  'GET /v1/budgets': { needs: 'read', ok: 200 },
+  'PUT /v1/budgets/{budget}': {
+    needs: 'admin',
+    subject: 'budget',
+    ok: 200,
+    body: { dollars: 1_000_000, action: 'warn' },
+  },
+  'DELETE /v1/budgets/{budget}': { needs: 'admin', subject: 'budget', ok: 200 },
   'POST /v1/plans/clusters': { needs: 'write', body: { workers: 1 }, ok: 200 },
   'POST /v1/plans/jobs': { needs: 'write', body: { command: ['true'] }, ok: 200 },
   'GET /v1/instance-types': { needs: 'read', ok: 200 },
@@ -153,13 +161,13 @@ export const agentRoutes: Record<string, AgentRoute> = {
 export const foreignSubject = ({ job, cluster, tokenId, packageFile, environment }: World, subject: Subject): string =>
   ({
     ...{ job: String(job), cluster: String(cluster), token: tokenId, user: 'mia' },
-    ...{ packageFile, environment, filestore: 'results' },
+    ...{ packageFile, environment, budget: 'for-images', filestore: 'results' },
   })[subject];
 
 export const randomSubject = (subject: Subject): string =>
   ({
     ...{ job: '424242', cluster: '424242', token: 'zzzzzzzzzzzz', user: 'nobody-here' },
-    ...{ packageFile: 'f'.repeat(64), environment: 'none-of-it', filestore: 'nothing' },
+    ...{ packageFile: 'f'.repeat(64), environment: 'none-of-it', budget: 'no-budget', filestore: 'nothing' },
   })[subject];
 
 export const pathWith = (path: string, subject: string): string => path.replace(/\{\w+\}/, subject);

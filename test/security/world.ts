@@ -31,6 +31,7 @@ export async function createWorld({ isPrivate = false } = {}) {
   const software = { packageFiles: [{ name: 'modules.zip', sha256 }] };
   const environment = 'images';
   await api.call('PUT', `/v1/environments/${environment}`, { token: admin, body: { container: secretContent } });
+  await api.call('PUT', '/v1/budgets/for-images', { token: admin, body: { dollars: 1_000_000 } });
   const job = await api.submit({ name: secretName, command, ntasks: 3, env, software, ...own }, { token: admin });
   const cluster = await api.startCluster({ name: `${secretName}-cluster`, workers: 0, ...own }, { token: admin });
   const head = await createDaskInstance(api, cluster, 0);

@@ -3,6 +3,7 @@ import { describe } from 'vitest';
 
 import { describeAdmissions } from './contract/admissions.ts';
 import { describeAdoption } from './contract/adoption.ts';
+import { describeBudgets } from './contract/budgets.ts';
 import { describeDeployment } from './contract/deployment.ts';
 import { describeEnvironments } from './contract/environments.ts';
 import { describeLists } from './contract/lists.ts';
@@ -32,6 +33,7 @@ export function describeStore(name: string, backend: Backend): void {
     describeQuotas(backend);
     describeCosts(backend);
     describeEnvironments(backend);
+    describeBudgets(backend);
     describeLiveness(backend);
   });
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { clusterMessages, type ClusterView, type ScaleSignal } from '../../contracts/cluster.ts';
 import type { MachineSettings } from '../../domain/cluster/capacity/machines.ts';
+import { totalCost } from '../../domain/cost/amount.ts';
 import { maxEventsOfOldRun, oldRunAfterMs } from '../../domain/limits.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Bed, createBed, launchAll } from '../support/workflow-bed.ts';
@@ -74,6 +75,36 @@ describe('a cluster', () => {
     expect(ended.failures.find(({ code }) => code === 'NoCapacity')?.count).toBeGreaterThan(hours * 10);
   });
 
+  it('ends when it has cost as much as it may, by a timer that meets that moment', async () => {
+    const price = { microsPerHour: 1_000_000, diskMicrosPerHour: 0, source: 'a test' };
+    bed.launch = (input) => ({
+      launched: launchAll(input).launched.map((each) => ({ ...each, price })),
+      failures: [],
+    });
+    const number = await bed.startCluster({ instances: 2, maxCostMicros: 50_000 });
+    const ended = await handleOf(number).result();
+    bed.launch = launchAll;
+    expect(ended).toMatchObject({ status: 'stopped', reason: { code: 'MAX_COST' } });
+    expect(ended.events.filter(({ code }) => code === 'COST_WARNING')).toHaveLength(1);
+    // Two instances of a dollar an hour: a minute and a half.
+    const cost = (await bed.store.costs.ofClusters([number])).get(number) ?? [];
+    const micros = totalCost(cost, ended.endedAtMs ?? 0);
+    expect([cost.length, micros >= 50_000, micros < 53_000]).toEqual([2, true, true]);
+  });
+
+  it('launches nothing while a budget holds it, and goes on afterwards', async () => {
+    const number = await started(1);
+    await handleOf(number).signal(clusterMessages.hold, { why: { code: 'BUDGET_EXCEEDED', text: 'used up' } });
+    await handleOf(number).signal<[ScaleSignal]>(clusterMessages.scale, { instances: 2, by: 'ada', seq: 1 });
+    await eventually(async () => (await view(number)).target === 2);
+    expect(await view(number)).toMatchObject({ reason: { code: 'BUDGET_EXCEEDED' }, launched: 1 });
+    await handleOf(number).signal(clusterMessages.hold, { why: null });
+    await eventually(async () => (await view(number)).launched === 2);
+    expect((await view(number)).events.map(({ code }) => code)).toContain('HOLD_ENDED');
+    await handleOf(number).signal(clusterMessages.stop, { code: 'STOPPED', text: 'enough' });
+    await handleOf(number).result();
+  });
+
   it('stops in order when its workflow is cancelled in Temporal', async () => {
     const number = await started(2);
     bed.terminated.length = 0;
@@ -106,7 +137,7 @@ describe('a cluster', () => {
 
   it('lowers its reservation when its instances have ended', async () => {
     const number = await started(2);
-    const reserved = await bed.store.quotas.reserve({ number, kind: 'scale', instances: 1 });
+    const reserved = await bed.store.quotas.reserve({ number, kind: 'scale', instances: 1 }, Date.now());
     if ('error' in reserved) throw new Error(reserved.error.message);
     const { seq } = reserved.ok;
     const signal: ScaleSignal = { instances: 1, by: 'ada', seq };

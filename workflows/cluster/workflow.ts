@@ -12,13 +12,14 @@ import {
 
 import { hasChanges } from '../../domain/cluster/apply.ts';
 import { suspectInstances } from '../../domain/cluster/instance/inspect.ts';
+import { watchCost } from '../../domain/cluster/cost-limit.ts';
 import { watchCapacity } from '../../domain/cluster/capacity/wait.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
 import { adaptCluster, adaptNow } from '../../domain/cluster/dask/adaptive.ts';
 import { keepAlive } from '../../domain/cluster/dask/report.ts';
 import { releaseInstances } from '../../domain/cluster/slot/release.ts';
 import { type Decision, intend, isEnding, planCluster } from '../../domain/cluster/plan.ts';
-import { scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
+import { holdLaunches, scaleCluster, stopCluster } from '../../domain/cluster/requests.ts';
 import { decisionsToResume, inspectAgain, isQuestion, isRepeatable } from '../../domain/cluster/resume.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { usageToNote, usageWasNoted } from '../../domain/cluster/usage.ts';
@@ -36,6 +37,7 @@ import type {
   AdaptSignal,
   ClusterInput,
   ClusterView,
+  HoldSignal,
   ReleaseInstancesSignal,
   KeepaliveSignal,
   ReportAnswer,
@@ -54,6 +56,7 @@ const releaseInstancesSignal = defineSignal<[ReleaseInstancesSignal]>(clusterMes
 const adaptSignal = defineSignal<[AdaptSignal]>(clusterMessages.adapt);
 const keepaliveSignal = defineSignal<[KeepaliveSignal]>(clusterMessages.keepalive);
 const suspectSignal = defineSignal<[SuspectSignal]>(clusterMessages.suspect);
+const holdSignal = defineSignal<[HoldSignal]>(clusterMessages.hold);
 const stopSignal = defineSignal<[StopSignal]>(clusterMessages.stop);
 const viewQuery = defineQuery<ClusterView>(clusterMessages.view);
 const versionQuery = defineQuery<number>(clusterMessages.version);
@@ -85,6 +88,7 @@ export async function cluster(input: ClusterInput): Promise<ClusterView> {
   );
   setHandler(keepaliveSignal, (signal) => change((known) => keepAlive(known, signal.noClientTimeoutMs, Date.now())));
   setHandler(suspectSignal, ({ instances }) => change((known) => suspectInstances(known, instances, Date.now())));
+  setHandler(holdSignal, ({ why }) => change((known) => holdLaunches(known, why, Date.now())));
   const stop = (why: StopSignal): void => change((known) => stopCluster(known, { ...why, atMs: Date.now() }));
   setHandler(stopSignal, stop);
   setHandler(viewQuery, () => (state === null ? pendingCluster(input, createdAtMs) : viewCluster(state, input)));
@@ -148,6 +152,7 @@ async function run(state: ClusterState, input: ClusterInput, changes: Changes): 
     if (isLeaving) waitsUntilMs ??= nowMs + maxLeavingMs;
     if (state.dask !== null) adaptNow(state, state.dask, nowMs);
     watchCapacity(state, nowMs);
+    watchCost(state, nowMs);
     const plan = planCluster(state, nowMs);
     for (const decision of isLeaving ? plan.decisions.filter(isEnding) : plan.decisions) {
       intend(state, decision, nowMs);

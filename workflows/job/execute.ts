@@ -42,6 +42,7 @@ export async function startCluster(state: JobState, input: JobInput): Promise<vo
       registerTimeoutMs: settings.machines === undefined ? registerTimeoutMs : cloudRegisterTimeoutMs,
       machines: settings.machines,
       allOrNothing: settings.gang,
+      maxCostMicros: settings.maxCostMicros,
       dask: null,
     },
   };

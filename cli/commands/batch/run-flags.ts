@@ -29,6 +29,7 @@ export interface RunFlags extends Flags, SoftwareFlags, PackageSyncFlags, Contai
   retryOnExit?: string;
   taskTimeout?: string;
   jobTimeout?: string;
+  maxCost?: number;
   lease?: string;
   watchdogTimeout?: string;
   privateToCreator?: boolean;

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 
 import type { CreateJob } from '../../../sdk/client.ts';
-import { collect, parseCount, parseNumbers } from '../../arguments.ts';
+import { collect, parseCount, parseDollars, parseNumbers } from '../../arguments.ts';
 import { describeSession, readAwsSession, refuseOwnCredentials } from '../../aws-session.ts';
 import { withCoiledOptions } from '../../coiled-options.ts';
 import type { CliContext, Finish } from '../../context.ts';
@@ -84,6 +84,7 @@ export function runCommand(context: CliContext, finish: Finish): Command {
     .option('--retry-on-exit <rules>', 'retry only these exit codes, ranges, or signal: 75,100-120,signal')
     .option('--task-timeout <duration>', 'end a task that runs longer: TERM, 10 s later KILL; exit code 124')
     .option('--job-timeout <duration>', 'end the job this long after its start, e.g. "1 hour"')
+    .option('--max-cost <dollars>', 'end the job when its instances have cost this much, in US dollars', parseDollars)
     .option('--lease <duration>', 'check an instance that has not reported for this long, e.g. "2 minutes"')
     .option(
       '--watchdog-timeout <duration>',
@@ -211,6 +212,7 @@ async function inputOf(
     ...(flags.retryOnExit !== undefined && { retryOnExit: flags.retryOnExit }),
     ...(flags.taskTimeout !== undefined && { taskTimeout: flags.taskTimeout }),
     ...(jobTimeout !== undefined && { jobTimeout }),
+    ...(flags.maxCost !== undefined && { maxCost: flags.maxCost }),
     ...(lease !== undefined && { lease }),
     ...(flags.watchdogTimeout !== undefined && { watchdogTimeout: flags.watchdogTimeout }),
     ...(flags.privateToCreator === true && { privateToCreator: true }),

@@ -3,7 +3,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import type { ClusterWaitOptions, CreateCluster, WorkerAmount } from '../../../sdk/client.ts';
-import { collect, parseTimeout, parseWorkerRange } from '../../arguments.ts';
+import { collect, parseDollars, parseTimeout, parseWorkerRange } from '../../arguments.ts';
 import type { CliContext, ConnectionFlags, Finish, FormatFlag } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { readEnvironment } from '../../environment.ts';
@@ -35,6 +35,7 @@ interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags, 
   startTimeout?: string;
   unresponsiveTimeout?: string;
   maxLifetime?: string;
+  maxCost?: number;
   drainTimeout?: string;
   lease?: string;
   watchdogTimeout?: string;
@@ -77,6 +78,7 @@ export function createCommand(context: CliContext, finish: Finish): Command {
       'end the cluster when its scheduler has not answered for this long (default: 20 minutes)',
     )
     .option('--max-lifetime <duration>', 'end the cluster after this long')
+    .option('--max-cost <dollars>', 'end the cluster when it has cost this much, in US dollars', parseDollars)
     .option(
       '--drain-timeout <duration>',
       'time that workers have to finish their tasks before they are removed (default: 2 minutes)',
@@ -166,6 +168,7 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
     ...(startTimeout !== undefined && { startTimeout }),
     ...(unresponsiveTimeout !== undefined && { unresponsiveTimeout }),
     ...(maxLifetime !== undefined && { maxLifetime }),
+    ...(flags.maxCost !== undefined && { maxCost: flags.maxCost }),
     ...(drainTimeout !== undefined && { drainTimeout }),
     ...(lease !== undefined && { lease }),
     ...(flags.watchdogTimeout !== undefined && { watchdogTimeout: flags.watchdogTimeout }),

@@ -65,6 +65,7 @@ def run(
     retry_on_exit: str | None = None,
     task_timeout: Duration | None = None,
     job_timeout: Duration | None = None,
+    max_cost: float | None = None,
     lease: Duration | None = None,
     watchdog_timeout: Duration | None = None,
     private_to_creator: bool = False,
@@ -120,6 +121,7 @@ def run(
     retries: number of retries of a failed task; with `retry_on_exit` only for these exit codes: "75,100-120,signal".
     task_timeout: a task that runs longer gets TERM, 10 s later KILL, and has failed with exit code 124.
     job_timeout: the job ends this long after its start: "1 hour", 3600, or a timedelta, as all durations here.
+    max_cost: the job ends when its instances have cost this much, in US dollars.
     lease: an instance that has not reported for this long is checked.
     watchdog_timeout: an instance ends itself when the API has not answered it for this long; 30 minutes by default.
     private_to_creator: hides the output of tasks from other users.
@@ -176,6 +178,7 @@ def run(
         "retryOnExit": retry_on_exit,
         "taskTimeout": None if task_timeout is None else seconds_of(task_timeout, "task_timeout"),
         "jobTimeout": None if job_timeout is None else seconds_of(job_timeout, "job_timeout"),
+        "maxCost": max_cost,
         "lease": None if lease is None else seconds_of(lease, "lease"),
         "watchdogTimeout": None if watchdog_timeout is None else seconds_of(watchdog_timeout, "watchdog_timeout"),
         "privateToCreator": private_to_creator or None,

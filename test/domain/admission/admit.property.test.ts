@@ -92,7 +92,7 @@ function admit(world: World, key: string, item: AdmissionRequest): Found | Probl
   const use = useOf(world);
   const quota = { workspace: { use, limits }, user: { name: 'u', use, limits: {} } };
   const decision = decideAdmission(
-    { earlier, owner, openRetry: null, quota, queue: { isFull: false, awaited: new Map() } },
+    { earlier, owner, openRetry: null, quota, queue: { isFull: false, awaited: new Map() }, refusal: null },
     item,
     nowMs,
   );

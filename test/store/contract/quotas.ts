@@ -23,10 +23,12 @@ export function describeQuotas(backend: Backend): void {
     it('grow before the cluster does, and fall when its workflow reports fewer instances', async () => {
       const { store, other } = stores();
       const { slug, number, used } = await aCluster(store);
-      expect(valueOf(await store.quotas.reserve({ number, kind: 'scale', instances: 10 }))).toEqual({ seq: 1 });
+      expect(valueOf(await store.quotas.reserve({ number, kind: 'scale', instances: 10 }, startMs))).toEqual({
+        seq: 1,
+      });
       expect((await store.workspaces.usage(slug)).total).toEqual({ running: 1, instances: 10, vcpus: 22 });
       await store.quotas.settle({ number, kind: 'scale', seq: 1 });
-      expect(valueOf(await other.quotas.reserve({ number, kind: 'scale', instances: 3 }))).toEqual({ seq: 2 });
+      expect(valueOf(await other.quotas.reserve({ number, kind: 'scale', instances: 3 }, startMs))).toEqual({ seq: 2 });
       expect(await used()).toBe(10);
       await other.quotas.settle({ number, kind: 'scale', seq: 2 });
       expect(await used()).toBe(10);
@@ -41,9 +43,11 @@ export function describeQuotas(backend: Backend): void {
     it('are refused beyond the limit, and then stay', async () => {
       const { store } = stores();
       const { number, used } = await aCluster(store, { instances: 8 });
-      expect(codeOf(await store.quotas.reserve({ number, kind: 'adapt', instances: 9 }))).toBe('LIMIT_EXCEEDED');
+      expect(codeOf(await store.quotas.reserve({ number, kind: 'adapt', instances: 9 }, startMs))).toBe(
+        'LIMIT_EXCEEDED',
+      );
       expect(await used()).toBe(2);
-      expect(valueOf(await store.quotas.reserve({ number, kind: 'adapt', instances: 8 }))).toEqual({ seq: 1 });
+      expect(valueOf(await store.quotas.reserve({ number, kind: 'adapt', instances: 8 }, startMs))).toEqual({ seq: 1 });
     });
 
     it('of many clusters that grow at once fill the limit exactly', async () => {
@@ -52,7 +56,7 @@ export function describeQuotas(backend: Backend): void {
       const numbers: number[] = [];
       for (let n = 0; n < 20; n += 1) numbers.push((await opened(store, slug, { kind: 'cluster' })).number);
       const answers = await atOnce(20, stores(), (each, index) =>
-        each.quotas.reserve({ number: numbers[index] ?? 0, kind: 'scale', instances: 6 }),
+        each.quotas.reserve({ number: numbers[index] ?? 0, kind: 'scale', instances: 6 }, startMs),
       );
       expect(answers.filter((answer) => 'ok' in answer)).toHaveLength(6);
       expect((await store.workspaces.usage(slug)).total.instances).toBe(50);
@@ -61,7 +65,7 @@ export function describeQuotas(backend: Backend): void {
     it('give each of many requests a sequence number of its own', async () => {
       const { number } = await aCluster(stores().store);
       const answers = await atOnce(20, stores(), (store) =>
-        store.quotas.reserve({ number, kind: 'scale', instances: 3 }),
+        store.quotas.reserve({ number, kind: 'scale', instances: 3 }, startMs),
       );
       const seqs = answers.map((answer) => valueOf(answer).seq).toSorted((a, b) => a - b);
       expect(seqs).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
@@ -71,7 +75,7 @@ export function describeQuotas(backend: Backend): void {
       const { store } = stores();
       const { slug, number, used } = await aCluster(store);
       await store.clusters.end({ view: aClusterView(slug, number), version: 1, release: true, nowMs: startMs });
-      expect(codeOf(await store.quotas.reserve({ number, kind: 'scale', instances: 3 }))).toBe('NOT_FOUND');
+      expect(codeOf(await store.quotas.reserve({ number, kind: 'scale', instances: 3 }, startMs))).toBe('NOT_FOUND');
       await store.quotas.settle({ number, kind: 'scale', seq: 1 });
       await store.quotas.noteUsage({ number, instances: 5, scale: 0, adapt: 0 });
       expect(await used()).toBe(0);

@@ -1,0 +1,50 @@
+// Budgets over HTTP.
+import { createRoute } from '@hono/zod-openapi';
+
+import { budget as shownBudget, budgetList, budgetParam, putBudget as input } from '../../schema/budgets.ts';
+import { listBudgets, putBudget, removeBudget } from '../../services/budgets/budgets.ts';
+import { contextOf, type App } from './app.ts';
+import { json, jsonBody, problems, tokenSecurity } from './schemas.ts';
+
+const common = { tags: ['costs'], security: tokenSecurity };
+const budget = shownBudget.openapi('Budget');
+
+export const budgetRoutes = {
+  list: createRoute({
+    ...common,
+    method: 'get',
+    path: '/v1/budgets',
+    operationId: 'listBudgets',
+    summary: 'The budgets of the workspace, and how much of them is used',
+    responses: { 200: json(budgetList.openapi('BudgetList'), 'All of them, by name.'), ...problems },
+  }),
+  put: createRoute({
+    ...common,
+    method: 'put',
+    path: '/v1/budgets/{budget}',
+    operationId: 'putBudget',
+    summary: 'Make or change a budget; for admins',
+    request: { params: budgetParam, body: jsonBody(input.openapi('PutBudget')) },
+    responses: { 200: json(budget, 'The budget; it acts at once.'), ...problems },
+  }),
+  remove: createRoute({
+    ...common,
+    method: 'delete',
+    path: '/v1/budgets/{budget}',
+    operationId: 'removeBudget',
+    summary: 'Remove a budget; for admins',
+    request: { params: budgetParam },
+    responses: { 200: json(budget, 'The budget as it was.'), ...problems },
+  }),
+};
+
+export function mountBudgets(app: App): void {
+  app.openapi(budgetRoutes.list, async (c) => c.json(await listBudgets(contextOf(c, c.var.actor)), 200));
+  app.openapi(budgetRoutes.put, async (c) => {
+    const asked = { ...c.req.valid('param'), ...c.req.valid('json') };
+    return c.json(await putBudget(contextOf(c, c.var.actor), asked), 200);
+  });
+  app.openapi(budgetRoutes.remove, async (c) =>
+    c.json(await removeBudget(contextOf(c, c.var.actor), c.req.valid('param')), 200),
+  );
+}

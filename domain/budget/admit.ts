@@ -1,0 +1,96 @@
+// What the budgets of a workspace say to a new cluster or job, or to one that is to grow: refused, or when its money runs out.
+import type { Problem } from '../errors.ts';
+import { spellDuration } from '../units.ts';
+import { describeBudget, periodEndMs, periodStartMs, type Budget } from './budget.ts';
+import { spellDollars } from './dollars.ts';
+import { usedUpText, type Standing } from './standing.ts';
+
+export interface CountedBudget extends Budget {
+  /** Null until it was counted for the first time. */
+  counted: (Standing & { atMs: number }) | null;
+}
+
+/** What is to be launched. Null: its price is unknown, or it costs nothing. */
+export interface Launching {
+  user: string;
+  microsPerHour: number;
+  /** Its own limits; null means none. */
+  maxCostMicros: number | null;
+  maxMs: number | null;
+}
+
+/** Spent by now: what was counted, and since then at the rate of that time. */
+export function spentBy({ period, counted }: CountedBudget, nowMs: number): number {
+  if (counted === null) return 0;
+  const fromMs = periodStartMs(period, nowMs);
+  const [micros, sinceMs] = counted.fromMs === fromMs ? [counted.micros, counted.atMs] : [0, fromMs];
+  return micros + (counted.microsPerHour * Math.max(0, nowMs - sinceMs)) / 3_600_000;
+}
+
+/** The refusal by a budget that is used up; null when none is. Budgets per run do not know a new run. */
+export function refusedByBudget(budgets: readonly CountedBudget[], user: string, nowMs: number): Problem | null {
+  for (const budget of budgets) {
+    if (budget.action === 'warn' || budget.period === 'run' || !meets(budget, user)) continue;
+    if (spentBy(budget, nowMs) < budget.micros) continue;
+    const again = new Date(periodEndMs(budget.period, nowMs) ?? nowMs).toISOString();
+    return {
+      code: 'BUDGET_EXCEEDED',
+      message: `Nothing is launched: ${usedUpText(budget)}.`,
+      hint: `Wait until ${again}, or ask an admin to raise it: ropewalk budget set ${budget.name} --dollars N.`,
+    };
+  }
+  return null;
+}
+
+/** What the budgets let one run cost; null when none of them limits runs. */
+export function runLimitMicros(budgets: readonly Budget[], user: string): number | null {
+  const limits = budgets.flatMap((budget) =>
+    budget.period === 'run' && budget.action === 'stop' && meets(budget, user) ? [budget.micros] : [],
+  );
+  return limits.length === 0 ? null : Math.min(...limits);
+}
+
+/** One sentence for each limit that it would reach within its time, or within the budget's period. */
+export function forecast(budgets: readonly CountedBudget[], launching: Launching, nowMs: number): string[] {
+  const { microsPerHour, maxCostMicros, maxMs, user } = launching;
+  if (microsPerHour === 0) return [];
+  const endsAfterMs = Math.min(
+    maxMs ?? Infinity,
+    maxCostMicros === null ? Infinity : hours(maxCostMicros, microsPerHour),
+  );
+  const sentences: string[] = [];
+  if (maxCostMicros !== null && endsAfterMs < (maxMs ?? Infinity)) {
+    sentences.push(
+      `It costs up to ${perHour(microsPerHour)}: it reaches its maxCost of ${spellDollars(maxCostMicros)} after ${about(endsAfterMs)}.`,
+    );
+  }
+  for (const budget of budgets) {
+    if (!meets(budget, user)) continue;
+    const isRun = budget.period === 'run';
+    const rate = microsPerHour + (isRun ? 0 : (budget.counted?.microsPerHour ?? 0));
+    const left = Math.max(0, budget.micros - (isRun ? 0 : spentBy(budget, nowMs)));
+    const usedUpAfterMs = hours(left, rate);
+    const periodLeftMs = (periodEndMs(budget.period, nowMs) ?? Infinity) - nowMs;
+    if (usedUpAfterMs >= Math.min(endsAfterMs, periodLeftMs)) continue;
+    const what =
+      budget.action === 'stop' ? 'and is then stopped' : budget.action === 'refuse' ? 'and launches nothing then' : '';
+    const costs = isRun
+      ? `up to ${perHour(rate)}`
+      : `up to ${perHour(microsPerHour)}, ${perHour(rate)} with all that runs`;
+    sentences.push(
+      `It costs ${costs}: it will exceed ${describeBudget(budget)} after ${about(usedUpAfterMs)}${what === '' ? '' : `, ${what}`}.`,
+    );
+  }
+  return sentences;
+}
+
+/** Budgets of single clusters and jobs cannot mean one that does not exist yet. */
+const meets = ({ subject }: Budget, user: string): boolean =>
+  subject.kind === 'workspace' || (subject.kind === 'user' && subject.user === user);
+
+const hours = (micros: number, microsPerHour: number): number => (micros / microsPerHour) * 3_600_000;
+const perHour = (micros: number): string => `${spellDollars(micros)} an hour`;
+
+/** To the minute, under a minute to the second. */
+const about = (ms: number): string =>
+  spellDuration(ms < 60_000 ? Math.ceil(ms / 1_000) * 1_000 : Math.round(ms / 60_000) * 60_000);

@@ -1,0 +1,49 @@
+// A cluster ends by itself when it has cost as much as it may (`maxCost`). The next such moment is computed from the prices of
+// its instances, so that a timer meets it exactly.
+import { spellDollars } from '../budget/dollars.ts';
+import { spendingPerHour, spentMicros } from '../cost/ledger.ts';
+import type { Reason } from '../reason.ts';
+import type { Wake } from '../wake.ts';
+import { addEvent } from './notes.ts';
+import type { ClusterState } from './state.ts';
+
+/** The cluster's events say so when this share of the limit is used. */
+export const warnShare = 0.8;
+
+/** Billing counts whole seconds: the plan looks again no sooner. */
+const minWakeMs = 1_000;
+
+export const maxCostReached = 'MAX_COST';
+
+/** The reason for which this cluster ends now, if its limit is reached. */
+export function costEnd(state: ClusterState, nowMs: number): Omit<Reason, 'atMs'> | null {
+  const { maxCostMicros } = state.settings;
+  if (maxCostMicros === undefined || state.stopRequested !== null) return null;
+  const micros = spentMicros(state, nowMs);
+  if (micros < maxCostMicros) return null;
+  const text = `it has cost ${spellDollars(micros)}, and its limit (maxCost) is ${spellDollars(maxCostMicros)}`;
+  return { code: maxCostReached, text };
+}
+
+/** Notes the event of most of the limit being used, once. */
+export function watchCost(state: ClusterState, nowMs: number): void {
+  const { maxCostMicros } = state.settings;
+  if (maxCostMicros === undefined || state.costWarned === true || state.stopRequested !== null) return;
+  const micros = spentMicros(state, nowMs);
+  if (micros < maxCostMicros * warnShare) return;
+  state.costWarned = true;
+  const of = `${spellDollars(micros)} of its limit (maxCost) of ${spellDollars(maxCostMicros)}`;
+  addEvent(state, nowMs, 'COST_WARNING', `the cluster has cost ${of}`);
+}
+
+/** The first minute of an instance is charged at once: an estimate may be early, and is then made anew. */
+export function costWakes(state: ClusterState, nowMs: number): Wake[] {
+  const { maxCostMicros } = state.settings;
+  const perHour = spendingPerHour(state);
+  if (maxCostMicros === undefined || perHour === 0) return [];
+  const spent = spentMicros(state, nowMs);
+  const at = (micros: number): number => nowMs + Math.max(minWakeMs, ((micros - spent) / perHour) * 3_600_000);
+  const limit = { atMs: Math.ceil(at(maxCostMicros)), what: 'cost limit reached at' };
+  if (state.costWarned === true) return [limit];
+  return [{ atMs: Math.ceil(at(maxCostMicros * warnShare)), what: 'most of the cost limit used at' }, limit];
+}
