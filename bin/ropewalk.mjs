@@ -30,7 +30,15 @@ if (current >= 24) {
 /** The exit code of the command; 128 + n when a signal ended it, as shells count. */
 async function runWith(program) {
   // Without `--` Node searches all arguments for its own option --env-file, which is also an option of `batch run`.
-  const child = spawn(program, ['--', fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const words = ['--', fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  // The kernel closes the pipe when this process ends, also by SIGKILL: `ropewalk dev` then ends, too (dev/endings.ts).
+  const child =
+    process.argv[2] === 'dev'
+      ? spawn(program, words, {
+          stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+          env: { ...process.env, ROPEWALK_LAUNCHER_FD: '3' },
+        })
+      : spawn(program, words, { stdio: 'inherit' });
   // A terminal sends Ctrl-C to the child too; the command counts two signals at the same time as one.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => child.kill(name));
   return new Promise((resolve, reject) => {

@@ -5,8 +5,10 @@ import { parseArgs } from 'node:util';
 
 import { RopewalkError } from '../domain/errors.ts';
 import { type DevConfig, defaultConfigPath, readDevConfig } from './config.ts';
+import { databasePlace } from '../ops/database.ts';
+import { fileLost, launcherEnded } from './endings.ts';
 import { type Home, lockHome, openHome } from './home.ts';
-import { createStack, type Stack, type StackInfo } from './stack.ts';
+import { createStack, type Kept, type Stack, type StackInfo } from './stack.ts';
 
 export interface DevOptions {
   /** Default: ROPEWALK_HOME, else ~/.ropewalk. */
@@ -26,7 +28,8 @@ export async function runDev(options: DevOptions = {}): Promise<number> {
     );
     const lock = await lockHome(home);
     try {
-      return await runUntilStopped(home, createStack({ home, config, env: definedEnv(), say }));
+      const env = definedEnv();
+      return await runUntilStopped(home, createStack({ home, config, env, say }), env);
     } finally {
       await lock.release();
     }
@@ -44,7 +47,7 @@ const withUi = (config: DevConfig, ui: boolean): DevConfig => ({
 /** Milliseconds. A terminal's Ctrl-C arrives directly and through the wrapper that started us: signals this close are one. */
 const samePressMs = 500;
 
-async function runUntilStopped(home: Home, stack: Stack): Promise<number> {
+async function runUntilStopped(home: Home, stack: Stack, env: Record<string, string>): Promise<number> {
   let firstSignalAtMs = 0;
   let resolveStop: () => void = () => undefined;
   const signalled = new Promise<void>((done) => {
@@ -62,18 +65,46 @@ async function runUntilStopped(home: Home, stack: Stack): Promise<number> {
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const name of signals) process.on(name, onSignal);
+  const over = new AbortController();
+  let keep: Kept = 'earlier';
+  const ending = Promise.race([
+    signalled.then(() => ({ code: 0, kept: 'none' as const, why: null })),
+    launcherEnded(env['ROPEWALK_LAUNCHER_FD']).then(() => ({ code: 1, kept: 'all' as const, why: launcherGone })),
+  ]);
   try {
     const starting = stack.start().then((info) => say(describe(home, info)));
-    await Promise.race([starting, signalled]);
-    await signalled;
-    return 0;
+    const { url, file } = databasePlace(env, home.path);
+    const lost = (): Promise<Ending> => fileLost(file, over.signal).then(() => databaseLost(file));
+    const running = starting.then(() => (url === null ? lost() : new Promise<Ending>(() => undefined)));
+    const { code, kept, why } = await Promise.race([ending, running]);
+    keep = kept;
+    if (why !== null) warn(why);
+    return code;
   } finally {
-    // Without a signal, only a failed start comes here.
-    await stack.stop({ keepEarlier: firstSignalAtMs === 0 });
+    over.abort();
+    // A failed start throws: what ran before it goes on.
+    await stack.stop({ keep });
     for (const name of signals) process.off(name, onSignal);
     say('stopped');
   }
 }
+
+interface Ending {
+  code: number;
+  kept: Kept;
+  why: string | null;
+}
+
+const launcherGone = 'ropewalk dev: the process that started it has ended; stopping, and leaving instances running';
+
+const databaseLost = (file: string): Ending => ({
+  code: 1,
+  kept: 'all',
+  why:
+    `ropewalk dev: the database ${file} was deleted or replaced while the stack ran; stopping, and leaving instances running\n` +
+    'Put a backup of the file back if you have one, then start again: ropewalk dev. Without it, the next start makes a new database, ' +
+    'adds the open jobs and clusters from Temporal, and writes a new token; users, tokens and lists of ended jobs are gone.',
+});
 
 const describe = (home: Home, info: StackInfo): string =>
   [
@@ -92,6 +123,12 @@ const describe = (home: Home, info: StackInfo): string =>
   ].join('\n');
 
 const say = (line: string): void => console.log(line);
+
+/** The terminal may have ended with the launcher. */
+function warn(text: string): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  console.error(text);
+}
 
 const definedEnv = (): Record<string, string> =>
   Object.fromEntries(

@@ -46,10 +46,12 @@ export interface StackInfo {
   pids: Record<string, number>;
 }
 
+export type Kept = 'none' | 'earlier' | 'all';
+
 export interface Stack {
   start: () => Promise<StackInfo>;
-  /** `keepEarlier`: instances that ran before this start go on, because the start has failed. */
-  stop: (options: { keepEarlier: boolean }) => Promise<void>;
+  /** `keep`: which instances go on, for the next start to adopt. `earlier`: those that ran before this start. */
+  stop: (options: { keep: Kept }) => Promise<void>;
   /** At once and without order; instances live on and are adopted by the next start. */
   killAll: () => void;
 }
@@ -167,7 +169,7 @@ export function createStack(options: StackOptions): Stack {
     await pruneInstances(home.path);
   }
 
-  async function stop({ keepEarlier }: { keepEarlier: boolean }): Promise<void> {
+  async function stop({ keep }: { keep: Kept }): Promise<void> {
     // Only to tell: a database that does not answer must not keep the stack from ending.
     const open = info === null || store === null ? 0 : await countOpenJobs(store).catch(() => 0);
     isStopping = true;
@@ -176,13 +178,15 @@ export function createStack(options: StackOptions): Stack {
     if (started.includes('api')) await supervisor.stop('api');
     await Promise.all(started.filter((name) => name.startsWith('worker')).map((name) => supervisor.stop(name)));
     // Temporal must be ended in order whatever happens to the instances; those left are adopted by the next start.
-    const except = keepEarlier ? earlier : new Set<string>();
-    const ended = await endInstances(home.path, { withinMs: 60_000, except }).catch((error: unknown) => {
-      say(`could not end every instance: ${String(error)}`);
-      return 0;
-    });
-    if (ended > 0) say(`ended ${plural(ended, 'instance')}`);
-    if (keepEarlier) await sayWhatIsLeft();
+    if (keep !== 'all') {
+      const except = keep === 'earlier' ? earlier : new Set<string>();
+      const ended = await endInstances(home.path, { withinMs: 60_000, except }).catch((error: unknown) => {
+        say(`could not end every instance: ${String(error)}`);
+        return 0;
+      });
+      if (ended > 0) say(`ended ${plural(ended, 'instance')}`);
+    }
+    if (keep !== 'none') await sayWhatIsLeft(keep === 'earlier' ? ' of an earlier stack' : '');
     await supervisor.stop('temporal');
     await client?.connection.close();
     await store?.close();
@@ -190,11 +194,11 @@ export function createStack(options: StackOptions): Stack {
       say(`${plural(open, 'open job')} kept in Temporal: the next start goes on with ${open === 1 ? 'it' : 'them'}`);
   }
 
-  async function sayWhatIsLeft(): Promise<void> {
+  async function sayWhatIsLeft(whose: string): Promise<void> {
     const left = await countRunning(home.path);
     if (left === 0) return;
     const [was, them] = left === 1 ? ['was', 'it'] : ['were', 'them'];
-    say(`${plural(left, 'instance')} of an earlier stack ${was} left running: the next start adopts ${them}`);
+    say(`${plural(left, 'instance')}${whose} ${was} left running: the next start adopts ${them}`);
   }
 
   return { start, stop, killAll: supervisor.killAll };

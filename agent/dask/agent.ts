@@ -100,7 +100,7 @@ async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
       // An environment that is there is ready before anybody could have read of it.
       if (stage !== 'ready') tell('pending', `environment: ${stage}`);
     };
-    await run(life, await setUp({ ...input, session, work, runtime: bundle.runtime, onStage }));
+    await run(life, await setUp({ ...input, session, role, work, runtime: bundle.runtime, onStage }));
   } catch (error) {
     if (signal.aborted) return;
     const { code, message } = asFailure(role === 'head' ? 'SCHEDULER_FAILED' : 'WORKER_FAILED', error);

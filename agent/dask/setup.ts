@@ -22,6 +22,7 @@ export interface SetupInput extends Pick<
   'instance' | 'directory' | 'boot' | 'environment' | 'log' | 'stopping'
 > {
   session: Session;
+  role: 'head' | 'worker';
   /** The instance's own directory, removed with the instance. */
   work: string;
   runtime: RuntimeSpec;
@@ -42,11 +43,11 @@ export async function setUp(input: SetupInput): Promise<Setup> {
 
 /** An environment is completed with Dask; an image must bring it. */
 async function daskRuntime(input: SetupInput): Promise<Runtime> {
-  const { runtime, session } = input;
+  const { runtime, session, role } = input;
   const prepare = { ...input, fetchPackageFile: packageFilesOf(session), needsDask: true };
   if (runtime.kind !== 'environment') return prepareRuntime(runtime, prepare);
   return prepareRuntime(
-    { ...runtime, requirements: withDefaults(runtime.requirements, runtime.pinned, runtime.packageFiles) },
+    { ...runtime, requirements: withDefaults(runtime.requirements, runtime.pinned, runtime.packageFiles, role) },
     prepare,
   );
 }

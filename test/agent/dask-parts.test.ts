@@ -240,6 +240,16 @@ describe('an environment', () => {
     ]);
   });
 
+  it('adds to the environment of a client no package on workers that Dask would warn of', () => {
+    const client = ['dask==2026.8.0', 'distributed==2026.8.0', 'msgpack==1.2.1'];
+    const names = (role: 'head' | 'worker', requirements = client) =>
+      withDefaults(requirements, true, [], role).map((each) => /^[a-z0-9-]+/.exec(each)?.[0]);
+    expect(names('worker')).not.toContain('bokeh');
+    expect(names('worker')).not.toContain('lz4');
+    expect(names('head')).toContain('bokeh');
+    expect(names('worker', [...client, 'numpy==2.4.0'])).toContain('bokeh');
+  });
+
   it('leaves a Dask that comes as a wheel, from git or a directory, without a version beside it', () => {
     const wheels = [{ name: 'dask-2026.8.1.dev3-py3-none-any.whl' }, { name: 'modules.zip' }];
     const chosen = withDefaults(['pandas==2.3.1'], true, wheels);

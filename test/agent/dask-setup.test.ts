@@ -43,6 +43,7 @@ it('quotes no password of an index, also where it only tries again', async () =>
       },
     },
     stopping,
+    role: 'worker',
     session: {
       register: () => Promise.resolve(null),
       registered: () => {

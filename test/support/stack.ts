@@ -32,6 +32,8 @@ export interface StackOptions {
   overrides?: Record<string, Record<string, unknown>>;
   env?: Record<string, string>;
   readyWithinMs?: number;
+  /** As bin/ropewalk.mjs starts it: with a pipe at file descriptor 3, `dev.stdio[3]`. */
+  launched?: boolean;
 }
 
 export interface TestStack extends z.infer<typeof stackFile> {
@@ -110,12 +112,13 @@ export async function spawnStack(
       ...(TEMPORAL_CLI === undefined ? {} : { TEMPORAL_CLI }),
       ...networkEnv(),
       ROPEWALK_HOME: home,
+      ...(options.launched === true ? { ROPEWALK_LAUNCHER_FD: '3' } : {}),
       ...options.env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', options.launched === true ? 'pipe' : 'ignore'],
   });
   let text = '';
-  for (const stream of [dev.stdout, dev.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  for (const stream of [dev.stdout, dev.stderr]) stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const exited = new Promise<number | null>((done) => dev.once('exit', done));
   const childPids = async (): Promise<Record<string, number>> =>
     Object.fromEntries((await childRecords(home)).map((record) => [record.name, record.pid]));

@@ -5,12 +5,13 @@ import { normaliseRequirements } from './requirements.ts';
 
 /**
  * In the form that is installed. Rejects what is no requirement. `pinned`: they are the whole environment of a client. A package
- * that comes as a wheel, as one that the client has from git, is chosen too.
+ * that comes as a wheel, as one that the client has from git, is chosen too. `role`: of the instance; a client is as a worker.
  */
 export function withDefaults(
   requirements: readonly string[],
   pinned = false,
   packageFiles: readonly { name: string }[] = [],
+  role: 'head' | 'worker' = 'worker',
 ): string[] {
   const asked = normaliseRequirements(requirements);
   const wheels = packageFiles.filter(({ name }) => name.endsWith('.whl'));
@@ -20,6 +21,8 @@ export function withDefaults(
     .filter((each) => !names.has(nameOf(each)))
     // Dask warns of what one side of a connection has and the other has not.
     .filter((each) => !pinned || !comparedByDask.includes(nameOf(each)))
+    // bokeh brings numpy, which Dask compares between clients and workers. The dashboard is the scheduler's.
+    .filter((each) => !pinned || role === 'head' || names.has('numpy') || nameOf(each) !== 'bokeh')
     // Dask and distributed are released together: the one has to fit the other that was asked for.
     .map((each) => (choosesDask && pair.includes(nameOf(each)) ? nameOf(each) : each));
   return [...asked, ...added];

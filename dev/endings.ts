@@ -1,0 +1,38 @@
+// What ends a running stack besides a signal: the launcher that started it is gone, or its database file is.
+import { stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
+
+/**
+ * Resolves when the other end of the file descriptor is closed: bin/ropewalk.mjs holds it, and the kernel closes it also after
+ * SIGKILL. Never resolves for a stack that no launcher started.
+ */
+export function launcherEnded(fd: string | undefined): Promise<void> {
+  if (fd === undefined || !/^\d+$/.test(fd)) return new Promise(() => undefined);
+  return new Promise((resolve) => {
+    const link = new Socket({ fd: Number(fd), readable: true, writable: false });
+    link.on('error', () => undefined);
+    link.once('close', () => resolve());
+    link.resume();
+    link.unref();
+  });
+}
+
+const checkEveryMs = 2_000;
+
+/**
+ * Resolves when the path no longer leads to the file that it led to at first: SQLite goes on with a deleted file, and all that is written
+ * to it is lost. Never rejects; ends with the signal.
+ */
+export async function fileLost(path: string, signal: AbortSignal): Promise<void> {
+  const first = await stat(path).catch(() => null);
+  return new Promise((resolve) => {
+    const check = async (): Promise<void> => {
+      const now = await stat(path).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : first));
+      if (now !== null && now.ino === first?.ino && now.dev === first.dev) return;
+      clearInterval(timer);
+      resolve();
+    };
+    const timer = setInterval(() => void check(), checkEveryMs).unref();
+    signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  });
+}
