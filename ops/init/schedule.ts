@@ -1,7 +1,7 @@
 // The Temporal Schedules of a deployment. Created once; later runs bring them to the present settings, and leave a schedule
 // paused that an operator has paused.
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
-import type { ScheduleOptions, ScheduleOptionsAction } from '@temporalio/client';
+import type { ScheduleDescription, ScheduleOptions, ScheduleOptionsAction } from '@temporalio/client';
 
 import { controlQueue } from '../../contracts/flush.ts';
 import {
@@ -89,15 +89,29 @@ export async function createSchedule(client: Client, schedule: Schedule): Promis
   }
 }
 
-/** Answers what it changed, in sentences. Keeps the memo and whether the schedule is paused. */
+/**
+ * Answers what it changed, in sentences. Keeps the memo and whether the schedule is paused. The server applies an update after it has
+ * answered, and drops one that meets another change of the schedule, such as a pause: the update is repeated until it shows.
+ */
 export async function updateSchedule(client: Client, schedule: Schedule): Promise<string[]> {
   const handle = client.schedule.getHandle(schedule.scheduleId);
-  const { spec, action } = await handle.describe();
-  const isSame = JSON.stringify(sorted(action.args?.[0])) === JSON.stringify(sorted(schedule.input));
-  if (isSame && spec.intervals?.[0]?.every === schedule.everyMs) return [];
-  await handle.update((previous) => ({ ...previous, ...optionsOf(schedule) }));
-  return [`changed the schedule ${describe(schedule)}`];
+  const changes: string[] = [];
+  const deadline = Date.now() + settleWithinMs;
+  while (!isAsWanted(await handle.describe(), schedule)) {
+    if (Date.now() > deadline) {
+      throw new Error(`schedule ${schedule.scheduleId} did not change within ${settleWithinMs / 1_000} s`);
+    }
+    await handle.update((previous) => ({ ...previous, ...optionsOf(schedule) }));
+    if (changes.length === 0) changes.push(`changed the schedule ${describe(schedule)}`);
+    else await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return changes;
 }
+
+const settleWithinMs = 20_000;
+
+const isAsWanted = ({ spec, action }: ScheduleDescription, { input, everyMs }: Schedule): boolean =>
+  JSON.stringify(sorted(action.args?.[0])) === JSON.stringify(sorted(input)) && spec.intervals?.[0]?.every === everyMs;
 
 const describe = ({ scheduleId, everyMs }: Schedule): string => `${scheduleId}, every ${everyMs / 1_000} s`;
 

@@ -90,6 +90,16 @@ describe('ropewalk init', () => {
       `changed the schedule sweep/local/${host.hostId}, every 60 s`,
     ]);
     expect(await ensureSweepSchedule(client, target, timing)).toEqual([]);
+    // Changes that meet another change of the schedule: the server drops some of them.
+    for (let round = 1; round <= 10; round += 1) {
+      const [, changed] = await Promise.all([
+        handle.pause(`round ${round}`),
+        ensureSweepSchedule(client, target, { everyMs: 60_000 + round * 1_000, graceMs: 30_000 }),
+      ]);
+      expect(changed).toHaveLength(1);
+      expect((await handle.describe()).spec.intervals?.[0]?.every).toBe(60_000 + round * 1_000);
+    }
+    expect(await ensureSweepSchedule(client, target, timing)).toHaveLength(1);
     const { spec, state } = await handle.describe();
     expect([spec.intervals?.[0]?.every, state.paused]).toEqual([60_000, true]);
   });
