@@ -25,12 +25,12 @@ def test_current_and_later_workers_have_them(stack: dict[str, Any], monkeypatch:
     options: Any = {"package_sync": False, "wait_for_workers": True, "quiet": True, **stack}
     with mock_aws(config={"core": {"mock_credentials": False}}), ropewalk.Cluster(n_workers=1, **options) as cluster:
         with cluster.get_client() as client:
-            variables = {name: client.run_on_scheduler(os.environ.get, name) for name in VARIABLES}
+            variables = {name: client.run_on_scheduler(os.getenv, name) for name in VARIABLES}
             assert all(variables.values()) and secret not in str(variables)
             cluster.scale(2)
             client.wait_for_workers(2)
             for name, value in variables.items():
-                assert list(client.run(os.environ.get, name).values()) == [value, value]
+                assert list(client.run(os.getenv, name).values()) == [value, value]
             (shared / "secrets.part").write_text(json.dumps(variables))
             (shared / "secrets.part").rename(shared / "secrets.json")
             deadline = time.monotonic() + 60
