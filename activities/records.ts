@@ -38,7 +38,7 @@ export function createRecordActivities({ client, store, vault, now = Date.now }:
 
     async readHeard({ cluster, instances }) {
       // The replicas first: what they write between the two reads are later signs of life, never silence.
-      const listeningMs = listeningOfAllMs(await store.liveness.replicas(), now());
+      const listeningMs = listeningOfAllMs(await store.liveness.replicas());
       const rows = await store.liveness.read(cluster, instances);
       const heard = rows.map(({ instance, heardAtMs, sinceMs }) => ({ instance, heardAtMs, sinceMs }));
       return { heard, listeningMs };

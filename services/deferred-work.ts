@@ -14,6 +14,7 @@ type Working = Pick<
   | 'starter'
   | 'workflows'
   | 'store'
+  | 'vault'
   | 'logger'
   | 'views'
   | 'stopping'

@@ -24,6 +24,17 @@ export interface AdmissionStore {
   admitWaiting(nowMs: number): Promise<{ admitted: number; ended: { workspace: string; admissionId: string }[] }>;
   /** Ends a job that waits. False when it does not wait, or not any more. */
   cancelWaiting(number: number, reason: { code: string; text: string }, nowMs: number): Promise<boolean>;
+  /**
+   * Ends an admitted row whose start no process has ever claimed, and releases name and quota. False for any other: its start may be
+   * under way, or done.
+   */
+  endUnclaimed(item: {
+    kind: RecordKind;
+    number: number;
+    status: 'cancelled' | 'stopped';
+    reason: { code: string; text: string };
+    nowMs: number;
+  }): Promise<boolean>;
   /** The workflow can never be started: ends the row with this reason and releases name and quota. */
   refused(kind: RecordKind, number: number, reason: { code: string; text: string }, nowMs: number): Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { Database } from './database.ts';
 import { takeNumbers } from './deployment.ts';
 import { lockWorkspace } from './people-rows.ts';
 import { admitWaiting, cancelWaiting } from './queue.ts';
-import { claim, refused, started } from './starts.ts';
+import { claim, endUnclaimed, refused, started } from './starts.ts';
 import type { AdmissionStore } from './admission-port.ts';
 import type { Admitted, AdmitItem, Answer } from './store.ts';
 import type { Db } from './tables.ts';
@@ -42,6 +42,7 @@ export function createAdmissionStore(database: Database): AdmissionStore {
     cancelWaiting: (number, reason, nowMs) => cancelWaiting(database, { number, reason }, nowMs),
     claim: (query) => claim(database, query),
     started: (kind, number) => started(database, kind, number),
+    endUnclaimed: (item) => endUnclaimed(database, item),
     refused: (kind, number, reason, nowMs) => refused(database, { kind, number, reason }, nowMs),
   };
 }

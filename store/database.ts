@@ -12,5 +12,7 @@ export interface Database {
    * or `write` inside.
    */
   write: <T>(transaction: (db: Db) => Promise<T>) => Promise<T>;
+  /** The clock that all processes on this database share; of its server, or of the host that its file is on. */
+  nowMs: (db: Db) => Promise<number>;
   close: () => Promise<void>;
 }

@@ -31,8 +31,12 @@ export interface LivenessStore {
   /** Their silence has been reported: it is not due again before this time. One that was heard since is left as it is. */
   putOff(items: readonly SilentAgent[], untilMs: number): Promise<void>;
   delete(cluster: number, instances: readonly string[]): Promise<void>;
-  /** Writes that this replica has written what it heard. Rows of replicas that ended long before are deleted. */
-  noteReplica(row: ReplicaRow): Promise<void>;
+  /**
+   * Writes that this replica has now written what it heard, and for how long it has been listening without a gap. Rows of replicas
+   * that ended long before are deleted. The time is the database's: replicas and Temporal workers have clocks of their own.
+   */
+  noteReplica(replica: string, listeningMs: number): Promise<void>;
+  /** With ages by the database's clock. */
   replicas(): Promise<ReplicaRow[]>;
   /** A replica that ends in order hears no agent any more. */
   removeReplica(replica: string): Promise<void>;

@@ -87,24 +87,29 @@ export function createLivenessStore(database: Database): LivenessStore {
           .execute(),
       );
     },
-    noteReplica: ({ replica, wroteAtMs, sinceMs }) =>
+    noteReplica: (replica, listeningMs) =>
       database.write(async (db) => {
+        const nowMs = await database.nowMs(db);
+        const row = { wrote_at_ms: nowMs, since_ms: nowMs - listeningMs };
         await db
           .insertInto('replica')
-          .values({ replica, wrote_at_ms: wroteAtMs, since_ms: sinceMs })
-          .onConflict((conflict) =>
-            conflict.column('replica').doUpdateSet({ wrote_at_ms: wroteAtMs, since_ms: sinceMs }),
-          )
+          .values({ replica, ...row })
+          .onConflict((conflict) => conflict.column('replica').doUpdateSet(row))
           .execute();
         await db
           .deleteFrom('replica')
-          .where('wrote_at_ms', '<', wroteAtMs - replicaRowKeptMs)
+          .where('wrote_at_ms', '<', nowMs - replicaRowKeptMs)
           .execute();
       }),
-    replicas: async () => {
-      const rows = await database.read((db) => db.selectFrom('replica').selectAll().execute());
-      return rows.map((row) => ({ replica: row.replica, wroteAtMs: row.wrote_at_ms, sinceMs: row.since_ms }));
-    },
+    replicas: () =>
+      database.read(async (db) => {
+        const rows = await db.selectFrom('replica').selectAll().execute();
+        // After the rows: a row that is written meanwhile must not look younger than now.
+        const nowMs = await database.nowMs(db);
+        return rows.map((row) => ({
+          ...{ replica: row.replica, wroteAgoMs: nowMs - row.wrote_at_ms, sinceAgoMs: nowMs - row.since_ms },
+        }));
+      }),
     removeReplica: async (replica) => {
       await database.write((db) => db.deleteFrom('replica').where('replica', '=', replica).execute());
     },

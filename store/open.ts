@@ -27,8 +27,8 @@ export async function openStore(options: { url: string | null; file: string; mig
   return prepared(url === null ? await openSqliteFile(file) : openPostgres(url), migrate);
 }
 
-/** An empty store for tests, gone when it is closed. */
-export const openMemoryStore = (): Promise<Store> => prepared(openSqliteMemory(), true);
+/** An empty store for tests, gone when it is closed. `now`: the clock of its database. */
+export const openMemoryStore = (now?: () => number): Promise<Store> => prepared(openSqliteMemory(now), true);
 
 async function prepared(database: Database, migrate: boolean): Promise<Store> {
   try {

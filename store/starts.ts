@@ -1,7 +1,8 @@
 // Admitted rows whose workflow is to be started: claimed by one process at a time, then open or refused.
 import { sql } from 'kysely';
 
-import type { Database } from './database.ts';
+import type { AdmissionStore } from './admission-port.ts';
+import type { Database, Engine } from './database.ts';
 import { notifyOfRow } from './notification-rows.ts';
 import { endWaits } from './queue-rows.ts';
 import { releaseNumber } from './quota-rows.ts';
@@ -98,16 +99,39 @@ export const refused = (
   nowMs: number,
 ): Promise<void> =>
   database.write(async (db) => {
-    const { code, text } = reason;
-    const ended = await db
-      .updateTable('records')
-      .set({ state: 'ended', status: 'error', ended_at_ms: nowMs, refusal: JSON.stringify({ code, text }) })
-      .where('kind', '=', kind)
-      .where('number', '=', number)
-      .where('state', '=', 'admitted')
-      .executeTakeFirst();
-    if (ended.numUpdatedRows === 0n) return;
-    await releaseNumber(db, number);
-    await notifyOfRow(db, kind, number, nowMs);
-    if (kind === 'job') await endWaits(db, database.engine, { number, status: 'error' });
+    await endAdmitted(db, database.engine, { kind, number, status: 'error', reason, nowMs, unclaimedOnly: false });
   });
+
+export const endUnclaimed = (
+  database: Database,
+  item: Parameters<AdmissionStore['endUnclaimed']>[0],
+): Promise<boolean> => database.write((db) => endAdmitted(db, database.engine, { ...item, unclaimedOnly: true }));
+
+interface EndAdmitted {
+  kind: RecordKind;
+  number: number;
+  status: 'error' | 'cancelled' | 'stopped';
+  reason: { code: string; text: string };
+  nowMs: number;
+  /** Only while no process has claimed its start. */
+  unclaimedOnly: boolean;
+}
+
+/** False when it is not admitted any more. */
+async function endAdmitted(db: Db, engine: Engine, end: EndAdmitted): Promise<boolean> {
+  const { kind, number, status, nowMs, unclaimedOnly } = end;
+  const { code, text } = end.reason;
+  const ended = await db
+    .updateTable('records')
+    .set({ state: 'ended', status, ended_at_ms: nowMs, refusal: JSON.stringify({ code, text }) })
+    .where('kind', '=', kind)
+    .where('number', '=', number)
+    .where('state', '=', 'admitted')
+    .$if(unclaimedOnly, (query) => query.where('claimed_until_ms', 'is', null))
+    .executeTakeFirst();
+  if (ended.numUpdatedRows === 0n) return false;
+  await releaseNumber(db, number);
+  await notifyOfRow(db, kind, number, nowMs);
+  if (kind === 'job') await endWaits(db, engine, { number, status });
+  return true;
+}

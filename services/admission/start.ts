@@ -40,12 +40,19 @@ export async function startAdmitted(deps: Starting, row: Startable): Promise<Sta
   }
 }
 
-/** Nothing will open what was sealed for it. The specification stays: the row is shown with it. */
-async function refuse(
-  { store, vault, now }: Starting,
-  { kind, number, workspace, admissionId }: Startable,
+async function refuse({ store, vault, now }: Starting, row: Startable): Promise<void> {
+  await store.admissions.refused(row.kind, row.number, numberInUse, now());
+  await deleteSealed(vault, row);
+}
+
+/**
+ * Of a row that ends without a start: nothing will open what was sealed for it. What cannot be deleted now expires. The
+ * specification stays: the row is shown with it.
+ */
+export async function deleteSealed(
+  vault: Pick<Deps['vault'], 'delete'>,
+  { workspace, admissionId }: Pick<Startable, 'workspace' | 'admissionId'>,
 ): Promise<void> {
-  await store.admissions.refused(kind, number, numberInUse, now());
   await Promise.allSettled([
     vault.delete(bundleKey(workspace, admissionId)),
     vault.delete(caKey(workspace, admissionId)),

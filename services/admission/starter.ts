@@ -13,7 +13,7 @@ export type Begun = 'started' | 'refused' | 'later' | 'unknown';
 export interface Starter {
   /**
    * What became of a row that was just committed, as far as a short moment shows: `later` when Temporal does not take it
-   * now, `unknown` when it waits behind others or another replica has claimed it.
+   * now, `unknown` when it waits behind others or another replica has claimed it, which is answered as soon as it is known.
    */
   begin(number: number): Promise<Begun>;
   /** Starts what is admitted. Resolves when the starts that are under way have ended. Never rejects. */
@@ -31,7 +31,7 @@ export function createStarter(
   const queue: Startable[] = [];
   const active = new Map<number, Promise<void>>();
   const unseen = createUnseenStarts(deps);
-  const waiting = new Map<number, (result: StartResult) => void>();
+  const waiting = new Map<number, (result: StartResult | null) => void>();
   let isUnavailable = false;
   let startedCount = 0;
   let filling: Promise<void> | null = null;
@@ -77,9 +77,14 @@ export function createStarter(
         isWanted = false;
         await moveQueue();
         while (!isUnavailable && active.size < startsAtOnce) {
+          const asked = [...waiting.keys()];
           await claimSome();
           const row = isUnavailable ? undefined : queue.shift();
-          if (row === undefined) break;
+          if (row === undefined) {
+            // These rows were there before the claim, and could not be claimed: they wait for room, or another replica has them.
+            for (const number of asked) if (!isUnavailable && !active.has(number)) waiting.get(number)?.(null);
+            break;
+          }
           // A claim that has ended may come back while its start goes on.
           if (!active.has(row.number)) active.set(row.number, startOne(row));
         }

@@ -3,9 +3,9 @@ import type { DeferredCommand } from '../../store/store.ts';
 import type { Deps } from '../context.ts';
 import { clusterRecordOfJob } from '../../views/cluster.ts';
 import { isUnavailable } from '../unavailable.ts';
-import { isStillToStart, sendEnd } from './end.ts';
+import { endUnstarted, isStillToStart, sendEnd } from './end.ts';
 
-type Delivering = Pick<Deps, 'workflows' | 'store' | 'logger' | 'views'>;
+type Delivering = Pick<Deps, 'workflows' | 'store' | 'vault' | 'logger' | 'views' | 'now'>;
 
 /** Throws UNAVAILABLE when the database does not answer. */
 export async function deliverCommands(deps: Delivering): Promise<void> {
@@ -27,9 +27,14 @@ export async function deliverCommands(deps: Delivering): Promise<void> {
 
 const maxPerRound = 1_000;
 
-async function isToCome({ store }: Delivering, { kind, number, workspace }: DeferredCommand): Promise<boolean> {
+/** Whether its workflow will start. */
+async function isToCome(deps: Delivering, command: DeferredCommand): Promise<boolean> {
+  const { kind, number, workspace } = command;
+  const { store } = deps;
   const job = await store.jobs.find(workspace, number);
-  if (kind === 'cancel') return job !== null && isStillToStart(job);
-  const cluster = (await store.clusters.find(workspace, number)) ?? clusterRecordOfJob(job);
-  return cluster !== null && isStillToStart(cluster);
+  const cluster =
+    kind === 'cancel' ? null : ((await store.clusters.find(workspace, number)) ?? clusterRecordOfJob(job));
+  const record = kind === 'cancel' ? job : cluster;
+  if (record === null || !isStillToStart(record)) return false;
+  return !(await endUnstarted(deps, command, record));
 }

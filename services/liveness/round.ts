@@ -36,11 +36,10 @@ export function createLivenessRounds(clocks: () => Clocks, replica: string): Liv
   let noted: { atMs: number; sinceMs: number } | null = null;
   /** After what was heard: the row says that nothing is kept back in memory. */
   const noteReplica = async ({ store }: RoundDeps): Promise<void> => {
-    const { monotonicMs, wallMs } = clocks();
+    const { monotonicMs } = clocks();
     const { sinceMs } = listening;
     if (noted?.sinceMs === sinceMs && monotonicMs - noted.atMs < replicaNoteEveryMs) return;
-    const row = { replica, wroteAtMs: wallMs, sinceMs: Math.round(wallMs - monotonicMs + sinceMs) };
-    await store.liveness.noteReplica(row);
+    await store.liveness.noteReplica(replica, Math.max(0, Math.round(monotonicMs - sinceMs)));
     noted = { atMs: monotonicMs, sinceMs };
   };
   const fail = (deps: RoundDeps, error: unknown): void => {

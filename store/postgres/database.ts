@@ -1,7 +1,7 @@
 // PostgreSQL, for control planes on several hosts.
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool, types } from 'pg';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -48,8 +48,19 @@ export function openPostgres(url: string): Database {
     engine: 'postgres',
     read: (query) => inTurn(() => repeating(() => query(db), isConnectionLost)),
     write: (transaction) => inTurn(() => write(db, transaction)),
+    nowMs: serverNowMs,
     close: () => db.destroy(),
   };
+}
+
+/** `now()` would be the beginning of the transaction. */
+async function serverNowMs(db: Db): Promise<number> {
+  const { rows } = await sql<{ ms: number }>`select floor(extract(epoch from clock_timestamp()) * 1000) as ms`.execute(
+    db,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the server did not say its time');
+  return row.ms;
 }
 
 async function write<T>(db: Db, transaction: (db: Db) => Promise<T>): Promise<T> {

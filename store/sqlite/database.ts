@@ -23,18 +23,20 @@ export async function openSqliteFile(file: string): Promise<Database> {
 }
 
 /** For tests. A database in memory has one connection: reads take their turn with transactions. */
-export function openSqliteMemory(): Database {
+export function openSqliteMemory(now: () => number = Date.now): Database {
   const connection = openConnection(':memory:', { readOnly: false });
-  return databaseOf(connection, connection);
+  return databaseOf(connection, connection, now);
 }
 
-function databaseOf(writing: DatabaseSync, reading: DatabaseSync): Database {
+/** The processes on one file are on one host, and have its clock. */
+function databaseOf(writing: DatabaseSync, reading: DatabaseSync, now: () => number = Date.now): Database {
   const { write, idle } = createWriter(writing, kyselyOf(writing));
   const reader = kyselyOf(reading);
   return {
     engine: 'sqlite',
     read: (query) => mapped(() => (writing === reading ? write(query) : withLockRetry(() => query(reader)))),
     write: (transaction) => mapped(() => write(transaction)),
+    nowMs: async () => now(),
     close: async () => {
       await idle();
       for (const database of new Set([reading, writing])) database.close();

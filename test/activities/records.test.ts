@@ -30,11 +30,13 @@ type SpecRef = Parameters<SpecActivities['loadJob']>[0];
 type TaskPage = Parameters<TaskPageActivities['archiveTaskPage']>[0];
 
 let store: Store;
+/** What the clock of the database says. */
+let databaseMs = 0;
 let number = 0;
 const deleted: string[] = [];
 beforeEach(async () => {
   deleted.length = 0;
-  store = await openMemoryStore();
+  store = await openMemoryStore(() => databaseMs);
   const token = { id: 't', secretHash: '', expiresAtMs: null };
   await store.workspaces.create({ slug: 'w', admin: { name: 'mia', token }, nowMs: 1 });
   const admitted = await store.admissions.admit(
@@ -191,26 +193,36 @@ describe('a specification', () => {
 
 describe('readHeard', () => {
   const nowMs = 100 * minuteMs;
-  const read = () => {
+  /** `aheadMs`: of the clock of the Temporal worker's host. */
+  const read = (aheadMs = 0) => {
     const { readHeard } = createRecordActivities({
       client,
       store,
       vault: emptyVault(() => undefined),
-      now: () => nowMs,
+      now: () => nowMs + aheadMs,
     });
     return run(readHeard, { cluster: number, instances: ['i_1'] });
   };
   const heard = { instance: 'i_1', heardAtMs: nowMs - 30 * minuteMs, sinceMs: 0 };
+  /** As the replica `a` wrote then, which had listened for so long. */
+  const noteReplica = async (agoMs: number, listeningMs: number): Promise<void> => {
+    databaseMs = nowMs - agoMs;
+    await store.liveness.noteReplica('a', listeningMs);
+    databaseMs = nowMs;
+  };
 
-  it('says for how long the API has been writing what it hears', async () => {
-    await store.liveness.note([{ ...heard, cluster: number, silentAfterMs: null }]);
-    await store.liveness.noteReplica({ replica: 'a', wroteAtMs: nowMs - 1_000, sinceMs: nowMs - 40 * minuteMs });
-    expect(await read()).toEqual({ heard: [heard], listeningMs: 40 * minuteMs });
-  });
+  it.each([-60 * minuteMs, 0, 30_000, 60 * minuteMs])(
+    'says for how long the API has been writing what it hears, by the clock of the database (own clock %i ms ahead)',
+    async (aheadMs) => {
+      await store.liveness.note([{ ...heard, cluster: number, silentAfterMs: null }]);
+      await noteReplica(1_000, 39 * minuteMs);
+      expect(await read(aheadMs)).toEqual({ heard: [heard], listeningMs: 39 * minuteMs + 1_000 });
+    },
+  );
 
   it('says that silence proves nothing while no replica of the API can write', async () => {
     await store.liveness.note([{ ...heard, cluster: number, silentAfterMs: null }]);
-    await store.liveness.noteReplica({ replica: 'a', wroteAtMs: nowMs - 30 * minuteMs, sinceMs: 0 });
+    await noteReplica(30 * minuteMs, 70 * minuteMs);
     expect(await read()).toEqual({ heard: [heard], listeningMs: 0 });
   });
 });

@@ -10,9 +10,10 @@ import { createTestApi } from './support.ts';
 
 type TestApi = Awaited<ReturnType<typeof createTestApi>>;
 
-/** A replica with clocks that a test moves on. */
-function createReplica(api: TestApi, name = 'first') {
+/** A replica with clocks that a test moves on, and the database's with them. `aheadMs`: of the wall clock of the replica's host. */
+function createReplica(api: TestApi, { name = 'first', aheadMs = 0 } = {}) {
   const clocks = { monotonicMs: 1_000, wallMs: 1_900_000_000_000 };
+  api.database.now = () => clocks.wallMs - aheadMs;
   const heard = createHeardAgents(() => ({ ...clocks }));
   const { listen, suspect, end } = createLivenessRounds(() => ({ ...clocks }), name);
   const deps = { ...api.deps, heard };
@@ -30,8 +31,7 @@ function createReplica(api: TestApi, name = 'first') {
   };
   /** It has been up for so long that agents have had time to come back to it. */
   const settle = (): Promise<void> => pass(heardAgainWithinMs);
-  const listeningMs = async (): Promise<number> =>
-    listeningOfAllMs(await api.deps.store.liveness.replicas(), clocks.wallMs);
+  const listeningMs = async (): Promise<number> => listeningOfAllMs(await api.deps.store.liveness.replicas());
   const own = { listen: () => listen(deps), suspect: () => suspect(deps), end: () => end(deps) };
   return { clocks, heard, round, pass, settle, listeningMs, ...own };
 }
@@ -177,6 +177,13 @@ describe('a replica of the API', () => {
     expect(await listeningMs()).toBeGreaterThanOrEqual(58_000);
     await end();
     expect(await api.deps.store.liveness.replicas()).toEqual([]);
+  });
+
+  it.each([-3_600_000, 60_000])('says so when the clock of its host is %i ms ahead', async (aheadMs) => {
+    const { pass, listeningMs } = createReplica(api, { aheadMs });
+    await pass(60_000);
+    expect(await listeningMs()).toBeGreaterThanOrEqual(58_000);
+    expect(await listeningMs()).toBeLessThanOrEqual(60_000);
   });
 
   it('does not say that it listens while it cannot write what it hears', async () => {

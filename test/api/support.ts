@@ -30,8 +30,8 @@ export async function createTestApi({ cores = 4, ...more }: Partial<Ports> & { c
   const { objects = ownObjects, keys = testKeys() } = more;
   const vault = more.vault ?? createVault(objects, keys, now);
   const tokens = more.tokens ?? createTokens(keys, now);
-  const database: Outage = { isUnavailable: false, loseNextAnswerOf: null };
-  const store = more.store ?? breakable(await openMemoryStore(), database);
+  const database: TestDatabase = { isUnavailable: false, loseNextAnswerOf: null, now };
+  const store = more.store ?? breakable(await openMemoryStore(() => database.now()), database);
   const workflows = createMemoryWorkflows({ store, objects, now });
   const stopping = new AbortController();
   const logged: string[] = [];
@@ -177,14 +177,16 @@ function expectOk(answer: object): void {
   if ('error' in answer) throw new Error(JSON.stringify(answer));
 }
 
-interface Outage {
+interface TestDatabase {
   isUnavailable: boolean;
   /** The next call of this method is carried out, and its answer lost. */
   loseNextAnswerOf: string | null;
+  /** Its own clock. */
+  now: () => number;
 }
 
 /** The store, but its methods reject as those of a real one do while the database cannot be reached. */
-function breakable<T extends object>(part: T, state: Outage): T {
+function breakable<T extends object>(part: T, state: TestDatabase): T {
   return new Proxy(part, {
     get(target, name, receiver) {
       const value: unknown = Reflect.get(target, name, receiver);

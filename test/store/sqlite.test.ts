@@ -34,6 +34,19 @@ const shared: Backend = {
 describeStore('SQLite in memory', memory);
 describeStore('SQLite in a file that two stores share', shared);
 
+it('ages the rows of replicas by the clock of the database, and deletes those that ended long before', async () => {
+  let nowMs = startMs;
+  const store = await openMemoryStore(() => nowMs);
+  const { liveness } = store;
+  await liveness.noteReplica('first', 100_000);
+  nowMs += 7_000;
+  expect(await liveness.replicas()).toEqual([{ replica: 'first', wroteAgoMs: 7_000, sinceAgoMs: 107_000 }]);
+  nowMs += 2 * 86_400_000;
+  await liveness.noteReplica('second', 0);
+  expect(await liveness.replicas()).toEqual([{ replica: 'second', wroteAgoMs: 0, sinceAgoMs: 0 }]);
+  await store.close();
+});
+
 describe('a file', () => {
   let directory = '';
   beforeEach(async () => {

@@ -231,13 +231,13 @@ describe('a cluster', () => {
       const number = await bed.startCluster({ instances: 1, dask: null });
       await eventually(async () => (await view(number)).instances.length === 1);
       const fromMs = await bed.env.currentTimeMs();
-      await bed.store.liveness.noteReplica({ replica: 'r', wroteAtMs: Date.now(), sinceMs: 0 });
+      await bed.store.liveness.noteReplica('r', 86_400_000);
       // The agent tries every minute, and each attempt is lost: the workflow does not answer.
       for (let minute = 0; minute < 12; minute += 1) {
         const heardAtMs = fromMs + minute * 60_000;
         const agent = { cluster: number, instance: 'i_1_0', heardAtMs, sinceMs: heardAtMs, silentAfterMs: null };
         await bed.store.liveness.note([agent]);
-        await bed.store.liveness.noteReplica({ replica: 'r', wroteAtMs: Date.now(), sinceMs: 0 });
+        await bed.store.liveness.noteReplica('r', 86_400_000);
         await bed.env.sleep('30s');
       }
       await bed.report(number, { instance: 'i_1_0', kind: 'register' });

@@ -9,33 +9,30 @@ import {
   type ReplicaRow,
 } from '../../../domain/liveness/replicas.ts';
 
-const nowMs = 10_000_000;
 const row = (replica: string, wroteAgoMs: number, sinceAgoMs: number): ReplicaRow => ({
-  ...{ replica, wroteAtMs: nowMs - wroteAgoMs, sinceMs: nowMs - sinceAgoMs },
+  ...{ replica, wroteAgoMs, sinceAgoMs },
 });
 
 describe('the listening of the API', () => {
   it('is nothing while no replica writes', () => {
-    expect(listeningOfAllMs([], nowMs)).toBe(0);
-    expect(listeningOfAllMs([row('a', 1_800_000, 7_200_000)], nowMs)).toBe(0);
+    expect(listeningOfAllMs([])).toBe(0);
+    expect(listeningOfAllMs([row('a', 1_800_000, 7_200_000)])).toBe(0);
   });
 
   it('lasts as long as that of the replica that began last', () => {
-    expect(listeningOfAllMs([row('a', 5_000, 7_200_000), row('b', 9_000, 60_000)], nowMs)).toBe(60_000);
+    expect(listeningOfAllMs([row('a', 5_000, 7_200_000), row('b', 9_000, 60_000)])).toBe(60_000);
   });
 
   it('is nothing while one replica may still hear agents and cannot write', () => {
-    expect(listeningOfAllMs([row('a', 5_000, 7_200_000), row('b', 40_000, 7_200_000)], nowMs)).toBe(0);
+    expect(listeningOfAllMs([row('a', 5_000, 7_200_000), row('b', 40_000, 7_200_000)])).toBe(0);
   });
 
   it('goes on without a replica that ended long ago', () => {
-    expect(listeningOfAllMs([row('a', 5_000, 7_200_000), row('b', replicaEndedAfterMs, 9_000_000)], nowMs)).toBe(
-      7_200_000,
-    );
+    expect(listeningOfAllMs([row('a', 5_000, 7_200_000), row('b', replicaEndedAfterMs, 9_000_000)])).toBe(7_200_000);
   });
 
-  it('is not negative when the clock of a replica is ahead', () => {
-    expect(listeningOfAllMs([row('a', -5_000, -5_000)], nowMs)).toBe(0);
+  it('is not negative when the clock of the database was set back', () => {
+    expect(listeningOfAllMs([row('a', -5_000, -5_000)])).toBe(0);
   });
 });
 

@@ -106,6 +106,26 @@ export function describeStarts(backend: Backend): void {
       expect(await admitted(store, slug, { name: 'train' })).toMatchObject({ existing: false });
     });
 
+    it('end a row that no process has claimed, as cancelled, and no other', async () => {
+      const { store, other } = stores();
+      const { slug } = await addWorkspace(store);
+      const [first, second] = [await admitted(store, slug), await admitted(store, slug)];
+      const end = (number: number) => {
+        const reason = { code: 'CANCELLED', text: 'Cancelled by ada.' };
+        const item = { kind: 'job', number, status: 'cancelled', reason, nowMs: startMs + 5 } as const;
+        return Promise.all([store, other].map((each) => each.admissions.endUnclaimed(item)));
+      };
+      const claim = { limit: 1, nowMs: startMs, claimUntilMs: startMs + 1 };
+      expect(await store.admissions.claim({ ...claim, number: first.number })).toHaveLength(1);
+      expect(await end(first.number)).toEqual([false, false]);
+      expect((await end(second.number)).filter(Boolean)).toEqual([true]);
+      expect(await store.jobs.find(slug, second.number)).toMatchObject({
+        ...{ state: 'ended', status: 'cancelled', endedAtMs: startMs + 5, refusal: { code: 'CANCELLED' } },
+      });
+      expect(await store.admissions.claim({ ...claim, number: second.number })).toEqual([]);
+      expect((await store.workspaces.usage(slug)).total.running).toBe(1);
+    });
+
     it('do nothing to a row whose workflow was started', async () => {
       const { store } = stores();
       const { slug } = await addWorkspace(store);
