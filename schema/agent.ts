@@ -1,7 +1,6 @@
-// What agents say to the API. The same shapes, less the parsing, are domain/job/protocol.ts and workflows/cluster/messages.ts.
+// What agents say to the API. The same shapes, less the parsing, are domain/job/protocol.ts and contracts/cluster.ts.
 import { z } from 'zod';
 
-import { defaultWatchdogTimeoutMs } from '../domain/limits.ts';
 import { amount, exitCode, ordinal, spanMs, timeMs } from './agent-numbers.ts';
 import { storedFile } from './files.ts';
 import { runtime } from './runtime.ts';
@@ -43,7 +42,7 @@ export const registerAnswer = renewedToken.extend({
   role: z.enum(['head', 'worker']),
   schedulerAddress: z.string().nullable(),
   /** After this long without an answer from us the agent ends its work. */
-  watchdogTimeoutMs: z.number().int().positive().default(defaultWatchdogTimeoutMs),
+  watchdogTimeoutMs: z.number().int().positive(),
 });
 export type RegisterAnswer = z.infer<typeof registerAnswer>;
 
@@ -139,8 +138,8 @@ export const exchangeRequest = z.strictObject({
   results: z.array(taskResult).max(1000),
   /** The mark of the addresses that the agent has, so that they are not sent again. */
   addressesSeen: z.string().max(64).optional(),
-  /** Whether this is the head instance, which stays to the end of its job; absent in agents of earlier versions. */
-  head: z.boolean().optional(),
+  /** Whether this is the head instance, which stays to the end of its job. */
+  head: z.boolean(),
 });
 export type ExchangeRequest = z.infer<typeof exchangeRequest>;
 
@@ -158,8 +157,8 @@ export const exchangeAnswerBody = z.object({
   readyWorkers: z.array(z.string()),
   /** Marks the two addresses above; when it is the one that the agent has named, they are left out. */
   addresses: z.string().optional(),
-  /** Leases that the agent may hold, with the running one; absent in answers of earlier versions, which means one. */
-  mayHold: count.optional(),
+  /** Leases that the agent may hold, with the running one. */
+  mayHold: count,
   token: renewedToken.nullable(),
 });
 export type ExchangeAnswerBody = z.infer<typeof exchangeAnswerBody>;
@@ -183,8 +182,8 @@ export const daskBundle = z.object({
   schedulerClass: z.string().nullable(),
   schedulerOptions: z.record(z.string(), z.unknown()),
   aliveEveryMs: count,
-  /** The scheduler is asked now and then whether it answers; absent in bundles of earlier versions. */
-  unresponsiveTimeoutMs: count.optional(),
+  /** The agent asks the scheduler now and then whether it answers. */
+  unresponsiveTimeoutMs: count,
   /** 0: any free port. */
   schedulerPort: z.number().int().min(0).max(65_535),
   /** Workers that share one machine's memory; 1 where each has an instance to itself. */

@@ -24,8 +24,7 @@ export const clusterSpec = z.object({
     providerQueue: z.string(),
     instanceVcpus: count,
     registerTimeoutMs: count,
-    /** Absent in specifications of earlier versions. */
-    watchdogTimeoutMs: count.optional(),
+    watchdogTimeoutMs: count,
     machines: machines.optional(),
     maxCostMicros: count.optional(),
     dask: z.object({

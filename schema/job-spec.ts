@@ -31,8 +31,7 @@ export const jobSpec = z.object({
     provider: z.string(),
     providerQueue: z.string(),
     instanceVcpus: count,
-    /** Absent in specifications of earlier versions. */
-    watchdogTimeoutMs: count.optional(),
+    watchdogTimeoutMs: count,
     headTasks: z.array(count).optional(),
     gang: z.literal(true).optional(),
     /** The job whose failed tasks this one runs again. */

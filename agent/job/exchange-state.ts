@@ -48,7 +48,7 @@ export interface AgentState {
   draining: boolean;
 }
 
-export type Plan = { say: null; waitMs: number } | { say: ExchangeRequest };
+export type Plan = { say: null; waitMs: number } | { say: Composed };
 
 export interface Orders {
   start: Grant | null;
@@ -106,8 +106,11 @@ export function planExchange(state: AgentState, nowMs: number): Plan {
   return { say: compose(state, nowMs) };
 }
 
+/** What follows from the agent's state; who asks is added by the loop. */
+export type Composed = Omit<ExchangeRequest, 'head' | 'addressesSeen'>;
+
 /** All that is true now, for a request that is made anyway. */
-export function compose(state: AgentState, nowMs: number): ExchangeRequest {
+export function compose(state: AgentState, nowMs: number): Composed {
   const claims = state.claimAtMs <= nowMs && !state.claimIsOpen;
   const want = state.claimIsOpen ? Math.max(1, wanted(state, nowMs)) : claims ? wanted(state, nowMs) : 0;
   const active = state.held !== null && !state.held.dropped ? [state.held] : [];
@@ -128,14 +131,14 @@ export function compose(state: AgentState, nowMs: number): ExchangeRequest {
 }
 
 /** Call it for every request before it is sent, also when it is sent again after a failure. */
-export function noteSent(state: AgentState, request: ExchangeRequest): AgentState {
+export function noteSent(state: AgentState, request: Composed): AgentState {
   return { ...state, claim: request.claim, claimIsOpen: state.claimIsOpen || request.want > 0 };
 }
 
 /** The state may have moved on while the request was under way: a task may have ended in between. */
 export function applyAnswer(
   state: AgentState,
-  request: ExchangeRequest,
+  request: Composed,
   answer: ExchangeAnswerBody,
   { nowMs, tookMs = 0 }: { nowMs: number; tookMs?: number },
 ): { state: AgentState; orders: Orders } {
@@ -167,7 +170,7 @@ export function applyAnswer(
     resultsAtMs: allWereSent ? nowMs + Math.max(minRepeatResultMs, answer.retryAfterMs) : unsentAtMs,
     renewWithinMs: answer.renewWithinMs,
     renewAtMs: renewalAfter(state, request, nowMs, answer.renewWithinMs),
-    mayHold: answer.mayHold ?? 1,
+    mayHold: answer.mayHold,
     pace: exchangeTook(state.pace, tookMs),
     resultsAtOnce: Math.min(maxResultsPerExchange, state.resultsAtOnce * 2),
     refusals: 0,
@@ -274,7 +277,7 @@ function heldAfter(held: HeldTask | null, answer: ExchangeAnswerBody): HeldTask 
 }
 
 /** A task that was still being prepared is confirmed as running soon after it begins. */
-function renewalAfter({ held, renewAtMs }: AgentState, said: ExchangeRequest, nowMs: number, withinMs: number): number {
+function renewalAfter({ held, renewAtMs }: AgentState, said: Composed, nowMs: number, withinMs: number): number {
   if (held === null) return renewAtMs;
   if (said.running.includes(held.lease)) return nowMs + withinMs;
   return said.held?.includes(held.lease) === true ? nowMs + Math.min(confirmAfterMs, withinMs) : renewAtMs;

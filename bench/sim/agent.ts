@@ -38,7 +38,7 @@ export function createAgent(talk: Talk, boot: Boot, address: string): SimulatedA
       for (;;) {
         claim += 1;
         const seen = addressesSeen === undefined ? {} : { addressesSeen };
-        const body: ExchangeRequest = { claim, want: perRequest, running: [], results, ...seen };
+        const body: ExchangeRequest = { claim, want: perRequest, running: [], results, head: false, ...seen };
         const answer = exchangeAnswerBody.parse(await talk.call('POST', '/v1/agent/exchange', token, body));
         addressesSeen = answer.addresses ?? addressesSeen;
         worked.done += answer.acknowledged.length;

@@ -75,7 +75,7 @@ export function loseInstance(state: JobState, { id, why, isOrderly }: LostInstan
   const instance = state.instances[id];
   if (instance === undefined) {
     // Its first exchange may be on its way. With this time it is not the first to be forgotten.
-    state.instances[id] = { lastClaim: -1, lastSeenMs: nowMs, recorded: [], lost: true };
+    state.instances[id] = { lastClaim: -1, lastSeenMs: nowMs, recorded: [], lost: true, head: false };
   } else {
     instance.lost = true;
   }

@@ -28,7 +28,7 @@ export function exchange(
   taskIdAt: (index: number) => number,
 ): ExchangeAnswer {
   const instance = touch(state, item.instance, nowMs);
-  if (item.head !== undefined) instance.head = item.head;
+  instance.head = item.head;
   const acknowledged = item.results.map((result) => takeResult(state, item.instance, instance, result, nowMs));
   returnLeases(state, item.instance, item.returned ?? []);
   const drop = [
@@ -65,7 +65,7 @@ function touch(state: JobState, id: string, nowMs: number): JobInstance {
     known.lastSeenMs = Math.max(known.lastSeenMs, nowMs);
     return known;
   }
-  const fresh: JobInstance = { lastClaim: -1, lastSeenMs: nowMs, recorded: [], lost: false };
+  const fresh: JobInstance = { lastClaim: -1, lastSeenMs: nowMs, recorded: [], lost: false, head: false };
   state.instances[id] = fresh;
   return fresh;
 }
@@ -146,7 +146,7 @@ function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs
   const granted: Lease[] = [];
   while (granted.length < item.want) {
     const isFirst = own.length + granted.length === 0;
-    const task = nextTask(state, isFirst, instance.head === true);
+    const task = nextTask(state, isFirst, instance.head);
     if (task === null) break;
     const lease: Lease = {
       lease: state.nextLease,

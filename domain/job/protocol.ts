@@ -30,8 +30,8 @@ export interface ExchangeItem {
   /** Leases handed back, whose commands never began. Left out when there are none. */
   returned?: number[] | undefined;
   results: TaskResult[];
-  /** Whether this is the head instance. An instance that has not said that it is a worker is never released early. */
-  head?: boolean | undefined;
+  /** Whether this is the head instance, which is never released early. */
+  head: boolean;
 }
 
 export interface Grant {

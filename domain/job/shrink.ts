@@ -36,7 +36,7 @@ function spare(state: JobState): string[] {
   if (!isQueueEmpty(state)) return [];
   const busy = new Set(state.leases.map((lease) => lease.instance));
   return Object.entries(state.instances).flatMap(([id, { lost, head, isReleased }]) =>
-    !lost && head === false && isReleased !== true && !busy.has(id) ? [id] : [],
+    !lost && !head && isReleased !== true && !busy.has(id) ? [id] : [],
   );
 }
 

@@ -84,11 +84,11 @@ export interface JobInstance {
   /** Leases recorded since that claim, so that a repeated result is told from a stale one. */
   recorded: number[];
   lastSeenMs: number;
-  /** Told lost by the cluster: it gets no more work. */
+  /** Its cluster has lost it: it gets no more work. */
   lost: boolean;
-  /** Whether it is the head instance; unknown until its agent has said so. */
-  head?: boolean;
-  /** Given back to the cluster: it gets no more work either. */
+  /** Whether it is the head instance, as its agent said. */
+  head: boolean;
+  /** Back with the cluster, as no task waits: it gets no more work either. */
   isReleased?: boolean;
 }
 

@@ -8,13 +8,15 @@ import {
   taskEnded,
 } from '../../agent/job/exchange-state.ts';
 import type { AgentState, Grant, TaskResult } from '../../agent/job/exchange-state.ts';
-import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
+import type { Composed } from '../../agent/job/exchange-state.ts';
+import type { ExchangeAnswerBody } from '../../schema/agent.ts';
 
 export const answerWith = (fields: Partial<ExchangeAnswerBody>): ExchangeAnswerBody => ({
   grants: [],
   acknowledged: [],
   drop: [],
   stop: null,
+  mayHold: 1,
   retryAfterMs: 2_000,
   renewWithinMs: 30_000,
   taskCount: 1,
@@ -36,7 +38,7 @@ export const resultOf = (lease: number): TaskResult => ({
   reason: null,
 });
 
-export function say(state: AgentState, nowMs: number): { state: AgentState; request: ExchangeRequest } {
+export function say(state: AgentState, nowMs: number): { state: AgentState; request: Composed } {
   const { say: request } = planExchange(state, nowMs);
   if (request === null) throw new Error('nothing to say');
   return { state: noteSent(state, request), request };

@@ -203,6 +203,7 @@ it('an exchange that is refused because of one result gets all others told, and 
     for (const lease of leases) told.add(lease);
     const answer = { grants: [], acknowledged: leases, drop: [], stop: null, token: null, retryAfterMs: 0 };
     const more = {
+      mayHold: 1,
       renewWithinMs: 1_000,
       taskCount: 1,
       schedulerAddress: null,
@@ -241,6 +242,7 @@ it('a result that a proxy refuses is never given up, and holds up no other', () 
     for (const lease of leases) told.add(lease);
     const answer = { grants: [], acknowledged: leases, drop: [], stop: null, token: null, retryAfterMs: 0 };
     const more = {
+      mayHold: 1,
       renewWithinMs: 1_000,
       taskCount: 1,
       schedulerAddress: null,

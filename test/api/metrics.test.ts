@@ -40,7 +40,7 @@ describe('metrics of the API', () => {
     const job = await api.submit({ ntasks: 2 });
     const exchange = async (instance: string) => {
       const { instanceToken } = await api.tokens.mintInstance({ workspace: 'default', cluster: job, job, instance });
-      const body = { claim: 1, want: 1, running: [], results: [] };
+      const body = { claim: 1, want: 1, running: [], results: [], head: true };
       return api.call('POST', '/v1/agent/exchange', { token: instanceToken, body });
     };
     await Promise.all([exchange('i_one'), exchange('i_two')]);
@@ -73,12 +73,12 @@ describe('metrics of the API', () => {
       instance: 'i_one',
     });
     const exchange = (body: object) => api.call('POST', '/v1/agent/exchange', { token: instanceToken, body });
-    const granted = await (await exchange({ claim: 1, want: 1, running: [], results: [] })).json();
+    const granted = await (await exchange({ claim: 1, want: 1, running: [], results: [], head: true })).json();
     const [{ lease, task, attempt }] = granted.grants;
     const result = { lease, task, attempt, exitCode: 3, signal: null, startedAtMs: 1, endedAtMs: 2, reason: null };
     await api.call('GET', `/v1/jobs/${number}`);
     await api.call('GET', `/v1/jobs/${number}`);
-    await exchange({ claim: 1, want: 0, running: [], results: [result] });
+    await exchange({ claim: 1, want: 0, running: [], results: [result], head: true });
     const found = await text();
     expect(found).toContain('ropewalk_leases_granted_total 1');
     expect(found).toContain('ropewalk_task_results_total{outcome="failed"} 1');

@@ -31,16 +31,6 @@ describe('the watchdog timeout', () => {
     expect(await limitOf(api, await api.startCluster({ watchdogTimeout: 90 }))).toBe(90_000);
   });
 
-  it('is 30 minutes for what an earlier version has specified', async () => {
-    const api = await createTestApi();
-    const number = await api.submit({});
-    const [key = ''] = await api.objects.list('specs/', { limit: 10 });
-    const spec = JSON.parse(Buffer.from((await api.objects.get(key)) ?? []).toString());
-    delete spec.settings.watchdogTimeoutMs;
-    await api.objects.put(key, Buffer.from(JSON.stringify(spec)));
-    expect(await limitOf(api, number)).toBe(1_800_000);
-  });
-
   it('is refused by name where it would end agents at once or never', async () => {
     const api = await createTestApi();
     for (const path of ['/v1/jobs', '/v1/clusters']) {

@@ -133,6 +133,7 @@ export function deliverStray(world: JobWorld, result: TaskResult | undefined, ag
     running: [],
     returned: [running?.lease ?? 1],
     results: [stray],
+    head: agent.head,
   });
 }
 

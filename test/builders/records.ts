@@ -33,7 +33,7 @@ export const jobSpec: JobSpec = {
   machinesInput: { worker: {}, workerPrefix: '', head: {} },
   settings: {
     ...{ name: '', command: 'sleep 1', taskCount: 4, array: '0-3', instances: 3, leaseMs: 90_000, retries: 0 },
-    ...{ jobTimeoutMs: null, ...place },
+    ...{ jobTimeoutMs: null, watchdogTimeoutMs: 1_800_000, ...place },
   },
 };
 
@@ -43,6 +43,7 @@ export const clusterSpecOf = (dask: Partial<ClusterSpec['settings']['dask']> = {
   caRef: 'ca',
   settings: {
     ...{ name: '', job: null, instances: 3, ...place, registerTimeoutMs: 120_000 },
+    watchdogTimeoutMs: 1_800_000,
     dask: {
       ...{ idleTimeoutMs: 1_200_000, noClientTimeoutMs: null, startTimeoutMs: 1_200_000, maxLifetimeMs: null },
       ...{ drainTimeoutMs: 60_000, aliveEveryMs: 60_000, unresponsiveTimeoutMs: 1_200_000, privateToCreator: false },

@@ -16,7 +16,8 @@ import { createJobState } from '../../domain/job/create.ts';
 import { loseInstance } from '../../domain/job/events.ts';
 import { exchange } from '../../domain/job/exchange.ts';
 import type { JobState } from '../../domain/job/state.ts';
-import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
+import type { Composed } from '../../agent/job/exchange-state.ts';
+import type { ExchangeAnswerBody } from '../../schema/agent.ts';
 
 export interface ShortTasks {
   tasks: number;
@@ -31,7 +32,7 @@ interface Agent {
   id: string;
   state: AgentState;
   run: { grant: Grant; endsAtMs: number } | null;
-  flight: { request: ExchangeRequest; sentAtMs: number; answerAtMs: number } | null;
+  flight: { request: Composed; sentAtMs: number; answerAtMs: number } | null;
 }
 
 const stepMs = 5;
@@ -97,8 +98,8 @@ function aJob(taskCount: number): JobState {
   );
 }
 
-function answerOf(job: JobState, instance: string, request: ExchangeRequest, nowMs: number): ExchangeAnswerBody {
-  const answer = exchange(job, { ...request, instance }, nowMs, (index) => index);
+function answerOf(job: JobState, instance: string, request: Composed, nowMs: number): ExchangeAnswerBody {
+  const answer = exchange(job, { ...request, head: false, instance }, nowMs, (index) => index);
   const elsewhere = {
     taskCount: job.settings.taskCount,
     schedulerAddress: null,

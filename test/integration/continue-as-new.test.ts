@@ -116,7 +116,7 @@ class Agent {
   }
 
   async say(item: Partial<ExchangeItem> & { claim: number }): Promise<ExchangeAnswer> {
-    const full: ExchangeItem = { instance: this.#instance, want: 0, running: [], results: [], ...item };
+    const full: ExchangeItem = { instance: this.#instance, want: 0, running: [], results: [], head: false, ...item };
     const flush: Flush<ExchangeItem> = { items: [full] };
     for (;;) {
       const answer = await this.#update(flush);

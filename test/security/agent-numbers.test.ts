@@ -121,7 +121,7 @@ describe('the exchange of a job’s instance', () => {
       launch(api, job, instance);
       const { instanceToken } = await api.tokens.mintInstance({ workspace: 'default', cluster: job, job, instance });
       const exchange = (body: unknown) => api.call('POST', '/v1/agent/exchange', { token: instanceToken, body });
-      const claimed = await exchange({ claim: 1, want: 1, running: [], results: [] });
+      const claimed = await exchange({ claim: 1, want: 1, running: [], results: [], head: true });
       const [grant] = (await claimed.json()).grants;
       const sent = JSON.parse(JSON.stringify(changed), (key: string, value: unknown) => {
         if (key === 'lease' && value === 1) return grant?.lease;

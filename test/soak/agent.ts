@@ -63,7 +63,7 @@ export function createSoakAgent(talk: Talk, boot: Boot, address: string, hooks: 
   async function work(): Promise<void> {
     let results: ExchangeRequest['results'] = [];
     for (let claim = 1; !isDead; claim += 1) {
-      const answer = await exchange({ claim, want: 1, running: [], results });
+      const answer = await exchange({ claim, want: 1, running: [], results, head: false });
       results = [];
       if (answer.stop !== null) return;
       const [grant] = answer.grants;
@@ -88,7 +88,7 @@ export function createSoakAgent(talk: Talk, boot: Boot, address: string, hooks: 
     for (let leftMs = ms; leftMs > 0 && !isDead; leftMs -= renewWithinMs) {
       await sleep(Math.min(leftMs, renewWithinMs));
       if (isDead || leftMs <= renewWithinMs) break;
-      const answer = await exchange({ claim, want: 0, running: [lease], results: [] });
+      const answer = await exchange({ claim, want: 0, running: [lease], results: [], head: false });
       if (answer.stop !== null || answer.drop.includes(lease)) return false;
     }
     return !isDead;

@@ -114,6 +114,7 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
     },
     answer: {
       schedulerHostname: null,
+      mayHold: 1,
       retryAfterMs: 100,
       renewWithinMs: 1_000,
       taskCount: 1,

@@ -28,6 +28,7 @@ export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<D
         workerOptions: { nthreads: 1 },
       },
       ...{ schedulerClass: null, schedulerOptions: {}, aliveEveryMs: 60_000, schedulerPort: 0, workersPerMachine: 1 },
+      unresponsiveTimeoutMs: 1_200_000,
       ...bundle,
     },
     ca: await createClusterCa({ cluster: 'test', validDays: 1 }),

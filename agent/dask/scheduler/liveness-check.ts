@@ -6,14 +6,12 @@ import type { Reports } from '../../api-client/reports.ts';
 
 export interface PulseInput {
   link: Pick<SchedulerLink, 'order'>;
-  /** Undefined: whoever has started this cluster does not know of such news. */
-  timeoutMs: number | undefined;
+  timeoutMs: number;
   tell: Reports['unanswered'];
 }
 
 /** Returns how to end it. */
 export function watchPulse({ link, timeoutMs, tell }: PulseInput): () => void {
-  if (timeoutMs === undefined) return () => undefined;
   const limits = pulseLimits(timeoutMs);
   let pulse = startPulse(performance.now());
   let isAsking = false;

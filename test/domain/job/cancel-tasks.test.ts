@@ -33,7 +33,12 @@ function aJob(taskCount: number, more: Partial<JobSettings> = {}) {
   let claim = 0;
   const say = (item: Partial<ExchangeItem>) => {
     claim += 1;
-    return exchange(state, { instance: 'i_1', claim, want: 0, running: [], results: [], ...item }, 1, (index) => index);
+    return exchange(
+      state,
+      { instance: 'i_1', claim, want: 0, running: [], results: [], head: false, ...item },
+      1,
+      (index) => index,
+    );
   };
   const finish = (grants: { lease: number; task: number; attempt: number }[], exitCode = 0) =>
     say({

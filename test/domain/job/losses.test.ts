@@ -122,7 +122,7 @@ function say(state: JobState, instance: string, nowMs: number, item: Partial<Exc
   const claimed = state.instances[instance]?.lastClaim ?? 0;
   return exchange(
     state,
-    { instance, claim: claimed, want: 0, running: [], results: [], ...item },
+    { instance, claim: claimed, want: 0, running: [], results: [], head: false, ...item },
     nowMs,
     (index) => index,
   );

@@ -21,7 +21,12 @@ function aJob(leaseMs: number): JobState {
 }
 
 const say = (state: JobState, nowMs: number, item: Partial<ExchangeItem>): ExchangeAnswer =>
-  exchange(state, { instance: 'i_1', claim: 1, want: 0, running: [], results: [], ...item }, nowMs, (index) => index);
+  exchange(
+    state,
+    { instance: 'i_1', claim: 1, want: 0, running: [], results: [], head: false, ...item },
+    nowMs,
+    (index) => index,
+  );
 
 /** An agent that renews as late as it may; the times at which it does. */
 function renewUntil(state: JobState, untilMs: number): number[] {

@@ -30,7 +30,7 @@ describe('rules of retries', () => {
     };
     const state = createJobState({ number: 1, workspace: 'w', submittedAtMs: 0 }, settings);
     const end = (claim: number, exitCode: number): void => {
-      const say = { instance: 'i', claim, running: [], results: [] };
+      const say = { instance: 'i', claim, running: [], results: [], head: false };
       const [grant] = exchange(state, { ...say, want: 1 }, 1, (index) => index).grants;
       const { lease = 0, task = 0, attempt = 0 } = grant ?? {};
       const times = { startedAtMs: 1, endedAtMs: 1, reason: null };

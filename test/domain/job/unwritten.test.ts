@@ -24,7 +24,12 @@ const state = createJobState(
   },
 );
 const say = (item: Partial<ExchangeItem>): ExchangeAnswer =>
-  exchange(state, { instance: 'i_1', claim: 0, want: 0, running: [], results: [], ...item }, 0, (index) => index);
+  exchange(
+    state,
+    { instance: 'i_1', claim: 0, want: 0, running: [], results: [], head: false, ...item },
+    0,
+    (index) => index,
+  );
 
 const resultOf = ({ lease, task }: Grant): TaskResult => ({
   ...{ lease, task, attempt: 1, exitCode: 0, signal: null, startedAtMs: 0, endedAtMs: 0, reason: null },
