@@ -1,6 +1,6 @@
 // Clouds that this agent runs on. ROPEWALK_CLOUD, set by the provider's user data, names one; without it the agent is a process
 // of the machine whose Temporal worker started it.
-import type { Start, StartInput } from './lifecycle/start.ts';
+import type { Start, StartInput } from './lifecycle/start-input.ts';
 
 type StartOnCloud = (input: StartInput) => Promise<Start>;
 

@@ -13,7 +13,7 @@ import { sayLastWords } from './lifecycle/failure.ts';
 import { createLogs } from './logs/logs.ts';
 import { powerOff } from './lifecycle/power-off.ts';
 import { start } from './lifecycle/start.ts';
-import type { Start } from './lifecycle/start.ts';
+import type { Start } from './lifecycle/start-input.ts';
 import { joinControlGroup, leaveControlGroup } from './processes/control-group.ts';
 import { killOrphans } from './processes/orphans.ts';
 import { removeRecordedContainers } from './runtimes/container/containers.ts';

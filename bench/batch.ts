@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 
 import { createClient } from '../sdk/client.ts';
 import { startStack } from '../test/support/stack.ts';
-import type { BenchOptions } from './main.ts';
+import type { BenchOptions } from './options.ts';
 import type { Report } from './report.ts';
 
 export async function batchBench(report: Report, { small, rounds = 1 }: BenchOptions): Promise<void> {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createClient } from '../sdk/client.ts';
 import { startStack } from '../test/support/stack.ts';
-import type { BenchOptions } from './main.ts';
+import type { BenchOptions } from './options.ts';
 import { cpuClock } from './processes.ts';
 import type { Report } from './report.ts';
 

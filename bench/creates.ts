@@ -3,7 +3,7 @@
 import { createClient } from '../sdk/client.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { startStack } from '../test/support/stack.ts';
-import type { BenchOptions } from './main.ts';
+import type { BenchOptions } from './options.ts';
 import type { Report } from './report.ts';
 import { createAgent } from './sim/agent.ts';
 import { createTalk } from './sim/http.ts';

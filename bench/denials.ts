@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 
 import { createClient } from '../sdk/client.ts';
 import { startStack } from '../test/support/stack.ts';
-import type { BenchOptions } from './main.ts';
+import type { BenchOptions } from './options.ts';
 import type { Report } from './report.ts';
 import { summarise } from './statistics.ts';
 

@@ -7,7 +7,7 @@ import { createClient } from '../sdk/client.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { startStack } from '../test/support/stack.ts';
 import { historySize } from './history.ts';
-import type { BenchOptions } from './main.ts';
+import type { BenchOptions } from './options.ts';
 import { cpuClock, residentMb } from './processes.ts';
 import type { Report } from './report.ts';
 import { createDaskAgent } from './sim/dask-agent.ts';

@@ -3,21 +3,11 @@
 // being slow.
 import { parseArgs } from 'node:util';
 
+import type { BenchOptions } from './options.ts';
 import { circumstances, createReport, load, writeResult } from './report.ts';
 import type { Report } from './report.ts';
 
 export type Bench = (report: Report, options: BenchOptions) => Promise<void>;
-
-export interface BenchOptions {
-  rounds: number | undefined;
-  /** A tenth of everything: to see that a bench works, not to measure. */
-  small: boolean;
-  /** Of `idle`. */
-  clusters: number | undefined;
-  /** How many jobs `burst`, `creates` and `restart` have, and how long the histories of `restart` are. */
-  jobs: number | undefined;
-  events: number | undefined;
-}
 
 /** Loaded when asked for: some bring a Temporal SDK with them. */
 const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-import type { BenchOptions } from './main.ts';
+import type { BenchOptions } from './options.ts';
 import type { Report } from './report.ts';
 
 const vm = new URL('../platform/workflow-vm.ts', import.meta.url).href;

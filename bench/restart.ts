@@ -10,7 +10,7 @@ import type { ExchangeAnswer } from '../domain/job/protocol.ts';
 import { maxEventsOfOldRun } from '../domain/limits.ts';
 import { createClient } from '../sdk/client.ts';
 import { startStack, type TestStack } from '../test/support/stack.ts';
-import type { BenchOptions } from './main.ts';
+import type { BenchOptions } from './options.ts';
 import { cpuSeconds } from './processes.ts';
 import type { Report } from './report.ts';
 import { simulate, simulatedStack } from './sim/provider.ts';

@@ -1,7 +1,7 @@
 // From the request for a job to the start of its first task, on a real local agent, stage by stage.
 import { createClient } from '../sdk/client.ts';
 import { startStack } from '../test/support/stack.ts';
-import type { BenchOptions } from './main.ts';
+import type { BenchOptions } from './options.ts';
 import type { Report } from './report.ts';
 
 export async function submitBench(report: Report, { small, rounds = small ? 2 : 10 }: BenchOptions): Promise<void> {

@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 
 import { parse } from 'yaml';
 
-import type { CliContext, ConnectionFlags } from './context.ts';
 import { UsageError } from './errors.ts';
 
 export interface Connection {
@@ -13,10 +12,19 @@ export interface Connection {
   token: string;
 }
 
-export async function resolveConnection(
-  flags: ConnectionFlags,
-  context: Pick<CliContext, 'env' | 'home' | 'cwd'>,
-): Promise<Connection> {
+interface Given {
+  apiUrl?: string;
+  tokenFile?: string;
+}
+
+/** Where values come from that no flag gives. */
+interface Sources {
+  env: Record<string, string | undefined>;
+  home: string;
+  cwd: string;
+}
+
+export async function resolveConnection(flags: Given, context: Sources): Promise<Connection> {
   const file = configFile(context.home);
   const apiUrl = givenUrl(flags, context.env);
   const token =
@@ -31,8 +39,8 @@ export async function resolveConnection(
 
 /** The address without a token, for signing in. */
 export async function resolveApiUrl(
-  flags: Pick<ConnectionFlags, 'apiUrl'>,
-  { env, home }: Pick<CliContext, 'env' | 'home'>,
+  flags: Pick<Given, 'apiUrl'>,
+  { env, home }: Pick<Sources, 'env' | 'home'>,
 ): Promise<string> {
   const file = configFile(home);
   return checkUrl(givenUrl(flags, env) ?? (await readConfig(file))['apiUrl'] ?? missingUrl(file));
@@ -40,7 +48,7 @@ export async function resolveApiUrl(
 
 export const configFile = (home: string): string => join(home, 'config.yaml');
 
-const givenUrl = ({ apiUrl }: Pick<ConnectionFlags, 'apiUrl'>, env: CliContext['env']): string | undefined =>
+const givenUrl = ({ apiUrl }: Pick<Given, 'apiUrl'>, env: Sources['env']): string | undefined =>
   apiUrl ?? (env['ROPEWALK_API_URL'] || undefined);
 
 const missingUrl = (file: string): never => missing('address of the API', 'ROPEWALK_API_URL or --api-url', file);

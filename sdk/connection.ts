@@ -3,7 +3,9 @@
 import { readDefaults } from '#defaults';
 
 import { ConfigurationError } from './errors.ts';
-import { defaultAddressUrl } from './own-address.ts';
+
+/** Answers with the address of its caller, as text. */
+const defaultAddressUrl = 'https://checkip.amazonaws.com';
 
 export interface ConnectionOptions {
   /**

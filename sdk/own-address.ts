@@ -3,8 +3,6 @@
 import type { Connection } from './connection.ts';
 import { ConfigurationError } from './errors.ts';
 
-/** Answers with the address of its caller, as text. */
-export const defaultAddressUrl = 'https://checkip.amazonaws.com';
 const timeoutMs = 10_000;
 
 interface Sources {

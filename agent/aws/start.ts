@@ -1,7 +1,7 @@
 // An agent's start on EC2: reads who it is from the metadata service, sends its logs to CloudWatch from then on, and watches
 // for EC2's notices.
 import { logGroupOf, logStreamOf } from '../../domain/cloud-names.ts';
-import type { Start, StartInput } from '../lifecycle/start.ts';
+import type { Start, StartInput } from '../lifecycle/start-input.ts';
 import { createRoleCredentials } from './credentials.ts';
 import { readEc2Instance } from './instance.ts';
 import { createLogShipper } from '../logs/log-shipper.ts';

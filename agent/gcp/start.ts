@@ -1,6 +1,6 @@
 // An agent's start on Compute Engine: reads who it is from the metadata server, sends its logs to Cloud Logging from then on, and
 // waits for the notice of a preemption.
-import type { Start, StartInput } from '../lifecycle/start.ts';
+import type { Start, StartInput } from '../lifecycle/start-input.ts';
 import { createLogShipper } from '../logs/log-shipper.ts';
 import { readGceInstance } from './instance.ts';
 import { createLogsApi, defaultLogsEndpoint } from './logs-api.ts';

@@ -1,7 +1,8 @@
 // The API reference as one self-contained page: no script, no font, nothing from elsewhere. Made from the document once.
+import type { OpenAPIHono } from '@hono/zod-openapi';
 import { html, raw } from 'hono/html';
 
-import type { ApiDocument } from './meta.ts';
+export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
 
 export function renderDocs(document: ApiDocument) {
   const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>

@@ -1,8 +1,8 @@
 // The API itself: whether it is up and ready, and its reference.
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 
 import type { App } from './app.ts';
-import { renderDocs } from './docs-page.ts';
+import { type ApiDocument, renderDocs } from './docs-page.ts';
 import { health, json, readiness } from './schemas.ts';
 
 const common = { tags: ['meta'] };
@@ -31,8 +31,6 @@ export const metaRoutes = {
     },
   }),
 };
-
-export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
 
 export function mountMeta(app: App, document: ApiDocument): void {
   const page = renderDocs(document);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createClient } from '../../sdk/client.ts';
 import { daskPython, makeDaskHome } from '../../test/support/dask.ts';
 import { removeHome, startStack } from '../../test/support/stack.ts';
-import type { BenchOptions } from '../main.ts';
+import type { BenchOptions } from '../options.ts';
 import type { Report } from '../report.ts';
 import { runByHand, writeTls } from './by-hand.ts';
 import type { HandTimes } from './by-hand.ts';

@@ -8,7 +8,7 @@ import { createClient } from '../../sdk/client.ts';
 import { startEc2Stack } from '../../test/support/ec2-stack.ts';
 import type { Ec2Stack } from '../../test/support/ec2-stack.ts';
 import { historySize } from '../history.ts';
-import type { BenchOptions } from '../main.ts';
+import type { BenchOptions } from '../options.ts';
 import { cpuClock } from '../processes.ts';
 import type { Report } from '../report.ts';
 import { createDaskAgent } from '../sim/dask-agent.ts';

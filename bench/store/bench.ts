@@ -10,7 +10,7 @@ import { openPostgres } from '../../store/postgres/database.ts';
 import { openSqliteFile } from '../../store/sqlite/database.ts';
 import type { AdmitItem, RecordQuery, Store } from '../../store/store.ts';
 import { findPostgres, startPostgres } from '../../test/store/postgres-server.ts';
-import type { BenchOptions } from '../main.ts';
+import type { BenchOptions } from '../options.ts';
 import type { Report } from '../report.ts';
 import { fill } from './rows.ts';
 

@@ -1,7 +1,7 @@
 // No-op tasks through 1,000 simulated agents over the real HTTP API, against one activity per task on the same Temporal
 // server. One job takes 20,000 tasks at most, so that 100,000 are five jobs with 200 agents each.
 import { startStack } from '../../test/support/stack.ts';
-import type { BenchOptions } from '../main.ts';
+import type { BenchOptions } from '../options.ts';
 import type { Report } from '../report.ts';
 import { load } from '../report.ts';
 import { simulate, simulatedStack } from '../sim/provider.ts';

@@ -1,0 +1,19 @@
+// What an agent is started from, and what it knows once it is; the same on each cloud and on a host.
+import type { Log } from '../logs/log.ts';
+import type { Logs } from '../logs/logs.ts';
+import type { Boot } from './boot.ts';
+import type { AgentInput } from './input.ts';
+
+export interface Start extends Pick<AgentInput, 'instance' | 'boot' | 'watchNotices'> {
+  boot: Boot;
+  /** Sends what is not sent yet, for a few seconds at most. */
+  flush: () => Promise<void>;
+}
+
+export interface StartInput {
+  directory: string;
+  environment: Record<string, string | undefined>;
+  logs: Logs;
+  log: Log;
+  signal: AbortSignal;
+}
