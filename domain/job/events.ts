@@ -136,7 +136,7 @@ export function nextWake(state: JobState): Wake | null {
   const next = earliest([lease, nextTimeout(state), shrink]);
   // Array syntax may be long, and is read only where its text is shown.
   if (lease === null || next !== lease) return next;
-  return { ...lease, what: `lease of task ${parseArray(state.settings.array).idAt(lease.task)} ends at` };
+  return { ...lease, what: `lease of task ${parseArray(state.settings.array).idAt(lease.task)} is checked at` };
 }
 
 function nextTimeout(state: JobState): Wake | null {
@@ -148,7 +148,7 @@ function nextLeaseEnd(state: JobState): (Wake & { task: number }) | null {
   const [first] = state.leases;
   if (first === undefined || isOver(state)) return null;
   const { task, deadlineMs } = state.leases.reduce((a, b) => (b.deadlineMs < a.deadlineMs ? b : a), first);
-  return { atMs: deadlineMs, what: 'lease ends at', task };
+  return { atMs: deadlineMs, what: 'lease is checked at', task };
 }
 
 /** When the job's time limit ends it; it counts from the first granted task. */

@@ -15,9 +15,9 @@ it.each([
 });
 
 it('the earliest of several, or none', () => {
-  expect(earliest([{ atMs: 5, what }, null, { atMs: 3, what: 'lease ends at' }])).toEqual({
+  expect(earliest([{ atMs: 5, what }, null, { atMs: 3, what: 'lease is checked at' }])).toEqual({
     atMs: 3,
-    what: 'lease ends at',
+    what: 'lease is checked at',
   });
   expect(earliest([null])).toBeNull();
 });
