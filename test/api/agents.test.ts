@@ -25,7 +25,10 @@ async function jobWithAgents(api: TestApi, body: object = { ntasks: 3 }) {
 }
 
 const exchange = (api: TestApi, token: string, body: object) =>
-  api.call('POST', '/v1/agent/exchange', { token, body: { claim: 1, want: 0, running: [], results: [], head: true, ...body } });
+  api.call('POST', '/v1/agent/exchange', {
+    token,
+    body: { claim: 1, want: 0, running: [], results: [], head: true, ...body },
+  });
 
 describe('agents', () => {
   it('register once per instance; another process with the same token is refused', async () => {

@@ -1,4 +1,4 @@
-// Replays the recorded histories with the workflow code of a folder.
+// Replays histories with the workflow code of a folder.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -37,9 +37,16 @@ export async function bundle(root: string): Promise<WorkflowBundleWithSourceMap>
 
 /** Rejects with Temporal's error when the code does not replay the history. */
 export async function replay(workflowBundle: WorkflowBundleWithSourceMap, name: string): Promise<void> {
-  const history = read(name);
-  const workflowId = `replay/${name}`;
-  await Worker.runReplayHistory({ workflowBundle }, history, workflowId);
+  await replayHistory(workflowBundle, read(name), name);
+}
+
+/** Rejects with Temporal's error when the code does not replay this history, called `name`. */
+export async function replayHistory(
+  workflowBundle: WorkflowBundleWithSourceMap,
+  history: proto.temporal.api.history.v1.History,
+  name: string,
+): Promise<void> {
+  await Worker.runReplayHistory({ workflowBundle }, history, `replay/${name}`);
 }
 
 export function read(name: string): proto.temporal.api.history.v1.History {

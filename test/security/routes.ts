@@ -125,7 +125,11 @@ const report = ({ bootId }: World) => ({ kind: 'alive', bootId, address: '127.0.
 export const agentRoutes: Record<string, AgentRoute> = {
   'POST /v1/agent/register': { token: 'launch', body: ({ registration }) => registration, ok: 200 },
   'POST /v1/agent/report': { token: 'task', body: report, ok: 200 },
-  'POST /v1/agent/exchange': { token: 'task', body: () => ({ claim: 1, want: 0, running: [], results: [], head: true }), ok: 200 },
+  'POST /v1/agent/exchange': {
+    token: 'task',
+    body: () => ({ claim: 1, want: 0, running: [], results: [], head: true }),
+    ok: 200,
+  },
   'GET /v1/agent/bundle': { token: 'task', ok: 200 },
   'GET /v1/agent/package-files/{sha256}': {
     token: 'task',
