@@ -40,6 +40,20 @@ export function parseArray(syntax: string, field = 'array'): JobArray {
   };
 }
 
+/**
+ * The tasks of a job's settings, parsed once for each settings object. A workflow asks at every message; parsing 10,000 scattered ids
+ * takes some ms, which a replay would spend again for each.
+ */
+export function arrayOf(settings: { readonly array: string }): JobArray {
+  const known = parsed.get(settings);
+  if (known !== undefined) return known;
+  const array = parseArray(settings.array);
+  parsed.set(settings, array);
+  return array;
+}
+
+const parsed = new WeakMap<object, JobArray>();
+
 /** The array of a job that only says how many tasks it has: ids 0 to n - 1. */
 export function arrayOfCount(tasks: number, field = 'ntasks'): JobArray {
   if (!Number.isSafeInteger(tasks) || tasks < 1) throw invalid(field, 'a job needs at least one task');

@@ -3,7 +3,7 @@ import { maxLeaseExtensions, maxLostRemembered } from '../limits.ts';
 import type { Reason } from '../reason.ts';
 import { earliest, type Wake } from '../wake.ts';
 import { interruptLeases, loseLeases } from './ahead.ts';
-import { parseArray } from './array.ts';
+import { arrayOf } from './array.ts';
 import { endLease, isOver, recordTask, settle, startOf } from './rules.ts';
 import { nextShrinkMs } from './shrink.ts';
 import type { JobState, Lease } from './state.ts';
@@ -136,7 +136,7 @@ export function nextWake(state: JobState): Wake | null {
   const next = earliest([lease, nextTimeout(state), shrink]);
   // Array syntax may be long, and is read only where its text is shown.
   if (lease === null || next !== lease) return next;
-  return { ...lease, what: `lease of task ${parseArray(state.settings.array).idAt(lease.task)} is checked at` };
+  return { ...lease, what: `lease of task ${arrayOf(state.settings).idAt(lease.task)} is checked at` };
 }
 
 function nextTimeout(state: JobState): Wake | null {

@@ -2,9 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { arrayOfCount, maxTaskId, parseArray } from '../../domain/job/array.ts';
+import { arrayOf, arrayOfCount, maxTaskId, parseArray } from '../../domain/job/array.ts';
 import type { JobArray } from '../../domain/job/array.ts';
 import { maxTasks } from '../../domain/limits.ts';
+
+describe('arrayOf', () => {
+  it('parses the array of each settings object once', () => {
+    const settings = { array: '3,9,17-19' };
+    const array = arrayOf(settings);
+    expect(array.idAt(3)).toBe(18);
+    expect(arrayOf(settings)).toBe(array);
+    expect(arrayOf({ array: '5' }).idAt(0)).toBe(5);
+  });
+});
 
 describe('parseArray', () => {
   it.each([

@@ -10,7 +10,7 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 
-import { parseArray } from '../../domain/job/array.ts';
+import { arrayOf } from '../../domain/job/array.ts';
 import { cancelTasks, taskIndices } from '../../domain/job/cancel-tasks.ts';
 import { cancelJob, expireLeases, loseInstance, nextWake, nextWakeMs, timeoutAtMs } from '../../domain/job/events.ts';
 import { exchange } from '../../domain/job/exchange.ts';
@@ -148,7 +148,7 @@ async function run(state: JobState, view: () => JobView): Promise<'ended' | 'con
 }
 
 function cancelSome(state: JobState, { tasks, text }: CancelTasksSignal, atMs: number): void {
-  const indices = taskIndices(tasks, parseArray(state.settings.array));
+  const indices = taskIndices(tasks, arrayOf(state.settings));
   cancelTasks(state, indices, { code: 'CANCELLED', text, atMs });
 }
 
@@ -161,7 +161,7 @@ function answerFlush(state: JobState | null, flush: Flush<ExchangeItem>): FlushA
       error: { code: 'NOT_YET', message: 'The job is still reading its specification.' },
     }));
   }
-  const array = parseArray(state.settings.array);
+  const array = arrayOf(state.settings);
   const nowMs = Date.now();
   const answer = answerEach<ExchangeItem, ExchangeAnswer>(flush, (item) => ({
     ok: exchange(state, item, nowMs, (index) => array.idAt(index)),
