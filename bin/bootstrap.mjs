@@ -30,10 +30,11 @@ function requirePython() {
   const [major = 0, minor = 0] = (found.stdout ?? '').trim().split('.').map(Number);
   if (found.error !== undefined || found.status !== 0) {
     fail(
-      'python3 with pip was not found; Ropewalk needs Python 3.9 or later (Debian: apt-get install python3 python3-pip)',
+      'python3 with pip was not found; Ropewalk needs Python 3.10 or later (Debian: apt-get install python3 python3-pip)',
     );
   }
-  if (major < 3 || (major === 3 && minor < 9)) fail(`python3 is ${major}.${minor}; Ropewalk needs Python 3.9 or later`);
+  if (major < 3 || (major === 3 && minor < 10))
+    fail(`python3 is ${major}.${minor}; Ropewalk needs Python 3.10 or later`);
 }
 
 /** Runs `npm ci` when node_modules is missing or belongs to another lockfile. */
@@ -43,11 +44,34 @@ function install() {
     .digest('hex');
   const marker = join(modules, '.ropewalk-lock-hash');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === lock) return;
+  if (isInstalled()) {
+    writeFileSync(marker, lock);
+    return;
+  }
   console.error('installing the packages of package-lock.json (once per change of it)');
   // `npm ci` refuses a lockfile without the optional binaries of other platforms, as some registries produce it.
   // `npm install --no-save` installs the same locked versions and does not change the file.
   if (!npm(['ci'], 'ignore') && !npm(['install', '--no-save'], 2)) fail('"npm install" failed; see its messages above');
   writeFileSync(marker, lock);
+}
+
+/** True when npm itself has installed what package-lock.json names: npm keeps its own list of what it has installed. */
+function isInstalled() {
+  const installed = packagesOf(join(modules, '.package-lock.json'));
+  const wanted = packagesOf(join(root, 'package-lock.json'));
+  if (installed === null || wanted === null) return false;
+  return Object.entries(wanted).every(
+    ([path, { version, optional = false }]) =>
+      !path.startsWith('node_modules/') || (path in installed ? installed[path].version === version : optional),
+  );
+}
+
+function packagesOf(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')).packages ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function npm(args, stderr) {

@@ -102,7 +102,7 @@ const service = (name: string, script: string, options: string[] = []): Omit<Chi
   name,
   command: process.execPath,
   args: [...options, script],
-  healthyWithinMs: 60_000,
+  healthyWithinMs: 180_000,
   stopWithinMs: 15_000,
 });
 

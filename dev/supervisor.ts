@@ -1,6 +1,7 @@
 // Keeps the processes of the stack running: starts each by argv, waits until it answers, starts it again when it dies.
 // It decides nothing about what they do, and never starts a shell.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { availableParallelism, loadavg } from 'node:os';
 import { createInterface } from 'node:readline';
 
 import { RopewalkError } from '../domain/errors.ts';
@@ -148,9 +149,19 @@ async function end(running: ChildProcess, withinMs: number): Promise<void> {
   clearTimeout(timer);
 }
 
-const neverHealthy = (child: Child): RopewalkError =>
-  new RopewalkError({
+function neverHealthy({ spec, process: running, lastLines }: Child): RopewalkError {
+  const seconds = spec.healthyWithinMs / 1000;
+  if (running !== null && lastLines.length === 0) {
+    const load = loadavg()[0]?.toFixed(1) ?? 'unknown';
+    return new RopewalkError({
+      code: 'UNAVAILABLE',
+      message: `${spec.name} did not answer within ${seconds} s. It still ran and had printed nothing; the machine's load was ${load} on ${availableParallelism()} cores.`,
+      hint: 'The machine is probably too busy: start again when other programs on it have ended.',
+    });
+  }
+  return new RopewalkError({
     code: 'UNAVAILABLE',
-    message: `${child.spec.name} did not answer within ${child.spec.healthyWithinMs / 1000} s. Its last lines:\n${child.lastLines.map((line) => `  ${line}`).join('\n') || '  (none)'}`,
+    message: `${spec.name} did not answer within ${seconds} s. Its last lines:\n${lastLines.map((line) => `  ${line}`).join('\n') || '  (none)'}`,
     hint: 'The lines above usually say why; the log level is in temporal-dev.yml.',
   });
+}

@@ -76,7 +76,7 @@ export function temporalServer(options: {
     env,
     // A refused gRPC connection backs off for a second, so a plain one is tried first.
     isHealthy: async () => (await isListening(ports.temporal)) && (await isServing(connection)),
-    healthyWithinMs: 60_000,
+    healthyWithinMs: 180_000,
     stopWithinMs: 10_000,
   };
 }
