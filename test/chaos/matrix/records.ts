@@ -9,12 +9,18 @@ import { taskPageKey } from '../../../platform/archive-keys.ts';
 import { read } from '../../support/kills.ts';
 
 /** Sorted; a task that was recorded twice is in here twice. */
-export function recordedTasks(home: string, number: number): number[] {
-  const records: number[] = [];
+export const recordedTasks = (home: string, number: number): number[] =>
+  taskRecords(home, number)
+    .map((record) => record.task)
+    .toSorted((a, b) => a - b);
+
+/** In the order in which the tasks ended. */
+export function taskRecords(home: string, number: number): TaskRecord[] {
+  const records: TaskRecord[] = [];
   for (let page = 0; ; page += 1) {
     const found = read<TaskRecord[]>(join(home, 'objects', taskPageKey('default', number, page)));
-    if (found === null) return records.toSorted((a, b) => a - b);
-    records.push(...found.map((record) => record.task));
+    if (found === null) return records;
+    records.push(...found);
   }
 }
 
