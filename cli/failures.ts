@@ -17,7 +17,7 @@ export async function describeFailures(client: Client, job: Job, signal?: AbortS
   const tails = await readTails(client, job.number, tailed, options).catch(() => new Map<number, LogLine[]>());
   signal?.throwIfAborted();
   return [
-    `Failed tasks: ${formatIds(failed.map(({ id }) => id))}`,
+    `Failed task ids: ${formatIds(failed.map(({ id }) => id))}`,
     ...tailed.flatMap(({ id }) => (tails.get(id) ?? []).map(({ text }) => `(Task ${id})   ${clean(text)}`)),
   ];
 }

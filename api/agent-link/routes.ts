@@ -142,7 +142,7 @@ export const agentRoutes = {
     method: 'get',
     path: '/v1/agent/orders',
     operationId: 'readOrders',
-    summary: 'What an agent of a Dask cluster is to know and do; held for up to 50 s until there is news',
+    summary: 'The orders of an agent of a Dask cluster; the API answers when they change, or after 50 s at most',
     request: { query: ordersQuery },
     responses: { 200: json(named.orders, 'The orders, newer than those seen unless the time is up.'), ...problems },
   }),

@@ -8,6 +8,7 @@ import { errorCodes, RopewalkError, type Problem } from '../../domain/errors.ts'
 import { errorHeader } from '../../schema/agent.ts';
 import type { ErrorBody, ErrorLine } from '../../schema/common.ts';
 import type { AppEnv } from '../routes/app.ts';
+import { describeBound } from './bounds.ts';
 import { logFields } from './log-fields.ts';
 
 export function answerError(error: unknown, c: Context<AppEnv>): Response {
@@ -47,11 +48,13 @@ export function validationProblem(error: z.ZodError): RopewalkError {
   const [first, ...more] = error.issues;
   const unknownKeys = first?.code === 'unrecognized_keys' ? first.keys : [];
   const field = [...(first?.path ?? []), ...unknownKeys.slice(0, 1)].map(String).join('.');
-  const what = unknownKeys.length > 0 ? 'is not a field that is known here' : (first?.message ?? 'is not valid');
+  const bound = first === undefined ? null : describeBound(first);
+  const other = unknownKeys.length > 0 ? 'is not a field that is known here' : (first?.message ?? 'is not valid');
+  const what = bound === null ? `: ${other}` : ` ${bound}`;
   const others = more.length === 0 ? '' : ` ${countOf(more.length)}.`;
   return new RopewalkError({
     code: 'VALIDATION',
-    message: `${field === '' ? 'The request' : field}: ${what}.${others}`,
+    message: `${field === '' ? 'The request' : field}${what}.${others}`,
     ...(field === '' ? {} : { field }),
     hint: 'GET /v1/openapi.json describes every field.',
   });

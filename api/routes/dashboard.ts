@@ -18,7 +18,7 @@ export const dashboardRoutes = {
     operationId: 'linkDashboard',
     summary: "A link that opens the cluster's Dask dashboard in a browser; good for five minutes",
     request: { params: numberParam },
-    responses: { 200: json(link, 'The link. Whoever has it can open the dashboard.'), ...problems },
+    responses: { 200: json(link, 'The link. Anyone who has the link can open the dashboard.'), ...problems },
   }),
 };
 

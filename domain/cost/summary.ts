@@ -81,7 +81,7 @@ const tagsOf = ({ tags = {} }: CostEntry): string[] => {
 function keyOf(by: Exclude<CostGrouping, 'day' | 'tag'>, entry: CostEntry): [key: string, name: string | null] {
   if (by === 'user') return [entry.user, null];
   if (by === 'type') return [`${entry.type} ${entry.market}`, null];
-  if (by === 'job') return entry.job === null ? ['', 'not a job'] : [String(entry.job), entry.name];
+  if (by === 'job') return entry.job === null ? ['', 'clusters (no job)'] : [String(entry.job), entry.name];
   return [String(entry.cluster), entry.name];
 }
 

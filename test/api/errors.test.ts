@@ -44,6 +44,15 @@ describe('errors', () => {
     expect([response.status, (await response.json()).error.field]).toEqual([422, 'number']);
   });
 
+  it('says which bound a value must keep, in words', async () => {
+    const api = await createTestApi();
+    const messageOf = async (body: object): Promise<string> =>
+      (await (await api.call('POST', '/v1/jobs', { body })).json()).error.message;
+    expect(await messageOf({ command: ['true'], ntasks: 0 })).toBe('ntasks must be at least 1.');
+    expect(await messageOf({ command: ['true'], priority: 101 })).toBe('priority must be at most 100.');
+    expect(await messageOf({ command: [] })).toBe('command must have at least 1 item.');
+  });
+
   it('answers 404 and 405 in the same body, and says which methods work', async () => {
     const api = await createTestApi();
     const nowhere = await api.call('GET', '/v2/nothing', { token: null });

@@ -69,7 +69,7 @@ describe('a job that failed', () => {
     const { api, env } = await standIn(answer);
     const result = await callCli(['batch', command, '12'], { env });
     const expected = [2, 3, 4, 5, 6].map((n) => `(Task 3)   error ${n}`);
-    const shown = ['Failed tasks: 3-4, 8', ...expected, '(Task 4)   printed only'].join('\n');
+    const shown = ['Failed task ids: 3-4, 8', ...expected, '(Task 4)   printed only'].join('\n');
     expect(result[where]).toContain(`(Task 3) attempt 2: exit code 7\n${shown}\n`);
     expect(api.requests.find(({ path }) => path.endsWith('/logs'))).toMatchObject({ query: { tasks: '3,4,8' } });
   });

@@ -9,7 +9,7 @@ const costs = {
   ...{ by: 'job', since: '2024-11-01T00:00:00.000Z', until: '2024-11-18T17:00:00.000Z', total: amounts },
   items: [
     { key: '7', name: '=cmd("x"), y', ...amounts },
-    { key: '', name: 'not a job', ...amounts, dollars: 0.001, dollarsPerHour: 0 },
+    { key: '', name: 'clusters (no job)', ...amounts, dollars: 0.001, dollarsPerHour: 0 },
   ],
   priceSources: ['spot price of us-east-1a at its launch'],
 };

@@ -75,7 +75,7 @@ it('a Python script gets the packages of the python on the PATH, and the modules
   const files = { ...script, 'job/space/inner.py': 'y = 2\n', 'job/unused/inner.py': '', 'beside.py': '' };
   const { body, stderr, stored } = await submit(['python', 'job/script.py'], files);
   expect(stderr).toMatch(
-    /Package sync: Python 3\.\d+, 2 packages, 1 package files \(1 uploaded\), the modules helpers, script, space/,
+    /Package sync: Python 3\.\d+, 2 packages, 1 package files \(1 uploaded\), 3 modules: helpers, script, space/,
   );
   expect(body.software?.requirements).toEqual(['one==1.0', 'two==1.0']);
   expect(body.software?.packageFiles.map(({ name }) => name)).toEqual(['modules.zip']);

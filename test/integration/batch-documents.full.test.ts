@@ -93,7 +93,7 @@ it('a task that runs too long is ended, and its last lines are shown', async () 
   const { code, stderr } = await run(...words);
   expect(code).toBe(1);
   expect(stderr).toContain('exit code 124: The task ran longer than its limit of 1 s and was ended.');
-  expect(stderr).toContain('Failed tasks: 0\n(Task 0)   too slow');
+  expect(stderr).toContain('Failed task ids: 0\n(Task 0)   too slow');
   const timeout = await run('timeout', '1', 'sleep', '600');
   expect(timeout.stderr).toContain('exit code 124');
 });
@@ -108,7 +108,7 @@ sys.exit(value in ("b", "d") and not os.path.exists(place))
   const mended = join(place, 'mended');
   const first = await run('--map-over-values', 'a,b,c,d', 'fails.py', mended);
   expect([first.code, first.printed]).toEqual([1, ['0 of 4 a', '1 of 4 b', '2 of 4 c', '3 of 4 d']]);
-  expect(first.stderr).toContain('Failed tasks: 1, 3');
+  expect(first.stderr).toContain('Failed task ids: 1, 3');
   const number = Number(/batch logs (\d+)/.exec(first.stderr)?.[1]);
   await writeFile(mended, '');
   const retried = await runCli(['batch', 'retry', String(number), '--failed', '--wait'], { env });

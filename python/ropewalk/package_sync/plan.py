@@ -123,7 +123,8 @@ def warnings_of(plan: Plan) -> list[str]:
 def summary_of(plan: Plan, uploaded: int) -> str:
     count = sum(EXCLUDED not in one for one in plan.requirements)
     own = f", {len(plan.files)} package files ({uploaded} uploaded)" if plan.files else ""
-    beside = f", the modules {shortened(plan.modules)}" if plan.modules else ""
+    modules = "1 module" if len(plan.modules) == 1 else f"{len(plan.modules)} modules"
+    beside = f", {modules}: {shortened(plan.modules)}" if plan.modules else ""
     indexes = f", from {shortened([index.address for index in plan.indexes])}" if plan.indexes else ""
     return f"Package sync: Python {python_version()}, {count} packages{own}{beside}{indexes}"
 
