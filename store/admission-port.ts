@@ -18,8 +18,8 @@ export interface AdmissionStore {
   /** The workflow has started (again): idempotent. */
   started(kind: RecordKind, number: number): Promise<void>;
   /**
-   * Admits the jobs whose wait has ended and that fit into the quota, by priority (domain/admission/queue.ts), and ends those
-   * that can never start. Answers the ended ones: what is sealed for them is needed no more.
+   * Admits the jobs whose wait has ended, that no used-up budget meets, and that fit into the quota, by priority
+   * (domain/admission/queue.ts), and ends those that can never start. Answers the ended ones: what is sealed for them is needed no more.
    */
   admitWaiting(nowMs: number): Promise<{ admitted: number; ended: { workspace: string; admissionId: string }[] }>;
   /** Ends a job that waits. False when it does not wait, or not any more. */

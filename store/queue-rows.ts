@@ -63,6 +63,7 @@ export async function writeQueued(db: Db, workspace: string, made: BatchOutcome<
         worker_vcpus: item.workerVcpus,
         is_ready: entry.waits.length === 0 ? 1 : 0,
         refusal: entry.isRefused ? JSON.stringify(entry.reason) : null,
+        hold: null,
       })),
     )
     .execute();

@@ -1,6 +1,9 @@
-// The queue moves: jobs whose wait has ended are admitted as far as the quota has room; those that can never start end.
-import { admitFromQueue, type ReadyJob } from '../domain/admission/queue.ts';
+// The queue moves: jobs whose wait has ended are admitted as far as the quota has room and no budget is used up; those that can
+// never start end.
+import { admitFromQueue, waitsForRoom, type ReadyJob } from '../domain/admission/queue.ts';
+import { waitsForBudget } from '../domain/budget/admit.ts';
 import type { Quota } from '../domain/quota/usage.ts';
+import { listBudgets } from './budgets.ts';
 import type { Database, Engine } from './database.ts';
 import { notifyOfRow } from './notification-rows.ts';
 import { lockWorkspace, workspaceOf } from './people-rows.ts';
@@ -16,15 +19,16 @@ export async function admitWaiting(database: Database, nowMs: number): ReturnTyp
     db.selectFrom('waiting_jobs').select('workspace').distinct().where('is_ready', '=', 1).execute(),
   );
   for (const { workspace: slug } of slugs) {
-    // While the quota has no room nothing changes: no transaction that writes is begun for it.
+    // While the quota and the budgets have no room nothing changes: no transaction that writes is begun for it.
     const isDue = await database.read(async (db) => {
       const row = await db.selectFrom('workspaces').selectAll().where('slug', '=', slug).executeTakeFirst();
-      return row !== undefined && !isEmpty(await plan(db, workspaceOf(row)));
+      return row !== undefined && !isEmpty(await plan(db, workspaceOf(row), nowMs));
     });
     if (!isDue) continue;
     const moved = await database.write(async (db) => {
       const workspace = await lockWorkspace(db, database.engine, slug);
-      const due = workspace === null ? { admit: [], refused: [] } : await plan(db, workspace);
+      const due = workspace === null ? { holds: [], admit: [], refused: [] } : await plan(db, workspace, nowMs);
+      for (const hold of due.holds) await writeHold(db, slug, hold);
       const admitted = await admit(db, due.admit);
       const ended: WaitingJobTable[] = [];
       for (const row of due.refused) {
@@ -46,19 +50,34 @@ export const cancelWaiting = (
 ): Promise<boolean> =>
   database.write((db) => endWaiting(db, database.engine, { number, refusal: JSON.stringify({ code, text }), nowMs }));
 
+/** What a user's waiting jobs say from now on. */
+interface Hold {
+  user: string;
+  /** JSON of why a budget holds them back; null when none does. */
+  hold: string | null;
+}
+
 interface Plan {
+  /** Of users whose jobs say something else. */
+  holds: Hold[];
   admit: WaitingJobTable[];
   refused: WaitingJobTable[];
 }
 
-const isEmpty = ({ admit: admitted, refused }: Plan): boolean => admitted.length + refused.length === 0;
+const isEmpty = ({ holds, admit: admitted, refused }: Plan): boolean =>
+  holds.length + admitted.length + refused.length === 0;
 
-async function plan(db: Db, workspace: Workspace): Promise<Plan> {
+async function plan(db: Db, workspace: Workspace, nowMs: number): Promise<Plan> {
+  const { holds, held } = await readHolds(db, workspace.slug, nowMs);
   const rows = await db
     .selectFrom('waiting_jobs')
     .selectAll()
     .where('workspace', '=', workspace.slug)
     .where('is_ready', '=', 1)
+    // However many jobs a budget holds back, the rows that are looked at are those of others.
+    .$if(held.length > 0, (query) =>
+      query.where((build) => build.or([build('refusal', 'is not', null), build('user_name', 'not in', held)])),
+    )
     .orderBy('priority', 'desc')
     .orderBy('number')
     .limit(maxLooked)
@@ -77,7 +96,49 @@ async function plan(db: Db, workspace: Workspace): Promise<Plan> {
     return { number, user, priority, instances, vcpus, row };
   });
   const admitted = admitFromQueue(jobs, { workspace: { use, limits: workspace.limits }, users });
-  return { admit: admitted.map(({ row }) => row), refused };
+  return { holds, admit: admitted.map(({ row }) => row), refused };
+}
+
+/** Users whose budget is used up, and whose jobs do not yet say so or still do. */
+async function readHolds(db: Db, slug: string, nowMs: number): Promise<{ holds: Hold[]; held: string[] }> {
+  const budgets = await listBudgets(db, slug);
+  const known = await db
+    .selectFrom('waiting_jobs')
+    .select(['user_name as user', 'hold'])
+    .distinct()
+    .where('workspace', '=', slug)
+    .where('is_ready', '=', 1)
+    .where('refusal', 'is', null)
+    .execute();
+  const wanted = new Map<string, string | null>();
+  for (const user of new Set(known.map((each) => each.user))) {
+    const reason = waitsForBudget(budgets, user, nowMs);
+    wanted.set(user, reason === null ? null : JSON.stringify(reason));
+  }
+  const changed = new Set(known.filter(({ user, hold }) => hold !== wanted.get(user)).map(({ user }) => user));
+  const all = [...wanted].map(([user, hold]) => ({ user, hold }));
+  return {
+    holds: all.filter(({ user }) => changed.has(user)),
+    held: all.filter(({ hold }) => hold !== null).map(({ user }) => user),
+  };
+}
+
+async function writeHold(db: Db, slug: string, { user, hold }: Hold): Promise<void> {
+  const changed = db
+    .selectFrom('waiting_jobs')
+    .where('workspace', '=', slug)
+    .where('user_name', '=', user)
+    .where('is_ready', '=', 1)
+    .where('refusal', 'is', null);
+  // The waiting row before the record, as where waits end: the order of locks prevents deadlocks.
+  await db.updateTable('waiting_jobs').set({ hold }).where('number', 'in', changed.select('number')).execute();
+  await db
+    .updateTable('records')
+    .set({ refusal: hold ?? JSON.stringify(waitsForRoom) })
+    .where('kind', '=', 'job')
+    .where('state', '=', 'waiting')
+    .where('number', 'in', changed.select('number'))
+    .execute();
 }
 
 async function admit(db: Db, planned: readonly WaitingJobTable[]): Promise<number> {

@@ -160,6 +160,8 @@ export interface WaitingJobTable {
   is_ready: number;
   /** JSON of why it can never start; null otherwise. */
   refusal: string | null;
+  /** JSON of the budget that holds it back, as its record says; null when none does. */
+  hold: string | null;
 }
 
 interface IdempotencyKeyTable {

@@ -29,18 +29,38 @@ export function spentBy({ period, counted }: CountedBudget, nowMs: number): numb
 
 /** The refusal by a budget that is used up; null when none is. Budgets per run do not know a new run. */
 export function refusedByBudget(budgets: readonly CountedBudget[], user: string, nowMs: number): Problem | null {
-  for (const budget of budgets) {
-    if (budget.action === 'warn' || budget.period === 'run' || !meets(budget, user)) continue;
-    if (spentBy(budget, nowMs) < budget.micros) continue;
-    const again = new Date(periodEndMs(budget.period, nowMs) ?? nowMs).toISOString();
-    return {
-      code: 'BUDGET_EXCEEDED',
-      message: `Nothing is launched: ${usedUpText(budget)}.`,
-      hint: `Wait until ${again}, or ask an admin to raise it: ropewalk budget set ${budget.name} --dollars N.`,
-    };
-  }
-  return null;
+  const budget = usedUp(budgets, user, nowMs);
+  if (budget === undefined) return null;
+  return {
+    code: 'BUDGET_EXCEEDED',
+    message: `Nothing is launched: ${usedUpText(budget)}.`,
+    hint: `Wait until ${endOf(budget, nowMs)}, or ask an admin to raise it: ropewalk budget set ${budget.name} --dollars N.`,
+  };
 }
+
+/** Why a job that waits for nothing else is not admitted; null when no budget holds it back. */
+export function waitsForBudget(
+  budgets: readonly CountedBudget[],
+  user: string,
+  nowMs: number,
+): { code: string; text: string } | null {
+  const budget = usedUp(budgets, user, nowMs);
+  if (budget === undefined) return null;
+  const text = `Starts not before ${endOf(budget, nowMs)}, or when an admin raises the budget: ${usedUpText(budget)}.`;
+  return { code: 'WAITING_FOR_BUDGET', text };
+}
+
+const usedUp = (budgets: readonly CountedBudget[], user: string, nowMs: number): CountedBudget | undefined =>
+  budgets.find(
+    (budget) =>
+      budget.action !== 'warn' &&
+      budget.period !== 'run' &&
+      meets(budget, user) &&
+      spentBy(budget, nowMs) >= budget.micros,
+  );
+
+const endOf = ({ period }: Budget, nowMs: number): string =>
+  new Date(periodEndMs(period, nowMs) ?? nowMs).toISOString();
 
 /** What the budgets let one run cost; null when none of them limits runs. */
 export function runLimitMicros(budgets: readonly Budget[], user: string): number | null {

@@ -178,6 +178,7 @@ async function admissions(db: Db): Promise<void> {
     .addColumn('worker_vcpus', 'integer', (column) => column.notNull())
     .addColumn('is_ready', 'integer', (column) => column.notNull())
     .addColumn('refusal', 'text')
+    .addColumn('hold', 'text')
     .execute();
   await index(db, 'waiting_jobs_ready', 'waiting_jobs', ['is_ready', 'workspace']);
   await db.schema

@@ -1,12 +1,15 @@
 // Jobs that wait for other jobs.
 import { describe, expect, it } from 'vitest';
 
+import type { Budget } from '../../../domain/budget/budget.ts';
 import { addWorkspace, admitted, aJobView, opened, startMs, valueOf, anItem, type Backend } from '../fixtures.ts';
 import { useStores } from './opened.ts';
 
 const after = (...numbers: number[]) => ({
   queue: { priority: 0, after: numbers.map((number) => ({ number, needsSuccess: false })) },
 });
+
+const dayMs = 86_400_000;
 
 export function describeQueue(backend: Backend): void {
   describe('the queue', () => {
@@ -53,6 +56,72 @@ export function describeQueue(backend: Backend): void {
         expect(await store.jobs.find(slug, number)).toMatchObject({ state: 'admitted' });
         await store.admissions.refused('job', number, { code: 'X', text: 'x' }, startMs);
       }
+    });
+
+    it('admits nothing of a user whose budget is used up, until it is raised or its period ends', async () => {
+      const { store, other } = stores();
+      const { slug } = await addWorkspace(store, { running: 1_000, instances: 1_000, vcpus: 1_000 });
+      const budget: Budget = {
+        ...{ name: 'day', subject: { kind: 'user', user: 'ada' }, period: 'day', micros: 5_000_000 },
+        ...{ warnShare: 0.8, action: 'refuse' },
+      };
+      const fromMs = startMs - (startMs % dayMs);
+      const useUp = async (action: Budget['action']): Promise<void> => {
+        valueOf(await store.budgets.put(slug, { budget: { ...budget, action }, by: null }, startMs));
+        const standing = { fromMs, micros: 5_000_000, microsPerHour: 0, level: 'exceeded' as const };
+        await store.budgets.counted(slug, new Map([['day', standing]]), startMs);
+      };
+      const waitingJob = async (user: string, priority: number): Promise<number> => {
+        const { number: awaited } = await opened(store, slug, { user });
+        const { number } = await admitted(store, slug, { user, queue: { ...after(awaited).queue, priority } });
+        const view = aJobView(slug, awaited, { status: 'done', endedAtMs: startMs });
+        await store.jobs.end({ view, version: 9, release: true, nowMs: startMs });
+        return number;
+      };
+      const states = async (numbers: number[]): Promise<(string | undefined)[]> =>
+        (await Promise.all(numbers.map((number) => other.jobs.find(slug, number)))).map((row) => row?.state);
+
+      for (const action of ['refuse', 'stop'] as const) {
+        const own = [await waitingJob('ada', 9), await waitingJob('ada', 9)];
+        const bobs = await waitingJob('bob', 0);
+        await useUp(action);
+        const moved = await Promise.all([store, other].map((each) => each.admissions.admitWaiting(startMs)));
+        expect(moved.reduce((sum, each) => sum + each.admitted, 0)).toBe(1);
+        expect(await states([...own, bobs])).toEqual(['waiting', 'waiting', 'admitted']);
+        const refusal = { code: 'WAITING_FOR_BUDGET', text: expect.stringContaining('the budget day (') };
+        expect(await other.jobs.find(slug, own[1] ?? 0)).toMatchObject({ refusal });
+        // What else the job would wait for is said when the budget is raised.
+        valueOf(await store.workspaces.configure(slug, { limits: { running: 0 }, by: null }, startMs));
+        valueOf(await store.budgets.put(slug, { budget: { ...budget, micros: 9_000_000 }, by: null }, startMs));
+        expect((await other.admissions.admitWaiting(startMs)).admitted).toBe(0);
+        expect(await other.jobs.find(slug, own[1] ?? 0)).toMatchObject({ refusal: { code: 'WAITING_FOR_QUOTA' } });
+        valueOf(await store.workspaces.configure(slug, { limits: { running: 1_000 }, by: null }, startMs));
+        await useUp(action);
+        expect((await store.admissions.admitWaiting(fromMs + dayMs - 1)).admitted).toBe(0);
+        expect((await store.admissions.admitWaiting(fromMs + dayMs)).admitted).toBe(2);
+        expect(await other.jobs.find(slug, own[1] ?? 0)).toMatchObject({ state: 'admitted', refusal: null });
+        await store.budgets.remove(slug, { name: 'day', by: null }, startMs);
+      }
+    });
+
+    it('lets more held jobs than one round looks at hold back nobody else', async () => {
+      const { store } = stores();
+      const { slug } = await addWorkspace(store, { running: 1_000, instances: 1_000, vcpus: 1_000 });
+      const { number: awaited } = await opened(store, slug, { user: 'bob' });
+      const queue = { ...after(awaited).queue, priority: 9 };
+      await Promise.all(Array.from({ length: 201 }, () => admitted(store, slug, { user: 'ada', queue })));
+      const { number } = await admitted(store, slug, { user: 'bob', ...after(awaited) });
+      const budget: Budget = {
+        ...{ name: 'day', subject: { kind: 'user', user: 'ada' }, period: 'day', micros: 1 },
+        ...{ warnShare: 0.8, action: 'refuse' },
+      };
+      valueOf(await store.budgets.put(slug, { budget, by: null }, startMs));
+      const standing = { fromMs: startMs - (startMs % dayMs), micros: 1, microsPerHour: 0, level: 'exceeded' as const };
+      await store.budgets.counted(slug, new Map([['day', standing]]), startMs);
+      const view = aJobView(slug, awaited, { status: 'done', endedAtMs: startMs });
+      await store.jobs.end({ view, version: 9, release: true, nowMs: startMs });
+      expect((await store.admissions.admitWaiting(startMs)).admitted).toBe(1);
+      expect(await store.jobs.find(slug, number)).toMatchObject({ state: 'admitted' });
     });
 
     it('releases the name of a job that is cancelled in it, once', async () => {
