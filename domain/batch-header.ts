@@ -1,5 +1,6 @@
 // The comments at the top of a script that say how to run it: `# ROPEWALK ntasks 10`, or `# COILED ntasks 10`.
 // This file only reads; what an option means, and whether it exists, is domain/job/settings.ts.
+import { describeSlurmLines } from './slurm-lines.ts';
 
 export interface HeaderOption {
   /** Lower case with dashes, aliases resolved: `n_tasks` and `--n-tasks` are `ntasks`, `-N` is `max-workers`. */
@@ -21,6 +22,10 @@ export interface BatchHeader {
   options: HeaderOption[];
   /** Lines that look like a header but were not read as one. */
   problems: HeaderProblem[];
+  /** Which `#SBATCH` lines were not read; absent when there is none. */
+  slurm?: string;
+  /** The script as the command names it. */
+  file?: string;
 }
 
 /** Header lines further down are not read: there they are more likely data than instructions. */
@@ -50,7 +55,8 @@ export function parseBatchHeader(text: string): BatchHeader {
       options.push({ name: canonicalName(option[1] ?? ''), value: unquote(option[2] ?? ''), line, column });
     }
   }
-  return { options, problems };
+  const slurm = describeSlurmLines(lines.slice(0, maxHeaderLine), new Set(options.map(({ name }) => name)));
+  return { options, problems, ...(slurm === null ? {} : { slurm }) };
 }
 
 // `[^]*` takes the rest of any line at once; `.*` stops at U+2028, and then takes quadratic time to fail.

@@ -6,18 +6,15 @@ import type { BatchHeader, HeaderOption } from '../batch-header.ts';
 import { microsOf } from '../cost/interval.ts';
 import { RopewalkError } from '../errors.ts';
 import { defaultWatchdogTimeoutMs, defaultLeaseMs, defaultMaxWorkers, maxRetries } from '../limits.ts';
-import { nearName } from '../near-name.ts';
 import { describeCommand } from './command.ts';
 import { readFileOptions, type FileOptions, type FilesInput } from './file-options.ts';
 import { leasePeriod, lifeOf, positiveMs, taskLimit, watchdogLimit } from './durations.ts';
-import { atLine, fieldOf, flag, integer, invalid, type KnownOptions } from './header-values.ts';
+import { atLine, flag, integer, invalid, type KnownOptions } from './header-values.ts';
 import type { TaskInputs } from './inputs.ts';
-import { machineOptions } from './machine-options.ts';
-import { noEffect, refused } from './options.ts';
 import { instancesFor, readHeadTasks, type PlacementInput } from './placement.ts';
 import { readQueue, type QueueInput } from './queue-options.ts';
+import { readHeader } from './read-header.ts';
 import { readRetryRules, type RetryRules } from './retry-rules.ts';
-import { runtimeOptions } from './runtime-options.ts';
 import { readTaskList, type TaskListInput } from './task-list.ts';
 
 /** The fields of POST /v1/jobs that this file reads, by structure. */
@@ -158,83 +155,6 @@ function instancesOf(taskCount: number, headTasks: number[] | undefined, maxWork
     message: 'Some tasks are for workers, and this provider gives the job one instance: its head.',
     hint: 'Let the head instance run all tasks.',
   });
-}
-
-const honoured = new Set([
-  'name',
-  'ntasks',
-  'array',
-  'map-over-values',
-  'map-over-delimiter',
-  'map-over-input-var',
-  'max-workers',
-  'task-on-scheduler',
-  'no-task-on-scheduler',
-  'scheduler-task-array',
-  'wait-for-ready-cluster',
-  'after',
-  'after-ok',
-  'priority',
-  'retries',
-  'retry-on-exit',
-  'task-timeout',
-  'job-timeout',
-  'max-cost',
-  'lease',
-  'watchdog-timeout',
-  'env',
-  'secret-env',
-  'pipe-to-files',
-  'input-filestore',
-  'output-filestore',
-]);
-
-/** The last line of an option counts, as on a command line. */
-function readHeader(
-  header: BatchHeader,
-  { options: sent = {}, clientOptions = [] }: JobInput,
-  choosesMachines: boolean,
-): { known: KnownOptions; warnings: string[] } {
-  const known = new Map<string, HeaderOption>();
-  const warnings = new Set(header.problems.map(({ line, message }) => `Line ${line} of the script: ${message}.`));
-  for (const option of header.options) {
-    if (clientOptions.includes(option.name) || runtimeOptions.has(option.name)) continue;
-    if (honoured.has(option.name)) known.set(option.name, option);
-    else if (choosesMachines && machineOptions.has(option.name)) continue;
-    // What the caller says of an option counts; the header's line on it would only be told a second time.
-    else if (!Object.hasOwn(sent, option.name)) warnings.add(judge(option.name, option));
-  }
-  for (const name of Object.keys(sent)) {
-    if (runtimeOptions.has(name)) continue;
-    if (!choosesMachines || !machineOptions.has(name)) warnings.add(judge(name, null));
-  }
-  return { known, warnings: [...warnings] };
-}
-
-/** The warning for an option that is not honoured; throws when running without it would run something else. */
-function judge(name: string, place: HeaderOption | null): string {
-  const effect = noEffect.get(name);
-  if (effect !== undefined)
-    return `${name}${place === null ? '' : ` (line ${place.line})`} has no effect here: ${effect}.`;
-  const why = refused.get(name);
-  if (why !== undefined) throw unusable(name, place, `is not supported: ${why}`, 'Leave it out to run without.');
-  const near = nearName(name, [
-    ...honoured,
-    ...runtimeOptions,
-    ...machineOptions,
-    ...noEffect.keys(),
-    ...refused.keys(),
-  ]);
-  const meant = near === null ? '' : `; did you mean ${near}?`;
-  throw unusable(name, place, `is not an option${meant}`, `Options that work here: ${[...honoured].join(', ')}.`);
-}
-
-function unusable(name: string, place: HeaderOption | null, what: string, hint: string): RopewalkError {
-  if (place === null) {
-    return new RopewalkError({ code: 'VALIDATION', message: `${name} ${what}`, field: `options.${name}`, hint });
-  }
-  const message = `Line ${place.line}, column ${place.column} of the script: ${name} ${what}`;
-  return new RopewalkError({ code: 'VALIDATION', message, field: fieldOf(name), hint });
 }
 
 function workerLimit(wanted: number | undefined): number {

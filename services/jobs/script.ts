@@ -6,14 +6,16 @@ import { checkEnvironment } from '../environment-check.ts';
 
 /** The header of the first file that the command names and that has one; an empty header when none has. */
 export function readHeader({ command, files }: Pick<CreateJobParsed, 'command' | 'files'>): BatchHeader {
+  let slurm: BatchHeader | undefined;
   const byPath = new Map(files.map((file) => [normal(file.path), file]));
   for (const path of new Set(command.map(normal))) {
     const start = startOf(byPath.get(path)?.content ?? '');
     // A NUL: it is no text.
     const header = start.includes('\0') ? noHeader : parseBatchHeader(start);
-    if (header.options.length > 0 || header.problems.length > 0) return header;
+    if (header.options.length > 0 || header.problems.length > 0) return { ...header, file: path };
+    if (header.slurm !== undefined) slurm ??= { ...header, file: path };
   }
-  return noHeader;
+  return slurm ?? noHeader;
 }
 
 /** The whole lines among the first `maxHeaderBytes` of a file, given in base64. */

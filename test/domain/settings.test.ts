@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseBatchHeader } from '../../domain/batch-header.ts';
+import { parseBatchHeader, type BatchHeader } from '../../domain/batch-header.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { Problem } from '../../domain/errors.ts';
 import { describeCommand } from '../../domain/job/command.ts';
@@ -185,6 +185,31 @@ describe('resolveJob', () => {
     expect(problem.message).toMatch(message);
   });
 
+  it('names the file, every unknown option of it, and the document that has all options', () => {
+    const header = parseBatchHeader('# ROPEWALK ntask 3\n# ROPEWALK colour blue\n# ROPEWALK memry 1GB');
+    expect(problemOf({}, { ...header, file: 'run.sh' })).toMatchObject({
+      field: 'ntask',
+      message:
+        'Line 1, column 12 of run.sh: ntask is not an option; did you mean ntasks? ' +
+        'Line 2, column 12 of run.sh: colour is not an option. ' +
+        'Line 3, column 12 of run.sh: memry is not an option; did you mean memory?',
+      hint: 'Correct or remove them. docs/batch-options.md describes all options.',
+    });
+    expect(refused({ options: { 'n-task': '2' } }, '')).toMatchObject({
+      message: 'n-task is not an option; did you mean ntasks?',
+      hint: 'Write ntasks. docs/batch-options.md describes all options.',
+    });
+  });
+
+  it('warns of #SBATCH lines, with the option that does the same', () => {
+    const script = '#!/bin/bash\n#SBATCH --array=0-3\n#SBATCH -c 4\n#SBATCH --export=KEY=s3cr3t\n#SBATCH --exclusive\n';
+    expect(resolve({}, script).warnings).toEqual([
+      'the script: #SBATCH lines are not read: line 2 (--array: write # ROPEWALK array 0-3), ' +
+        'line 3 (-c: write # ROPEWALK cpu), line 4 (--export: write # ROPEWALK env), line 5 (--exclusive).',
+    ]);
+    expect(resolve({}, '#SBATCH --array=0-3\n# ROPEWALK array 0-3').warnings).toEqual([]);
+  });
+
   it('keeps the value of a malformed secret out of the error', () => {
     expect(JSON.stringify(refused({}, '# COILED secret-env s3cr3t'))).not.toContain('s3cr3t');
   });
@@ -213,8 +238,12 @@ function resolve(input: Partial<JobInput> = {}, header = ''): ResolvedJob {
 }
 
 function refused(input: Partial<JobInput>, header: string): Problem {
+  return problemOf(input, parseBatchHeader(header));
+}
+
+function problemOf(input: Partial<JobInput>, header: BatchHeader): Problem {
   try {
-    resolve(input, header);
+    resolveJob({ command: ['my_script.sh'], ...input }, header, { maxInstances: 8 });
   } catch (error) {
     if (error instanceof RopewalkError) return error.problem;
     throw error;
