@@ -41,6 +41,8 @@ export interface Delivery {
 
 export interface DueDelivery {
   id: number;
+  /** Names the claim: a later one ends later. */
+  claimedUntilMs: number;
   attempts: number;
   webhook: Webhook;
   notification: Notification;
@@ -64,8 +66,9 @@ export interface NotificationStore {
    * was delivered or has failed for good.
    */
   claimDeliveries(query: { limit: number; nowMs: number; claimUntilMs: number }): Promise<DueDelivery[]>;
+  /** Changes nothing when the delivery is settled, or was claimed again since. */
   settleDelivery(
-    id: number,
+    claim: Pick<DueDelivery, 'id' | 'claimedUntilMs'>,
     result: {
       state: Delivery['state'];
       nextAtMs: number | null;

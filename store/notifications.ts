@@ -84,12 +84,15 @@ export function createNotificationStore(database: Database): NotificationStore {
             continue;
           }
           await db.updateTable('deliveries').set({ next_at_ms: query.claimUntilMs }).where('id', '=', id).execute();
-          claimed.push({ id, attempts, webhook: webhookOf(subscription), notification: notificationOfRow(what) });
+          claimed.push({
+            ...{ id, attempts, claimedUntilMs: query.claimUntilMs },
+            ...{ webhook: webhookOf(subscription), notification: notificationOfRow(what) },
+          });
         }
         return claimed;
       });
     },
-    settleDelivery: (id, { state, nextAtMs, status, error, gone }, nowMs) =>
+    settleDelivery: ({ id, claimedUntilMs }, { state, nextAtMs, status, error, gone }, nowMs) =>
       database.write(async (db) => {
         const row = await db
           .updateTable('deliveries')
@@ -98,6 +101,8 @@ export function createNotificationStore(database: Database): NotificationStore {
             attempts: build('attempts', '+', 1),
           }))
           .where('id', '=', id)
+          .where('state', '=', 'pending')
+          .where('next_at_ms', '=', claimedUntilMs)
           .returning('webhook')
           .executeTakeFirst();
         if (!gone || row === undefined) return;

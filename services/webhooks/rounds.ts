@@ -1,5 +1,6 @@
 // Sends what is due to webhooks, in every replica of the API. A delivery is claimed first; a replica that ends in between leaves a
-// claim that ends by itself, and the receiver may get the message twice, with the same id.
+// claim that ends by itself, and the receiver may get the message twice, with the same id. Of two attempts, the outcome of the later
+// claim counts.
 import { bodyOf, outcomeOf } from '../../domain/notifications/delivery.ts';
 import { notificationsKeptMs } from '../../domain/notifications/types.ts';
 import { webhookKey } from '../../platform/archive-keys.ts';
@@ -55,8 +56,9 @@ export function createWebhookRounds(deps: Sending): WebhookRounds {
   };
 }
 
-async function deliver(deps: Sending, { id, attempts, webhook, notification }: DueDelivery): Promise<void> {
+async function deliver(deps: Sending, delivery: DueDelivery): Promise<void> {
   const { store, vault, now, logger, stopping, allowPrivateWebhooks: allowPrivate } = deps;
+  const { attempts, webhook, notification } = delivery;
   const sealed = await vault.open(webhookKey(webhook.workspace, webhook.id));
   let answer: WebhookAnswer = { status: null, error: 'its sealed address is missing' };
   if (sealed !== null) {
@@ -71,9 +73,12 @@ async function deliver(deps: Sending, { id, attempts, webhook, notification }: D
   const outcome = outcomeOf(answer.status, attempts + 1, nowMs);
   const nextAtMs = outcome.state === 'pending' ? outcome.nextAtMs : null;
   const gone = outcome.state === 'failed' && outcome.gone;
-  await store.notifications.settleDelivery(id, { state: outcome.state, nextAtMs, ...answer, gone }, nowMs);
+  await store.notifications.settleDelivery(delivery, { state: outcome.state, nextAtMs, ...answer, gone }, nowMs);
   if (outcome.state !== 'delivered') {
-    logger.info({ delivery: id, webhook: webhook.id, ...answer, state: outcome.state }, 'a webhook was not delivered');
+    logger.info(
+      { delivery: delivery.id, webhook: webhook.id, ...answer, state: outcome.state },
+      'a webhook was not delivered',
+    );
   }
 }
 

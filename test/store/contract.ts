@@ -10,6 +10,7 @@ import { describeLists } from './contract/lists.ts';
 import { describeCosts } from './contract/costs.ts';
 import { describeLiveness } from './contract/liveness.ts';
 import { describeLogins } from './contract/logins.ts';
+import { describeNotifications } from './contract/notifications.ts';
 import { describePeople } from './contract/people.ts';
 import { describeQueue } from './contract/queue.ts';
 import { describeQuotas } from './contract/quotas.ts';
@@ -35,5 +36,6 @@ export function describeStore(name: string, backend: Backend): void {
     describeEnvironments(backend);
     describeBudgets(backend);
     describeLiveness(backend);
+    describeNotifications(backend);
   });
 }
