@@ -66,12 +66,17 @@ async function serverNowMs(db: Db): Promise<number> {
 async function write<T>(db: Db, transaction: (db: Db) => Promise<T>): Promise<T> {
   let isCommitting = false;
   const attempt = (): Promise<T> =>
-    db.transaction().execute(async (each) => {
-      isCommitting = false;
-      const answer = await transaction(each);
-      isCommitting = true;
-      return answer;
-    });
+    db
+      .transaction()
+      // Named, because the default of a server, a database or a role may be stricter: those who wait for the lock of a workspace must
+      // then see what its holder wrote.
+      .setIsolationLevel('read committed')
+      .execute(async (each) => {
+        isCommitting = false;
+        const answer = await transaction(each);
+        isCommitting = true;
+        return answer;
+      });
   // A connection that was lost during the commit leaves open whether it was done: the caller must ask again.
   return repeating(attempt, (error) => !isCommitting && isConnectionLost(error));
 }

@@ -6,6 +6,8 @@ const repeatable = new Set(['40001', '40P01']);
 
 /** admin_shutdown, crash_shutdown, cannot_connect_now, lock_not_available, query_canceled, read_only_sql_transaction, idle timeout. */
 const unavailable = new Set(['57P01', '57P02', '57P03', '55P03', '57014', '25006', '25P03']);
+/** insufficient_privilege; invalid_schema_name, when the role may not even use the schema. */
+const forbidden = new Set(['42501', '3F000']);
 /** Connection exceptions, wrong credentials, unknown database, insufficient resources, operator intervention, system errors. */
 const unavailableClasses = new Set(['08', '28', '3D', '53', '57', '58']);
 const socketCodes = new Set(
@@ -32,12 +34,13 @@ export const isConnectionLost = (error: unknown): boolean => {
 /** The client waited in vain for a connection or an answer: seconds have passed. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && /timeout/.test(error.message);
 
-/** UNAVAILABLE for a database that cannot be reached or answers too late; other errors stay as they are. */
+/** UNAVAILABLE for a database that cannot be reached, forbids what is needed, or answers too late; other errors stay as they are. */
 export function postgresError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error);
   const isUnavailable =
     unavailable.has(code) ||
+    forbidden.has(code) ||
     socketCodes.has(code) ||
     (code.length === 5 && unavailableClasses.has(code.slice(0, 2))) ||
     isConnectionLost(error) ||
@@ -46,7 +49,8 @@ export function postgresError(error: unknown): unknown {
   // `pg` collects the attempts for several addresses in an error without a message.
   const text = error.message === '' ? code : error.message;
   const message = `The database cannot be used: PostgreSQL or the connection to it says "${text}".`;
-  const hint =
-    'Try again; if it stays so, check ROPEWALK_DATABASE_URL and that the server runs and accepts connections.';
+  const hint = forbidden.has(code)
+    ? 'The role of ROPEWALK_DATABASE_URL must own its tables and may create them: GRANT CREATE ON SCHEMA public TO role, or make it the owner of the database.'
+    : 'Try again; if it stays so, check ROPEWALK_DATABASE_URL and that the server runs and accepts connections.';
   return new RopewalkError({ code: 'UNAVAILABLE', message, hint }, { cause: error });
 }

@@ -6,7 +6,7 @@ import type { RopewalkError } from '../../domain/errors.ts';
 import { openStore } from '../../store/open.ts';
 import { openPostgres } from '../../store/postgres/database.ts';
 import { describeStore } from './contract.ts';
-import { addWorkspace, admitted, opened, unique, type Backend } from './fixtures.ts';
+import { addWorkspace, admitted, atOnce, opened, unique, type Backend } from './fixtures.ts';
 import { findPostgres, postgresPassword, startPostgres, type PostgresServer } from './postgres-server.ts';
 
 const found = await findPostgres();
@@ -108,6 +108,45 @@ describe.runIf('directory' in found)('with a server of PostgreSQL', () => {
     await expect(openStore({ url: await running().createDatabase(), file: '', migrate: false })).rejects.toMatchObject({
       problem: { code: 'CONFLICT' },
     });
+  });
+
+  it('admits at once what a database whose default isolation is stricter would refuse', async () => {
+    const url = `${await running().createDatabase()}?options=${encodeURIComponent('-c default_transaction_isolation=repeatable\\ read')}`;
+    const store = await openStore({ url, file: '', migrate: true });
+    const other = await openStore({ url, file: '', migrate: false });
+    const { slug } = await addWorkspace(store, { running: 1_000, instances: 1_000, vcpus: 1_000 });
+    const made = await atOnce(100, { store, other }, (each) => admitted(each, slug));
+    expect(new Set(made.map(({ number }) => number)).size).toBe(100);
+    await Promise.all([store.close(), other.close()]);
+    const database = openPostgres(url);
+    const level = sql<{ transaction_isolation: string }>`show transaction_isolation`;
+    expect((await database.read((db) => level.execute(db))).rows).toEqual([
+      { transaction_isolation: 'repeatable read' },
+    ]);
+    expect((await database.write((db) => level.execute(db))).rows).toEqual([
+      { transaction_isolation: 'read committed' },
+    ]);
+    await database.close();
+  });
+
+  it('says which privileges its role needs, and works with them', async () => {
+    const url = await running().createDatabase();
+    const role = unique('role').replace('-', '_');
+    const owner = openPostgres(url);
+    const asOwner = (text: string) => owner.write((db) => sql.raw(text).execute(db));
+    await asOwner(`create role ${role} login password '${postgresPassword}'`);
+    const open = () => openStore({ url: url.replace('//postgres:', `//${role}:`), file: '', migrate: true });
+    const problem = {
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('permission denied for schema public'),
+      hint: expect.stringContaining('GRANT CREATE ON SCHEMA public TO'),
+    };
+    await expect(open()).rejects.toMatchObject({ problem });
+    await asOwner(`grant create on schema public to ${role}`);
+    const store = await open();
+    expect(await opened(store, (await addWorkspace(store)).slug)).toMatchObject({ number: 1 });
+    await store.close();
+    await owner.close();
   });
 
   it('says what is wrong with its URL, and never the password', async () => {
