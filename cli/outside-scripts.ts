@@ -12,6 +12,9 @@ export function isScript(path: string, content: Uint8Array, searchPath: string):
 
 // As the server reads headers: domain/batch-header.ts.
 const headerLine = /^\s*(?:#+|\/\/)\s*(?:ROPEWALK|COILED)(?![A-Za-z0-9_])/m;
+/** Whether a name ends as those of scripts do. */
+export const hasScriptEnding = (name: string): boolean => extension.test(name);
+
 const extension = /\.(?:py|sh|bash|R|jl|js|mjs|ts|rb|pl)$/;
 
 /** Scripts there, e.g. pip of a virtual environment, are installed programs. */

@@ -66,6 +66,27 @@ def test_options_that_are_not_given_are_not_sent(jobs: JobsStandIn) -> None:
     assert jobs.sent("/v1/jobs") == [{"command": ["sh", "-c", "exit 3"]}, {"command": ["true"], "ntasks": 3}]
 
 
+def test_a_command_that_begins_with_a_path_that_does_not_exist_is_refused(
+    jobs: JobsStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in (str(tmp_path / "nope.sh"), "./nope", "nope.py", "~/nope.sh"):
+        with pytest.raises(ValueError, match=rf"{path} does not exist here.*command_on_instance=True"):
+            batch.run(f"{path} 1", package_sync=False)
+        with pytest.raises(ValueError, match="does not exist here"):
+            batch.plan(path)
+    assert jobs.sent("/v1/jobs") == []
+    there: list[Any] = [{"command_on_instance": True}, {"container": "a:1"}, {"software": "science"}, {"input_filestore": "raw"}]
+    for options in [*there, {"host_setup_script_content": "true"}]:
+        batch.run("/opt/tool/run", **options)
+    (tmp_path / "work.txt").write_text("# ROPEWALK container a:1\n")
+    batch.run("/opt/tool/run work.txt")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "inner.sh").write_text("true\n")
+    batch.run("./inner.sh", upload="data")
+    assert len(jobs.sent("/v1/jobs")) == 7
+
+
 def test_options_of_coiled_are_sent_by_their_command_line_names(jobs: JobsStandIn) -> None:
     jobs.warnings = ["run-on-host has no effect here."]
     options: Any = {"run_on_host": True, "pipe_to_files": False, "sync": None}

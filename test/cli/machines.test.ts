@@ -84,8 +84,8 @@ describe('options about machines', () => {
   it('of a job are sent as given; options of the command stay in the command', async () => {
     const words = ['--vm-type', 'm6i.large', '--vm-type', 'm5.large', '--gpu', '--no-cross-zone', ...place];
     words.push('--scheduler-vm-type', 'm5.xlarge', '--disk-size', '100');
-    expect((await send(['batch', 'run', ...words, 'train.sh', '--cpu', '3'])).body).toEqual({
-      ...{ command: ['train.sh', '--cpu', '3'], vmTypes: ['m6i.large', 'm5.large'], gpu: true, ...placed },
+    expect((await send(['batch', 'run', ...words, 'train', '--cpu', '3'])).body).toEqual({
+      ...{ command: ['train', '--cpu', '3'], vmTypes: ['m6i.large', 'm5.large'], gpu: true, ...placed },
       ...{ allowCrossZone: false, schedulerVmTypes: ['m5.xlarge'], diskSize: '100' },
     });
     expect((await send(['batch', 'run', '--cpu', '2,8', '--memory', '[8GB,64GB]', 'true'])).body).toEqual({

@@ -116,10 +116,10 @@ it.each([
   [['--package-sync-fail-on', 'never', 'x.py'], 2, /Allowed choices are critical-only/],
   [['--requirement', 'one', '--package-sync-ignore', 'two', 'x.py'], 2, /both what the tasks run in/],
   [['--no-package-sync', '--package-sync-ignore', 'two', 'x.py'], 2, /exclude each other/],
-  [['--python', '/nonexistent/python', 'x.py'], 1, /there is no \/nonexistent\/python/],
-  [['--python', '/bin/true', 'x.py'], 1, /could not read the environment of \/bin\/true/],
+  [['--python', '/nonexistent/python', 'python', 'x.py'], 1, /there is no \/nonexistent\/python/],
+  [['--python', '/bin/true', 'python', 'x.py'], 1, /could not read the environment of \/bin\/true/],
   [
-    ['--package-sync-strict', '--package-sync-conda-extras', 'gdal', 'x.py'],
+    ['--package-sync-strict', '--package-sync-conda-extras', 'gdal', 'python', 'x.py'],
     1,
     /gdal: it comes from conda[^]*--package-sync-ignore/,
   ],

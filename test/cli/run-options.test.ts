@@ -1,5 +1,5 @@
 // Options of `batch run` about which tasks there are, where they run, and what the header of a script asks of the client.
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -43,6 +43,36 @@ describe('a job', () => {
       expect([refused.code, refused.body]).toEqual([2, undefined]);
       expect(refused.stderr).toContain('latin1.txt is not text in UTF-8');
     });
+  });
+
+  it('is refused before it is sent when its command begins with a path that does not exist', async () => {
+    await withDirectory(async (cwd) => {
+      for (const path of [join(cwd, 'nope.sh'), './nope', 'nope.py', '~/nope.sh']) {
+        const { code, body, stderr } = await submit(['--no-package-sync', path, '1'], { cwd });
+        expect([code, body]).toEqual([2, undefined]);
+        expect(stderr).toContain(`${path} does not exist here`);
+        expect(stderr).toContain('--command-on-instance');
+      }
+      const there = ['--command-on-instance', '--container=a:1', '--software=science', '--input-filestore=raw'];
+      for (const option of there)
+        expect((await submit([option, '/opt/tool/run'], { cwd })).body).toMatchObject({ command: ['/opt/tool/run'] });
+      await writeFile(join(cwd, 'work.txt'), '# ROPEWALK container a:1\n');
+      expect((await submit(['/opt/tool/run', 'work.txt'], { cwd })).code).toBe(0);
+      await mkdir(join(cwd, 'data'));
+      await writeFile(join(cwd, 'data', 'inner.sh'), 'true\n');
+      expect((await submit(['--upload', 'data', './inner.sh'], { cwd })).code).toBe(0);
+      await writeFile(join(cwd, 'on-path.sh'), 'true\n');
+      expect((await submit(['on-path.sh'], { cwd: '/', env: { PATH: cwd } })).code).toBe(0);
+    });
+  });
+
+  it('notes options that stand after the script, and sends them with it', async () => {
+    const { body, stderr } = await submit(['true', '--wait', '--memory=4', '-e', '--fast']);
+    expect(body).toEqual({ command: ['true', '--wait', '--memory=4', '-e', '--fast'] });
+    expect(stderr).toContain(
+      'note: --wait, --memory after the script belong to the script; options of ropewalk come before it\n',
+    );
+    expect((await submit(['true', '--fast', '-e'])).stderr).not.toContain('note:');
   });
 
   it('carries out what the header of the script asks of the client, under the command line', async () => {

@@ -69,21 +69,9 @@ describe('batch run', () => {
   });
 
   it('accepts --n-tasks, sends machine options, and sends options of Coiled by name', async () => {
-    const words = [
-      '--n-tasks',
-      '10',
-      '--memory',
-      '64GB',
-      '--region',
-      'us-west-2',
-      '--gpu',
-      '-t',
-      'a=b',
-      '--no-package-sync',
-      'my_script.py',
-    ];
+    const words = ['--n-tasks', '10', '--memory', '64GB', '--region', 'us-west-2', '--gpu', '-t', 'a=b', 'my_script'];
     expect((await submit(words)).body).toEqual({
-      command: ['my_script.py'],
+      command: ['my_script'],
       ntasks: 10,
       ...{ memory: '64GB', region: 'us-west-2', gpu: true },
       tags: { a: 'b' },

@@ -45,6 +45,7 @@ export interface RunFlags extends Flags, SoftwareFlags, PackageSyncFlags, Contai
   outputFilestore?: string;
   runOnHost?: string;
   forwardAwsCredentials?: boolean;
+  commandOnInstance?: boolean;
   plan?: boolean;
   wait?: boolean;
 }

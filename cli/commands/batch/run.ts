@@ -5,6 +5,7 @@ import type { CreateJob } from '../../../sdk/client.ts';
 import { collect, parseCount, parseDollars, parseNumbers } from '../../arguments.ts';
 import { describeSession, readAwsSession, refuseOwnCredentials } from '../../aws-session.ts';
 import { withCoiledOptions } from '../../coiled-options.ts';
+import { checkCommandPath } from '../../command-path.ts';
 import type { CliContext, Finish } from '../../context.ts';
 import { connect, withConnection, withFormat } from '../../context.ts';
 import { readEnvironment } from '../../environment.ts';
@@ -14,6 +15,7 @@ import { collectFiles, type Found } from '../../files.ts';
 import { untilInterrupted } from '../../interrupt.ts';
 import { mapOverOf, withMapOver } from '../../map-over.ts';
 import { jobMachinesOf, withJobMachines } from '../../machines.ts';
+import { describeMisplaced } from '../../misplaced-options.ts';
 import { pythonPathOf, syncedSoftware, syncOf, withPackageSync } from '../../package-sync.ts';
 import { formatPrice, showPlan } from '../../plan.ts';
 import { softwareNameOf, softwareOf, withSoftware } from '../../software.ts';
@@ -102,6 +104,7 @@ export function runCommand(context: CliContext, finish: Finish): Command {
     .option('--pipe-to-files', 'keep what tasks print as files too: task-ID.out and task-ID.err')
     .option('--input-filestore <name>', 'give tasks the files of this filestore, to which --upload adds')
     .option('--output-filestore <name>', 'keep the files that tasks leave in this filestore')
+    .option('--command-on-instance', 'COMMAND begins with the path of a file that only the instances have')
     .addOption(new Option('--plan', 'print what would be launched and its price; launch nothing').conflicts('wait'))
     .option('--wait', 'wait until the job has ended; exit code 1 unless every task is done')
     .addHelpText('after', help);
@@ -115,6 +118,9 @@ export function runCommand(context: CliContext, finish: Finish): Command {
   });
   return withFormat(withConnection(withJobMachines(withSoftware(command, "the tasks' Python environment")))).action(
     async (words: string[], flags: RunFlags) => {
+      const known = new Set(command.options.flatMap(({ long }) => long ?? []));
+      const misplaced = describeMisplaced(words, known);
+      if (misplaced !== null) context.output.err(`note: ${misplaced}`);
       finish(await run(context, words, flags, options));
     },
   );
@@ -175,6 +181,8 @@ async function inputOf(
   const software = await softwareOf(context, { ...flags, python });
   const storeAll = flags.inputFilestore !== undefined;
   const { files, stored, command } = await collectFiles(words, flags.upload ?? [], context, note, storeAll);
+  const sent = [...files, ...stored].map(({ path }) => path);
+  await checkCommandPath(words, sent, context, flags);
   const {
     name,
     getOrCreate,

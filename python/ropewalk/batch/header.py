@@ -55,6 +55,12 @@ class SyncHeader:
         return self._options.get("package-sync-fail-on", [given])[-1] if given == "critical-only" else given
 
 
+def names_of(file: JobFile) -> set[str]:
+    """Of all options in the header of a file."""
+    matches = [_OPTION.match(line) for line in _matches(file)]
+    return {match[1].replace("_", "-").lower() for match in matches if match is not None}
+
+
 def _matches(file: JobFile) -> list[str]:
     text = base64.b64decode(file["content"])[:_MAX_BYTES]
     if b"\0" in text:

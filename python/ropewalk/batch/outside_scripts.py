@@ -12,6 +12,10 @@ _HEADER = re.compile(r"^\s*(?:#+|//)\s*(?:ROPEWALK|COILED)(?![A-Za-z0-9_])", re.
 _ENDINGS = frozenset({".py", ".sh", ".bash", ".R", ".jl", ".js", ".mjs", ".ts", ".rb", ".pl"})
 
 
+def has_script_ending(name: str) -> bool:
+    return Path(name).suffix in _ENDINGS
+
+
 def is_script(path: Path, content: bytes) -> bool:
     """`path` is absolute; `content` is the whole file."""
     if b"\0" in content:

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from ropewalk.batch.aws import with_aws_session
 from ropewalk.batch.buffers import Buffer, buffer_files
+from ropewalk.batch.command_path import check_command_path
 from ropewalk.batch.files import collect_files
 from ropewalk.batch.header import SyncHeader
 from ropewalk.batch.inputs import Value, read_inputs
@@ -81,6 +82,7 @@ def run(
     host_setup_script: StrPath | None = None,
     host_setup_script_content: str | None = None,
     command_as_script: bool | None = None,
+    command_on_instance: bool = False,
     package_sync: bool | Collection[str] | None = None,
     package_sync_ignore: Collection[str] | None = None,
     package_sync_only: Collection[str] | None = None,
@@ -141,6 +143,8 @@ def run(
     host_setup_script, host_setup_script_content: a script, or its text, that each instance runs once before its first task.
     command_as_script: the command is the text of a script, as it would be in a file: with its `#!` line, else run by bash. Options
         in its header count.
+    command_on_instance: the command begins with the path of a file that only the instances have. Otherwise a path that does not
+        exist here is an error.
     software: name of an environment that `create_software_environment` has made, instead of package sync.
     container, ignore_container_entrypoint: the tasks run in a container of this image, instead of package sync; podman or docker
         runs it. `run_on_host` runs them on the instance itself, also when the script's header names a container.
@@ -201,6 +205,8 @@ def run(
                 sent, stored, notes = _request([str(path)], uploads, fields, given, store_all)
         else:
             sent, stored, notes = _request(command, uploads, fields, given, store_all)
+            if not command_on_instance:
+                _check_path(command, sent, stored, {**given, "requirements": requirements})
         input_files = upload_files(api, stored) if stored else []
     if input_files and input_filestore is not None:
         api.request("POST", f"/v1/filestores/{input_filestore}/files", {"files": input_files})
@@ -246,6 +252,7 @@ def plan(
     array: str | None = None,
     max_workers: int | None = None,
     upload: StrPath | Sequence[StrPath] | None = None,
+    command_on_instance: bool = False,
     api_url: str | None = None,
     token: str | None = None,
     **options: Option,
@@ -253,7 +260,9 @@ def plan(
     """What `run` would launch for this job: types in the order of attempts, zones, markets, dollars per hour. Launches nothing.
     The server reads the script's header, as for `run`."""
     fields = {"ntasks": ntasks, "array": array, "maxWorkers": max_workers}
-    sent, _, _ = _request(command, _paths(upload), fields, options)
+    sent, stored, _ = _request(command, _paths(upload), fields, options)
+    if not command_on_instance:
+        _check_path(command, sent, stored, options)
     return cast(Plan, connect(api_url, token).request("POST", "/v1/plans/jobs", sent))
 
 
@@ -274,6 +283,18 @@ def _request(
     files, stored, command_sent = collect_files(words, uploads, notes.append, store_all)
     body = {"command": command_sent, **fields, **machines, "options": texts or None, "files": files or None}
     return {name: value for name, value in body.items() if value is not None}, stored, notes
+
+
+def _check_path(
+    command: str | Sequence[str],
+    sent: Mapping[str, Any],
+    stored: Sequence[tuple[str, Path, bool]],
+    options: Mapping[str, Any],
+) -> None:
+    files = sent.get("files", [])
+    paths = [*(file["path"] for file in files), *(path for path, _, _ in stored)]
+    words = shlex.split(command) if isinstance(command, str) else command
+    check_command_path(words, paths, files, {**sent, **options})
 
 
 def _is_python(words: Sequence[str]) -> bool:
