@@ -14,6 +14,7 @@ import { createInstanceActivities } from './activities/instances.ts';
 import { observeActivities } from './activities/observe.ts';
 import { createReconcileActivities } from './activities/reconcile.ts';
 import { createRecordActivities } from './activities/records.ts';
+import { createScheduleActivities } from './activities/schedules.ts';
 import { createSpecActivities } from './activities/specs.ts';
 import { createStuckWorkflowActivities } from './activities/stuck-workflows.ts';
 import { createSweepListActivities } from './activities/sweep-list.ts';
@@ -135,6 +136,7 @@ async function main(): Promise<void> {
         replayer: { violation: createReplayer(code), buildId: () => control.options.buildId ?? '' },
         onStuck: (workflowId, outcome) => counts.stuckWorkflow(workflowId.split('/')[0] ?? '', outcome),
       }),
+      ...createScheduleActivities({ store }),
       ...createSweepActivities({ client, objects }),
     },
     ...workflowTaskOptions(availableParallelism()),

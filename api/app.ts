@@ -26,6 +26,7 @@ import { mountInstanceTypes } from './routes/instance-types.ts';
 import { mountPackageFiles } from './routes/package-files.ts';
 import { mountPlans } from './routes/plans.ts';
 import { mountPeople } from './routes/people.ts';
+import { mountSchedules } from './routes/schedules.ts';
 import { mountWebhooks } from './routes/webhooks.ts';
 import { mountWeb, mountWebHeaders } from './routes/web.ts';
 import type { Deps } from '../services/context.ts';
@@ -64,6 +65,7 @@ export function createApp(deps: Deps): App {
   mountPeople(app);
   mountLogin(app);
   mountAgents(app);
+  mountSchedules(app);
   mountWebhooks(app);
   mountMeta(app, buildDocument());
   if (deps.web !== null) mountWeb(app, deps.web);
@@ -89,6 +91,7 @@ const peoplesPaths = [
     'costs',
     'budgets',
     'live',
+    'schedules',
     'webhooks',
     'webhook-deliveries',
     'notifications',

@@ -8,6 +8,7 @@ import { costsRoute } from './routes/costs.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
 import { fileRoutes } from './routes/files.ts';
 import { environmentRoutes } from './routes/environments.ts';
+import { scheduleRoutes } from './routes/schedules.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { instanceTypesRoute } from './routes/instance-types.ts';
 import { jobRoutes } from './routes/jobs.ts';
@@ -32,6 +33,7 @@ export function buildDocument(): ApiDocument {
     packageFileRoutes,
     fileRoutes,
     environmentRoutes,
+    scheduleRoutes,
     webhookRoutes,
     dashboardRoutes,
     peopleRoutes,

@@ -37,6 +37,7 @@ import { createDeps } from '../services/context.ts';
 import { runDeferredWork } from '../services/deferred-work.ts';
 import { continueNumbers } from '../services/number-mark.ts';
 import type { ServedProvider } from '../services/providers.ts';
+import { createTemporalSchedules } from '../services/schedules/temporal-schedules.ts';
 import { createTemporalPort, temporalClientOptions } from '../services/temporal-port.ts';
 import { openDatabase } from './database.ts';
 
@@ -77,6 +78,7 @@ const registry = createRegistry('api', readVersion());
 
 const deps = createDeps({
   workflows: createTemporalPort(client),
+  schedules: createTemporalSchedules(client),
   store,
   deploymentId,
   objects,

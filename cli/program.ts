@@ -7,6 +7,7 @@ import { listCommand } from './commands/batch/list.ts';
 import { logsCommand } from './commands/batch/logs.ts';
 import { retryCommand } from './commands/batch/retry.ts';
 import { runCommand } from './commands/batch/run.ts';
+import { scheduleCommand } from './commands/batch/schedule.ts';
 import { statusCommand } from './commands/batch/status.ts';
 import { waitCommand } from './commands/batch/wait.ts';
 import { listBudgetsCommand } from './commands/budget/list.ts';
@@ -80,6 +81,7 @@ const batchCommands: CreateCommand[] = [
   filesCommand,
   cancelCommand,
   retryCommand,
+  scheduleCommand,
 ];
 const clusterCommands: CreateCommand[] = [
   createCommand,
@@ -173,10 +175,11 @@ export function createProgram(context: CliContext): Program {
     .addCommand(reconcileCommand(context, finish))
     .addCommand(sweepCommand(context, finish))
     .addCommand(destroyCommand(context, finish));
-  for (const command of [program, ...program.commands.flatMap((child) => [child, ...child.commands])])
-    configure(command, context);
+  for (const command of [program, ...allBelow(program)]) configure(command, context);
   return { program, exitCode: () => code };
 }
+
+const allBelow = (parent: Command): Command[] => parent.commands.flatMap((child) => [child, ...allBelow(child)]);
 
 /** By default Commander exits the process; and its settings do not apply to subcommands that are added as objects. */
 function configure(command: Command, { output }: CliContext): void {

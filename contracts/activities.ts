@@ -131,3 +131,8 @@ export interface SweepActivities {
   readSightings(input: { memory: string }): Promise<{ sightings: Sighting[] }>;
   writeSightings(input: { memory: string; sightings: Sighting[] }): Promise<void>;
 }
+
+export interface ScheduleActivities {
+  /** A run of a user's schedule is due. Twice is once. */
+  noteScheduledRun(input: { schedule: string; run: string; atMs: number }): Promise<void>;
+}

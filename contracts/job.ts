@@ -78,6 +78,8 @@ export interface JobView extends JobSummary {
   after?: { number: number; needsSuccess: boolean }[] | undefined;
   /** Its place among jobs that wait; absent for one that was admitted at once. */
   priority?: number | undefined;
+  /** Name of the schedule that it is a run of. */
+  schedule?: string | undefined;
   /** Task pages already in the archive, of `taskPageSize` records each. */
   pagesWritten: number;
 }

@@ -36,3 +36,6 @@ const padded = (number: number, digits: number): string => String(number).padSta
 
 /** Address and secret of a webhook, sealed. */
 export const webhookKey = (workspace: string, id: string): string => `vault/${workspace}/webhook-${id}.sealed`;
+
+/** What a schedule submits, sealed. */
+export const scheduleKey = (workspace: string, id: string): string => `vault/${workspace}/schedule-${id}.sealed`;

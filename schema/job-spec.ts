@@ -39,6 +39,8 @@ export const jobSpec = z.object({
     /** Of a job that joined the queue. */
     after: z.array(z.object({ number: count, needsSuccess: z.boolean() })).optional(),
     priority: z.number().int().optional(),
+    /** Name of the schedule that it is a run of. */
+    schedule: z.string().optional(),
     machines: machines.optional(),
     maxCostMicros: count.optional(),
   }),

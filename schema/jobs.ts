@@ -178,6 +178,8 @@ export const job = z.object({
   /** The same, of jobs that have to end as done. */
   afterOk: z.array(count).optional(),
   priority: z.number().int().optional(),
+  /** Name of the schedule that it is a run of. */
+  schedule: z.string().optional(),
   /** Set when the answer is not fresh: Temporal could not be reached. */
   staleSince: time,
   /** What its instances have cost so far, approximately: in answers to lists and to a single read. */

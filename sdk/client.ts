@@ -19,6 +19,7 @@ import type { PackageFilesApi } from './package-files.ts';
 import { createPackageFilesApi } from './package-files.ts';
 import type { EnvironmentsApi } from './environments.ts';
 import { createEnvironmentsApi } from './environments.ts';
+import { createSchedulesApi, type SchedulesApi } from './schedules.ts';
 import { createWebhooksApi, type WebhooksApi } from './webhooks.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { resolveConnection } from './connection.ts';
@@ -96,6 +97,8 @@ export type { FileDownload, FilesApi, FileUpload, ListedFile, StoredFile } from 
 export type { EnvironmentsApi } from './environments.ts';
 export type { EnvironmentDetails, EnvironmentPage, NamedEnvironment, PutEnvironment } from '../schema/environments.ts';
 export type { PackageFilesApi } from './package-files.ts';
+export type { SchedulesApi } from './schedules.ts';
+export type { CreateSchedule, Schedule, ScheduleDetails, ScheduleRun } from '../schema/schedules.ts';
 export type { WebhooksApi } from './webhooks.ts';
 export type { CreatedWebhook, CreateWebhook, Delivery, Notification, Webhook } from '../schema/webhooks.ts';
 export type { Page, Paged } from './pages.ts';
@@ -112,6 +115,7 @@ export interface Client extends PeopleApi {
   readonly files: FilesApi;
   readonly environments: EnvironmentsApi;
   readonly webhooks: WebhooksApi;
+  readonly schedules: SchedulesApi;
 }
 
 /**
@@ -141,6 +145,7 @@ export function createClient(options: ConnectionOptions = {}): Client {
     files: createFilesApi(request),
     environments: createEnvironmentsApi(request),
     webhooks: createWebhooksApi(request),
+    schedules: createSchedulesApi(request),
     ...createPeopleApi(request),
   };
 }

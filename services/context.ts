@@ -48,6 +48,7 @@ import { createQuotas, type QuotaLimits, type Quotas } from './quotas.ts';
 import type { Providers } from './providers.ts';
 import { withQuickOutages } from './quick-outages.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
+import { noSchedules, type SchedulesPort } from './schedules/port.ts';
 import { createViews, type Views } from './views.ts';
 import { createWebhookRounds, type WebhookRounds } from './webhooks/rounds.ts';
 import type { WorkflowsPort } from './workflows-port.ts';
@@ -77,6 +78,8 @@ export interface Ports {
   providers: Providers;
   /** Aborts when the process ends: open streams are cut, and their readers come back to another replica. */
   stopping: AbortSignal;
+  /** Default: as while Temporal is unavailable. */
+  schedules?: SchedulesPort;
   /** Webhooks may go to loopback, private and link-local addresses, and over plain HTTP. Default: they may not. */
   allowPrivateWebhooks?: boolean;
   /** Default: nothing is counted. */
@@ -97,6 +100,7 @@ export interface Ports {
 
 export interface Deps extends Omit<Ports, 'quotas'> {
   allowPrivateWebhooks: boolean;
+  schedules: SchedulesPort;
   webhooks: WebhookRounds;
   damaged: DamageReport;
   quotas: Quotas;
@@ -147,8 +151,8 @@ export function createDeps(ports: Ports): Deps {
   const { metrics = noMetrics, readKeys = () => Promise.resolve(), replica = randomUUID() } = ports;
   const workflows = withQuickOutages(ports.workflows);
   const damaged = reportOnce(ports.logger);
-  const { allowPrivateWebhooks = false } = ports;
-  const known = { ...ports, workflows, metrics, damaged, allowPrivateWebhooks };
+  const { allowPrivateWebhooks = false, schedules = noSchedules } = ports;
+  const known = { ...ports, workflows, metrics, damaged, allowPrivateWebhooks, schedules };
   const { monotonicMs } = ports;
   const views = createViews(known);
   const clocks = () => ({ monotonicMs: monotonicMs(), wallMs: ports.now() });

@@ -7,6 +7,7 @@ import { countEveryMs } from '../domain/budget/budget.ts';
 import { countBudgets } from './budgets/count.ts';
 import type { Deps } from './context.ts';
 import { deliverCommands } from './commands/deliver.ts';
+import { runSchedules } from './schedules/runs.ts';
 import { moveMark } from './number-mark.ts';
 
 type Working = Pick<
@@ -28,7 +29,7 @@ type Working = Pick<
 >;
 
 /** Resolves when the process ends. */
-export async function runDeferredWork(deps: Working): Promise<void> {
+export async function runDeferredWork(deps: Deps): Promise<void> {
   let mark: number | null = null;
   const startAndDeliver = async (): Promise<void> => {
     await workOnce(deps);
@@ -44,6 +45,7 @@ export async function runDeferredWork(deps: Working): Promise<void> {
     repeat(deps, () => deps.liveness.suspect(deps)),
     repeat(deps, () => deps.webhooks.round()),
     repeat(deps, () => countBudgets(deps), countEveryMs),
+    repeat(deps, () => runSchedules(deps)),
   ]);
   await deps.webhooks.settled();
   await deps.liveness.end(deps);

@@ -33,13 +33,18 @@ export function toWireJob({ view, staleSinceMs }: Viewed<JobView>): Job {
   };
 }
 
-function wireQueue({ after = [], priority }: JobView): Pick<Job, 'after' | 'afterOk' | 'priority'> {
+function wireQueue({
+  after = [],
+  priority,
+  schedule,
+}: JobView): Pick<Job, 'after' | 'afterOk' | 'priority' | 'schedule'> {
   const ended = after.filter(({ needsSuccess }) => !needsSuccess).map(({ number }) => number);
   const ok = after.filter(({ needsSuccess }) => needsSuccess).map(({ number }) => number);
   return {
     ...(ended.length === 0 ? {} : { after: ended }),
     ...(ok.length === 0 ? {} : { afterOk: ok }),
     ...(priority === undefined ? {} : { priority }),
+    ...(schedule === undefined ? {} : { schedule }),
   };
 }
 

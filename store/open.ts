@@ -15,6 +15,7 @@ import { openPostgres } from './postgres/database.ts';
 import { createQuotaStore } from './quotas.ts';
 import { createRecordStore } from './records.ts';
 import { openSqliteFile, openSqliteMemory } from './sqlite/database.ts';
+import { createScheduleStore } from './schedules.ts';
 import type { Store } from './store.ts';
 import { createWorkspaceStore } from './workspaces.ts';
 
@@ -55,6 +56,7 @@ const createStore = (database: Database): Store => ({
   environments: createEnvironmentStore(database),
   notifications: createNotificationStore(database),
   budgets: createBudgetStore(database),
+  schedules: createScheduleStore(database),
   ping: async () => {
     await database.read((db) => db.selectFrom('deployment').select('next_number').execute());
   },

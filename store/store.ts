@@ -13,6 +13,7 @@ import type { WorkspaceDefaults } from '../domain/people/defaults.ts';
 import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
 import type { ShareKind, ShareRequest, WorkspaceLimits } from '../domain/quota/state.ts';
 import type { NotificationStore } from './notification-port.ts';
+import type { ScheduleStore } from './schedule-port.ts';
 import type { LivenessStore } from './liveness-port.ts';
 
 export type Answer<T> = { ok: T } | { error: Problem };
@@ -32,6 +33,7 @@ export interface Store {
   environments: EnvironmentStore;
   notifications: NotificationStore;
   budgets: BudgetStore;
+  schedules: ScheduleStore;
   /** Rejects while the database cannot be reached or read. */
   ping(): Promise<void>;
   close(): Promise<void>;

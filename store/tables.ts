@@ -7,6 +7,7 @@ import type { BudgetLevel } from '../domain/budget/standing.ts';
 import type { Market } from '../domain/offers/offer.ts';
 import type { WebhookFormat } from '../domain/notifications/delivery.ts';
 import type { NotificationType } from '../domain/notifications/types.ts';
+import type { Overlap } from '../domain/schedule/rules.ts';
 import type { Role } from '../domain/people/state.ts';
 import type { RecordKind, RecordState } from './store.ts';
 
@@ -32,6 +33,8 @@ export interface Tables {
   webhooks: WebhookTable;
   deliveries: DeliveryTable;
   budgets: BudgetTable;
+  schedules: ScheduleTable;
+  schedule_runs: ScheduleRunTable;
   replica: ReplicaTable;
 }
 
@@ -288,4 +291,34 @@ export interface DeliveryTable {
   /** Of a pending one: its next attempt, or the end of a claim. */
   next_at_ms: number | null;
   at_ms: number;
+}
+
+export interface ScheduleTable {
+  id: string;
+  workspace: string;
+  name: string;
+  cron: string;
+  timezone: string;
+  overlap: Overlap;
+  is_paused: number;
+  stopped: string | null;
+  user_name: string;
+  user_id: string;
+  command: string;
+  last_job: number | null;
+  version: number;
+  /** Temporal's Schedule is as this version was. */
+  synced_version: number;
+  is_deleted: number;
+  created_at_ms: number;
+}
+
+export interface ScheduleRunTable {
+  run: string;
+  schedule: string;
+  at_ms: number;
+  state: 'due' | 'started' | 'skipped' | 'refused';
+  job: number | null;
+  text: string | null;
+  claimed_until_ms: number;
 }

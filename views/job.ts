@@ -76,8 +76,11 @@ export function endedJob(last: JobView, text: string, nowMs: number): JobView {
 
 const statuses: readonly JobView['status'][] = ['waiting', 'pending', 'running', 'done', 'error', 'cancelled'];
 
+type JobOrigin = 'after' | 'priority' | 'schedule';
+
 /** What a job's specification says of its wait; nothing of one that was admitted at once. */
-const queueOf = ({ after, priority }: Pick<JobView, 'after' | 'priority'>): Pick<JobView, 'after' | 'priority'> => ({
+const queueOf = ({ after, priority, schedule }: Pick<JobView, JobOrigin>): Pick<JobView, JobOrigin> => ({
+  ...(schedule === undefined ? {} : { schedule }),
   ...(after === undefined ? {} : { after }),
   ...(priority === undefined ? {} : { priority }),
 });

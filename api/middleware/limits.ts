@@ -71,6 +71,7 @@ const limitAnonymous = limitTo(maxAnonymousBodyBytes);
 const limitSmall = limitTo(maxSmallBodyBytes);
 const limits: [prefix: string, limit: MiddlewareHandler<AppEnv>][] = [
   ['/v1/jobs', limitTo(maxBodyBytes)],
+  ['/v1/schedules', limitTo(maxBodyBytes)],
   ['/v1/clusters', limitTo(maxClusterBodyBytes)],
   ['/v1/package-files/', limitTo(maxBodyBytes)],
   ['/v1/file-', limitTo(maxClusterBodyBytes)],

@@ -43,6 +43,7 @@ import {
   webhook,
   webhookList,
 } from '../../schema/webhooks.ts';
+import { createSchedule, schedule, scheduleDetails, scheduleList } from '../../schema/schedules.ts';
 import { errorBody, errorLine } from '../../schema/common.ts';
 import { why } from '../../schema/why.ts';
 import { missingPackageFiles, missingPackageFilesRequest } from '../../schema/software.ts';
@@ -59,6 +60,10 @@ import {
 } from '../../schema/jobs.ts';
 
 export const named = {
+  schedule: schedule.openapi('Schedule'),
+  scheduleList: scheduleList.openapi('ScheduleList'),
+  scheduleDetails: scheduleDetails.openapi('ScheduleDetails'),
+  createSchedule: createSchedule.openapi('CreateSchedule'),
   webhook: webhook.openapi('Webhook'),
   webhookList: webhookList.openapi('WebhookList'),
   createWebhook: createWebhook.openapi('CreateWebhook'),

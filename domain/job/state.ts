@@ -41,6 +41,8 @@ export interface JobSettings {
   priority?: number | undefined;
   /** Its cluster ends when it has cost this much, in millionths of a dollar. */
   maxCostMicros?: number | undefined;
+  /** Name of the schedule that it is a run of, for views. */
+  schedule?: string | undefined;
   /** What a cloud is asked for; absent on this machine. */
   machines?: MachineSettings | undefined;
 }

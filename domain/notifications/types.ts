@@ -9,6 +9,7 @@ export const notificationTypes = [
   'cluster.ready',
   'cluster.ended',
   'cluster.failed',
+  'schedule.stopped',
   'webhook.test',
 ] as const;
 export type NotificationType = (typeof notificationTypes)[number];

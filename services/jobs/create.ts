@@ -18,9 +18,14 @@ import { submitJob, type JobSettingsInput } from './submit.ts';
 export interface CreateJobInput {
   body: CreateJobParsed;
   idempotencyKey: string | undefined;
+  /** Name of the schedule that it is a run of. */
+  schedule?: string;
 }
 
-export async function createJob(context: Context, { body: sent, idempotencyKey }: CreateJobInput): Promise<CreatedJob> {
+export async function createJob(
+  context: Context,
+  { body: sent, idempotencyKey, schedule }: CreateJobInput,
+): Promise<CreatedJob> {
   const { deps, actor } = context;
   requireScope(actor, 'write');
   const body = await withNamedSoftware(context, sent);
@@ -38,7 +43,7 @@ export async function createJob(context: Context, { body: sent, idempotencyKey }
     ...{ getOrCreate: body.getOrCreate, privateToCreator: body.privateToCreator },
     bundle: bundleOf(body, { runtime, inputFiles }, resolved),
     filestoreOf: (admissionId) => filestoreOf(admissionId, resolved.files),
-    settings: settingsOf(resolved),
+    settings: { ...settingsOf(resolved), ...(schedule === undefined ? {} : { schedule }) },
     ...(resolved.queue === undefined ? {} : { queue: resolved.queue }),
   });
 }

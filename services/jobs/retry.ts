@@ -61,6 +61,7 @@ function settingsOf(spec: JobSpec, failed: readonly number[]): JobSettingsInput 
     machines: _m,
     after: _after,
     priority: _priority,
+    schedule: _schedule,
     ...settings
   } = spec.settings;
   const array = parseArray(settings.array);

@@ -5,6 +5,7 @@ import type { Engine } from '../database.ts';
 import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
 import { notifications } from './initial-notifications.ts';
+import { schedules } from './initial-schedules.ts';
 
 export async function initial(db: Db, engine: Engine): Promise<void> {
   await deployment(db);
@@ -16,6 +17,7 @@ export async function initial(db: Db, engine: Engine): Promise<void> {
   await environments(db);
   await notifications(db, engine);
   await budgets(db);
+  await schedules(db);
 }
 
 async function deployment(db: Db): Promise<void> {

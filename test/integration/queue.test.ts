@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { Client, Connection, ScheduleNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { eventually } from '../support/eventually.ts';
@@ -42,4 +43,38 @@ it('tasks that run get TERM, those that wait never run, and the next job starts 
   expect(await client.jobs.wait(second.number)).toMatchObject({ status: 'done', afterOk: [first.number] });
   const states = (await client.jobs.tasks(first.number)).items.map(({ state }) => state);
   expect(states).toEqual(['done', 'cancelled', 'done', 'cancelled']);
+});
+
+it('a schedule of Temporal submits a normal job, and follows when it is paused and deleted', async () => {
+  const { client } = stack;
+  const connection = await Connection.connect({ address: stack.temporalAddress });
+  try {
+    const temporal = new Client({ connection, namespace: stack.namespace });
+    const name = `nightly-${Date.now()}`;
+    await client.schedules.create({ name, cron: '0 3 1 1 *', timezone: 'Europe/Berlin', job: { command: ['true'] } });
+    const { nextRuns } = await client.schedules.get(name);
+    expect(nextRuns[0]).toMatch(/-01-01T02:00:00/);
+    const own = [];
+    for await (const { scheduleId, action } of temporal.schedule.list()) {
+      if (scheduleId.startsWith('schedule/') && action?.workflowType === 'scheduledRun') own.push(scheduleId);
+    }
+    expect(own).toHaveLength(1);
+    const handle = temporal.schedule.getHandle(own[0] ?? '');
+    await handle.trigger();
+    const run = await eventually(async () => {
+      const [first] = (await client.schedules.get(name)).runs;
+      return first?.state === 'started' ? first : null;
+    });
+    expect(await client.jobs.wait(run.job ?? 0)).toMatchObject({ status: 'done', schedule: name });
+    await client.schedules.pause(name);
+    expect((await handle.describe()).state.paused).toBe(true);
+    await client.schedules.trigger(name);
+    await eventually(async () => (await client.schedules.get(name)).runs.length === 2);
+    await client.schedules.resume(name);
+    expect((await handle.describe()).state.paused).toBe(false);
+    await client.schedules.delete(name);
+    await expect(handle.describe()).rejects.toThrow(ScheduleNotFoundError);
+  } finally {
+    await connection.close();
+  }
 });

@@ -1,4 +1,4 @@
-// Records test/replay/histories from a real stack: run it (`npm run histories`, or with the names of groups: `jobs`, `dask`, `ec2`, `upkeep`)
+// Records test/replay/histories from a real stack: run it (`npm run histories`, or with the names of groups: `jobs`, `dask`, `ec2`, `upkeep`, `schedule`)
 // after a deliberate change of workflow code, look at what changed, and commit both. Scenarios are chosen so that every
 // activity and signal of ours is in a history.
 import type { Client as TemporalClient } from '@temporalio/client';
@@ -12,6 +12,7 @@ import type { TestStack } from '../support/stack.ts';
 import { connectTemporal, saveHistory } from './history-files.ts';
 import { recordDask } from './record-dask.ts';
 import { recordEc2 } from './record-ec2.ts';
+import { recordSchedule } from './record-schedule.ts';
 import { recordUpkeep } from './record-upkeep.ts';
 
 async function main(asked: string[]): Promise<void> {
@@ -20,6 +21,7 @@ async function main(asked: string[]): Promise<void> {
     dask: recordDask,
     ec2: recordEc2,
     upkeep: recordUpkeep,
+    schedule: recordSchedule,
   };
   for (const name of asked.length === 0 ? Object.keys(groups) : asked) {
     const record = groups[name];

@@ -64,7 +64,7 @@ export const table: [prefix: string, row: Row][] = [
       own: /^(services|views|domain|schema|platform|contracts)\//,
       // The implementations come in as ports.
       ownTypes:
-        /^(providers\/(provider|manifest)|store\/(store|liveness-port|environment-port|notification-port|budget-port))\.ts$/,
+        /^(providers\/(provider|manifest)|store\/(store|liveness-port|environment-port|notification-port|budget-port|schedule-port))\.ts$/,
       packages: /^(node|zod|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
     },

@@ -1,7 +1,7 @@
 // `ropewalk batch run`: submits a job. The server reads the script's header; this command only sends words and files.
 import { Command, Option } from 'commander';
 
-import type { CreateJob } from '../../../sdk/client.ts';
+import type { Client, CreateJob } from '../../../sdk/client.ts';
 import { collect, parseCount, parseDollars, parseNumbers } from '../../arguments.ts';
 import { describeSession, readAwsSession, refuseOwnCredentials } from '../../aws-session.ts';
 import { withCoiledOptions } from '../../coiled-options.ts';
@@ -42,6 +42,30 @@ packages, and the modules beside the script (--no-package-sync turns it off,
   ropewalk batch run --array 0-10:2 --wait python3 my_script.py --fast`;
 
 export function runCommand(context: CliContext, finish: Finish): Command {
+  return commandOf(context, async (words, flags, options) => finish(await run(context, words, flags, options)));
+}
+
+/** What `run` would submit for these words, its options first; files that do not go with the job itself are uploaded. */
+export async function readJob(context: CliContext, words: string[], client: Client): Promise<CreateJob> {
+  let job: CreateJob | null = null;
+  const command = commandOf(context, async (parsed, given, options) => {
+    const flags = await withHeader(context, parsed, given);
+    const { input, stored } = await inputOf(context, parsed, flags, options);
+    const inputFiles = await storeInputs(context, flags, { client, stored, signal: new AbortController().signal });
+    job = { ...input, ...inputFiles };
+  });
+  command.exitOverride().configureOutput({
+    writeOut: (text) => context.output.out(text.trimEnd()),
+    writeErr: (text) => context.output.err(text.trimEnd()),
+  });
+  await command.parseAsync(words, { from: 'user' });
+  if (job === null) throw new Error('the command has no action');
+  return job;
+}
+
+type Act = (words: string[], flags: RunFlags, options: Record<string, string>) => Promise<void>;
+
+function commandOf(context: CliContext, act: Act): Command {
   const options: Record<string, string> = {};
   const command = new Command('run')
     .description('Submit a batch job. Options after the first word of COMMAND are part of COMMAND.')
@@ -121,7 +145,7 @@ export function runCommand(context: CliContext, finish: Finish): Command {
       const known = new Set(command.options.flatMap(({ long }) => long ?? []));
       const misplaced = describeMisplaced(words, known);
       if (misplaced !== null) context.output.err(`note: ${misplaced}`);
-      finish(await run(context, words, flags, options));
+      await act(words, flags, options);
     },
   );
 }

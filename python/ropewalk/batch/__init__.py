@@ -1,6 +1,15 @@
 """Batch jobs: `ropewalk.batch.run` submits a job; the other functions read and end jobs. All block, and need no event loop."""
 
 from ropewalk.batch.calls import cancel, events, get, list_jobs, logs, retry, status, tasks, wait, why
+from ropewalk.batch.schedules import (
+    create_schedule,
+    delete_schedule,
+    get_schedule,
+    list_schedules,
+    pause_schedule,
+    resume_schedule,
+    trigger_schedule,
+)
 from ropewalk.batch.stored import download, list_files
 from ropewalk.batch.submit import plan, run
 from ropewalk.batch.views import CreatedJob, Job, JobEvent, Task, TaskLine
@@ -16,17 +25,24 @@ __all__ = [
     "Task",
     "TaskLine",
     "cancel",
+    "create_schedule",
+    "delete_schedule",
     "download",
     "events",
     "get",
+    "get_schedule",
     "list_files",
     "list_jobs",
+    "list_schedules",
     "logs",
+    "pause_schedule",
     "plan",
+    "resume_schedule",
     "retry",
     "run",
     "status",
     "tasks",
+    "trigger_schedule",
     "wait",
     "why",
 ]

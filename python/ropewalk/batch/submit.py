@@ -202,9 +202,9 @@ def run(
         store_all = input_filestore is not None
         if command_as_script:
             with script_file(command) as path:
-                sent, stored, notes = _request([str(path)], uploads, fields, given, store_all)
+                sent, stored, notes = request_body([str(path)], uploads, fields, given, store_all)
         else:
-            sent, stored, notes = _request(command, uploads, fields, given, store_all)
+            sent, stored, notes = request_body(command, uploads, fields, given, store_all)
             if not command_on_instance:
                 _check_path(command, sent, stored, {**given, "requirements": requirements})
         input_files = upload_files(api, stored) if stored else []
@@ -260,13 +260,13 @@ def plan(
     """What `run` would launch for this job: types in the order of attempts, zones, markets, dollars per hour. Launches nothing.
     The server reads the script's header, as for `run`."""
     fields = {"ntasks": ntasks, "array": array, "maxWorkers": max_workers}
-    sent, stored, _ = _request(command, _paths(upload), fields, options)
+    sent, stored, _ = request_body(command, _paths(upload), fields, options)
     if not command_on_instance:
         _check_path(command, sent, stored, options)
     return cast(Plan, connect(api_url, token).request("POST", "/v1/plans/jobs", sent))
 
 
-def _request(
+def request_body(
     command: str | Sequence[str],
     uploads: Sequence[Path],
     fields: Mapping[str, Any],

@@ -1,0 +1,95 @@
+// Temporal Schedules of users' jobs.
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type Client,
+  type ScheduleOptions,
+} from '@temporalio/client';
+
+import { controlQueue } from '../../contracts/flush.ts';
+import {
+  scheduledRunId,
+  scheduledRunType,
+  userScheduleId,
+  type ScheduledRunInput,
+} from '../../contracts/scheduled-run.ts';
+import { RopewalkError } from '../../domain/errors.ts';
+import { catchUpMs } from '../../domain/schedule/rules.ts';
+import type { JobSchedule } from '../../store/schedule-port.ts';
+import type { SchedulesPort } from './port.ts';
+
+export function createTemporalSchedules(client: Client): SchedulesPort {
+  const handle = (id: string) => client.schedule.getHandle(userScheduleId(id));
+  const within = async <T>(call: () => Promise<T>): Promise<T> => {
+    try {
+      return await client.withDeadline(Date.now() + deadlineMs, call);
+    } catch (error) {
+      if (error instanceof ScheduleAlreadyRunning || error instanceof ScheduleNotFoundError) throw error;
+      throw unavailable(error);
+    }
+  };
+  return {
+    async put(schedule) {
+      const options = optionsOf(schedule);
+      try {
+        await within(() => client.schedule.create(options));
+      } catch (error) {
+        if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+        const { spec, action, policies, state } = options;
+        await within(() =>
+          handle(schedule.id).update((before) => ({
+            ...before,
+            spec,
+            action,
+            ...(policies && { policies }),
+            state: { ...before.state, ...state },
+          })),
+        );
+      }
+    },
+    async delete(id) {
+      await within(() => handle(id).delete()).catch((error: unknown) => {
+        if (!(error instanceof ScheduleNotFoundError)) throw error;
+      });
+    },
+    async nextRuns(id) {
+      try {
+        return (await within(() => handle(id).describe())).info.nextActionTimes;
+      } catch {
+        return [];
+      }
+    },
+  };
+}
+
+function optionsOf({ id, workspace, name, cron, timezone, isPaused, stopped }: JobSchedule) {
+  const input: ScheduledRunInput = { schedule: id };
+  return {
+    scheduleId: userScheduleId(id),
+    spec: { cronExpressions: [cron], timezone },
+    // Runs end at once: whether the job before is still open is judged when the next one is submitted.
+    policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: catchUpMs },
+    state: { paused: isPaused || stopped !== null },
+    action: {
+      type: 'startWorkflow',
+      workflowType: scheduledRunType,
+      workflowId: scheduledRunId(id),
+      taskQueue: controlQueue,
+      args: [input],
+      staticSummary: `Run of the schedule ${name} in workspace ${workspace}`,
+    },
+  } satisfies ScheduleOptions;
+}
+
+const deadlineMs = 4_000;
+
+const unavailable = (cause: unknown) =>
+  new RopewalkError(
+    {
+      code: 'UNAVAILABLE',
+      message: 'Temporal did not answer in time.',
+      hint: 'Try again after the time given in Retry-After.',
+    },
+    { cause, retryAfterMs: 1_000 },
+  );
