@@ -61,9 +61,14 @@ export function createScheduleStore(database: Database): ScheduleStore {
           .where('id', '=', id)
           .where('synced_version', '<', version)
           .execute();
-        const gone = db.selectFrom('schedules').select('id').where('id', '=', id).where('is_deleted', '=', 1);
-        await db.deleteFrom('schedule_runs').where('schedule', 'in', gone).execute();
-        await db.deleteFrom('schedules').where('id', '=', id).where('is_deleted', '=', 1).execute();
+        // Not one that was deleted after this version: its deletion has not been carried out.
+        const gone = await db
+          .deleteFrom('schedules')
+          .where('id', '=', id)
+          .where('is_deleted', '=', 1)
+          .whereRef('synced_version', '>=', 'version')
+          .executeTakeFirst();
+        if (gone.numDeletedRows > 0n) await db.deleteFrom('schedule_runs').where('schedule', '=', id).execute();
       }),
     addRun: ({ schedule, run, atMs }) =>
       database.write(async (db) => {

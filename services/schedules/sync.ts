@@ -9,15 +9,25 @@ type Syncing = Pick<Deps, 'store' | 'schedules' | 'logger'>;
 /** False while Temporal is unavailable. */
 export async function syncSchedule({ store, schedules, logger }: Syncing, row: JobSchedule): Promise<boolean> {
   try {
-    await (row.isDeleted ? schedules.delete(row.id) : schedules.put(row));
-    // Of two changes that are carried out in another order, the newer one is not synced, and is carried out again.
-    await store.schedules.synced(row.id, row.version);
+    let wanted: JobSchedule | null = row;
+    while (wanted !== null) {
+      const current: JobSchedule = wanted;
+      await (current.isDeleted ? schedules.delete(current.id) : schedules.put(current));
+      await store.schedules.synced(current.id, current.version);
+      wanted = newerThan(current, await store.schedules.findById(current.id));
+    }
     return true;
   } catch (error) {
     if (!isUnavailable(error)) logger.error({ err: error, schedule: row.id }, 'a schedule could not be changed');
     else logger.info({ schedule: row.id }, 'a schedule is changed when Temporal is available again');
     return false;
   }
+}
+
+/** Another replica may have carried out a newer change before this one: the change that Temporal gets last has to be the newest. */
+function newerThan(done: JobSchedule, stored: JobSchedule | null): JobSchedule | null {
+  if (stored === null) return done.isDeleted ? null : { ...done, isDeleted: true };
+  return stored.version === done.version ? null : stored;
 }
 
 /** Never rejects. */

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Client, Connection, ScheduleNotFoundError } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { eventually } from '../support/eventually.ts';
@@ -45,36 +45,26 @@ it('tasks that run get TERM, those that wait never run, and the next job starts 
   expect(states).toEqual(['done', 'cancelled', 'done', 'cancelled']);
 });
 
-it('a schedule of Temporal submits a normal job, and follows when it is paused and deleted', async () => {
+it("a run of Temporal's Schedule is noted, and its job is submitted", async () => {
   const { client } = stack;
   const connection = await Connection.connect({ address: stack.temporalAddress });
   try {
     const temporal = new Client({ connection, namespace: stack.namespace });
-    const name = `nightly-${Date.now()}`;
-    await client.schedules.create({ name, cron: '0 3 1 1 *', timezone: 'Europe/Berlin', job: { command: ['true'] } });
-    const { nextRuns } = await client.schedules.get(name);
-    expect(nextRuns[0]).toMatch(/-01-01T02:00:00/);
-    const own = [];
-    for await (const { scheduleId, action } of temporal.schedule.list()) {
-      if (scheduleId.startsWith('schedule/') && action?.workflowType === 'scheduledRun') own.push(scheduleId);
-    }
-    expect(own).toHaveLength(1);
-    const handle = temporal.schedule.getHandle(own[0] ?? '');
-    await handle.trigger();
-    const run = await eventually(async () => {
-      const [first] = (await client.schedules.get(name)).runs;
-      return first?.state === 'started' ? first : null;
+    await client.schedules.create({ name: 'yearly', cron: '0 3 1 1 *', job: { command: ['true'] } });
+    const id = await eventually(async () => {
+      for await (const { scheduleId } of temporal.schedule.list()) if (isOfUser(scheduleId)) return scheduleId;
+      return null;
     });
-    expect(await client.jobs.wait(run.job ?? 0)).toMatchObject({ status: 'done', schedule: name });
-    await client.schedules.pause(name);
-    expect((await handle.describe()).state.paused).toBe(true);
-    await client.schedules.trigger(name);
-    await eventually(async () => (await client.schedules.get(name)).runs.length === 2);
-    await client.schedules.resume(name);
-    expect((await handle.describe()).state.paused).toBe(false);
-    await client.schedules.delete(name);
-    await expect(handle.describe()).rejects.toThrow(ScheduleNotFoundError);
+    await temporal.schedule.getHandle(id).trigger();
+    const { runs } = await eventually(async () => {
+      const found = await client.schedules.get('yearly');
+      return found.runs[0]?.state === 'started' ? found : null;
+    });
+    expect(runs).toMatchObject([{ job: expect.any(Number), text: null }]);
+    await client.schedules.delete('yearly');
   } finally {
     await connection.close();
   }
 });
+
+const isOfUser = (id: string): boolean => id.startsWith('schedule/sch');

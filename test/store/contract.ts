@@ -5,6 +5,7 @@ import { describeAdmissions } from './contract/admissions.ts';
 import { describeAdoption } from './contract/adoption.ts';
 import { describeBudgets } from './contract/budgets.ts';
 import { describeDeployment } from './contract/deployment.ts';
+import { describeDeliveries } from './contract/deliveries.ts';
 import { describeEnvironments } from './contract/environments.ts';
 import { describeLists } from './contract/lists.ts';
 import { describeCosts } from './contract/costs.ts';
@@ -15,6 +16,7 @@ import { describePeople } from './contract/people.ts';
 import { describeQueue } from './contract/queue.ts';
 import { describeQuotas } from './contract/quotas.ts';
 import { describeRecords } from './contract/records.ts';
+import { describeSchedules } from './contract/schedules.ts';
 import { describeStarts } from './contract/starts.ts';
 import { describeWorkspaces } from './contract/workspaces.ts';
 import type { Backend } from './fixtures.ts';
@@ -37,5 +39,7 @@ export function describeStore(name: string, backend: Backend): void {
     describeBudgets(backend);
     describeLiveness(backend);
     describeNotifications(backend);
+    describeDeliveries(backend);
+    describeSchedules(backend);
   });
 }
