@@ -10,7 +10,7 @@ describe('replay', () => {
     today = await bundle(repo);
   });
 
-  it.each(['cluster', 'job', 'sweep', 'stuckWorkflows', 'reconcile'])(
+  it.each(['cluster', 'job', 'sweep', 'stuckWorkflows', 'reconcile', 'scheduledRun'])(
     'has a recorded history of workflow type %s',
     (type) => {
       expect(names.some((name) => typeOf(read(name)) === type)).toBe(true);
