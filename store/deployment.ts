@@ -1,6 +1,6 @@
 // Whose database this is, and the counter of numbers.
 import type { Database } from './database.ts';
-import type { DeploymentStore } from './store.ts';
+import type { DeploymentStore } from './deployment-port.ts';
 import type { Db } from './tables.ts';
 
 export function createDeploymentStore(database: Database): DeploymentStore {

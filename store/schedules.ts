@@ -3,7 +3,8 @@ import { maxRunsKept, maxSchedules } from '../domain/schedule/rules.ts';
 import type { Database } from './database.ts';
 import { lockWorkspace } from './people-rows.ts';
 import type { JobSchedule, ScheduleRun, ScheduleStore } from './schedule-port.ts';
-import type { Db, ScheduleRunTable, ScheduleTable } from './tables.ts';
+import type { ScheduleRunTable, ScheduleTable } from './schedule-tables.ts';
+import type { Db } from './tables.ts';
 import { storable } from './text.ts';
 import { noWorkspace } from './workspaces.ts';
 

@@ -6,6 +6,7 @@ import type { JobView } from '../contracts/job.ts';
 import type { AdmissionStore } from './admission-port.ts';
 import type { EnvironmentStore } from './environment-port.ts';
 import type { BudgetStore } from './budget-port.ts';
+import type { DeploymentStore } from './deployment-port.ts';
 import type { CostStore } from './cost-port.ts';
 import type { QueueRequest } from '../domain/admission/queue.ts';
 import type { Problem } from '../domain/errors.ts';
@@ -37,15 +38,6 @@ export interface Store {
   /** Rejects while the database cannot be reached or read. */
   ping(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** One row: whose database this is, and the next number. */
-export interface DeploymentStore {
-  /** Writes the id into an empty database; answers the id that the database has, which may be another. */
-  claim(deploymentId: string, nowMs: number): Promise<{ deploymentId: string; isNew: boolean }>;
-  read(): Promise<{ deploymentId: string; createdAtMs: number; nextNumber: number } | null>;
-  /** Numbers up to this one are never given out again: after an older database was restored. */
-  reserveNumbersTo(number: number): Promise<void>;
 }
 
 export interface Workspace {

@@ -7,9 +7,9 @@ import type { BudgetLevel } from '../domain/budget/standing.ts';
 import type { Market } from '../domain/offers/offer.ts';
 import type { WebhookFormat } from '../domain/notifications/delivery.ts';
 import type { NotificationType } from '../domain/notifications/types.ts';
-import type { Overlap } from '../domain/schedule/rules.ts';
 import type { Role } from '../domain/people/state.ts';
 import type { RecordKind, RecordState } from './store.ts';
+import type { ScheduleRunTable, ScheduleTable } from './schedule-tables.ts';
 
 export interface Tables {
   schema_version: { version: number; applied_at_ms: number };
@@ -291,34 +291,4 @@ export interface DeliveryTable {
   /** Of a pending one: its next attempt, or the end of a claim. */
   next_at_ms: number | null;
   at_ms: number;
-}
-
-export interface ScheduleTable {
-  id: string;
-  workspace: string;
-  name: string;
-  cron: string;
-  timezone: string;
-  overlap: Overlap;
-  is_paused: number;
-  stopped: string | null;
-  user_name: string;
-  user_id: string;
-  command: string;
-  last_job: number | null;
-  version: number;
-  /** Temporal's Schedule is as this version was. */
-  synced_version: number;
-  is_deleted: number;
-  created_at_ms: number;
-}
-
-export interface ScheduleRunTable {
-  run: string;
-  schedule: string;
-  at_ms: number;
-  state: 'due' | 'started' | 'skipped' | 'refused';
-  job: number | null;
-  text: string | null;
-  claimed_until_ms: number;
 }
