@@ -4,7 +4,16 @@ import { createCsr } from '../../agent/dask/csr.ts';
 import type { Scope } from '../../domain/people/state.ts';
 import { packageContent, packageFile, type World } from './world.ts';
 
-export type Subject = 'job' | 'cluster' | 'token' | 'user' | 'packageFile' | 'filestore' | 'environment' | 'budget';
+export type Subject =
+  | 'job'
+  | 'cluster'
+  | 'token'
+  | 'user'
+  | 'packageFile'
+  | 'filestore'
+  | 'environment'
+  | 'budget'
+  | 'schedule';
 
 export interface PeopleRoute {
   needs: Scope;
@@ -94,6 +103,18 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
     body: { dollars: 1_000_000, action: 'warn' },
   },
   'DELETE /v1/budgets/{budget}': { needs: 'admin', subject: 'budget', ok: 200 },
+  'POST /v1/schedules': {
+    needs: 'write',
+    body: { name: 'weekly', cron: '0 3 * * 1', job: { command: ['true'] } },
+    ok: 201,
+  },
+  'GET /v1/schedules': { needs: 'read', ok: 200 },
+  'GET /v1/schedules/{schedule}': { needs: 'read', subject: 'schedule', ok: 200 },
+  'POST /v1/schedules/{schedule}/pause': { needs: 'write', subject: 'schedule', ok: 202 },
+  // A member's: that starts jobs as the member, which no admin does.
+  'POST /v1/schedules/{schedule}/resume': { needs: 'write', subject: 'schedule', ok: 403 },
+  'POST /v1/schedules/{schedule}/trigger': { needs: 'write', subject: 'schedule', ok: 403 },
+  'DELETE /v1/schedules/{schedule}': { needs: 'write', subject: 'schedule', ok: 202 },
   'POST /v1/plans/clusters': { needs: 'write', body: { workers: 1 }, ok: 200 },
   'POST /v1/plans/jobs': { needs: 'write', body: { command: ['true'] }, ok: 200 },
   'GET /v1/instance-types': { needs: 'read', ok: 200 },
@@ -165,13 +186,19 @@ export const agentRoutes: Record<string, AgentRoute> = {
 export const foreignSubject = ({ job, cluster, tokenId, packageFile, environment }: World, subject: Subject): string =>
   ({
     ...{ job: String(job), cluster: String(cluster), token: tokenId, user: 'mia' },
-    ...{ packageFile, environment, budget: 'for-images', filestore: 'results' },
+    ...{ packageFile, environment, budget: 'for-images', schedule: 'of-mia', filestore: 'results' },
   })[subject];
 
 export const randomSubject = (subject: Subject): string =>
   ({
     ...{ job: '424242', cluster: '424242', token: 'zzzzzzzzzzzz', user: 'nobody-here' },
-    ...{ packageFile: 'f'.repeat(64), environment: 'none-of-it', budget: 'no-budget', filestore: 'nothing' },
+    ...{
+      packageFile: 'f'.repeat(64),
+      environment: 'none-of-it',
+      budget: 'no-budget',
+      schedule: 'none-such',
+      filestore: 'nothing',
+    },
   })[subject];
 
 export const pathWith = (path: string, subject: string): string => path.replace(/\{\w+\}/, subject);

@@ -32,6 +32,8 @@ export async function createWorld({ isPrivate = false } = {}) {
   const environment = 'images';
   await api.call('PUT', `/v1/environments/${environment}`, { token: admin, body: { container: secretContent } });
   await api.call('PUT', '/v1/budgets/for-images', { token: admin, body: { dollars: 1_000_000 } });
+  const schedule = { name: 'of-mia', cron: '0 3 * * *', job: { command: ['true'] } };
+  await api.call('POST', '/v1/schedules', { token: member, body: schedule });
   const job = await api.submit({ name: secretName, command, ntasks: 3, env, software, ...own }, { token: admin });
   const cluster = await api.startCluster({ name: `${secretName}-cluster`, workers: 0, ...own }, { token: admin });
   const head = await createDaskInstance(api, cluster, 0);
