@@ -13,7 +13,8 @@ export type Subject =
   | 'filestore'
   | 'environment'
   | 'budget'
-  | 'schedule';
+  | 'schedule'
+  | 'webhook';
 
 export interface PeopleRoute {
   needs: Scope;
@@ -35,6 +36,13 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/jobs/{number}/why': { needs: 'read', subject: 'job', ok: 200, ofPrivate: 'nothing' },
   // Nothing is left to run again of a job that is open.
   'POST /v1/jobs/{number}/retry': { needs: 'write', subject: 'job', body: {}, ok: 409, ofPrivate: 'nothing' },
+  'POST /v1/jobs/{number}/tasks/cancel': {
+    needs: 'write',
+    subject: 'job',
+    body: { tasks: '0' },
+    ok: 202,
+    ofPrivate: 'end',
+  },
   'POST /v1/jobs/{number}/cancel': { needs: 'write', subject: 'job', ok: 202, ofPrivate: 'end' },
   'POST /v1/clusters': { needs: 'write', body: { workers: 1 }, ok: 201 },
   'GET /v1/clusters': { needs: 'read', ok: 200, ofPrivate: 'outside' },
@@ -96,6 +104,7 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'DELETE /v1/environments/{environment}': { needs: 'write', subject: 'environment', ok: 200 },
   'GET /v1/costs': { needs: 'read', ok: 200 },
   'GET /v1/budgets': { needs: 'read', ok: 200 },
+  'PUT /v1/workspace/defaults': { needs: 'admin', body: {}, ok: 200 },
   'PUT /v1/budgets/{budget}': {
     needs: 'admin',
     subject: 'budget',
@@ -108,6 +117,12 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
     body: { name: 'weekly', cron: '0 3 * * 1', job: { command: ['true'] } },
     ok: 201,
   },
+  'GET /v1/notifications': { needs: 'read', ok: 200 },
+  'POST /v1/webhooks': { needs: 'admin', body: { url: 'https://hooks.example/ropewalk' }, ok: 201 },
+  'GET /v1/webhooks': { needs: 'read', ok: 200 },
+  'GET /v1/webhook-deliveries': { needs: 'read', ok: 200 },
+  'POST /v1/webhooks/{webhook}/test': { needs: 'admin', subject: 'webhook', ok: 202 },
+  'DELETE /v1/webhooks/{webhook}': { needs: 'admin', subject: 'webhook', ok: 200 },
   'GET /v1/schedules': { needs: 'read', ok: 200 },
   'GET /v1/schedules/{schedule}': { needs: 'read', subject: 'schedule', ok: 200 },
   'POST /v1/schedules/{schedule}/pause': { needs: 'write', subject: 'schedule', ok: 202 },
@@ -183,10 +198,13 @@ export const agentRoutes: Record<string, AgentRoute> = {
   'POST /v1/agent/certificate': { token: 'dask', body: () => ({ csr }), ok: 200 },
 };
 
-export const foreignSubject = ({ job, cluster, tokenId, packageFile, environment }: World, subject: Subject): string =>
+export const foreignSubject = (
+  { job, cluster, tokenId, packageFile, environment, webhook }: World,
+  subject: Subject,
+): string =>
   ({
     ...{ job: String(job), cluster: String(cluster), token: tokenId, user: 'mia' },
-    ...{ packageFile, environment, budget: 'for-images', schedule: 'of-mia', filestore: 'results' },
+    ...{ packageFile, environment, budget: 'for-images', schedule: 'of-mia', filestore: 'results', webhook },
   })[subject];
 
 export const randomSubject = (subject: Subject): string =>
@@ -197,6 +215,7 @@ export const randomSubject = (subject: Subject): string =>
       environment: 'none-of-it',
       budget: 'no-budget',
       schedule: 'none-such',
+      webhook: `wh_${'0'.repeat(26)}`,
       filestore: 'nothing',
     },
   })[subject];

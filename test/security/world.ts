@@ -34,6 +34,8 @@ export async function createWorld({ isPrivate = false } = {}) {
   await api.call('PUT', '/v1/budgets/for-images', { token: admin, body: { dollars: 1_000_000 } });
   const schedule = { name: 'of-mia', cron: '0 3 * * *', job: { command: ['true'] } };
   await api.call('POST', '/v1/schedules', { token: member, body: schedule });
+  const hook = await api.call('POST', '/v1/webhooks', { token: admin, body: { url: 'https://hooks.example/ours' } });
+  const webhook = String((await hook.json()).id);
   const job = await api.submit({ name: secretName, command, ntasks: 3, env, software, ...own }, { token: admin });
   const cluster = await api.startCluster({ name: `${secretName}-cluster`, workers: 0, ...own }, { token: admin });
   const head = await createDaskInstance(api, cluster, 0);
@@ -67,6 +69,7 @@ export async function createWorld({ isPrivate = false } = {}) {
     head,
     packageFile: sha256,
     environment,
+    webhook,
     bootId,
     registration,
     people: { admin, member, otherAdmin, readOnly, foreign, expired, revoked },
