@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Engine } from '../database.ts';
 import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
+import { budgets } from './initial-budgets.ts';
 import { notifications } from './initial-notifications.ts';
 import { schedules } from './initial-schedules.ts';
 
@@ -277,25 +278,5 @@ async function environments(db: Db): Promise<void> {
     .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
     .addColumn('updated_at_ms', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('environments_key', ['workspace', 'name'])
-    .execute();
-}
-
-/** What each budget has counted last is beside it: admissions read it, and replicas see which warnings were given. */
-async function budgets(db: Db): Promise<void> {
-  await db.schema
-    .createTable('budgets')
-    .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('subject', 'text', (column) => column.notNull())
-    .addColumn('period', 'text', (column) => column.notNull())
-    .addColumn('micros', 'bigint', (column) => column.notNull())
-    .addColumn('warn_percent', 'integer', (column) => column.notNull())
-    .addColumn('action', 'text', (column) => column.notNull())
-    .addColumn('counted_at_ms', 'bigint')
-    .addColumn('counted_from_ms', 'bigint')
-    .addColumn('counted_micros', 'bigint')
-    .addColumn('counted_micros_per_hour', 'bigint')
-    .addColumn('counted_level', 'text')
-    .addPrimaryKeyConstraint('budgets_key', ['workspace', 'name'])
     .execute();
 }
