@@ -3,11 +3,11 @@
 /** Longest time an answer of ours may be awaited before the caller gets TIMEOUT. */
 export const updateDeadlineMs = 10_000;
 
-/** A killed Temporal worker stalls a workflow task this long (measured: 11 s with the default, 2.9 s with 2 s). */
-export const workflowTaskTimeoutMs = 2_000;
+/** A killed Temporal worker stalls a workflow task this long; a shorter time makes busy machines replay instead of work. */
+export const workflowTaskTimeoutMs = 5_000;
 
 /**
- * Events after which a run continues as new: some 0.2 s of replay on one busy core, where a workflow task has 2 s. A Temporal worker
+ * Events after which a run continues as new: some 0.2 s of replay on one busy core, where a workflow task has 5 s. A Temporal worker
  * that is restarted replays each open workflow that it hears of. Temporal itself suggests it at 4,096.
  */
 export const maxEventsOfRun = 1_000;

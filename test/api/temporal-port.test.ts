@@ -87,7 +87,7 @@ describe('a start', () => {
       workflowId: 'job/7',
       taskQueue: 'ropewalk',
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      workflowTaskTimeout: 2_000,
+      workflowTaskTimeout: 5_000,
       memo: { admissionId: 'adm_7', name: 'nightly', kind: 'job', owner: 'ada' },
       typedSearchAttributes: expect.arrayContaining([expect.objectContaining({ value: 'lab' })]),
       staticSummary: 'Job 7: nightly',

@@ -79,7 +79,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
       return info?.pids['dev'] === dev.pid ? info : null;
     };
     const info = await eventually(async () => (await readyFile()) ?? (isRunning(dev) ? null : 'ended'), {
-      timeoutMs: options.readyWithinMs ?? 90_000,
+      timeoutMs: options.readyWithinMs ?? 150_000,
       intervalMs: 50,
     }).catch((cause: unknown) => {
       throw new Error(`the stack is not ready:\n${output()}`, { cause });
