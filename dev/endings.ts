@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 
 /**
- * Resolves when the other end of the file descriptor is closed: bin/ropewalk.mjs holds it, and the kernel closes it also after
- * SIGKILL. Never resolves for a stack that no launcher started.
+ * Resolves when the other end of the file descriptor is closed: the launcher has it (bin/ropewalk.mjs), and the kernel closes it
+ * also after SIGKILL. Never resolves for a stack that no launcher started.
  */
 export function launcherEnded(fd: string | undefined): Promise<void> {
   if (fd === undefined || !/^\d+$/.test(fd)) return new Promise(() => undefined);

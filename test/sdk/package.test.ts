@@ -119,7 +119,7 @@ const typesUsed = `import { createClient } from '@ropewalk/sdk';
 import type { Cluster, CreateCluster, CreateJob, Job, Plan, Role } from '@ropewalk/sdk';
 const input: CreateJob = { command: ['true'], cpu: [2, 8], env: { MODE: 'fast' } };
 const request: CreateCluster = { workers: 2, software: { requirements: ['pandas'] }, idleTimeout: '5 minutes' };
-export const status = (job: Job): 'pending' | 'running' | 'done' | 'error' | 'cancelled' => job.status;
+export const status = (job: Job): 'waiting' | 'pending' | 'running' | 'done' | 'error' | 'cancelled' => job.status;
 export const address = (cluster: Cluster): string | null => cluster.dask?.schedulerAddress ?? null;
 export const price = async (): Promise<Plan['pricePerHour']> => (await createClient().clusters.plan(request)).pricePerHour;
 export const role: Role = 'read-only';
