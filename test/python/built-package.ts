@@ -14,11 +14,9 @@ import { removeHome } from '../support/stack.ts';
 
 const run = promisify(execFile);
 const source = join(import.meta.dirname, '../../python');
-const tools = [
-  ...['hatchling==1.33.0', 'mypy==2.4.1', 'pytest==9.2.0', 'types-PyYAML==6.0.12.20261113'],
-  // The emulated STS.
-  ...['boto3==1.44.5', 'moto==5.2.5'],
-];
+const tools = ['hatchling==1.33.0', 'mypy==2.4.1', 'pytest==9.2.0', 'types-PyYAML==6.0.12.20261113'];
+/** The emulated STS. Clusters with package sync install what the client has, so other tests do without. */
+const awsTools = ['boto3==1.44.5', 'moto==5.2.5'];
 
 export interface BuiltPackage {
   /** Where the wheel was unpacked. */
@@ -33,12 +31,12 @@ export interface BuiltPackage {
   remove: () => Promise<void>;
 }
 
-export async function buildPackage(): Promise<BuiltPackage> {
+export async function buildPackage({ withAws = true } = {}): Promise<BuiltPackage> {
   const work = await mkdtemp(join(tmpdir(), 'ropewalk-python-'));
   const home = await makeDaskHome();
   const { pythonPath } = await ensureEnvironment({
     cacheDir: join(home, 'cache'),
-    requirements: [...defaultRequirements, ...tools],
+    requirements: [...defaultRequirements, ...tools, ...(withAws ? awsTools : [])],
     pythonPath: 'python3',
     environment: process.env,
   });

@@ -19,5 +19,5 @@ export const clusterEnded = (client: Client, number: number): Promise<Cluster> =
       const cluster = await client.clusters.get(number);
       return cluster.endedAt === null ? null : cluster;
     },
-    { timeoutMs: 60_000, intervalMs: 100 },
+    { timeoutMs: 150_000, intervalMs: 100 },
   );
