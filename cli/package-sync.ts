@@ -54,7 +54,7 @@ interface SyncRequest {
   condaExtras: string[];
   /** A path, or undefined for the python on the PATH. */
   python: string | undefined;
-  /** Somebody asked for it. */
+  /** An option or the script's header asked for it. */
   isExplicit: boolean;
 }
 

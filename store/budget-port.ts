@@ -1,4 +1,4 @@
-// The part of the store's port that is budgets: what an admin has set, what was counted last, and what clusters were told.
+// The part of the store's port that is budgets: what an admin has set, what was counted last, and which clusters were notified.
 import type { CountedBudget } from '../domain/budget/admit.ts';
 import type { Budget } from '../domain/budget/budget.ts';
 import type { OpenCluster, Standing } from '../domain/budget/standing.ts';

@@ -1,5 +1,5 @@
-// Jobs that wait: for other jobs to end, and then for room in the quota. Whoever names a job to wait for or a priority asks for
-// the queue; all other requests are admitted at once or refused.
+// Jobs that wait: for other jobs to end, and then for room in the quota. A request that names jobs to wait for or a priority
+// joins the queue; all other requests are admitted at once or refused.
 import type { Problem } from '../errors.ts';
 import type { WorkspaceLimits } from '../quota/state.ts';
 import { exceeded } from '../quota/usage.ts';
@@ -94,8 +94,8 @@ export interface QueueQuota {
 
 /**
  * Which of the jobs that wait for nothing but room are admitted now: by priority, then in the order of their numbers. A job for
- * which the workspace has no room holds back all behind it, or small ones would keep a large one waiting forever. A job for which
- * only its user has no room holds back nobody else.
+ * which the workspace has no room holds back all behind it, or small ones would keep a large one waiting forever. A job for
+ * which only its user has no room does not hold back the jobs of others.
  */
 export function admitFromQueue<J extends ReadyJob>(ready: readonly J[], { workspace, users }: QueueQuota): J[] {
   const admitted: J[] = [];

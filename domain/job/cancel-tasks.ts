@@ -4,7 +4,7 @@ import { RopewalkError } from '../errors.ts';
 import type { Reason } from '../reason.ts';
 import { parseArray, type JobArray } from './array.ts';
 import { skipTaken } from './placement.ts';
-import { endLease, isOver, recordTask, settle, startOf } from './rules.ts';
+import { cancelLease, isOver, settle } from './rules.ts';
 import type { JobState } from './state.ts';
 
 /**
@@ -16,20 +16,7 @@ export function cancelTasks(state: JobState, indices: readonly number[], reason:
   const wanted = new Set(indices.filter((index) => state.ended[index] === 0));
   if (wanted.size === 0) return;
   state.tasksCancelled = reason;
-  for (const lease of state.leases.filter(({ task }) => wanted.has(task))) {
-    endLease(state, lease);
-    recordTask(state, {
-      task: lease.task,
-      state: 'cancelled',
-      attempt: lease.attempt,
-      exitCode: null,
-      signal: null,
-      instance: lease.instance,
-      startedAtMs: startOf(lease),
-      endedAtMs: reason.atMs,
-      reason: reason.text,
-    });
-  }
+  for (const lease of state.leases.filter(({ task }) => wanted.has(task))) cancelLease(state, lease, reason);
   for (const task of wanted) {
     if (state.ended[task] !== 0) continue;
     state.ended[task] = 3;
@@ -43,7 +30,7 @@ export function cancelTasks(state: JobState, indices: readonly number[], reason:
   settle(state, reason.atMs);
 }
 
-/** The indices of the ids that somebody names in array syntax. Throws VALIDATION, field `tasks`, for ids that the job does not have. */
+/** The indices of the ids in array syntax. Throws VALIDATION, field `tasks`, for ids that the job does not have. */
 export function taskIndices(tasks: string, array: JobArray): number[] {
   const wanted = parseArray(tasks, 'tasks');
   return Array.from({ length: wanted.count }, (_, at) => {

@@ -4,7 +4,7 @@ import type { Reason } from '../reason.ts';
 import { earliest, type Wake } from '../wake.ts';
 import { interruptLeases, loseLeases } from './ahead.ts';
 import { arrayOf } from './array.ts';
-import { endLease, isOver, recordTask, settle, startOf } from './rules.ts';
+import { cancelLease, isOver, settle } from './rules.ts';
 import { nextShrinkMs } from './shrink.ts';
 import type { JobState, Lease } from './state.ts';
 
@@ -94,20 +94,7 @@ export function loseInstance(state: JobState, { id, why, isOrderly }: LostInstan
 export function cancelJob(state: JobState, reason: Reason): void {
   if (isOver(state)) return;
   state.cancelRequested = reason;
-  for (const lease of [...state.leases]) {
-    endLease(state, lease);
-    recordTask(state, {
-      task: lease.task,
-      state: 'cancelled',
-      attempt: lease.attempt,
-      exitCode: null,
-      signal: null,
-      instance: lease.instance,
-      startedAtMs: startOf(lease),
-      endedAtMs: reason.atMs,
-      reason: reason.text,
-    });
-  }
+  for (const lease of [...state.leases]) cancelLease(state, lease, reason);
   cancelWaiting(state);
   settle(state, reason.atMs);
 }

@@ -50,6 +50,22 @@ export function recordTask(state: JobState, record: TaskRecord): void {
   state.page.push(record);
 }
 
+/** Ends a lease and records its task as cancelled. */
+export function cancelLease(state: JobState, lease: Lease, reason: Reason): void {
+  endLease(state, lease);
+  recordTask(state, {
+    task: lease.task,
+    state: 'cancelled',
+    attempt: lease.attempt,
+    exitCode: null,
+    signal: null,
+    instance: lease.instance,
+    startedAtMs: startOf(lease),
+    endedAtMs: reason.atMs,
+    reason: reason.text,
+  });
+}
+
 /** Ends a lease that its instance will not finish, for a reason that has nothing to do with the task. */
 export function interruptLease(state: JobState, lease: Lease): void {
   endLease(state, lease);

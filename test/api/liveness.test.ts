@@ -83,7 +83,7 @@ describe('a replica of the API', () => {
     expect(api.workflows.calls).toEqual([]);
   });
 
-  it('suspects nobody after its own restart until agents have had time to come back to it', async () => {
+  it('suspects no instance after its own restart until agents have had time to come back to it', async () => {
     const first = createReplica(api);
     for (const id of ids) first.heard.touch(number, id, 9_000);
     await first.pass(1_000);

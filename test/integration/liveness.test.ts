@@ -1,4 +1,4 @@
-// Signs of life cost an idle cluster nothing, an API that is killed suspects nobody, and an instance that falls silent is found.
+// Signs of life cost an idle cluster nothing, an API that is killed suspects no instance, and an instance that falls silent is found.
 // Agents are simulated; Temporal, the API, the database and the Temporal worker are real.
 import { join } from 'node:path';
 

@@ -121,7 +121,7 @@ function canStay(state: ClusterState, instance: ClusterInstance): boolean {
   return instance.slot < state.target || state.target - 1 < (state.dask?.adaptive?.maximum ?? Infinity);
 }
 
-/** Somebody is there, though perhaps not connected. A timeout given here holds from now on. */
+/** A keepalive: a client exists, though it may not be connected. A timeout given here holds from now on. */
 export function keepAlive(state: ClusterState, noClientTimeoutMs: number | null, nowMs: number): void {
   const { dask } = state;
   if (dask === null || state.settings.dask === null) return;

@@ -29,7 +29,7 @@ export interface ProviderSightings {
   seen: {
     id: string;
     state: 'alive' | 'gone' | 'unknown';
-    /** Gone because somebody terminated it, or its cloud interrupted it. */
+    /** Terminated from outside, or interrupted by its cloud. */
     wasOrdered?: boolean;
   }[];
   /** Our own API answered during the inspection. */

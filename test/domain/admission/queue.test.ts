@@ -29,6 +29,23 @@ describe('the queue', () => {
     expect(numbers(jobs, { ada: 2 })).toEqual([1, 4]);
   });
 
+  it.each(['running', 'instances', 'vcpus'] as const)(
+    'counts what is in use of %s, and what it has just admitted',
+    (key) => {
+      const all = { running: 9, instances: 9, vcpus: 9 };
+      const queue = [job(1), job(2), job(3)];
+      const at = (use: typeof none, own: typeof none) =>
+        admitFromQueue(queue, {
+          workspace: { use, limits: { ...all, [key]: 3 } },
+          users: new Map([['ada', { use: own, limits: { [key]: 2 } }]]),
+        }).length;
+      expect(at(none, none)).toBe(2);
+      expect(at(none, { ...none, [key]: 1 })).toBe(1);
+      expect(at({ ...none, [key]: 2 }, none)).toBe(1);
+      expect(at({ ...none, [key]: 3 }, none)).toBe(0);
+    },
+  );
+
   it('never exceeds a limit, and leaves nothing behind for which there is room', () => {
     const anyJob = fc.record({
       user: fc.constantFrom('ada', 'bob'),

@@ -1,4 +1,4 @@
-// Budgets: an admin's rows, what was counted of them, and which clusters were told.
+// Budgets: an admin's rows, what was counted of them, and which clusters were notified.
 import { describe, expect, it } from 'vitest';
 
 import type { Budget } from '../../../domain/budget/budget.ts';
@@ -54,7 +54,7 @@ export function describeBudgets(backend: Backend): void {
       expect(events.filter(({ code }) => code === 'BUDGET_WARNING')).toHaveLength(1);
     });
 
-    it('remember which open clusters were told', async () => {
+    it('remember which open clusters were notified', async () => {
       const { store, other } = stores();
       const { slug } = await addWorkspace(store);
       const { number } = await opened(store, slug, { kind: 'cluster' });
