@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 
 import { Client, type Connection } from '@temporalio/client';
 
+import { RopewalkError } from '../domain/errors.ts';
 import { enabledProviders } from '../providers/manifests.ts';
 import { openDatabase } from '../ops/database.ts';
 import { writeJson } from '../ops/files.ts';
@@ -147,7 +148,14 @@ export function createStack(options: StackOptions): Stack {
 
   async function addKnownWorkflows(temporal: Client): Promise<void> {
     const { report } = await reconcileNow(temporal, temporal.options.namespace, { dryRun: false });
-    const { adopted, unknown } = report;
+    const { refusal, adopted, unknown } = report;
+    if (refusal !== null) {
+      throw new RopewalkError({
+        code: 'UNAVAILABLE',
+        message: `the database is new, and the open workflows of the earlier one could not be added to it: ${refusal}`,
+        hint: `Start again. If the error remains, restore the earlier database, or move ${home.database} away as well.`,
+      });
+    }
     say(`the database is new, and Temporal is not: added ${plural(adopted.length, 'workflow')} of an earlier database`);
     if (unknown.length > 0) say(`could not add ${unknown.join(', ')}: "ropewalk reconcile" tries again`);
   }
