@@ -22,6 +22,7 @@ from ropewalk.credentials import ForwardedCredentials
 from ropewalk.errors import ClusterEndedError, RopewalkError
 from ropewalk.following import Follower, Scheduler, ask_before_reconnect, clients_of, end_client
 from ropewalk.log_records import logger
+from ropewalk.plans import price_range
 from ropewalk.private_envs import send_envs
 from ropewalk.remote import Remote
 from ropewalk.security import make_security
@@ -135,8 +136,7 @@ class ClusterLifecycle(WaitingCluster):
         for warning in created["warnings"]:
             self._log(f"Note: {warning}")
         if (price := created.get("pricePerHour")) is not None:
-            first, most = _dollars(price["firstChoice"]), _dollars(price["max"])
-            self._log(f"It costs {first} to {most} per hour while all its instances run")
+            self._log(f"It costs {price_range(price)} per hour while all its instances run")
         workers = self._body.get("workers")
         if not self._existed and isinstance(workers, int):
             self._requested = (workers, time.monotonic())
@@ -295,7 +295,3 @@ class ClusterLifecycle(WaitingCluster):
 def _stop_open_clusters() -> None:
     for cluster in list(ClusterLifecycle._open):
         cluster._stop_at_exit()
-
-
-def _dollars(amount: float | None) -> str:
-    return "an unknown price" if amount is None else f"${amount:.2f}"

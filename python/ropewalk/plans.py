@@ -9,7 +9,7 @@ from ropewalk.client_api import ClientApi
 from ropewalk.config import load_config
 from ropewalk.defaults import with_defaults
 from ropewalk.machines import CLUSTER_MACHINES, ClusterMachines, cluster_fields, worker_count
-from ropewalk.views import Plan
+from ropewalk.views import Plan, PlanPrice
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,3 +34,12 @@ def plan_cluster(
     workers = worker_count(given.pop("n_workers", None))
     body = {**({} if workers is None else {"workers": workers}), **cluster_fields(given)}
     return cast(Plan, ClientApi(load_config(api_url, token)).request("POST", "/v1/plans/clusters", body))
+
+
+def price_range(price: PlanPrice) -> str:
+    """As text for people: "$0.10 to $0.34"."""
+    return f"{_dollars(price['firstChoice'])} to {_dollars(price['max'])}"
+
+
+def _dollars(amount: float | None) -> str:
+    return "an unknown price" if amount is None else f"${amount:.2f}"

@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const skipped = new Set(['node_modules', 'dist', 'test-results']);
+const skipped = new Set(['node_modules', 'dist', 'test-results', '__pycache__']);
 
 export interface Import {
   /** The module as written: `../errors.ts`, `zod`. */
@@ -24,10 +24,15 @@ export interface Source {
 }
 
 export function readSources(): Source[] {
-  return list('').map((path) => {
+  return list('', /\.tsx?$/).map((path) => {
     const text = readFileSync(join(root, path), 'utf8');
     return { path, text, code: stripped(text), imports: importsOf(path, text) };
   });
+}
+
+/** The files of python/, and the Python programs of tests. */
+export function readPython(): Pick<Source, 'path' | 'text'>[] {
+  return list('', /\.pyi?$/).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 }
 
 /** The import and re-export statements of a file. */
@@ -59,11 +64,11 @@ function resolve(path: string, source: string): { own: boolean; target: string }
   return { own: false, target: parts.slice(0, source.startsWith('@') ? 2 : 1).join('/') };
 }
 
-function list(folder: string): string[] {
+function list(folder: string, name: RegExp): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = posix.join(folder, entry.name);
-    if (entry.isDirectory()) return skipped.has(entry.name) || entry.name.startsWith('.') ? [] : list(path);
-    return entry.name.endsWith('.ts') ? [path] : [];
+    if (entry.isDirectory()) return skipped.has(entry.name) || entry.name.startsWith('.') ? [] : list(path, name);
+    return name.test(entry.name) ? [path] : [];
   });
 }
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from ropewalk.batch.paths import connect
 from ropewalk.batch.storage import upload_files
-from ropewalk.batch.submit import Option, request_body
+from ropewalk.batch.request import Option, request_body
 from ropewalk.private_envs import check_envs
 
 

@@ -9,32 +9,26 @@ import shlex
 import uuid
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
 from ropewalk.batch.aws import with_aws_session
 from ropewalk.batch.buffers import Buffer, buffer_files
-from ropewalk.batch.command_path import check_command_path
-from ropewalk.batch.files import collect_files
 from ropewalk.batch.header import SyncHeader
 from ropewalk.batch.inputs import Value, read_inputs
 from ropewalk.batch.paths import connect
+from ropewalk.batch.request import Option, StrPath, check_path, request_body
 from ropewalk.batch.scripts import script_file
 from ropewalk.batch.storage import upload_files
 from ropewalk.batch.views import CreatedJob
 from ropewalk.containers import registry_credentials, setup_script
 from ropewalk.durations import Duration, seconds_of
-from ropewalk.machines import JOB_MACHINES, job_fields
 from ropewalk.package_sync.options import FailOn, read_options
 from ropewalk.private_envs import check_envs
 from ropewalk.software import make_software
 from ropewalk.views import Plan
 
 _logger = logging.getLogger("ropewalk")
-
-StrPath = str | os.PathLike[str]
-Option = str | int | float | bool | timedelta | Sequence[str] | Sequence[int] | None
 
 
 def run(
@@ -206,7 +200,7 @@ def run(
         else:
             sent, stored, notes = request_body(command, uploads, fields, given, store_all)
             if not command_on_instance:
-                _check_path(command, sent, stored, {**given, "requirements": requirements})
+                check_path(command, sent, stored, {**given, "requirements": requirements})
         input_files = upload_files(api, stored) if stored else []
     if input_files and input_filestore is not None:
         api.request("POST", f"/v1/filestores/{input_filestore}/files", {"files": input_files})
@@ -262,39 +256,8 @@ def plan(
     fields = {"ntasks": ntasks, "array": array, "maxWorkers": max_workers}
     sent, stored, _ = request_body(command, _paths(upload), fields, options)
     if not command_on_instance:
-        _check_path(command, sent, stored, options)
+        check_path(command, sent, stored, options)
     return cast(Plan, connect(api_url, token).request("POST", "/v1/plans/jobs", sent))
-
-
-def request_body(
-    command: str | Sequence[str],
-    uploads: Sequence[Path],
-    fields: Mapping[str, Any],
-    options: Mapping[str, Option],
-    store_all: bool = False,
-) -> tuple[dict[str, Any], list[tuple[str, Path, bool]], list[str]]:
-    """The request body, files to be stored before it, and notes about files that are not sent."""
-    words = shlex.split(command) if isinstance(command, str) else [*command]
-    if not words:
-        raise ValueError("command is empty")
-    machines = job_fields({name: value for name, value in options.items() if name in JOB_MACHINES})
-    texts = _as_texts({name: value for name, value in options.items() if name not in JOB_MACHINES})
-    notes: list[str] = []
-    files, stored, command_sent = collect_files(words, uploads, notes.append, store_all)
-    body = {"command": command_sent, **fields, **machines, "options": texts or None, "files": files or None}
-    return {name: value for name, value in body.items() if value is not None}, stored, notes
-
-
-def _check_path(
-    command: str | Sequence[str],
-    sent: Mapping[str, Any],
-    stored: Sequence[tuple[str, Path, bool]],
-    options: Mapping[str, Any],
-) -> None:
-    files = sent.get("files", [])
-    paths = [*(file["path"] for file in files), *(path for path, _, _ in stored)]
-    words = shlex.split(command) if isinstance(command, str) else command
-    check_command_path(words, paths, files, {**sent, **options})
 
 
 def _is_python(words: Sequence[str]) -> bool:
@@ -305,21 +268,6 @@ def _programs(command: str | Sequence[str], is_text: bool) -> list[Path]:
     """Scripts that run, for what they import."""
     words = [] if is_text else shlex.split(command) if isinstance(command, str) else [*command]
     return [path for word in words if word.endswith(".py") and (path := Path(word).expanduser()).is_file()]
-
-
-def _as_texts(options: Mapping[str, Option]) -> dict[str, str]:
-    """Options as on the command line: a flag is present or absent, a list is one text."""
-    texts: dict[str, str] = {}
-    for name, value in options.items():
-        flag = name.replace("_", "-")
-        if value is None or value is False:
-            continue
-        if value is True:
-            text = ""
-        else:
-            text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-        texts[flag] = text
-    return texts
 
 
 def _numbers(jobs: int | Sequence[int] | None) -> list[int] | None:
