@@ -2,10 +2,12 @@
 import type { CountedBudget } from '../domain/budget/admit.ts';
 import { describeBudget, maxBudgets, type Budget, type BudgetSubject } from '../domain/budget/budget.ts';
 import { levelEvent } from '../domain/budget/standing.ts';
+import { budgetNotification } from '../domain/notifications/budget.ts';
 import { needsAdmin } from '../domain/people/authority.ts';
 import { peopleEvent } from '../domain/people/events.ts';
 import type { BudgetStore } from './budget-port.ts';
 import type { Database } from './database.ts';
+import { insertNotification } from './notification-rows.ts';
 import { callerOf, insertEvent, lockWorkspace } from './people-rows.ts';
 import type { BudgetTable, Db } from './tables.ts';
 import { noWorkspace } from './workspaces.ts';
@@ -62,7 +64,10 @@ export function createBudgetStore(database: Database): BudgetStore {
           const standing = standings.get(budget.name);
           if (standing === undefined || (budget.counted?.atMs ?? 0) > nowMs) continue;
           const event = levelEvent(budget, budget.counted, standing);
-          if (event !== null) await insertEvent(db, workspace, peopleEvent(null, event.code, event.text, nowMs));
+          if (event !== null) {
+            await insertEvent(db, workspace, peopleEvent(null, event.code, event.text, nowMs));
+            await insertNotification(db, budgetNotification(workspace, budget, { standing, event }), nowMs);
+          }
           await db
             .updateTable('budgets')
             .set({

@@ -10,6 +10,8 @@ export const notificationTypes = [
   'cluster.ended',
   'cluster.failed',
   'schedule.stopped',
+  'budget.warning',
+  'budget.exceeded',
   'webhook.test',
 ] as const;
 export type NotificationType = (typeof notificationTypes)[number];

@@ -1,43 +1,13 @@
 // Webhooks, with a real receiver: signatures, order, repetitions, and who may not be reached.
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import { Webhook as Verifier } from 'standardwebhooks';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { ClusterView } from '../../contracts/cluster.ts';
 import type { JobView } from '../../contracts/job.ts';
+import { countBudgets } from '../../services/budgets/count.ts';
 import { notify } from '../../services/webhooks/notifications.ts';
 import { createTestApi } from './support.ts';
-
-interface Received {
-  headers: IncomingHttpHeaders;
-  body: string;
-}
-
-const servers: Server[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-});
-
-async function receiver(answer: (count: number) => { status: number; location?: string } = () => ({ status: 204 })) {
-  const received: Received[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString('utf8') });
-      const { status, location } = answer(received.length);
-      response.writeHead(status, location === undefined ? {} : { location }).end();
-    });
-  });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?key=s3cret` };
-}
+import { receiver } from './webhook-receiver.ts';
 
 async function open(more: Parameters<typeof createTestApi>[0] = { allowPrivateWebhooks: true }) {
   const api = await createTestApi(more);
@@ -108,6 +78,32 @@ describe('a webhook', () => {
       new Set(['cluster.failed', 'job.cancelled']),
     );
     expect(received).toHaveLength(2);
+  });
+
+  it('is told that a budget warns and that it is used up', async () => {
+    const { create, startCluster, store, deps, now, clock, call, deliver } = await open();
+    const { received, url } = await receiver();
+    await create({ url, events: ['budget.*'] });
+    const { view } = await deps.views.cluster('default', await startCluster({}));
+    const cost = {
+      ...{ instance: 'i_1', role: 'head' as const, type: 'm', zone: 'a', market: 'on-demand' as const, source: 'test' },
+      ...{ microsPerHour: 1e6, diskMicrosPerHour: 0, fromMs: now() - 3_600_000, toMs: null },
+    };
+    await store.clusters.project({ view: { ...view, costs: [cost] }, version: 9, nowMs: now() });
+    await call('PUT', '/v1/budgets/ml', { body: { dollars: 1.2, period: 'month', warnAtPercent: 50 } });
+    for (const _ of [1, 2]) {
+      clock.offsetMs += 3_600_000;
+      await countBudgets(deps);
+      await deliver();
+    }
+    const sent = received.map(({ body }) => JSON.parse(body));
+    expect(sent.map(({ type }) => type)).toEqual(['budget.warning', 'budget.exceeded']);
+    expect(sent[1].data).toMatchObject({
+      budget: 'ml',
+      dollars: 1.2,
+      spentDollars: expect.closeTo(2),
+      period: 'month',
+    });
   });
 
   it('is told once that a cluster is ready and that it has ended', async () => {

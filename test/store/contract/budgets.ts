@@ -44,7 +44,7 @@ export function describeBudgets(backend: Backend): void {
       ]);
     });
 
-    it('give the event of a new level once, whoever counts it', async () => {
+    it('give the event and the notification of a new level once, whoever counts it', async () => {
       const { store, other } = stores();
       const { slug } = await addWorkspace(store);
       valueOf(await store.budgets.put(slug, { budget, by: null }, startMs));
@@ -52,6 +52,12 @@ export function describeBudgets(backend: Backend): void {
       await Promise.all([store, other].map((each) => each.budgets.counted(slug, standings, startMs + 1)));
       const events = await store.workspaces.events(slug, 10);
       expect(events.filter(({ code }) => code === 'BUDGET_WARNING')).toHaveLength(1);
+      const notified = () => store.notifications.list(slug, { before: null, limit: 10 });
+      const data = { budget: 'ml', dollars: 5, spentDollars: 4.5, warnAtPercent: 80, action: 'stop' };
+      expect(await notified()).toMatchObject([{ type: 'budget.warning', object: 'budget/ml', data }]);
+      const exceeded: Standing = { ...standing, micros: 5_000_000, level: 'exceeded' };
+      await other.budgets.counted(slug, new Map([['ml', exceeded]]), startMs + 2);
+      expect((await notified()).map(({ type }) => type)).toEqual(['budget.exceeded', 'budget.warning']);
     });
 
     it('remember which open clusters were notified', async () => {
