@@ -3,7 +3,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 
 import { RopewalkError } from '../domain/errors.ts';
-import { maxUnknownLaunches } from '../domain/limits.ts';
+import { maxUnknownLaunches } from '../domain/cluster/limits.ts';
 
 /** What to throw instead, after so many tries. What they may have launched has its cluster's tags, and ends with it at the latest. */
 export function judgeLaunchError(error: unknown, tries: number): unknown {

@@ -3,7 +3,7 @@ import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 
 import { type NamespaceMemo, reconcileScheduleId } from '../contracts/reconcile.ts';
-import { updateDeadlineMs } from '../domain/limits.ts';
+import { updateDeadlineMs } from '../domain/workflow-limits.ts';
 import type { WorkflowPresence } from '../domain/presence.ts';
 
 /** Never rejects: everything that the server does not clearly say is `unknown`. */

@@ -2,7 +2,7 @@
 // workflow itself and never visibility, which lags behind. It also deletes what was sealed and can be opened no more.
 import type { Client } from '@temporalio/client';
 
-import { expiredKeptMs, maxExpiredBytes, maxExpiredLooks, sweepDescribeAtOnce } from '../domain/limits.ts';
+import { expiredKeptMs, maxExpiredBytes, maxExpiredPerRound, sweepDescribeAtOnce } from '../domain/sweep/limits.ts';
 import type { Sighting, SweepObservation } from '../domain/sweep/state.ts';
 import { sealedPrefix } from '../platform/archive-keys.ts';
 import type { Objects } from '../platform/objects/objects.ts';
@@ -31,7 +31,7 @@ export function createSweepActivities(deps: { client: Client; objects: Objects; 
     },
 
     async removeExpiredSealed() {
-      const bounds = { maxKeys: maxExpiredLooks, maxBytes: maxExpiredBytes };
+      const bounds = { maxKeys: maxExpiredPerRound, maxBytes: maxExpiredBytes };
       const round = { prefix: sealedPrefix, after, beforeMs: now() - expiredKeptMs, ...bounds };
       await heartbeating(async () => {
         try {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { requestBodyMs, requestHeadersMs } from '../domain/limits.ts';
+import { requestBodyMs, requestHeadersMs } from '../domain/requests/limits.ts';
 import { readForeign, readOrExit, waitOrExit } from '../platform/environment.ts';
 import { createHostCheck } from '../platform/host-check.ts';
 import { loadKeys } from '../platform/keys.ts';

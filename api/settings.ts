@@ -10,7 +10,7 @@ import {
   defaultOpenStreams,
   defaultRequestBurst,
   defaultRequestsPerSecond,
-} from '../domain/limits.ts';
+} from '../domain/requests/limits.ts';
 import { clusterPlaceholder, dashboardOrigin } from '../domain/cluster/dask/dashboard-url.ts';
 import {
   isLoopback,

@@ -7,7 +7,7 @@ import { type Client, WorkflowNotFoundError, WorkflowUpdateRPCTimeoutOrCancelled
 import type { FlushAnswer } from '../contracts/flush.ts';
 import { jobMessages, jobWorkflowId } from '../contracts/job.ts';
 import type { ExchangeAnswer } from '../domain/job/protocol.ts';
-import { maxEventsOfOldRun } from '../domain/limits.ts';
+import { maxEventsOfOldRun } from '../domain/workflow-limits.ts';
 import { createClient } from '../sdk/client.ts';
 import { startStack, type TestStack } from '../test/support/stack.ts';
 import type { BenchOptions } from './options.ts';

@@ -2,7 +2,7 @@
 // with a short workflow task timeout, and readable in the Temporal UI.
 import type { WorkflowIdReusePolicy } from '@temporalio/common';
 
-import { workflowTaskTimeoutMs } from '../domain/limits.ts';
+import { workflowTaskTimeoutMs } from '../domain/workflow-limits.ts';
 import { clusterType, clusterWorkflowId, type ClusterInput } from './cluster.ts';
 import { controlQueue } from './flush.ts';
 import { jobType, jobWorkflowId, type JobInput } from './job.ts';

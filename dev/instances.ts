@@ -3,7 +3,7 @@ import { rm, stat } from 'node:fs/promises';
 
 import type { Client } from '@temporalio/client';
 
-import { launchTokenTtlMs } from '../domain/limits.ts';
+import { launchTokenTtlMs } from '../domain/tokens/limits.ts';
 import { createLocalProvider } from '../providers/local/provider.ts';
 import { exists, instancePaths, listInstanceIds, readOwner, readProcess } from '../providers/local/files.ts';
 import { isSameProcess } from '../providers/local/processes.ts';

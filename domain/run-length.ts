@@ -1,5 +1,5 @@
 // When a run of a workflow continues as new. Pure.
-import { maxEventsOfOldRun, maxEventsOfRun, oldRunAfterMs } from './limits.ts';
+import { maxEventsOfOldRun, maxEventsOfRun, oldRunAfterMs } from './workflow-limits.ts';
 
 /**
  * A busy run may grow long: continuing costs it a copy of its state. A run that takes long to get there is one of many that a

@@ -3,7 +3,7 @@ import { type Client, WorkflowFailedError } from '@temporalio/client';
 
 import { controlQueue } from '../contracts/flush.ts';
 import { RopewalkError } from '../domain/errors.ts';
-import { workflowTaskTimeoutMs } from '../domain/limits.ts';
+import { workflowTaskTimeoutMs } from '../domain/workflow-limits.ts';
 
 export interface RunNow<I> {
   type: string;

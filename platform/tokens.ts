@@ -9,8 +9,8 @@ import {
   dashboardSessionTtlMs,
   instanceTokenTtlMs,
   launchTokenTtlMs,
-  maxAwayMs,
-} from '../domain/limits.ts';
+  expiredTokenGraceMs,
+} from '../domain/tokens/limits.ts';
 import type { Keys, KeySet } from './keys.ts';
 
 export interface LaunchClaims {
@@ -119,7 +119,7 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
   };
 
   const verifyReturning = async (token: string): Promise<LaunchClaims> => {
-    const payload = await verify('instance', token, maxAwayMs);
+    const payload = await verify('instance', token, expiredTokenGraceMs);
     const { workspace, cluster, instance } = readClaims(payload);
     if (workspace === null || cluster === null || instance === null || payload.exp === undefined) {
       throw refused('launch');

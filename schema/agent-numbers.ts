@@ -2,7 +2,8 @@
 // is lowered to its bound: a wrong clock or a huge count must not end an agent's work. What names something is refused.
 import { z } from 'zod';
 
-import { longestClusterMs, maxAmount, maxOrdinal, maxTimeMs } from '../domain/limits.ts';
+import { longestClusterMs } from '../domain/cluster/limits.ts';
+import { maxAmount, maxOrdinal, maxTimeMs } from '../domain/requests/limits.ts';
 
 const measured = (max: number) =>
   z

@@ -1,7 +1,7 @@
 // Clusters over HTTP.
 import { z } from 'zod';
 
-import { maxValueDepth } from '../domain/limits.ts';
+import { maxValueDepth } from '../domain/requests/limits.ts';
 import { containerInput, hostSetupScript } from './container.ts';
 import { durationInput, listOf, listQuery, maxCostInput, nameInput, reason } from './common.ts';
 import { clusterMachinesInput } from './machines.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { maxAwaited, maxPriority, minPriority } from '../domain/admission/queue.ts';
-import { maxRetries, maxTasks } from '../domain/limits.ts';
+import { maxRetries, maxTasks } from '../domain/job/limits.ts';
 import { containerInput, hostSetupScript } from './container.ts';
 import { durationInput, listOf, listQuery, maxCostInput, nameInput, reason } from './common.ts';
 import { jobMachinesInput } from './machines.ts';

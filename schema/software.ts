@@ -1,7 +1,7 @@
 // The Python environment of a cluster or a job: what a caller asks for, and what an agent builds.
 import { z } from 'zod';
 
-import { maxIndexes, maxLeftOut, maxPackageFiles, maxRequirements } from '../domain/limits.ts';
+import { maxIndexes, maxLeftOut, maxPackageFiles, maxRequirements } from '../domain/software/limits.ts';
 
 /** A Python requirement (PEP 508), e.g. `pandas==2.3.1`. */
 const requirement = z.string().min(1).max(500);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Logger } from 'pino';
 
+import { maxHeldMs } from '../domain/liveness/limits.ts';
 import {
   bodyMemoryBytes,
   bodyMemoryShares,
@@ -12,9 +13,8 @@ import {
   defaultOpenStreams,
   defaultRequestBurst,
   defaultRequestsPerSecond,
-  maxHeldMs,
   maxWaitingBodies,
-} from '../domain/limits.ts';
+} from '../domain/requests/limits.ts';
 import { maxFileStreams } from '../domain/file-limits.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../domain/job/protocol.ts';
 import type { Role, Scope } from '../domain/people/state.ts';

@@ -3,7 +3,7 @@
 import { parseIngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
 import type { MachineSettings } from '../domain/cluster/capacity/machines.ts';
 import { RopewalkError } from '../domain/errors.ts';
-import { maxCapacityWaitMs } from '../domain/limits.ts';
+import { maxCapacityWaitMs } from '../domain/cluster/limits.ts';
 import { chooseTypes } from '../domain/offers/choose.ts';
 import type { ChosenType } from '../domain/offers/choose.ts';
 import type { Market, Offer } from '../domain/offers/offer.ts';

@@ -1,7 +1,7 @@
 // From the views of workflows to what callers get: times as RFC 3339, nothing internal.
 import { parseArray } from '../domain/job/array.ts';
 import type { Adaptive } from '../domain/cluster/dask/adaptive-settings.ts';
-import { maxTimeMs } from '../domain/limits.ts';
+import { maxTimeMs } from '../domain/requests/limits.ts';
 import type { Reason } from '../domain/reason.ts';
 import type { Cluster } from '../schema/clusters.ts';
 import type { Job } from '../schema/jobs.ts';

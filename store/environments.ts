@@ -1,5 +1,5 @@
 // Named environments. Each change is in the workspace's record of changes.
-import { maxNamedEnvironments } from '../domain/quota/limits.ts';
+import { maxNamedEnvironments } from '../domain/software/limits.ts';
 import type { Database } from './database.ts';
 import type { EnvironmentStore, NamedEnvironment } from './environment-port.ts';
 import { insertEvent, lockWorkspace } from './people-rows.ts';

@@ -1,7 +1,7 @@
 // When agents were last heard. Every replica of the API writes here in batches and takes from here who has fallen silent.
 import { sql } from 'kysely';
 
-import { silentAfterMs as defaultSilentAfterMs } from '../domain/limits.ts';
+import { silentAfterMs as defaultSilentAfterMs } from '../domain/liveness/limits.ts';
 import type { Database } from './database.ts';
 import type { HeardAgent, LivenessStore } from './liveness-port.ts';
 import type { Db } from './tables.ts';

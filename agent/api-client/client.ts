@@ -2,7 +2,7 @@
 // with jitter, until the signal aborts. The caller gets the other answers only.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { agentAttemptMs, agentMaxPauseMs } from '../../domain/limits.ts';
+import { agentAttemptMs, agentMaxPauseMs } from '../../domain/liveness/limits.ts';
 import { sendHttp } from './http.ts';
 import type { HttpAnswer } from './http.ts';
 import { ownError } from './own-error.ts';

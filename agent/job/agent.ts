@@ -1,6 +1,6 @@
 // An instance of a job: runs tasks until the job releases it or the cloud takes it.
 import { jsonBy } from '../api-client/client.ts';
-import { aliveEveryMs } from '../../domain/limits.ts';
+import { aliveEveryMs } from '../../domain/liveness/limits.ts';
 import { bundle as bundleSchema } from '../../schema/agent.ts';
 import { packageFilesOf } from '../api-client/package-files.ts';
 import { createReports } from '../api-client/reports.ts';

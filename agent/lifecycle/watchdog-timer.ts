@@ -1,6 +1,6 @@
 // Runs the watchdog timer of an agent: ends all its work when the control plane has been silent for too long, so that no
 // instance runs forever after the control plane is lost. It only ever ends this agent; results stay on its disk.
-import { defaultWatchdogTimeoutMs } from '../../domain/limits.ts';
+import { defaultWatchdogTimeoutMs } from '../../domain/liveness/limits.ts';
 import { heard, startWatchdog, tick, tickMs } from './watchdog.ts';
 import type { Clocks } from './watchdog.ts';
 import type { Log } from '../logs/log.ts';

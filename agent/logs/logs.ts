@@ -1,12 +1,13 @@
-// Where an instance's lines go: to files on its disk, bounded, and from there on also to its cloud's logs, once there is
-// somebody who sends them. Then the files of tasks that are over are kept only up to a bound; elsewhere they are what the
-// provider's logs() reads, and stay.
+// Writes an instance's lines to files on its disk, bounded, and to the logs of its cloud, once a sender exists. From then on the files of
+// ended tasks are kept up to a bound only. Without a sender they stay, because the provider's logs() reads them.
 import { join } from 'node:path';
 
-import { maxClosedLogBytes } from '../../domain/limits.ts';
 import { createClosedLogs } from './closed-logs.ts';
 import { agentLogLimits, createLog, processLogLimits, taskLogLimits } from './log.ts';
 import type { Log, LogFile } from './log.ts';
+
+/** Of a default disk of 30 GiB: files of ended tasks, on an instance whose lines have been sent elsewhere. */
+const maxClosedLogBytes = 2 * 1024 * 1024 * 1024;
 
 export interface Logs {
   /** The agent's own. */

@@ -3,7 +3,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { maxSmallBodyBytes } from '../../domain/limits.ts';
+import { maxSmallBodyBytes } from '../../domain/requests/limits.ts';
 import { contextOf, type AppEnv } from '../routes/app.ts';
 import { requireLiveOrStopping } from '../../services/agents/live-instance.ts';
 import { callerOf, callerOfInstance, callerOfLaunch } from '../../services/auth/caller.ts';

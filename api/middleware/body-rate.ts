@@ -4,7 +4,7 @@ import { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { bodyRateEveryMs, minBodyBytesPerSecond } from '../../domain/limits.ts';
+import { bodyRateEveryMs, minBodyBytesPerSecond } from '../../domain/requests/limits.ts';
 import type { AppEnv } from '../routes/app.ts';
 
 /** Rejects with TIMEOUT when less than `minBodyBytesPerSecond` came twice in a row, and closes the connection then. */

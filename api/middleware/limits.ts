@@ -10,7 +10,7 @@ import {
   maxBodyBytes,
   maxClusterBodyBytes,
   maxSmallBodyBytes,
-} from '../../domain/limits.ts';
+} from '../../domain/requests/limits.ts';
 import { callerOf, callerOfAgents } from '../../services/auth/caller.ts';
 import type { QuotaCaller } from '../../services/quotas.ts';
 import type { AppEnv } from '../routes/app.ts';

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { dashboardSessionTtlMs } from '../../domain/limits.ts';
+import { dashboardSessionTtlMs } from '../../domain/tokens/limits.ts';
 import type { DashboardClaims, Tokens } from '../../platform/tokens.ts';
 
 export interface Session extends DashboardClaims {

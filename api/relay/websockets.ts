@@ -3,7 +3,7 @@
 import { request as httpRequest, STATUS_CODES, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { accessCheckEveryMs } from '../../domain/limits.ts';
+import { accessCheckEveryMs } from '../../domain/tokens/limits.ts';
 import type { DashboardDeps } from './dashboard.ts';
 import { switchHeaders, upgradeHeaders } from './headers.ts';
 import {

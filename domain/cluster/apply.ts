@@ -2,7 +2,7 @@
 // Each function changes the state in place and may be given the same message twice.
 import type { InstancePrice, Lifetime } from '../cost/interval.ts';
 import { closeInterval, openInterval } from '../cost/ledger.ts';
-import { maxLaunchBackoffMs, maxUnknownLaunches, minLaunchBackoffMs } from '../limits.ts';
+import { maxLaunchBackoffMs, maxUnknownLaunches, minLaunchBackoffMs } from './limits.ts';
 import type { Reason } from '../reason.ts';
 import { addEvent, touchOrders } from './notes.ts';
 import { applyDaskReport } from './dask/report.ts';

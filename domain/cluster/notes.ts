@@ -1,5 +1,5 @@
 // What a cluster notes for others: its short list of events, and that agents who wait for orders have something to hear.
-import { maxEventsKept } from '../limits.ts';
+import { maxEventsKept } from './limits.ts';
 import type { ClusterState } from './state.ts';
 
 export function addEvent(state: ClusterState, atMs: number, code: string, text: string, by?: string): void {

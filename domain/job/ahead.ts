@@ -1,6 +1,6 @@
 // Leases that an agent holds before their turn, so that short tasks need no exchange each. One that never began goes back
 // unharmed; one that may have begun when its instance was lost is tried again by itself, and only then does a loss count.
-import { maxHeldLeases, maxLeasesAhead } from '../limits.ts';
+import { maxHeldLeases, maxLeasesAhead } from './limits.ts';
 import { endLease, interruptLease, isOver, loseLease } from './rules.ts';
 import type { JobState, Lease } from './state.ts';
 

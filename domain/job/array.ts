@@ -1,7 +1,7 @@
 // Array syntax: which task ids a job has, in which order. `2,4-6,8-10` and `0-10:2`, as Slurm and Coiled write them.
 // It also runs in workflow code and lies in a job's state as text: ranges stay ranges, nothing is expanded there.
 import { RopewalkError } from '../errors.ts';
-import { maxTasks } from '../limits.ts';
+import { maxTasks } from './limits.ts';
 
 /** The ids of a job's tasks. Index n is the nth id as written, counting from 0. */
 export interface JobArray {

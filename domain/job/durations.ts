@@ -1,6 +1,8 @@
 // The durations of a job, with their bounds. Each throws VALIDATION that names the field.
 import { RopewalkError } from '../errors.ts';
-import { maxWatchdogTimeoutMs, minLeaseMs, minWatchdogTimeoutMs, sealedForDays } from '../limits.ts';
+import { sealedForDays } from '../cluster/limits.ts';
+import { minLeaseMs } from './limits.ts';
+import { maxWatchdogTimeoutMs, minWatchdogTimeoutMs } from '../liveness/limits.ts';
 import { parseDurationMs } from '../units.ts';
 
 /** No silence may be longer: a task whose instance died would wait for it. */

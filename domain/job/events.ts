@@ -1,5 +1,5 @@
 // What happens to a job other than an exchange: time passes, an instance is lost, somebody cancels.
-import { maxLeaseExtensions, maxLostRemembered } from '../limits.ts';
+import { maxLeaseExtensions, maxLostRemembered } from './limits.ts';
 import type { Reason } from '../reason.ts';
 import { earliest, type Wake } from '../wake.ts';
 import { interruptLeases, loseLeases } from './ahead.ts';

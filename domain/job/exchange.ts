@@ -1,7 +1,7 @@
 // One agent's exchange: results for leases. The only way work enters or leaves a job. It is synchronous, never throws on
 // what an agent says, and may be repeated, delayed or reordered by the network without harm:
 // a lease number only grows, a result counts only under its own live lease, and a repeated claim gets the same grant.
-import { maxIdleClaimMs, maxUnwrittenRecords, minIdleClaimMs } from '../limits.ts';
+import { maxIdleClaimMs, maxUnwrittenRecords, minIdleClaimMs } from './limits.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from './protocol.ts';
 import { returnLeases, mayHold, runsAlone } from './ahead.ts';
 import { mayRetry } from './retry-rules.ts';

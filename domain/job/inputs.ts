@@ -1,7 +1,7 @@
 // Maps a job over inputs: one task for each value, which the task finds in its environment. Values are passed on as they are, byte
 // for byte. They lie sealed with the command, so no error contains one.
 import { RopewalkError } from '../errors.ts';
-import { maxTasks } from '../limits.ts';
+import { maxTasks } from './limits.ts';
 
 /** What a caller gives; exactly one of `values`, `fileContent` and `variables`. */
 export interface MapOver {

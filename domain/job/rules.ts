@@ -1,6 +1,6 @@
 // The small steps that every change of a job is made of. Each keeps the books: a task is either recorded, leased once,
 // waiting to be tried again, or not begun.
-import { lostAttemptsWindowMs, maxGrownLeaseMs, maxLostAttempts, maxLostAttemptsEver } from '../limits.ts';
+import { lostAttemptsWindowMs, maxGrownLeaseMs, maxLostAttempts, maxLostAttemptsEver } from './limits.ts';
 import type { Reason } from '../reason.ts';
 import { instanceLost } from './protocol.ts';
 import type { JobInstance, JobState, Lease, TaskRecord } from './state.ts';

@@ -1,6 +1,6 @@
 // A job gives instances back while its last tasks run: those that hold no lease, once nothing has waited for a while. The
 // head instance stays to the end, and whoever has been given back gets no more work, so that no lease goes with it.
-import { shrinkAfterMs } from '../limits.ts';
+import { shrinkAfterMs } from './limits.ts';
 import { mayRun } from './placement.ts';
 import { isOver } from './rules.ts';
 import type { JobState } from './state.ts';

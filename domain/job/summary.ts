@@ -1,5 +1,5 @@
 // What people see of a job, derived from its state and nothing else.
-import { taskPageSize } from '../limits.ts';
+import { taskPageSize } from './limits.ts';
 import type { Shown } from '../projection.ts';
 import type { Reason } from '../reason.ts';
 import type { JobCounters, JobState, JobStatus, TaskRecord } from './state.ts';

@@ -1,7 +1,7 @@
 // For how long the API as a whole has been hearing agents and writing what it heard. Each replica keeps a row that says when it
 // wrote last; an agent counts as silent only for time that this covers. Pure: time is a parameter.
 // Ages are measured by the database's clock, so that the clocks of hosts may differ.
-import { agentAttemptMs, agentMaxPauseMs } from '../limits.ts';
+import { agentAttemptMs, agentMaxPauseMs } from './limits.ts';
 
 /** A replica of the API, as its row in the database has it. */
 export interface ReplicaRow {

@@ -1,5 +1,5 @@
 // What one replica of the API keeps of an agent's signs of life, and which of them the database must know. Pure.
-import { agentAttemptMs, agentMaxPauseMs, maxHeldMs } from '../limits.ts';
+import { agentAttemptMs, agentMaxPauseMs, maxHeldMs } from './limits.ts';
 
 /** Times are on a monotonic clock. */
 export interface Streak {

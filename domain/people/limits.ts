@@ -10,3 +10,15 @@ export const endedTokenCountsForMs = 3_600_000;
 
 /** A token that was revoked or has expired is deleted after this time; until then lists show it. */
 export const deleteEndedTokenAfterMs = 30 * 86_400_000;
+
+/** Signing in on a device: how long its code works, how often the device asks, and how many wrong codes a person may type. */
+export const deviceLoginTtlMs = 600_000;
+export const deviceLoginIntervalMs = 2_000;
+export const maxWrongUserCodes = 10;
+/** How long the token of a device works: by default, and at most. */
+export const defaultDeviceTokenMs = 30 * 86_400_000;
+export const maxDeviceTokenMs = 365 * 86_400_000;
+/** Pending logins that one API process has begun: they need no token, so anyone can begin one. */
+export const maxDeviceLogins = 1_000;
+/** Of them from one address within `deviceLoginTtlMs`: an office behind one address, not a flood. */
+export const maxDeviceLoginsOfAddress = 60;

@@ -9,5 +9,3 @@ export const mergeLimits = (
   before: Partial<WorkspaceLimits>,
   change: Partial<WorkspaceLimits> | null | undefined,
 ): Partial<WorkspaceLimits> => (change === null ? {} : { ...before, ...change });
-/** Names of environments in a workspace. */
-export const maxNamedEnvironments = 1_000;

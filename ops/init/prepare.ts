@@ -2,7 +2,7 @@
 // start of `ropewalk dev` run this; it is safe to repeat.
 import type { Client, Connection } from '@temporalio/client';
 
-import { sweepEveryMs, sweepGraceMs } from '../../domain/limits.ts';
+import { sweepEveryMs, sweepGraceMs } from '../../domain/sweep/limits.ts';
 import { reconcileEveryMs, reconcileGraceMs } from '../../domain/reconcile/limits.ts';
 import { stuckCheckEveryMs } from '../../domain/stuck/limits.ts';
 import type { Configured } from '../../providers/manifests.ts';

@@ -10,7 +10,7 @@ import {
   stuckWorkflowsType,
 } from '../../contracts/stuck-workflows.ts';
 import { sweepScheduleId, sweepType, type SweepInput } from '../../contracts/sweep.ts';
-import { workflowTaskTimeoutMs } from '../../domain/limits.ts';
+import { workflowTaskTimeoutMs } from '../../domain/workflow-limits.ts';
 
 export interface Schedule {
   /** Also the prefix of the ids of the workflows that it starts. */

@@ -2,7 +2,7 @@
 // shown as it came, and the launch is retried with growing pauses, a bounded number of times.
 // Codes: AWS's documentation and Karpenter's pkg/errors, as of 2026-08.
 import type { FailureScope } from '../../domain/cluster/state.ts';
-import { maxUnknownLaunches } from '../../domain/limits.ts';
+import { maxUnknownLaunches } from '../../domain/cluster/limits.ts';
 
 export interface KnownError {
   scope: FailureScope;

@@ -1,7 +1,7 @@
 // Offerings that EC2 recently had no capacity for, remembered for all clusters of this process: a hundred of them should not
 // each ask for the same in vain. Only a hint. A launch records in its template which pools it excluded, and every repeat of it,
 // from any process, excludes the same: otherwise one client token would stand for two requests.
-import { unavailableOfferMs } from '../../domain/limits.ts';
+import { unavailableOfferMs } from '../../domain/cluster/limits.ts';
 import type { Market } from '../provider.ts';
 import type { Pool, RoleOutcome } from './pools.ts';
 

@@ -2,7 +2,7 @@
 // errors. The plan acts on scopes alone; an unknown code is shown as it came.
 // Codes: Google's documentation, SkyPilot's failover handler and karpenter-provider-gcp, as of 2026-08.
 import type { FailureScope } from '../../domain/cluster/state.ts';
-import { maxUnknownLaunches } from '../../domain/limits.ts';
+import { maxUnknownLaunches } from '../../domain/cluster/limits.ts';
 
 export interface KnownError {
   scope: FailureScope;

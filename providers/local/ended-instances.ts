@@ -5,7 +5,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { endedInstanceKeptMs, endedMarkKeptMs, maxEndedLooks } from '../../domain/limits.ts';
+import { endedInstanceKeptMs, endedMarkKeptMs, maxEndedPerRound } from './limits.ts';
 import { livingProcesses } from './describe.ts';
 import { exists, instancePaths, listInstanceIds, namesIn, readRefusal, writeOnce } from './files.ts';
 import type { Refusal } from './files.ts';
@@ -16,7 +16,7 @@ import { removeTree } from './remove-tree.ts';
 export async function removeEnded(home: string, after: string, nowMs: number): Promise<string> {
   await removeOldRecords(home, nowMs);
   const ids = (await listInstanceIds(home)).filter((id) => id > after).sort();
-  const batch = ids.slice(0, maxEndedLooks);
+  const batch = ids.slice(0, maxEndedPerRound);
   const old: string[] = [];
   for (const id of batch) {
     if ((await lastWrittenMs(instancePaths(home, id).root)) < nowMs - endedInstanceKeptMs) old.push(id);

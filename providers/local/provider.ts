@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 
 import type { InstancePrice } from '../../domain/cost/interval.ts';
-import { removeEndedEveryMs } from '../../domain/limits.ts';
+import { removeEndedEveryMs } from './limits.ts';
 import type { LaunchRequest, Owner, Provider } from '../provider.ts';
 import { describeInstances, listInstances } from './describe.ts';
 import { removeEnded } from './ended-instances.ts';

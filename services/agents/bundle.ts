@@ -1,7 +1,7 @@
 // What an instance runs: a job's command, environment and files, or what a cluster's Dask processes are started with.
 // Opened for an instance of that job or cluster alone.
 import { RopewalkError } from '../../domain/errors.ts';
-import { sealedForDays } from '../../domain/limits.ts';
+import { sealedForDays } from '../../domain/cluster/limits.ts';
 import type { InstanceContext } from '../context.ts';
 import { requireLive } from './live-instance.ts';
 

@@ -1,7 +1,7 @@
 // A certificate for the key that an instance has made: no private key crosses the wire. Its role and its address are what
 // the cluster knows of the instance; what the request asks to be called is ignored.
 import { RopewalkError } from '../../domain/errors.ts';
-import { sealedForDays } from '../../domain/limits.ts';
+import { sealedForDays } from '../../domain/cluster/limits.ts';
 import { issueLeaf } from '../../platform/pki/cluster-ca.ts';
 import type { InstanceView } from '../../contracts/cluster.ts';
 import { openCa } from '../cluster-ca.ts';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import type { ExchangeAnswer } from '../../domain/job/protocol.ts';
-import { minIdleClaimMs } from '../../domain/limits.ts';
+import { minIdleClaimMs } from '../../domain/job/limits.ts';
 import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts';
 import type { ClusterView } from '../../contracts/cluster.ts';
 import { jobWorkflowId } from '../../contracts/job.ts';

@@ -1,7 +1,7 @@
 // What an agent of a Dask cluster is to know and do, held until there is something it has not seen. Only the head
 // instance's agent drains workers, and the others do not get their names.
 import { RopewalkError } from '../../domain/errors.ts';
-import { maxHeldOrders } from '../../domain/limits.ts';
+import { maxHeldOrders } from '../../domain/requests/limits.ts';
 import type { ClusterView, Orders } from '../../contracts/cluster.ts';
 import { callerOfInstance } from '../auth/caller.ts';
 import type { InstanceContext } from '../context.ts';

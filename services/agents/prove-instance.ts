@@ -2,7 +2,7 @@
 // reader of that token could register. The form of an id says which provider verifies it. An instance that returns shows a
 // token that it got by this proof, so its document may be of any age.
 import { RopewalkError } from '../../domain/errors.ts';
-import { launchTokenTtlMs } from '../../domain/limits.ts';
+import { launchTokenTtlMs } from '../../domain/tokens/limits.ts';
 import type { RegisterRequest } from '../../schema/agent.ts';
 import type { Deps } from '../context.ts';
 

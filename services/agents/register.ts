@@ -3,7 +3,7 @@
 // cluster's decision: the first bootId wins.
 import { RopewalkError } from '../../domain/errors.ts';
 import { silentAfter } from '../../domain/cluster/instance/suspicion.ts';
-import { defaultWatchdogTimeoutMs } from '../../domain/limits.ts';
+import { defaultWatchdogTimeoutMs } from '../../domain/liveness/limits.ts';
 import type { RegisterAnswer, RegisterRequest } from '../../schema/agent.ts';
 import type { ClusterSpec } from '../../schema/cluster-spec.ts';
 import type { JobSpec } from '../../schema/job-spec.ts';

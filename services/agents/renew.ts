@@ -1,7 +1,7 @@
 // An instance token is renewed in an answer once half of its life has passed, so that an agent never asks for one. Only an
 // instance that its cluster counts on gets another: one that was given up and lives on would else speak to us forever.
 import { RopewalkError } from '../../domain/errors.ts';
-import { instanceTokenTtlMs } from '../../domain/limits.ts';
+import { instanceTokenTtlMs } from '../../domain/tokens/limits.ts';
 import type { RenewedToken } from '../../platform/tokens.ts';
 import type { InstanceContext } from '../context.ts';
 import { requireLiveOrStopping } from './live-instance.ts';

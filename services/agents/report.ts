@@ -1,7 +1,7 @@
 // What an agent reports to its cluster: that it leaves, how its Dask process fares and, from the head instance, what
 // the scheduler says and which workers are drained. The answer's orders reach every agent that waits here for them.
 import { hasChanges } from '../../domain/cluster/apply.ts';
-import { maxInterruptionNoticeMs } from '../../domain/limits.ts';
+import { maxInterruptionNoticeMs } from '../../domain/cluster/limits.ts';
 import type { ReportAnswerBody, ReportRequest } from '../../schema/agent.ts';
 import { clusterWorkflowId, type ReportItem } from '../../contracts/cluster.ts';
 import type { InstanceContext } from '../context.ts';

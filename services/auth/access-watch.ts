@@ -1,6 +1,6 @@
 // What goes on for long, a stream or a socket, was let in once: this looks again and again whether it still may. A look
 // that fails decides nothing, so that an outage of ours cuts nobody off.
-import { accessCheckEveryMs } from '../../domain/limits.ts';
+import { accessCheckEveryMs } from '../../domain/tokens/limits.ts';
 
 export interface AccessWatch {
   isLost(): boolean;

@@ -1,6 +1,6 @@
 // What the database says of tokens, at most a second old in this process. A change made through this process shows at once.
 import type { Token, User } from '../../domain/people/state.ts';
-import { tokenMaxAgeMs } from '../../domain/limits.ts';
+import { tokenMaxAgeMs } from '../../domain/tokens/limits.ts';
 import type { ApiMetrics } from '../../platform/metrics/api-metrics.ts';
 import type { Store } from '../../store/store.ts';
 import { createReadCache } from '../read-cache.ts';

@@ -2,7 +2,7 @@
 // admitted. The specification holds no secret.
 import { microsOf } from '../../domain/cost/interval.ts';
 import { defaultSchedulerPort } from '../../domain/cluster/capacity/ingress-rules.ts';
-import { cloudRegisterTimeoutMs, registerTimeoutMs, sealedForDays } from '../../domain/limits.ts';
+import { cloudRegisterTimeoutMs, registerTimeoutMs, sealedForDays } from '../../domain/cluster/limits.ts';
 import { firstReservation } from '../../domain/quota/shares.ts';
 import { bundleKey, caKey, specKey } from '../../platform/archive-keys.ts';
 import { createClusterCa } from '../../platform/pki/cluster-ca.ts';

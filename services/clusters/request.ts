@@ -5,14 +5,9 @@ import type { Adaptive } from '../../domain/cluster/dask/adaptive-settings.ts';
 import type { WorkspaceDefaults } from '../../domain/people/defaults.ts';
 import { maxLeaseMs } from '../../domain/job/durations.ts';
 import { RopewalkError } from '../../domain/errors.ts';
-import {
-  defaultWatchdogTimeoutMs,
-  maxWatchdogTimeoutMs,
-  minWatchdogTimeoutMs,
-  minLeaseMs,
-  minUnresponsiveMs,
-  sealedForDays,
-} from '../../domain/limits.ts';
+import { minUnresponsiveMs, sealedForDays } from '../../domain/cluster/limits.ts';
+import { minLeaseMs } from '../../domain/job/limits.ts';
+import { defaultWatchdogTimeoutMs, maxWatchdogTimeoutMs, minWatchdogTimeoutMs } from '../../domain/liveness/limits.ts';
 import type { CreateClusterParsed } from '../../schema/clusters.ts';
 import type { Deps } from '../context.ts';
 import type { MachinesInput } from '../../schema/machines-spec.ts';

@@ -2,14 +2,8 @@
 // At most one flush is in flight, so a workflow is never flooded however many agents call, and nothing here waits or
 // grows without a bound. Losing a flush is harmless: callers repeat themselves under their own operation ids.
 import { RopewalkError, type Problem } from '../../domain/errors.ts';
-import {
-  maxFlushBytes,
-  maxFlushItems,
-  maxFlushQueue,
-  maxFlushWindowMs,
-  minFlushWindowMs,
-  updateDeadlineMs,
-} from '../../domain/limits.ts';
+import { updateDeadlineMs } from '../../domain/workflow-limits.ts';
+import { maxFlushBytes, maxFlushItems, maxFlushQueue, maxFlushWindowMs, minFlushWindowMs } from './limits.ts';
 import type { FlushSeen } from '../../platform/metrics/api-metrics.ts';
 import type { ItemAnswer } from '../../contracts/flush.ts';
 

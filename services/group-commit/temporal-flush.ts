@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { updateDeadlineMs } from '../../domain/limits.ts';
+import { updateDeadlineMs } from '../../domain/workflow-limits.ts';
 import type { Flush, FlushAnswer } from '../../contracts/flush.ts';
 import type { WorkflowsPort } from '../workflows-port.ts';
 import type { FlushOutcome } from './group-commit.ts';

@@ -3,7 +3,7 @@
 import { readMachineOptions, type JobMachines } from '../../domain/job/machine-options.ts';
 import { readRuntimeOptions } from '../../domain/job/runtime-options.ts';
 import { resolveJob, type ResolvedJob } from '../../domain/job/settings.ts';
-import { defaultMaxWorkers } from '../../domain/limits.ts';
+import { defaultMaxWorkers } from '../../domain/job/limits.ts';
 import type { WorkspaceDefaults } from '../../domain/people/defaults.ts';
 import type { CreateJobParsed } from '../../schema/jobs.ts';
 import type { RuntimeSpec } from '../../schema/runtime.ts';

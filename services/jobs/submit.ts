@@ -1,6 +1,6 @@
 // Submits a job. What is secret or large is written first, then a reference to it is admitted.
 import type { QueueRequest } from '../../domain/admission/queue.ts';
-import { sealedForDays } from '../../domain/limits.ts';
+import { sealedForDays } from '../../domain/cluster/limits.ts';
 import { firstReservation } from '../../domain/quota/shares.ts';
 import { bundleKey, specKey } from '../../platform/archive-keys.ts';
 import type { Bundle } from '../../schema/agent.ts';

@@ -1,7 +1,7 @@
 // Finds the final records of a window of task indices among a job's archive pages. Pages hold records in the order in
 // which tasks ended, so any page may hold any index; tasks mostly end in order, so the likeliest page is read first.
 import type { TaskRecord } from '../../domain/job/state.ts';
-import { taskPageSize } from '../../domain/limits.ts';
+import { taskPageSize } from '../../domain/job/limits.ts';
 import { taskPageKey } from '../../platform/archive-keys.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { type DamageReport, parseObject } from '../damaged-objects.ts';

@@ -2,7 +2,7 @@
 // never ran has no record: it ended with its job.
 import { parseArray } from '../../domain/job/array.ts';
 import type { TaskRecord } from '../../domain/job/state.ts';
-import { taskPageSize } from '../../domain/limits.ts';
+import { taskPageSize } from '../../domain/job/limits.ts';
 import type { Task, TaskPage } from '../../schema/jobs.ts';
 import { jobMessages, jobWorkflowId, type JobView, type OpenTasks, type TasksQueryInput } from '../../contracts/job.ts';
 import { requireCreator } from '../auth/privacy.ts';

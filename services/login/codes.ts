@@ -2,7 +2,7 @@
 // the device's secret and of the user code are stored.
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 
-import { deviceLoginTtlMs } from '../../domain/limits.ts';
+import { deviceLoginTtlMs } from '../../domain/people/limits.ts';
 import type { DeviceLogin } from '../../store/store.ts';
 import type { Deps } from '../context.ts';
 

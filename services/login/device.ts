@@ -7,7 +7,7 @@ import {
   deviceLoginIntervalMs,
   deviceLoginTtlMs,
   maxDeviceTokenMs,
-} from '../../domain/limits.ts';
+} from '../../domain/people/limits.ts';
 import { includes } from '../../domain/people/authority.ts';
 import type { Scope } from '../../domain/people/state.ts';
 import type { ApprovedLogin, ApproveLoginParsed, CreatedToken, StartedLogin } from '../../schema/people.ts';

@@ -1,7 +1,12 @@
 // How often one may ask before anybody has signed in, and how many codes a person may guess. Counted in this process: with
 // several replicas the bound is as many times higher, which is still far too few guesses for a code of eight letters.
 import { RopewalkError } from '../../domain/errors.ts';
-import { deviceLoginTtlMs, maxDeviceLogins, maxDeviceLoginsOfAddress, maxWrongUserCodes } from '../../domain/limits.ts';
+import {
+  deviceLoginTtlMs,
+  maxDeviceLogins,
+  maxDeviceLoginsOfAddress,
+  maxWrongUserCodes,
+} from '../../domain/people/limits.ts';
 
 export interface LoginRates {
   /**

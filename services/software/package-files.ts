@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { sealedForDays } from '../../domain/limits.ts';
+import { sealedForDays } from '../../domain/cluster/limits.ts';
 import { packageFileKey } from '../../platform/archive-keys.ts';
 import { expiryOf } from '../../platform/vault/vault.ts';
 import { daskBundle, bundle as jobBundle } from '../../schema/agent.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { judgeLaunchError } from '../../activities/launch-errors.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import { maxUnknownLaunches } from '../../domain/limits.ts';
+import { maxUnknownLaunches } from '../../domain/cluster/limits.ts';
 
 /** After how many tries of the first hundred a launch with this error is given up; null for none. */
 function givenUpAfter(error: unknown): number | null {

@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { asBytes } from './as-bytes.ts';
-import { jsonBy } from '../../agent/api-client/client.ts';
-import { createApiClient } from '../../agent/api-client/client.ts';
+import { jsonBy, createApiClient } from '../../agent/api-client/client.ts';
 import type { ApiClient } from '../../agent/api-client/client.ts';
 import { exchangeRefused } from '../../agent/job/refusals.ts';
 import { createSession } from '../../agent/api-client/session.ts';
@@ -11,7 +10,7 @@ import { createReports } from '../../agent/api-client/reports.ts';
 import { reportOf, shortened } from '../../agent/dask/scheduler/report.ts';
 import { applyAnswer, compose, createAgentState } from '../../agent/job/exchange-state.ts';
 import type { TaskResult } from '../../agent/job/exchange-state.ts';
-import { maxFlushBytes } from '../../domain/limits.ts';
+import { maxFlushBytes } from '../../services/group-commit/limits.ts';
 import { reportRequest } from '../../schema/agent.ts';
 import type { ReportRequest } from '../../schema/agent.ts';
 import { startAgentApi } from '../support/agent-api.ts';

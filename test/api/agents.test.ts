@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { instanceTokenTtlMs } from '../../domain/limits.ts';
+import { instanceTokenTtlMs } from '../../domain/tokens/limits.ts';
 import { createTestApi, endedView, launch, type TestApi } from './support.ts';
 
 const head = 'i_head0000';

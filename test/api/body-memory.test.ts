@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { createBodyMemory } from '../../services/body-memory.ts';
 import { RopewalkError } from '../../domain/errors.ts';
-import { bodyMemoryBytes, maxBodyBytes } from '../../domain/limits.ts';
+import { bodyMemoryBytes, maxBodyBytes } from '../../domain/requests/limits.ts';
 import { memoryObjects } from '../platform/support.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestApi } from './support.ts';

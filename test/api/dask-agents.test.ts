@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { createCsr } from '../../agent/dask/csr.ts';
 import { becomeEnding } from '../../domain/cluster/instance/transitions.ts';
-import { instanceTokenTtlMs } from '../../domain/limits.ts';
+import { instanceTokenTtlMs } from '../../domain/tokens/limits.ts';
 import { clusterWithWorkers, started } from './dask-support.ts';
 import { createTestApi, type TestApi } from './support.ts';
 

@@ -6,7 +6,7 @@ import { X509CertificateGenerator } from '@peculiar/x509';
 import { describe, expect, it } from 'vitest';
 
 import { publishProgram } from '../../services/agents/program.ts';
-import { launchTokenTtlMs } from '../../domain/limits.ts';
+import { launchTokenTtlMs } from '../../domain/tokens/limits.ts';
 import { parseIdentityKeys, verifyIdentity } from '../../providers/aws/identity.ts';
 import { testCloud, testHost } from './providers.ts';
 import { createTestApi, launch, type TestApi } from './support.ts';

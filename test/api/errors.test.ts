@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { maxBodyBytes } from '../../domain/limits.ts';
+import { maxBodyBytes } from '../../domain/requests/limits.ts';
 import { createTestApi } from './support.ts';
 
 describe('errors', () => {

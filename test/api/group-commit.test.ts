@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { createGroupCommit, type FlushOutcome, type Submitted } from '../../services/group-commit/group-commit.ts';
 import { createGroupCommits } from '../../services/group-commit/registry.ts';
+import { updateDeadlineMs } from '../../domain/workflow-limits.ts';
 import {
   maxFlushBytes,
   maxFlushItems,
   maxFlushQueue,
   maxFlushWindowMs,
   minFlushWindowMs,
-  updateDeadlineMs,
-} from '../../domain/limits.ts';
+} from '../../services/group-commit/limits.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,7 @@
 // How replicas of the API keep when agents spoke, and find those that fall silent, on the real store.
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { silentAfterMs } from '../../domain/limits.ts';
+import { silentAfterMs } from '../../domain/liveness/limits.ts';
 import { heardAgainWithinMs, listeningOfAllMs } from '../../domain/liveness/replicas.ts';
 import { createHeardAgents } from '../../services/liveness/heard.ts';
 import { createLivenessRounds } from '../../services/liveness/round.ts';

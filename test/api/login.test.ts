@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 
 import { createLoginRates } from '../../services/login/rates.ts';
 import { addressOf } from '../../api/middleware/caller-address.ts';
-import { deviceLoginTtlMs, maxDeviceLogins, maxDeviceLoginsOfAddress, maxWrongUserCodes } from '../../domain/limits.ts';
+import {
+  deviceLoginTtlMs,
+  maxDeviceLogins,
+  maxDeviceLoginsOfAddress,
+  maxWrongUserCodes,
+} from '../../domain/people/limits.ts';
 import { createTestApi, type CallOptions, type TestApi } from './support.ts';
 
 const codes = async (response: Response) => (await response.json()).error.code;

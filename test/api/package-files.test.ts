@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { describe, expect, it } from 'vitest';
 
-import { sealedForDays } from '../../domain/limits.ts';
+import { sealedForDays } from '../../domain/cluster/limits.ts';
 import { createDaskInstance } from './dask-support.ts';
 import { createTestApi, type TestApi } from './support.ts';
 

@@ -1,7 +1,7 @@
 // People over HTTP: tokens that never may more than their maker, users and roles, limits, workspaces.
 import { describe, expect, it } from 'vitest';
 
-import { tokenMaxAgeMs } from '../../domain/limits.ts';
+import { tokenMaxAgeMs } from '../../domain/tokens/limits.ts';
 import { createReplica, createTestApi, type CallOptions, type TestApi } from './support.ts';
 
 const allScopes = ['read', 'write', 'admin', 'operator'] as const;

@@ -1,7 +1,7 @@
 // What is private to its creator, and what goes on after a token is gone.
 import { describe, expect, it, vi } from 'vitest';
 
-import { accessCheckEveryMs, revocationFeltWithinMs, tokenMaxAgeMs } from '../../domain/limits.ts';
+import { accessCheckEveryMs, revocationEffectiveWithinMs, tokenMaxAgeMs } from '../../domain/tokens/limits.ts';
 import type { LogQuery } from '../../providers/provider.ts';
 import { createTestApi } from './support.ts';
 
@@ -99,7 +99,7 @@ describe('private to its creator', () => {
 
 describe('revocation', () => {
   it('is felt by an open stream within its bound, and the stream does not look complete', async () => {
-    expect(accessCheckEveryMs + tokenMaxAgeMs).toBeLessThan(revocationFeltWithinMs);
+    expect(accessCheckEveryMs + tokenMaxAgeMs).toBeLessThan(revocationEffectiveWithinMs);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
       const api = await createTestApi();

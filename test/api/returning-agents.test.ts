@@ -3,7 +3,7 @@ import { createSign, generateKeyPairSync } from 'node:crypto';
 
 import { expect, it } from 'vitest';
 
-import { instanceTokenTtlMs, launchTokenTtlMs, maxAwayMs } from '../../domain/limits.ts';
+import { instanceTokenTtlMs, launchTokenTtlMs, expiredTokenGraceMs } from '../../domain/tokens/limits.ts';
 import { parseIdentityKeys } from '../../providers/aws/identity.ts';
 import { testCloud, testHost } from './providers.ts';
 import { createTestApi, launch, type TestApi } from './support.ts';
@@ -72,7 +72,7 @@ it('is refused as another process, as another instance, once it was ended, and a
   const known = instanceOf(api, number);
   if (known !== undefined) known.state = 'stopping';
   expect(await register(instanceToken)).toBe(403);
-  const late = await away(local, instanceTokenTtlMs + maxAwayMs + 1_000);
+  const late = await away(local, instanceTokenTtlMs + expiredTokenGraceMs + 1_000);
   expect(await late.register(late.instanceToken)).toBe(401);
 });
 

@@ -4,7 +4,7 @@ import { cancelJob } from '../../domain/job/events.ts';
 import { recordTask } from '../../domain/job/rules.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { pageDue, pageWritten } from '../../domain/job/summary.ts';
-import { taskPageSize } from '../../domain/limits.ts';
+import { taskPageSize } from '../../domain/job/limits.ts';
 import { taskPageKey } from '../../platform/archive-keys.ts';
 import { createTestApi, endedView, json, type TestApi } from './support.ts';
 

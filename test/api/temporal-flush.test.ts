@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTemporalFlush } from '../../services/group-commit/temporal-flush.ts';
 import type { UpdateOutcome, WorkflowsPort } from '../../services/workflows-port.ts';
 import { RopewalkError } from '../../domain/errors.ts';
-import { updateDeadlineMs } from '../../domain/limits.ts';
+import { updateDeadlineMs } from '../../domain/workflow-limits.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

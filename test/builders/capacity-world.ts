@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { MachineSettings } from '../../domain/cluster/capacity/machines.ts';
 import type { Plan } from '../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
-import { maxCapacityPauseMs, minCapacityPauseMs, unavailableOfferMs } from '../../domain/limits.ts';
+import { maxCapacityPauseMs, minCapacityPauseMs, unavailableOfferMs } from '../../domain/cluster/limits.ts';
 import { type Cloud, type Launch, newsOf, pools, poolsOf, types, zones } from './capacity-cloud.ts';
 import type { CapacityRules } from './rules.ts';
 import { type CheckOptions, checkWorlds, type Met, must, same } from './worlds.ts';

@@ -1,7 +1,12 @@
 // What must hold of a cluster's plans and state at any moment, whatever has happened before.
 import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
-import { localSlotPausesMs, maxNeverRegistered, maxSlotFailures, interruptedGraceMs } from '../../domain/limits.ts';
+import {
+  localSlotPausesMs,
+  maxNeverRegistered,
+  maxSlotFailures,
+  interruptedGraceMs,
+} from '../../domain/cluster/limits.ts';
 import type { ClusterWorld } from './cluster-news.ts';
 import { must } from './worlds.ts';
 

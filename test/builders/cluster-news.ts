@@ -3,7 +3,7 @@
 import type { LaunchOutcome, Report } from '../../domain/cluster/apply.ts';
 import { endReason } from '../../domain/cluster/instance/transitions.ts';
 import type { Inspection } from '../../domain/cluster/instance/suspicion.ts';
-import { maxNeverRegistered, slotFailureWindowMs } from '../../domain/limits.ts';
+import { maxNeverRegistered, slotFailureWindowMs } from '../../domain/cluster/limits.ts';
 import { notWanted, type Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, FailureScope } from '../../domain/cluster/state.ts';
 import type { ClusterRules } from './rules.ts';

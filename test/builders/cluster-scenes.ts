@@ -1,6 +1,6 @@
 // Longer scenes of a cluster's world: everybody falls silent at once, and how a cluster comes to rest or to its end.
 import { jobOver } from '../../domain/cluster/plan.ts';
-import { massLossMinimum, massLossShare, maxSilentInspections, maxSlotFailures } from '../../domain/limits.ts';
+import { massLossMinimum, massLossShare, maxSilentInspections, maxSlotFailures } from '../../domain/cluster/limits.ts';
 import { checkState, decide } from './cluster-checks.ts';
 import {
   type ClusterWorld,

@@ -4,7 +4,7 @@ import type { Adaptive } from '../../domain/cluster/dask/adaptive-settings.ts';
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState, DaskSettings } from '../../domain/cluster/state.ts';
 import type { Heard } from '../../domain/cluster/instance/suspicion.ts';
-import { maxWatchdogTimeoutMs } from '../../domain/limits.ts';
+import { maxWatchdogTimeoutMs } from '../../domain/liveness/limits.ts';
 import type { DaskRules } from './rules.ts';
 import { type Met, must } from './worlds.ts';
 

@@ -14,7 +14,7 @@ import {
   quiet,
   registerTimeoutMs,
 } from './dask-books.ts';
-import { interruptedGraceMs } from '../../domain/limits.ts';
+import { interruptedGraceMs } from '../../domain/cluster/limits.ts';
 import { watchScaling } from './dask-scaling.ts';
 import { pausedUntilMs } from './cluster-checks.ts';
 import { must } from './worlds.ts';

@@ -1,5 +1,5 @@
 // How a simulated Dask cluster comes to rest or to its end, however its world has gone so far.
-import { defaultWatchdogTimeoutMs } from '../../domain/limits.ts';
+import { defaultWatchdogTimeoutMs } from '../../domain/liveness/limits.ts';
 import { between, fewerAfterMs } from './dask-settings.ts';
 import { agentRetryMs, type DaskWorld, dueEnds, hasStarted, headOf } from './dask-books.ts';
 import { decide } from './dask-checks.ts';

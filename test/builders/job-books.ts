@@ -2,7 +2,7 @@
 // rules' own state after every step.
 import type { ExchangeAnswer, ExchangeItem, TaskResult } from '../../domain/job/protocol.ts';
 import type { JobState, TaskRecord } from '../../domain/job/state.ts';
-import { maxGrownLeaseMs, maxLeaseExtensions, maxLostAttempts } from '../../domain/limits.ts';
+import { maxGrownLeaseMs, maxLeaseExtensions, maxLostAttempts } from '../../domain/job/limits.ts';
 import { must, same } from './worlds.ts';
 
 export interface OpenLease {

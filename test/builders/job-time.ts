@@ -1,6 +1,6 @@
 // Time in a simulated job: it wakes when it said it would, looks at its leases, and may end one for silence only after
 // bounded periods in which somebody else was heard.
-import { maxLeaseExtensions, shrinkAfterMs } from '../../domain/limits.ts';
+import { maxLeaseExtensions, shrinkAfterMs } from '../../domain/job/limits.ts';
 import { cancelInBooks, isAllOver, loseInBooks } from './job-books.ts';
 import type { JobWorld } from './job-happenings.ts';
 import { must, same } from './worlds.ts';

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 
 import type { Decision } from '../../domain/cluster/plan.ts';
 import type { ClusterInstance, ClusterState } from '../../domain/cluster/state.ts';
-import { aliveEveryMs, maxSilentInspections, silentAfterMs } from '../../domain/limits.ts';
+import { maxSilentInspections } from '../../domain/cluster/limits.ts';
+import { aliveEveryMs, silentAfterMs } from '../../domain/liveness/limits.ts';
 import type { ClusterRules } from './rules.ts';
 import { type CheckOptions, checkWorlds, type Met, must, pick } from './worlds.ts';
 

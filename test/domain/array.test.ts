@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { RopewalkError } from '../../domain/errors.ts';
 import { arrayOf, arrayOfCount, maxTaskId, parseArray } from '../../domain/job/array.ts';
 import type { JobArray } from '../../domain/job/array.ts';
-import { maxTasks } from '../../domain/limits.ts';
+import { maxTasks } from '../../domain/job/limits.ts';
 
 describe('arrayOf', () => {
   it('parses the array of each settings object once', () => {

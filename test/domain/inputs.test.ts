@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseBatchHeader } from '../../domain/batch-header.ts';
 import { readInputs, type MapOver } from '../../domain/job/inputs.ts';
 import { resolveJob, type JobInput } from '../../domain/job/settings.ts';
-import { maxTasks } from '../../domain/limits.ts';
+import { maxTasks } from '../../domain/job/limits.ts';
 
 const both = ['COILED_BATCH_TASK_INPUT', 'ROPEWALK_BATCH_TASK_INPUT'];
 const valuesOf = (mapOver: MapOver): string[] => {

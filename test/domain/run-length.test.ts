@@ -1,7 +1,7 @@
 // How long a run may get: what a restarted Temporal worker replays for each open workflow.
 import { expect, it } from 'vitest';
 
-import { maxEventsOfOldRun, maxEventsOfRun, oldRunAfterMs } from '../../domain/limits.ts';
+import { maxEventsOfOldRun, maxEventsOfRun, oldRunAfterMs } from '../../domain/workflow-limits.ts';
 import { isLongRun } from '../../domain/run-length.ts';
 
 it('a busy run continues as new after 1,000 events, one that is older than ten minutes after 120', () => {

@@ -6,7 +6,7 @@ import type { Problem } from '../../domain/errors.ts';
 import { describeCommand } from '../../domain/job/command.ts';
 import { resolveJob } from '../../domain/job/settings.ts';
 import type { JobInput, ResolvedJob } from '../../domain/job/settings.ts';
-import { defaultLeaseMs } from '../../domain/limits.ts';
+import { defaultLeaseMs } from '../../domain/job/limits.ts';
 
 describe('resolveJob', () => {
   it('is one task with the defaults when nothing is said', () => {

@@ -10,7 +10,7 @@ import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import { stopCluster } from '../../domain/cluster/requests.ts';
 import type { ClusterInstance, ClusterState } from '../../domain/cluster/state.ts';
 import type { Heard } from '../../domain/cluster/instance/suspicion.ts';
-import { cloudRegisterTimeoutMs } from '../../domain/limits.ts';
+import { cloudRegisterTimeoutMs } from '../../domain/cluster/limits.ts';
 import type { LaunchOutcome, LaunchRequest } from '../../providers/provider.ts';
 import { freshOwner } from '../providers/aws-cloud.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';

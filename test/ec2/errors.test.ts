@@ -3,7 +3,7 @@
 // times. The table is not the product's: it is AWS's documentation and what Karpenter and ParallelCluster make of it.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { maxUnknownLaunches, unavailableOfferMs } from '../../domain/limits.ts';
+import { maxUnknownLaunches, unavailableOfferMs } from '../../domain/cluster/limits.ts';
 import { knownCodes } from '../../providers/aws/errors.ts';
 import type { FailureScope } from '../../providers/provider.ts';
 import { freshOwner, placement, startCloud, workersRequest } from '../providers/aws-cloud.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { ClusterInstance } from '../../domain/cluster/state.ts';
 import { clusterStatus } from '../../domain/cluster/status.ts';
-import { cloudRegisterTimeoutMs, maxNeverRegistered } from '../../domain/limits.ts';
+import { cloudRegisterTimeoutMs, maxNeverRegistered } from '../../domain/cluster/limits.ts';
 import type { LedgerEntry } from '../emulator/ledger.ts';
 import { startCloud } from '../providers/aws-cloud.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { applyReport } from '../../domain/cluster/apply.ts';
 import type { ClusterInstance } from '../../domain/cluster/state.ts';
-import { interruptedGraceMs } from '../../domain/limits.ts';
+import { interruptedGraceMs } from '../../domain/cluster/limits.ts';
 import { clusterStatus } from '../../domain/cluster/status.ts';
 import { startCloud } from '../providers/aws-cloud.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';

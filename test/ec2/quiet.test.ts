@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { suspectInstances } from '../../domain/cluster/instance/inspect.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
-import { aliveEveryMs, silentAfterMs } from '../../domain/limits.ts';
+import { aliveEveryMs, silentAfterMs } from '../../domain/liveness/limits.ts';
 import { startCloud } from '../providers/aws-cloud.ts';
 import type { TestCloud } from '../providers/aws-cloud.ts';
 import { createEc2Cluster } from './cluster.ts';

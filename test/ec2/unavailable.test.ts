@@ -2,7 +2,7 @@
 // launch two: a repeat, also by a process that has learned nothing or something else, asks for the very same.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { unavailableOfferMs } from '../../domain/limits.ts';
+import { unavailableOfferMs } from '../../domain/cluster/limits.ts';
 import { createUnavailableOfferings, withoutExcluded } from '../../providers/aws/unavailable.ts';
 import { failureOf, poolsOf } from '../../providers/aws/pools.ts';
 import { createAwsProvider } from '../../providers/aws/provider.ts';

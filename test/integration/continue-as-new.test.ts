@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from '../../domain/job/protocol.ts';
 import type { TaskRecord } from '../../domain/job/state.ts';
-import { maxEventsOfRun } from '../../domain/limits.ts';
+import { maxEventsOfRun } from '../../domain/workflow-limits.ts';
 import { jobMessages, jobType, jobWorkflowId } from '../../contracts/job.ts';
 import type { JobInput, JobView } from '../../contracts/job.ts';
 import { controlQueue } from '../../contracts/flush.ts';

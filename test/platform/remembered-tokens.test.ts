@@ -1,7 +1,7 @@
 // Remembering tokens saves work and nothing else: an expired or a changed one is refused as if nothing were remembered.
 import { describe, expect, it } from 'vitest';
 
-import { instanceTokenTtlMs } from '../../domain/limits.ts';
+import { instanceTokenTtlMs } from '../../domain/tokens/limits.ts';
 import { rememberInstanceTokens } from '../../platform/remembered-tokens.ts';
 import { createTokens } from '../../platform/tokens.ts';
 import type { Tokens } from '../../platform/tokens.ts';

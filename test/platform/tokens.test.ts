@@ -6,8 +6,8 @@ import {
   dashboardSessionTtlMs,
   instanceTokenTtlMs,
   launchTokenTtlMs,
-  maxAwayMs,
-} from '../../domain/limits.ts';
+  expiredTokenGraceMs,
+} from '../../domain/tokens/limits.ts';
 import { createTokens } from '../../platform/tokens.ts';
 import { keySet, testKeys } from './support.ts';
 
@@ -67,7 +67,7 @@ describe('agent tokens', () => {
     expect(await tokens.verifyLaunch(instanceToken)).toEqual({ workspace, cluster, seq: 0, returning });
     await expect(tokens.verifyInstance(instanceToken)).rejects.toMatchObject(refused);
     await expect(tokens.verifyLaunch((await forged).instanceToken)).rejects.toMatchObject(refused);
-    nowMs += maxAwayMs - 1_000;
+    nowMs += expiredTokenGraceMs - 1_000;
     await tokens.verifyLaunch(instanceToken);
     nowMs += 1_000;
     await expect(tokens.verifyLaunch(instanceToken)).rejects.toMatchObject(refused);

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 import { expect, it } from 'vitest';
 
-import { cloudRegisterTimeoutMs } from '../../domain/limits.ts';
+import { cloudRegisterTimeoutMs } from '../../domain/cluster/limits.ts';
 import { createClusterCa, issueLeafAndKey } from '../../platform/pki/cluster-ca.ts';
 import type { AgentDownload } from '../../providers/agent-setup.ts';
 import { renderUserData } from '../../providers/aws/user-data.ts';

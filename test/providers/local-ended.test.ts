@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { endedInstanceKeptMs, endedMarkKeptMs, maxEndedLooks } from '../../domain/limits.ts';
+import { endedInstanceKeptMs, endedMarkKeptMs, maxEndedPerRound } from '../../providers/local/limits.ts';
 import { endedRecordOf, removeEnded } from '../../providers/local/ended-instances.ts';
 import { createLocalProvider } from '../../providers/local/provider.ts';
 import type { LaunchRequest } from '../../providers/provider.ts';
@@ -91,11 +91,11 @@ describe('what an ended instance has left', () => {
   });
 
   it('is looked at in bounded rounds that follow each other, and its mark goes with its month', async () => {
-    const ids = Array.from({ length: maxEndedLooks + 3 }, (_, index) => `i_${String(index).padStart(20, '0')}`);
+    const ids = Array.from({ length: maxEndedPerRound + 3 }, (_, index) => `i_${String(index).padStart(20, '0')}`);
     for (const id of ids) await mkdir(join(bench.home, 'instances', id), { recursive: true });
     const laterMs = Date.now() + 2 * endedInstanceKeptMs;
     const after = await removeEnded(bench.home, '', laterMs);
-    expect([after, await directories()]).toEqual([ids[maxEndedLooks - 1], ids.slice(-3)]);
+    expect([after, await directories()]).toEqual([ids[maxEndedPerRound - 1], ids.slice(-3)]);
     expect([await removeEnded(bench.home, after, laterMs), await directories()]).toEqual(['', []]);
     const [id = ''] = ids;
     await removeEnded(bench.home, '', laterMs + endedMarkKeptMs - 86_400_000);

@@ -5,7 +5,7 @@ import { serve } from '@hono/node-server';
 import { describe, expect, it } from 'vitest';
 
 import { serverOptions } from '../../api/connections.ts';
-import { bodyMemoryShares, maxAgentBodyBytes, maxBodyBytes } from '../../domain/limits.ts';
+import { bodyMemoryShares, maxAgentBodyBytes, maxBodyBytes } from '../../domain/requests/limits.ts';
 import { createTestApi, launch, type TestApi } from '../api/support.ts';
 import { eventually } from '../support/eventually.ts';
 

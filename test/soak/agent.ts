@@ -2,7 +2,7 @@
 // middle of one, after which it never says anything again.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { aliveEveryMs } from '../../domain/limits.ts';
+import { aliveEveryMs } from '../../domain/liveness/limits.ts';
 import type { Talk } from '../../bench/sim/http.ts';
 import type { Boot } from '../../bench/sim/provider.ts';
 import { exchangeAnswerBody, registerAnswer } from '../../schema/agent.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { historySize } from '../../bench/history.ts';
 import { createTalk } from '../../bench/sim/http.ts';
 import { simulate, simulatedStack } from '../../bench/sim/provider.ts';
-import { maxLostAttempts } from '../../domain/limits.ts';
+import { maxLostAttempts } from '../../domain/job/limits.ts';
 import type { TaskRecord } from '../../domain/job/state.ts';
 import { taskPageKey } from '../../platform/archive-keys.ts';
 import { createClient } from '../../sdk/client.ts';

@@ -14,7 +14,11 @@ export const table: [prefix: string, row: Row][] = [
   // What two sides share: ids, names and types of messages, views.
   [
     'contracts/',
-    { own: /^(contracts\/|domain\/limits\.ts$)/, ownTypes: /^domain\//, packages: /^@temporalio\/common$/ },
+    {
+      own: /^(contracts\/|domain\/(workflow-limits|job\/limits)\.ts$)/,
+      ownTypes: /^domain\//,
+      packages: /^@temporalio\/common$/,
+    },
   ],
   ['domain/', { own: /^domain\//, packages: /^$/ }],
   // Both ends of the relay share what streams are; no other folder uses it.
@@ -72,7 +76,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'api/relay/',
     {
-      own: /^(api\/relay\/|schema\/relay(-streams)?\.ts$|domain\/(errors|limits|cluster\/dask\/dashboard-url)\.ts$|platform\/host-check\.ts$)/,
+      own: /^(api\/relay\/|schema\/relay(-streams)?\.ts$|domain\/(errors|tokens\/limits|cluster\/dask\/dashboard-url)\.ts$|platform\/host-check\.ts$)/,
       ownTypes: /^(platform|services)\//,
       packages: /^(node|ws)$/,
       packageTypes: /^pino$/,
@@ -81,7 +85,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'api/settings.ts',
     {
-      own: /^(platform\/(environment|objects\/location)|domain\/(limits|cluster\/dask\/dashboard-url))\.ts$/,
+      own: /^(platform\/(environment|objects\/location)|domain\/(requests\/limits|cluster\/dask\/dashboard-url))\.ts$/,
       packages: /^(node|zod)$/,
     },
   ],
@@ -98,7 +102,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'api/',
     {
-      own: /^(api\/|services\/|schema\/|domain\/(errors|ipv6|limits)\.ts$)/,
+      own: /^(api\/|services\/|schema\/|domain\/(errors|ipv6|requests\/limits)\.ts$)/,
       ownTypes: /^platform\//,
       packages: /^(node|hono|zod|@hono\/(zod-openapi|node-server))$/,
       packageTypes: /^pino$/,
@@ -112,7 +116,7 @@ export const table: [prefix: string, row: Row][] = [
   [
     'agent/',
     {
-      own: /^(agent\/|schema\/(agent|common|container|files|relay|relay-streams|runtime|software)\.ts$|domain\/(units|limits|map-at-once|job\/protocol|cluster\/dask\/options|file-(path|limits))\.ts$)/,
+      own: /^(agent\/|schema\/(agent|common|container|files|relay|relay-streams|runtime|software)\.ts$|domain\/(units|liveness\/limits|software\/limits|map-at-once|job\/protocol|cluster\/dask\/options|file-(path|limits))\.ts$)/,
       packages: /^(node|zod)$/,
     },
   ],

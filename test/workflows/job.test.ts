@@ -4,13 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clusterMessages, type ClusterView } from '../../contracts/cluster.ts';
 import { type CancelSignal, jobMessages, type JobView } from '../../contracts/job.ts';
 import type { TaskResult } from '../../domain/job/protocol.ts';
-import {
-  maxEventsOfOldRun,
-  oldRunAfterMs,
-  maxEventsOfRun,
-  maxLeaseExtensions,
-  taskPageSize,
-} from '../../domain/limits.ts';
+import { maxLeaseExtensions, taskPageSize } from '../../domain/job/limits.ts';
+import { maxEventsOfOldRun, oldRunAfterMs, maxEventsOfRun } from '../../domain/workflow-limits.ts';
 import { projectEveryMs } from '../../domain/projection.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Bed, createBed, launchAll } from '../support/workflow-bed.ts';

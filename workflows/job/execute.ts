@@ -11,7 +11,7 @@ import { createJobState } from '../../domain/job/create.ts';
 import type { Suspect } from '../../domain/job/events.ts';
 import type { JobState } from '../../domain/job/state.ts';
 import { pageDue, pageWritten, summarizeJob } from '../../domain/job/summary.ts';
-import { cloudRegisterTimeoutMs, registerTimeoutMs } from '../../domain/limits.ts';
+import { cloudRegisterTimeoutMs, registerTimeoutMs } from '../../domain/cluster/limits.ts';
 import { nextVersion } from '../../domain/projection.ts';
 import { plural } from '../../domain/units.ts';
 import { bounded, control } from '../activities.ts';

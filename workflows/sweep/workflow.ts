@@ -4,7 +4,7 @@ import { ActivityFailure, proxyActivities, setCurrentDetails } from '@temporalio
 
 import type { InstanceActivities, SweepActivities, SweepListActivities } from '../../contracts/activities.ts';
 import type { Owner } from '../../domain/owner.ts';
-import { launchMayLastMs } from '../../domain/limits.ts';
+import { launchMayLastMs } from '../../domain/sweep/limits.ts';
 import { plural } from '../../domain/units.ts';
 import { decideSweep, groupByOwner } from '../../domain/sweep/decide.ts';
 import type { SweepDecision, SweepObservation } from '../../domain/sweep/state.ts';

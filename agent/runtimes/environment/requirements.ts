@@ -2,7 +2,7 @@
 // are written. Options and paths are refused: what installs must be named, never by a flag.
 import { createHash } from 'node:crypto';
 
-import { maxRequirements } from '../../../domain/limits.ts';
+import { maxRequirements } from '../../../domain/software/limits.ts';
 import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import { EnvironmentError } from './errors.ts';
 import type { Python } from './python.ts';

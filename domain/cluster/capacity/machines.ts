@@ -1,6 +1,6 @@
 // Which machines a launch asks a cloud for. Decided here and written into the launch before the call, from the requirements
 // for and from what the cloud lately could not give: a launch that is repeated asks for the very same.
-import { unavailableOfferMs } from '../../limits.ts';
+import { unavailableOfferMs } from '../limits.ts';
 import type { Architecture, Market } from '../../offers/offer.ts';
 import type { IngressRules } from './ingress-rules.ts';
 import type { ClusterState, LaunchFailure } from '../state.ts';

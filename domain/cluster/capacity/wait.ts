@@ -1,6 +1,6 @@
 // What a cloud cannot give just now: since when it is waited for, when it is asked for again, and when that ends. Called
 // before each plan; what it changes is only when offers may be asked for again, and which slots are given up.
-import { maxCapacityPauseMs, minCapacityPauseMs } from '../../limits.ts';
+import { maxCapacityPauseMs, minCapacityPauseMs } from '../limits.ts';
 import { formatDuration } from '../../units.ts';
 import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './machines.ts';
 import { launchableSlots } from '../slot/canary.ts';

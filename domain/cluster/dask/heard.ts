@@ -1,7 +1,7 @@
 // Whether the head of a Dask cluster can be heard. Agents report changes only, and "busy again" or "a client is back" do not
 // arrive while our API, or the way to it, is down: a deadline of idleness or of clients counts only while the head speaks as
 // often as it should. The workflow asks the API for that when the deadline comes.
-import { agentAttemptMs, agentMaxPauseMs, maxWatchdogTimeoutMs } from '../../limits.ts';
+import { agentAttemptMs, agentMaxPauseMs, maxWatchdogTimeoutMs } from '../../liveness/limits.ts';
 import type { DaskSettings, DaskState } from '../state.ts';
 import type { Heard } from '../instance/suspicion.ts';
 

@@ -1,5 +1,5 @@
 // What the loss of an instance changes: it counts as a failure of its slot, and the job of the cluster is notified.
-import { maxNeverRegistered, maxSlotFailures, slotFailureWindowMs } from '../../limits.ts';
+import { maxNeverRegistered, maxSlotFailures, slotFailureWindowMs } from '../limits.ts';
 import type { Reason } from '../../reason.ts';
 import { addEvent } from '../notes.ts';
 import { giveUpSlot, slotHistory } from '../slot/slots.ts';

@@ -1,7 +1,8 @@
 // Suspected instances: the API, the job or the scheduler has not heard from them. The cluster workflow then asks its provider
 // about it, and the API when it was last heard. A cluster inspects by itself only every few hours: agents that fall silent are
 // found by the API (domain/liveness/), so that an idle cluster costs no events.
-import { firstOwnCheckAfterMs, firstOwnCheckGridMs, maxMissing, ownCheckEveryMs, silentAfterMs } from '../../limits.ts';
+import { firstOwnCheckAfterMs, firstOwnCheckGridMs, maxMissing, ownCheckEveryMs } from '../limits.ts';
+import { silentAfterMs } from '../../liveness/limits.ts';
 import { isSilenceKnown } from '../../liveness/replicas.ts';
 import { plural } from '../../units.ts';
 import { countedWakes, type Wake } from '../../wake.ts';

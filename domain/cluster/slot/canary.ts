@@ -1,6 +1,6 @@
 // Instances that are launched and never register are most often the network's fault, and more of the same would cost as much
 // and help as little: from then on one is launched at a time, until one registers, or so many in a row have not.
-import { maxNeverRegistered } from '../../limits.ts';
+import { maxNeverRegistered } from '../limits.ts';
 import type { Reason } from '../../reason.ts';
 import { addEvent } from '../notes.ts';
 import { giveUpSlot, vacantSlots } from './slots.ts';

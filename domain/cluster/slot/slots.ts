@@ -1,5 +1,5 @@
 // Slots: the places in a cluster that instances fill. Slot 0 is the head instance's; slots from the target on are extra.
-import { cloudSlotPausesMs, localSlotPausesMs } from '../../limits.ts';
+import { cloudSlotPausesMs, localSlotPausesMs } from '../limits.ts';
 import type { Reason } from '../../reason.ts';
 import { isEnding } from '../instance/transitions.ts';
 import type { ClusterInstance, ClusterState, SlotHistory } from '../state.ts';

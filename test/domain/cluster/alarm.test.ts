@@ -5,7 +5,7 @@ import { applyLaunch, applyReport } from '../../../domain/cluster/apply.ts';
 import { applyInspection, suspectInstances } from '../../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
-import { maxSilentInspections } from '../../../domain/limits.ts';
+import { maxSilentInspections } from '../../../domain/cluster/limits.ts';
 
 const secondMs = 1_000;
 const ids = ['i_0', 'i_1', 'i_2', 'i_3'];

@@ -8,7 +8,7 @@ import type { DaskReport } from '../../../domain/cluster/dask/report.ts';
 import { agentRetryMs, minAskPauseMs } from '../../../domain/cluster/dask/heard.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
-import { maxWatchdogTimeoutMs } from '../../../domain/limits.ts';
+import { maxWatchdogTimeoutMs } from '../../../domain/liveness/limits.ts';
 import { daskClusterSettings, daskSettings } from '../../builders/dask-settings.ts';
 
 const { idleTimeoutMs, aliveEveryMs } = daskSettings;

@@ -9,7 +9,7 @@ import { scaleCluster } from '../../../domain/cluster/requests.ts';
 import { releaseInstances } from '../../../domain/cluster/slot/release.ts';
 import { type Decision, intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
-import { slotFailureWindowMs } from '../../../domain/limits.ts';
+import { slotFailureWindowMs } from '../../../domain/cluster/limits.ts';
 import { createJobState } from '../../../domain/job/create.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeItem } from '../../../domain/job/protocol.ts';

@@ -14,7 +14,7 @@ import {
 import type { MachineSettings } from '../../../domain/cluster/capacity/machines.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState, FailureScope, LaunchFailure } from '../../../domain/cluster/state.ts';
-import { unavailableOfferMs } from '../../../domain/limits.ts';
+import { unavailableOfferMs } from '../../../domain/cluster/limits.ts';
 import { failuresOf } from '../../builders/slot-failures.ts';
 
 const machines: MachineSettings = {

@@ -6,7 +6,7 @@ import { applyInspection } from '../../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
-import { registrationRecheckMs, registerTimeoutMs } from '../../../domain/limits.ts';
+import { registrationRecheckMs, registerTimeoutMs } from '../../../domain/cluster/limits.ts';
 
 function launched(): ClusterState {
   const settings = {

@@ -7,7 +7,7 @@ import { applyInspection } from '../../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
-import { cloudRegisterTimeoutMs, cloudSlotPausesMs, slotFailureWindowMs } from '../../../domain/limits.ts';
+import { cloudRegisterTimeoutMs, cloudSlotPausesMs, slotFailureWindowMs } from '../../../domain/cluster/limits.ts';
 import { failuresOf } from '../../builders/slot-failures.ts';
 
 const machines = {

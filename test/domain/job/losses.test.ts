@@ -12,7 +12,7 @@ import {
   maxLostAttempts,
   maxLostAttemptsEver,
   maxLostRemembered,
-} from '../../../domain/limits.ts';
+} from '../../../domain/job/limits.ts';
 
 const hourMs = 3_600_000;
 

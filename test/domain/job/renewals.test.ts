@@ -6,7 +6,7 @@ import { expireLeases } from '../../../domain/job/events.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem } from '../../../domain/job/protocol.ts';
 import type { JobState } from '../../../domain/job/state.ts';
-import { defaultLeaseMs, maxGrownLeaseMs } from '../../../domain/limits.ts';
+import { defaultLeaseMs, maxGrownLeaseMs } from '../../../domain/job/limits.ts';
 
 const hourMs = 3_600_000;
 

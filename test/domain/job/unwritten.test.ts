@@ -5,7 +5,7 @@ import { createJobState } from '../../../domain/job/create.ts';
 import { exchange } from '../../../domain/job/exchange.ts';
 import type { ExchangeAnswer, ExchangeItem, Grant, TaskResult } from '../../../domain/job/protocol.ts';
 import { pageDue, pageWritten } from '../../../domain/job/summary.ts';
-import { maxUnwrittenRecords } from '../../../domain/limits.ts';
+import { maxUnwrittenRecords } from '../../../domain/job/limits.ts';
 
 const taskCount = maxUnwrittenRecords + 1_000;
 const state = createJobState(

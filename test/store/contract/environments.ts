@@ -1,7 +1,7 @@
 // Named environments: a name points to one content, and each content that was sealed is in use or reported as unused once.
 import { describe, expect, it } from 'vitest';
 
-import { maxNamedEnvironments } from '../../../domain/quota/limits.ts';
+import { maxNamedEnvironments } from '../../../domain/software/limits.ts';
 import type { PutEnvironment } from '../../../store/environment-port.ts';
 import { addWorkspace, atOnce, codeOf, startMs, unique, valueOf, type Backend } from '../fixtures.ts';
 import { useStores } from './opened.ts';

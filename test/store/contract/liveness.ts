@@ -1,7 +1,7 @@
 // When agents were last heard.
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { silentAfterMs } from '../../../domain/limits.ts';
+import { silentAfterMs } from '../../../domain/liveness/limits.ts';
 import type { HeardAgent, SilentAgent } from '../../../store/liveness-port.ts';
 import type { Backend } from '../fixtures.ts';
 import { useStores } from './opened.ts';
