@@ -3,7 +3,8 @@ import type { Client } from '@temporalio/client';
 
 import { clusterWorkflowId } from '../contracts/cluster.ts';
 import { jobWorkflowId } from '../contracts/job.ts';
-import type { OpenRecord, RecordKind, Store } from '../store/store.ts';
+import type { OpenRecord, Store } from '../store/store.ts';
+import type { RecordKind } from '../store/admission-port.ts';
 
 export type RecordStores = Pick<Store, 'jobs' | 'clusters'>;
 

@@ -33,7 +33,7 @@ import { maxOpenOnHost } from '../domain/admission/limits.ts';
 import { readSettings } from './settings.ts';
 import { publishProgram } from '../services/agents/program.ts';
 import { isStillGood } from '../services/auth/verify-token.ts';
-import { createDeps } from '../services/context.ts';
+import { createDeps } from '../services/create-deps.ts';
 import { runDeferredWork } from '../services/deferred-work.ts';
 import { continueNumbers } from '../services/number-mark.ts';
 import type { ServedProvider } from '../services/providers.ts';

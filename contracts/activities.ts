@@ -1,11 +1,11 @@
 // What workflows ask of activities. The implementations are in activities/.
 import type { Lifetime } from '../domain/cost/interval.ts';
 import type { LaunchOutcome } from '../domain/cluster/apply.ts';
-import type { LaunchPlacement } from '../domain/cluster/capacity/machines.ts';
+import type { LaunchPlacement } from '../domain/cluster/capacity/machine-settings.ts';
 import type { SlotOrder } from '../domain/cluster/plan.ts';
 import type { ClusterSettings } from '../domain/cluster/state.ts';
 import type { HeardReport, ProviderSightings } from '../domain/cluster/instance/suspicion.ts';
-import type { Usage } from '../domain/cluster/usage.ts';
+import type { Usage } from '../domain/cluster/usage-note.ts';
 import type { JobSettings, TaskRecord } from '../domain/job/state.ts';
 import type { Owner } from '../domain/owner.ts';
 import type { Sighting, SweepObservation } from '../domain/sweep/state.ts';

@@ -1,6 +1,6 @@
 // Budgets of the workspace.
 import type { Budget, BudgetList, PutBudget } from '../schema/budgets.ts';
-import type { CallOptions } from './jobs.ts';
+import type { CallOptions } from './options.ts';
 import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 

@@ -72,16 +72,8 @@ export {
 } from './errors.ts';
 export type { EventOptions } from './events.ts';
 export type { FollowOptions } from './follow.ts';
-export type {
-  CallOptions,
-  CreateOptions,
-  Filter,
-  JobListOptions,
-  JobsApi,
-  ListOptions,
-  LogOptions,
-  WaitOptions,
-} from './jobs.ts';
+export type { JobListOptions, JobsApi, LogOptions, WaitOptions } from './jobs.ts';
+export type { CallOptions, CreateOptions, Filter, ListOptions } from './options.ts';
 export type { InstanceType, InstanceTypesQuery } from '../schema/instance-types.ts';
 export type { Why, WhySentence } from '../schema/why.ts';
 export type { Plan, PlannedRole, PlanPrice } from '../schema/plans.ts';

@@ -8,7 +8,7 @@ import { createClustersApi } from './clusters.ts';
 import type { EventOptions } from './events.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { resolveConnection } from './connection.ts';
-import type { CallOptions } from './jobs.ts';
+import type { CallOptions } from './options.ts';
 import type { ClusterLogOptions } from './logs.ts';
 import { createResolveSources } from './own-address.ts';
 import { createRequest } from './request.ts';

@@ -1,6 +1,6 @@
 // What was spent.
 import type { Costs, CostsQuery } from '../schema/costs.ts';
-import type { CallOptions } from './jobs.ts';
+import type { CallOptions } from './options.ts';
 import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 

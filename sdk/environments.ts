@@ -1,6 +1,6 @@
 // Named environments (`softwareName` of a cluster or a job).
 import type { EnvironmentDetails, EnvironmentPage, NamedEnvironment, PutEnvironment } from '../schema/environments.ts';
-import type { CallOptions } from './jobs.ts';
+import type { CallOptions } from './options.ts';
 import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 

@@ -1,7 +1,7 @@
 // Files of jobs: where their content goes and comes from, and what is in a named filestore. The bytes travel without this client:
 // to and from the URLs that it gets.
 import type { FileDownload, FilePage, FileUpload, ListedFile, StoredFile } from '../schema/files.ts';
-import type { CallOptions, ListOptions } from './jobs.ts';
+import type { CallOptions, ListOptions } from './options.ts';
 import type { Paged } from './pages.ts';
 import { createPaged } from './pages.ts';
 import type { SendRequest } from './request.ts';

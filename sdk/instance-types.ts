@@ -1,6 +1,6 @@
 // Instance types that the control plane can launch.
 import type { InstanceType, InstanceTypeList, InstanceTypesQuery } from '../schema/instance-types.ts';
-import type { CallOptions } from './jobs.ts';
+import type { CallOptions } from './options.ts';
 import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 

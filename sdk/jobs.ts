@@ -10,8 +10,9 @@ import { listFiles } from './files.ts';
 import type { LogOptions } from './logs.ts';
 import { readJobLogs } from './logs.ts';
 import type { ResolveSources } from './own-address.ts';
-import type { Page, Paged } from './pages.ts';
-import { createPaged } from './pages.ts';
+import { findIn, listOf } from './lists.ts';
+import type { CallOptions, CreateOptions, Filter, ListOptions } from './options.ts';
+import type { Paged } from './pages.ts';
 import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 import type { WaitOptions } from './wait.ts';
@@ -19,38 +20,6 @@ import { waitForJob } from './wait.ts';
 
 export type { LogOptions } from './logs.ts';
 export type { WaitOptions } from './wait.ts';
-
-export interface CallOptions {
-  signal?: AbortSignal;
-}
-
-export interface CreateOptions extends CallOptions {
-  /** The same key with the same input creates one object only (for 24 h). By default each call has a new key. */
-  idempotencyKey?: string;
-}
-
-export interface ListOptions extends CallOptions {
-  /** Items per page, 1 to 1,000; 100 by default. */
-  limit?: number;
-  /** The `next` of an earlier page. */
-  after?: string;
-}
-
-/** Which ones a list has; all given conditions hold. */
-export interface Filter {
-  /** Exactly this name, ended ones included. */
-  name?: string;
-  /** Only those that have not ended: at most one of them has a given name. */
-  open?: boolean;
-  /** Started by this user. */
-  user?: string;
-  /** Started at this time or later; a text may say how long ago: `2h`, `3 days`. */
-  since?: Date | string;
-  /** Started at this time or earlier. */
-  until?: Date | string;
-  /** Part of the name or command, in any case. */
-  search?: string;
-}
 
 export interface JobListOptions extends ListOptions, Filter {
   status?: Job['status'] | readonly Job['status'][];
@@ -130,29 +99,4 @@ export function createJobsApi(request: SendRequest, resolveSources: ResolveSourc
       requestJson<Job>(request, { method: 'POST', path: path(number, '/tasks/cancel'), body: { tasks }, signal }),
     wait: (number, options = {}) => waitForJob((signal) => get(number, { ...(signal && { signal }) }), options),
   };
-}
-
-/** Any list route: they all page alike. */
-export function listOf<T>(request: SendRequest, path: string, options: ListOptions & AnyFilter = {}): Paged<T> {
-  const { limit, signal, after: first, status, since, until, search: q, ...rest } = options;
-  const statuses = status === undefined || typeof status === 'string' ? status : status.join(',');
-  const query = { ...rest, limit, status: statuses, since: timeText(since), until: timeText(until), q };
-  const fetchPage = (after: string | undefined): Promise<Page<T>> =>
-    requestJson<Page<T>>(request, { method: 'GET', path, query: { ...query, after }, signal });
-  return createPaged(fetchPage, first);
-}
-
-type AnyFilter = Filter & { status?: string | readonly string[]; kind?: string };
-
-const timeText = (time: Date | string | undefined): string | undefined =>
-  time instanceof Date ? time.toISOString() : time;
-
-export async function findIn<T>(
-  request: SendRequest,
-  path: string,
-  name: string,
-  { signal }: CallOptions = {},
-): Promise<T | null> {
-  const { items } = await listOf<T>(request, path, { name, open: true, limit: 1, ...(signal && { signal }) });
-  return items[0] ?? null;
 }

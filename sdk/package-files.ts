@@ -1,5 +1,5 @@
 // Wheels and zip files of modules that the Python environment of a cluster or a job names (`software.packageFiles`).
-import type { CallOptions } from './jobs.ts';
+import type { CallOptions } from './options.ts';
 import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 

@@ -15,7 +15,7 @@ import type {
   WorkspaceInfo,
   WorkspaceList,
 } from '../schema/people.ts';
-import type { CallOptions } from './jobs.ts';
+import type { CallOptions } from './options.ts';
 import type { RequestOptions, SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 

@@ -1,6 +1,6 @@
 // Jobs that run again and again.
 import type { CreateSchedule, Schedule, ScheduleDetails, ScheduleList } from '../schema/schedules.ts';
-import type { CallOptions } from './jobs.ts';
+import type { CallOptions } from './options.ts';
 import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';
 

@@ -7,7 +7,8 @@ import type {
   Webhook,
   WebhookList,
 } from '../schema/webhooks.ts';
-import { listOf, type CallOptions, type ListOptions } from './jobs.ts';
+import { listOf } from './lists.ts';
+import type { CallOptions, ListOptions } from './options.ts';
 import type { Paged } from './pages.ts';
 import type { SendRequest } from './request.ts';
 import { requestJson } from './request.ts';

@@ -1,5 +1,65 @@
 // The port to admissions, to the queue, and to the start of what was admitted.
-import type { Admitted, AdmitItem, Answer, RecordKind, Startable } from './store.ts';
+import type { QueueRequest } from '../domain/admission/queue.ts';
+import type { Answer } from './answer.ts';
+
+export type RecordKind = 'job' | 'cluster';
+
+export interface AdmitItem {
+  workspace: string;
+  /** New for each request, kept by its retries; the started workflow's memo holds it. */
+  admissionId: string;
+  /** What the caller sent, scoped by user; the admission id when none was sent. */
+  idempotencyKey: string;
+  /** HMAC of the request body: the same key with another body is refused. */
+  bodyHash: string;
+  kind: RecordKind;
+  /** Empty: named after its number, for example `job-12`. */
+  name: string;
+  /** When the name is taken by an open one of the same kind: answer that one instead of NAME_TAKEN. */
+  getOrCreate: boolean;
+  /** The number of an open one of this name that is ending, as the caller has seen: its name is free for this one. */
+  instead?: number;
+  privateToCreator: boolean;
+  /** The job whose failed tasks it runs again: refused while another one that does is open. */
+  retryOf?: number;
+  /** Object key of the specification, written before. */
+  specRef: string;
+  /** Shown in lists, and searched, before the workflow has written its first view. */
+  command: string;
+  user: string;
+  instances: number;
+  /** Of all of them. */
+  vcpus: number;
+  /** Of each instance that is not its head. */
+  workerVcpus: number;
+  /** It waits for these jobs, and for room in the quota, instead of being refused. Jobs only. */
+  queue?: QueueRequest;
+  /** The queue of the host whose processes are its instances; absent or null on a cloud. */
+  hostQueue?: string | null;
+}
+
+export interface Admitted {
+  number: number;
+  name: string;
+  admissionId: string;
+  /** True for a repeat by its idempotency key and for one found by its name. */
+  existing: boolean;
+  /** Found by its name, not by the key of an earlier request. */
+  named: boolean;
+}
+
+/** A row whose workflow is to be started. */
+export interface Startable {
+  kind: RecordKind;
+  number: number;
+  workspace: string;
+  name: string;
+  user: string;
+  admissionId: string;
+  specRef: string;
+  privateToCreator: boolean;
+  admittedAtMs: number;
+}
 
 export interface AdmissionStore {
   /** Idempotency key, unique open name, quota, number, row, in one transaction. */

@@ -7,7 +7,8 @@ import { listBudgets } from './budgets.ts';
 import { usageByUser } from './quota-rows.ts';
 import { readQueue, waitingRecord, writeQueued } from './queue-rows.ts';
 import { newRecord } from './record-rows.ts';
-import type { AdmitItem, Workspace } from './store.ts';
+import type { Workspace } from './store.ts';
+import type { AdmitItem } from './admission-port.ts';
 import type { Db } from './tables.ts';
 
 /** Every so many numbers a batch deletes expired keys: at most as many, which is more than were added since. */

@@ -8,8 +8,8 @@ import { takeNumbers } from './deployment.ts';
 import { lockWorkspace } from './people-rows.ts';
 import { admitWaiting, cancelWaiting } from './queue.ts';
 import { claim, endUnclaimed, refused, started } from './starts.ts';
-import type { AdmissionStore } from './admission-port.ts';
-import type { Admitted, AdmitItem, Answer } from './store.ts';
+import type { AdmissionStore, Admitted, AdmitItem } from './admission-port.ts';
+import type { Answer } from './answer.ts';
 import type { Db } from './tables.ts';
 import { noWorkspace } from './workspaces.ts';
 

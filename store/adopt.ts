@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import { reserveNumbersTo } from './deployment.ts';
 import { insertReservation } from './quota-rows.ts';
 import { newRecord, type AnyView } from './record-rows.ts';
-import type { Startable } from './store.ts';
+import type { Startable } from './admission-port.ts';
 import { insertWorkspace } from './workspaces.ts';
 
 /** False when the row exists. */

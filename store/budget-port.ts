@@ -3,7 +3,7 @@ import type { CountedBudget } from '../domain/budget/admit.ts';
 import type { Budget } from '../domain/budget/budget.ts';
 import type { OpenCluster, Standing } from '../domain/budget/standing.ts';
 import type { By } from '../domain/people/state.ts';
-import type { Answer } from './store.ts';
+import type { Answer } from './answer.ts';
 
 /** An open cluster with the reason for which its launches are held, as it was last signalled. */
 export interface HeldCluster extends OpenCluster {

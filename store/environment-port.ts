@@ -1,6 +1,6 @@
 // The part of the store's port that is named environments: a name points to the newest content. The content itself, which may
 // hold an index's password, lies sealed; a cluster or a job has a copy of what it began with.
-import type { Answer } from './store.ts';
+import type { Answer } from './answer.ts';
 
 export interface NamedEnvironment {
   name: string;

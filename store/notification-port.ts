@@ -1,7 +1,7 @@
 // The part of the store's port that is notifications: what happened, who wants to know, and what was delivered to whom.
 import type { WebhookFormat } from '../domain/notifications/delivery.ts';
 import type { NewNotification, NotificationType } from '../domain/notifications/types.ts';
-import type { Answer } from './store.ts';
+import type { Answer } from './answer.ts';
 
 export interface Notification extends Omit<NewNotification, 'once'> {
   id: number;

@@ -2,7 +2,7 @@
 import { isSubscribed, notificationOf, type NewNotification, type Subject } from '../domain/notifications/types.ts';
 import type { Delivery, Notification, Webhook } from './notification-port.ts';
 import type { AnyView } from './record-rows.ts';
-import type { RecordKind } from './store.ts';
+import type { RecordKind } from './admission-port.ts';
 import type { Db, DeliveryTable, NotificationTable, WebhookTable } from './tables.ts';
 import { storable } from './text.ts';
 

@@ -9,7 +9,7 @@ import {
   type QueueEntry,
 } from '../domain/admission/queue.ts';
 import type { Engine } from './database.ts';
-import type { AdmitItem } from './store.ts';
+import type { AdmitItem } from './admission-port.ts';
 import type { Db, RecordTable } from './tables.ts';
 
 /** Numbers in one statement. */

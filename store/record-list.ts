@@ -2,7 +2,8 @@
 import { sql, type ExpressionBuilder, type ExpressionWrapper, type SqlBool } from 'kysely';
 
 import { recordOf } from './record-rows.ts';
-import type { RecordKind, RecordQuery, StoredRecord } from './store.ts';
+import type { RecordQuery, StoredRecord } from './store.ts';
+import type { RecordKind } from './admission-port.ts';
 import type { Db, Tables } from './tables.ts';
 import { searchable } from './text.ts';
 

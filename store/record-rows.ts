@@ -1,6 +1,7 @@
 // Rows of jobs and clusters.
 import type { CostInterval } from '../domain/cost/interval.ts';
-import type { RecordKind, RecordState, Startable, StoredRecord } from './store.ts';
+import type { RecordState, StoredRecord } from './store.ts';
+import type { RecordKind, Startable } from './admission-port.ts';
 import type { RecordTable } from './tables.ts';
 import { searchable, storable } from './text.ts';
 

@@ -9,7 +9,8 @@ import { endWaits } from './queue-rows.ts';
 import { releaseNumber } from './quota-rows.ts';
 import { listRecords } from './record-list.ts';
 import { newRecord, recordOf, startableColumns, startableOf, type AnyView } from './record-rows.ts';
-import type { RecordKind, RecordStore } from './store.ts';
+import type { RecordStore } from './store.ts';
+import type { RecordKind } from './admission-port.ts';
 import type { Db } from './tables.ts';
 
 export function createRecordStore<V extends AnyView>(database: Database, kind: RecordKind): RecordStore<V> {

@@ -1,6 +1,6 @@
 // The part of the store's port that is schedules of jobs, and their runs. The row says what should be; Temporal's Schedule follows.
 import type { Overlap } from '../domain/schedule/rules.ts';
-import type { Answer } from './store.ts';
+import type { Answer } from './answer.ts';
 
 export interface JobSchedule {
   id: string;

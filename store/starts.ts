@@ -1,13 +1,12 @@
 // Admitted rows whose workflow is to be started: claimed by one process at a time, then open or refused.
 import { sql } from 'kysely';
 
-import type { AdmissionStore } from './admission-port.ts';
+import type { AdmissionStore, RecordKind, Startable } from './admission-port.ts';
 import type { Database, Engine } from './database.ts';
 import { notifyOfRow } from './notification-rows.ts';
 import { endWaits } from './queue-rows.ts';
 import { releaseNumber } from './quota-rows.ts';
 import { startableColumns, startableOf } from './record-rows.ts';
-import type { RecordKind, Startable } from './store.ts';
 import type { Db } from './tables.ts';
 
 export interface ClaimQuery {

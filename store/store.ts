@@ -3,21 +3,18 @@
 // RopewalkError UNAVAILABLE while the database cannot be reached; a refusal by a rule is a `Problem` in the answer.
 import type { ClusterView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
-import type { AdmissionStore } from './admission-port.ts';
+import type { AdmissionStore, Startable } from './admission-port.ts';
+import type { Answer } from './answer.ts';
 import type { EnvironmentStore } from './environment-port.ts';
 import type { BudgetStore } from './budget-port.ts';
 import type { DeploymentStore } from './deployment-port.ts';
 import type { CostStore } from './cost-port.ts';
-import type { QueueRequest } from '../domain/admission/queue.ts';
-import type { Problem } from '../domain/errors.ts';
 import type { WorkspaceDefaults } from '../domain/people/defaults.ts';
 import type { By, IssueToken, IssuedToken, PeopleEvent, PutUser, Token, User, Scope } from '../domain/people/state.ts';
 import type { ShareKind, ShareRequest, WorkspaceLimits } from '../domain/quota/state.ts';
 import type { NotificationStore } from './notification-port.ts';
 import type { ScheduleStore } from './schedule-port.ts';
 import type { LivenessStore } from './liveness-port.ts';
-
-export type Answer<T> = { ok: T } | { error: Problem };
 
 export interface Store {
   deployment: DeploymentStore;
@@ -121,65 +118,6 @@ export interface LoginStore {
   /** Deletes it unless it was decided. */
   deleteUndecided(key: string): Promise<void>;
   delete(key: string): Promise<void>;
-}
-
-export type RecordKind = 'job' | 'cluster';
-
-export interface AdmitItem {
-  workspace: string;
-  /** New for each request, kept by its retries; the started workflow's memo holds it. */
-  admissionId: string;
-  /** What the caller sent, scoped by user; the admission id when none was sent. */
-  idempotencyKey: string;
-  /** HMAC of the request body: the same key with another body is refused. */
-  bodyHash: string;
-  kind: RecordKind;
-  /** Empty: named after its number, for example `job-12`. */
-  name: string;
-  /** When the name is taken by an open one of the same kind: answer that one instead of NAME_TAKEN. */
-  getOrCreate: boolean;
-  /** The number of an open one of this name that is ending, as the caller has seen: its name is free for this one. */
-  instead?: number;
-  privateToCreator: boolean;
-  /** The job whose failed tasks it runs again: refused while another one that does is open. */
-  retryOf?: number;
-  /** Object key of the specification, written before. */
-  specRef: string;
-  /** Shown in lists, and searched, before the workflow has written its first view. */
-  command: string;
-  user: string;
-  instances: number;
-  /** Of all of them. */
-  vcpus: number;
-  /** Of each instance that is not its head. */
-  workerVcpus: number;
-  /** It waits for these jobs, and for room in the quota, instead of being refused. Jobs only. */
-  queue?: QueueRequest;
-  /** The queue of the host whose processes are its instances; absent or null on a cloud. */
-  hostQueue?: string | null;
-}
-
-export interface Admitted {
-  number: number;
-  name: string;
-  admissionId: string;
-  /** True for a repeat by its idempotency key and for one found by its name. */
-  existing: boolean;
-  /** Found by its name, not by the key of an earlier request. */
-  named: boolean;
-}
-
-/** A row whose workflow is to be started. */
-export interface Startable {
-  kind: RecordKind;
-  number: number;
-  workspace: string;
-  name: string;
-  user: string;
-  admissionId: string;
-  specRef: string;
-  privateToCreator: boolean;
-  admittedAtMs: number;
 }
 
 /** `waiting`: in the queue. `admitted`: its workflow is to be started. `open`: it was started. `ended`: it has its final view. */

@@ -8,7 +8,8 @@ import type { Market } from '../domain/offers/offer.ts';
 import type { WebhookFormat } from '../domain/notifications/delivery.ts';
 import type { NotificationType } from '../domain/notifications/types.ts';
 import type { Role } from '../domain/people/state.ts';
-import type { RecordKind, RecordState } from './store.ts';
+import type { RecordState } from './store.ts';
+import type { RecordKind } from './admission-port.ts';
 import type { ScheduleRunTable, ScheduleTable } from './schedule-tables.ts';
 
 export interface Tables {

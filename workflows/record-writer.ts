@@ -2,7 +2,7 @@
 // under way. A write that fails is repeated later, with what is true then.
 import { log } from '@temporalio/workflow';
 
-import type { Usage } from '../domain/cluster/usage.ts';
+import type { Usage } from '../domain/cluster/usage-note.ts';
 import {
   nextVersion,
   projectionDue,

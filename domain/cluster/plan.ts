@@ -12,7 +12,7 @@ import { askHeadAgainMs } from './dask/heard.ts';
 import { daskEnd, daskWakes, drainsWanted, headToHear, isDraining, needsDrain, overdueMs } from './dask/plan.ts';
 import type { DrainOrder } from './dask/plan.ts';
 import { availableAgainAtMs, maxSlotsPerLaunch, placeLaunch } from './capacity/machines.ts';
-import type { LaunchPlacement } from './capacity/machines.ts';
+import type { LaunchPlacement } from './capacity/machine-settings.ts';
 import {
   isOverdue,
   isRegistrationCheckDue,

@@ -7,8 +7,8 @@ import type { Projection } from '../projection.ts';
 import type { CostInterval, InstancePrice } from '../cost/interval.ts';
 import type { Market } from '../offers/offer.ts';
 import type { CapacityWait } from './capacity/capacity-wait.ts';
-import type { LaunchPlacement, MachineSettings, UnavailableOffer } from './capacity/machines.ts';
-import type { Usage } from './usage.ts';
+import type { LaunchPlacement, MachineSettings, UnavailableOffer } from './capacity/machine-settings.ts';
+import type { Usage } from './usage-note.ts';
 
 export type ClusterStatus = 'pending' | 'starting' | 'scaling' | 'ready' | 'stopping' | 'stopped' | 'error';
 export type InstanceState = 'starting' | 'ready' | 'stopping' | 'error';

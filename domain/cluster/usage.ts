@@ -1,14 +1,7 @@
 // What a cluster uses of its quota reservation: the instances that it wants, and those beyond that have not ended yet. The
 // reservation shrinks as instances end, and not when a smaller number was requested.
 import type { ClusterState } from './state.ts';
-
-/** With the newest requests that the cluster knows: usage that knows only older ones does not count. */
-export interface Usage {
-  number: number;
-  instances: number;
-  scale: number;
-  adapt: number;
-}
+import type { Usage } from './usage-note.ts';
 
 /** Slots of the target, and instances beyond it that exist or are being launched. */
 export function usageOf({ target, instances, launches }: ClusterState): number {

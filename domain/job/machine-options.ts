@@ -1,6 +1,6 @@
 // What a script's header, or an option sent on by name, says of machines, for a provider that has a choice of them.
 import type { BatchHeader } from '../batch-header.ts';
-import type { SpotPolicy } from '../cluster/capacity/machines.ts';
+import type { SpotPolicy } from '../cluster/capacity/machine-settings.ts';
 import { RopewalkError } from '../errors.ts';
 import { parseFlag } from './header-values.ts';
 

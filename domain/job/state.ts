@@ -1,6 +1,6 @@
 // The state of one job, as its workflow holds it and carries it across continue-as-new: plain, compact JSON.
 // Only the functions of this folder change it. Nothing here knows of Temporal, HTTP or the clock: `nowMs` is passed in.
-import type { MachineSettings } from '../cluster/capacity/machines.ts';
+import type { MachineSettings } from '../cluster/capacity/machine-settings.ts';
 import type { Projection } from '../projection.ts';
 import type { Reason } from '../reason.ts';
 import type { RetryRules } from './retry-rules.ts';

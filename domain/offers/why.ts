@@ -1,6 +1,7 @@
 // Why the instances of a cluster are of their types: what was launched, in which order types were tried, and what would be next.
 import { dollarsOf, type CostInterval } from '../cost/interval.ts';
-import { marketsOf, type MachineSettings } from '../cluster/capacity/machines.ts';
+import { marketsOf } from '../cluster/capacity/machines.ts';
+import type { MachineSettings } from '../cluster/capacity/machine-settings.ts';
 import { formatBytes, plural } from '../units.ts';
 import { fact, type WhySentence } from '../why.ts';
 import type { Offer } from './offer.ts';

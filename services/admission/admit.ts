@@ -3,7 +3,7 @@
 import type { ClusterView } from '../../contracts/cluster.ts';
 import type { JobView } from '../../contracts/job.ts';
 import { RopewalkError } from '../../domain/errors.ts';
-import type { Admitted, AdmitItem, RecordKind } from '../../store/store.ts';
+import type { Admitted, AdmitItem, RecordKind } from '../../store/admission-port.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { verifyAgain } from '../auth/verify-token.ts';
 import type { Context } from '../context.ts';

@@ -2,8 +2,8 @@
 // memo names the admission.
 import { startOf } from '../../contracts/start.ts';
 import { bundleKey, caKey } from '../../platform/archive-keys.ts';
-import type { Startable } from '../../store/store.ts';
-import type { Deps } from '../context.ts';
+import type { Startable } from '../../store/admission-port.ts';
+import type { CompletePorts } from '../ports.ts';
 import { isUnavailable } from '../unavailable.ts';
 
 export type StartResult = 'started' | 'refused' | 'unavailable' | 'failed';
@@ -14,7 +14,7 @@ export const numberInUse = {
   text: 'Temporal has a workflow of this number from another admission: the database was probably restored from an older backup. An operator runs `ropewalk reconcile`; then submit it again.',
 };
 
-type Starting = Pick<Deps, 'store' | 'workflows' | 'vault' | 'now' | 'logger' | 'deploymentId'>;
+type Starting = Pick<CompletePorts, 'store' | 'workflows' | 'vault' | 'now' | 'logger' | 'deploymentId'>;
 
 /** Never rejects. Except for `started` and `refused`, the row stays admitted and is claimed again later. */
 export async function startAdmitted(deps: Starting, row: Startable): Promise<StartResult> {
@@ -50,7 +50,7 @@ async function refuse({ store, vault, now }: Starting, row: Startable): Promise<
  * specification stays: the row is shown with it.
  */
 export async function deleteSealed(
-  vault: Pick<Deps['vault'], 'delete'>,
+  vault: Pick<CompletePorts['vault'], 'delete'>,
   { workspace, admissionId }: Pick<Startable, 'workspace' | 'admissionId'>,
 ): Promise<void> {
   await Promise.allSettled([

@@ -3,8 +3,8 @@
 // they do, it is started once (see start.ts). While Temporal is unavailable rows wait, and none is claimed. Rows of a host wait until it
 // has room: a thousand jobs that start together on one machine would only slow each other down.
 import { bundleKey } from '../../platform/archive-keys.ts';
-import type { Startable } from '../../store/store.ts';
-import type { Deps } from '../context.ts';
+import type { Startable } from '../../store/admission-port.ts';
+import type { CompletePorts } from '../ports.ts';
 import { startAdmitted, type StartResult } from './start.ts';
 import { createUnseenStarts } from './unseen.ts';
 
@@ -22,7 +22,7 @@ export interface Starter {
 
 export function createStarter(
   deps: Pick<
-    Deps,
+    CompletePorts,
     'store' | 'workflows' | 'vault' | 'now' | 'logger' | 'deploymentId' | 'metrics' | 'maxOpenOnHost' | 'monotonicMs'
   >,
 ): Starter {

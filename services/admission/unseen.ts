@@ -1,6 +1,7 @@
 // Workflows that this process has started and that have not written a view to the database. While there are many, the Temporal workers
 // are behind: more starts would only make the others later, and the instances that those have launched wait for their registration.
-import type { RecordKind, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
+import type { RecordKind } from '../../store/admission-port.ts';
 
 export interface UnseenStarts {
   add(kind: RecordKind, number: number): void;

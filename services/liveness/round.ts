@@ -13,10 +13,10 @@ import {
 import { isSilenceKnown, replicaNoteEveryMs } from '../../domain/liveness/replicas.ts';
 import { mapAtOnce } from '../../domain/map-at-once.ts';
 import type { HeardAgent, SilentAgent } from '../../store/liveness-port.ts';
-import type { Deps } from '../context.ts';
+import type { CompletePorts } from '../ports.ts';
 import type { HeardAgents } from './heard.ts';
 
-type RoundDeps = Pick<Deps, 'store' | 'workflows' | 'logger' | 'heard'>;
+type RoundDeps = Pick<CompletePorts, 'store' | 'workflows' | 'logger'> & { heard: HeardAgents };
 
 export interface LivenessRounds {
   /** Notes that this replica listens, and writes what it has heard. Never rejects. */
@@ -71,7 +71,7 @@ export function createLivenessRounds(clocks: () => Clocks, replica: string): Liv
   };
 }
 
-async function writeHeard(liveness: Deps['store']['liveness'], heard: HeardAgents): Promise<void> {
+async function writeHeard(liveness: CompletePorts['store']['liveness'], heard: HeardAgents): Promise<void> {
   const { items, noted } = heard.takeDue();
   if (items.length === 0) return;
   await liveness.note(items);
@@ -117,7 +117,7 @@ async function suspectSilent(
 
 /** Those that the cluster counts on: instances that have ended are silent too. A query adds no event to its history. */
 async function expectedOf(
-  workflows: Deps['workflows'],
+  workflows: CompletePorts['workflows'],
   cluster: number,
   silent: readonly SilentAgent[],
 ): Promise<SilentAgent[]> {

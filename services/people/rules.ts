@@ -1,7 +1,7 @@
 // How changes of people are asked for, and how a refusal by a rule becomes an error.
 import { RopewalkError } from '../../domain/errors.ts';
 import type { By } from '../../domain/people/state.ts';
-import type { Answer } from '../../store/store.ts';
+import type { Answer } from '../../store/answer.ts';
 import type { Actor } from '../context.ts';
 
 export const byOf = ({ user, tokenId }: Actor): By => ({ user, tokenId });

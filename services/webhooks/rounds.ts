@@ -7,7 +7,7 @@ import { webhookKey } from '../../platform/archive-keys.ts';
 import { sendWebhook, type WebhookAnswer } from '../../platform/webhooks/send.ts';
 import { signedHeaders } from '../../platform/webhooks/sign.ts';
 import type { DueDelivery } from '../../store/notification-port.ts';
-import type { Deps } from '../context.ts';
+import type { CompletePorts } from '../ports.ts';
 import { time } from '../to-wire.ts';
 
 export interface WebhookRounds {
@@ -17,7 +17,7 @@ export interface WebhookRounds {
   settled(): Promise<void>;
 }
 
-type Sending = Pick<Deps, 'store' | 'vault' | 'now' | 'logger' | 'stopping' | 'allowPrivateWebhooks'>;
+type Sending = Pick<CompletePorts, 'store' | 'vault' | 'now' | 'logger' | 'stopping' | 'allowPrivateWebhooks'>;
 
 export function createWebhookRounds(deps: Sending): WebhookRounds {
   const { store, now, logger } = deps;

@@ -2,7 +2,7 @@
 // get all, a part or nothing, people who scale and stop meanwhile. The oracle keeps its own books of what failed when.
 import fc from 'fast-check';
 
-import type { MachineSettings } from '../../domain/cluster/capacity/machines.ts';
+import type { MachineSettings } from '../../domain/cluster/capacity/machine-settings.ts';
 import type { Plan } from '../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../domain/cluster/state.ts';
 import { maxCapacityPauseMs, minCapacityPauseMs, unavailableOfferMs } from '../../domain/cluster/limits.ts';

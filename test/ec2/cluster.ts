@@ -4,7 +4,7 @@ import { applyLaunch, applyReport, applyTerminated } from '../../domain/cluster/
 import { applyInspection, suspectInstances } from '../../domain/cluster/instance/inspect.ts';
 import { watchCapacity } from '../../domain/cluster/capacity/wait.ts';
 import { createClusterState } from '../../domain/cluster/create.ts';
-import type { MachineSettings } from '../../domain/cluster/capacity/machines.ts';
+import type { MachineSettings } from '../../domain/cluster/capacity/machine-settings.ts';
 import { intend, planCluster } from '../../domain/cluster/plan.ts';
 import type { Decision, Plan } from '../../domain/cluster/plan.ts';
 import { stopCluster } from '../../domain/cluster/requests.ts';

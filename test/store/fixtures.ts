@@ -2,7 +2,9 @@
 import type { ClusterView } from '../../contracts/cluster.ts';
 import type { JobView } from '../../contracts/job.ts';
 import type { WorkspaceLimits } from '../../domain/quota/state.ts';
-import type { AdmitItem, Admitted, Answer, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
+import type { AdmitItem, Admitted } from '../../store/admission-port.ts';
+import type { Answer } from '../../store/answer.ts';
 
 /** Two stores on one database, as two processes have them; for a database in memory the same store twice. */
 export interface Stores {

@@ -1,5 +1,6 @@
 // A store whose writes of views are on record, and fail while a test says so.
-import type { RecordKind, RecordStore, Store } from '../../store/store.ts';
+import type { RecordStore, Store } from '../../store/store.ts';
+import type { RecordKind } from '../../store/admission-port.ts';
 
 export interface Watch {
   /** While set, each write of a view fails. */

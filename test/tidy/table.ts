@@ -32,7 +32,7 @@ export const table: [prefix: string, row: Row][] = [
     {
       own: /^(activities|views|contracts|domain|platform|schema)\//,
       // The implementations come in as ports.
-      ownTypes: /^(providers\/provider|store\/(store|liveness-port))\.ts$/,
+      ownTypes: /^(providers\/provider|store\/(store|admission-port|liveness-port))\.ts$/,
       packages: /^(node|@temporalio\/(activity|common))$/,
       packageTypes: /^@temporalio\/(client|worker)$/,
     },
@@ -67,8 +67,7 @@ export const table: [prefix: string, row: Row][] = [
     {
       own: /^(services|views|domain|schema|platform|contracts)\//,
       // The implementations come in as ports.
-      ownTypes:
-        /^(providers\/(provider|manifest)|store\/(store|liveness-port|environment-port|notification-port|budget-port|schedule-port))\.ts$/,
+      ownTypes: /^(providers\/(provider|manifest)|store\/(store|answer|[a-z]+-port))\.ts$/,
       packages: /^(node|zod|@temporalio\/(client|common))$/,
       packageTypes: /^pino$/,
     },

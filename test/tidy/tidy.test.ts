@@ -1,6 +1,7 @@
 // Rules of the house that a compiler does not check. Each names the files that break it.
 import { describe, expect, it } from 'vitest';
 
+import { circlesOf } from './circles.ts';
 import { importsOf, readPython, readSources, type Source } from './sources.ts';
 import { compositionRoots, table } from './table.ts';
 
@@ -13,6 +14,18 @@ const broken = (files: Source[], isBroken: (source: Source) => boolean): string[
 describe('imports', () => {
   it('go the way the table says', () => {
     expect(sources.flatMap(refusedImports)).toEqual([]);
+  });
+
+  it('make no circles, imports of types included', () => {
+    expect(circlesOf(product)).toEqual([]);
+    const file = (path: string, text: string) => ({ path, imports: importsOf(path, text) });
+    const files = [
+      file('a/start.ts', "import './one.ts';"),
+      file('a/one.ts', "import type { Two } from './two.ts';"),
+      file('a/two.ts', "import type { One } from './one.ts';\nimport './leaf.ts';"),
+      file('a/leaf.ts', ''),
+    ];
+    expect(circlesOf(files)).toEqual(['a/one.ts', 'a/two.ts']);
   });
 
   it('name files of ours with their extension', () => {

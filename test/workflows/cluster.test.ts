@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { clusterMessages, type ClusterView, type ScaleSignal } from '../../contracts/cluster.ts';
-import type { MachineSettings } from '../../domain/cluster/capacity/machines.ts';
+import type { MachineSettings } from '../../domain/cluster/capacity/machine-settings.ts';
 import { totalCost } from '../../domain/cost/amount.ts';
 import { maxEventsOfOldRun, oldRunAfterMs } from '../../domain/workflow-limits.ts';
 import { eventually } from '../support/eventually.ts';

@@ -11,7 +11,7 @@ import {
   noteUnavailable,
   placeLaunch,
 } from '../../../domain/cluster/capacity/machines.ts';
-import type { MachineSettings } from '../../../domain/cluster/capacity/machines.ts';
+import type { MachineSettings } from '../../../domain/cluster/capacity/machine-settings.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState, FailureScope, LaunchFailure } from '../../../domain/cluster/state.ts';
 import { unavailableOfferMs } from '../../../domain/cluster/limits.ts';
