@@ -16,6 +16,7 @@ import { start } from './lifecycle/start.ts';
 import type { Start } from './lifecycle/start-input.ts';
 import { joinControlGroup, leaveControlGroup } from './processes/control-group.ts';
 import { killOrphans } from './processes/orphans.ts';
+import { findTaskUser, letPass } from './processes/task-user.ts';
 import { removeRecordedContainers } from './runtimes/container/containers.ts';
 
 // On a cloud the metadata service says which instance this is, and the agent makes its own directories.
@@ -56,7 +57,9 @@ let exitCode = 0;
 try {
   if (!stopping.signal.aborted) {
     started = await start({ directory, environment, logs, log, signal: stopping.signal });
-    exitCode = await runAgent({ ...started, bootId, directory, logs, environment, log, stopping });
+    const user = await findTaskUser(environment);
+    await letPass(user, [directory, join(directory, 'work'), started.boot.cacheDir]);
+    exitCode = await runAgent({ ...started, bootId, directory, logs, environment, log, stopping, user });
     if (exitCode === watchdogExitCode) {
       // Nobody else will look after what is left here.
       const orphans = killOrphans(started.instance, controlGroup);

@@ -12,6 +12,8 @@ export interface AgentDownload {
   apiCa: string | null;
 }
 
+/** Runs what users bring. An image may have it already. */
+const taskUser = 'ropewalk';
 /** Read by Node besides the authorities that it has. */
 const caFile = '/opt/ropewalk/api-ca.pem';
 
@@ -51,6 +53,8 @@ ${apiCa === null ? '' : `cat > api-ca.pem <<'CA'\n${apiCa.trim()}\nCA\n`}fetch${
 echo '${download.sha256}  agent.mjs' | sha256sum -c -
 # Ubuntu's Python lacks the module that creates environments.
 python3 -c 'import ensurepip' 2>/dev/null || install_venv
+# Tasks and Dask's processes run as a user of their own: nothing that the agent has is theirs.
+id ${taskUser} >/dev/null 2>&1 || useradd --system --create-home --shell /bin/bash ${taskUser}
 cat > /etc/systemd/system/ropewalk-agent.service <<'UNIT'
 [Unit]
 Description=Ropewalk agent
@@ -63,7 +67,7 @@ StartLimitIntervalSec=30min
 StartLimitBurst=150
 StartLimitAction=poweroff
 [Service]
-Environment=ROPEWALK_CLOUD=${cloud} ROPEWALK_INSTANCE_DIR=/var/lib/ropewalk ROPEWALK_LOG_DIR=/var/log/ropewalk${environment}
+Environment=ROPEWALK_CLOUD=${cloud} ROPEWALK_INSTANCE_DIR=/var/lib/ropewalk ROPEWALK_LOG_DIR=/var/log/ropewalk ROPEWALK_TASK_USER=${taskUser}${environment}
 ExecStart=/opt/ropewalk/node/bin/node /opt/ropewalk/agent.mjs
 Restart=on-failure
 RestartSec=2

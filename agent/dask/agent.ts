@@ -91,7 +91,7 @@ async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
   try {
     if (bundle.hostSetupScript !== null) {
       tell('pending', 'host setup script');
-      const variables = hostRuntime.variables(daskBase(input.environment), bundle.env);
+      const variables = hostRuntime(null).variables(daskBase(input.environment), bundle.env);
       const setup = runHostSetup({ ...input, script: bundle.hostSetupScript, variables });
       await orFail('HOST_SETUP_FAILED', setup);
     }

@@ -19,7 +19,7 @@ import { orFail } from './failure.ts';
 
 export interface SetupInput extends Pick<
   AgentInput,
-  'instance' | 'directory' | 'boot' | 'environment' | 'log' | 'stopping'
+  'instance' | 'directory' | 'boot' | 'environment' | 'log' | 'stopping' | 'user'
 > {
   session: Session;
   role: 'head' | 'worker';

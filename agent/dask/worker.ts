@@ -43,7 +43,9 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
       await running.end(0);
       return;
     }
-    if (file !== null) await writeFile(file, JSON.stringify({ address: schedulerAddress }), { mode: 0o600 });
+    // The process may run as another user, and may have put a link there.
+    if (file !== null)
+      await writeFile(file, JSON.stringify({ address: schedulerAddress }), { mode: 0o644, flag: 'wx' });
     const registered = orFail('WORKER_FAILED', running.whenRegistered(registerTimeoutMs)).then(() => true);
     if (!(await Promise.race([registered, untilAborted(signal).then(() => false)]))) return;
     input.log.write(`The worker ${name} is registered with ${schedulerAddress}.`);

@@ -1,12 +1,14 @@
 // One file over HTTP, from or to the disk, never whole in memory. The command line uses it too. URLs may be signed, which makes
 // them secrets: no error names one.
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { type IncomingMessage, request as requestHttp, type ClientRequest } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+
+import { openInside } from './open-inside.ts';
 
 export interface Place {
   url: string;
@@ -16,12 +18,26 @@ export interface Place {
 /** No byte for this long ends the transfer. */
 const idleMs = 60_000;
 
-export async function sendFile(path: string, { url, headers }: Place, signal: AbortSignal): Promise<void> {
-  const { size } = await stat(path);
+/** `within`: the directory that the file must lie in, whatever replaces it meanwhile; null for a file of our own. */
+export async function sendFile(
+  { path, within }: { path: string; within: string | null },
+  { url, headers }: Place,
+  signal: AbortSignal,
+): Promise<void> {
+  const file = await openInside(path, within);
+  try {
+    await send(file, { url, headers }, signal);
+  } finally {
+    await file.close();
+  }
+}
+
+async function send(file: FileHandle, { url, headers }: Place, signal: AbortSignal): Promise<void> {
+  const { size } = await file.stat();
   const request = open('PUT', url, { headers: { ...headers, 'content-length': String(size) }, signal });
   const answered = answerOf(request);
   // The server may answer, and close, before it has read everything: then its answer says why.
-  const sent = pipeline(createReadStream(path), request).catch((error: unknown) => error);
+  const sent = pipeline(file.createReadStream({ autoClose: false }), request).catch((error: unknown) => error);
   const response = await Promise.race([
     answered,
     sent.then((error) => (error === undefined ? answered : orAnswer(answered, error))),
@@ -52,11 +68,21 @@ export async function receiveFile(
   if (hash.digest('hex') !== sha256) throw new Error('the file arrived damaged: its SHA-256 is another one');
 }
 
-/** Lower-case hexadecimal. */
-export async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk);
-  return hash.digest('hex');
+/** The SHA-256 in lower-case hexadecimal, and the length. `within`: as for sendFile. */
+export async function describeFile(path: string, within: string | null): Promise<{ sha256: string; bytes: number }> {
+  const file = await openInside(path, within);
+  try {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const chunk of file.createReadStream({ autoClose: false })) {
+      const read: Buffer = chunk;
+      hash.update(read);
+      bytes += read.byteLength;
+    }
+    return { sha256: hash.digest('hex'), bytes };
+  } finally {
+    await file.close();
+  }
 }
 
 function open(

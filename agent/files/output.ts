@@ -1,12 +1,12 @@
 // Stores what an attempt of a task has left: first the content of every file, then one record that makes all of them visible.
-import { chmod, rm, stat } from 'node:fs/promises';
+import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { storedTaskFiles, type StoredFile } from '../../schema/files.ts';
 import { jsonBy } from '../api-client/client.ts';
 import type { Session } from '../api-client/session.ts';
 import { collect, type Snapshot } from './collect.ts';
-import { hashFile } from './http-file.ts';
+import { describeFile } from './http-file.ts';
 import type { LocalFile, Transfers } from './transfers.ts';
 
 export interface OutputInput {
@@ -28,15 +28,17 @@ export async function storeOutput(input: OutputInput): Promise<void> {
   for (const text of leftOut) say(text);
   const named = new Set(extra.map(({ path }) => path));
   const found = [
-    ...files.filter(({ path }) => !named.has(path)).map((file) => ({ ...file, source: join(directory, file.path) })),
-    ...extra.map((file) => ({ ...file, executable: false })),
+    ...files
+      .filter(({ path }) => !named.has(path))
+      .map((file) => ({ ...file, source: join(directory, file.path), within: directory })),
+    ...extra.map((file) => ({ ...file, executable: false, within: null })),
   ];
   const stored: StoredFile[] = [];
   const local: LocalFile[] = [];
-  for (const { path, source, executable } of found) {
-    const content = await describe(source);
+  for (const { path, source, executable, within } of found) {
+    const content = await describe(source, within);
     stored.push({ path, executable, ...content });
-    local.push({ source, ...content });
+    local.push({ source, within, ...content });
   }
   await transfers.upload(local, signal);
   signal.throwIfAborted();
@@ -54,14 +56,13 @@ export async function storeOutput(input: OutputInput): Promise<void> {
 /** The API asks the object store for each file. */
 const recordTimeoutMs = 120_000;
 
-async function describe(source: string): Promise<{ sha256: string; bytes: number }> {
-  // A task may leave a file that its own user may not read.
-  const sha256 = await hashFile(source).catch(async () => {
+async function describe(source: string, within: string | null): Promise<{ sha256: string; bytes: number }> {
+  return describeFile(source, within).catch(async (error: unknown) => {
+    // A task may leave a file that its own user may not read. Root reads each, and must not change what a link leads to.
+    if (process.getuid?.() === 0) throw error;
     await chmod(source, 0o600);
-    return hashFile(source);
+    return describeFile(source, within);
   });
-  const { size } = await stat(source);
-  return { sha256, bytes: size };
 }
 
 export const removeAll = async (paths: readonly string[]): Promise<void> => {

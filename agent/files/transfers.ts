@@ -13,6 +13,8 @@ import { type Place, receiveFile, sendFile } from './http-file.ts';
 export interface LocalFile {
   /** Absolute, on this instance. */
   source: string;
+  /** The directory that it must lie in, whatever replaces it meanwhile; null for a file of the agent's own. */
+  within: string | null;
   sha256: string;
   bytes: number;
 }
@@ -61,7 +63,7 @@ export function createTransfers({ session, apiUrl }: { session: Session; apiUrl:
             await withRepeats(signal, async (attempt) => {
               // Signed URLs expire, and the content may be stored by now.
               if (attempt > 1) place = (await placesOf([file])).get(file.sha256);
-              if (place !== undefined) await sendFile(file.source, place, signal);
+              if (place !== undefined) await sendFile({ path: file.source, within: file.within }, place, signal);
             });
           },
         );

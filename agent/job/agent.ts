@@ -56,7 +56,8 @@ async function runTasks(input: AgentInput, session: Session, isHead: boolean, le
     read: jsonBy((json) => bundleSchema.parse(json)),
   });
   if (bundle === null) return interrupted;
-  const variables = hostRuntime.variables(taskBase(input.environment), bundle.env);
+  // The script prepares the machine: it runs as the agent's own user, root on a machine of its own.
+  const variables = hostRuntime(null).variables(taskBase(input.environment), bundle.env);
   try {
     await runHostSetup({ ...input, script: bundle.hostSetupScript, variables });
   } catch (error) {

@@ -2,6 +2,7 @@
 import type { Boot } from './boot.ts';
 import type { Log } from '../logs/log.ts';
 import type { Logs } from '../logs/logs.ts';
+import type { TaskUser } from '../processes/task-user.ts';
 
 /** What the cloud says will happen to this instance: its end at that time, or a risk of it since then. */
 export interface Notice {
@@ -20,6 +21,8 @@ export interface AgentInput {
   /** The agent's own, as its provider chose it. What others get of it is said in runtimes/inherited-variables.ts. */
   environment: Record<string, string | undefined>;
   log: Log;
+  /** Runs tasks and Dask's processes; null where the agent's own user does. */
+  user: TaskUser | null;
   /** Calls back when the cloud is about to take this instance, until the agent stops; absent where no cloud does. */
   watchNotices?: (onNotice: (notice: Notice) => void) => void;
   /** Aborted with a stop order by signals, tombstones and answers alike. */

@@ -2,14 +2,15 @@
 // leader, nor this agent, however the agent ends.
 import { spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { fchownSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { copyLines } from '../logs/lines.ts';
 import type { LineSink } from '../logs/lines.ts';
 import { InstanceFault, isExhaustion } from './instance-fault.ts';
 import { closeWriteEnd, createPipes } from './pipes.ts';
-import type { Pipe } from './pipes.ts';
 import { signalGroup } from './signal-group.ts';
+import { giveTo, type TaskUser } from './task-user.ts';
 
 export interface Command {
   argv: readonly string[];
@@ -17,6 +18,8 @@ export interface Command {
   cwd: string;
   /** Directories that the command uses beside `cwd`: a container has them at the same paths. */
   mounts?: readonly string[];
+  /** Who runs it; absent for the agent's own user. It is given `cwd` and `mounts`. */
+  user?: TaskUser;
 }
 
 export interface StartOptions {
@@ -71,9 +74,13 @@ export async function startProcess(command: Command, options: StartOptions): Pro
     await copied;
   };
   const stdio: StdioOptions = ['ignore', pipes.stdout.writeEnd, pipes.stderr.writeEnd];
-  const { cwd, env } = command;
+  const { cwd, env, user } = command;
   try {
-    const { pid, exited } = await begin(() => spawn(file, args, { cwd, env, detached: true, stdio }), pipes);
+    const start = (): ChildProcess => spawn(file, args, { cwd, env, detached: true, stdio, ...idsOf(user) });
+    const { pid, exited } = await begin(async () => {
+      if (user !== undefined) await handOver(user, command, pipes);
+      return start();
+    }, pipes);
     const group: Group = { pid };
     groups.add(group);
     const ended = exited.then(async (exit) => {
@@ -91,7 +98,16 @@ export async function startProcess(command: Command, options: StartOptions): Pro
   }
 }
 
-function pipesFor(directory: string): ReturnType<typeof createPipes> {
+const idsOf = (user: TaskUser | undefined): { uid?: number; gid?: number } =>
+  user === undefined ? {} : { uid: user.uid, gid: user.gid };
+
+async function handOver(user: TaskUser, { cwd, mounts = [] }: Command, pipes: Pipes): Promise<void> {
+  for (const directory of new Set([...mounts, cwd])) await giveTo(user, directory);
+  // A command may open its output again by its name, as shells do for /dev/stderr.
+  for (const { writeEnd } of [pipes.stdout, pipes.stderr]) fchownSync(writeEnd, user.uid, user.gid);
+}
+
+function pipesFor(directory: string): Pipes {
   try {
     return createPipes(directory);
   } catch (error) {
@@ -99,13 +115,15 @@ function pipesFor(directory: string): ReturnType<typeof createPipes> {
   }
 }
 
+type Pipes = ReturnType<typeof createPipes>;
+
 /** The write ends of this process are closed in any case, or the output would never end. */
 async function begin(
-  start: () => ChildProcess,
-  pipes: { stdout: Pipe; stderr: Pipe },
+  start: () => Promise<ChildProcess>,
+  pipes: Pipes,
 ): Promise<{ pid: number; exited: Promise<Exit> }> {
   try {
-    const child = start();
+    const child = await start();
     const { pid } = child;
     if (pid === undefined) throw await spawnError(child);
     const exited = new Promise<Exit>((resolve) =>

@@ -10,7 +10,7 @@ import type { Runtime } from './runtime.ts';
 export async function prepareRuntime(spec: RuntimeSpec, input: PrepareInput): Promise<Runtime> {
   switch (spec.kind) {
     case 'host':
-      return hostRuntime;
+      return hostRuntime(input.user);
     case 'environment':
       return prepareEnvironment(spec, input);
     case 'container':

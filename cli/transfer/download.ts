@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 
-import { hashFile, receiveFile } from '../../agent/files/http-file.ts';
+import { describeFile, receiveFile } from '../../agent/files/http-file.ts';
 import { mapAtOnce } from '../../domain/map-at-once.ts';
 import { UsageError } from '../errors.ts';
 import type { PlacedFile } from './places.ts';
@@ -67,7 +67,7 @@ async function prepare(root: string, path: string): Promise<string> {
 
 async function hasContent(target: string, { sha256, bytes }: PlacedFile): Promise<boolean> {
   const info = await stat(target).catch(() => null);
-  return info?.isFile() === true && info.size === bytes && (await hashFile(target)) === sha256;
+  return info?.isFile() === true && info.size === bytes && (await describeFile(target, null)).sha256 === sha256;
 }
 
 const outside = (path: string) =>

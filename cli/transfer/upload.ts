@@ -1,7 +1,7 @@
 // Sends files of this machine to the object store before a job starts: to the bucket with signed URLs, or through the API.
 import { stat } from 'node:fs/promises';
 
-import { hashFile, sendFile } from '../../agent/files/http-file.ts';
+import { describeFile, sendFile } from '../../agent/files/http-file.ts';
 import { mapAtOnce } from '../../domain/map-at-once.ts';
 import type { StoredFile } from '../../sdk/files.ts';
 import { UsageError } from '../errors.ts';
@@ -23,7 +23,7 @@ export async function uploadFiles(
   const stored: StoredFile[] = [];
   for (const { path, source, executable } of files) {
     signal.throwIfAborted();
-    stored.push({ path, executable, sha256: await hashFile(source), bytes: (await stat(source)).size });
+    stored.push({ path, executable, ...(await describeFile(source, null)) });
   }
   const sources = new Map(stored.map(({ sha256 }, index) => [sha256, files[index]?.source ?? '']));
   for (let from = 0; from < stored.length; from += filesAtOnce) {
@@ -39,8 +39,9 @@ export async function uploadFiles(
         if (upload === undefined) return;
         const { url, headers, sha256 } = upload;
         const source = sources.get(sha256) ?? '';
-        if ((await hashFile(source)) !== sha256) throw new UsageError(`${source} changed while it was uploaded`);
-        await sendFile(source, url === null ? blob(sha256) : { url, headers }, signal);
+        if ((await describeFile(source, null)).sha256 !== sha256)
+          throw new UsageError(`${source} changed while it was uploaded`);
+        await sendFile({ path: source, within: null }, url === null ? blob(sha256) : { url, headers }, signal);
       });
       progress(`Uploading: ${Math.min(stored.length, from + batch.length)} of ${stored.length} files`);
     });

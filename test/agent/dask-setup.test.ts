@@ -43,6 +43,7 @@ it('quotes no password of an index, also where it only tries again', async () =>
       },
     },
     stopping,
+    user: null,
     role: 'worker',
     session: {
       register: () => Promise.resolve(null),

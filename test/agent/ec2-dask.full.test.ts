@@ -1,9 +1,10 @@
 // A Dask cluster of real agents on emulated machines of EC2: each with an address of its own, its lines in CloudWatch, and a
-// worker whose machine is taken back, which its head empties by order.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+// worker whose machine is taken back, which its head empties by order. Where the test is root, as agents on machines are, Dask
+// runs as another user.
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -17,7 +18,9 @@ import type { AgentApi } from '../support/agent-api.ts';
 import { createDaskApi } from '../support/dask-api.ts';
 import { eventually } from '../support/eventually.ts';
 
-const cacheDir = fileURLToPath(new URL('../../node_modules/.cache/ropewalk/agent-cache', import.meta.url));
+const user = process.getuid?.() === 0 ? 'nobody' : '';
+/** Of the system: one in a home directory is out of the other user's reach. */
+const path = user === '' ? (process.env['PATH'] ?? '') : '/usr/bin:/bin';
 const seconds = { timeoutMs: 60_000 };
 
 let scratch: string;
@@ -28,13 +31,18 @@ beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'ropewalk-ec2-dask-'));
   const agent = join(scratch, 'agent.mjs');
   await buildAgent(agent);
-  await mkdir(cacheDir, { recursive: true });
+  // The other user gets through, and this checkout may lie where it does not.
+  await chmod(scratch, 0o711);
+  const cacheDir = join(scratch, 'cache');
   await ensureEnvironment({
-    ...{ cacheDir, requirements: withDefaults([]), pythonPath: 'python3', environment: process.env },
+    ...{ cacheDir, requirements: withDefaults([]), pythonPath: 'python3', environment: { ...process.env, PATH: path } },
   });
-  const where = 'ROPEWALK_CLOUD=aws ROPEWALK_INSTANCE_DIR="$PWD/own" ROPEWALK_LOG_DIR="$PWD/logs"';
+  const own = `ROPEWALK_INSTANCE_DIR="${scratch}/$(basename "$PWD")" ROPEWALK_LOG_DIR="$PWD/logs"`;
+  const where = `ROPEWALK_CLOUD=aws ROPEWALK_TASK_USER=${user} ${own}`;
   const shared = `ROPEWALK_CACHE_DIR="${cacheDir}" AWS_ENDPOINT_URL="\${AWS_EC2_METADATA_SERVICE_ENDPOINT%/imds/*}"`;
-  cloud = await startCloud(`unset ROPEWALK_INSTANCE; ${where} ${shared} exec "${process.execPath}" "${agent}"`);
+  cloud = await startCloud(
+    `unset ROPEWALK_INSTANCE; PATH=${path} ${where} ${shared} exec "${process.execPath}" "${agent}"`,
+  );
   api = await startAgentApi();
 });
 afterAll(async () => {
@@ -67,6 +75,10 @@ it('comes up, tells of the interruption of a worker, and empties it by order', a
   expect(process(head)?.address).toContain(`tls://${addressOf(head)}:`);
   expect(process(worker)?.address).toContain(`tls://${addressOf(worker)}:`);
   expect(addressOf(head)).not.toBe(addressOf(worker));
+  if (user !== '') {
+    const uid = execFileSync('id', ['-u', user], { encoding: 'utf8' }).trim();
+    expect(await usersOf([head, worker])).toEqual([uid]);
+  }
 
   await cloud.emulator.tell({ op: 'interrupt', id: worker });
   const told = await eventually(() => api.reports.find(({ interruption }) => interruption !== undefined), seconds);
@@ -89,3 +101,16 @@ it('comes up, tells of the interruption of a worker, and empties it by order', a
   expect(said(head)).toMatch(/Scheduler at: +tls:[\s\S]*Drain 1 of/);
   expect(said(worker)).toMatch(/Start worker at: +tls:[\s\S]*given notice: terminate/);
 });
+
+/** The user ids of all processes that have one of these instances in their environment: the agents have not. */
+async function usersOf(instances: readonly string[]): Promise<string[]> {
+  const users = new Set<string>();
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const text = (name: string): Promise<string> => readFile(`/proc/${pid}/${name}`, 'latin1').catch(() => '');
+    const variables = (await text('environ')).split('\0');
+    if (!instances.some((id) => variables.includes(`ROPEWALK_INSTANCE=${id}`))) continue;
+    const uid = /^Uid:\t(\d+)/m.exec(await text('status'))?.[1];
+    if (uid !== undefined) users.add(uid);
+  }
+  return [...users];
+}

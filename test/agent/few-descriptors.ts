@@ -27,11 +27,11 @@ async function start(): Promise<boolean> {
       started: () => undefined,
       cleanUp: async () => undefined,
     };
-    const input = { runtime: hostRuntime, command, pipeDirectory: directory, log, ...nothing, ...atOnce };
+    const input = { runtime: hostRuntime(null), command, pipeDirectory: directory, log, ...nothing, ...atOnce };
     const end = await startTask(input).ended;
     return end.kind === 'ended' && end.exitCode === 0;
   }
-  return runProcess(command, { runtime: hostRuntime, onLines: () => undefined }).then(
+  return runProcess(command, { runtime: hostRuntime(null), onLines: () => undefined }).then(
     async ({ ended }) => (await ended, true),
     () => false,
   );

@@ -23,12 +23,12 @@ describe('the variables of a command', () => {
   const own = { PATH: '/mine', VIRTUAL_ENV: '/laptop/venv', NAME: 'value' };
 
   it('on the host are the inherited ones, and the own ones win', () => {
-    expect(hostRuntime.variables(inherited, {})).toEqual({ PATH: '/usr/bin' });
-    expect(hostRuntime.variables(inherited, own)).toEqual(own);
+    expect(hostRuntime(null).variables(inherited, {})).toEqual({ PATH: '/usr/bin' });
+    expect(hostRuntime(null).variables(inherited, own)).toEqual(own);
   });
 
   it('in an environment find its programs first, unless the specification has a PATH of its own', () => {
-    const { python, variables } = environmentRuntime('/envs/one');
+    const { python, variables } = environmentRuntime({ directory: '/envs/one', leftOut: null, user: null });
     expect(python).toBe('/envs/one/bin/python');
     expect(variables(inherited, {})).toEqual({ PATH: '/envs/one/bin:/usr/bin', VIRTUAL_ENV: '/envs/one' });
     expect(variables(inherited, own)).toEqual({ PATH: '/mine', VIRTUAL_ENV: '/envs/one', NAME: 'value' });

@@ -39,7 +39,7 @@ export async function createBench(version: string, socketPath?: string): Promise
   const lines: string[] = [];
   const place = (name: string, role: keyof Certificates): Place => ({
     instance: `i_${name}`,
-    runtime: environmentRuntime(pythonDirectory),
+    runtime: environmentRuntime({ directory: pythonDirectory, leftOut: null, user: null }),
     directory: join(directory, name),
     host: '127.0.0.1',
     port: 0,
@@ -48,7 +48,10 @@ export async function createBench(version: string, socketPath?: string): Promise
     env: {},
   });
   const start = async (command: ReturnType<typeof schedulerProcess>): Promise<RunningProcess> => {
-    const started = await runProcess(command, { runtime: hostRuntime, onLines: (_, more) => void lines.push(...more) });
+    const started = await runProcess(command, {
+      runtime: hostRuntime(null),
+      onLines: (_, more) => void lines.push(...more),
+    });
     running.push(started);
     return started;
   };

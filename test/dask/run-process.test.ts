@@ -27,7 +27,7 @@ describe('a process', () => {
     inDirectory(async (directory) => {
       const lines: string[] = [];
       const running = await runProcess(command(directory, 'cat spec; echo; echo oops > /dev/stderr; exit 4'), {
-        runtime: hostRuntime,
+        runtime: hostRuntime(null),
         onLines: (stream, more) => void lines.push(...more.map((line) => `${stream} ${line}`)),
       });
       await expect(running.whenRegistered(10_000)).rejects.toThrow(
@@ -43,7 +43,7 @@ describe('a process', () => {
       const lines: string[] = [];
       const script = 'trap "" TERM; bash -c \'trap "" TERM; echo child; while :; do sleep 1; done\' & wait; wait';
       const running = await runProcess(command(directory, script), {
-        runtime: hostRuntime,
+        runtime: hostRuntime(null),
         onLines: (_, more) => void lines.push(...more),
       });
       await eventually(() => lines.includes('child'));
@@ -55,7 +55,7 @@ describe('a process', () => {
   it('that cannot be started says what is missing', () =>
     inDirectory(async (directory) => {
       const missing = { ...command(directory, ''), argv: ['/nowhere/bin/python', '-m', 'dask'] };
-      await expect(runProcess(missing, { runtime: hostRuntime, onLines: () => undefined })).rejects.toThrow(
+      await expect(runProcess(missing, { runtime: hostRuntime(null), onLines: () => undefined })).rejects.toThrow(
         /^\/nowhere\/bin\/python could not be started: .*ENOENT.*Is the Python environment complete\?$/,
       );
     }));

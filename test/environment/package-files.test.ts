@@ -67,7 +67,11 @@ describe('package files', () => {
       '1 7 own',
     );
     const leftOut = [{ name: 'gdal', why: 'it comes from conda', imports: ['osgeo'] }];
-    const { variables } = environmentRuntime(made.directory, await writeLeftOut(join(cacheDir, 'instance'), leftOut));
+    const { variables } = environmentRuntime({
+      directory: made.directory,
+      leftOut: await writeLeftOut(join(cacheDir, 'instance'), leftOut),
+      user: null,
+    });
     const missing = run(made.pythonPath, ['-c', 'import osgeo'], { env: variables(process.env, {}) });
     await expect(missing).rejects.toThrow("No module named 'osgeo'. Package sync left gdal out: it comes from conda.");
     expect(await readdir(made.directory)).not.toContain('package-files');

@@ -248,9 +248,15 @@ describe('after the restore of an older database', () => {
     await store.jobs.adopt({
       ...{ ...old, kind: 'job', number: ended, name: 'old', admissionId: 'b', specRef, view: running },
     });
-    expect((await reconcile()).refreshed).toEqual([`cluster/${idle}`]);
+    // A workflow that a busy machine lets answer late is compared again by the next run.
+    const done: string[] = [];
+    await eventually(async () => {
+      const { refreshed, finalized } = await reconcile();
+      done.push(...refreshed, ...finalized);
+      return done.length >= 2;
+    });
+    expect(done.toSorted()).toEqual([`cluster/${idle}`, `job/${ended}`]);
     expect((await cluster(idle))?.status).toBe('starting');
-    expect((await reconcile()).finalized).toEqual([`job/${ended}`]);
     expect(await job(ended)).toMatchObject({
       state: 'ended',
       status: 'cancelled',

@@ -53,6 +53,18 @@ it('tries its packages again when their mirror or their lock is not free, and gi
   expect(pauses.reduce((sum, seconds) => sum + Number(seconds), 0)).toBeLessThan(cloudRegisterTimeoutMs / 1_000);
 });
 
+it('makes the user of tasks where there is none, and names it to the agent', async () => {
+  const made = await runScript({ id: 'exit 1' });
+  expect(made.calls.filter((call) => call.startsWith('useradd '))).toEqual([
+    'useradd --system --create-home --shell /bin/bash ropewalk',
+  ]);
+  expect(made.service).toContain(' ROPEWALK_TASK_USER=ropewalk');
+  const found = await runScript();
+  expect(found.calls.filter((call) => call.startsWith('useradd '))).toEqual([]);
+  const failed = await runScript({ id: 'exit 1', useradd: 'exit 9' });
+  expect([failed.exitCode, failed.service]).toEqual([9, null]);
+});
+
 it('verifies an API with a private certificate: curl when it fetches the agent, Node when the agent calls', async () => {
   const ca = await createClusterCa({ cluster: 'private authority', validDays: 1 });
   const leaf = await issueLeafAndKey({
@@ -180,7 +192,7 @@ async function runScript(
 
 const machine = [
   ...['mkdir', 'systemd-run', 'systemctl', 'curl', 'sha256sum', 'tar', 'rm', 'sleep'],
-  ...['python3', 'apt-get'],
+  ...['python3', 'apt-get', 'id', 'useradd'],
 ];
 
 function startupScript(download: AgentDownload = awsSettings.agent): string {

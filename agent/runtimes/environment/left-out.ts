@@ -18,7 +18,7 @@ export async function writeLeftOut(directory: string, leftOut: readonly LeftOut[
   );
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, 'left-out.json');
-  await writeFile(path, JSON.stringify(byImport), { mode: 0o600 });
+  await writeFile(path, JSON.stringify(byImport), { mode: 0o644 });
   return path;
 }
 

@@ -16,7 +16,7 @@ import { environmentRuntime } from './runtime.ts';
 
 export interface PrepareInput extends Pick<
   AgentInput,
-  'instance' | 'directory' | 'boot' | 'environment' | 'log' | 'stopping'
+  'instance' | 'directory' | 'boot' | 'environment' | 'log' | 'stopping' | 'user'
 > {
   onStage?: (name: StageName) => void;
   fetchPackageFile: FetchPackageFile;
@@ -49,7 +49,8 @@ export async function prepareEnvironment(
       const how = made.reused ? 'was found' : 'is made';
       log.write(`The Python environment ${made.hash.slice(0, 12)} ${how}: ${timesOf(made)}.`);
       maintain(input, made.directory);
-      return environmentRuntime(made.directory, await writeLeftOut(input.directory, leftOut));
+      const { directory } = made;
+      return environmentRuntime({ directory, leftOut: await writeLeftOut(input.directory, leftOut), user: input.user });
     } catch (error) {
       signal.throwIfAborted();
       const mayPass = error instanceof EnvironmentError && (error.code === 'INSTALL' || error.code === 'TOOLS');

@@ -1,22 +1,31 @@
 // The runtime `environment`: commands run on the instance, with the programs of a Python environment first on the PATH.
 import { join } from 'node:path';
 
-import { startProcess } from '../../processes/start-process.ts';
-import { defined } from '../inherited-variables.ts';
+import type { TaskUser } from '../../processes/task-user.ts';
+import { hostRuntime } from '../host/runtime.ts';
 import { leftOutVariable } from './left-out.ts';
 import type { Runtime } from '../runtime.ts';
 
-/** `directory`: an environment that is complete; `leftOut`: the path of a file of hints, if there are any. */
-export function environmentRuntime(directory: string, leftOut: string | null = null): Runtime {
+export interface EnvironmentPlace {
+  /** Of an environment that is complete. */
+  directory: string;
+  /** The path of a file of hints, if there are any. */
+  leftOut: string | null;
+  /** Who runs the commands; null for the agent's own user. */
+  user: TaskUser | null;
+}
+
+export function environmentRuntime({ directory, leftOut, user }: EnvironmentPlace): Runtime {
   const bin = join(directory, 'bin');
+  const host = hostRuntime(user);
   return {
     python: join(bin, 'python'),
     variables: (inherited, own) => {
-      const base = defined(inherited);
+      const base = host.variables(inherited, {});
       const path = [bin, base['PATH'] ?? ''].filter((part) => part !== '').join(':');
       const hints = leftOut === null ? {} : { [leftOutVariable]: leftOut };
       return { ...base, PATH: path, ...own, VIRTUAL_ENV: directory, ...hints };
     },
-    start: startProcess,
+    start: host.start,
   };
 }

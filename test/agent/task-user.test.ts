@@ -1,0 +1,146 @@
+// Tasks as a user of their own, where the agent is root on a machine of its own: what they can do, and what they cannot read.
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { buildAgent } from '../../agent/build.ts';
+import { describeFile } from '../../agent/files/http-file.ts';
+import { findTaskUser, letPass, type TaskUser } from '../../agent/processes/task-user.ts';
+import { startProcess } from '../../agent/processes/start-process.ts';
+import { startAgentApi, type AgentApi } from '../support/agent-api.ts';
+import { eventually } from '../support/eventually.ts';
+import { freshOwner, startCloud, type TestCloud, workersRequest } from '../providers/aws-cloud.ts';
+
+const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
+const name = 'nobody';
+let scratch: string;
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'ropewalk-task-user-'));
+  await chmod(scratch, 0o711);
+});
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+describe('the user of tasks', () => {
+  it('is nobody but the agent itself where none is named', async () => {
+    expect(await findTaskUser({})).toBeNull();
+  });
+
+  it.runIf(isRoot)('must exist, and must not be root', async () => {
+    await expect(findTaskUser({ ROPEWALK_TASK_USER: 'no-such-user' })).rejects.toThrow('no user no-such-user');
+    await expect(findTaskUser({ ROPEWALK_TASK_USER: 'root' })).rejects.toThrow('no user root other than root');
+  });
+});
+
+describe.runIf(isRoot)('a command of that user', () => {
+  let user: TaskUser;
+  beforeEach(async () => {
+    const found = await findTaskUser({ ROPEWALK_TASK_USER: name });
+    if (found === null) throw new Error('not found');
+    user = found;
+  });
+
+  async function run(script: string, cwd: string): Promise<{ exitCode: number | null; lines: string[] }> {
+    const lines: string[] = [];
+    const output = {
+      append: (_: string, more: string[]) => lines.push(...more) > 0,
+      drained: () => Promise.resolve(),
+    };
+    const env = { PATH: process.env['PATH'] ?? '' };
+    const command = { argv: ['sh', '-c', script], env, cwd, user };
+    const running = await startProcess(command, { output, pipeDirectory: scratch });
+    const { exitCode } = await running.ended;
+    return { exitCode, lines };
+  }
+
+  it('owns its directory and what is in it, and opens its own output again by its name', async () => {
+    const cwd = join(scratch, 'own');
+    await mkdir(join(cwd, 'in'), { recursive: true, mode: 0o700 });
+    await writeFile(join(cwd, 'in', 'data'), 'data', { mode: 0o600 });
+    const script = 'id -u; id -G; cat in/data; echo; echo more >> in/data; echo again > /dev/stderr';
+    const { exitCode, lines } = await run(script, cwd);
+    expect(exitCode).toBe(0);
+    expect(lines.toSorted()).toEqual([String(user.uid), String(user.gid), 'data', 'again'].toSorted());
+    expect(await readFile(join(cwd, 'in', 'data'), 'utf8')).toBe('datamore\n');
+  });
+
+  it('is given no file that a link in its directory leads to', async () => {
+    const secret = join(scratch, 'secret');
+    await writeFile(secret, 'secret', { mode: 0o600 });
+    const cwd = join(scratch, 'links');
+    await mkdir(cwd, { mode: 0o700 });
+    await symlink(secret, join(cwd, 'link'));
+    const { lines } = await run('cat link 2>&1', cwd);
+    expect(lines).toEqual([expect.stringContaining('Permission denied')]);
+    expect((await stat(secret)).uid).toBe(0);
+  });
+});
+
+describe('a file that a task leaves', () => {
+  it.each(['link', 'directory/secret'])('is read nowhere but in its directory: %s', async (path) => {
+    const outside = await mkdtemp(join(scratch, 'outside-'));
+    await writeFile(join(outside, 'secret'), 'secret');
+    const directory = await mkdtemp(join(scratch, 'output-'));
+    await symlink(join(outside, 'secret'), join(directory, 'link'));
+    await symlink(outside, join(directory, 'directory'));
+    await writeFile(join(directory, 'result'), 'result');
+    expect(await describeFile(join(directory, 'result'), directory)).toMatchObject({ bytes: 6 });
+    await expect(describeFile(join(directory, path), directory)).rejects.toThrow();
+  });
+});
+
+describe.runIf(isRoot)('an agent that is root', () => {
+  let cloud: TestCloud;
+  let api: AgentApi;
+  beforeAll(async () => {
+    const agent = join(scratch, 'agent.mjs');
+    await buildAgent(agent);
+    const own = `ROPEWALK_INSTANCE_DIR="${scratch}/instance" ROPEWALK_LOG_DIR="${scratch}/logs"`;
+    const where = `ROPEWALK_CLOUD=aws ROPEWALK_TASK_USER=${name} ${own}`;
+    const endpoint = 'AWS_ENDPOINT_URL="${AWS_EC2_METADATA_SERVICE_ENDPOINT%/imds/*}"';
+    cloud = await startCloud(`unset ROPEWALK_INSTANCE; ${where} ${endpoint} exec "${process.execPath}" "${agent}"`);
+    api = await startAgentApi();
+  });
+  afterEach(() => api.close());
+  afterAll(() => cloud.close());
+
+  it('runs tasks as that user: they do their work, and read neither its files nor its memory', async () => {
+    const script = `
+      echo "user $(id -un) home $HOME"
+      cat input; echo changed >> input; echo result > result
+      ls ../.. 2>&1; cat ../../claim.json 2>&1
+      cat /proc/$PPID/environ 2>&1 | head -c 100; head -c 1 /proc/$PPID/mem 2>&1
+      kill -9 $PPID 2>&1
+      echo loud > /dev/stderr`;
+    api.bundle = {
+      ...api.bundle,
+      command: ['sh', '-c', script],
+      files: [{ path: 'input', contentBase64: Buffer.from('hello\n').toString('base64'), executable: false }],
+    };
+    api.enqueue(1);
+    const owner = freshOwner();
+    await cloud.provider.launch({ ...workersRequest(owner, 1), apiUrl: api.url, launchToken: api.launchToken });
+    await eventually(() => api.results().length > 0);
+    expect(api.results()[0]).toMatchObject({ task: 1, exitCode: 0 });
+    api.answer.stop = { code: 'JOB_OVER', text: 'Job 7 is over.' };
+    await eventually(async () => (await cloud.emulator.ledger()).live.length === 0);
+    const read: string[] = [];
+    for await (const { task, text } of cloud.provider.logs({ owner })) if (task === 1 && text !== '') read.push(text);
+    const home = execFileSync('getent', ['passwd', name], { encoding: 'utf8' }).split(':')[5];
+    expect(read.filter((line) => !/denied|not permitted/i.test(line))).toEqual([
+      `user ${name} home ${home}`,
+      'hello',
+      'loud',
+    ]);
+    // The list of its directory, the claim, environment, memory, and the signal.
+    expect(read.filter((line) => /denied|not permitted/i.test(line))).toHaveLength(5);
+  });
+
+  it('is passed by, where tasks have to get through its directories', async () => {
+    const directory = join(scratch, 'passed');
+    await letPass({ name, uid: 65_534, gid: 65_534, home: '/' }, [directory]);
+    expect((await stat(directory)).mode & 0o777).toBe(0o711);
+  });
+});
