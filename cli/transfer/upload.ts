@@ -1,5 +1,4 @@
 // Sends files of this machine to the object store before a job starts: to the bucket with signed URLs, or through the API.
-import { stat } from 'node:fs/promises';
 
 import { describeFile, sendFile } from '../../agent/files/http-file.ts';
 import { mapAtOnce } from '../../domain/map-at-once.ts';

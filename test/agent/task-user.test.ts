@@ -87,7 +87,7 @@ describe('a file that a task leaves', () => {
     await symlink(outside, join(directory, 'directory'));
     await writeFile(join(directory, 'result'), 'result');
     expect(await describeFile(join(directory, 'result'), directory)).toMatchObject({ bytes: 6 });
-    await expect(describeFile(join(directory, path), directory)).rejects.toThrow();
+    await expect(describeFile(join(directory, path), directory)).rejects.toThrow(/symbolic link|ELOOP|leads out/);
   });
 });
 
