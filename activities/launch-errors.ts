@@ -1,5 +1,5 @@
-// Which errors of a launch are worth another try. The same launch repeated finds what the first try made, so as long as the
-// outcome is open it is repeated; but not for ever where nobody understands why, and not at all where the request is wrong.
+// Which launch errors are retried. A repeated launch finds what the first attempt created, so a launch of unknown outcome is retried.
+// Errors with an unknown code are retried a limited number of times; invalid requests are not retried.
 import { ApplicationFailure } from '@temporalio/activity';
 
 import { RopewalkError } from '../domain/errors.ts';

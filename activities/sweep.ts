@@ -53,7 +53,7 @@ export function createSweepActivities(deps: { client: Client; objects: Objects; 
   };
 }
 
-/** A memory that cannot be read is no memory: everything is then seen for the first time, which ends nobody too early. */
+/** Sightings that cannot be parsed count as none: every orphan is then seen for the first time, so no instance ends too early. */
 function parseSightings(text: string): Sighting[] {
   try {
     const stored: unknown = JSON.parse(text);

@@ -11,7 +11,7 @@ export interface ConnectionLimits {
   requestMs: number;
 }
 
-/** For `createServer`. Node answers 408 to whoever is too slow, and 431 to headers that are too large. */
+/** For `createServer`. Node answers 408 to slow clients, and 431 to headers that are too large. */
 export const serverOptions = ({ headersMs, requestMs }: ConnectionLimits): ServerOptions => ({
   headersTimeout: headersMs,
   requestTimeout: requestMs,

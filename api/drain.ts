@@ -1,4 +1,4 @@
-// An orderly end: no new connections, open requests are finished, and whoever still hangs on after a while is cut off.
+// An orderly end: no new connections, open requests are finished, and connections that are still open after a while are closed.
 import type { ServerType } from '@hono/node-server';
 
 export function createDrain(options: {

@@ -1,4 +1,4 @@
-// The API process: reads its environment, wires the ports, listens (on loopback unless told otherwise), and drains when it
+// The API process: reads its environment, wires the ports, listens (on loopback by default), and drains when it
 // gets SIGTERM. It starts while Temporal is unavailable: that connection is made when it is first needed. It does not start
 // without its database.
 import { access, constants, readFile } from 'node:fs/promises';

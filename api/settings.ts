@@ -1,4 +1,4 @@
-// The API's environment, checked at once: every problem is told, not only the first.
+// The API's environment, checked at once: every problem is reported, not only the first.
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ export interface Settings {
   logLevel: string;
   /** Where `/metrics` is served; null: nowhere. */
   metrics: { host: string; port: number } | null;
-  /** How long open requests may take when the process is told to end. */
+  /** How long open requests may take when the process is asked to end. */
   drainMs: number;
   /** What one user may ask. */
   quotas: { requestsPerSecond: number; requestBurst: number; openStreams: number };

@@ -137,7 +137,7 @@ export interface InstanceView {
 export interface WaitingView {
   sinceMs: number;
   nextTryMs: number;
-  /** Then it goes on, or ends, with what there is; null when nobody has set a time. */
+  /** When the cluster continues, or ends, with the instances that it has; null without a limit. */
   untilMs: number | null;
   /** Instances that are missing, and why. */
   missing: number;

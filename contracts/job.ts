@@ -50,7 +50,7 @@ export interface CancelTasksSignal {
   by: string;
 }
 export interface InstanceLostSignal {
-  /** `isOrderly`: stopped, released or taken back; nothing that ran there can be the reason. */
+  /** `isOrderly`: stopped, released or interrupted; nothing that ran there can be the reason. */
   instances: { instance: string; code: string; text: string; isOrderly: boolean }[];
 }
 /** What people see of a job; the workflow's result and its row hold the same shape. */

@@ -11,7 +11,7 @@ export const sweepScheduleId = (providerQueue: string): string => `sweep/${provi
 /** What operators start by hand: at most one of them at a time. */
 export const sweepNowId = (providerQueue: string): string => `sweep/${providerQueue}/now`;
 
-/** For a look that changes nothing. */
+/** For a dry run, which changes nothing. */
 export const sweepDryRunId = (providerQueue: string): string => `sweep/${providerQueue}/dry-run`;
 
 export interface SweepInput {

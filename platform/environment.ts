@@ -1,4 +1,4 @@
-// The environment of a program, checked at once when it starts: every problem is told, with the variable's name, what is
+// The environment of a program, checked at once when it starts: every problem is reported, with the variable's name, what is
 // wrong, and an example. Values are never repeated: some are secrets.
 import type { z } from 'zod';
 

@@ -36,7 +36,7 @@ export interface RenewedToken {
   expiresAt: string;
 }
 
-/** Whoever brings it may see this cluster's dashboard, in the name of `user`. */
+/** Its bearer may see this cluster's dashboard, in the name of `user`. */
 export interface DashboardClaims {
   workspace: string;
   cluster: number;

@@ -55,7 +55,7 @@ export function createWorkflowSlots({ cached, replays }: WorkflowSlots): CustomS
     tryReserveSlot: ({ isSticky }) => (poolOf(isSticky).tryTake() ? new Permit(isSticky) : null),
     markSlotUsed: () => undefined,
     releaseSlot: ({ permit }) => {
-      if (permit instanceof Permit) poolOf(permit.isSticky).giveBack();
+      if (permit instanceof Permit) poolOf(permit.isSticky).release();
     },
   };
 }
@@ -64,7 +64,7 @@ interface Pool {
   tryTake(): boolean;
   /** In the order of the calls. Rejects when it is aborted first. */
   take(abort: AbortSignal): Promise<void>;
-  giveBack(): void;
+  release(): void;
 }
 
 function createPool(size: number): Pool {
@@ -88,7 +88,7 @@ function createPool(size: number): Pool {
       abort.addEventListener('abort', stop, { once: true });
       return promise.finally(() => abort.removeEventListener('abort', stop));
     },
-    giveBack: () => {
+    release: () => {
       const [next] = waiting;
       if (next === undefined) {
         free += 1;

@@ -142,7 +142,7 @@ export interface IdentityProof {
 export interface IdentityVerifier {
   /**
    * `deploymentId` of this control plane: a proof that names an audience must be for it. `problem` never quotes the document,
-   * which comes from the caller. Rejects when the keys of the verification cannot be had.
+   * which comes from the caller. Rejects when the keys of the verification are unavailable.
    */
   verify(
     proof: IdentityProof,

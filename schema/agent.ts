@@ -29,7 +29,7 @@ export const registerRequest = z.strictObject({
   pid: ordinal,
   /** How long the machine is up, where it is the instance. */
   upForMs: spanMs.optional(),
-  /** What a cloud says of the instance, signed by it: nobody registers as an instance of EC2 without. */
+  /** What a cloud says of the instance, signed by it: required to register as an instance of a cloud. */
   identity: z.strictObject({ document: z.string().max(8192), signature: z.string().max(2048) }).optional(),
 });
 export type RegisterRequest = z.infer<typeof registerRequest>;

@@ -96,7 +96,7 @@ export const adaptCluster = z.strictObject({
 export type AdaptCluster = z.input<typeof adaptCluster>;
 export const keepaliveCluster = z.strictObject({ timeout: durationInput.optional() });
 
-/** Whoever holds these can run code on the cluster. */
+/** These allow running code on the cluster. */
 export const credentials = z.object({
   schedulerAddress: z.string(),
   /** PEM. */

@@ -81,7 +81,7 @@ export const createJob = z.strictObject({
   taskOnScheduler: z.boolean().optional(),
   /** Array syntax: the tasks that the head instance runs, and no others. */
   schedulerTaskArray: z.string().min(1).max(10_000).optional(),
-  /** No task starts before all instances are there; when one of them cannot be had, the job ends. */
+  /** No task starts before all instances are ready; when one of them is unavailable, the job ends. */
   waitForReadyCluster: z.boolean().optional(),
   /** Starts after these jobs have ended, however they ended. */
   after: jobNumbers.optional(),

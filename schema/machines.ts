@@ -36,7 +36,7 @@ const placeInput = {
   useBestZone: z.boolean().default(true),
   /** Tags of the instances and their disks in the cloud account, e.g. for its bill. */
   tags: z.record(z.string(), z.string()).default({}),
-  /** E.g. `6h`: what cannot be had now is asked for again, for so long; without, as long as the start may take. */
+  /** E.g. `6h`: launches of unavailable instances are retried for this long; by default for the start timeout. */
   waitForCapacity: durationInput.optional(),
   /** Opens port 22 of the head instance, to everyone unless `allowSshFrom` says otherwise. */
   allowSsh: z.boolean().optional(),

@@ -172,7 +172,7 @@ export type StartedLogin = z.infer<typeof startedLogin>;
 export const deviceToken = z.strictObject({ deviceCode: z.string().min(1).max(200) });
 export const approveLogin = z.strictObject({
   userCode: z.string().min(1).max(20),
-  /** False: the device is told no. */
+  /** False: the sign-in is denied. */
   approve: z.boolean().default(true),
   /** Of the device's token; by default `read` and `write`, as far as the approving token has them. */
   scopes: z.array(scope).min(1).max(4).optional(),

@@ -9,7 +9,7 @@ const market = z.enum(['on-demand', 'spot']);
 export const planPrice = z.object({
   /** When what is asked for first is had. */
   firstChoice: z.number().nullable(),
-  /** When the dearest of what may be had instead is. */
+  /** Of the most expensive alternative. */
   max: z.number().nullable(),
 });
 export type PlanPrice = z.infer<typeof planPrice>;

@@ -7,11 +7,11 @@ import { decodeFrame, encodeFrame, maxRelayPayloadBytes, maxRelayStreams, relayW
 import type { RelayFrame } from './relay.ts';
 
 export interface RelayStreams {
-  /** A new stream, or null when there are too many or the connection is over. Only for the side that opens. */
+  /** A new stream, or null when there are too many or the connection has ended. Only for the side that opens. */
   open: () => Duplex | null;
   /** A message of the connection: signs of life are the caller's business, and so is hanging up on what is broken. */
   receive: (message: Uint8Array) => 'stream' | 'ping' | 'pong' | 'broken';
-  /** The connection is over: every stream ends with `reason`. */
+  /** The connection has ended: every stream ends with `reason`. */
   close: (reason: string) => void;
   count: () => number;
 }
@@ -38,7 +38,7 @@ export function createRelayStreams(options: RelayStreamsOptions): RelayStreams {
     return stream;
   };
   const accepted = (id: number): 'stream' | 'broken' => {
-    // Numbers only grow, so that a frame that comes late for a stream that is over can reach no other.
+    // Numbers only grow, so that a late frame for an ended stream can reach no other one.
     if (accept === undefined || id <= lastId) return 'broken';
     if (streams.size >= maxStreams) {
       lastId = id;
@@ -84,7 +84,7 @@ interface StreamOptions {
   over: () => void;
 }
 
-/** Told in lots, so that small reads do not cost a frame each. */
+/** Acknowledged in lots, so that small reads do not cost a frame each. */
 const acknowledgeBytes = relayWindowBytes / 4;
 
 function createStream({ id, send, over }: StreamOptions): RelayStream {
@@ -93,7 +93,7 @@ function createStream({ id, send, over }: StreamOptions): RelayStream {
   const unread: Uint8Array[] = [];
   /** The reader has room: false from when it says that it has none until it asks again. */
   let isWanted = false;
-  /** What the other side has sent and has not been told is taken: never more than the window. */
+  /** Received from the other side and not acknowledged: never more than the window. */
   let unacknowledgedBytes = 0;
   let takenBytes = 0;
   const ended = { here: false, there: false, pushed: false };
@@ -150,7 +150,7 @@ function createStream({ id, send, over }: StreamOptions): RelayStream {
       callback(error);
     },
   });
-  // Whoever uses the stream learns of its end by `close` too; without a listener an error would end the process.
+  // The user of the stream sees its end by `close` too; without a listener an error would end the process.
   duplex.on('error', () => undefined);
 
   return {

@@ -32,7 +32,7 @@ export type RelayFrame =
   | { kind: 'taken'; stream: number; count: number }
   /** Nothing more comes from this side. */
   | { kind: 'end'; stream: number }
-  /** The stream is over at once, both ways. */
+  /** The stream ends at once, both ways. */
   | { kind: 'cut'; stream: number; reason: string }
   | { kind: 'ping' }
   | { kind: 'pong' };

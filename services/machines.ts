@@ -1,4 +1,4 @@
-// From what a caller asks of machines to what a specification carries. What a cloud does not have is told here, before
+// From what a caller asks of machines to what a specification carries. What a cloud does not have is refused here, before
 // anything is admitted: a cluster that could never start is an error of the request, with what comes near in its hint.
 import { parseIngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
 import type { MachineSettings } from '../domain/cluster/capacity/machine-settings.ts';

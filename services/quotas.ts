@@ -1,5 +1,5 @@
 // How much one caller may ask of one API process: requests and bytes of bodies by buckets that refill, and answers that are
-// held open. Callers are told apart after they have shown who they are, so no caller uses up another's quota. All tokens of a
+// held open. Callers are distinguished after authentication, so no caller uses up another's quota. All tokens of a
 // user are one caller, and all users of a workspace have ten times as much together. Counted in this process: with several
 // replicas the bound is as many times higher.
 import { RopewalkError } from '../domain/errors.ts';

@@ -21,7 +21,7 @@ export function createReadiness(ports: {
   /** Rejects when the key file cannot be read. */
   readKeys: () => Promise<unknown>;
   now: () => number;
-  /** Replicas that share the store do not look at each other's object. */
+  /** Replicas that share the store do not read each other's object. */
   replica: string;
   /** What has not answered by then is not well: probes give up too, and would not read which part it was. */
   deadlineMs?: number;

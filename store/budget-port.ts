@@ -22,7 +22,7 @@ export interface BudgetStore {
   remove(workspace: string, item: { name: string; by: By }, nowMs: number): Promise<Answer<Budget>>;
   /**
    * Writes what was counted, unless another replica has counted later. A new level becomes an event and a notification of
-   * the workspace, once, whoever counts it.
+   * the workspace, once, whichever replica counts it.
    */
   counted(workspace: string, standings: ReadonlyMap<string, Standing>, nowMs: number): Promise<void>;
   /** Clusters that have not ended, with those of jobs. */

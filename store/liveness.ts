@@ -49,7 +49,7 @@ export function createLivenessStore(database: Database): LivenessStore {
           .where('silent_after_ms', '<=', listeningMs)
           .orderBy('due_at_ms')
           .limit(limit);
-      // Usually nobody is: a read takes no lock.
+      // Usually no agent is silent: a read takes no lock.
       if ((await database.read((db) => due(db).execute())).length === 0) return [];
       return database.write(async (db) => {
         const query = database.engine === 'postgres' ? due(db).forUpdate().skipLocked() : due(db);

@@ -73,7 +73,7 @@ export async function writeQueued(db: Db, workspace: string, made: BatchOutcome<
   for (const some of chunks(waits)) await db.insertInto('job_waits').values(some).execute();
 }
 
-/** In the transaction in which a job ends: whoever waits for it waits no more, or can never start. */
+/** In the transaction in which a job ends: the jobs that wait for it wait no more, or can never start. */
 export async function endWaits(
   db: Db,
   engine: Engine,

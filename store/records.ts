@@ -31,9 +31,9 @@ export function createRecordStore<V extends AnyView>(database: Database, kind: R
     project: (input) =>
       database.write(async (db) => {
         await writeCosts(db, input.view);
-        const isNews = await becomesReady(db, kind, input.view);
+        const isNewlyReady = await becomesReady(db, kind, input.view);
         const isWritten = await writeView(db, kind, { ...input, isFinal: false });
-        if (isWritten && isNews) await notifyOfView(db, kind, input.view, input.nowMs);
+        if (isWritten && isNewlyReady) await notifyOfView(db, kind, input.view, input.nowMs);
         if (isWritten || !(await ensureClusterOfJob(db, kind, input.view))) return;
         await writeView(db, kind, { ...input, isFinal: false });
       }),

@@ -10,13 +10,13 @@ export interface Waiters {
 }
 
 export function createWaiters(): Waiters {
-  const looks = new Set<(isOver: boolean) => void>();
+  const looks = new Set<(hasEnded: boolean) => void>();
   return {
     when: <T>(find: () => T | null, timeoutMs: number) =>
       new Promise<T | null>((resolve) => {
-        const look = (isOver: boolean): void => {
+        const look = (hasEnded: boolean): void => {
           const found = find();
-          if (found === null && !isOver) return;
+          if (found === null && !hasEnded) return;
           clearTimeout(timer);
           looks.delete(look);
           resolve(found);

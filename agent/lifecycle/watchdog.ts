@@ -30,8 +30,8 @@ export function tick(state: Watchdog, now: Clocks): { state: Watchdog; verdict: 
   const slept = ranMs > gapMs || passedMs - ranMs > gapMs;
   const next = { ...state, ticked: now, since: slept ? now : state.since };
   if (slept) return { state: next, verdict: 'slept' };
-  const isOver = now.monotonicMs - state.since.monotonicMs >= state.limitMs;
-  return { state: next, verdict: isOver ? 'over' : 'go on' };
+  const hasEnded = now.monotonicMs - state.since.monotonicMs >= state.limitMs;
+  return { state: next, verdict: hasEnded ? 'over' : 'go on' };
 }
 
 /** Often enough that a gap of sleep is far shorter than the limit, seldom enough to cost nothing. */

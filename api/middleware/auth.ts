@@ -18,8 +18,7 @@ export const requireToken: MiddlewareHandler<AppEnv> = async (c, next) => {
 };
 
 /**
- * Looks again once the body is there, for whoever has taken their time with it. Runs after the limits of bodies, and leaves a
- * body that cannot be read to the one who needs it.
+ * Checks the token again once a slow body has arrived. Runs after the limits of bodies; the route handles a body that cannot be read.
  */
 export const requireTokenStill: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { actor, deps } = c.var;

@@ -15,14 +15,14 @@ export const callerAddress = (c: Context<AppEnv>): string | null => {
   return addressOf(peer, c.req.header('x-forwarded-for'), c.var.deps.trustedProxies ?? 0);
 };
 
-/** Null where nobody can be told from others: an unknown address, or this machine's own, behind which a proxy may be. */
+/** Null where callers cannot be distinguished: an unknown address, or this machine's own, behind which a proxy may be. */
 export function addressOf(
   peer: string | undefined,
   forwarded: string | undefined,
   trustedProxies: number,
 ): string | null {
-  const told = forwarded?.split(',').at(-trustedProxies)?.trim();
-  const address = (trustedProxies === 0 ? peer : told)?.replace(/^::ffff:(?=\d+\.)/i, '') ?? '';
+  const reported = forwarded?.split(',').at(-trustedProxies)?.trim();
+  const address = (trustedProxies === 0 ? peer : reported)?.replace(/^::ffff:(?=\d+\.)/i, '') ?? '';
   if (address.startsWith('127.') || address === '::1') return null;
   if (isIPv4(address)) return address;
   // One customer has a whole /64.

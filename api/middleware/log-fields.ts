@@ -12,7 +12,7 @@ export interface LogFields {
 }
 
 export function logFields(c: Context<AppEnv>): LogFields {
-  // A request that was refused at the door has none of them.
+  // A request that was refused before authentication has none of them.
   const { requestId, actor, instance, launch }: Partial<AppEnv['Variables']> & { requestId: string } = c.var;
   if (instance !== undefined) {
     const { workspace, cluster, job } = instance;

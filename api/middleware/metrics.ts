@@ -14,7 +14,7 @@ export const countRequest: MiddlewareHandler<AppEnv> = async (c, next) => {
     const method = methods.has(c.req.method) ? c.req.method : 'OTHER';
     const ms = performance.now() - startedAtMs;
     metrics.requestEnds({ route: routeOf(c), method, status: c.res.status, ms });
-    // Whoever keeps a connection to a process that ends would send its next request into nothing.
+    // A client that keeps its connection to a process that ends would lose its next request.
     if (stopping.aborted) c.header('Connection', 'close');
   }
 };

@@ -5,7 +5,7 @@ import { RopewalkError } from '../../domain/errors.ts';
 import type { App, AppEnv } from '../routes/app.ts';
 import { answerError } from './errors.ts';
 
-/** Looks at the routes that the app has when the first such request comes. */
+/** Reads the app's routes at the first such request. */
 export function createNotFound(app: App): (c: Context<AppEnv>) => Response {
   return (c) => {
     const methods = app.routes

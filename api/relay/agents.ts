@@ -1,5 +1,5 @@
-// GET /v1/agent/relay: the agent of a cluster's head instance connects. Only that one may: whoever answers for a cluster's
-// dashboard decides what its people see.
+// GET /v1/agent/relay: the agent of a cluster's head instance connects. No other agent may, because the agent that answers for a
+// dashboard decides what users see.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 

@@ -10,7 +10,7 @@ const toBrowser = [
 ];
 const toBrowserSocket = ['accept', 'protocol', 'extensions'].map((name) => `sec-websocket-${name}`);
 
-/** Dask is not told which host people asked for: a name of its own cannot be mistaken for one of ours. */
+/** Dask gets this host name instead of the requested one, so that it cannot mistake its own name for one of ours. */
 export const daskHost = 'dask.invalid';
 
 export const requestHeaders = (from: IncomingHttpHeaders): OutgoingHttpHeaders => ({

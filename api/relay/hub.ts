@@ -31,7 +31,7 @@ export function createHub({ pingEveryMs = relayPingEveryMs, maxStreams }: HubOpt
 
   return {
     add(cluster, socket) {
-      // It was let in while the process began to end: nobody else would hang up on it, and the server waits for that.
+      // It connected while the process began to end: nothing else closes it, and the server waits until it is closed.
       if (isClosed) {
         socket.on('error', () => socket.terminate());
         return hangUp(socket, relayCloseCodes.draining, goingDown);
@@ -62,7 +62,7 @@ export function createHub({ pingEveryMs = relayPingEveryMs, maxStreams }: HubOpt
       socket.on('error', () => socket.terminate());
       socket.on('close', () => {
         clearInterval(pings);
-        streams.close('the agent is away');
+        streams.close('the agent is disconnected');
         if (agents.get(cluster)?.socket === socket) agents.delete(cluster);
       });
       agents.set(cluster, { socket, streams });

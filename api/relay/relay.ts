@@ -27,7 +27,7 @@ export interface RelayPorts extends HubOptions {
   dashboardUrl: string;
   logger: Logger;
   now: () => number;
-  /** Aborts when the process is told to end: connections are cut, so that agents and browsers come back elsewhere. */
+  /** Aborts when the process is asked to end: connections are cut, so that agents and browsers come back elsewhere. */
   stopping: AbortSignal;
   answerWithinMs?: number;
 }

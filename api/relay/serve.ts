@@ -36,7 +36,7 @@ export function dashboardHosts(dashboardUrl: string, others: readonly string[]):
   };
 }
 
-/** Whoever offers another protocol, e.g. HTTP/2, is answered in this one instead of being turned away. */
+/** A client that offers another protocol, e.g. HTTP/2, is answered in this one instead of being refused. */
 export const websocketsOnly = {
   shouldUpgradeCallback: ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket',
 };

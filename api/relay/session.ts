@@ -1,5 +1,5 @@
-// Who may see a dashboard: whoever opens a link that is still good gets a cookie for that one cluster. Cookie and link are
-// tokens of two audiences, so that neither passes for the other.
+// Access to dashboards: a browser that opens a valid link gets a cookie for that one cluster. Cookie and link are tokens of two
+// audiences, so that neither is accepted as the other.
 import type { IncomingMessage } from 'node:http';
 
 import { RopewalkError } from '../../domain/errors.ts';
@@ -30,7 +30,7 @@ export interface SessionsOptions {
 }
 
 export function createSessions({ tokens, isSecure, ...options }: SessionsOptions): Sessions {
-  // While nobody can tell, it is good: an outage of ours turns nobody out.
+  // A session whose token cannot be checked stays valid: an outage of the database ends no session.
   const isGood: Sessions['isGood'] = (session) => options.isGood(session).catch(() => true);
   return {
     isGood,
@@ -68,7 +68,7 @@ function cookiesOf({ headers }: IncomingMessage): string[] {
     .slice(0, maxCookies);
 }
 
-/** A token that is not good is nobody's fault of ours; anything else is. */
+/** Null for an invalid token; all other errors are thrown. */
 async function orNull<T>(verified: Promise<T>): Promise<T | null> {
   try {
     return await verified;

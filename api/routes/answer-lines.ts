@@ -25,7 +25,7 @@ export async function answerLines(
     release();
     throw error;
   });
-  // Of this method nobody reads lines: they would never end, and their place would never be given back.
+  // No client reads the lines of a HEAD request: they would never end, and their quota would never be released.
   if (c.req.method === 'HEAD') {
     release();
     return c.body(null, 200, headers);

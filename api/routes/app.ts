@@ -18,7 +18,7 @@ export interface AppEnv {
 
 export type App = OpenAPIHono<AppEnv>;
 
-/** The context of whoever the route's middleware let in. */
+/** The context of the caller that the route's middleware authenticated. */
 export const contextOf = <A>(c: { var: AppEnv['Variables'] }, actor: A): Context<A> => ({
   deps: c.var.deps,
   actor,

@@ -87,7 +87,7 @@ export function mountLogin(app: App): void {
       const decided = await approveLogin(context, parsed.data);
       const text = decided.approved
         ? `The device is signed in as ${actor.user}, with ${decided.scopes.join(', ')}, until ${decided.expiresAt}. You can close this page.`
-        : 'The device was told no.';
+        : 'The sign-in was denied. You can close this page.';
       return c.html(renderOutcome(text));
     } catch (error) {
       if (!(error instanceof RopewalkError)) throw error;

@@ -1,6 +1,6 @@
 // Lines as `application/x-ndjson`, pulled one by one as the reader takes them, so that nothing piles up here. A reader who
-// leaves ends the iteration; while nothing comes, an empty line now and then keeps the connection. An error is told in a last
-// line and cuts the connection, so that half an answer never looks whole.
+// leaves ends the iteration; while nothing comes, an empty line now and then keeps the connection. An error becomes the
+// last line and closes the connection, so that half an answer never looks whole.
 import { setImmediate } from 'node:timers/promises';
 
 /** `onError` gives the last line. */
@@ -16,7 +16,7 @@ export function ndjsonStream(
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (failed !== null) {
-        // The last line has been taken, but lies in the socket until this turn of the event loop is over.
+        // The last line was read, but stays in the socket until this turn of the event loop has ended.
         await setImmediate();
         return controller.error(failed.error);
       }

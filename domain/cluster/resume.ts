@@ -1,5 +1,5 @@
-// What a run of a cluster's workflow takes over from the one before: decisions that the state knows as begun, and that nobody
-// carries out any more.
+// What a run of a cluster's workflow takes over from the previous one: decisions that the state has as begun, whose activities ended
+// with that run.
 import { orderFor, type Decision } from './plan.ts';
 import type { ClusterState, EndingInstance } from './state.ts';
 

@@ -35,7 +35,7 @@ export interface Lifetime {
   endedAtMs: number;
 }
 
-/** A provider that names no price: the instance counts as free, and its source says that nobody knows. */
+/** A provider that names no price: the instance counts as free, and its source says that the price is unknown. */
 export const unknownPrice: InstancePrice = { microsPerHour: 0, diskMicrosPerHour: 0, source: 'price unknown' };
 
 /** US dollars an hour as a price; rounded to a millionth. */

@@ -1,12 +1,12 @@
 // Leases that an agent holds before their turn, so that short tasks need no exchange each. One that never began goes back
 // unharmed; one that may have begun when its instance was lost is tried again by itself, and only then does a loss count.
 import { maxHeldLeases, maxLeasesAhead } from './limits.ts';
-import { endLease, interruptLease, isOver, loseLease } from './rules.ts';
+import { endLease, interruptLease, hasEnded, loseLease } from './rules.ts';
 import type { JobState, Lease } from './state.ts';
 
 /**
- * How many leases an instance may hold now, the running one included: half of its share of what waits, so that nobody
- * hoards when the end is near, and no more over all instances than the state can carry. One while the next task must run alone:
+ * How many leases an instance may hold now, the running one included: half of its share of what waits, so that no
+ * instance hoards tasks near the end, and no more over all instances than the state can carry. One while the next task must run alone:
  * an agent that asks for more beside it would get nothing.
  */
 export function mayHold(state: JobState): number {
@@ -47,11 +47,11 @@ export function interruptLeases(state: JobState, leases: Lease[]): void {
   );
 }
 
-/** Ends leases whose instance is gone. Those that waited for their turn lose no attempt, but nobody knows how far they came. */
+/** Ends leases whose instance is gone. Those that waited for their turn lose no attempt, but how far they came is unknown. */
 export function loseLeases(state: JobState, leases: Lease[], why: string, nowMs: number): void {
   for (const lease of leases.filter((held) => held.ahead !== true)) loseLease(state, lease, why, nowMs);
   const ahead = leases.filter((held) => held.ahead === true);
-  if (!isOver(state)) for (const { task } of ahead) state.losses[task] ??= [];
+  if (!hasEnded(state)) for (const { task } of ahead) state.losses[task] ??= [];
   putBack(state, ahead);
 }
 
@@ -59,7 +59,7 @@ export function loseLeases(state: JobState, leases: Lease[], why: string, nowMs:
 function putBack(state: JobState, leases: Lease[]): void {
   for (const lease of leases) endLease(state, lease);
   const open = leases.filter(({ task }) => state.ended[task] === 0);
-  if (isOver(state) || open.length === 0) return;
+  if (hasEnded(state) || open.length === 0) return;
   state.requeued.unshift(...open.map(({ task }) => task));
   delete state.emptySinceMs;
 }

@@ -17,7 +17,7 @@ export interface JobArray {
 /** Largest task id: it must fit where other systems keep a 32-bit signed integer. */
 export const maxTaskId = 2 ** 31 - 1;
 
-/** Reads array syntax. Throws VALIDATION, field `array` unless told otherwise, with the id or part at fault. */
+/** Reads array syntax. Throws VALIDATION, field `array` by default, with the id or part at fault. */
 export function parseArray(syntax: string, field = 'array'): JobArray {
   const parts = syntax.split(',').map((part) => parsePart(part, field));
   const ranges: Range[] = [];

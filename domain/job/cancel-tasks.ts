@@ -4,7 +4,7 @@ import { RopewalkError } from '../errors.ts';
 import type { Reason } from '../reason.ts';
 import { parseArray, type JobArray } from './array.ts';
 import { skipTaken } from './placement.ts';
-import { cancelLease, isOver, settle } from './rules.ts';
+import { cancelLease, hasEnded, settle } from './rules.ts';
 import type { JobState } from './state.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { JobState } from './state.ts';
  * `tasksCancelled` says why they did not run.
  */
 export function cancelTasks(state: JobState, indices: readonly number[], reason: Reason): void {
-  if (isOver(state)) return;
+  if (hasEnded(state)) return;
   const wanted = new Set(indices.filter((index) => state.ended[index] === 0));
   if (wanted.size === 0) return;
   state.tasksCancelled = reason;

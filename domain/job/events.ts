@@ -4,20 +4,20 @@ import type { Reason } from '../reason.ts';
 import { earliest, type Wake } from '../wake.ts';
 import { interruptLeases, loseLeases } from './ahead.ts';
 import { arrayOf } from './array.ts';
-import { cancelLease, isOver, settle } from './rules.ts';
+import { cancelLease, hasEnded, settle } from './rules.ts';
 import { nextShrinkMs } from './shrink.ts';
 import type { JobState, Lease } from './state.ts';
 
-/** An instance whose lease ran out: its cluster is asked to look at it. */
+/** An instance whose lease expired: its cluster is asked to inspect it. */
 export interface Suspect {
   instance: string;
   heardAtMs: number;
 }
 
 /**
- * Looks at leases that ran out. Silence alone is no death: the cluster is asked to describe the instance, and the lease
- * goes on for another period. It is ended for silence only after `maxLeaseExtensions` periods in which *somebody else*
- * was heard, which proves that our own link worked; an outage of ours therefore expires nobody.
+ * Extends leases that expired, and asks the cluster to describe their instances: silence alone proves no loss. A lease ends for silence
+ * only after `maxLeaseExtensions` periods in which *another agent* was heard, which proves that the API was reachable; an outage of
+ * the control plane therefore ends no lease.
  */
 export function expireLeases(state: JobState, nowMs: number): Suspect[] {
   const suspects = new Map<string, number>();
@@ -66,7 +66,7 @@ function forgetOldest(state: JobState): void {
 export interface LostInstance {
   id: string;
   why: string;
-  /** It was stopped, released or taken back: nothing that ran on it can be the reason. */
+  /** It was stopped, released or interrupted: nothing that ran on it can be the reason. */
   isOrderly: boolean;
 }
 
@@ -80,7 +80,7 @@ export function loseInstance(state: JobState, { id, why, isOrderly }: LostInstan
     instance.lost = true;
   }
   forgetOldest(state);
-  if (isOver(state)) return;
+  if (hasEnded(state)) return;
   const own = state.leases.filter((held) => held.instance === id);
   if (isOrderly) interruptLeases(state, own);
   else loseLeases(state, own, why, nowMs);
@@ -92,7 +92,7 @@ export function loseInstance(state: JobState, { id, why, isOrderly }: LostInstan
  * makes it `error`. Cancelling twice, or after the end, changes nothing.
  */
 export function cancelJob(state: JobState, reason: Reason): void {
-  if (isOver(state)) return;
+  if (hasEnded(state)) return;
   state.cancelRequested = reason;
   for (const lease of [...state.leases]) cancelLease(state, lease, reason);
   cancelWaiting(state);
@@ -127,13 +127,13 @@ export function nextWake(state: JobState): Wake | null {
 }
 
 function nextTimeout(state: JobState): Wake | null {
-  const atMs = isOver(state) ? null : timeoutAtMs(state);
+  const atMs = hasEnded(state) ? null : timeoutAtMs(state);
   return atMs === null ? null : { atMs, what: 'job timeout at' };
 }
 
 function nextLeaseEnd(state: JobState): (Wake & { task: number }) | null {
   const [first] = state.leases;
-  if (first === undefined || isOver(state)) return null;
+  if (first === undefined || hasEnded(state)) return null;
   const { task, deadlineMs } = state.leases.reduce((a, b) => (b.deadlineMs < a.deadlineMs ? b : a), first);
   return { atMs: deadlineMs, what: 'lease is checked at', task };
 }

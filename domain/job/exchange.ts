@@ -7,7 +7,7 @@ import { returnLeases, mayHold, runsAlone } from './ahead.ts';
 import { mayRetry } from './retry-rules.ts';
 import {
   endLease,
-  isOver,
+  hasEnded,
   leasePeriodMs,
   loseLease,
   recordTask,
@@ -80,7 +80,7 @@ function takeResult(state: JobState, id: string, instance: JobInstance, result: 
   }
   endLease(state, lease);
   instance.recorded.push(lease.lease);
-  if (isOver(state)) return result.lease;
+  if (hasEnded(state)) return result.lease;
   const failed = result.exitCode !== 0;
   const failures = (state.failures[lease.task] ?? 0) + 1;
   if (failed && failures <= state.settings.retries && mayRetry(state.settings.retryOn, result)) {
@@ -132,7 +132,7 @@ function renew(state: JobState, id: string, number: number, nowMs: number): bool
 }
 
 function claim(state: JobState, item: ExchangeItem, instance: JobInstance, nowMs: number): Lease[] {
-  // A copy of an earlier claim that the network delivers late must not take work that nobody would do.
+  // A copy of an earlier claim that the network delivers late must not take work: no agent would do it.
   if (item.claim < instance.lastClaim) return [];
   if (item.claim === instance.lastClaim) {
     return state.leases.filter((held) => held.instance === item.instance && held.claim === item.claim);

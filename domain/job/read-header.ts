@@ -66,7 +66,7 @@ export function readHeader(
     if (clientOptions.includes(option.name) || runtimeOptions.has(option.name)) continue;
     if (honoured.has(option.name)) known.set(option.name, option);
     else if (choosesMachines && machineOptions.has(option.name)) continue;
-    // What the caller says of an option counts; the header's line on it would only be told a second time.
+    // What the caller says of an option counts; the header's line on it would only be reported a second time.
     else if (!Object.hasOwn(sent, option.name)) judge(option.name, option);
   }
   for (const name of Object.keys(sent)) {

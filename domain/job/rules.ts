@@ -7,7 +7,7 @@ import type { JobInstance, JobState, Lease, TaskRecord } from './state.ts';
 
 const endedCode = { done: 1, error: 2, cancelled: 3 } as const;
 
-export function isOver(state: JobState): boolean {
+export function hasEnded(state: JobState): boolean {
   return state.outcome !== null || state.cancelRequested !== null;
 }
 
@@ -33,13 +33,13 @@ export function endLease(state: JobState, lease: Lease): void {
 
 /** Puts a task whose lease has just ended back in line. */
 export function requeue(state: JobState, lease: Lease): void {
-  if (state.ended[lease.task] !== 0 || isOver(state)) return;
+  if (state.ended[lease.task] !== 0 || hasEnded(state)) return;
   state.attempts[lease.task] = lease.attempt;
   state.requeued.push(lease.task);
   delete state.emptySinceMs;
 }
 
-/** Writes a task's one record. A second record for the same task is refused here, whoever asks. */
+/** Writes a task's one record. A second record for the same task is always refused here. */
 export function recordTask(state: JobState, record: TaskRecord): void {
   if (state.ended[record.task] !== 0) return;
   state.ended[record.task] = endedCode[record.state];

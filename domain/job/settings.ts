@@ -1,6 +1,6 @@
 // From what a caller sent and what the script's header says to what runs. Explicit fields win over the header.
 // An option that we cannot honour and that would change what runs is refused; one that merely has no effect here is
-// told as a warning. Never silently ignored.
+// reported as a warning. Never silently ignored.
 import type { QueueRequest } from '../admission/queue.ts';
 import type { BatchHeader, HeaderOption } from '../batch-header.ts';
 import { microsOf } from '../cost/interval.ts';
@@ -44,12 +44,12 @@ export interface JobDefaults {
   maxInstances: number;
   leaseMs?: number;
   retries?: number;
-  /** Options about machines are honoured by whoever chooses them; otherwise they have no effect. */
+  /** Options about machines have an effect on a cloud, where machines are chosen, and none on a host. */
   choosesMachines?: boolean;
 }
 
 export interface ResolvedJob {
-  /** Empty when nobody named the job: admission then names it after its number. */
+  /** Empty when the request has no name: admission then names the job after its number. */
   name: string;
   /** The command line as text for people, at most 200 characters, without control characters. Never run from here. */
   command: string;
@@ -71,7 +71,7 @@ export interface ResolvedJob {
   /** Null means no limit. */
   taskTimeoutMs: number | null;
   leaseMs: number;
-  /** An instance that nobody has answered for this long ends by itself. */
+  /** An instance that has had no answer for this long ends by itself. */
   watchdogTimeoutMs: number;
   /** Null means no limit. */
   jobTimeoutMs: number | null;

@@ -1,24 +1,24 @@
-// A job gives instances back while its last tasks run: those that hold no lease, once nothing has waited for a while. The
-// head instance stays to the end, and whoever has been given back gets no more work, so that no lease goes with it.
+// A job releases instances while its last tasks run: those without a lease, once no task has waited for a while. The head instance
+// stays to the end. A released instance gets no more work, so that no lease is lost with it.
 import { shrinkAfterMs } from './limits.ts';
 import { mayRun } from './placement.ts';
-import { isOver } from './rules.ts';
+import { hasEnded } from './rules.ts';
 import type { JobState } from './state.ts';
 
 /** Notes since when no task has waited. A task that is put back in line begins that anew, see `requeue`. */
 export function noteQueue(state: JobState, nowMs: number): void {
-  if (isOver(state)) return;
+  if (hasEnded(state)) return;
   if (isQueueEmpty(state)) state.emptySinceMs ??= nowMs;
   else delete state.emptySinceMs;
 }
 
-/** When instances can be given back, or null while none can. */
+/** When instances can be released, or null while none can. */
 export function nextShrinkMs(state: JobState): number | null {
-  if (isOver(state) || state.emptySinceMs === undefined || spare(state).length === 0) return null;
+  if (hasEnded(state) || state.emptySinceMs === undefined || spare(state).length === 0) return null;
   return state.emptySinceMs + shrinkAfterMs;
 }
 
-/** The instances that go now. They are told so themselves when they next ask for work. */
+/** The instances to release now. Each gets the notice in its next exchange. */
 export function releaseSpareInstances(state: JobState, nowMs: number): string[] {
   const dueMs = nextShrinkMs(state);
   if (dueMs === null || nowMs < dueMs) return [];
@@ -41,6 +41,6 @@ function spare(state: JobState): string[] {
 }
 
 function isQueueEmpty(state: JobState): boolean {
-  // Tasks of the head instance wait for nobody else.
+  // Tasks of the head instance wait for no other instance.
   return !state.requeued.some((task) => mayRun(state, task, false)) && state.nextFresh >= state.settings.taskCount;
 }

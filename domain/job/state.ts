@@ -83,7 +83,7 @@ export interface TaskRecord {
 /** What is remembered of an instance: its last claim, so that a repeated claim gets the same grant. */
 export interface JobInstance {
   lastClaim: number;
-  /** Leases recorded since that claim, so that a repeated result is told from a stale one. */
+  /** Leases recorded since that claim, to distinguish a repeated result from a stale one. */
   recorded: number[];
   lastSeenMs: number;
   /** Its cluster has lost it: it gets no more work. */
@@ -117,7 +117,7 @@ export interface JobState {
   /** When the first task was granted: its command begins as soon as its agent has the answer. */
   startedAtMs: number | null;
   endedAtMs: number | null;
-  /** `null` while tasks are open; the outcome once, and for ever, afterwards. */
+  /** `null` while tasks are open; the outcome, set once, afterwards. */
   outcome: { status: 'done' | 'error' | 'cancelled'; reason: Reason } | null;
   cancelRequested: Reason | null;
   /** Why some tasks were cancelled while the job goes on: the last time. */

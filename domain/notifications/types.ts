@@ -54,7 +54,7 @@ export interface Subject {
   tasks?: { total: number; done: number; error: number; cancelled: number };
 }
 
-/** Null for a state of which nobody is notified. What a private job does, its reason may quote: it stays out. */
+/** Null for a state without a notification. The reason of a private job may quote its output, so it is left out. */
 export function notificationOf(subject: Subject, isPrivate: boolean): NewNotification | null {
   const { kind, number, workspace, name, user, status, tasks } = subject;
   const verb = (kind === 'job' ? jobVerbs : clusterVerbs)[status];
@@ -66,7 +66,7 @@ export function notificationOf(subject: Subject, isPrivate: boolean): NewNotific
     ...{ workspace, object, type: `${kind}.${verb}` as NotificationType },
     text: `${kind === 'job' ? 'Job' : 'Cluster'} ${number} (${name}) ${texts[verb] ?? verb}${why}`,
     data: { [kind]: number, name, workspace, user, status, reason, ...(tasks === undefined ? {} : { tasks }) },
-    // A state that is reached again, and a view that is written again, are no news.
+    // A state that is reached again, and a view that is written again, make no second notification.
     once: `${object} ${verb}`,
   };
 }

@@ -10,9 +10,9 @@ import type { Range, InstanceRequirements } from './requirements.ts';
 export const maxTypes = 20;
 
 export interface ChosenType extends Omit<Offer, 'zone' | 'market' | 'pricePerHour'> {
-  /** Cheapest price among the zones, US dollars; null when nobody knows it. */
+  /** Cheapest price among the zones, US dollars; null when it is unknown. */
   pricePerHour: number | null;
-  /** Where it is to be had. */
+  /** Where it is offered. */
   zones: string[];
 }
 

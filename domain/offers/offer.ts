@@ -1,4 +1,4 @@
-// What providers have to offer, and what it costs: the words in which instance types are chosen, whoever provides them.
+// What providers offer, and its price: the terms in which instance types of any provider are chosen.
 export type Market = 'on-demand' | 'spot';
 export type Architecture = 'x86_64' | 'arm64';
 
@@ -14,6 +14,6 @@ export interface Offer {
   gpus: number;
   /** The vendor's name of the GPU, e.g. `T4`, or null. */
   gpuName: string | null;
-  /** US dollars; 0 on this machine; null when nobody knows the price. */
+  /** US dollars; 0 on this machine; null when the price is unknown. */
   pricePerHour: number | null;
 }

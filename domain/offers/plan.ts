@@ -13,11 +13,11 @@ export interface RoleRequest {
   zones: readonly string[];
 }
 
-/** US dollars an hour; null when nobody knows the price of one of the types. */
+/** US dollars an hour; null when the price of one of the types is unknown. */
 export interface PlanPrice {
-  /** When what is asked for first is had. */
+  /** Of the first choice. */
   firstChoice: number | null;
-  /** When the dearest of what may be had instead is. */
+  /** Of the most expensive alternative. */
   max: number | null;
 }
 
@@ -35,7 +35,7 @@ export interface PlannedRole {
   pricePerHour: PlanPrice;
 }
 
-/** What instances of one role may be and cost; types that nobody sells there are left out. */
+/** What instances of one role may be and cost; types that are not sold there are left out. */
 export function planRole(offers: readonly Offer[], { count, types, markets, zones }: RoleRequest): PlannedRole {
   const onDemand = typesOf(offers, { zones, market: 'on-demand' });
   const spot = typesOf(offers, { zones, market: 'spot' });

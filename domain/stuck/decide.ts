@@ -1,4 +1,4 @@
-// Which stuck workflow is reset. A reset discards what was decided since, so every doubt is left to an operator: only the one
+// Which stuck workflow is reset. A reset discards what was decided since, so uncertain cases are left to an operator: only the one
 // known fault of Temporal's SDK is reset, and only when the code that cannot follow the history is the code that wrote it.
 // Code that was deployed by mistake, or is missing, is another case: its workflows go on as soon as the right code is back.
 //

@@ -1,6 +1,6 @@
-// Which instances and resources are orphans: tagged as ours, but claimed by no open workflow. Ending the instance of somebody
-// who is alive is far worse than paying for an orphan a little longer, so every doubt keeps: an orphan is only what was seen
-// unowned twice, a grace period apart, by a namespace that is certainly this deployment's.
+// Which instances and resources are orphans: tagged as ours, but claimed by no open workflow. Ending an instance in
+// use is far worse than paying for an orphan a little longer, so uncertain cases are kept: an orphan was seen unowned twice, a grace
+// period apart, by a namespace that is certainly this deployment's.
 import type { CloudResourceKind } from '../cloud-resource.ts';
 import { type Owner, ownerKey } from '../owner.ts';
 import type { WorkflowPresence } from '../presence.ts';
@@ -83,7 +83,7 @@ function judge(
   return say('orphan', `${name} is ${state}, seen for ${seconds(waitedMs)}`, sinceMs);
 }
 
-/** Orphans by owner, because that is how a provider is told to end them. */
+/** Orphans by owner, because a provider terminates the instances of one owner in one call. */
 export function groupByOwner(instances: readonly { id: string; owner: Owner }[]): { owner: Owner; ids: string[] }[] {
   const groups = new Map<string, { owner: Owner; ids: string[] }>();
   for (const { id, owner } of instances) {
@@ -99,5 +99,5 @@ const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1_000))} 
 
 const describeMismatch = (own: string, found: string | null): string =>
   found === null
-    ? `the deployment that this Temporal namespace belongs to could not be told, so nothing of ${own} was touched`
+    ? `the deployment that this Temporal namespace belongs to is unknown, so nothing of ${own} was touched`
     : `this Temporal namespace belongs to deployment ${found}, not to ${own}; nothing was touched`;

@@ -1,4 +1,4 @@
-// What the sweep looks at, remembers and decides. Plain data: it crosses workflows, activities and the object store.
+// What the sweep reads, remembers and decides. Plain data: it crosses workflows, activities and the object store.
 import type { CloudResource, CloudResourceKind } from '../cloud-resource.ts';
 import type { Owner } from '../owner.ts';
 import type { WorkflowPresence } from '../presence.ts';

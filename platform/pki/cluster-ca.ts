@@ -35,7 +35,7 @@ export interface LeafRequest {
   role: CertificateRole;
   /** Common name, for people: an instance id, or who a client is. Nothing decides by it. */
   subject: string;
-  /** IP addresses and host names under which the holder is reached; a client has none. */
+  /** IP addresses and host names under which the subject is reached; a client has none. */
   addresses: readonly string[];
   /** Never longer than the authority itself. Parts of a day are fine. */
   validDays: number;
@@ -107,7 +107,7 @@ async function sign(request: LeafRequest, publicKey: CryptoKey): Promise<string>
       await AuthorityKeyIdentifierExtension.create(await authority.publicKey.export()),
     ],
   });
-  // A key that is not the authority's own would give certificates that nobody accepts, and say so only at each handshake.
+  // A key that is not the authority's own would sign certificates that every peer refuses, and the error would only show at each handshake.
   if (!(await certificate.verify({ publicKey: authority.publicKey, signatureOnly: true }))) {
     throw new RopewalkError({ code: 'INTERNAL', message: 'The key of this authority does not belong to it.' });
   }

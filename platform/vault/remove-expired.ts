@@ -1,6 +1,6 @@
-// Deletes what was sealed and never deleted: its admission ended with nobody knowing how, or its process died in between.
-// Whoever ends in order deletes their own long before; what has expired could not be opened any more. What is no envelope
-// stays: somebody may want to know what it is.
+// Deletes sealed objects that were never deleted: the outcome of their admission is unknown, or the process died in between. Jobs and
+// clusters that end in order delete their own long before; expired envelopes cannot be opened any more. An object that is no envelope
+// stays, for the operator to inspect.
 import type { Objects } from '../objects/objects.ts';
 import { expiryOf } from './vault.ts';
 

@@ -10,7 +10,7 @@ export interface Vault {
   /** Replaces what was sealed under the key before. */
   seal(key: string, bytes: Uint8Array, options: { ttlMs: number }): Promise<void>;
   /**
-   * null when there is nothing, or when its time to live is over. Throws DamagedEnvelope when the envelope cannot be opened,
+   * null when nothing is sealed under the key, or when it has expired. Throws DamagedEnvelope when the envelope cannot be opened,
    * now or later; any other error comes from the object store, and the envelope may be whole.
    */
   open(key: string): Promise<Uint8Array | null>;
@@ -60,7 +60,7 @@ export function createVault(objects: Objects, keys: Keys, now: () => number = Da
   };
 }
 
-/** When the time to live of what was stored is over, unread; null when it is no envelope. */
+/** When an envelope expires, without opening it; null when it is no envelope. */
 export const expiryOf = (stored: Uint8Array): number | null => parseEnvelope(stored)?.expiresAtMs ?? null;
 
 interface Envelope {

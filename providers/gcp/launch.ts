@@ -124,7 +124,7 @@ async function readLaunched(
 ): Promise<LaunchedInstance[]> {
   const succeeded = [...inserts].filter(([, insert]) => errorOf(insert) === null);
   const { types } = placementOf(request, role);
-  // One type needs no look at the instances: a repeated launch may be of instances that are deleted.
+  // With one type the instances need not be described: a repeated launch may name deleted instances.
   const shapes = types.length > 1 ? await findByNames(clients, request.owner, [...slotOf.keys()]) : [];
   const typeOf = new Map(shapes.map(({ name, machineType }) => [name, machineType]));
   return succeeded.flatMap(([name, insert]) => {

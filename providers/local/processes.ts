@@ -4,7 +4,7 @@
 // On Linux every process of an instance is found by ROPEWALK_INSTANCE in its environment and, where the agent could make a
 // control group, by that too: a daemon that empties its environment escapes only without one. Elsewhere another process's
 // environment cannot be read: there only the agent, the task group it recorded, and their descendants are found, so a
-// task that left its group and lost its parents can escape. Never signals anything: terminate.ts does.
+// task with a process group of its own and without its parents can escape. Never signals anything: terminate.ts does.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';

@@ -18,7 +18,7 @@ Send = Callable[[Mapping[str, "str | None"]], Awaitable[None]]
 #: Credentials without a known expiry are read again this often; others not more often.
 _UNKNOWN_EXPIRY_S = 300.0
 _MIN_PAUSE_S = 60.0
-#: By the wall clock, because the event loop's clock stands still while a laptop sleeps.
+#: By the wall clock, because the event loop's clock stops while a laptop sleeps.
 _CHECK_EVERY_S = 15.0
 #: The start of a cluster waits this long for credentials; later ones are sent when they are found.
 _FIRST_WAIT_S = 20.0
@@ -103,7 +103,7 @@ class ForwardedCredentials:
 
 
 def refresh_at(session: AwsSession | None, now: float) -> float:
-    """When half of the session's remaining life is over."""
+    """When half of the session's remaining life has passed."""
     expires: datetime | None = None if session is None else session.expires_at
     if expires is None:
         return now + _UNKNOWN_EXPIRY_S

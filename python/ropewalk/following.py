@@ -62,7 +62,7 @@ class Follower:
                 await asyncio.sleep(_MAX_PAUSE_S)
 
     async def why_lost(self, scheduler: Scheduler) -> ClusterEndedError | None:
-        """Why the cluster has ended; None when its scheduler can be reached again, or nobody knows. One inquiry serves all."""
+        """Why the cluster has ended; None when its scheduler can be reached again, or the reason is unknown. One inquiry serves all."""
         if self._inquiry is None or self._inquiry.done():
             self._inquiry = asyncio.ensure_future(self._inquire(scheduler))
         return await asyncio.shield(self._inquiry)

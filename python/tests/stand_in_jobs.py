@@ -24,7 +24,7 @@ class JobsStandIn(StandIn):
         self.jobs: dict[int, dict[str, Any]] = {}
         self.tasks: list[dict[str, Any]] = []
         self.warnings: list[str] = []
-        #: Looks at a job until it is done.
+        #: Reads of a job until it is done.
         self.reads_before_done = 3
         super().__init__(None, None)  # type: ignore[arg-type]
 

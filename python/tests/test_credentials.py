@@ -150,7 +150,7 @@ def test_a_session_is_replaced_at_half_of_its_life(aws: Path, monkeypatch: pytes
     async def send(variables: Mapping[str, str | None]) -> None:
         sent.append((now, variables))
         if len(sent) == 2:
-            raise OSError("the scheduler is away")
+            raise OSError("the scheduler is unreachable")
         if len(sent) == 4:
             enough.set()
 
@@ -173,7 +173,7 @@ def test_a_session_is_replaced_at_half_of_its_life(aws: Path, monkeypatch: pytes
     asyncio.run(run())
     assert [round(at - begin) for at, _ in sent] == [0, 1800, 1860, 3660]
     assert [variables["AWS_SESSION_TOKEN"] for _, variables in sent] == ["token-0", "token-1", "token-2", "token-3"]
-    assert "not refreshed; retrying: the scheduler is away" in caplog.text
+    assert "not refreshed; retrying: the scheduler is unreachable" in caplog.text
 
 
 def test_when_a_session_is_replaced() -> None:

@@ -1,5 +1,5 @@
-// What goes on for long, a stream or a socket, was let in once: this looks again and again whether it still may. A look
-// that fails decides nothing, so that an outage of ours cuts nobody off.
+// A long stream or socket was authenticated once: this checks its token periodically. A check that fails decides nothing, so that an
+// outage of the database closes no stream.
 import { accessCheckEveryMs } from '../../domain/tokens/limits.ts';
 
 export interface AccessWatch {

@@ -1,4 +1,4 @@
-// Counts what workspaces have spent of their budgets, and carries out what follows: clusters are told to launch nothing more,
+// Counts what workspaces have spent of their budgets, and carries out what follows: clusters are signalled to launch nothing more,
 // or to stop. Every replica does so; what one has counted within the interval, no other counts again. A signal that was lost
 // is sent again by the next count, because a row remembers only signals that were delivered.
 import { clusterMessages, clusterWorkflowId, type HoldSignal, type StopSignal } from '../../contracts/cluster.ts';
@@ -10,7 +10,7 @@ import type { Deps } from '../context.ts';
 
 type Counting = Pick<Deps, 'store' | 'workflows' | 'now' | 'logger' | 'views'>;
 
-/** Of a cluster that was stopped: its launches are over, not held. */
+/** Of a cluster that was stopped: its launches have ended, they are not held. */
 const stopped = 'stopped: ';
 
 /** One round over all workspaces with budgets. Never rejects. */
@@ -45,7 +45,7 @@ export async function countWorkspace(deps: Counting, workspace: string): Promise
       (error: unknown) =>
         deps.logger.warn(
           { err: error, workspace, cluster: cluster.number },
-          'a cluster could not be told of its budget now',
+          'a cluster could not be signalled about its budget now',
         ),
     );
   }
@@ -66,7 +66,7 @@ async function carryOut(
   }
   await deps.store.budgets.setHeld(number, wanted);
   deps.views.expire(number);
-  deps.logger.info({ workspace, cluster: number, wanted }, 'a cluster was told of its budget');
+  deps.logger.info({ workspace, cluster: number, wanted }, 'a cluster was signalled about its budget');
 }
 
 /** A job is cancelled, and stops its cluster: so its own record has the reason. */

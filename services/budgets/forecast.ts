@@ -15,7 +15,7 @@ export interface Spending {
 }
 
 export interface Forecast {
-  /** At most, of all its instances; 0 where they cost nothing, and where nobody knows their price. */
+  /** At most, of all its instances; 0 where they cost nothing, and where their price is unknown. */
   microsPerHour: number;
   /** Its own limit, or the least of those budgets that stop each run; null means no limit. */
   maxCostMicros: number | null;

@@ -39,7 +39,7 @@ export function contentOf(body: PutEnvironmentParsed): EnvironmentContent {
   };
 }
 
-/** Keyed, so that nobody who reads it can try passwords against it. */
+/** Keyed, so that its readers cannot try passwords against it. */
 export const hashOf = ({ keys }: Pick<Deps, 'keys'>, content: EnvironmentContent): string =>
   hashBody(content, keys.current.requestHmac);
 

@@ -1,4 +1,4 @@
-// Webhooks of a workspace: whoever makes one sends to an address what happens to everybody's jobs and clusters, which is for admins.
+// Webhooks of a workspace. Only admins create them, because a webhook sends what happens to the jobs and clusters of all users.
 import { RopewalkError } from '../../domain/errors.ts';
 import { webhookKey } from '../../platform/archive-keys.ts';
 import { randomId } from '../../platform/ids.ts';

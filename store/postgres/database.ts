@@ -69,7 +69,7 @@ async function write<T>(db: Db, transaction: (db: Db) => Promise<T>): Promise<T>
     db
       .transaction()
       // Named, because the default of a server, a database or a role may be stricter: those who wait for the lock of a workspace must
-      // then see what its holder wrote.
+      // then see what the transaction with the lock wrote.
       .setIsolationLevel('read committed')
       .execute(async (each) => {
         isCommitting = false;

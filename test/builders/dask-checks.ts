@@ -27,8 +27,8 @@ export function decide(world: DaskWorld): Plan {
   const plan = rules.planCluster(world.state, nowMs);
   const ends = plan.decisions.filter((decision) => decision.kind === 'giveUp');
   must(ends.length <= 1, () => 'it ends more than once');
-  const isOver = world.state.stopRequested !== null || ends.length > 0;
-  for (const decision of plan.decisions) checkDecision(world, decision, isOver);
+  const hasEnded = world.state.stopRequested !== null || ends.length > 0;
+  for (const decision of plan.decisions) checkDecision(world, decision, hasEnded);
   for (const decision of plan.decisions) {
     rules.intend(world.state, decision, nowMs);
     if (decision.kind === 'launch' || decision.kind === 'terminate' || decision.kind === 'inspect') {
@@ -63,19 +63,19 @@ function adapt({ rules }: DaskWorld, state: ClusterState, nowMs: number): void {
   if (state.dask !== null) rules.adaptNow(state, state.dask, nowMs);
 }
 
-function checkDecision(world: DaskWorld, decision: Decision, isOver: boolean): void {
+function checkDecision(world: DaskWorld, decision: Decision, hasEnded: boolean): void {
   const { state, nowMs, books } = world;
   if (decision.kind === 'launch') {
-    must(!isOver, () => 'launches at or after the end');
+    must(!hasEnded, () => 'launches at or after the end');
     const head = decision.slots.find((order) => order.slot === 0);
     must(head === undefined || !books.schedulerStarted, () => 'launches another scheduler');
     for (const { slot, role } of decision.slots)
       must((role === 'head') === (slot === 0), () => `slot ${slot}: ${role}`);
   }
-  if (decision.kind === 'inspect') must(!isOver, () => 'inspects at or after the end');
+  if (decision.kind === 'inspect') must(!hasEnded, () => 'inspects at or after the end');
   if (decision.kind === 'inspect') world.met('silence');
   if (decision.kind === 'drain') {
-    must(!isOver, () => 'drains at or after the end');
+    must(!hasEnded, () => 'drains at or after the end');
     for (const { id, instance: name, worker, deadlineMs } of decision.drains) {
       const instance = state.instances.find((each) => each.id === name);
       must(instance !== undefined && hasStarted(instance), () => `drains ${name}, which has not started`);
@@ -97,7 +97,7 @@ function checkDecision(world: DaskWorld, decision: Decision, isOver: boolean): v
   for (const id of decision.ids) {
     const instance = state.instances.find((each) => each.id === id);
     must(instance !== undefined && isLive(instance), () => `terminates ${id} again`);
-    if (!isOver) checkTermination(world, instance);
+    if (!hasEnded) checkTermination(world, instance);
   }
 }
 

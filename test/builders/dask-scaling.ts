@@ -11,9 +11,9 @@ export function watchScaling(world: DaskWorld, cause: Cause, step: () => void): 
   const { state } = world;
   const target = state.target;
   const slots = new Map(state.instances.map((instance) => [instance.id, instance.slot]));
-  const isOver = state.stopRequested !== null;
+  const hasEnded = state.stopRequested !== null;
   step();
-  must(!isOver || state.target === target, () => 'a stopped cluster scales');
+  must(!hasEnded || state.target === target, () => 'a stopped cluster scales');
   if (state.target === target) return;
   if (state.target < target) checkWhoGoes(world);
   for (const { id, slot } of state.instances) {

@@ -73,11 +73,11 @@ export async function soakBatch({ tasks, agents, minTaskMs, maxTaskMs, killShare
     const client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
     const startedAtMs = Date.now();
     const { number } = await client.jobs.create({ command: ['true'], ntasks: tasks, maxWorkers: agents, lease: 10 });
-    const isOver = async (): Promise<boolean> => (await client.jobs.get(number)).endedAt !== null;
+    const hasEnded = async (): Promise<boolean> => (await client.jobs.get(number)).endedAt !== null;
     const killsAMinute = killShare * agents;
     const nextKillMs = (): number => Date.now() - (Math.log(1 - random()) * 60_000) / killsAMinute;
     let killAtMs = nextKillMs();
-    while (!(await isOver())) {
+    while (!(await hasEnded())) {
       await sleep(Math.min(Math.max(0, killAtMs - Date.now()), 5_000));
       if (Date.now() < killAtMs) continue;
       killAtMs = nextKillMs();

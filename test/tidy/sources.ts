@@ -31,9 +31,12 @@ export function readSources(): Source[] {
 }
 
 /** The files of python/, and the Python programs of tests. */
-export function readPython(): Pick<Source, 'path' | 'text'>[] {
-  return list('', /\.pyi?$/).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
-}
+export const readPython = (): Pick<Source, 'path' | 'text'>[] => readTexts(/\.pyi?$/);
+
+export const readDocuments = (): Pick<Source, 'path' | 'text'>[] => readTexts(/\.md$/);
+
+const readTexts = (name: RegExp): Pick<Source, 'path' | 'text'>[] =>
+  list('', name).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 
 /** The import and re-export statements of a file. */
 export function importsOf(path: string, text: string): Import[] {

@@ -54,9 +54,9 @@ export function look(pulse: Pulse, limits: PulseLimits, nowMs: number): { pulse:
     const tells = reportedAtMs !== null && !wasAway && seen.unansweredSinceMs === null;
     return { pulse: tells ? { ...seen, reportedAtMs: null } : seen, tells };
   }
-  const isOver = silentMs >= limits.timeoutMs;
-  const tells = reportedAtMs === null || (isOver && reportedAtMs < (seen.unansweredSinceMs ?? 0) + limits.timeoutMs);
-  const repeats = isOver && reportedAtMs !== null && nowMs - reportedAtMs >= limits.reportAfterMs;
+  const hasEnded = silentMs >= limits.timeoutMs;
+  const tells = reportedAtMs === null || (hasEnded && reportedAtMs < (seen.unansweredSinceMs ?? 0) + limits.timeoutMs);
+  const repeats = hasEnded && reportedAtMs !== null && nowMs - reportedAtMs >= limits.reportAfterMs;
   return tells || repeats ? { pulse: { ...seen, reportedAtMs: nowMs }, tells: true } : { pulse: seen, tells: false };
 }
 

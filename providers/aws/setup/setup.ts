@@ -111,7 +111,7 @@ async function planRemoval(input: SetupInput): Promise<SetupPlan> {
       await withCalls(first, signal, (calls) => carryOut(calls, identityRemovals, onDone));
       await removeFromSettings(input.settingsPath, regions);
     },
-    next: isLast ? ['Log groups ropewalk/... stay until their 30 days are over; service-linked roles stay.'] : [],
+    next: isLast ? ['Log groups ropewalk/... stay for their 30 days; service-linked roles stay.'] : [],
   };
 }
 

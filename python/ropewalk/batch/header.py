@@ -47,7 +47,7 @@ class SyncHeader:
         return name in self._options and self._options[name][-1].lower() not in ("false", "0")
 
     def more(self, name: str, given: Collection[str] | None) -> Collection[str] | None:
-        """A list adds up. One that is text is left to whoever checks it."""
+        """A list adds up. One that is text is left to its validation."""
         listed = [one.strip() for value in self._options.get(name, []) for one in value.split(",") if one.strip()]
         return given if not listed or isinstance(given, str) else [*listed, *(given or ())]
 

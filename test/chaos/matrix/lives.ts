@@ -63,7 +63,7 @@ export const scenarios: Record<Scenario, (bed: Bed, life: Life) => Promise<void>
     bed.ask(created.number, 2);
     await reach(bed, life, created.number, [0, 1]);
     await stopLife(bed, life);
-    await wait(life, 'the cluster is over', () => isOver(bed, life, created.number), { alsoWhenStopped: true });
+    await wait(life, 'the cluster is over', () => hasEnded(bed, life, created.number), { alsoWhenStopped: true });
     await nothingLeft(bed, life, created.number);
     await clusterReplays(bed, created.number);
   },
@@ -141,7 +141,7 @@ async function finish(bed: Bed, life: Life, number: number): Promise<void> {
     },
     anyway,
   );
-  await wait(life, 'the cluster is over', () => isOver(bed, life, number), anyway);
+  await wait(life, 'the cluster is over', () => hasEnded(bed, life, number), anyway);
   await nothingLeft(bed, life, number);
   await jobReplays(bed, number);
   await clusterReplays(bed, number);
@@ -157,7 +157,7 @@ async function finish(bed: Bed, life: Life, number: number): Promise<void> {
   if (ran !== all) throw new Error(`by their own files ran tasks ${ran}, not ${all}`);
 }
 
-async function isOver(bed: Bed, life: Life, number: number): Promise<boolean> {
+async function hasEnded(bed: Bed, life: Life, number: number): Promise<boolean> {
   try {
     return (await bed.client.clusters.get(number)).endedAt !== null;
   } catch (error) {
