@@ -190,7 +190,7 @@ describe('a sweep', () => {
     real = broken;
     const { refusal } = await sweep();
     real = working;
-    expect(refusal).toContain('could not be told');
+    expect(refusal).toContain('is unknown');
     expect(terminated).toEqual([]);
     // The outage proved nothing, so what was seen before it still counts.
     expect((await sweep()).terminated).toEqual(['i_7']);
