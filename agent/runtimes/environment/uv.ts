@@ -1,6 +1,6 @@
 // uv, which builds the environments: a pinned version from the package index, once per machine. It is never taken from the
 // PATH, because what another version would do has not been tried.
-import { access, constants } from 'node:fs/promises';
+import { access, constants, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { buildOnce } from './build-once.ts';
@@ -8,6 +8,16 @@ import { EnvironmentError } from './errors.ts';
 import { runTool, type Tools } from './run-tool.ts';
 
 export const uvVersion = '0.13.8';
+
+/** SHA-256 of the wheels on PyPI. On another platform uv is not installed: no program runs that has not been pinned. */
+export const uvHashes: Readonly<Record<string, string>> = {
+  manylinux2014_x86_64: 'e18a57b8b352eb7c8feb317b9f6f533c8f0ad9673fd6cf34bbe3cf1a9f6a8984',
+  manylinux2014_aarch64: '0b3e8b1a4f5e405e31e2ff33de8af4744831e9f7338539671efbd8c3c94e791d',
+  manylinux_2_28_aarch64: '5337c30bb893b4f9ce0ceb921ba2da0d13f649da644f40ad3bef84083bef0203',
+  musllinux_1_1_x86_64: '29451c60f5e8b07403e0a175d5229efc36b0289b34143ff4aaa499a5dd52553a',
+  macosx_10_12_x86_64: 'b7124ca1956ec2e476a1003ea5715a15f0266afaec37f4dc9c6972ba8183e6d1',
+  macosx_11_0_arm64: '62b6943c7fd64fac6854f780bea6e0359e5a5bc3241f83ee357bb38276afac49',
+};
 
 /** Path of the program. Safe when several ask at once. */
 export async function ensureUv(tools: Tools, python: string): Promise<string> {
@@ -21,7 +31,11 @@ export async function ensureUv(tools: Tools, python: string): Promise<string> {
     build: async (directory) => {
       const wanted = `uv==${uvVersion}`;
       await step(tools, 'make a virtual environment', python, ['-m', 'venv', directory]);
-      const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--only-binary=:all:', wanted];
+      const pinned = join(directory, 'uv.txt');
+      const hashes = Object.values(uvHashes).map((hash) => ` --hash=sha256:${hash}`);
+      await writeFile(pinned, `${wanted}${hashes.join('')}\n`);
+      const options = ['--quiet', '--no-deps', '--only-binary=:all:', '--require-hashes'];
+      const pip = ['-m', 'pip', 'install', ...options, '-r', pinned];
       await step(tools, `install ${wanted}`, join(directory, 'bin', 'python'), pip);
     },
     signal: tools.signal,
