@@ -1,5 +1,5 @@
 // The agent: the process that is an instance. It claims the instance's name, registers, and runs the job's tasks or
-// the cluster's Dask process until it is told that there is no more work. It only dials out, and never takes a credential of the control plane.
+// the cluster's Dask process until the API answers that there is no more work. It only dials out, and never takes a credential of the control plane.
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -28,7 +28,7 @@ const logDirectory = required('ROPEWALK_LOG_DIR');
 const environment = { HOME: homedir(), ...process.env };
 const bootId = randomBytes(16).toString('hex');
 
-// Elsewhere a directory that is gone says that this instance is over.
+// Elsewhere a directory that is gone says that this instance has ended.
 for (const each of isOnCloud ? [directory, logDirectory] : []) await mkdir(each, { recursive: true, mode: 0o700 });
 // Before anything is started. A VM needs none: nothing outlives it.
 const controlGroup = instanceName === null ? null : joinControlGroup(instanceName);
@@ -42,7 +42,7 @@ if (!(await claimInstance(directory, bootId, controlGroup))) {
 const logs = createLogs(logDirectory);
 const log = logs.agent();
 let started: Start | null = null;
-// A promise that nobody waits for comes here as well.
+// Rejections that are not awaited arrive here as well.
 process.on('uncaughtException', (error) => {
   process.stderr.write(`${error.stack ?? error.message}\n`);
   void sayLastWords(error, { log, flush: async () => started?.flush() }).finally(() => process.exit(1));
@@ -61,9 +61,9 @@ try {
     await letPass(user, [directory, join(directory, 'work'), started.boot.cacheDir]);
     exitCode = await runAgent({ ...started, bootId, directory, logs, environment, log, stopping, user });
     if (exitCode === watchdogExitCode) {
-      // Nobody else will look after what is left here.
+      // No other process will clean up here.
       const orphans = killOrphans(started.instance, controlGroup);
-      if (orphans > 0) log.write(`${orphans} processes that had left their group were killed.`);
+      if (orphans > 0) log.write(`${orphans} orphaned processes were killed.`);
       const containers = await removeRecordedContainers(directory);
       if (containers > 0) log.write(`${containers} containers were removed.`);
       await started.flush();
@@ -73,7 +73,7 @@ try {
 } catch (error) {
   exitCode = 1;
   log.write(`The agent failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  // It has told nobody of itself yet, so the next one, which systemd starts, may be this instance.
+  // It has not registered yet, so the next one, which systemd starts, may be this instance.
   if (isOnCloud && started === null) await rm(join(directory, 'claim.json'), { force: true });
 }
 await log.close();

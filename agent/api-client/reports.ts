@@ -13,13 +13,13 @@ export type SchedulerReport = NonNullable<ReportRequest['scheduler']>;
 export type DrainReport = NonNullable<ReportRequest['drained']>[number];
 
 export interface Reports {
-  process: (news: ProcessReport) => void;
+  process: (pending: ProcessReport) => void;
   /**
    * `make` is called at each attempt, since an outage may last, with the number of attempts that were refused for what
    * they say: the report must become smaller with each.
    */
   scheduler: (make: (refusals: number) => SchedulerReport) => void;
-  drained: (news: DrainReport) => void;
+  drained: (pending: DrainReport) => void;
   /** `make` says how long the scheduler has not answered, or null when it does. */
   unanswered: (make: () => number | null) => void;
   notice: (notice: Notice) => void;
@@ -36,7 +36,7 @@ export interface ReportsInput extends Pick<AgentInput, 'bootId' | 'boot' | 'stop
   onOrders?: (orders: Orders) => void;
 }
 
-interface News {
+interface Pending {
   process: ProcessReport | null;
   scheduler: { make: (refusals: number) => SchedulerReport } | null;
   unanswered: { make: () => number | null } | null;
@@ -47,16 +47,23 @@ interface News {
 
 export function createReports({ bootId, boot, stopping, session, aliveEveryMs, onOrders }: ReportsInput): Reports {
   const notifier = createNotifier(stopping.signal);
-  let news: News = { process: null, scheduler: null, unanswered: null, drained: [], interruption: null, leaving: null };
-  const add = (more: Partial<News>): void => {
-    news = { ...news, ...more };
+  let pending: Pending = {
+    process: null,
+    scheduler: null,
+    unanswered: null,
+    drained: [],
+    interruption: null,
+    leaving: null,
+  };
+  const add = (more: Partial<Pending>): void => {
+    pending = { ...pending, ...more };
     notifier.ring();
   };
   const send = async (): Promise<boolean> => {
-    let said = news;
+    let said = pending;
     let refusals = 0;
     const body = (): unknown => {
-      said = afterRefusals(news, refusals);
+      said = afterRefusals(pending, refusals);
       const { leaving } = said;
       const kind = leaving === null ? 'alive' : 'leaving';
       return { kind, bootId, address: boot.address, text: leaving?.text ?? '', ...wireOf(said, refusals) };
@@ -74,14 +81,14 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
           refusals = 0;
           return null;
         }
-        news = stillPending(news, said);
+        pending = stillPending(pending, said);
         refusals = 1;
         return `A report is not accepted in any form, and is given up (${parts.join()}).`;
       },
       read: jsonBy((json) => reportAnswerBody.parse(json)),
     });
     if (answer === null) return false;
-    news = stillPending(news, said);
+    pending = stillPending(pending, said);
     session.renew(answer.token);
     if (said.leaving !== null) stopping.abort(said.leaving);
     else if (answer.stop !== null) stopping.abort(answer.stop);
@@ -91,14 +98,14 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
   return {
     process: (process) => add({ process }),
     scheduler: (make) => add({ scheduler: { make } }),
-    drained: (drained) => add({ drained: [...news.drained, drained] }),
+    drained: (drained) => add({ drained: [...pending.drained, drained] }),
     unanswered: (make) => add({ unanswered: { make } }),
     notice: (interruption) => add({ interruption }),
     leave: (leaving) => add({ leaving }),
     run: async () => {
       // Registering has just said that it lives.
       for (let spokeAtMs = performance.now(); !stopping.signal.aborted;) {
-        const isDue = hasPending(news) || performance.now() >= spokeAtMs + aliveEveryMs;
+        const isDue = hasPending(pending) || performance.now() >= spokeAtMs + aliveEveryMs;
         if (!isDue) {
           await notifier.wait(spokeAtMs + aliveEveryMs - performance.now());
           continue;
@@ -114,10 +121,10 @@ export function createReports({ bootId, boot, stopping, session, aliveEveryMs, o
 const refusalsBeforeDrop = 6;
 
 /** What is refused together goes one by one, so that one part holds up no other, and a scheduler's workers get fewer. */
-function afterRefusals(news: News, refusals: number): News {
-  if (refusals === 0) return news;
+function afterRefusals(pending: Pending, refusals: number): Pending {
+  if (refusals === 0) return pending;
   const none = { process: null, scheduler: null, unanswered: null, drained: [], interruption: null };
-  const { process, scheduler, unanswered, drained, interruption, leaving } = news;
+  const { process, scheduler, unanswered, drained, interruption, leaving } = pending;
   if (process !== null) return { ...none, process, leaving: null };
   if (drained.length > 0) {
     return { ...none, drained: drained.slice(0, Math.max(1, drained.length >> refusals)), leaving: null };
@@ -127,16 +134,16 @@ function afterRefusals(news: News, refusals: number): News {
   return { ...none, scheduler, leaving };
 }
 
-const hasPending = (news: News): boolean => partsOf(news).length > 0;
+const hasPending = (pending: Pending): boolean => partsOf(pending).length > 0;
 
-const partsOf = (news: News): string[] =>
-  Object.entries(news).flatMap(([part, each]) =>
+const partsOf = (pending: Pending): string[] =>
+  Object.entries(pending).flatMap(([part, each]) =>
     each === null || (Array.isArray(each) && each.length === 0) ? [] : part,
   );
 
 type Wire = Pick<ReportRequest, 'process' | 'scheduler' | 'unansweredForMs' | 'drained' | 'interruption'>;
 
-function wireOf({ process, scheduler, unanswered, drained, interruption }: News, refusals: number): Wire {
+function wireOf({ process, scheduler, unanswered, drained, interruption }: Pending, refusals: number): Wire {
   return {
     ...(process === null ? {} : { process }),
     ...(scheduler === null ? {} : { scheduler: scheduler.make(refusals) }),
@@ -146,13 +153,13 @@ function wireOf({ process, scheduler, unanswered, drained, interruption }: News,
   };
 }
 
-function stillPending(news: News, said: News): News {
+function stillPending(pending: Pending, said: Pending): Pending {
   return {
-    process: news.process === said.process ? null : news.process,
-    scheduler: news.scheduler === said.scheduler ? null : news.scheduler,
-    unanswered: news.unanswered === said.unanswered ? null : news.unanswered,
-    drained: news.drained.filter((each) => !said.drained.includes(each)),
-    interruption: news.interruption === said.interruption ? null : news.interruption,
-    leaving: news.leaving,
+    process: pending.process === said.process ? null : pending.process,
+    scheduler: pending.scheduler === said.scheduler ? null : pending.scheduler,
+    unanswered: pending.unanswered === said.unanswered ? null : pending.unanswered,
+    drained: pending.drained.filter((each) => !said.drained.includes(each)),
+    interruption: pending.interruption === said.interruption ? null : pending.interruption,
+    leaving: pending.leaving,
   };
 }

@@ -1,7 +1,7 @@
 // Waits until something that is looked at again after each change is there.
 
 export interface Waiters {
-  /** What `find` returns as soon as it is not null; null when the time is over or the waiting was ended. */
+  /** What `find` returns as soon as it is not null; null when the time has passed or the waiting was ended. */
   when: <T>(find: () => T | null, timeoutMs: number) => Promise<T | null>;
   /** Something changed. */
   check: () => void;

@@ -20,7 +20,7 @@ export interface Ec2InstanceInput {
   directory: string;
   /** Kept between instances only where somebody arranged for it, as tests do. */
   cacheDir: string | null;
-  /** Nobody powers off a machine that is only emulated. */
+  /** An emulated machine is not powered off. */
   isEmulated: boolean;
 }
 

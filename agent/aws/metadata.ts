@@ -1,4 +1,4 @@
-// The metadata service of an EC2 instance, version 2 only: what the instance is, what it was told, what is about to happen
+// The metadata service of an EC2 instance, version 2 only: what the instance is, its user data, what is about to happen
 // to it. Answers are the instance's own facts; nothing is cached here but the session's token.
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -1,5 +1,5 @@
-// Looks for what EC2 is about to do to this instance: it takes a spot instance back with two minutes' notice, and recommends
-// before, sometimes, to leave. Each is told once. A metadata service that is away for a moment is asked again.
+// Reads what EC2 is about to do to this instance: it interrupts a spot instance with two minutes' notice, and sometimes recommends a
+// rebalance before. Each notice is reported once. A metadata service that is briefly unavailable is asked again.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { z } from 'zod';
@@ -25,17 +25,17 @@ const recommendation = z.object({ noticeTime: z.iso.datetime() });
 /** Runs until the signal aborts; never rejects. */
 export async function watchNotices(input: NoticesInput): Promise<void> {
   const { metadata, signal, onNotice, onTrouble, everyMs = checkEveryMs } = input;
-  const told = new Set<Notice['kind']>();
+  const seen = new Set<Notice['kind']>();
   let isTroubled = false;
-  const tell = (notice: Notice | null): void => {
-    if (notice === null || told.has(notice.kind) || signal.aborted) return;
-    told.add(notice.kind);
+  const report = (notice: Notice | null): void => {
+    if (notice === null || seen.has(notice.kind) || signal.aborted) return;
+    seen.add(notice.kind);
     onNotice(notice);
   };
-  while (!signal.aborted && !told.has('terminate')) {
+  while (!signal.aborted && !seen.has('terminate')) {
     try {
-      tell(await readAction(metadata));
-      if (!told.has('rebalance')) tell(await readRecommendation(metadata));
+      report(await readAction(metadata));
+      if (!seen.has('rebalance')) report(await readRecommendation(metadata));
       isTroubled = false;
     } catch (error) {
       if (!isTroubled) onTrouble(`Notices of EC2 cannot be read just now: ${String(error)}`);

@@ -1,6 +1,6 @@
 // The life of an instance of a Dask cluster: set up, start the scheduler or a worker, say how it goes, do as ordered, and
-// end it when told. It never decides that a cluster is over, nor starts a process a second time: a process that ends is told
-// of, and the control plane ends or replaces the instance.
+// end it when ordered. It never decides that a cluster has ended, nor starts a process a second time: a process that ends is reported,
+// and the control plane ends or replaces the instance.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -19,7 +19,7 @@ import { hostRuntime } from '../runtimes/host/runtime.ts';
 import { daskBase } from '../runtimes/inherited-variables.ts';
 import { recordGroup } from '../processes/group-record.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
-import { createOrderDesk } from './order-subscription.ts';
+import { createOrderSubscription } from './order-subscription.ts';
 import type { Session } from '../api-client/session.ts';
 import { createReports } from '../api-client/reports.ts';
 import { workerName } from './worker-name.ts';
@@ -34,7 +34,7 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
     read: jsonBy((json) => daskBundle.parse(json)),
   });
   if (bundle === null) return;
-  const orders = createOrderDesk({ session, stopping: input.stopping });
+  const orders = createOrderSubscription({ session, stopping: input.stopping });
   const aliveEveryMs = aliveWithin(bundle.aliveEveryMs, session.registered().watchdogTimeoutMs);
   const reports = createReports({ ...input, session, aliveEveryMs, onOrders: orders.take });
   const output = input.logs.process();
@@ -56,7 +56,7 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
     reports,
     name,
     work,
-    tell: (state, stage, { address = null, reason = null } = {}) =>
+    notify: (state, stage, { address = null, reason = null } = {}) =>
       reports.process({ state, name, stage, address, reason }),
     place: ({ runtime, tls }) => ({
       instance: input.instance,
@@ -85,27 +85,27 @@ export async function runWork(input: AgentInput, session: Session): Promise<void
 }
 
 async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
-  const { input, session, bundle, work, tell } = life;
+  const { input, session, bundle, work, notify } = life;
   const { signal } = input.stopping;
   const run = role === 'head' ? runScheduler : runWorker;
   try {
     if (bundle.hostSetupScript !== null) {
-      tell('pending', 'host setup script');
+      notify('pending', 'host setup script');
       const variables = hostRuntime(null).variables(daskBase(input.environment), bundle.env);
       const setup = runHostSetup({ ...input, script: bundle.hostSetupScript, variables });
       await orFail('HOST_SETUP_FAILED', setup);
     }
-    tell('pending', 'environment');
+    notify('pending', 'environment');
     const onStage = (stage: string): void => {
       // An environment that is there is ready before anybody could have read of it.
-      if (stage !== 'ready') tell('pending', `environment: ${stage}`);
+      if (stage !== 'ready') notify('pending', `environment: ${stage}`);
     };
     await run(life, await setUp({ ...input, session, role, work, runtime: bundle.runtime, onStage }));
   } catch (error) {
     if (signal.aborted) return;
     const { code, message } = asFailure(role === 'head' ? 'SCHEDULER_FAILED' : 'WORKER_FAILED', error);
     input.log.write(`${life.name}: ${message} (${code})`);
-    tell('error', 'ended', { reason: { code, text: message } });
+    notify('error', 'ended', { reason: { code, text: message } });
   }
   await untilAborted(signal);
 }

@@ -5,7 +5,7 @@ import type { ExitReason } from './exit-reason.ts';
 import type { DaskProcess, Place } from './commands.ts';
 import type { RunningProcess } from './run-process.ts';
 import type { AgentInput } from '../lifecycle/input.ts';
-import type { OrderDesk } from './order-subscription.ts';
+import type { OrderSubscription } from './order-subscription.ts';
 import type { Session } from '../api-client/session.ts';
 import type { ProcessReport, Reports } from '../api-client/reports.ts';
 
@@ -13,13 +13,13 @@ export interface DaskLife {
   input: AgentInput;
   session: Session;
   bundle: DaskBundle;
-  orders: OrderDesk;
+  orders: OrderSubscription;
   reports: Reports;
   /** The process's name in Dask. */
   name: string;
   /** A directory of this instance's own, gone when it has been terminated. */
   work: string;
-  tell: (
+  notify: (
     state: ProcessReport['state'],
     stage: string,
     more?: Partial<Pick<ProcessReport, 'address' | 'reason'>>,

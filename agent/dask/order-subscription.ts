@@ -7,7 +7,7 @@ import { orders as ordersSchema } from '../../schema/agent.ts';
 import type { Orders } from '../../schema/agent.ts';
 import type { Session } from '../api-client/session.ts';
 
-export interface OrderDesk {
+export interface OrderSubscription {
   /** Called with the latest orders, if there are any, and with each newer ones, as long as the agent lives. */
   follow: (listener: (orders: Orders) => void) => void;
   /** The first that `find` finds in the latest or newer orders; null when the agent is stopped. */
@@ -22,7 +22,13 @@ const answerTimeoutMs = 75_000;
 /** An API that answers the same at once is not asked without a pause. */
 const pauseMs = 1_000;
 
-export function createOrderDesk({ session, stopping }: { session: Session; stopping: AbortController }): OrderDesk {
+export function createOrderSubscription({
+  session,
+  stopping,
+}: {
+  session: Session;
+  stopping: AbortController;
+}): OrderSubscription {
   const { signal } = stopping;
   const listeners: ((orders: Orders) => void)[] = [];
   let latest: Orders | null = null;

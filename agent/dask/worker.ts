@@ -15,7 +15,7 @@ const registerTimeoutMs = 120_000;
 const closedForMs = 15_000;
 
 export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
-  const { input, bundle, orders, name, work, tell } = life;
+  const { input, bundle, orders, name, work, notify } = life;
   const { signal } = input.stopping;
   const { workerClass, workerOptions, workersPerMachine } = bundle;
   const hasOptions = Object.keys(workerOptions).length > 0;
@@ -24,7 +24,7 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
   const file = workerClass === null && !hasOptions ? join(work, 'scheduler.json') : null;
   const scheduler = file === null ? await found.then((address) => address && { address }) : { file };
   if (!scheduler) return;
-  tell('starting', 'dask');
+  notify('starting', 'dask');
   const command = workerProcess({
     ...life.place(setup),
     scheduler,
@@ -39,7 +39,7 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
   try {
     const schedulerAddress = await orFail('WORKER_FAILED', running.orEnded(found));
     if (schedulerAddress === null) {
-      // It knows nobody and holds nothing: there is nothing to wait for.
+      // It has no scheduler and no data: there is nothing to wait for.
       await running.end(0);
       return;
     }
@@ -49,11 +49,11 @@ export async function runWorker(life: DaskLife, setup: Setup): Promise<void> {
     const registered = orFail('WORKER_FAILED', running.whenRegistered(registerTimeoutMs)).then(() => true);
     if (!(await Promise.race([registered, untilAborted(signal).then(() => false)]))) return;
     input.log.write(`The worker ${name} is registered with ${schedulerAddress}.`);
-    tell('started', 'dask', { address: seen.address });
+    notify('started', 'dask', { address: seen.address });
     const end = await life.untilEnded(running);
     if (end === null) return;
     if (end.code === 'CLOSED') {
-      tell('stopping', 'closed', { address: seen.address });
+      notify('stopping', 'closed', { address: seen.address });
       await sleep(closedForMs, undefined, { signal });
     }
     throw new DaskFailure('PROCESS_EXITED', `The Dask worker ended: ${end.text}`);

@@ -1,5 +1,5 @@
-// What tasks are told of their cluster: who else is there. The list of a thousand workers is sent once and then only named,
-// by a mark that the API has given it.
+// What tasks get about their cluster: the addresses of its other instances. The list of a thousand workers is sent once and then only
+// named, by a tag that the API has given it.
 import { lookup } from 'node:dns/promises';
 
 import type { ExchangeAnswerBody } from '../../schema/agent.ts';

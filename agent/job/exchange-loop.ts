@@ -112,7 +112,7 @@ export async function exchangeLoop(input: ExchangeLoopInput): Promise<Unfit | nu
     notifier.ring();
   });
   leave.late.addEventListener('abort', () => {
-    if (run !== null) log.write('The running task cannot finish before the instance is gone: it is given back.');
+    if (run !== null) log.write('The running task cannot finish before the instance ends: it is returned to the job.');
     state = abandon(state);
     endTask();
   });

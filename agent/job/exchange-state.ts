@@ -20,7 +20,7 @@ export interface HeldTask {
 export interface AgentState {
   /** Number of the last claim made. */
   claim: number;
-  /** Nobody has answered it yet. Its grants may be on record already, so it is repeated under the same number. */
+  /** It has no answer yet. Its grants may be on record already, so it is repeated under the same number. */
   claimIsOpen: boolean;
   /** The task that runs. */
   held: HeldTask | null;
@@ -30,7 +30,7 @@ export interface AgentState {
   returning: number[];
   /** Leases only grow: a grant at or below this one is a repetition. */
   highestLease: number;
-  /** Ended, and not yet on disk: nobody hears of them before. */
+  /** Ended, and not yet on disk: they are sent afterwards. */
   unkept: TaskResult[];
   unacknowledged: TaskResult[];
   claimAtMs: number;
@@ -44,7 +44,7 @@ export interface AgentState {
   resultsAtOnce: number;
   /** Exchanges refused in a row. */
   refusals: number;
-  /** This instance takes no more tasks; results are told, and what runs may run on. */
+  /** This instance takes no more tasks; results are sent, and what runs may run on. */
   draining: boolean;
 }
 
@@ -184,7 +184,7 @@ export function applyAnswer(
 export const taskBegan = (state: AgentState, lease: number): AgentState =>
   state.held?.lease === lease ? { ...state, held: { ...state.held, begun: true } } : state;
 
-/** The running task is over; without a result when it was dropped. Its turn goes to the next, and results may wait for more. */
+/** The running task has ended; without a result when it was dropped. Its turn goes to the next, and results may wait for more. */
 export function taskEnded(
   state: AgentState,
   result: TaskResult | null,
@@ -204,7 +204,7 @@ export function taskEnded(
   return nextTurn(ended, nowMs);
 }
 
-/** They are on disk: now they may be told. */
+/** They are on disk: now they may be sent. */
 export function resultsKept(state: AgentState, kept: readonly TaskResult[]): AgentState {
   return {
     ...state,
@@ -236,7 +236,7 @@ export function unprepared(state: AgentState): AgentState {
   return { ...drained, held: null, returning: [drained.held.lease, ...drained.returning] };
 }
 
-/** Nothing runs, and everything has been told. */
+/** Nothing runs, and every result has been sent. */
 export const isDrained = (state: AgentState): boolean =>
   state.draining &&
   state.held === null &&

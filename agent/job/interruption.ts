@@ -1,5 +1,5 @@
-// How an instance that its cloud takes back leaves a job: it takes no more tasks, what runs may go on until shortly before the
-// end, and what is not done by then is ended and given back, so that it runs again elsewhere at once.
+// How an interrupted instance leaves a job: it takes no more tasks, the running task may continue until shortly before the end, and a
+// task that is not done by then is ended and returned, so that it runs again elsewhere at once.
 import type { Notice } from '../lifecycle/input.ts';
 
 export interface Leave {

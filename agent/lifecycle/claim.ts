@@ -1,6 +1,6 @@
 // An instance's name belongs to the first agent that links a complete claim.json into its directory. Launches may be
-// repeated and may race; the kernel decides, once. The tombstone is the other half: written by whoever ends the
-// instance, it makes an agent that comes too late end itself.
+// repeated and may race; the kernel decides, once. The tombstone is the other half: written by the process that
+// ends the instance, it makes an agent that starts too late end itself.
 import { randomBytes } from 'node:crypto';
 import { access, link, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -7,11 +7,11 @@ export interface StopOrder {
   failed: boolean;
 }
 
-/** Of an aborted signal; anything else than an order is told as unknown. */
+/** Of an aborted signal; anything else than an order is reported as unknown. */
 export function orderOf(signal: AbortSignal): StopOrder {
   const order: unknown = signal.reason;
   if (typeof order !== 'object' || order === null || !('code' in order && 'text' in order)) {
-    return { code: 'UNKNOWN', text: 'The agent was told to stop.', failed: false };
+    return { code: 'UNKNOWN', text: 'The agent was ordered to stop.', failed: false };
   }
   const failed = 'failed' in order && order.failed === true;
   return { code: String(order.code), text: String(order.text), failed };

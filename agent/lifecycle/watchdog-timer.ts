@@ -43,5 +43,5 @@ export function runWatchdog(stopping: AbortController, log: Pick<Log, 'write'>):
 const readClocks = (): Clocks => ({ monotonicMs: performance.now(), wallMs: Date.now() });
 
 const textOf = (limitMs: number): string =>
-  `Nobody has answered this agent for ${limitMs >= 120_000 ? `${Math.round(limitMs / 60_000)} minutes` : `${limitMs / 1_000} s`}: ` +
-  'its work is ended, so that nothing runs that nobody can reach. Its results stay on its disk.';
+  `This agent has had no answer for ${limitMs >= 120_000 ? `${Math.round(limitMs / 60_000)} minutes` : `${limitMs / 1_000} s`}: ` +
+  'its work is ended, so that nothing runs beyond the reach of its control plane. Its results stay on its disk.';

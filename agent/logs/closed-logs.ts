@@ -1,5 +1,5 @@
-// The logs of tasks that are over, on an instance whose lines are sent elsewhere: nobody reads their files any more, and
-// thousands of them must not fill the disk that the next tasks work on. The oldest go first.
+// The logs of ended tasks, on an instance whose lines are sent elsewhere: their files are not read any more, and thousands of them must
+// not fill the disk of the next tasks. The oldest are removed first.
 import type { LogFile } from './log.ts';
 
 export interface ClosedLogs {

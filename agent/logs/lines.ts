@@ -30,7 +30,7 @@ export async function copyLines(source: Readable, stream: Stream, log: LineSink)
       if (lines.length > 0 && !log.append(stream, lines)) await log.drained();
     }
   } catch {
-    // Destroyed under us because a process that left the group still holds it: what came is kept.
+    // Destroyed under us because an orphaned process still holds it: what came is kept.
   }
   rest += decoder.end();
   if (rest !== '') log.append(stream, cut(rest));

@@ -1,5 +1,5 @@
 // Sends what this instance prints to its cloud, one call at a time, and goes on after throttling and outages where it
-// left off. Whoever prints never waits for it; at the end it gets a few seconds to send the rest.
+// left off. The printing process never waits for it; at the end it gets a few seconds to send the rest.
 import { createNotifier } from '../async/notifier.ts';
 import { createLogQueue } from './log-queue.ts';
 import type { Origin } from './log-queue.ts';
@@ -13,7 +13,7 @@ export interface LogShipper {
 
 export interface LogShipperInput {
   api: LogsApi;
-  /** Once when it begins, once when it is over. */
+  /** Once when it begins, once when it ends. */
   onTrouble: (text: string) => void;
   queueBytes?: number;
   /** How long a line may wait for company. */

@@ -2,7 +2,7 @@
 // prints without end must not fill the disk. Secrets never come here: callers pass texts of their own.
 //
 // A log is a row of parts, NAME.jsonl, NAME.1.jsonl, NAME.2.jsonl and so on. A part that is full is never touched again,
-// nor renamed, and the next one begins only when every byte of it is written: so whoever follows reads each line once. The
+// nor renamed, and the next one begins only when every byte of it is written: so a follower reads each line once. The
 // oldest parts are removed when there are too many.
 import { open, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';

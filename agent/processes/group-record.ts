@@ -1,6 +1,6 @@
-// Leaves word of the process group that an instance runs, for whoever has to end it when its agent is dead. Written in one
-// piece over the last one: replacing the file for every task would send each to the disk. Whoever reads half of it finds no
-// such process, and looks again.
+// Records the process group that an instance runs, for the provider that ends it when its agent is dead. Written in one piece over the
+// last one: replacing the file for every task would send each to the disk. A reader of half a record finds no such process, and reads
+// again.
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 

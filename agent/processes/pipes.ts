@@ -1,6 +1,6 @@
 // Real pipes for a command's output. Node gives children sockets, and a socket cannot be opened again by its name: every
 // script with `> /dev/stderr` in it would fail. A named pipe is what a shell gives. Making one takes a process and a file, so
-// one that nobody can have open any more serves the next command.
+// one that no process can have open any more serves the next command.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, rmSync } from 'node:fs';
@@ -11,11 +11,11 @@ import type { Readable } from 'node:stream';
 export interface Pipe {
   /** For the child; close it here once the child has it, or the end of the output is never seen. */
   writeEnd: number;
-  /** The pipe is given back when this closes. */
+  /** The pipe is released when this closes. */
   output: Readable;
 }
 
-/** Named pipes that nobody has open, by directory. Whoever needs many new ones gets many at a time. */
+/** Named pipes that no process has open, by directory. They are made many at a time. */
 const spare = new Map<string, { paths: string[]; made: number }>();
 const mostAtOnce = 32;
 /** All that there are. */

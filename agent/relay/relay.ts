@@ -1,4 +1,4 @@
-// The head instance's way for the Dask dashboard: one outbound WebSocket to the API, kept for ever, over which the API
+// The head instance's way for the Dask dashboard: one outbound WebSocket to the API, kept forever, over which the API
 // opens streams to the dashboard on loopback. The agent connects them to that one address and to nothing else.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -18,12 +18,12 @@ export interface RelayOptions {
   apiUrl: string;
   /** The instance token as it is now: each connection is made with the newest. */
   token: () => string;
-  /** Told to the load balancer before the API, which may choose the replica by it. */
+  /** Sent to the load balancer before the API, which may choose the replica by it. */
   cluster: number;
   /** Where the dashboard listens, or null while there is none. */
   target: () => RelayTarget | null;
   signal: AbortSignal;
-  /** Told once when an outage begins and once when it is over. */
+  /** Called once when an outage begins and once when it has ended. */
   onTrouble: (text: string) => void;
   /** Without a sign of life from the API for this long the connection is made anew. */
   silentAfterMs?: number;
@@ -55,7 +55,8 @@ export async function createRelay(options: RelayOptions): Promise<void> {
     });
     if (signal.aborted) return;
     // An API that goes down for a new version says so; its successor or another replica is there at once.
-    if (!isTroubled && !connection.isOrderly) onTrouble(`The dashboard relay is away, trying on: ${connection.why}`);
+    if (!isTroubled && !connection.isOrderly)
+      onTrouble(`The dashboard relay is disconnected, retrying: ${connection.why}`);
     isTroubled ||= !connection.isOrderly;
     failures = connection.heldMs > settledAfterMs ? 0 : failures + 1;
     const waitMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);

@@ -10,16 +10,16 @@ const header = 'ropewalk-connection';
 export interface UnderlyingSocket {
   /** To be sent with the request, by which it is known again. */
   headers: Record<string, string>;
-  /** Nobody is waited for. */
+  /** Waits for no answer. */
   end: () => void;
 }
 
 export function createUnderlyingSocket(): UnderlyingSocket {
   const id = randomUUID();
   let socket: Socket | null = null;
-  const look = (told: unknown): void => {
-    if (typeof told !== 'object' || told === null || !('headers' in told && 'socket' in told)) return;
-    if (told.socket instanceof Socket && String(told.headers).includes(id)) socket = told.socket;
+  const look = (message: unknown): void => {
+    if (typeof message !== 'object' || message === null || !('headers' in message && 'socket' in message)) return;
+    if (message.socket instanceof Socket && String(message.headers).includes(id)) socket = message.socket;
   };
   subscribe(channel, look);
   return {

@@ -35,7 +35,7 @@ export function findingsOf(report: StuckWorkflowsReport | null, commands: Readon
     const fix =
       outcome === 'reported'
         ? `docs/operations.md, "Stuck workflows", says whether a reset helps.${byHand}`
-        : `It is reset within a minute; ropewalk doctor --reset-stuck does so now.${byHand}`;
+        : `It is reset within five minutes; ropewalk doctor --reset-stuck does so now.${byHand}`;
     return broken(workflowId, `is stuck: ${text}`, fix);
   });
   const unseen = unknown.map((what) => warning('workflows', `could not be checked: ${what}`, 'Try again in a minute.'));

@@ -159,7 +159,7 @@ future = client.submit(gated, ${JSON.stringify(gate)}, pure=False)
   it('offers its dashboard to the API, from the head instance alone', async () => {
     await eventually(() => api.arrivals.some(({ path }) => path === relayPath));
     const troubled = async (agent: Agent): Promise<boolean> =>
-      (await agent.lines()).some(({ text }) => text.startsWith('The dashboard relay is away'));
+      (await agent.lines()).some(({ text }) => text.startsWith('The dashboard relay is disconnected'));
     // This API has no relay: whoever dials it says once that it is away.
     await eventually(() => troubled(head));
     for (const agent of workers) expect(await troubled(agent)).toBe(false);

@@ -11,7 +11,7 @@ import { defaultRequirements } from '../../agent/runtimes/environment/default-re
 import { passedOn } from '../../agent/runtimes/environment/run-tool.ts';
 import { withDefaults } from '../../agent/runtimes/environment/with-defaults.ts';
 import { daskBase, taskBase } from '../../agent/runtimes/inherited-variables.ts';
-import { createOrderDesk } from '../../agent/dask/order-subscription.ts';
+import { createOrderSubscription } from '../../agent/dask/order-subscription.ts';
 import type { Session } from '../../agent/api-client/session.ts';
 import { createReports } from '../../agent/api-client/reports.ts';
 import type { DrainReport } from '../../agent/api-client/reports.ts';
@@ -93,7 +93,12 @@ describe('a drain', () => {
     };
     // A link whose only order is this one.
     const link: Pick<SchedulerLink, 'order'> = Object.assign(Object.create(null), { order });
-    const take = createDrains({ link, tell: (news) => told.push(news), log, signal: new AbortController().signal });
+    const take = createDrains({
+      link,
+      notify: (report) => told.push(report),
+      log,
+      signal: new AbortController().signal,
+    });
     return { told, asked, take };
   };
 
@@ -190,7 +195,7 @@ describe('reports', () => {
 });
 
 describe('orders', () => {
-  it('are taken from whoever brings the newest, and a stop ends the waiting', async () => {
+  it('are taken from the source of the newest, and a stop ends the waiting', async () => {
     const stopping = new AbortController();
     const paths: string[] = [];
     const answers: ((orders: Orders) => void)[] = [];
@@ -198,22 +203,22 @@ describe('orders', () => {
       paths.push(path);
       return new Promise<Orders>((resolve) => answers.push(resolve));
     });
-    const desk = createOrderDesk({ session, stopping });
+    const subscription = createOrderSubscription({ session, stopping });
     const orders = (version: number, more: Partial<Orders> = {}): Orders => ({
       ...{ version, schedulerAddress: null, drain: [], adaptive: null, stop: null },
       ...more,
     });
     const versions: number[] = [];
-    desk.follow(({ version }) => versions.push(version));
-    const address = desk.when(({ schedulerAddress }) => schedulerAddress);
-    const never = desk.when(({ version }) => (version === 99 ? true : null));
-    const running = desk.run();
+    subscription.follow(({ version }) => versions.push(version));
+    const address = subscription.when(({ schedulerAddress }) => schedulerAddress);
+    const never = subscription.when(({ version }) => (version === 99 ? true : null));
+    const running = subscription.run();
     await eventually(() => answers.length === 1);
-    desk.take(orders(4, { schedulerAddress: 'tls://a:1' }));
+    subscription.take(orders(4, { schedulerAddress: 'tls://a:1' }));
     answers[0]?.(orders(3));
     expect(await address).toBe('tls://a:1');
     await eventually(() => answers.length === 2);
-    desk.take(orders(4));
+    subscription.take(orders(4));
     answers[1]?.(orders(5, { stop: { code: 'IDLE', text: 'idle' } }));
     await running;
     expect(paths).toEqual(['/v1/agent/orders?seen=0', '/v1/agent/orders?seen=4']);

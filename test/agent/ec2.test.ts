@@ -105,5 +105,5 @@ it('ends a task that cannot finish, tells no result of it, and leaves before the
   await eventually(async () => !(await isLive(id)));
   expect(api.results()).toEqual([]);
   expect(api.reports.at(-1)).toMatchObject({ kind: 'leaving', instance: id });
-  expect((await lines()).map(({ text }) => text).join('\n')).toMatch(/given notice: terminate[\s\S]*it is given back/);
+  expect((await lines()).map(({ text }) => text).join('\n')).toMatch(/given notice: terminate[\s\S]*it is returned/);
 });

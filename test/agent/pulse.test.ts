@@ -14,7 +14,7 @@ function run(answers: (nowMs: number) => boolean, untilMs: number, isRunning: (n
     if (!isRunning(nowMs)) continue;
     const seen = look(pulse, limits, nowMs);
     pulse = seen.pulse;
-    if (seen.tells) told.push({ atMs: nowMs, silentMs: silentForMs(pulse, limits, nowMs) });
+    if (seen.notifies) told.push({ atMs: nowMs, silentMs: silentForMs(pulse, limits, nowMs) });
     pulse = asked(pulse, nowMs);
     if (answers(nowMs)) pulse = answered(pulse);
   }

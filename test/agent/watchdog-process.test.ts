@@ -57,8 +57,8 @@ it('ends with its task and the grandchildren that left its group when nobody ans
   await api.close();
   await eventually(() => agent.hasEnded());
   expect(await hasWork()).toBe(false);
-  expect(await said()).toMatch(/Nobody has answered this agent for 3 s: .*\(WATCHDOG\)/);
-  expect(await said()).toContain('had left their group were killed');
+  expect(await said()).toMatch(/This agent has had no answer for 3 s: .*\(WATCHDOG\)/);
+  expect(await said()).toContain('orphaned processes were killed');
 });
 
 it('keeps the results that nobody acknowledged', async () => {

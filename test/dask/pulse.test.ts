@@ -23,7 +23,7 @@ describe.each(daskVersions)('a scheduler of distributed %s', (version) => {
 
   it('is told of when it is stopped, and when it answers again', async () => {
     const told: (number | null)[] = [];
-    const end = watchPulse({ link: bench.link, timeoutMs: 20_000, tell: (make) => void told.push(make()) });
+    const end = watchPulse({ link: bench.link, timeoutMs: 20_000, notify: (make) => void told.push(make()) });
     try {
       process.kill(scheduler.pid, 'SIGSTOP');
       await eventually(() => told.length > 0, { timeoutMs: 60_000, intervalMs: 20 });
@@ -38,7 +38,7 @@ describe.each(daskVersions)('a scheduler of distributed %s', (version) => {
   it('is no news when it goes on in time', async () => {
     const told: (number | null)[] = [];
     // Told of after ten minutes: in time is whenever this test is done.
-    const end = watchPulse({ link: bench.link, timeoutMs: 6_000_000, tell: (make) => void told.push(make()) });
+    const end = watchPulse({ link: bench.link, timeoutMs: 6_000_000, notify: (make) => void told.push(make()) });
     process.kill(scheduler.pid, 'SIGSTOP');
     const question = bench.link.order('ping', {}, 60_000);
     const first = await Promise.race([question, new Promise((resolve) => setTimeout(resolve, 500, 'silence'))]);

@@ -10,6 +10,7 @@ export interface Avoided {
 /** Prefixes of paths. */
 export const cleanFolders: readonly string[] = [
   'activities/',
+  'agent/',
   'api/',
   'cli/',
   'contracts/',

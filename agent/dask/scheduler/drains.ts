@@ -1,5 +1,5 @@
-// Empties workers as ordered, through the scheduler beside this agent. Each order is carried out once, however often it is
-// read, and its outcome is told. A scheduler that is away for a moment is asked again: it knows whom it has drained.
+// Drains workers as ordered, through the scheduler beside this agent. Each order is carried out once, however often it is read, and its
+// outcome is reported. A scheduler that is briefly unreachable is asked again: it knows which workers it has drained.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Orders } from '../../../schema/agent.ts';
@@ -12,7 +12,7 @@ type DrainOrder = Orders['drain'][number];
 
 export interface DrainsInput {
   link: Pick<SchedulerLink, 'order'>;
-  tell: (news: DrainReport) => void;
+  notify: (report: DrainReport) => void;
   log: Log;
   signal: AbortSignal;
 }
@@ -22,7 +22,7 @@ const graceMs = 10_000;
 const againAfterMs = 500;
 
 /** Returns what to call with each orders. */
-export function createDrains({ link, tell, log, signal }: DrainsInput): (orders: Pick<Orders, 'drain'>) => void {
+export function createDrains({ link, notify, log, signal }: DrainsInput): (orders: Pick<Orders, 'drain'>) => void {
   const known = new Set<number>();
   return ({ drain }) => {
     for (const order of drain) {
@@ -31,7 +31,7 @@ export function createDrains({ link, tell, log, signal }: DrainsInput): (orders:
       void outcomeOf(order, link, signal).then((outcome) => {
         if (outcome === null) return;
         log.write(`Drain ${order.id} of ${order.worker}: ${outcome}.`);
-        tell({ id: order.id, outcome });
+        notify({ id: order.id, outcome });
       });
     }
   };

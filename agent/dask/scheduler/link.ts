@@ -21,7 +21,7 @@ export interface SchedulerLink {
   /** The latest, with times by `performance.now()`; null before the first. */
   state: () => SchedulerState | null;
   isConnected: () => boolean;
-  /** Rejects when the scheduler refuses or fails, is away, or does not answer in time. Any order may be given again. */
+  /** Rejects when the scheduler refuses or fails, is unreachable, or does not answer in time. Any order may be given again. */
   order: <K extends OrderKind>(kind: K, order: Orders[K], timeoutMs?: number) => Promise<Answers[K]>;
   close: () => Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface SchedulerLink {
 export interface SchedulerLinkOptions {
   /** Called for each hello and each state: the cluster's report is made from them. */
   onChange?: () => void;
-  /** Told when the other side says something that is not agreed. */
+  /** Called when the other side violates the protocol. */
   onTrouble?: (text: string) => void;
   /** Of an earlier link whose scheduler still runs, in a directory of the agent's own; otherwise a new one is made. */
   socketPath?: string;
@@ -71,7 +71,7 @@ export async function createSchedulerLink(options: SchedulerLinkOptions = {}): P
     changes.check();
     onChange();
   };
-  /** Under an order number of its own the answer would reach nobody. */
+  /** Under an order number of its own the answer would be dropped. */
   const giveUpAsked = (): void => {
     for (const { reject } of asked.values()) reject(new Error('the Dask scheduler went away before it answered'));
     asked.clear();
@@ -143,7 +143,7 @@ async function listen(socketPath: string, accept: (socket: Socket) => void): Pro
   const server = createServer(accept);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // Its directory is 0700, so nobody else can reach it.
+    // Its directory is 0700, so no other user can reach it.
     server.listen(socketPath, resolve);
   });
   return server;

@@ -1,4 +1,4 @@
-// Asks the scheduler now and then whether it is there to answer, and tells of it when it is not, and when it is again. It
+// Asks the scheduler now and then whether it is there to answer, and notifies of it when it is not, and when it is again. It
 // never ends anything: what a silent scheduler comes to is the control plane's to say.
 import type { SchedulerLink } from './link.ts';
 import { answered, asked, look, pulseLimits, silentForMs, startPulse } from './liveness.ts';
@@ -7,11 +7,11 @@ import type { Reports } from '../../api-client/reports.ts';
 export interface PulseInput {
   link: Pick<SchedulerLink, 'order'>;
   timeoutMs: number;
-  tell: Reports['unanswered'];
+  notify: Reports['unanswered'];
 }
 
 /** Returns how to end it. */
-export function watchPulse({ link, timeoutMs, tell }: PulseInput): () => void {
+export function watchPulse({ link, timeoutMs, notify }: PulseInput): () => void {
   const limits = pulseLimits(timeoutMs);
   let pulse = startPulse(performance.now());
   let isAsking = false;
@@ -29,11 +29,11 @@ export function watchPulse({ link, timeoutMs, tell }: PulseInput): () => void {
   const timer = setInterval(() => {
     const seen = look(pulse, limits, performance.now());
     pulse = seen.pulse;
-    if (seen.tells) tell(() => silentForMs(pulse, limits, performance.now()));
+    if (seen.notifies) notify(() => silentForMs(pulse, limits, performance.now()));
     if (!isAsking) void ask();
   }, limits.everyMs);
   return () => clearInterval(timer);
 }
 
-/** What was asked while nobody read is answered late; another question costs a line. */
+/** What was asked while the scheduler did not read is answered late; another question costs a line. */
 const askAgainMs = 30_000;

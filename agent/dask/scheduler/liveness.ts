@@ -1,11 +1,11 @@
 // Decides whether a scheduler answers. Time runs from the first question that has no answer, on the monotonic clock, and time
-// in which this agent itself did not run (SIGSTOP, a laptop that slept) is nobody's silence: the count begins anew. Pure;
+// in which this agent itself did not run (SIGSTOP, a laptop that slept) does not count as silence: the count begins anew. Pure;
 // liveness-check.ts asks the questions.
 
 export interface PulseLimits {
-  /** A question, and a look, this often. */
+  /** A question, and a check, this often. */
   everyMs: number;
-  /** Silence is told of from here on, once, */
+  /** Silence is reported from here on, once, */
   reportAfterMs: number;
   /** and from here on, again and again: now something follows from it. */
   timeoutMs: number;
@@ -15,7 +15,7 @@ export interface Pulse {
   /** When the first of the questions that have no answer was asked. */
   unansweredSinceMs: number | null;
   lookedAtMs: number;
-  /** When silence was last told of; null once it was told that it is over. */
+  /** When silence was last reported; null once its end was reported. */
   reportedAtMs: number | null;
 }
 
@@ -33,7 +33,7 @@ export const asked = (pulse: Pulse, nowMs: number): Pulse => ({
 
 export const answered = (pulse: Pulse): Pulse => ({ ...pulse, unansweredSinceMs: null });
 
-/** How long it has been silent, as it is told; null while that is not worth telling. */
+/** How long it has been silent, as reported; null while that is too short to report. */
 export function silentForMs(
   { unansweredSinceMs }: Pulse,
   { reportAfterMs }: PulseLimits,
@@ -43,24 +43,27 @@ export function silentForMs(
   return silentMs >= reportAfterMs ? Math.round(silentMs) : null;
 }
 
-/** To be called every `everyMs`. Says whether there is something to tell now. */
-export function look(pulse: Pulse, limits: PulseLimits, nowMs: number): { pulse: Pulse; tells: boolean } {
+/** To be called every `everyMs`. Says whether there is something to report now. */
+export function look(pulse: Pulse, limits: PulseLimits, nowMs: number): { pulse: Pulse; notifies: boolean } {
   const wasAway = nowMs - pulse.lookedAtMs > lateChecks * limits.everyMs;
   const seen: Pulse = { ...pulse, lookedAtMs: nowMs, ...(wasAway ? { unansweredSinceMs: null } : {}) };
   const silentMs = silentForMs(seen, limits, nowMs);
   const { reportedAtMs } = seen;
-  // That it is over is said when there was an answer, not when the count began anew.
+  // Its end is reported when there was an answer, not when the count began anew.
   if (silentMs === null) {
-    const tells = reportedAtMs !== null && !wasAway && seen.unansweredSinceMs === null;
-    return { pulse: tells ? { ...seen, reportedAtMs: null } : seen, tells };
+    const notifies = reportedAtMs !== null && !wasAway && seen.unansweredSinceMs === null;
+    return { pulse: notifies ? { ...seen, reportedAtMs: null } : seen, notifies };
   }
   const hasEnded = silentMs >= limits.timeoutMs;
-  const tells = reportedAtMs === null || (hasEnded && reportedAtMs < (seen.unansweredSinceMs ?? 0) + limits.timeoutMs);
+  const notifies =
+    reportedAtMs === null || (hasEnded && reportedAtMs < (seen.unansweredSinceMs ?? 0) + limits.timeoutMs);
   const repeats = hasEnded && reportedAtMs !== null && nowMs - reportedAtMs >= limits.reportAfterMs;
-  return tells || repeats ? { pulse: { ...seen, reportedAtMs: nowMs }, tells: true } : { pulse: seen, tells: false };
+  return notifies || repeats
+    ? { pulse: { ...seen, reportedAtMs: nowMs }, notifies: true }
+    : { pulse: seen, notifies: false };
 }
 
-/** Twenty minutes: asked every 15 s, told of after two. */
+/** Twenty minutes: asked every 15 s, reported after two. */
 export const pulseLimits = (timeoutMs: number): PulseLimits => ({
   everyMs: Math.min(15_000, timeoutMs / 40),
   reportAfterMs: timeoutMs / 10,

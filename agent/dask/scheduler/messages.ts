@@ -84,7 +84,7 @@ export interface Orders {
   /** How it judges its load: see `adaptiveTarget` of its state. */
   adaptive: { targetDurationSeconds: number; intervalSeconds: number };
   closeAll: Record<never, never>;
-  /** Does nothing: whoever answers it can hear and speak. */
+  /** Does nothing: a side that answers it can hear and speak. */
   ping: Record<never, never>;
 }
 export type OrderKind = keyof Orders;

@@ -1,4 +1,4 @@
-// Carries out what report.ts decides: looks at the scheduler's state when it has changed, and reports in time.
+// Carries out what report.ts decides: reads the scheduler's state when it has changed, and reports in time.
 import type { SchedulerState } from './messages.ts';
 import type { Reports } from '../../api-client/reports.ts';
 import { reportOf, shortened, reportAtMs } from './report.ts';

@@ -25,7 +25,7 @@ class Orders:
         self.scheduler = scheduler
         self.env = {}
         self.drains = {}
-        #: An agent that lost the answer asks again, and is told the same.
+        #: An agent that lost the answer asks again, and gets the same answer.
         self.drained = {}
         #: Of adaptive scaling; the defaults are those of the control plane.
         self.target_duration_s = 180.0

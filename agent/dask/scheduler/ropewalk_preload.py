@@ -34,7 +34,7 @@ SHOWN = {"processing", "waiting", "queued", "memory", "erred", "no-worker"}
 
 
 async def dask_setup(scheduler):
-    # Dask would log an exception of ours and run on without us: a scheduler that nobody can see or drain.
+    # Dask would log an exception of ours and run on without us: a scheduler that the agent can neither see nor drain.
     try:
         link = Link(scheduler, os.environ["ROPEWALK_SCHEDULER_SOCKET"])
         link.look()
@@ -99,7 +99,7 @@ class Link:
         task.add_done_callback(self.tasks.discard)
 
     async def stay_connected(self):
-        """For ever: the agent may be restarted, and the scheduler's work does not depend on it."""
+        """Forever: the agent may be restarted, and the scheduler's work does not depend on it."""
         pause = 0.1
         while True:
             try:
@@ -213,7 +213,7 @@ class Link:
             shown = "" if kind == "setEnv" else f": {error}"
             answer = {"ok": False, "error": f"{type(error).__name__}{shown}"[:1000]}
             logger.warning("Ropewalk's order %s failed: %s", kind, answer["error"])
-        # The answer belongs to who asked: after a reconnect nobody knows its number.
+        # The answer belongs to who asked: after a reconnect its number is unknown.
         if self.writer is writer:
             self.send({"kind": "answer", "id": number, **answer})
         if kind == "closeAll":
@@ -245,7 +245,7 @@ class JupyterActivity:
     def of(self, scheduler):
         if getattr(scheduler, "jupyter", False):
             noted = scheduler._jupyter_server_application.web_app.last_activity().timestamp()
-            # Once per activity: converted again and again it would differ by a millisecond, and be news each time.
+            # Once per activity: converted again and again it would differ by a millisecond, and be reported each time.
             if noted != self.noted:
                 self.noted, self.at = noted, time.monotonic() - max(0.0, time.time() - noted)
         return self.at

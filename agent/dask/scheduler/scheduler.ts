@@ -1,5 +1,5 @@
 // The head instance of a Dask cluster: its scheduler, what the scheduler says, and the drains that are carried out there. A
-// scheduler counts as started when it has said hello through its preload; without that nobody could see or drain it.
+// scheduler counts as started when it has said hello through its preload; without that the agent could neither see nor drain it.
 import { join } from 'node:path';
 
 import { untilAborted } from '../../async/aborted.ts';
@@ -22,8 +22,8 @@ const helloTimeoutMs = 60_000;
 const maxSocketPathBytes = 103;
 
 export async function runScheduler(life: DaskLife, setup: Setup): Promise<void> {
-  const { input, reports, work, tell } = life;
-  tell('starting', 'dask');
+  const { input, reports, work, notify } = life;
+  notify('starting', 'dask');
   const socketPath = join(work, 'scheduler.sock');
   const own = Buffer.byteLength(socketPath) <= maxSocketPathBytes ? { socketPath } : {};
   const changed: { look: () => void } = { look: () => undefined };
@@ -39,7 +39,7 @@ export async function runScheduler(life: DaskLife, setup: Setup): Promise<void> 
 }
 
 async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Promise<void> {
-  const { input, bundle, orders, reports, work, tell } = life;
+  const { input, bundle, orders, reports, work, notify } = life;
   const { signal } = input.stopping;
   const { schedulerClass, schedulerOptions } = bundle;
   const command = schedulerProcess({
@@ -57,11 +57,11 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     const hello = await Promise.race([orFail('SCHEDULER_FAILED', greeted), untilAborted(signal).then(() => null)]);
     if (hello === null) return;
     input.log.write(`The scheduler listens at ${hello.address} (distributed ${hello.distributed}).`);
-    tell('started', 'dask', { address: hello.address });
-    orders.follow(createDrains({ link, tell: reports.drained, log: input.log, signal }));
+    notify('started', 'dask', { address: hello.address });
+    orders.follow(createDrains({ link, notify: reports.drained, log: input.log, signal }));
     orders.follow(createAdaptiveTarget(link, signal));
     void relayDashboard(life, hello.httpPort);
-    stopPulse = watchPulse({ link, timeoutMs: bundle.unresponsiveTimeoutMs, tell: reports.unanswered });
+    stopPulse = watchPulse({ link, timeoutMs: bundle.unresponsiveTimeoutMs, notify: reports.unanswered });
     const end = await life.untilEnded(running);
     if (end !== null) throw new DaskFailure('PROCESS_EXITED', `The Dask scheduler ended: ${end.text}`);
   } finally {
@@ -70,7 +70,7 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
   }
 }
 
-/** People see the dashboard through the API. It listens on loopback, where nobody else can reach it. */
+/** People see the dashboard through the API. It listens on loopback, where no other machine can reach it. */
 async function relayDashboard({ input, session }: DaskLife, port: number | null): Promise<void> {
   if (port === null) return;
   await createRelay({

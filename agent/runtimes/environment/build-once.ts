@@ -1,4 +1,4 @@
-// Makes a directory that exists whole or not at all, whatever happens meanwhile to whoever makes it. What is made is made
+// Makes a directory that exists whole or not at all, whatever happens meanwhile to its builder. What is made is made
 // beside its place and renamed into it, complete: a crash at any instant leaves nothing under the final name.
 //
 // The lock only saves work. Were it broken at a bad moment, two would build, one rename would win, and the other's copy be
@@ -118,7 +118,7 @@ async function publish(directory: string, { cacheDir, target, isComplete }: Buil
 }
 
 /**
- * Renamed first: programs that a dead builder left running lose their way to it, and nobody takes half of it for the
+ * Renamed first: programs that a dead builder left running lose their way to it, and no reader takes half of it for the
  * whole. What cannot be removed now, the next build removes.
  */
 async function discard(workshop: string, path: string): Promise<void> {

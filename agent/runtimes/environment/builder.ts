@@ -1,4 +1,4 @@
-// Who builds what, told by the name alone: pid, start time and host of a builder. Nobody has to be alive to answer.
+// The builder of a directory, named by pid, start time and host: the name can be checked when the builder is dead.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -8,7 +8,7 @@ import { startTimeOf } from '../../processes/start-time.ts';
 /** This process, in a form that is part of a file name. */
 export const thisBuilder = (): string => builderName(process.pid, startTimeOf(process.pid));
 
-/** False once that very process is gone; null where that cannot be told: it ran on another machine. */
+/** False once that very process is gone; null where that is unknown: it ran on another machine. */
 export function isBuilding(builder: string): boolean | null {
   const [, pid, host] = /^(\d+)-[0-9a-f]{8}-([0-9a-f]{8})$/.exec(builder) ?? [];
   if (pid === undefined) return false;

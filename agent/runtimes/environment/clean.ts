@@ -1,4 +1,4 @@
-// Removes Python environments that nobody has used for a month. Never one that is in use: see in-use.ts for how a user and a
+// Removes Python environments that were not used for a month. Never one that is in use: see in-use.ts for how a user and a
 // remover find out about each other. Several may clean at the same time.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';

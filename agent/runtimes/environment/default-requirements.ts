@@ -1,4 +1,4 @@
-// What a cluster's Python environment holds when nobody asks for more. Pinned, so that every instance of a cluster runs the
+// What a cluster's Python environment holds by default. Pinned, so that every instance of a cluster runs the
 // same versions: Dask's processes speak to each other in pickles. Each version installs on Python 3.10 and later.
 
 export const defaultRequirements: readonly string[] = [

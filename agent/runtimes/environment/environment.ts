@@ -32,7 +32,7 @@ export interface EnvironmentRequest {
   callersPythonPath?: string | null;
   /** The agent's own environment; programs see a few names of it. */
   environment: Record<string, string | undefined>;
-  /** Told when a stage begins. */
+  /** Called when a stage begins. */
   onStage?: (name: StageName) => void;
   signal?: AbortSignal;
 }
@@ -49,7 +49,7 @@ export interface Environment {
 /** Rejects with an EnvironmentError, or with the signal's reason. */
 export async function ensureEnvironment(request: EnvironmentRequest): Promise<Environment> {
   const cacheDir = resolve(request.cacheDir);
-  // Whoever may write here may run code as this user.
+  // A user who may write here may run code as this user.
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   const tools = { environment: toolEnvironment(request.environment, cacheDir), cacheDir, signal: request.signal };
   const requirements = normaliseRequirements(request.requirements);
@@ -91,7 +91,7 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
 
 const noPackageFiles: FetchPackageFile = () => Promise.reject(new Error('package files are not available here'));
 
-/** The last thing that is written, before the rename: it says what the environment is to whoever looks. */
+/** The last thing that is written, before the rename: it describes the environment to its readers. */
 async function writeMarker(directory: string, content: object): Promise<void> {
   const file = await open(join(directory, markerFile), 'wx');
   try {

@@ -1,9 +1,9 @@
-// Why there is no Python environment, told so that whoever asked for it knows what to change. Child processes' own words
+// Why a Python environment was not built, in words that say to the user what to change. Child processes' own words
 // are quoted, shortened; nothing of their environment is.
 
 /**
- * PYTHON: the interpreter is missing or too old. REQUIREMENT: what was asked for cannot be installed. TOOLS: uv could not
- * be had. INSTALL: neither's fault (network, disk), so that trying again may help.
+ * PYTHON: the interpreter is missing or too old. REQUIREMENT: what was asked for cannot be installed. TOOLS: uv is
+ * unavailable. INSTALL: neither's fault (network, disk), so that trying again may help.
  */
 export type EnvironmentProblem = 'PYTHON' | 'REQUIREMENT' | 'TOOLS' | 'INSTALL';
 

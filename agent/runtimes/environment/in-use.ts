@@ -25,7 +25,7 @@ export async function stamp(directory: string): Promise<void> {
   await utimes(join(directory, markerFile), now, now).catch(() => undefined);
 }
 
-/** When it was last said to be used; 0 when that cannot be told. */
+/** When it was last said to be used; 0 when that is unknown. */
 export const stampedMs = (directory: string): Promise<number> =>
   stat(join(directory, markerFile)).then(
     (found) => found.mtimeMs,

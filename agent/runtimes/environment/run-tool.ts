@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 export interface Tools {
   environment: Record<string, string>;
-  /** Also the working directory, so that no stray configuration file of a project is found. */
+  /** Also the working directory, so that no configuration file of a project is found. */
   cacheDir: string;
   signal: AbortSignal | undefined;
 }
@@ -69,7 +69,7 @@ const run = promisify(execFile);
 /** The names that are taken from the agent's environment. */
 export const passedOn = [
   ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR'],
-  // How the outside world is reached from here.
+  // How the internet is reached from here.
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'PIP_CERT', 'UV_SYSTEM_CERTS', 'UV_HTTP_RETRIES'],
   // Which index packages come from.
