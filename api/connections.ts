@@ -1,5 +1,5 @@
 // How long a connection may take to say what it wants, and how many there may be: one that sends a byte a minute, or
-// nothing, holds a place of somebody else's.
+// nothing, holds a place of another client.
 import type { ServerOptions } from 'node:http';
 import { Server } from 'node:net';
 

@@ -58,7 +58,7 @@ export async function lockedBy(
   }
   const python = options.python === undefined ? [] : ['--python-version', options.python];
   const flags = ['--quiet', '--no-header', '--no-annotate', '--python-platform', platform, ...python];
-  // Requirements by stdin: a URL may hold a password, which everybody on a machine could read among the arguments.
+  // Requirements by stdin: a URL may hold a password, which every user of a machine could read among the arguments.
   const words = ['pip', 'compile', ...flags, path === null ? '-' : path];
   return { requirements: pinnedLinesOf(await uv(words, text, path === null ? cwd : dirname(path), env)), pinned: true };
 }

@@ -29,7 +29,7 @@ async function versionOf(binary: string): Promise<string> {
     throw new RopewalkError(
       {
         code: 'VALIDATION',
-        message: `${binary} does not tell its version, so it is not known whether it can open the database`,
+        message: `${binary} does not report its version, so it is not known whether it can open the database`,
         hint: 'Name a Temporal CLI with TEMPORAL_CLI, or unset it.',
       },
       { cause },

@@ -23,7 +23,7 @@ export interface Home {
 }
 
 /**
- * Temporal makes its database readable by everybody, and the home may be an older directory that others can enter. SQLite
+ * Temporal makes its database readable by all users, and the home may be an older directory that others can enter. SQLite
  * gives its other files the mode of this one. The server makes tables in a file that it has made itself alone, so this comes after its
  * first start.
  */

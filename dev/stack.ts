@@ -178,7 +178,7 @@ export function createStack(options: StackOptions): Stack {
   }
 
   async function stop({ keep }: { keep: Kept }): Promise<void> {
-    // Only to tell: a database that does not answer must not keep the stack from ending.
+    // Only for the message: a database that does not answer must not keep the stack from ending.
     const open = info === null || store === null ? 0 : await countOpenJobs(store).catch(() => 0);
     isStopping = true;
     info = null;

@@ -1,6 +1,6 @@
 // Names that both sides of a cloud must agree on: what the control plane writes or reads, and the agent on an instance.
 
-/** The line of user data that tells an agent how to call home: base64 of its JSON after this word. */
+/** The line of user data with which an agent finds the API: base64 of its JSON after this word. */
 export const bootMarker = '# ropewalk-boot:';
 
 /** Where CloudWatch keeps what a workspace's instances print. */
@@ -17,7 +17,7 @@ export const ec2InstanceId = /^i-[0-9a-f]{8,17}$/;
 /** Instances of Compute Engine, as Ropewalk names them: their owner, their launch, their slot. */
 export const gceInstanceId = /^rw-[0-9a-f]{10}-[0-9a-f]{10}-[0-9]{1,6}$/;
 
-/** Metadata of an instance of Compute Engine that tells its agent how to call home: JSON. */
+/** Metadata of an instance of Compute Engine with which its agent finds the API: JSON. */
 export const gceBootKey = 'ropewalk-boot';
 
 /** Who an identity token of an instance of Compute Engine is for: its deployment, so that no other takes it. */

@@ -3,6 +3,6 @@ export interface Reason {
   code: string;
   text: string;
   atMs: number;
-  /** Who asked for it, when somebody did. */
+  /** The user who asked for it, when one did. */
   by?: string;
 }

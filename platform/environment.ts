@@ -17,7 +17,7 @@ export function readEnvironment<T>(options: {
   env: Environment;
   schema: z.ZodType<T>;
   examples: Readonly<Record<string, string>>;
-  /** What no single variable tells. */
+  /** What follows from no single variable. */
   also?: () => EnvironmentProblem[];
 }): T {
   // A variable that is set to nothing, as compose files do, is not set.

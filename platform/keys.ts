@@ -16,7 +16,7 @@ export interface KeySet {
   apiTokens: Uint8Array;
   /** HMAC key of request bodies, kept with idempotency keys. */
   requestHmac: Uint8Array;
-  /** Tells equal keys from different ones, and nothing about them. */
+  /** Equal for equal keys, and reveals nothing about them. */
   fingerprint: string;
 }
 

@@ -1,4 +1,4 @@
-// The log of a process: one JSON object a line. What must never be in it is cut out here once more, in case somebody
+// The log of a process: one JSON object a line. What must never be in it is cut out here once more, in case a caller
 // logs an object that holds it.
 import { type Logger, pino } from 'pino';
 

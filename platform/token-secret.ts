@@ -1,5 +1,5 @@
 // The secret of an API token: made here, hashed at once, shown once. The text of a token is `rw_{workspace}_{id}-{secret}`. The
-// hash is keyed with the key file of the deployment: a row that somebody writes into the database without it is no token.
+// hash is keyed with the key file of the deployment: a row that is written into the database without it is no token.
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { Keys, KeySet } from './keys.ts';

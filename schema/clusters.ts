@@ -233,7 +233,7 @@ export const cluster = z.object({
   cost: ownCost.optional(),
   /** Temporal is unavailable, or it has not started yet: the command to end it is stored and delivered later. */
   acceptedForLater: z.literal(true).optional(),
-  /** It is private to somebody else: what only its creator may see is left empty. */
+  /** It is private to another user: what only its creator may see is left empty. */
   withheld: z.literal(true).optional(),
 });
 export type Cluster = z.infer<typeof cluster>;

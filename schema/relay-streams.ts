@@ -1,5 +1,5 @@
 // Many streams over one connection, for both of its ends. Each is a Node duplex whose sender stops when the window is
-// full, so that neither a slow browser nor a slow dashboard makes anybody hold more than the window. A peer that breaks
+// full, so that neither a slow browser nor a slow dashboard makes either side hold more than the window. A peer that breaks
 // the rules is reported, never obeyed.
 import { Duplex } from 'node:stream';
 

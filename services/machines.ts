@@ -164,7 +164,7 @@ const otherArchitecture = (field: string, architecture: string, but: string): Ro
     code: 'VALIDATION',
     field,
     message: `${field}: these instance types are ${architecture}, and ${but}; one environment cannot run on both.`,
-    hint: 'Name types of one architecture; what they are, `ropewalk instance-types` tells.',
+    hint: 'Name types of one architecture; `ropewalk instance-types` lists them.',
   });
 
 function hostWarnings(input: MachinesInput): string[] {

@@ -46,7 +46,7 @@ export function createOrderWatch({ read, readRow, versions, holdMs, monotonicMs 
 
   const look = async (watch: Watch, maxAgeMs: number): Promise<void> => {
     try {
-      tell(watch, await read(watch.key, maxAgeMs));
+      notify(watch, await read(watch.key, maxAgeMs));
     } catch (error) {
       for (const { reject } of watch.waiters) reject(error);
     }
@@ -82,7 +82,7 @@ export function createOrderWatch({ read, readRow, versions, holdMs, monotonicMs 
       if (signal.aborted) giveUp();
       signal.addEventListener('abort', giveUp);
       try {
-        if (watch.newest !== null) tell(watch, watch.newest);
+        if (watch.newest !== null) notify(watch, watch.newest);
         // An agent that has orders already can wait for the next round: after a restart of ours all of them come at once.
         else if (seen <= 0) void look(watch, freshForMs);
         return (await promise) ?? watch.newest ?? (await read(key, lastLookMs));
@@ -94,7 +94,7 @@ export function createOrderWatch({ read, readRow, versions, holdMs, monotonicMs 
     },
     heard(key, orders) {
       const watch = watches.get(idOf(key));
-      if (watch !== undefined) tell(watch, orders);
+      if (watch !== undefined) notify(watch, orders);
     },
     wake(key) {
       const watch = watches.get(idOf(key));
@@ -117,7 +117,7 @@ export function createOrderWatch({ read, readRow, versions, holdMs, monotonicMs 
         try {
           const orders = await readRow(watch.key);
           watch.row = row;
-          if (orders !== null) tell(watch, orders);
+          if (orders !== null) notify(watch, orders);
         } catch (error) {
           failures.push(error);
         }
@@ -158,7 +158,7 @@ const idOf = ({ workspace, cluster }: ClusterKey): string => `${workspace}/${clu
 const isNewer = (orders: Orders, seen: number): boolean => orders.stop !== null || orders.version > seen;
 
 /** A read may be older than orders that came meanwhile: versions only grow, and a stop is final. */
-function tell(watch: Watch, orders: Orders): void {
+function notify(watch: Watch, orders: Orders): void {
   const { newest } = watch;
   const isOlder = newest !== null && orders.stop === null && (newest.stop !== null || newest.version > orders.version);
   if (!isOlder) watch.newest = orders;

@@ -124,7 +124,7 @@ const readDeadlineMs = 4_000;
 const readinessDeadlineMs = 2_000;
 const retryAfterMs = 1_000;
 
-/** The server tells these three apart by text alone (facts: server 1.32). */
+/** The server distinguishes these three by text alone (facts: server 1.32). */
 const abortedByClosing = /aborted by closing workflow/i;
 const alreadyCompleted = /already completed/i;
 

@@ -1,4 +1,4 @@
-// Tells an error of the API from one that a proxy, a load balancer or a captive portal answers in its place: the API names
+// Distinguishes an error of the API from one that a proxy, a load balancer or a captive portal answers in its place: the API names
 // the error's code in a header and in the body.
 import { errorHeader } from '../../schema/agent.ts';
 import { errorBody } from '../../schema/common.ts';

@@ -1,4 +1,4 @@
-// Tells the control plane what it should know of this instance: changes as they come, otherwise now and then that it lives.
+// Reports this instance to the control plane: changes as they come, otherwise a sign of life now and then.
 // One report is under way at a time; what happens meanwhile goes with the next. Nothing is forgotten before it has been
 // answered, and what only the latest of matters is said as it is at that moment.
 import { jsonBy } from './client.ts';

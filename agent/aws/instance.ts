@@ -18,7 +18,7 @@ export interface Ec2Instance {
 export interface Ec2InstanceInput {
   metadata: Metadata;
   directory: string;
-  /** Kept between instances only where somebody arranged for it, as tests do. */
+  /** Kept between instances only where that was arranged, as tests do. */
   cacheDir: string | null;
   /** An emulated machine is not powered off. */
   isEmulated: boolean;

@@ -97,7 +97,7 @@ async function live(life: DaskLife, role: 'head' | 'worker'): Promise<void> {
     }
     notify('pending', 'environment');
     const onStage = (stage: string): void => {
-      // An environment that is there is ready before anybody could have read of it.
+      // An environment that is there is ready before a reader could have seen it.
       if (stage !== 'ready') notify('pending', `environment: ${stage}`);
     };
     await run(life, await setUp({ ...input, session, role, work, runtime: bundle.runtime, onStage }));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { isFilePath } from '../../domain/file-path.ts';
 import { maxFileBytes, maxFilesOfTask } from '../../domain/file-limits.ts';
 
-/** By path: what tells an unchanged file from a changed one without reading it. */
+/** By path: what distinguishes an unchanged file from a changed one without reading it. */
 export type Snapshot = ReadonlyMap<string, string>;
 
 export interface Collected {

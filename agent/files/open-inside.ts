@@ -1,4 +1,4 @@
-// Opens a file that somebody else's program may replace by a link at any moment: what was opened is checked, not what was asked for.
+// Opens a file that another user's program may replace by a link at any moment: what was opened is checked, not what was asked for.
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { sep } from 'node:path';

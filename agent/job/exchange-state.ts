@@ -59,7 +59,7 @@ export interface Orders {
   stop: { code: string; text: string } | null;
 }
 
-/** A new task is confirmed as running this soon: until then the control plane cannot tell a lost answer from work. */
+/** A new task is confirmed as running this soon: until then the control plane cannot distinguish a lost answer from work. */
 export const confirmAfterMs = 1_000;
 /** Results wait this long for others while there is more to run. */
 export const resultsWithinMs = 500;

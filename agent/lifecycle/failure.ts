@@ -6,7 +6,7 @@ import type { Log } from '../logs/log.ts';
 
 export interface LastWords {
   log: Pick<Log, 'write' | 'close'>;
-  /** Sends what is not sent yet, where anybody sends. */
+  /** Sends what is not sent yet, where a sender exists. */
   flush: () => Promise<void>;
   deadlineMs?: number;
 }

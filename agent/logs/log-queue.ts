@@ -50,7 +50,7 @@ export function createLogQueue(maxBytes: number = defaultQueueBytes): LogQueue {
     entries.push({ timestamp, message, bytes: size });
     bytes += size;
   };
-  const tellLeft = (): void => {
+  const reportLost = (): void => {
     if (left.count > 0) push(JSON.stringify({ s: 'agent', x: leftOut(left.count) }), left.lastAtMs);
     left.count = 0;
   };
@@ -61,7 +61,7 @@ export function createLogQueue(maxBytes: number = defaultQueueBytes): LogQueue {
           left.count += 1;
           left.lastAtMs = atMs;
         } else {
-          tellLeft();
+          reportLost();
           push(body, atMs);
         }
       }
@@ -71,7 +71,7 @@ export function createLogQueue(maxBytes: number = defaultQueueBytes): LogQueue {
       for (const entry of entries.slice(0, count)) bytes -= entry.bytes;
       entries = entries.slice(count);
       // Not only before the next line: what was left out may have been the end.
-      tellLeft();
+      reportLost();
     },
     isEmpty: () => entries.length === 0,
     isFull: () => bytes >= batchBounds.bytes || entries.length >= batchBounds.events,

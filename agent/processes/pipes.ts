@@ -64,7 +64,7 @@ export function createPipe(directory: string): Pipe {
 
 export const closeWriteEnd = (pipe: Pipe): void => closeSync(pipe.writeEnd);
 
-/** A command may have left somebody who reads its own output, and would take the next one's. */
+/** A command may have left a process that reads its own output, and would take the next one's. */
 function hasReader(path: string): boolean {
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));

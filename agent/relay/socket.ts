@@ -1,5 +1,5 @@
 // The TCP connection under a WebSocket of Node's, which has no way to end it: `close` waits for the other side's answer for
-// ever. Node tells of each request and its connection on a documented channel of diagnostics.
+// ever. Node reports each request and its connection on a documented channel of diagnostics.
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';

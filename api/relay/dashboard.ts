@@ -47,7 +47,7 @@ export async function serveDashboard(
   if ((await deps.sessions.read(request, cluster)) === null) return sendPage(response, signInPage(cluster));
   if (rest === '' || rest === '/') return redirect(response, `${dashboardRoot(cluster)}status`);
   if (!isShown(rest, 'page')) return sendPage(response, missingPage(cluster));
-  // Who left while the session was looked up has closed already: nothing would tell us any more.
+  // Who left while the session was looked up has closed already: no event would follow.
   if (response.destroyed) return;
   const stream = deps.hub.open(cluster);
   if (stream === 'away') return sendPage(response, awayPage(cluster));
@@ -72,7 +72,7 @@ export async function serveDashboard(
   });
   upstream.on('response', (answer) => {
     clearTimeout(timer);
-    // A throw in here would come out in the agent's connection, which carries everybody's pages, and end this process.
+    // A throw in here would come out in the agent's connection, which carries the pages of all users, and end this process.
     try {
       if (response.destroyed) answer.destroy();
       else passOn(deps, path, answer, response);

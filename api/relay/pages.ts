@@ -54,7 +54,7 @@ export const awayPage = (cluster: number): Page => ({
   title: `The dashboard of cluster ${cluster} is not here now`,
   text: [
     'Its scheduler may not have started yet, the cluster may be over, or its connection was lost and is being made anew.',
-    'Try again in a few seconds. If it stays away while the cluster is ready, this API has several replicas and the request reached one that the cluster is not connected to: docs/dashboard.md tells the operator what to set.',
+    'Try again in a few seconds. If it stays away while the cluster is ready, this API has several replicas and the request reached one that the cluster is not connected to: docs/dashboard.md says what the operator sets.',
   ],
 });
 

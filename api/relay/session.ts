@@ -20,7 +20,7 @@ export interface Sessions {
 }
 
 const cookieName = 'ropewalk_dashboard';
-/** More of the name than we ever set: somebody plays. */
+/** More of the name than we ever set: a forged cookie. */
 const maxCookies = 5;
 
 export interface SessionsOptions {

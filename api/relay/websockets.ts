@@ -1,5 +1,5 @@
 // The websockets of a dashboard's pages: once Dask has agreed, bytes pass both ways as they are. Dask accepts any origin,
-// so the origin is checked here: no page of anybody else's may read a dashboard with the reader's cookie.
+// so the origin is checked here: no page of another origin may read a dashboard with the reader's cookie.
 import { request as httpRequest, STATUS_CODES, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -29,7 +29,7 @@ export async function serveWebSocket(
   const session = await deps.sessions.read(request, cluster);
   if (session === null) return refuse(socket, signInPage(cluster));
   if (!isShown(rest, 'websocket')) return refuse(socket, missingPage(cluster));
-  // Who left while the session was looked up has closed already: nothing would tell us any more.
+  // Who left while the session was looked up has closed already: no event would follow.
   if (socket.destroyed) return;
   const stream = deps.hub.open(cluster);
   if (stream === 'away') return refuse(socket, awayPage(cluster));

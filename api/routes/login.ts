@@ -29,7 +29,7 @@ export const loginRoutes = {
     method: 'post',
     path: '/v1/login/device/token',
     operationId: 'finishLogin',
-    summary: 'The token, once somebody has approved; AUTHORIZATION_PENDING until then',
+    summary: 'The token, once a user has approved; AUTHORIZATION_PENDING until then',
     request: { body: jsonBody(schema.deviceToken.openapi('DeviceToken')) },
     responses: { 200: json(createdToken, 'The token; the same when asked again.'), ...problems },
   }),
@@ -39,7 +39,7 @@ export const loginRoutes = {
     method: 'post',
     path: '/v1/login/device/approve',
     operationId: 'approveLogin',
-    summary: 'Let a device sign in as you, or tell it no',
+    summary: 'Approve or deny the sign-in of a device as you',
     request: { body: jsonBody(schema.approveLogin.openapi('ApproveLogin')) },
     responses: { 200: json(schema.approvedLogin.openapi('ApprovedLogin'), 'What was decided.'), ...problems },
   }),
@@ -61,7 +61,7 @@ export function mountLogin(app: App): void {
     c.header('Cache-Control', 'no-store');
     return c.html(renderLogin({ code: c.req.query('code') ?? '' }));
   });
-  // A page of anybody else's must not press this button: the form is only taken from our own.
+  // A page of another origin must not press this button: the form is only taken from our own.
   app.post('/login', async (c) => {
     c.header('Cache-Control', 'no-store');
     const { deps } = c.var;

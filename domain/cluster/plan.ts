@@ -1,5 +1,5 @@
 // What a cluster should do next, from what it knows now. Pure: `planCluster` reads, `intend` writes the intent of one
-// decision into the state *before* anybody carries it out, and after that the same plan does not ask for it again.
+// decision into the state *before* an activity carries it out, and after that the same plan does not ask for it again.
 import { assertNever } from '../errors.ts';
 import { interruptedGraceMs } from './limits.ts';
 import { plural } from '../units.ts';

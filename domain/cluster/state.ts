@@ -35,11 +35,11 @@ export interface ClusterSettings {
   dask: DaskSettings | null;
 }
 
-/** When the workflow, never somebody's laptop, ends a Dask cluster. */
+/** When the workflow, never a client, ends a Dask cluster. */
 export interface DaskSettings {
   /** Nothing computed for this long. */
   idleTimeoutMs: number;
-  /** No client connected for this long; null until somebody asks for it. */
+  /** No client connected for this long; null until it is requested. */
   noClientTimeoutMs: number | null;
   /** Not one worker started within this long. */
   startTimeoutMs: number;

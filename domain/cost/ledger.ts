@@ -9,7 +9,7 @@ export function openInterval(state: ClusterState, instance: ClusterInstance): vo
   put(state, intervalOf(instance, null));
 }
 
-/** An instance has ended: its cloud's own times count where it tells them. */
+/** An instance has ended: its cloud's own times count where it reports them. */
 export function closeInterval(
   state: ClusterState,
   instance: ClusterInstance,

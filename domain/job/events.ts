@@ -1,4 +1,4 @@
-// What happens to a job other than an exchange: time passes, an instance is lost, somebody cancels.
+// What happens to a job other than an exchange: time passes, an instance is lost, a user cancels.
 import { maxLeaseExtensions, maxLostRemembered } from './limits.ts';
 import type { Reason } from '../reason.ts';
 import { earliest, type Wake } from '../wake.ts';

@@ -1,7 +1,7 @@
 // What a job's agents trade with their job: results for leases. One item per agent and request; the API merges items
 // of many agents into one update. schema/agent.ts holds the same shapes for the wire.
 
-/** The code with which a job tells an agent that it has given its instance up. */
+/** The code with which a job answers an agent whose instance counts as lost. */
 export const instanceLost = 'INSTANCE_LOST';
 
 /** The end of one attempt, repeated by the agent until it is acknowledged. */

@@ -134,7 +134,7 @@ function outcomeOf(state: JobState, nowMs: number): { status: 'done' | 'error' |
   return { status: 'done', reason: { code: 'ALL_DONE', text, atMs: nowMs } };
 }
 
-/** What tells an agent that there is nothing more for it here. */
+/** The order for an agent that has no more work here. */
 export function stopOrder(state: JobState, instance: JobInstance): { code: string; text: string } | null {
   if (state.cancelRequested !== null) return { code: 'JOB_OVER', text: state.cancelRequested.text };
   if (state.outcome !== null) return { code: 'JOB_OVER', text: state.outcome.reason.text };

@@ -1,7 +1,7 @@
 // What a workspace is notified of: kept as a list, and sent to its webhooks.
 import type { Reason } from '../reason.ts';
 
-/** `noun.verb`. A new one needs no more than its line here and somebody who adds it. */
+/** `noun.verb`. A new one needs no more than its line here and a caller that adds it. */
 export const notificationTypes = [
   'job.finished',
   'job.failed',

@@ -59,7 +59,7 @@ async function registerNamespace(connection: Connection, namespace: string, rete
   return [`created namespace ${namespace}, which keeps ended workflows for ${retentionDays} days`];
 }
 
-/** In days; null when there is no such namespace, `unknown` when the server does not tell. */
+/** In days; null when there is no such namespace, `unknown` when the server does not report it. */
 async function retentionOf(connection: Connection, namespace: string): Promise<number | 'unknown' | null> {
   try {
     const { config } = await connection.workflowService.describeNamespace({ namespace });

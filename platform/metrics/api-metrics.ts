@@ -35,7 +35,7 @@ export interface ApiMetrics {
 /** Tokens are read from the database, views from their workflows. */
 export type ViewKind = 'token' | 'job' | 'cluster';
 
-/** Counts nothing: for what runs without anybody who looks. */
+/** Counts nothing: for what runs without metrics. */
 export const noMetrics: ApiMetrics = {
   requestBegins: () => undefined,
   requestEnds: () => undefined,
@@ -66,7 +66,7 @@ export function createApiMetrics(registry: Registry): ApiMetrics {
     ['route', 'method'],
     durationBuckets,
   );
-  const streams = gauge('open_streams', 'Logs and events that somebody reads now.', ['route']);
+  const streams = gauge('open_streams', 'Open streams of logs and events.', ['route']);
   const flushes = counter('flushes_total', 'Group commits, by what became of them.', ['update', 'outcome']);
   const items = histogram(
     'flush_items',

@@ -1,5 +1,5 @@
 // Where Prometheus and an orchestrator look: `/metrics` and `/healthz`, on an address of its own that is loopback unless
-// somebody says otherwise. It is never a path of the public API: numbers tell an outsider how much is going on, and a
+// the operator sets another address. It is never a path of the public API: numbers reveal to an outsider how busy the deployment is, and a
 // token in a scraper's configuration is one more secret to lose.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

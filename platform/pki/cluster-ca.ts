@@ -1,4 +1,4 @@
-// The private certificate authority of one cluster: who holds a leaf of it is in, everybody else stays out. The key of the
+// The private certificate authority of one cluster: only a client with a leaf certificate of it can connect. The key of the
 // authority never leaves this deployment, sealed in the vault; it must never reach an instance, a log or a history.
 //
 // Extended key usage keeps the roles apart as far as TLS can: a client's leaf is refused where a server is expected, so

@@ -5,7 +5,7 @@ const prefix = 'whsec_';
 
 export const newWebhookSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`;
 
-/** `id` stays the same when a delivery is tried again: receivers tell repetitions by it. */
+/** `id` stays the same when a delivery is tried again: receivers recognise repetitions by it. */
 export function signedHeaders(
   secret: string,
   { id, atMs, body }: { id: string; atMs: number; body: string },

@@ -1,5 +1,5 @@
 // The dated tables beside this file: instance types, for control planes without AWS credentials, and prices on demand by region,
-// which EC2's own API does not tell.
+// which EC2's own API does not report.
 import { readFileSync } from 'node:fs';
 
 import type { Offer } from '../provider.ts';

@@ -127,7 +127,7 @@ def _requirements(pip: Sequence[str] | str | Path, python: str | None, resolve: 
         )
     version = [] if python is None else ["--python-version", python]
     flags = ["--quiet", "--no-header", "--no-annotate", "--python-platform", _PLATFORM, *version]
-    # Requirements by stdin: a URL may hold a password, which everybody on a machine could read among the arguments.
+    # Requirements by stdin: a URL may hold a password, which every user of a machine could read among the arguments.
     done = subprocess.run(
         [uv, "pip", "compile", *flags, source], input=text, capture_output=True, text=True, timeout=_RESOLVE_TIMEOUT_S
     )

@@ -1,4 +1,4 @@
-// How often one may ask before anybody has signed in, and how many codes a person may guess. Counted in this process: with
+// How often one may ask before signing in, and how many codes a person may guess. Counted in this process: with
 // several replicas the bound is as many times higher, which is still far too few guesses for a code of eight letters.
 import { RopewalkError } from '../../domain/errors.ts';
 import {

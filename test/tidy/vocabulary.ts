@@ -53,7 +53,7 @@ export const avoided: readonly Avoided[] = [
   { words: /\bwish(es|ed)?\b/, use: 'requirements' },
   { words: /\b(judge|next|a|the|each|every) looks?\b|\blook soon\b|\blooks? at\b/, use: 'reconcile, liveness check' },
   { words: /\bbur(y|ies|ied)\b/, use: 'finalize' },
-  { words: /\bnews\b|\btold\b/, use: 'event, update, notified' },
+  { words: /\bnews\b|\btold\b|\btells?\b|\btelling\b/, use: 'event, update, notify, report, distinguish' },
   { words: /\bholders?\b/, use: 'reservation' },
   { words: /\bdoubts?\b|\btries one at a time\b/, use: 'canary launch' },
   { words: /\blacking\b|\bask but\b/, use: 'unavailable offerings, excluded pools' },
@@ -78,7 +78,7 @@ export const avoided: readonly Avoided[] = [
   { words: /\b(is|are|was|were) over\b/, use: 'has ended' },
   { words: /\bis away\b|\bbe had\b|\bcomes? to be\b/, use: 'is unavailable, is created' },
   { words: /\bworlds?\b/, use: 'simulation' },
-  { words: /\bwhoever\b|\bnobody\b/, use: 'the actor: the agent, the API, no client' },
+  { words: /\b(whoever|nobody|somebody|anybody|everybody)\b/, use: 'the actor: the agent, the API, no client' },
 ];
 
 /** Where one of these words is right: a path, the word, and why. */

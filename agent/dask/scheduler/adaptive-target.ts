@@ -1,4 +1,4 @@
-// Tells the scheduler how to judge its load for adaptive scaling, whenever that changes.
+// Instructs the scheduler how to judge its load for adaptive scaling, whenever that changes.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Orders } from '../../../schema/agent.ts';

@@ -50,7 +50,7 @@ export function reportOf(state: SchedulerState, nowMs: number): SchedulerReport 
     workers: thatFit(
       state.workers
         .map((worker) => ({ name: worker.name, status: worker.status.slice(0, 50), processing: worker.processing }))
-        // A worker that somebody started by hand may have any name; ours fit.
+        // A worker that was started by hand may have any name; ours fit.
         .filter(({ name }) => name !== '' && name.length <= 255),
       maxWorkersBytes,
     ),

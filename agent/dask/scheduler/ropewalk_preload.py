@@ -21,7 +21,7 @@ from ropewalk_orders import Orders
 logger = logging.getLogger("distributed.ropewalk")
 
 DEBOUNCE_S = 0.25
-#: Worker states and memory change without a hook that tells us.
+#: Worker states and memory change without a hook.
 LOOK_EVERY_S = 1.0
 HEARTBEAT_S = 30.0
 #: Looking at the scheduler may take one part in so many of its time.
@@ -91,7 +91,7 @@ class Link:
 
     def start(self):
         self.keep(self.stay_connected())
-        self.keep(self.tell_changes())
+        self.keep(self.report_changes())
 
     def keep(self, coroutine):
         task = asyncio.ensure_future(coroutine)
@@ -120,7 +120,7 @@ class Link:
             writer.close()
             await asyncio.sleep(pause)
 
-    async def tell_changes(self):
+    async def report_changes(self):
         looked = spoke = cost = 0.0
         is_troubled = False
         while True:

@@ -22,7 +22,7 @@ export interface BuildOnce {
   signal: AbortSignal | undefined;
 }
 
-/** 'built' by this call, or 'found': made before, or by somebody else meanwhile. */
+/** 'built' by this call, or 'found': made before, or by another builder meanwhile. */
 export async function buildOnce(request: BuildOnce): Promise<'built' | 'found'> {
   const { cacheDir, target, isComplete, build } = request;
   if (await isComplete(target)) return 'found';

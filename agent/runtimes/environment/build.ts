@@ -112,7 +112,7 @@ async function install(
     ...wheels.map(({ name, path }) => `${packageOf(name)} @ ${pathToFileURL(path).href}`),
   ];
   if (wanted.length === 0) return;
-  // By stdin or a private file: a requirement may hold a URL with a password, and everybody on a machine can read argv.
+  // By stdin or a private file: a requirement may hold a URL with a password, and every user of a machine can read argv.
   const input = `${wanted.join('\n')}\n`;
   const args = ['pip', 'install', '--quiet', '--python', pythonIn(directory), '-r', '-'];
   const overrides = `${downloads}-overrides.txt`;

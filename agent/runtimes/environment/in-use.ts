@@ -1,4 +1,4 @@
-// Who uses which environment, so that none is removed under somebody's feet. A user leaves a record with its process's name,
+// Who uses which environment, so that none is removed while it is used. A user leaves a record with its process's name,
 // then looks for a remover; a remover leaves its mark, then looks for users (clean.ts). Of two at the same time at least one
 // sees the other, without a lock that a crash could leave behind: a record or mark counts as long as its process lives.
 import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';

@@ -43,7 +43,7 @@ export function windowsOf(dask: DaskState, settings: DaskSettings, atMs: number)
   const settledMs = heard.againMs === undefined ? 0 : heard.againMs + agentRetryMs;
   return [
     { atMs: Math.max(atMs, settledMs), untilMs: silentFromMs(heard.lastMs, settings) },
-    // No agent lives on for longer without us: whatever is still there is of no use to anybody.
+    // No agent lives on for longer without us: whatever is still there is of no use.
     { atMs: Math.max(atMs, heard.lastMs + maxWatchdogTimeoutMs), untilMs: always },
   ];
 }

@@ -1,4 +1,4 @@
-// Which instances are inspected because somebody has not heard of them, and what follows from the answers. Each function changes
+// Which instances are inspected because they are silent, and what follows from the answers. Each function changes
 // the state in place and may be given the same answer twice.
 import { massLossMinimum, massLossShare, maxSilentInspections } from '../limits.ts';
 import { noteHeadStreak } from '../dask/heard.ts';

@@ -1,4 +1,4 @@
-// Takes away what setup made in IAM. Policies that somebody attached to the role are detached and stay; service-linked roles stay too,
+// Takes away what setup made in IAM. Policies that others attached to the role are detached and stay; service-linked roles stay too,
 // because other software of the account may use them.
 import {
   DeleteInstanceProfileCommand,
