@@ -111,10 +111,16 @@ export const createJob = z.strictObject({
 export type CreateJob = z.input<typeof createJob>;
 export type CreateJobParsed = z.output<typeof createJob>;
 
+/** Characters of task ids in one request: a workflow receives them as they are. */
+export const maxTasksText = 10_000;
+
 /** POST /v1/jobs/{number}/tasks/cancel. */
 export const cancelTasks = z.strictObject({
   /** Ids of tasks in array syntax, e.g. `3,7-9`. */
-  tasks: z.string().min(1).max(10_000),
+  tasks: z
+    .string()
+    .min(1)
+    .max(maxTasksText, `at most ${maxTasksText} characters: write ranges, such as 3-90:3, or send several requests`),
 });
 export type CancelTasks = z.infer<typeof cancelTasks>;
 

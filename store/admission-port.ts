@@ -65,7 +65,7 @@ export interface AdmissionStore {
   /** Idempotency key, unique open name, quota, number, row, in one transaction. */
   admit(item: AdmitItem, nowMs: number): Promise<Answer<Admitted>>;
   /**
-   * Admitted rows without a claim, oldest first; the claim ends by itself at `claimUntilMs`. Of one host, only as many as leave at
+   * Admitted rows without a claim, by priority and then oldest first; the claim ends by itself at `claimUntilMs`. Of one host, only as many as leave at
    * most `maxOpenOnHost` claimed or open there. Default: all.
    */
   claim(query: {

@@ -94,7 +94,10 @@ export async function writeOutcome(
       .insertInto('records')
       .values(
         made.map(({ number, name, item, nowMs, entry }) => ({
-          ...newRecord({ ...item, number, name, state: 'admitted', createdAtMs: nowMs }),
+          ...newRecord({
+            ...{ ...item, number, name, state: 'admitted', createdAtMs: nowMs },
+            priority: item.queue?.priority ?? 0,
+          }),
           ...(entry === null ? {} : waitingRecord(entry.reason)),
         })),
       )

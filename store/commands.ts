@@ -1,6 +1,8 @@
 // Stops and cancels that wait for Temporal.
+import { createHash } from 'node:crypto';
+
 import type { Database } from './database.ts';
-import type { CommandStore } from './store.ts';
+import type { CommandStore, DeferredCommand } from './store.ts';
 
 export function createCommandStore(database: Database): CommandStore {
   return {
@@ -8,7 +10,15 @@ export function createCommandStore(database: Database): CommandStore {
       database.write(async (db) => {
         await db
           .insertInto('deferred_commands')
-          .values({ kind, number, tasks, workspace, by_user: by, created_at_ms: createdAtMs })
+          .values({
+            id: idOf({ kind, number, tasks }),
+            kind,
+            number,
+            tasks,
+            workspace,
+            by_user: by,
+            created_at_ms: createdAtMs,
+          })
           .onConflict((conflict) => conflict.doNothing())
           .execute();
       }),
@@ -24,14 +34,12 @@ export function createCommandStore(database: Database): CommandStore {
       );
       return rows.map((row) => ({ ...row }));
     },
-    delete: ({ kind, number, tasks }) =>
+    delete: (command) =>
       database.write(async (db) => {
-        await db
-          .deleteFrom('deferred_commands')
-          .where('kind', '=', kind)
-          .where('number', '=', number)
-          .where('tasks', '=', tasks)
-          .execute();
+        await db.deleteFrom('deferred_commands').where('id', '=', idOf(command)).execute();
       }),
   };
 }
+
+const idOf = ({ kind, number, tasks }: Pick<DeferredCommand, 'kind' | 'number' | 'tasks'>): string =>
+  createHash('sha256').update(`${kind}/${number}/${tasks}`).digest('hex');

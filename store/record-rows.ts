@@ -43,6 +43,8 @@ export interface NewRecord {
   command: string;
   instances: number;
   hostQueue?: string | null;
+  /** Only the order of starts depends on it. */
+  priority?: number;
   createdAtMs: number;
 }
 
@@ -67,6 +69,7 @@ export const newRecord = (record: NewRecord): RecordTable => ({
   ended_at_ms: null,
   claimed_until_ms: null,
   host_queue: record.hostQueue ?? null,
+  priority: record.priority ?? 0,
   missing_since_ms: null,
   held: null,
   refusal: null,

@@ -78,6 +78,7 @@ const startable = (db: Db, { limit, nowMs, number }: ClaimQuery, fullHosts: read
     .where('state', '=', sql.lit('admitted'))
     .where((build) => build.or([build('claimed_until_ms', 'is', null), build('claimed_until_ms', '<=', nowMs)]))
     .$if(number !== undefined, (query) => query.where('number', '=', number ?? 0))
+    .orderBy('priority', 'desc')
     .orderBy('number')
     .limit(limit);
 

@@ -130,6 +130,7 @@ export interface RecordTable {
   claimed_until_ms: number | null;
   /** Where a host runs it; null on a cloud. */
   host_queue: string | null;
+  priority: number;
   missing_since_ms: number | null;
   held: string | null;
   /** JSON of the refusal. */
@@ -180,6 +181,7 @@ interface IdempotencyKeyTable {
 }
 
 export interface DeferredCommandTable {
+  id: string;
   kind: 'stop' | 'cancel';
   number: number;
   tasks: string;

@@ -61,6 +61,28 @@ export function arrayOfCount(tasks: number, field = 'ntasks'): JobArray {
   return parseArray(`0-${tasks - 1}`, field);
 }
 
+/**
+ * Array syntax of these ids in this order, with steps where three or more ids have one: for lists that a program makes, of which
+ * the canonical form joins only consecutive ids.
+ */
+export function writeArray(ids: readonly number[]): string {
+  const parts: string[] = [];
+  for (let at = 0; at < ids.length;) {
+    const range = runFrom(ids, at);
+    parts.push(write(range));
+    at += range.count;
+  }
+  return parts.join(',');
+}
+
+function runFrom(ids: readonly number[], start: number): Range {
+  const first = ids[start] ?? 0;
+  const step = (ids[start + 1] ?? first) - first;
+  let count = 1;
+  while (step > 0 && ids[start + count] === first + count * step) count += 1;
+  return count > 2 || step === 1 ? { first, step, count, start } : { first, step: 1, count: 1, start };
+}
+
 /** `count` ids from `first`, `step` apart. `start` is the index of the first. */
 interface Range {
   first: number;

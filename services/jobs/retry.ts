@@ -1,7 +1,7 @@
 // Runs the failed tasks of an ended job again, as a job of its own that names the old one: the same command, files, environment
 // and ids. What the old job ran is kept sealed for some days for this.
 import { RopewalkError } from '../../domain/errors.ts';
-import { parseArray } from '../../domain/job/array.ts';
+import { parseArray, writeArray } from '../../domain/job/array.ts';
 import { instancesFor } from '../../domain/job/placement.ts';
 import { retriableForMs } from '../../domain/job/retry-rules.ts';
 import { bundle as bundleSchema, type Bundle } from '../../schema/agent.ts';
@@ -71,7 +71,7 @@ function settingsOf(spec: JobSpec, failed: readonly number[]): JobSettingsInput 
     ...(headTasks === undefined ? {} : { headTasks }),
     name: '',
     taskCount: failed.length,
-    array: parseArray(failed.map((index) => array.idAt(index)).join(',')).canonical,
+    array: writeArray(failed.map((index) => array.idAt(index))),
     instances: Math.max(1, instancesFor(failed.length, headTasks, settings.instances)),
   };
 }

@@ -117,6 +117,8 @@ async function records(db: Db): Promise<void> {
     .addColumn('ended_at_ms', 'bigint')
     .addColumn('claimed_until_ms', 'bigint')
     .addColumn('host_queue', 'text')
+    // Of admitted rows that wait for their start, the highest is started first.
+    .addColumn('priority', 'integer', (column) => column.notNull())
     .addColumn('missing_since_ms', 'bigint')
     // The reason for which a budget forbids launches, as its cluster was last signalled.
     .addColumn('held', 'text')
@@ -141,7 +143,7 @@ async function records(db: Db): Promise<void> {
   await index(db, 'records_by_user', 'records', ['workspace', 'kind', 'user_name', 'number']);
   await index(db, 'records_by_name', 'records', ['workspace', 'kind', 'name', 'number']);
   await sql`create unique index records_open_retry on records (workspace, retry_of) where state <> 'ended'`.execute(db);
-  await sql`create index records_startable on records (number) where state = 'admitted'`.execute(db);
+  await sql`create index records_startable on records (priority desc, number) where state = 'admitted'`.execute(db);
   await sql`create index records_on_host on records (host_queue, number) where state <> 'ended' and host_queue is not null`.execute(
     db,
   );
@@ -209,13 +211,14 @@ async function admissions(db: Db): Promise<void> {
   await index(db, 'idempotency_keys_age', 'idempotency_keys', ['workspace', 'at_ms']);
   await db.schema
     .createTable('deferred_commands')
+    // A hash of kind, number and tasks: these are too long for an index row of PostgreSQL.
+    .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('kind', 'text', (column) => column.notNull())
     .addColumn('number', 'bigint', (column) => column.notNull())
     .addColumn('workspace', 'text', (column) => column.notNull())
     .addColumn('tasks', 'text', (column) => column.notNull())
     .addColumn('by_user', 'text', (column) => column.notNull())
     .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('deferred_commands_key', ['kind', 'number', 'tasks'])
     .execute();
 }
 

@@ -175,6 +175,11 @@ describe('tasks of a job', () => {
       422,
       { error: { field: 'tasks', message: expect.stringContaining('no task 5') } },
     ]);
+    const long = await cancel(api, number, Array.from({ length: 10_000 }, (_, at) => at * 3).join(','));
+    expect([long.status, await long.json()]).toMatchObject([
+      422,
+      { error: { field: 'tasks', message: expect.stringContaining('at most 10000 characters') } },
+    ]);
     const waiting = await api.submit({ after: [number] });
     expect((await cancel(api, waiting, '0')).status).toBe(409);
     await api.end(number, 'cancelled');

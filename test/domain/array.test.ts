@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { RopewalkError } from '../../domain/errors.ts';
-import { arrayOf, arrayOfCount, maxTaskId, parseArray } from '../../domain/job/array.ts';
+import { arrayOf, arrayOfCount, maxTaskId, parseArray, writeArray } from '../../domain/job/array.ts';
 import type { JobArray } from '../../domain/job/array.ts';
 import { maxTasks } from '../../domain/job/limits.ts';
 
@@ -91,6 +91,40 @@ describe('parseArray', () => {
     const array = parseArray('4-6');
     for (const index of [-1, 3, 0.5, Number.NaN]) expect(() => array.idAt(index)).toThrow(RangeError);
     for (const id of [3, 7, 4.5, -4, Number.NaN]) expect(array.indexOf(id)).toBeNull();
+  });
+});
+
+describe('writeArray', () => {
+  it.each([
+    [[4], '4'],
+    [[4, 5], '4-5'],
+    [[4, 6], '4,6'],
+    [[0, 2, 4, 5, 6, 9], '0-4:2,5-6,9'],
+    [[9, 5, 1], '9,5,1'],
+    [[0, 200_000, 400_000, 600_000], '0-600000:200000'],
+  ])('of %j is %s', (ids, text) => {
+    expect(writeArray(ids)).toBe(text);
+  });
+
+  it('reads as the same ids in the same order, and is never longer than their list', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(60), { minLength: 1 }), fc.integer({ min: 1, max: 50 }), (ids, factor) => {
+        const list = ids.map((id) => id * factor);
+        for (const each of [list, list.toSorted((a, b) => a - b)]) {
+          expect(expand(parseArray(writeArray(each)))).toEqual(each);
+          expect(writeArray(each).length).toBeLessThanOrEqual(each.join(',').length);
+        }
+      }),
+    );
+  });
+
+  it('keeps the failed tasks of the largest job below the size of messages that Temporal warns of', () => {
+    // Two of three, of the longest ids: no run has more than two.
+    const ids = Array.from(
+      { length: maxTasks },
+      (_, at) => maxTaskId - (maxTasks - at) * 50_000 - (at % 3 === 2 ? 7 : 0),
+    );
+    expect(writeArray(ids).length).toBeLessThan(256 * 1024);
   });
 });
 

@@ -1,6 +1,7 @@
 // The row of the deployment, and deferred commands.
 import { describe, expect, it } from 'vitest';
 
+import { maxTasksText } from '../../../schema/jobs.ts';
 import { addWorkspace, admitted, atOnce, expectOne, startMs, type Backend } from '../fixtures.ts';
 import { useStores } from './opened.ts';
 
@@ -61,6 +62,20 @@ export function describeDeployment(backend: Backend): void {
         'cancel 2',
         'cancel 2',
       ]);
+    });
+
+    it('name as many tasks as a request may', async () => {
+      const { store, other } = stores();
+      // Digits that no database compresses into a small key.
+      const tasks = Array.from({ length: 2_000 }, (_, index) => (index * 7_919) % 10_007)
+        .join(',')
+        .slice(0, maxTasksText);
+      const command = { kind: 'cancel' as const, number: 9, tasks, workspace: 'w', by: 'ada', createdAtMs: 70 };
+      for (const each of [store, other]) await each.commands.put(command);
+      const stored = async () => (await other.commands.list(10)).filter(({ number }) => number === 9);
+      expect(await stored()).toEqual([command]);
+      await store.commands.delete(command);
+      expect(await stored()).toEqual([]);
     });
   });
 }

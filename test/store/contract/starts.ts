@@ -69,6 +69,26 @@ export function describeStarts(backend: Backend): void {
       expect(await claim(10)).toEqual([third]);
     });
 
+    it('follow the priority, then the number, also where a host has little room', async () => {
+      const { store, other } = stores();
+      const { slug } = await addWorkspace(store);
+      const hostQueue = 'local/by-priority';
+      const numbers: number[] = [];
+      for (const priority of [undefined, -5, 7, 7, 0]) {
+        const queue = priority === undefined ? {} : { queue: { priority, after: [] } };
+        numbers.push((await admitted(store, slug, { hostQueue, ...queue })).number);
+      }
+      expect((await store.admissions.admitWaiting(startMs)).admitted).toBe(4);
+      const [plain, low, high, alsoHigh, zero] = numbers;
+      const claim = async (claimUntilMs: number, maxOpenOnHost: number): Promise<number[]> =>
+        (await other.admissions.claim({ limit: 100, nowMs: startMs, claimUntilMs, maxOpenOnHost }))
+          .map(({ number }) => number)
+          .filter((each) => numbers.includes(each));
+      expect(await claim(startMs + 100, 2)).toEqual([high, alsoHigh]);
+      expect(await claim(startMs + 100, 3)).toEqual([plain]);
+      expect(await claim(startMs + 100, 5)).toEqual([zero, low]);
+    });
+
     it('leave out what was started', async () => {
       const { store } = stores();
       const { slug } = await addWorkspace(store);
