@@ -1,4 +1,4 @@
-// What ends a running stack besides a signal: the launcher that started it is gone, or its database file is.
+// What ends a running stack besides a signal: the launcher that started it is gone, the reader of its output, or its database file.
 import { stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 
@@ -14,6 +14,16 @@ export function launcherEnded(fd: string | undefined): Promise<void> {
     link.once('close', () => resolve());
     link.resume();
     link.unref();
+  });
+}
+
+/**
+ * Resolves when a line cannot be written because the reader has ended, as after `ropewalk dev | head -1`. From then on lines are lost, and
+ * no write fails the process.
+ */
+export function outputClosed(streams: readonly NodeJS.WriteStream[]): Promise<void> {
+  return new Promise((resolve) => {
+    for (const stream of streams) stream.on('error', () => resolve());
   });
 }
 

@@ -1,13 +1,15 @@
 // The entry point of `ropewalk dev`: reads the environment, locks the home, runs the stack until a signal ends it.
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { RopewalkError } from '../domain/errors.ts';
 import { type DevConfig, defaultConfigPath, readDevConfig } from './config.ts';
 import { databasePlace } from '../ops/database.ts';
-import { fileLost, launcherEnded } from './endings.ts';
+import { fileLost, launcherEnded, outputClosed } from './endings.ts';
+import { fullDiskError } from './full-disk.ts';
 import { type Home, lockHome, openHome } from './home.ts';
+import { cacheDirectory } from './pypi-binary.ts';
 import { createStack, type Kept, type Stack, type StackInfo } from './stack.ts';
 
 export interface DevOptions {
@@ -21,11 +23,10 @@ export interface DevOptions {
 
 /** Runs the one-machine stack until SIGINT or SIGTERM; the exit code. */
 export async function runDev(options: DevOptions = {}): Promise<number> {
+  const path = resolve(options.home ?? (process.env['ROPEWALK_HOME'] || join(homedir(), '.ropewalk')));
   try {
     const config = withUi(await readDevConfig(options.config ?? defaultConfigPath), options.ui === true);
-    const home = await openHome(
-      resolve(options.home ?? (process.env['ROPEWALK_HOME'] || join(homedir(), '.ropewalk'))),
-    );
+    const home = await openHome(path);
     const lock = await lockHome(home);
     try {
       const env = definedEnv();
@@ -34,7 +35,7 @@ export async function runDev(options: DevOptions = {}): Promise<number> {
       await lock.release();
     }
   } catch (error) {
-    explain(error);
+    explain((await fullDiskError(error, [path, cacheDirectory(process.env), tmpdir()])) ?? error);
     return 1;
   }
 }
@@ -70,6 +71,7 @@ async function runUntilStopped(home: Home, stack: Stack, env: Record<string, str
   const ending = Promise.race([
     signalled.then(() => ({ code: 0, kept: 'none' as const, why: null })),
     launcherEnded(env['ROPEWALK_LAUNCHER_FD']).then(() => ({ code: 1, kept: 'all' as const, why: launcherGone })),
+    outputClosed([process.stdout, process.stderr]).then(() => ({ code: 1, kept: 'all' as const, why: readerGone })),
   ]);
   try {
     const starting = stack.start().then((info) => say(describe(home, info)));
@@ -78,7 +80,7 @@ async function runUntilStopped(home: Home, stack: Stack, env: Record<string, str
     const running = starting.then(() => (url === null ? lost() : new Promise<Ending>(() => undefined)));
     const { code, kept, why } = await Promise.race([ending, running]);
     keep = kept;
-    if (why !== null) warn(why);
+    if (why !== null) console.error(why);
     return code;
   } finally {
     over.abort();
@@ -96,6 +98,8 @@ interface Ending {
 }
 
 const launcherGone = 'ropewalk dev: the process that started it has ended; stopping, and leaving instances running';
+
+const readerGone = 'ropewalk dev: the reader of its output has ended; stopping, and leaving instances running';
 
 const databaseLost = (file: string): Ending => ({
   code: 1,
@@ -123,12 +127,6 @@ const describe = (home: Home, info: StackInfo): string =>
   ].join('\n');
 
 const say = (line: string): void => console.log(line);
-
-/** The terminal may have ended with the launcher. */
-function warn(text: string): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  console.error(text);
-}
 
 const definedEnv = (): Record<string, string> =>
   Object.fromEntries(

@@ -24,12 +24,16 @@ export interface PinnedBinary {
   hint: string;
 }
 
+/** Where programs are kept that were downloaded. */
+export const cacheDirectory = (env: Record<string, string | undefined>): string =>
+  join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ropewalk');
+
 /** Path of the program; downloads it when the cache (XDG_CACHE_HOME, else ~/.cache) does not have it. */
 export async function pinnedBinary(
   binary: PinnedBinary,
   { env, onDownload }: { env: Record<string, string | undefined>; onDownload: () => void },
 ): Promise<string> {
-  const cache = join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ropewalk');
+  const cache = cacheDirectory(env);
   const folder = join(cache, `${binary.program}-${binary.version}`);
   const path = join(folder, binary.program);
   if (await isExecutable(path)) return path;

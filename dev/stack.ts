@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 
 import { Client, type Connection } from '@temporalio/client';
 
+import type { ReconcileReport } from '../contracts/reconcile.ts';
 import { RopewalkError } from '../domain/errors.ts';
 import { enabledProviders } from '../providers/manifests.ts';
 import { openDatabase } from '../ops/database.ts';
@@ -72,7 +73,7 @@ export function createStack(options: StackOptions): Stack {
   }
 
   async function run(spec: ChildSpec): Promise<void> {
-    if (isStopping) throw new Error('the stack was stopped while it started');
+    if (isStopping) throw stoppedInStart();
     started.push(spec.name);
     await supervisor.start(spec);
   }
@@ -127,6 +128,7 @@ export function createStack(options: StackOptions): Stack {
     await Promise.all([workers, run(apiServer(context))]);
     await writeUserConfig(store, apiUrl);
     await takeOverInstances(store, client);
+    if (isStopping) throw stoppedInStart();
     info = {
       apiUrl,
       temporalAddress: temporal.address,
@@ -147,8 +149,14 @@ export function createStack(options: StackOptions): Stack {
   }
 
   async function addKnownWorkflows(temporal: Client): Promise<void> {
-    const { report } = await reconcileNow(temporal, temporal.options.namespace, { dryRun: false });
-    const { refusal, adopted, unknown } = report;
+    const added = new Set<string>();
+    let report = await compare();
+    // Temporal or a workflow did not answer in time: usual on a busy machine while every workflow is replayed after a start.
+    for (let round = 1; round < maxRounds && (report.refusal !== null || report.unknown.length > 0); round += 1) {
+      if (isStopping) throw stoppedInStart();
+      report = await compare();
+    }
+    const { refusal, unknown } = report;
     if (refusal !== null) {
       throw new RopewalkError({
         code: 'UNAVAILABLE',
@@ -156,8 +164,14 @@ export function createStack(options: StackOptions): Stack {
         hint: `Start again. If the error remains, restore the earlier database, or move ${home.database} away as well.`,
       });
     }
-    say(`the database is new, and Temporal is not: added ${plural(adopted.length, 'workflow')} of an earlier database`);
+    say(`the database is new, and Temporal is not: added ${plural(added.size, 'workflow')} of an earlier database`);
     if (unknown.length > 0) say(`could not add ${unknown.join(', ')}: "ropewalk reconcile" tries again`);
+
+    async function compare(): Promise<ReconcileReport> {
+      const { report: found } = await reconcileNow(temporal, temporal.options.namespace, { dryRun: false });
+      for (const name of found.adopted) added.add(name);
+      return found;
+    }
   }
 
   async function writeUserConfig(records: Store, apiUrl: string): Promise<void> {
@@ -211,6 +225,11 @@ export function createStack(options: StackOptions): Stack {
 
   return { start, stop, killAll: supervisor.killAll };
 }
+
+/** Comparisons of the database with workflows in one start; each gives up what has not answered within ten seconds. */
+const maxRounds = 6;
+
+const stoppedInStart = (): Error => new Error('the stack was stopped while it started');
 
 const uiOf = ({ isEmbedded, namespace }: Temporal, ports: Ports): string | null =>
   isEmbedded ? `http://127.0.0.1:${ports.ui}/namespaces/${namespace}/workflows` : null;

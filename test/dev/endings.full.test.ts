@@ -71,6 +71,19 @@ it('ends without its instances when its database file is deleted, and the next s
   expect(output).toContain('added 2 workflows of an earlier database');
 });
 
+it('ends without its instances when the reader of its output has ended', async () => {
+  home = await makeHome();
+  const stack = await start({ byCommand: true });
+  const task = await startTask(stack);
+  stack.dev.stdout?.destroy();
+  // The next line cannot be written.
+  await stack.kill('worker', 'SIGKILL');
+  expect(await stack.exited).toBe(1);
+  expect(stack.output()).toContain('the reader of its output has ended');
+  expect(await stack.childPids()).toEqual({});
+  expect(await goOn(task)).toContain('adopted 1 running instance');
+});
+
 it('is started by bin/ropewalk.mjs with a pipe that the kernel closes when the launcher is killed', async () => {
   home = await makeHome();
   // A launcher as an older Node is: it starts another process, and waits.

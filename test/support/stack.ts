@@ -34,6 +34,8 @@ export interface StackOptions {
   readyWithinMs?: number;
   /** As bin/ropewalk.mjs starts it: with a pipe at file descriptor 3, `dev.stdio[3]`. */
   launched?: boolean;
+  /** By the command: `ropewalk dev`. */
+  byCommand?: boolean;
 }
 
 export interface TestStack extends z.infer<typeof stackFile> {
@@ -103,7 +105,8 @@ export async function spawnStack(
   await writeFile(config, stringify(await configWith(options.overrides ?? {}, await portsOf(home))));
   // A fresh environment: what runs these tests must not decide what the stack does.
   const { PATH = '', HOME = '', XDG_CACHE_HOME, TEMPORAL_CLI } = process.env;
-  const dev = spawn(node24, [join(repository, 'dev', 'main.ts'), '--home', home, '--config', config], {
+  const program = options.byCommand === true ? ['bin/ropewalk.mjs', 'dev'] : ['dev/main.ts'];
+  const dev = spawn(node24, [...program, '--home', home, '--config', config], {
     cwd: repository,
     env: {
       PATH,
