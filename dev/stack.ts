@@ -193,7 +193,8 @@ export function createStack(options: StackOptions): Stack {
 
   async function stop({ keep }: { keep: Kept }): Promise<void> {
     // Only for the message: a database that does not answer must not keep the stack from ending.
-    const open = info === null || store === null ? 0 : await countOpenJobs(store).catch(() => 0);
+    const wasReady = info !== null;
+    const open = !wasReady || store === null ? 0 : await countOpenJobs(store).catch(() => 0);
     isStopping = true;
     info = null;
     await rm(home.stackFile, { force: true });
@@ -210,7 +211,8 @@ export function createStack(options: StackOptions): Stack {
     }
     if (keep !== 'none') await sayWhatIsLeft(keep === 'earlier' ? ' of an earlier stack' : '');
     await supervisor.stop('temporal');
-    await client?.connection.close();
+    // The calls of a start that has not ended are repeated by timers, and a repeat on a closed connection fails the process.
+    if (wasReady) await client?.connection.close();
     await store?.close();
     if (open > 0)
       say(`${plural(open, 'open job')} kept in Temporal: the next start goes on with ${open === 1 ? 'it' : 'them'}`);

@@ -21,6 +21,9 @@ export function devCommand(finish: Finish): Command {
     .action(async (flags: DevFlags) => {
       // Loaded only here: no other command may depend on Temporal or the server's code.
       const { runDev } = await import('../../dev/main.ts');
-      finish(await runDev(flags));
+      const code = await runDev(flags);
+      finish(code);
+      // A start that a signal ended may wait for Temporal's answers for some seconds yet.
+      process.exit(code);
     });
 }

@@ -9,7 +9,15 @@ import { afterEach, expect, it } from 'vitest';
 
 import { createClient } from '../../sdk/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { makeHome, node24, removeHome, startStack, type StackOptions, type TestStack } from '../support/stack.ts';
+import {
+  makeHome,
+  node24,
+  removeHome,
+  spawnStack,
+  startStack,
+  type StackOptions,
+  type TestStack,
+} from '../support/stack.ts';
 
 const stacks: TestStack[] = [];
 const others: ChildProcess[] = [];
@@ -69,6 +77,23 @@ it('ends without its instances when its database file is deleted, and the next s
   expect(stack.output()).toContain('1 instance was left running: the next start adopts it');
   const output = await goOn(task);
   expect(output).toContain('added 2 workflows of an earlier database');
+});
+
+it.each(['temporal', 'worker', 'api'])('ends in order when Ctrl-C comes while %s starts', async (child) => {
+  home = await makeHome();
+  const { childPids, signal, output, killAll } = await spawnStack(home, { byCommand: true });
+  try {
+    await eventually(async () => (await childPids())[child] !== undefined, { intervalMs: 5 });
+    expect(await signal('SIGINT')).toBe(0);
+    expect(await childPids()).toEqual({});
+    const lines = output().trimEnd().split('\n');
+    expect(lines.filter((line) => !line.startsWith('temporal | '))).toEqual([
+      'stopping (once more to end everything at once)',
+      'stopped',
+    ]);
+  } finally {
+    await killAll('SIGKILL');
+  }
 });
 
 it('ends without its instances when the reader of its output has ended', async () => {

@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 it('foreign answers in place of the API cost no agent and no task', async () => {
-  const job = await startJob(stack, { ntasks: 150, maxWorkers: 2, lease: 2 });
+  const job = await startJob(stack, { ntasks: 150, maxWorkers: 2 });
   try {
     await job.progress(5);
     const agents = await job.agents(2);

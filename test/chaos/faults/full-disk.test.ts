@@ -10,13 +10,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorCode } from '../../../providers/local/files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { isAlive } from '../../support/kills.ts';
-import { makeHome, removeHome, startStack } from '../../support/stack.ts';
+import { makeHome, removeHome, spawnStack, startStack } from '../../support/stack.ts';
 import type { TestStack } from '../../support/stack.ts';
 import { startJob } from './job.ts';
 
-const mount = (directory: string): boolean =>
-  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,nr_inodes=400,mode=700', 'ropewalk-faults', directory]).status ===
-  0;
+const mount = (directory: string, size = 'size=4m,nr_inodes=400'): boolean =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', `${size},mode=700`, 'ropewalk-faults', directory]).status === 0;
+const enlarge = (directory: string): void =>
+  void spawnSync('mount', ['-o', 'remount,size=1g,nr_inodes=100000', directory]);
 const unmount = (directory: string): void => void spawnSync('umount', ['--lazy', directory]);
 
 function canMount(): boolean {
@@ -91,4 +92,32 @@ describe.skipIf(!isAble)('a disk of instances that fills up', () => {
       job.remove();
     }
   });
+});
+
+describe.skipIf(!isAble)('a disk that is full at the first start', () => {
+  let home: string;
+  beforeAll(async () => {
+    home = await makeHome();
+  });
+  afterAll(() => removeHome(home));
+
+  // Too little for the first file, for the tables of the database of records, and for those of Temporal.
+  it.each(['size=4k', 'size=300k', 'size=1m', 'size=3m'])(
+    'with %s is named, and the next start works',
+    async (size) => {
+      mount(home, size);
+      const failed = await spawnStack(home);
+      try {
+        expect(await failed.exited).toBe(1);
+        expect(failed.output()).toContain(`a disk is full: ${home} has `);
+        expect(failed.output()).not.toMatch(/^ +at /m);
+        enlarge(home);
+        const stack = await startStack({ home });
+        await stack.stop();
+      } finally {
+        await failed.killAll('SIGKILL');
+        unmount(home);
+      }
+    },
+  );
 });
