@@ -32,7 +32,7 @@ function theRest(): Part[] {
     ],
     // Kills of each process and of all at once.
     ['crash', () => runVitestProject('chaos', { filters: ['test/chaos/crash', 'test/chaos/matrix-ledger'] })],
-    // A disk of instances that fills up.
+    // Full disks, foreign answers, sick instances, stopped processes, clock steps.
     ['faults', () => runVitestProject('chaos', { filters: ['test/chaos/faults'] })],
     // Crashes of Dask clusters, and a sample of the kill matrix; `npm run chaos` kills three of each kind, `npm run test:chaos`
     // runs the whole matrix.
