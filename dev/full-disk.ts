@@ -4,6 +4,9 @@ import { dirname } from 'node:path';
 
 import { RopewalkError } from '../domain/errors.ts';
 
+/** Whether a line of a program says that a disk is full. */
+export const saysDiskIsFull = (line: string): boolean => full.test(line);
+
 const full = /ENOSPC|EDQUOT|no space left on device|disk quota exceeded|database or disk is full|disk is full/i;
 
 /** Bytes. With less, neither a database nor a log can grow. */
@@ -29,7 +32,7 @@ export async function fullDiskError(error: unknown, places: readonly string[]): 
 /** The line that says it. */
 function reasonOf(error: unknown): string | null {
   for (let each = error; each instanceof Error; each = each.cause) {
-    const line = each.message.split('\n').find((text) => full.test(text));
+    const line = each.message.split('\n').find(saysDiskIsFull);
     if (line !== undefined) return line.trim().slice(0, 300);
   }
   return null;

@@ -5,6 +5,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { createInterface } from 'node:readline';
 
 import { RopewalkError } from '../domain/errors.ts';
+import { saysDiskIsFull } from './full-disk.ts';
 import { childMark, forgetProcess, recordProcess, signalGroup } from '../ops/processes.ts';
 
 export interface ChildSpec {
@@ -106,7 +107,7 @@ export function createSupervisor(options: {
       const deadline = Date.now() + spec.healthyWithinMs;
       while (!(await isHealthy(child))) {
         if (child.isStopping) throw new Error(`${spec.name} was stopped while it started`);
-        if (Date.now() > deadline) throw neverHealthy(child);
+        if (Date.now() > deadline || hasNoRoom(child)) throw neverHealthy(child);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
@@ -136,6 +137,10 @@ async function isHealthy(child: Child): Promise<boolean> {
   if (child.process === null) return false;
   return child.spec.isHealthy === undefined || child.spec.isHealthy();
 }
+
+/** It ended because a disk is full: starting it again fills the disk again. */
+const hasNoRoom = ({ process: running, lastLines }: Child): boolean =>
+  running === null && lastLines.some(saysDiskIsFull);
 
 async function end(running: ChildProcess, withinMs: number): Promise<void> {
   const { pid } = running;
