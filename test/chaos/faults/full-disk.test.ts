@@ -102,22 +102,19 @@ describe.skipIf(!isAble)('a disk that is full at the first start', () => {
   afterAll(() => removeHome(home));
 
   // Too little for the first file, for the tables of the database of records, and for those of Temporal.
-  it.each(['size=4k', 'size=300k', 'size=3m'])(
-    'with %s is named, and the next start works',
-    async (size) => {
-      mount(home, size);
-      const failed = await spawnStack(home);
-      try {
-        expect(await failed.exited).toBe(1);
-        expect(failed.output()).toContain(`a disk is full: ${home} has `);
-        expect(failed.output()).not.toMatch(/^ +at /m);
-        enlarge(home);
-        const stack = await startStack({ home });
-        await stack.stop();
-      } finally {
-        await failed.killAll('SIGKILL');
-        unmount(home);
-      }
-    },
-  );
+  it.each(['size=4k', 'size=300k', 'size=3m'])('with %s is named, and the next start works', async (size) => {
+    mount(home, size);
+    const failed = await spawnStack(home);
+    try {
+      expect(await failed.exited).toBe(1);
+      expect(failed.output()).toContain(`a disk is full: ${home} has `);
+      expect(failed.output()).not.toMatch(/^ +at /m);
+      enlarge(home);
+      const stack = await startStack({ home });
+      await stack.stop();
+    } finally {
+      await failed.killAll('SIGKILL');
+      unmount(home);
+    }
+  });
 });
