@@ -30,6 +30,8 @@ function theRest(): Part[] {
       'dask-older',
       () => runVitestProject('integration', { filters: ['test/dask'], env: { ROPEWALK_TEST_DASK: 'older' } }),
     ],
+    // The Python package with a running stack.
+    ['python', () => runVitestProject('full', { filters: ['test/python/stack.full'] })],
     // Kills of each process and of all at once.
     ['crash', () => runVitestProject('chaos', { filters: ['test/chaos/crash', 'test/chaos/matrix-ledger'] })],
     // Full disks, foreign answers, sick instances, stopped processes, clock steps.
