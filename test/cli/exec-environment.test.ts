@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest';
 
 import { markerFile } from '../../agent/runtimes/environment/in-use.ts';
 import { inspectPython } from '../../agent/runtimes/environment/python.ts';
-import { environmentHash, normaliseRequirements } from '../../agent/runtimes/environment/requirements.ts';
+import { environmentHash } from '../../agent/runtimes/environment/content.ts';
+import { normaliseRequirements } from '../../agent/runtimes/environment/requirements.ts';
 import { toolEnvironment } from '../../agent/runtimes/environment/run-tool.ts';
 import { withDefaults } from '../../agent/runtimes/environment/with-defaults.ts';
 import { environment as asked } from '../builders/environment.ts';

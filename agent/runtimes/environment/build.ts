@@ -27,6 +27,8 @@ export interface Recipe {
   pinned: boolean;
   packageFiles: readonly PackageFile[];
   indexes: readonly PackageIndex[];
+  /** Constraints with versions and hashes. */
+  lock: readonly string[];
   fetchPackageFile: FetchPackageFile;
   /**
    * An environment with the requirements alone, or null for none. A user's own packages change often and the others seldom: what
@@ -104,7 +106,7 @@ async function download({ packageFiles, fetchPackageFile, enter }: Recipe, into:
 }
 
 async function install(
-  { tools, requirements, pinned, indexes }: Recipe,
+  { tools, requirements, pinned, indexes, lock }: Recipe,
   { uv, directory, downloads, wheels }: { uv: string; directory: string; downloads: string; wheels: Downloaded[] },
 ): Promise<void> {
   const wanted = [
@@ -115,17 +117,20 @@ async function install(
   // By stdin or a private file: a requirement may hold a URL with a password, and every user of a machine can read argv.
   const input = `${wanted.join('\n')}\n`;
   const args = ['pip', 'install', '--quiet', '--python', pythonIn(directory), '-r', '-'];
-  const overrides = `${downloads}-overrides.txt`;
+  const [overrides, constraints] = [`${downloads}-overrides.txt`, `${downloads}-constraints.txt`];
   // A user's environment may hold versions that its packages do not allow together, and it works for the user.
   if (pinned) await writeFile(overrides, input, { mode: 0o600, flag: 'wx' });
-  const installed = await runTool(
-    withoutOwnIndex(tools, indexes),
-    uv,
-    pinned ? [...args, '--overrides', overrides] : args,
-    { timeoutMs: 30 * 60_000, input: `${indexLines(indexes)}${input}` },
-  );
+  if (lock.length > 0) await writeFile(constraints, `${lock.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
+  const files = [
+    ...(pinned ? ['--overrides', overrides] : []),
+    ...(lock.length > 0 ? ['--constraints', constraints] : []),
+  ];
+  const installed = await runTool(withoutOwnIndex(tools, indexes), uv, [...args, ...files], {
+    timeoutMs: 30 * 60_000,
+    input: `${indexLines(indexes)}${input}`,
+  });
   if (!installed.ok) throw installError(installed.failure, wanted);
-  await rm(overrides, { force: true });
+  for (const file of [overrides, constraints]) await rm(file, { force: true });
 }
 
 /**

@@ -6,9 +6,11 @@ import { join, resolve } from 'node:path';
 import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import { buildEnvironment, pythonIn, type FetchPackageFile, type StageName } from './build.ts';
 import { buildOnce } from './build-once.ts';
+import { environmentHash, formatNumber } from './content.ts';
+import { lockFor } from './default-lock.ts';
 import { markerFile, stamp, use } from './in-use.ts';
 import { findInterpreter } from './interpreter.ts';
-import { environmentHash, formatNumber, normaliseRequirements } from './requirements.ts';
+import { normaliseRequirements } from './requirements.ts';
 import { toolEnvironment } from './run-tool.ts';
 import { isExecutable } from './uv.ts';
 
@@ -58,7 +60,9 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
   const python = await findInterpreter(tools, {
     ...{ version: pythonVersion, callersPath: request.callersPythonPath ?? null, usualPath: request.pythonPath },
   });
-  const hash = environmentHash({ requirements, pinned, packageFiles, indexes }, python);
+  const content = { requirements, pinned, packageFiles, indexes };
+  const lock = lockFor(content);
+  const hash = environmentHash(content, python);
   const directory = join(cacheDir, 'environments', hash);
   const clock = stageClock(request.onStage);
   // Before it is looked for: what is found must stay.
@@ -69,7 +73,7 @@ export async function ensureEnvironment(request: EnvironmentRequest): Promise<En
     return base.directory;
   };
   const recipe = {
-    ...{ tools, requirements, pinned, packageFiles, indexes, fetchPackageFile, python, enter: clock.enter },
+    ...{ tools, ...content, lock, fetchPackageFile, python, enter: clock.enter },
     base: pinned && packageFiles.length > 0 ? ofRequirements : null,
   };
   const outcome = await buildOnce({

@@ -1,14 +1,7 @@
 // Requirements as people write them (PEP 508), checked and put in order, so that the same requirements have one name however they
 // are written. Options and paths are refused: what installs must be named, never by a flag.
-import { createHash } from 'node:crypto';
-
 import { maxRequirements } from '../../../domain/software/limits.ts';
-import type { PackageFile, PackageIndex } from '../../../schema/software.ts';
 import { EnvironmentError } from './errors.ts';
-import type { Python } from './python.ts';
-
-/** Counts up when environments are laid out or built otherwise than before: older ones are then not used again. */
-export const formatNumber = 3;
 
 const maxLength = 1_000;
 
@@ -18,26 +11,6 @@ export function normaliseRequirements(requirements: readonly string[]): string[]
     throw new EnvironmentError('REQUIREMENT', `At most ${maxRequirements} requirements, not ${requirements.length}.`);
   }
   return [...new Set(requirements.map(normalise))].sort();
-}
-
-export interface EnvironmentContent {
-  /** In normal form. */
-  requirements: readonly string[];
-  pinned: boolean;
-  packageFiles: readonly PackageFile[];
-  /** Their addresses decide on the content; credentials do not. */
-  indexes: readonly Pick<PackageIndex, 'url' | 'default'>[];
-}
-
-/** Name of the environment that has this content, with this interpreter. */
-export function environmentHash(
-  { requirements, pinned, packageFiles, indexes }: EnvironmentContent,
-  python: Python,
-): string {
-  const files = packageFiles.map(({ name, sha256 }) => `${name} ${sha256}`).sort();
-  const places = indexes.map((index) => `${index.default ? 'default' : 'extra'} ${index.url}`);
-  const content = JSON.stringify([formatNumber, python.version, python.platform, requirements, pinned, files, places]);
-  return createHash('sha256').update(content).digest('hex');
 }
 
 /** Those whose package's name is in `text`: what uv complains about, of what was asked for. */
