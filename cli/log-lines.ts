@@ -4,13 +4,42 @@ import { InvalidArgumentError, Option } from 'commander';
 
 import type { LogLine } from '../sdk/client.ts';
 import { parseSince } from './arguments.ts';
-import type { ConnectionFlags } from './context.ts';
+import type { CliContext, ConnectionFlags } from './context.ts';
+import { toJson } from './output.ts';
 
 export interface LogFlags extends ConnectionFlags {
   filter?: RegExp;
   follow?: boolean;
   since?: Date;
   format: 'text' | 'json';
+}
+
+/** The flags of a command without those of its connection, and what ends or limits the reading. */
+export type Reading<F extends LogFlags> = Omit<F, keyof ConnectionFlags> & {
+  signal: AbortSignal;
+  /** By the id of the instance. */
+  isWanted: (instance: string) => boolean;
+};
+
+/** What the requests of all log commands have in common. */
+export const requestOf = ({ output }: CliContext, { signal, follow, since }: Reading<LogFlags>) => ({
+  signal,
+  onUnreachable: (error: Error) => output.progress(`Retrying: ${error.message}`),
+  ...(follow === true && { follow: true as const }),
+  ...(since && { since }),
+});
+
+/** Prints the lines that the flags select, in the order of their times unless they are followed. */
+export async function printLines(
+  { output }: CliContext,
+  lines: AsyncIterable<LogLine>,
+  { filter, follow, format, isWanted }: Reading<LogFlags>,
+  asText: (line: LogLine) => string | Promise<string>,
+): Promise<void> {
+  for await (const line of follow === true ? lines : inTimeOrder(lines)) {
+    if (!isWanted(line.instance) || filter?.test(line.text) === false) continue;
+    await output.outLine(format === 'json' ? toJson(line) : await asText(line));
+  }
 }
 
 /** `subject`: "the job", for the help. */
@@ -39,7 +68,7 @@ function parseFilter(text: string): RegExp {
 const maxOrdered = 500_000;
 
 /** By time. Lines of one task keep their order where their times are equal. */
-export async function* inTimeOrder(lines: AsyncIterable<LogLine>): AsyncGenerator<LogLine> {
+async function* inTimeOrder(lines: AsyncIterable<LogLine>): AsyncGenerator<LogLine> {
   let held: LogLine[] = [];
   const ordered = (): LogLine[] => held.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   try {

@@ -4,42 +4,27 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { openStandIn, token } from '../sdk/open-stand-in.ts';
-import type { StandIn } from '../sdk/stand-in-api.ts';
+import { openStandIn } from '../sdk/open-stand-in.ts';
 import { callCli } from './call-cli.ts';
 import { withDirectory } from './run-cli.ts';
-import type { CallOptions } from './call-cli.ts';
-import type { CliResult } from './run-cli.ts';
-
-const created = { number: 12, name: 'job-12', existing: false, warnings: [] };
-
-function envOf(api: StandIn): Record<string, string> {
-  return { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: token };
-}
-
-/** `ropewalk batch run WORDS`: what it sent, and how it ended. */
-async function submit(words: string[], options: CallOptions = {}): Promise<CliResult & { body: unknown }> {
-  const api = await openStandIn(() => ({ status: 201, json: created }));
-  const result = await callCli(['batch', 'run', ...words], { ...options, env: { ...envOf(api), ...options.env } });
-  return { ...result, body: api.requests[0]?.body };
-}
+import { created, envOf, submitJob } from './submit-job.ts';
 
 describe('a job', () => {
   it('maps over values and over the lines of a file', async () => {
     const words = ['--map-over-values', 'a,b', '--map-over-input-var', 'FILE', '--map-over-delimiter', ';', 'echo'];
-    expect((await submit(words)).body).toEqual({
+    expect((await submitJob(words)).body).toEqual({
       command: ['echo'],
       mapOver: { values: 'a,b', inputVar: 'FILE', delimiter: ';' },
     });
     await withDirectory(async (cwd) => {
       await writeFile(join(cwd, 'inputs.txt'), 'one two\r\n"ünï"\n');
-      const lines = await submit(['--map-over-file', 'inputs.txt', 'echo', '$COILED_BATCH_TASK_INPUT'], { cwd });
+      const lines = await submitJob(['--map-over-file', 'inputs.txt', 'echo', '$COILED_BATCH_TASK_INPUT'], { cwd });
       expect(lines.body).toEqual({
         command: ['echo', '$COILED_BATCH_TASK_INPUT'],
         mapOver: { fileContent: 'one two\r\n"ünï"\n' },
       });
       await writeFile(join(cwd, 'latin1.txt'), Buffer.from([0x61, 0xfc, 0x0a]));
-      const refused = await submit(['--map-over-file', 'latin1.txt', 'echo'], { cwd });
+      const refused = await submitJob(['--map-over-file', 'latin1.txt', 'echo'], { cwd });
       expect([refused.code, refused.body]).toEqual([2, undefined]);
       expect(refused.stderr).toContain('latin1.txt is not text in UTF-8');
     });
@@ -48,31 +33,33 @@ describe('a job', () => {
   it('is refused before it is sent when its command begins with a path that does not exist', async () => {
     await withDirectory(async (cwd) => {
       for (const path of [join(cwd, 'nope.sh'), './nope', 'nope.py', '~/nope.sh']) {
-        const { code, body, stderr } = await submit(['--no-package-sync', path, '1'], { cwd });
+        const { code, body, stderr } = await submitJob(['--no-package-sync', path, '1'], { cwd });
         expect([code, body]).toEqual([2, undefined]);
         expect(stderr).toContain(`${path} does not exist here`);
         expect(stderr).toContain('--command-on-instance');
       }
       const there = ['--command-on-instance', '--container=a:1', '--software=science', '--input-filestore=raw'];
       for (const option of there)
-        expect((await submit([option, '/opt/tool/run'], { cwd })).body).toMatchObject({ command: ['/opt/tool/run'] });
+        expect((await submitJob([option, '/opt/tool/run'], { cwd })).body).toMatchObject({
+          command: ['/opt/tool/run'],
+        });
       await writeFile(join(cwd, 'work.txt'), '# ROPEWALK container a:1\n');
-      expect((await submit(['/opt/tool/run', 'work.txt'], { cwd })).code).toBe(0);
+      expect((await submitJob(['/opt/tool/run', 'work.txt'], { cwd })).code).toBe(0);
       await mkdir(join(cwd, 'data'));
       await writeFile(join(cwd, 'data', 'inner.sh'), 'true\n');
-      expect((await submit(['--upload', 'data', './inner.sh'], { cwd })).code).toBe(0);
+      expect((await submitJob(['--upload', 'data', './inner.sh'], { cwd })).code).toBe(0);
       await writeFile(join(cwd, 'on-path.sh'), 'true\n');
-      expect((await submit(['on-path.sh'], { cwd: '/', env: { PATH: cwd } })).code).toBe(0);
+      expect((await submitJob(['on-path.sh'], { cwd: '/', env: { PATH: cwd } })).code).toBe(0);
     });
   });
 
   it('notes options that stand after the script, and sends them with it', async () => {
-    const { body, stderr } = await submit(['true', '--wait', '--memory=4', '-e', '--fast']);
+    const { body, stderr } = await submitJob(['true', '--wait', '--memory=4', '-e', '--fast']);
     expect(body).toEqual({ command: ['true', '--wait', '--memory=4', '-e', '--fast'] });
     expect(stderr).toContain(
       'note: --wait, --memory after the script belong to the script; options of ropewalk come before it\n',
     );
-    expect((await submit(['true', '--fast', '-e'])).stderr).not.toContain('note:');
+    expect((await submitJob(['true', '--fast', '-e'])).stderr).not.toContain('note:');
   });
 
   it('carries out what the header of the script asks of the client, under the command line', async () => {
@@ -83,13 +70,13 @@ describe('a job', () => {
       const asked = ['map-over-file inputs.txt', 'env_file local.env', 'host-setup-script setup.sh', 'memory 8GB'];
       const header = asked.map((line) => `# COILED ${line}`);
       await writeFile(join(cwd, 'work.py'), `${header.join('\n')}\n`);
-      expect((await submit(['--no-package-sync', 'python3', 'work.py'], { cwd })).body).toMatchObject({
+      expect((await submitJob(['--no-package-sync', 'python3', 'work.py'], { cwd })).body).toMatchObject({
         mapOver: { fileContent: 'a\nb\n' },
         env: { MODE: 'fast' },
         hostSetupScript: 'apt-get install gdal\n',
         clientOptions: ['map-over-file', 'env-file', 'host-setup-script'],
       });
-      const { body } = await submit(['--no-package-sync', '--ntasks', '3', 'python3', 'work.py'], { cwd });
+      const { body } = await submitJob(['--no-package-sync', '--ntasks', '3', 'python3', 'work.py'], { cwd });
       expect(body).toMatchObject({ ntasks: 3, clientOptions: ['map-over-file', 'env-file', 'host-setup-script'] });
       expect(body).not.toHaveProperty('mapOver');
     });
@@ -97,13 +84,15 @@ describe('a job', () => {
 
   it('says which instances run which tasks, and when', async () => {
     const words = ['--no-task-on-scheduler', '--wait-for-ready-cluster', 'echo'];
-    expect((await submit(words)).body).toEqual({
+    expect((await submitJob(words)).body).toEqual({
       command: ['echo'],
       taskOnScheduler: false,
       waitForReadyCluster: true,
     });
-    expect((await submit(['--task-on-scheduler', 'echo'])).body).toMatchObject({ taskOnScheduler: true });
-    expect((await submit(['--scheduler-task-array', '0,2', 'echo'])).body).toMatchObject({ schedulerTaskArray: '0,2' });
+    expect((await submitJob(['--task-on-scheduler', 'echo'])).body).toMatchObject({ taskOnScheduler: true });
+    expect((await submitJob(['--scheduler-task-array', '0,2', 'echo'])).body).toMatchObject({
+      schedulerTaskArray: '0,2',
+    });
   });
 
   it('goes to the workspace of the token only', async () => {

@@ -4,30 +4,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { maxWordFileBytes } from '../../cli/files.ts';
-import { openStandIn, token } from '../sdk/open-stand-in.ts';
+import { openStandIn } from '../sdk/open-stand-in.ts';
 import { anError } from '../sdk/stand-in-api.ts';
-import type { StandIn } from '../sdk/stand-in-api.ts';
 import { callCli } from './call-cli.ts';
 import { withDirectory } from './run-cli.ts';
-import type { CallOptions } from './call-cli.ts';
-import type { CliResult } from './run-cli.ts';
-
-const created = { number: 12, name: 'job-12', existing: false, warnings: [] };
-
-function envOf(api: StandIn): Record<string, string> {
-  return { ROPEWALK_API_URL: api.url, ROPEWALK_TOKEN: token };
-}
-
-/** `ropewalk batch run WORDS`: what it sent, and how it ended. */
-async function submit(words: string[], options: CallOptions = {}): Promise<CliResult & { body: unknown }> {
-  const api = await openStandIn(() => ({ status: 201, json: created }));
-  const result = await callCli(['batch', 'run', ...words], { ...options, env: { ...envOf(api), ...options.env } });
-  return { ...result, body: api.requests[0]?.body };
-}
+import { created, envOf, submitJob } from './submit-job.ts';
 
 describe('batch run', () => {
   it('prints the number on stdout, and the next commands on stderr', async () => {
-    const { code, stdout, stderr, body } = await submit(['echo', 'hi']);
+    const { code, stdout, stderr, body } = await submitJob(['echo', 'hi']);
     expect({ code, stdout, body }).toEqual({
       code: 0,
       stdout: 'Job 12 (job-12) submitted\n',
@@ -38,7 +23,7 @@ describe('batch run', () => {
   });
 
   it('sends every option; options of the command stay in the command', async () => {
-    const { body } = await submit([
+    const { body } = await submitJob([
       ...['--array', '2,4-6', '--max-workers', '-1', '-e', 'MODE=fast', '--env', 'EQ=a=b', '-e', 'EMPTY='],
       ...['--secret-env', 'KEY=v', '--name', 'nightly', '--retries', '2', '--job-timeout', '1 hour', '--lease', '30s'],
       ...['--watchdog-timeout', '10 minutes', '--private-to-creator'],
@@ -65,12 +50,12 @@ describe('batch run', () => {
 
   it('sends the jobs to wait for, and the priority', async () => {
     const words = ['--after', '3,4', '--after', '5', '--after-ok', '6', '--priority', '-7', 'true'];
-    expect((await submit(words)).body).toEqual({ command: ['true'], after: [3, 4, 5], afterOk: [6], priority: -7 });
+    expect((await submitJob(words)).body).toEqual({ command: ['true'], after: [3, 4, 5], afterOk: [6], priority: -7 });
   });
 
   it('accepts --n-tasks, sends machine options, and sends options of Coiled by name', async () => {
     const words = ['--n-tasks', '10', '--memory', '64GB', '--region', 'us-west-2', '--gpu', '-t', 'a=b', 'my_script'];
-    expect((await submit(words)).body).toEqual({
+    expect((await submitJob(words)).body).toEqual({
       command: ['my_script'],
       ntasks: 10,
       ...{ memory: '64GB', region: 'us-west-2', gpu: true },
@@ -104,7 +89,7 @@ describe('batch run', () => {
         'FROM_HERE',
         'true',
       ];
-      const { body } = await submit(words, { cwd, env: { FROM_HERE: 'x=y' } });
+      const { body } = await submitJob(words, { cwd, env: { FROM_HERE: 'x=y' } });
       expect(body).toMatchObject({
         env: { A: '1', B: 'two words', C: '4' },
         secretEnv: { S: 'hidden', FROM_HERE: 'x=y' },
@@ -121,7 +106,7 @@ describe('batch run', () => {
     [['--nonsense', 'true'], /unknown option '--nonsense'/],
     [[], /missing required argument 'command'/],
   ])('refuses the command line %j with exit code 2', async (words, message) => {
-    const { code, stdout, stderr } = await submit(words);
+    const { code, stdout, stderr } = await submitJob(words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(message);
     expect(stderr).not.toContain('topsecret');
@@ -158,7 +143,7 @@ describe('the files of a job', () => {
         join(cwd, 'big.bin'),
         '/etc/hostname',
       ];
-      const { body, stderr } = await submit(words, { cwd });
+      const { body, stderr } = await submitJob(words, { cwd });
       expect(body).toEqual({
         command: words.with(7, 'run.sh'),
         files: [
@@ -190,7 +175,7 @@ describe('the files of a job', () => {
       const content = '# COILED ntasks 3\necho $0\n';
       await writeFile(join(home, 'jobs', 'script.sh'), content);
       await writeFile(join(cwd, 'sub', 'near.py'), content);
-      const { body, stderr } = await submit(['bash', wordOf(home), '--fast'], { cwd, env: { HOME: home } });
+      const { body, stderr } = await submitJob(['bash', wordOf(home), '--fast'], { cwd, env: { HOME: home } });
       expect(body).toEqual({
         command: ['bash', path, '--fast'],
         files: [{ path, content: Buffer.from(content).toString('base64'), executable: false }],
@@ -207,7 +192,7 @@ describe('the files of a job', () => {
       for (const [name, content] of Object.entries(files)) await writeFile(join(home, name), content);
       const words = ['/usr/bin/python3', ...Object.keys(files).map((name) => join(home, name))];
       const path = `${process.env['PATH']}:${join(home, 'on-path')}`;
-      expect((await submit(words, { env: { PATH: path } })).body).toEqual({ command: words });
+      expect((await submitJob(words, { env: { PATH: path } })).body).toEqual({ command: words });
     });
   });
 
@@ -215,7 +200,7 @@ describe('the files of a job', () => {
     await withDirectory(async (home) => {
       await mkdir(join(home, 'bin'));
       await writeFile(join(home, 'bin', 'nightly'), '#!/bin/sh\n# ROPEWALK ntasks 2\n');
-      const { body } = await submit([join(home, 'bin', 'nightly')], { cwd: import.meta.dirname });
+      const { body } = await submitJob([join(home, 'bin', 'nightly')], { cwd: import.meta.dirname });
       expect(body).toMatchObject({ command: ['nightly'], files: [{ path: 'nightly' }] });
     });
   });
@@ -227,7 +212,7 @@ describe('the files of a job', () => {
       await writeFile(join(cwd, 'data', 'deep', 'b.csv'), 'b');
       await symlink(join(cwd, 'data'), join(cwd, 'data', 'deep', 'loop'));
       await writeFile(join(cwd, 'data', 'deep', 'one.txt'), '1');
-      const { body } = await submit(['--upload', 'data', '--upload', 'data/deep/one.txt', 'true'], { cwd });
+      const { body } = await submitJob(['--upload', 'data', '--upload', 'data/deep/one.txt', 'true'], { cwd });
       expect(body).toMatchObject({
         files: [{ path: 'a.csv' }, { path: 'deep/b.csv' }, { path: 'deep/one.txt' }, { path: 'one.txt' }],
       });
@@ -240,7 +225,7 @@ describe('the files of a job', () => {
       await mkdir(join(cwd, 'y'));
       await writeFile(join(cwd, 'x', 'a'), '1');
       await writeFile(join(cwd, 'y', 'a'), '2');
-      const twice = await submit(['--upload', 'x', '--upload', 'y', 'true'], { cwd });
+      const twice = await submitJob(['--upload', 'x', '--upload', 'y', 'true'], { cwd });
       expect(twice).toMatchObject({ code: 2, body: undefined, stderr: expect.stringContaining('would both become a') });
     });
   });

@@ -1,15 +1,15 @@
 // `ropewalk batch logs N`: prints the output of tasks.
 import { Command } from 'commander';
 
-import type { Client, LogLine, LogOptions } from '../../../sdk/client.ts';
+import type { Client, LogLine } from '../../../sdk/client.ts';
 import type { Reference } from '../../arguments.ts';
 import { collect, parseReference } from '../../arguments.ts';
-import type { CliContext, ConnectionFlags, Finish } from '../../context.ts';
+import type { CliContext, Finish } from '../../context.ts';
 import { connect, withConnection } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
-import { clean, toJson } from '../../output.ts';
-import { inTimeOrder, withLogOptions, type LogFlags } from '../../log-lines.ts';
+import { clean } from '../../output.ts';
+import { printLines, requestOf, withLogOptions, type LogFlags, type Reading } from '../../log-lines.ts';
 import { numberOfJob } from '../../references.ts';
 import { formatLogTime } from '../../times.ts';
 
@@ -47,33 +47,19 @@ async function print(
   await printJobLogs(context, client, number, { ...flags, signal, isWanted: () => true });
 }
 
-export interface JobLogs extends Omit<JobLogsFlags, keyof ConnectionFlags> {
-  signal: AbortSignal;
-  /** By the id of the instance. */
-  isWanted: (instance: string) => boolean;
-}
-
 export async function printJobLogs(
   context: CliContext,
   client: Client,
   number: number,
-  { signal, isWanted, ...flags }: JobLogs,
+  reading: Reading<JobLogsFlags>,
 ): Promise<void> {
-  const tasks = [...(flags.tasks ?? []), ...(flags.task ?? [])];
-  const options: LogOptions = {
-    signal,
-    onUnreachable: (error) => context.output.progress(`Retrying: ${error.message}`),
+  const tasks = [...(reading.tasks ?? []), ...(reading.task ?? [])];
+  const lines = client.jobs.logs(number, {
+    ...requestOf(context, reading),
     ...(tasks.length > 0 && { tasks: tasks.join(',') }),
-    ...(flags.instances === true && { instances: true }),
-    ...(flags.follow === true && { follow: true }),
-    ...(flags.since && { since: flags.since }),
-  };
-  const format = flags.format === 'json' ? toJson : formatLine;
-  const wanted = ({ text, instance }: LogLine): boolean => isWanted(instance) && flags.filter?.test(text) !== false;
-  const lines = client.jobs.logs(number, options);
-  for await (const line of flags.follow === true ? lines : inTimeOrder(lines)) {
-    if (wanted(line)) await context.output.outLine(format(line));
-  }
+    ...(reading.instances === true && { instances: true }),
+  });
+  await printLines(context, lines, reading, formatLine);
 }
 
 /** Always one line: `(Task 0)        2025-07-09 16:50:37.844000 Hello from 0` */

@@ -4,12 +4,12 @@ import { Command } from 'commander';
 import type { Client, LogLine } from '../../../sdk/client.ts';
 import type { Reference } from '../../arguments.ts';
 import { parseReference } from '../../arguments.ts';
-import type { CliContext, ConnectionFlags, Finish } from '../../context.ts';
+import type { CliContext, Finish } from '../../context.ts';
 import { connect, withConnection } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { untilInterrupted } from '../../interrupt.ts';
-import { inTimeOrder, withLogOptions, type LogFlags } from '../../log-lines.ts';
-import { clean, toJson } from '../../output.ts';
+import { printLines, requestOf, withLogOptions, type LogFlags, type Reading } from '../../log-lines.ts';
+import { clean } from '../../output.ts';
 import { numberOfCluster } from '../../references.ts';
 import { formatLogTime } from '../../times.ts';
 
@@ -45,32 +45,19 @@ async function print(
   await printClusterLogs(context, client, number, { ...flags, signal, isWanted: () => true });
 }
 
-export interface ClusterLogs extends Omit<ClusterLogsFlags, keyof ConnectionFlags> {
-  signal: AbortSignal;
-  /** By the id of the instance. */
-  isWanted: (instance: string) => boolean;
-}
-
 export async function printClusterLogs(
-  { output }: CliContext,
+  context: CliContext,
   client: Client,
   number: number,
-  { signal, isWanted, ...flags }: ClusterLogs,
+  reading: Reading<ClusterLogsFlags>,
 ): Promise<void> {
-  const nameOf = createNames(client, number, signal);
+  const nameOf = createNames(client, number, reading.signal);
   const lines = client.clusters.logs(number, {
-    signal,
-    onUnreachable: (error) => output.progress(`Retrying: ${error.message}`),
-    ...(flags.instance !== undefined && { instance: flags.instance }),
-    ...(flags.agents === true && { agents: true }),
-    ...(flags.follow === true && { follow: true }),
-    ...(flags.since && { since: flags.since }),
+    ...requestOf(context, reading),
+    ...(reading.instance !== undefined && { instance: reading.instance }),
+    ...(reading.agents === true && { agents: true }),
   });
-  for await (const line of flags.follow === true ? lines : inTimeOrder(lines)) {
-    if (!isWanted(line.instance)) continue;
-    if (flags.filter?.test(line.text) === false) continue;
-    await output.outLine(flags.format === 'json' ? toJson(line) : formatLine(line, await nameOf(line.instance)));
-  }
+  await printLines(context, lines, reading, async (line) => formatLine(line, await nameOf(line.instance)));
 }
 
 /** Always one line: `(blue-worker-q3x) 2025-07-09 16:50:37.844000 Start worker at: …` */
