@@ -14,10 +14,14 @@ const nearlyFull = 4 * 1024 * 1024;
 
 /** Null when the error does not come from a full disk. `places`: the directories that a start writes to. */
 export async function fullDiskError(error: unknown, places: readonly string[]): Promise<RopewalkError | null> {
-  const why = reasonOf(error);
-  if (why === null) return null;
+  const said = reasonOf(error);
+  // An error without an explanation of ours may hide it: Temporal answers "shard status unknown" when it cannot write.
+  const isUnexplained = error instanceof Error && !(error instanceof RopewalkError);
+  if (said === null && !isUnexplained) return null;
   const found = await Promise.all(places.map(fullness));
   const named = found.filter((each) => each !== null);
+  if (said === null && named.length === 0) return null;
+  const why = said ?? String(error).split('\n')[0];
   const where = named.length === 0 ? `one of ${places.join(', ')}` : named.join('; ');
   return new RopewalkError(
     {
