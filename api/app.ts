@@ -12,6 +12,7 @@ import { identifyRequest, logRequest } from './middleware/request-id.ts';
 import { buildDocument } from './openapi.ts';
 import { traceRequest } from './middleware/tracing.ts';
 import type { App, AppEnv } from './routes/app.ts';
+import { mountApprovals } from './routes/approvals.ts';
 import { mountBudgets } from './routes/budgets.ts';
 import { mountClusters } from './routes/clusters.ts';
 import { mountFiles } from './routes/files.ts';
@@ -61,6 +62,7 @@ export function createApp(deps: Deps): App {
   mountPlans(app);
   mountCosts(app);
   mountBudgets(app);
+  mountApprovals(app);
   mountLive(app);
   mountPeople(app);
   mountLogin(app);
@@ -90,6 +92,7 @@ const peoplesPaths = [
     'plans',
     'costs',
     'budgets',
+    'approvals',
     'live',
     'schedules',
     'webhooks',

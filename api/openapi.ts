@@ -3,6 +3,7 @@ import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 
 import { agentRoutes } from './agent-link/routes.ts';
 import { clusterRoutes } from './routes/clusters.ts';
+import { approvalRoutes } from './routes/approvals.ts';
 import { budgetRoutes } from './routes/budgets.ts';
 import { costsRoute } from './routes/costs.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
@@ -29,6 +30,7 @@ export function buildDocument(): ApiDocument {
     planRoutes,
     { costsRoute },
     budgetRoutes,
+    approvalRoutes,
     liveRoutes,
     packageFileRoutes,
     fileRoutes,

@@ -1,6 +1,7 @@
 // The tree of commands. Each command is a file of commands/.
 import { Command } from 'commander';
 
+import { approvalRuleCommand, approvalsCommand, approveCommand, rejectCommand } from './commands/approvals.ts';
 import { cancelCommand } from './commands/batch/cancel.ts';
 import { filesCommand } from './commands/batch/files.ts';
 import { listCommand } from './commands/batch/list.ts';
@@ -114,6 +115,7 @@ const webhookCommands: CreateCommand[] = [
 ];
 const workspaceCommands: CreateCommand[] = [
   limitsCommand,
+  approvalRuleCommand,
   defaultsCommand,
   listWorkspacesCommand,
   createWorkspaceCommand,
@@ -158,6 +160,9 @@ export function createProgram(context: CliContext): Program {
     .addCommand(env)
     .addCommand(costCommand(context, finish))
     .addCommand(budget)
+    .addCommand(approvalsCommand(context, finish))
+    .addCommand(approveCommand(context, finish))
+    .addCommand(rejectCommand(context, finish))
     .addCommand(instanceTypesCommand(context, finish))
     .addCommand(allLogsCommand(context, finish))
     .addCommand(loginCommand(context, finish))

@@ -13,6 +13,7 @@ export const errorCodes = {
   IDEMPOTENCY_MISMATCH: { status: 409, retryable: false },
   LIMIT_EXCEEDED: { status: 429, retryable: true },
   BUDGET_EXCEEDED: { status: 402, retryable: false },
+  APPROVAL_REQUIRED: { status: 403, retryable: false },
   /** The person has not decided yet: ask again. */
   AUTHORIZATION_PENDING: { status: 428, retryable: true },
   EXPIRED: { status: 410, retryable: false },

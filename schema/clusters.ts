@@ -13,7 +13,17 @@ import { environment, software } from './software.ts';
 const count = z.number().int();
 const time = z.iso.datetime().nullable();
 
-export const clusterStatus = z.enum(['pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error']);
+/** `waiting`: for an approval, then for room in the quota; it has no workflow yet. */
+export const clusterStatus = z.enum([
+  'waiting',
+  'pending',
+  'starting',
+  'scaling',
+  'ready',
+  'stopping',
+  'stopped',
+  'error',
+]);
 export const instanceState = z.enum(['starting', 'ready', 'stopping', 'error']);
 
 /** Of free form, as deep as `maxValueDepth`. */
@@ -75,6 +85,8 @@ export const createdCluster = z.object({
   existing: z.boolean(),
   warnings: z.array(z.string()),
   /** Temporal is unavailable: the cluster is accepted, and starts when Temporal is available again. */
+  /** Why it waits for an admin's approval, as `waiting`: nothing is launched before. */
+  needsApproval: z.string().optional(),
   acceptedForLater: z.literal(true).optional(),
   /** Of a new one on a cloud, all its instances together. */
   pricePerHour: planPrice.optional(),

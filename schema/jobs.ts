@@ -141,6 +141,8 @@ export const createdJob = z.object({
   /** Options that have no effect here, in sentences. */
   warnings: z.array(z.string()),
   /** Temporal is unavailable: the job is accepted, and starts when Temporal is available again. */
+  /** Why it waits for an admin's approval, as `waiting`: nothing is launched before. */
+  needsApproval: z.string().optional(),
   acceptedForLater: z.literal(true).optional(),
   /** Of a new one on a cloud, all its instances together. */
   pricePerHour: planPrice.optional(),

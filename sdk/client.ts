@@ -7,6 +7,8 @@ import type { JobsApi, WaitOptions } from './jobs.ts';
 import { createJobsApi } from './jobs.ts';
 import type { CostsApi } from './costs.ts';
 import { createCostsApi } from './costs.ts';
+import type { ApprovalsApi } from './approvals.ts';
+import { createApprovalsApi } from './approvals.ts';
 import type { BudgetsApi } from './budgets.ts';
 import { createBudgetsApi } from './budgets.ts';
 import type { InstanceTypesApi } from './instance-types.ts';
@@ -79,6 +81,8 @@ export type { Why, WhySentence } from '../schema/why.ts';
 export type { Plan, PlannedRole, PlanPrice } from '../schema/plans.ts';
 export type { CostLine, Costs } from '../schema/costs.ts';
 export type { CostsApi } from './costs.ts';
+export type { Approval, ApprovalRule, PutApprovalRule } from '../schema/approvals.ts';
+export type { ApprovalsApi } from './approvals.ts';
 export type { Budget, PutBudget } from '../schema/budgets.ts';
 export type { BudgetsApi } from './budgets.ts';
 export type { InstanceTypesApi } from './instance-types.ts';
@@ -102,6 +106,7 @@ export interface Client extends PeopleApi {
   readonly clusters: ClustersApi;
   readonly costs: CostsApi;
   readonly budgets: BudgetsApi;
+  readonly approvals: ApprovalsApi;
   readonly instanceTypes: InstanceTypesApi;
   readonly packageFiles: PackageFilesApi;
   readonly files: FilesApi;
@@ -132,6 +137,7 @@ export function createClient(options: ConnectionOptions = {}): Client {
     clusters: createClustersApi(request, resolveSources),
     costs: createCostsApi(request),
     budgets: createBudgetsApi(request),
+    approvals: createApprovalsApi(request),
     instanceTypes: createInstanceTypesApi(request),
     packageFiles: createPackageFilesApi(request),
     files: createFilesApi(request),

@@ -13,7 +13,7 @@ export type WorkerAmount = boolean | number;
 export interface ClusterWaitOptions extends PollOptions<Cluster> {
   /**
    * Throws ClusterTimeoutError after this many milliseconds. By default after ten minutes, not counting the time in which the
-   * cluster waits for capacity, which has its own limit.
+   * cluster waits for an approval or for capacity, which have limits of their own.
    */
   timeoutMs?: number;
 }
@@ -120,7 +120,7 @@ async function waitFor(
   const both = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
   const remember = (cluster: Cluster): boolean => {
     last = cluster;
-    if (givenMs === undefined && cluster.waitingForCapacity) {
+    if (givenMs === undefined && (cluster.waitingForCapacity || cluster.status === 'waiting')) {
       // Not `refresh`, which only Node's timers have.
       clearTimeout(timer);
       timer = startTimer();

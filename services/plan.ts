@@ -1,11 +1,13 @@
 // What a cluster or job would be launched as, and what it would cost an hour. Nothing is written, admitted or launched.
+import { whyApproval } from '../domain/admission/approval.ts';
 import { microsOf } from '../domain/cost/interval.ts';
 import { totalPrice } from '../domain/offers/plan.ts';
 import type { CreateClusterParsed } from '../schema/clusters.ts';
 import type { CreateJobParsed } from '../schema/jobs.ts';
 import type { Plan } from '../schema/plans.ts';
 import { requireScope } from './auth/scopes.ts';
-import { forecastOf } from './budgets/forecast.ts';
+import { approvalWarning } from './admission/admit.ts';
+import { forecastOf, type Forecast } from './budgets/forecast.ts';
 import { readClusterRequest } from './clusters/request.ts';
 import type { Context, Deps } from './context.ts';
 import { readJobRequest } from './jobs/request.ts';
@@ -26,7 +28,11 @@ export async function planCluster(context: Context, body: CreateClusterParsed): 
     ...{ machines, instances: maxInstances, maxMs: times.maxLifetimeMs },
     maxCostMicros: body.maxCost === undefined ? undefined : microsOf(body.maxCost),
   });
-  return planOf(deps, { machines, instances, warnings: [...warnings, ...spending.warnings] });
+  return planOf(deps, {
+    machines,
+    instances,
+    warnings: [...warnings, ...spending.warnings, ...approvalWarnings(spending)],
+  });
 }
 
 /** @throws RopewalkError VALIDATION as `createJob` would. */
@@ -36,8 +42,17 @@ export async function planJob(context: Context, body: CreateJobParsed): Promise<
   const { machines, resolved, warnings } = await readJobRequest(deps, body, await readDefaults(context));
   const { instances, jobTimeoutMs: maxMs, maxCostMicros } = resolved;
   const spending = await forecastOf(context, { machines, instances, maxMs, maxCostMicros });
-  return planOf(deps, { machines, instances, warnings: [...warnings, ...spending.warnings] });
+  return planOf(deps, {
+    machines,
+    instances,
+    warnings: [...warnings, ...spending.warnings, ...approvalWarnings(spending)],
+  });
 }
+
+const approvalWarnings = ({ rule, estimate }: Forecast): string[] => {
+  const why = whyApproval(rule, estimate);
+  return why === null ? [] : [approvalWarning(why)];
+};
 
 function planOf(
   { now }: Pick<Deps, 'now'>,

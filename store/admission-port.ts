@@ -1,4 +1,5 @@
 // The port to admissions, to the queue, and to the start of what was admitted.
+import type { CostEstimate } from '../domain/admission/approval.ts';
 import type { QueueRequest } from '../domain/admission/queue.ts';
 import type { Answer } from './answer.ts';
 
@@ -32,6 +33,8 @@ export interface AdmitItem {
   vcpus: number;
   /** Of each instance that is not its head. */
   workerVcpus: number;
+  /** At most; above the workspace's threshold it waits for an approval. */
+  estimate: CostEstimate;
   /** It waits for these jobs, and for room in the quota, instead of being refused. Jobs only. */
   queue?: QueueRequest;
   /** The queue of the host whose processes are its instances; absent or null on a cloud. */
@@ -46,6 +49,8 @@ export interface Admitted {
   existing: boolean;
   /** Found by its name, not by the key of an earlier request. */
   named: boolean;
+  /** Why it waits for an approval; absent when it needs none. */
+  needsApproval?: string;
 }
 
 /** A row whose workflow is to be started. */
@@ -78,11 +83,12 @@ export interface AdmissionStore {
   /** The workflow has started (again): idempotent. */
   started(kind: RecordKind, number: number): Promise<void>;
   /**
-   * Admits the jobs whose wait has ended, that no used-up budget meets, and that fit into the quota, by priority
-   * (domain/admission/queue.ts), and ends those that can never start. Answers the ended ones: what is sealed for them is needed no more.
+   * Admits the jobs and clusters whose wait has ended, that no used-up budget meets, and that fit into the quota, by priority
+   * (domain/admission/queue.ts), and ends those that can never start, or were
+   * approved by no admin in time. Answers the ended ones: what is sealed for them is needed no more.
    */
   admitWaiting(nowMs: number): Promise<{ admitted: number; ended: { workspace: string; admissionId: string }[] }>;
-  /** Ends a job that waits. False when it does not wait, or not any more. */
+  /** Ends a job or cluster that waits. False when it does not wait, or not any more. */
   cancelWaiting(number: number, reason: { code: string; text: string }, nowMs: number): Promise<boolean>;
   /**
    * Ends an admitted row whose start no process has ever claimed, and releases name and quota. False for any other: its start may be

@@ -3,6 +3,7 @@ import type { AdmissionBook, BatchOutcome } from '../domain/admission/batch.ts';
 import { idempotencyTtlMs } from '../domain/admission/limits.ts';
 import type { WorkspaceLimits } from '../domain/quota/state.ts';
 import type { Engine } from './database.ts';
+import { readRule, writeApprovals } from './approval-rows.ts';
 import { listBudgets } from './budgets.ts';
 import { usageByUser } from './quota-rows.ts';
 import { readQueue, waitingRecord, writeQueued } from './queue-rows.ts';
@@ -48,6 +49,7 @@ export async function readBook(
     names: await readNames(db, slug, unique(items.map(({ name }) => name).filter((name) => name !== ''))),
     retries: await readRetries(db, slug, items),
     budgets: await listBudgets(db, slug),
+    approval: await readRule(db, slug),
     workspace: { limits, use: usage.reduce((total, { use }) => sum(total, use), none) },
     queue: await readQueue(db, { slug, engine }, items),
     users: new Map(
@@ -104,6 +106,7 @@ export async function writeOutcome(
       .execute();
     await writeReservations(db, workspace, made);
     await writeQueued(db, workspace, made);
+    await writeApprovals(db, workspace, made);
   }
   await writeNames(db, workspace, names);
   await writeKeys(db, workspace, keys);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 
 import type { Database } from './database.ts';
-import type { CommandStore, DeferredCommand } from './store.ts';
+import type { CommandStore, DeferredCommand } from './command-port.ts';
 
 export function createCommandStore(database: Database): CommandStore {
   return {

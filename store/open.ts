@@ -1,4 +1,5 @@
 // Opens the database of records: SQLite in a file, or PostgreSQL where a URL is set.
+import { createApprovalStore } from './approvals.ts';
 import type { Database } from './database.ts';
 import { createAdmissionStore } from './admissions.ts';
 import { createCommandStore } from './commands.ts';
@@ -56,6 +57,7 @@ const createStore = (database: Database): Store => ({
   environments: createEnvironmentStore(database),
   notifications: createNotificationStore(database),
   budgets: createBudgetStore(database),
+  approvals: createApprovalStore(database),
   schedules: createScheduleStore(database),
   ping: async () => {
     await database.read((db) => db.selectFrom('deployment').select('next_number').execute());

@@ -1,13 +1,7 @@
-// The rows of the queue: jobs that wait, and for which jobs each of them does.
+// The rows of the queue: what waits, and for which jobs each job does.
 import type { QueueBook } from '../domain/admission/admit.ts';
 import type { BatchOutcome } from '../domain/admission/batch.ts';
-import {
-  dependencyFailed,
-  maxWaitingJobs,
-  waitsFor,
-  waitsForRoom,
-  type QueueEntry,
-} from '../domain/admission/queue.ts';
+import { dependencyFailed, maxWaitingJobs, waitReason, type QueueEntry } from '../domain/admission/queue.ts';
 import type { Engine } from './database.ts';
 import type { AdmitItem } from './admission-port.ts';
 import type { Db, RecordTable } from './tables.ts';
@@ -15,7 +9,7 @@ import type { Db, RecordTable } from './tables.ts';
 /** Numbers in one statement. */
 const atOnce = 1_000;
 
-/** What the row of a job says that waits, beside what all rows say. */
+/** What the row of a job or cluster says that waits, beside what all rows say. */
 export const waitingRecord = (reason: QueueEntry['reason']): Pick<RecordTable, 'state' | 'status' | 'refusal'> => ({
   state: 'waiting',
   status: 'waiting',
@@ -30,7 +24,7 @@ export async function readQueue(
 ): Promise<QueueBook> {
   if (items.every(({ queue }) => queue === undefined)) return { isFull: false, awaited: new Map() };
   const { count } = await db
-    .selectFrom('waiting_jobs')
+    .selectFrom('queue_entries')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('workspace', '=', slug)
     .executeTakeFirstOrThrow();
@@ -55,13 +49,14 @@ export async function writeQueued(db: Db, workspace: string, made: BatchOutcome<
   const queued = made.flatMap(({ number, item, entry }) => (entry === null ? [] : [{ number, item, entry }]));
   if (queued.length === 0) return;
   await db
-    .insertInto('waiting_jobs')
+    .insertInto('queue_entries')
     .values(
       queued.map(({ number, item, entry }) => ({
-        ...{ number, workspace, user_name: item.user, admission_id: item.admissionId },
+        ...{ number, kind: item.kind, workspace, user_name: item.user, admission_id: item.admissionId },
         ...{ priority: item.queue?.priority ?? 0, instances: item.instances, vcpus: item.vcpus },
         worker_vcpus: item.workerVcpus,
-        is_ready: entry.waits.length === 0 ? 1 : 0,
+        is_ready: entry.waits.length === 0 && entry.approval === null ? 1 : 0,
+        awaits_approval: entry.approval === null ? 0 : 1,
         refusal: entry.isRefused ? JSON.stringify(entry.reason) : null,
         hold: null,
       })),
@@ -82,40 +77,44 @@ export async function endWaits(
   const waits = await db.selectFrom('job_waits').selectAll().where('awaited', '=', awaited).orderBy('number').execute();
   for (const { number, needs_success: needsSuccess } of waits) {
     // Two jobs that end at the same time: the second sees that the first has ended.
-    await db
-      .selectFrom('waiting_jobs')
-      .select('number')
+    const entry = await db
+      .selectFrom('queue_entries')
+      .select('awaits_approval')
       .where('number', '=', number)
       .$if(engine === 'postgres', (query) => query.forUpdate())
-      .execute();
+      .executeTakeFirst();
     await db.deleteFrom('job_waits').where('number', '=', number).where('awaited', '=', awaited).execute();
     if (needsSuccess === 1 && status !== 'done') {
       const refusal = JSON.stringify(dependencyFailed(awaited, status));
       await db.deleteFrom('job_waits').where('number', '=', number).execute();
-      await db.updateTable('waiting_jobs').set({ is_ready: 1, refusal }).where('number', '=', number).execute();
+      await db.updateTable('queue_entries').set({ is_ready: 1, refusal }).where('number', '=', number).execute();
       continue;
     }
-    const left = await db
-      .selectFrom('job_waits')
-      .select(['awaited as number', 'needs_success'])
-      .where('number', '=', number)
-      .orderBy('awaited')
-      .execute();
+    // One that awaits an approval says so, whatever else it waits for.
+    if (entry?.awaits_approval === 1) continue;
+    const left = await waitsOf(db, number);
     if (left.length === 0) {
-      await db.updateTable('waiting_jobs').set({ is_ready: 1 }).where('number', '=', number).execute();
+      await db.updateTable('queue_entries').set({ is_ready: 1 }).where('number', '=', number).execute();
     }
-    const reason =
-      left.length === 0
-        ? waitsForRoom
-        : waitsFor(left.map((wait) => ({ number: wait.number, needsSuccess: wait.needs_success === 1 })));
     await db
       .updateTable('records')
-      .set({ refusal: JSON.stringify(reason) })
+      .set({ refusal: JSON.stringify(waitReason(left)) })
       .where('kind', '=', 'job')
       .where('number', '=', number)
       .where('state', '=', 'waiting')
       .execute();
   }
+}
+
+/** The jobs that it still waits for. */
+export async function waitsOf(db: Db, number: number): Promise<QueueEntry['waits']> {
+  const rows = await db
+    .selectFrom('job_waits')
+    .select(['awaited as number', 'needs_success'])
+    .where('number', '=', number)
+    .orderBy('awaited')
+    .execute();
+  return rows.map((wait) => ({ number: wait.number, needsSuccess: wait.needs_success === 1 }));
 }
 
 export const chunks = <T>(all: readonly T[]): T[][] =>

@@ -1,8 +1,10 @@
-// The queue moves: jobs whose wait has ended are admitted as far as the quota has room and no budget is used up; those that can
+// The queue moves: jobs and clusters whose wait has ended are admitted as far as the quota has room and no budget is used up; those that can
 // never start end.
 import { admitFromQueue, waitsForRoom, type ReadyJob } from '../domain/admission/queue.ts';
+import { approvalExpired, type ApprovalState } from '../domain/admission/approval.ts';
 import { waitsForBudget } from '../domain/budget/admit.ts';
 import type { Quota } from '../domain/quota/usage.ts';
+import { settleApproval } from './approval-rows.ts';
 import { listBudgets } from './budgets.ts';
 import type { Database, Engine } from './database.ts';
 import { notifyOfRow } from './notification-rows.ts';
@@ -11,12 +13,14 @@ import { endWaits } from './queue-rows.ts';
 import { quotaOf, releaseNumber } from './quota-rows.ts';
 import type { AdmissionStore } from './admission-port.ts';
 import type { Workspace } from './store.ts';
-import type { Db, WaitingJobTable } from './tables.ts';
+import type { QueueEntryTable } from './queue-tables.ts';
+import type { Db } from './tables.ts';
 
 export async function admitWaiting(database: Database, nowMs: number): ReturnType<AdmissionStore['admitWaiting']> {
   const outcome: Awaited<ReturnType<AdmissionStore['admitWaiting']>> = { admitted: 0, ended: [] };
+  outcome.ended.push(...(await expireApprovals(database, nowMs)));
   const slugs = await database.read((db) =>
-    db.selectFrom('waiting_jobs').select('workspace').distinct().where('is_ready', '=', 1).execute(),
+    db.selectFrom('queue_entries').select('workspace').distinct().where('is_ready', '=', 1).execute(),
   );
   for (const { workspace: slug } of slugs) {
     // While the quota and the budgets have no room nothing changes: no transaction that writes is begun for it.
@@ -30,9 +34,16 @@ export async function admitWaiting(database: Database, nowMs: number): ReturnTyp
       const due = workspace === null ? { holds: [], admit: [], refused: [] } : await plan(db, workspace, nowMs);
       for (const hold of due.holds) await writeHold(db, slug, hold);
       const admitted = await admit(db, due.admit);
-      const ended: WaitingJobTable[] = [];
+      const ended: QueueEntryTable[] = [];
       for (const row of due.refused) {
-        if (await endWaiting(db, database.engine, { number: row.number, refusal: row.refusal ?? '', nowMs }))
+        if (
+          await endWaiting(db, database.engine, {
+            number: row.number,
+            refusal: row.refusal ?? '',
+            nowMs,
+            settle: withdrawn,
+          })
+        )
           ended.push(row);
       }
       return { admitted, ended };
@@ -48,7 +59,9 @@ export const cancelWaiting = (
   { number, reason: { code, text } }: { number: number; reason: { code: string; text: string } },
   nowMs: number,
 ): Promise<boolean> =>
-  database.write((db) => endWaiting(db, database.engine, { number, refusal: JSON.stringify({ code, text }), nowMs }));
+  database.write((db) =>
+    endWaiting(db, database.engine, { number, refusal: JSON.stringify({ code, text }), nowMs, settle: withdrawn }),
+  );
 
 /** What a user's waiting jobs say from now on. */
 interface Hold {
@@ -60,8 +73,8 @@ interface Hold {
 interface Plan {
   /** Of users whose jobs say something else. */
   holds: Hold[];
-  admit: WaitingJobTable[];
-  refused: WaitingJobTable[];
+  admit: QueueEntryTable[];
+  refused: QueueEntryTable[];
 }
 
 const isEmpty = ({ holds, admit: admitted, refused }: Plan): boolean =>
@@ -70,7 +83,7 @@ const isEmpty = ({ holds, admit: admitted, refused }: Plan): boolean =>
 async function plan(db: Db, workspace: Workspace, nowMs: number): Promise<Plan> {
   const { holds, held } = await readHolds(db, workspace.slug, nowMs);
   const rows = await db
-    .selectFrom('waiting_jobs')
+    .selectFrom('queue_entries')
     .selectAll()
     .where('workspace', '=', workspace.slug)
     .where('is_ready', '=', 1)
@@ -91,7 +104,7 @@ async function plan(db: Db, workspace: Workspace, nowMs: number): Promise<Plan> 
     users.set(user, quota.user);
     use = quota.workspace.use;
   }
-  const jobs = ready.map((row): ReadyJob & { row: WaitingJobTable } => {
+  const jobs = ready.map((row): ReadyJob & { row: QueueEntryTable } => {
     const { number, user_name: user, priority, instances, vcpus } = row;
     return { number, user, priority, instances, vcpus, row };
   });
@@ -103,7 +116,7 @@ async function plan(db: Db, workspace: Workspace, nowMs: number): Promise<Plan> 
 async function readHolds(db: Db, slug: string, nowMs: number): Promise<{ holds: Hold[]; held: string[] }> {
   const budgets = await listBudgets(db, slug);
   const known = await db
-    .selectFrom('waiting_jobs')
+    .selectFrom('queue_entries')
     .select(['user_name as user', 'hold'])
     .distinct()
     .where('workspace', '=', slug)
@@ -125,27 +138,26 @@ async function readHolds(db: Db, slug: string, nowMs: number): Promise<{ holds: 
 
 async function writeHold(db: Db, slug: string, { user, hold }: Hold): Promise<void> {
   const changed = db
-    .selectFrom('waiting_jobs')
+    .selectFrom('queue_entries')
     .where('workspace', '=', slug)
     .where('user_name', '=', user)
     .where('is_ready', '=', 1)
     .where('refusal', 'is', null);
   // The waiting row before the record, as where waits end: the order of locks prevents deadlocks.
-  await db.updateTable('waiting_jobs').set({ hold }).where('number', 'in', changed.select('number')).execute();
+  await db.updateTable('queue_entries').set({ hold }).where('number', 'in', changed.select('number')).execute();
   await db
     .updateTable('records')
     .set({ refusal: hold ?? JSON.stringify(waitsForRoom) })
-    .where('kind', '=', 'job')
     .where('state', '=', 'waiting')
     .where('number', 'in', changed.select('number'))
     .execute();
 }
 
-async function admit(db: Db, planned: readonly WaitingJobTable[]): Promise<number> {
+async function admit(db: Db, planned: readonly QueueEntryTable[]): Promise<number> {
   if (planned.length === 0) return 0;
   // One that was cancelled since it was read has left.
   const left = await db
-    .deleteFrom('waiting_jobs')
+    .deleteFrom('queue_entries')
     .where(
       'number',
       'in',
@@ -167,32 +179,79 @@ async function admit(db: Db, planned: readonly WaitingJobTable[]): Promise<numbe
   await db
     .updateTable('records')
     .set({ state: 'admitted', status: 'pending', refusal: null })
-    .where('kind', '=', 'job')
+    .where('state', '=', 'waiting')
     .where('number', 'in', numbers)
     .execute();
   return rows.length;
 }
 
-/** False when it waits no more. */
-async function endWaiting(
+/** False when it waits no more. `settle`: what becomes of the approval that it may wait for. */
+export async function endWaiting(
   db: Db,
   engine: Engine,
-  { number, refusal, nowMs }: { number: number; refusal: string; nowMs: number },
+  {
+    number,
+    refusal,
+    nowMs,
+    settle,
+  }: {
+    number: number;
+    refusal: string;
+    nowMs: number;
+    settle: { state: ApprovalState; by: string | null; comment: string | null };
+  },
 ): Promise<boolean> {
-  const left = await db.deleteFrom('waiting_jobs').where('number', '=', number).executeTakeFirst();
-  if (left.numDeletedRows === 0n) return false;
+  const left = await db.deleteFrom('queue_entries').where('number', '=', number).returning('kind').executeTakeFirst();
+  if (left === undefined) return false;
+  const { kind } = left;
   await db
     .updateTable('records')
-    .set({ state: 'ended', status: 'cancelled', ended_at_ms: nowMs, refusal })
-    .where('kind', '=', 'job')
+    .set({ state: 'ended', status: kind === 'job' ? 'cancelled' : 'stopped', ended_at_ms: nowMs, refusal })
+    .where('kind', '=', kind)
     .where('number', '=', number)
     .execute();
+  await settleApproval(db, { number, ...settle, nowMs });
   await db.deleteFrom('job_waits').where('number', '=', number).execute();
   await releaseNumber(db, number);
-  await notifyOfRow(db, 'job', number, nowMs);
-  await endWaits(db, engine, { number, status: 'cancelled' });
+  await notifyOfRow(db, kind, number, nowMs);
+  if (kind === 'job') await endWaits(db, engine, { number, status: 'cancelled' });
   return true;
 }
+
+/** Ends what no admin has approved in time. The lock of the workspace orders this and a decision. */
+async function expireApprovals(database: Database, nowMs: number): Promise<Ended[]> {
+  const due = await database.read((db) => dueApprovals(db, nowMs).select(['workspace', 'number']).execute());
+  const ended: Ended[] = [];
+  for (const { workspace, number } of due) {
+    const row = await database.write(async (db) => {
+      await lockWorkspace(db, database.engine, workspace);
+      const still = await dueApprovals(db, nowMs).select('number').where('number', '=', number).executeTakeFirst();
+      if (still === undefined) return undefined;
+      const entry = await db
+        .selectFrom('queue_entries')
+        .select('admission_id')
+        .where('number', '=', number)
+        .executeTakeFirst();
+      const refusal = JSON.stringify(approvalExpired);
+      const settle = { state: 'expired' as const, by: null, comment: null };
+      return (await endWaiting(db, database.engine, { number, refusal, nowMs, settle })) ? entry : undefined;
+    });
+    if (row !== undefined) ended.push({ workspace, admissionId: row.admission_id });
+  }
+  return ended;
+}
+
+const dueApprovals = (db: Db, nowMs: number) =>
+  db
+    .selectFrom('approvals')
+    .where('state', '=', 'pending')
+    .where('expires_at_ms', '<=', nowMs)
+    .orderBy('expires_at_ms')
+    .limit(maxLooked);
+
+type Ended = Awaited<ReturnType<AdmissionStore['admitWaiting']>>['ended'][number];
+
+const withdrawn = { state: 'withdrawn', by: null, comment: null } as const;
 
 /** Of one workspace, in one transaction. */
 const maxLooked = 200;

@@ -5,6 +5,8 @@ import type { ClusterView } from '../contracts/cluster.ts';
 import type { JobView } from '../contracts/job.ts';
 import type { AdmissionStore, Startable } from './admission-port.ts';
 import type { Answer } from './answer.ts';
+import type { ApprovalStore } from './approval-port.ts';
+import type { CommandStore } from './command-port.ts';
 import type { EnvironmentStore } from './environment-port.ts';
 import type { BudgetStore } from './budget-port.ts';
 import type { DeploymentStore } from './deployment-port.ts';
@@ -31,6 +33,7 @@ export interface Store {
   environments: EnvironmentStore;
   notifications: NotificationStore;
   budgets: BudgetStore;
+  approvals: ApprovalStore;
   schedules: ScheduleStore;
   /** Rejects while the database cannot be reached or read. */
   ping(): Promise<void>;
@@ -211,22 +214,4 @@ export interface QuotaStore {
   settle(item: { number: number; kind: ShareKind; seq: number }): Promise<void>;
   /** The cluster workflow says what it still has; it counts only if it knows the newest requests. */
   noteUsage(item: { number: number; instances: number; scale: number; adapt: number }): Promise<void>;
-}
-
-/** A stop or cancel that was accepted while Temporal was unavailable. */
-export interface DeferredCommand {
-  /** `cancel` with `tasks`: only these, in array syntax; empty otherwise. */
-  kind: 'stop' | 'cancel';
-  tasks: string;
-  number: number;
-  workspace: string;
-  by: string;
-  createdAtMs: number;
-}
-
-export interface CommandStore {
-  /** The same command twice is one. */
-  put(command: DeferredCommand): Promise<void>;
-  list(limit: number): Promise<DeferredCommand[]>;
-  delete(command: Pick<DeferredCommand, 'kind' | 'number' | 'tasks'>): Promise<void>;
 }

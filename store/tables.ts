@@ -10,6 +10,7 @@ import type { NotificationType } from '../domain/notifications/types.ts';
 import type { Role } from '../domain/people/state.ts';
 import type { RecordState } from './store.ts';
 import type { RecordKind } from './admission-port.ts';
+import type { ApprovalRuleTable, ApprovalTable, QueueEntryTable } from './queue-tables.ts';
 import type { ScheduleRunTable, ScheduleTable } from './schedule-tables.ts';
 
 export interface Tables {
@@ -23,7 +24,7 @@ export interface Tables {
   records: RecordTable;
   open_names: { workspace: string; name: string; number: number; kind: RecordKind; admission_id: string };
   reservations: ReservationTable;
-  waiting_jobs: WaitingJobTable;
+  queue_entries: QueueEntryTable;
   job_waits: { number: number; awaited: number; needs_success: number };
   idempotency_keys: IdempotencyKeyTable;
   deferred_commands: DeferredCommandTable;
@@ -34,6 +35,8 @@ export interface Tables {
   webhooks: WebhookTable;
   deliveries: DeliveryTable;
   budgets: BudgetTable;
+  approval_rules: ApprovalRuleTable;
+  approvals: ApprovalTable;
   schedules: ScheduleTable;
   schedule_runs: ScheduleRunTable;
   replica: ReplicaTable;
@@ -149,24 +152,6 @@ export interface ReservationTable {
   worker_vcpus: number;
   share: string | null;
   has: string | null;
-}
-
-/** Jobs in the queue, with what each will reserve. */
-export interface WaitingJobTable {
-  number: number;
-  workspace: string;
-  user_name: string;
-  admission_id: string;
-  priority: number;
-  instances: number;
-  vcpus: number;
-  worker_vcpus: number;
-  /** 1: it waits for no job any more. */
-  is_ready: number;
-  /** JSON of why it can never start; null otherwise. */
-  refusal: string | null;
-  /** JSON of the budget that holds it back, as its record says; null when none does. */
-  hold: string | null;
 }
 
 interface IdempotencyKeyTable {

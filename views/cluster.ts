@@ -140,7 +140,7 @@ export const clusterRecordOfJob = (job: StoredRecord<JobView> | null): StoredRec
     : { ...job, job: job.number, status: 'pending', view: null, viewVersion: 0, viewAtMs: null };
 
 const statuses: readonly ClusterView['status'][] = [
-  ...(['pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error'] as const),
+  ...(['waiting', 'pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error'] as const),
 ];
 
 const nothingHappened = {

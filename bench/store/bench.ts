@@ -91,6 +91,7 @@ const anItem = (): AdmitItem => {
     ...{ workspace: 'bench', admissionId: `adm_${count}`, idempotencyKey: `key_${count}`, bodyHash: 'b'.repeat(64) },
     ...{ kind: 'job', name: `made-${count}`, getOrCreate: false, privateToCreator: false, specRef: `specs/${count}` },
     ...{ command: 'python simulate.py', user: 'ada', instances: 1, vcpus: 2, workerVcpus: 2 },
+    estimate: { microsPerHour: 0, totalMicros: 0 },
   };
 };
 

@@ -3,7 +3,16 @@
 import type { Problem } from '../errors.ts';
 import { exceeded, type Quota } from '../quota/usage.ts';
 import { idempotencyTtlMs } from './limits.ts';
-import { joinQueue, neverFits, queueFull, type AwaitedStatus, type QueueEntry, type QueueRequest } from './queue.ts';
+import { whyApproval, type ApprovalRule, type CostEstimate } from './approval.ts';
+import {
+  joinQueue,
+  neverFits,
+  queueFull,
+  type AwaitedStatus,
+  type NeededApproval,
+  type QueueEntry,
+  type QueueRequest,
+} from './queue.ts';
 
 export type AdmissionKind = 'job' | 'cluster';
 
@@ -20,6 +29,7 @@ export interface AdmissionRequest {
   retryOf?: number;
   instances: number;
   vcpus: number;
+  estimate: CostEstimate;
   /** A job that waits where others would be refused. */
   queue?: QueueRequest;
 }
@@ -48,6 +58,8 @@ export interface AdmissionContext {
   openRetry: number | null;
   quota: Quota;
   queue: QueueBook;
+  /** Null: nothing needs an approval. */
+  approval: ApprovalRule | null;
   /** Of a new one, by a budget that is used up; null: none. */
   refusal: Problem | null;
 }
@@ -66,6 +78,8 @@ export interface Found {
   /** False for a retry of the very request that was admitted: its caller may not have received the answer. */
   existing: boolean;
   named: boolean;
+  /** Why a new one waits for an approval. */
+  needsApproval?: string;
 }
 
 /** `found`: the answer, which a key must remember when it was found by its name. `create`: number, insert, and reserve unless it joins the queue. */
@@ -76,7 +90,7 @@ export type AdmissionDecision =
 
 /** Repeats are answered before names and limits are checked: what they asked for is reserved already. */
 export function decideAdmission(
-  { earlier, owner, openRetry, quota, queue, refusal }: AdmissionContext,
+  { earlier, owner, openRetry, quota, queue, approval, refusal }: AdmissionContext,
   item: AdmissionRequest,
   nowMs: number,
 ): AdmissionDecision {
@@ -93,20 +107,27 @@ export function decideAdmission(
   }
   if (refusal !== null) return { error: refusal };
   if (openRetry !== null && item.retryOf !== undefined) return { error: beingRetried(item.retryOf, openRetry) };
-  if (item.queue !== undefined) return decideQueued(quota, queue, { ...item, queue: item.queue });
+  const why = whyApproval(approval, item.estimate);
+  if (item.queue !== undefined || why !== null) {
+    const needed = approval === null || why === null ? null : { why, expiresAtMs: nowMs + approval.timeoutMs };
+    return decideQueued(quota, { book: queue, item, approval: needed });
+  }
   const over = exceeded(quota, { running: 1, instances: item.instances, vcpus: item.vcpus });
   return over === null ? { create: true, entry: null } : { error: over };
 }
 
 function decideQueued(
   { workspace, user }: Quota,
-  { isFull, awaited }: QueueBook,
-  item: AdmissionRequest & { queue: QueueRequest },
+  {
+    book: { isFull, awaited },
+    item,
+    approval,
+  }: { book: QueueBook; item: AdmissionRequest; approval: NeededApproval | null },
 ): AdmissionDecision {
   const never = neverFits(workspace.limits, user, item);
   if (never !== null) return { error: never };
   if (isFull) return { error: queueFull };
-  const joined = joinQueue(item.queue, (number) => awaited.get(number));
+  const joined = joinQueue(item.queue ?? { priority: 0, after: [] }, (number) => awaited.get(number), approval);
   return 'error' in joined ? joined : { create: true, entry: joined.entry };
 }
 

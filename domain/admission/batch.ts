@@ -2,6 +2,7 @@
 import { refusedByBudget, type CountedBudget } from '../budget/admit.ts';
 import type { Problem } from '../errors.ts';
 import type { WorkspaceLimits } from '../quota/state.ts';
+import type { ApprovalRule } from './approval.ts';
 import type { QueueEntry } from './queue.ts';
 import {
   decideAdmission,
@@ -28,6 +29,7 @@ export interface AdmissionBook {
   retries: ReadonlyMap<number, number>;
   workspace: { use: WorkspaceLimits; limits: WorkspaceLimits };
   budgets: readonly CountedBudget[];
+  approval: ApprovalRule | null;
   /** By name; each user of the requests. */
   users: ReadonlyMap<string, { use: WorkspaceLimits; limits: Partial<WorkspaceLimits> }>;
   queue: QueueBook;
@@ -65,6 +67,7 @@ export function decideBatch<R extends BatchRequest>(
           user: { name: item.user, use: ownUse, limits: user.limits },
         },
         queue: book.queue,
+        approval: book.approval,
         refusal: refusedByBudget(book.budgets, item.user, nowMs),
       },
       item,
@@ -94,7 +97,8 @@ function create<R extends BatchRequest>(
 ): Found {
   const { kind, admissionId } = item;
   const name = item.name === '' ? defaultName(kind, number) : item.name;
-  const found = { number, name, admissionId, existing: false, named: false };
+  const needs = entry === null || entry.approval === null ? {} : { needsApproval: entry.approval.why };
+  const found = { number, name, admissionId, existing: false, named: false, ...needs };
   outcome.made.push({ number, name, item, nowMs, entry });
   if (item.name !== '') outcome.names.set(name, { number, kind, admissionId });
   remember(outcome, item, found, nowMs);

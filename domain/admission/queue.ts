@@ -1,6 +1,7 @@
-// Jobs that wait: for other jobs to end, and then for room in the quota. A request that names jobs to wait for or a priority
-// joins the queue; all other requests are admitted at once or refused.
+// What waits: for an admin's approval, for other jobs to end, and then for room in the quota. A request that needs an approval, or names
+// jobs to wait for or a priority, joins the queue; all other requests are admitted at once or refused.
 import type { Problem } from '../errors.ts';
+import { waitsForApproval } from './approval.ts';
 import type { WorkspaceLimits } from '../quota/state.ts';
 import { exceeded } from '../quota/usage.ts';
 import { plural } from '../units.ts';
@@ -29,12 +30,20 @@ export interface QueueEntry {
   reason: { code: string; text: string };
   /** It can never start. */
   isRefused: boolean;
+  /** Null: it needs none. */
+  approval: NeededApproval | null;
+}
+
+export interface NeededApproval {
+  why: string;
+  expiresAtMs: number;
 }
 
 /** How a new job joins the queue; `statusOf` answers undefined for a job that the workspace does not have. */
 export function joinQueue(
   { after }: QueueRequest,
   statusOf: (number: number) => AwaitedStatus | undefined,
+  approval: NeededApproval | null = null,
 ): { entry: QueueEntry } | { error: Problem } {
   const waits: QueueEntry['waits'] = [];
   for (const { number, needsSuccess } of after) {
@@ -42,11 +51,16 @@ export function joinQueue(
     if (status === undefined) return { error: noSuchJob(number, needsSuccess ? 'afterOk' : 'after') };
     if (status === null) waits.push({ number, needsSuccess });
     else if (needsSuccess && status !== 'done') {
-      return { entry: { waits: [], reason: dependencyFailed(number, status), isRefused: true } };
+      return { entry: { waits: [], reason: dependencyFailed(number, status), isRefused: true, approval: null } };
     }
   }
-  return { entry: { waits, reason: waits.length > 0 ? waitsFor(waits) : waitsForRoom, isRefused: false } };
+  const reason = approval === null ? waitReason(waits) : waitsForApproval(approval.why, approval.expiresAtMs);
+  return { entry: { waits, reason, isRefused: false, approval } };
 }
+
+/** Of what needs no approval, or has it. */
+export const waitReason = (waits: QueueEntry['waits']): QueueEntry['reason'] =>
+  waits.length > 0 ? waitsFor(waits) : waitsForRoom;
 
 export const waitsFor = (waits: QueueEntry['waits']): QueueEntry['reason'] => {
   const named = waits

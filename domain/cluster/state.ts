@@ -10,7 +10,7 @@ import type { CapacityWait } from './capacity/capacity-wait.ts';
 import type { LaunchPlacement, MachineSettings, UnavailableOffer } from './capacity/machine-settings.ts';
 import type { Usage } from './usage-note.ts';
 
-export type ClusterStatus = 'pending' | 'starting' | 'scaling' | 'ready' | 'stopping' | 'stopped' | 'error';
+export type ClusterStatus = 'waiting' | 'pending' | 'starting' | 'scaling' | 'ready' | 'stopping' | 'stopped' | 'error';
 export type InstanceState = 'starting' | 'ready' | 'stopping' | 'error';
 export type InstanceRole = 'head' | 'worker';
 

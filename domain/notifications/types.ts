@@ -12,6 +12,10 @@ export const notificationTypes = [
   'schedule.stopped',
   'budget.warning',
   'budget.exceeded',
+  'approval.requested',
+  'approval.approved',
+  'approval.rejected',
+  'approval.expired',
   'webhook.test',
 ] as const;
 export type NotificationType = (typeof notificationTypes)[number];

@@ -2,6 +2,7 @@
 `ropewalk.batch.run` submits a job."""
 
 from ropewalk import batch
+from ropewalk.approvals import approvals, approve, reject
 from ropewalk.cluster import Cluster
 from ropewalk.budgets import budgets, remove_budget, set_budget
 from ropewalk.costs import costs
@@ -36,7 +37,10 @@ __all__ = [
     "costs",
     "plan_cluster",
     "set_backend_options",
+    "approvals",
+    "approve",
     "budgets",
+    "reject",
     "remove_budget",
     "set_budget",
 ]

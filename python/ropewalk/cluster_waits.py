@@ -36,10 +36,13 @@ class WaitingCluster(DaskCluster):
         return self._remote.number
 
     async def _wait_for_scheduler(self, deadline: float) -> ClusterView:
-        pause, reported = 0.1, ""
+        pause, reported, limit = 0.1, "", deadline - time.monotonic()
         while True:
             view = await self._remote.view(deadline)
             check_alive(view)
+            if view["status"] == "waiting":
+                # An approval has a time limit of its own.
+                deadline = time.monotonic() + limit
             if view["dask"] is not None and view["dask"]["schedulerAddress"] is not None:
                 return view
             if progress(view) != reported:

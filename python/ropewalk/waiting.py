@@ -58,7 +58,9 @@ def is_settled(view: ClusterView, wanted: int, needed: int, started: int) -> boo
 
 def progress(view: ClusterView) -> str:
     """One line for people."""
-    dask = view["dask"]
+    dask, reason = view["dask"], view["reason"]
+    if view["status"] == "waiting":
+        return "waiting" if reason is None else reason["text"]
     if dask is None or dask["schedulerAddress"] is None:
         head = next((one["process"] for one in view["instances"] if one["role"] == "head"), None)
         return "waiting for the scheduler" if head is None else f"scheduler {head['state']} ({head['stage']})"

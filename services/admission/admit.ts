@@ -20,6 +20,8 @@ export interface Admission extends Omit<AdmitItem, 'workspace' | 'user' | 'idemp
 export interface Accepted extends Pick<Admitted, 'number' | 'name' | 'existing'> {
   /** Temporal does not take it now: it starts later. */
   acceptedForLater: boolean;
+  /** Why it waits for an approval. */
+  needsApproval?: string;
 }
 
 /** Before anything is written: an outage of the database leaves nothing behind. Throws UNAVAILABLE. */
@@ -44,13 +46,14 @@ export async function admit(context: Context, admission: Admission): Promise<Acc
     await withdraw();
     throw new RopewalkError(answer.error, { retryAfterMs: 1_000 });
   }
-  const { number, name, existing, named, admissionId } = answer.ok;
+  const { number, name, existing, named, admissionId, needsApproval } = answer.ok;
   // An open one that is ending would be gone before it was used: this request gets one of its own.
   if (named && item.instead === undefined && (await isEnding(context, item.kind, number))) {
     return admit(context, { ...admission, instead: number });
   }
   if (admissionId !== item.admissionId) await withdraw();
   if (existing) return { number, name, existing, acceptedForLater: false };
+  if (needsApproval !== undefined) return { number, name, existing, acceptedForLater: false, needsApproval };
   // It starts when others have ended; the queue moves every second.
   if (item.queue !== undefined && item.queue.after.length > 0)
     return { number, name, existing, acceptedForLater: false };
@@ -58,6 +61,8 @@ export async function admit(context: Context, admission: Admission): Promise<Acc
   if (begun === 'refused') throw inUse(item.kind, number);
   return { number, name, existing, acceptedForLater: begun === 'later' };
 }
+
+export const approvalWarning = (why: string): string => `It starts when an admin has approved it. ${why}`;
 
 export const laterWarning = 'Accepted; it starts when Temporal is available again.';
 

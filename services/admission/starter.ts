@@ -2,10 +2,9 @@
 // rows that another process left, within a second. A row is claimed first, so that replicas rarely start the same one; if
 // they do, it is started once (see start.ts). While Temporal is unavailable rows wait, and none is claimed. Rows of a host wait until it
 // has room: a thousand jobs that start together on one machine would only slow each other down.
-import { bundleKey } from '../../platform/archive-keys.ts';
 import type { Startable } from '../../store/admission-port.ts';
 import type { CompletePorts } from '../ports.ts';
-import { startAdmitted, type StartResult } from './start.ts';
+import { deleteSealed, startAdmitted, type StartResult } from './start.ts';
 import { createUnseenStarts } from './unseen.ts';
 
 export type Begun = 'started' | 'refused' | 'later' | 'unknown';
@@ -62,13 +61,10 @@ export function createStarter(
     queue.push(...(await store.admissions.claim(claim)));
   };
 
-  /** What is sealed for a job that will never start is deleted; should that fail, it expires. */
+  /** What is sealed for what will never start is deleted; should that fail, it expires. */
   const moveQueue = async (): Promise<void> => {
     const { ended } = await store.admissions.admitWaiting(now());
-    const sealed = ended.map(({ workspace, admissionId }) => deps.vault.delete(bundleKey(workspace, admissionId)));
-    for (const result of await Promise.allSettled(sealed)) {
-      if (result.status === 'rejected') logger.warn({ err: result.reason }, 'a sealed bundle could not be deleted');
-    }
+    await Promise.all(ended.map((each) => deleteSealed(deps.vault, each)));
   };
 
   const fillOnce = async (): Promise<void> => {

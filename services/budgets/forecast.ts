@@ -1,4 +1,5 @@
 // What a new cluster or job would do to its budgets, for its plan and for the warnings of its creation.
+import { estimateOf, type ApprovalRule, type CostEstimate } from '../../domain/admission/approval.ts';
 import { forecast, runLimitMicros } from '../../domain/budget/admit.ts';
 import { microsOf } from '../../domain/cost/interval.ts';
 import type { Context } from '../context.ts';
@@ -15,11 +16,12 @@ export interface Spending {
 }
 
 export interface Forecast {
-  /** At most, of all its instances; 0 where they cost nothing, and where their price is unknown. */
-  microsPerHour: number;
+  /** At most, of all its instances. */
+  estimate: CostEstimate;
   /** Its own limit, or the least of those budgets that stop each run; null means no limit. */
   maxCostMicros: number | null;
   warnings: string[];
+  rule: ApprovalRule | null;
 }
 
 export async function forecastOf(
@@ -28,13 +30,24 @@ export async function forecastOf(
 ): Promise<Forecast> {
   const { head, workers } = rolesOf(machines, instances);
   const microsPerHour = microsOf((head.pricePerHour.max ?? 0) + (workers.pricePerHour.max ?? 0));
-  const budgets = await deps.store.budgets.list(actor.workspace);
+  const [budgets, rule] = await Promise.all([
+    deps.store.budgets.list(actor.workspace),
+    deps.store.approvals.rule(actor.workspace),
+  ]);
   const ofRun = runLimitMicros(budgets, actor.user);
   const limits = [maxCostMicros, ofRun].filter((each) => each !== undefined && each !== null);
   const launching = { user: actor.user, microsPerHour, maxCostMicros: maxCostMicros ?? null, maxMs };
-  return {
-    microsPerHour,
-    maxCostMicros: limits.length === 0 ? null : Math.min(...limits),
-    warnings: forecast(budgets, launching, deps.now()),
-  };
+  const leastMicros = limits.length === 0 ? null : Math.min(...limits);
+  const estimate = estimateOf({ microsPerHour: dearestMicros(machines, instances), maxMs, maxCostMicros: leastMicros });
+  return { estimate, rule, maxCostMicros: leastMicros, warnings: forecast(budgets, launching, deps.now()) };
+}
+
+/** Of all instances an hour, at their dearest; 0 where they cost nothing, null where the price of one is unknown. */
+export function dearestMicros(
+  machines: Pick<ResolvedMachines, 'machines' | 'offers'>,
+  instances: number,
+): number | null {
+  const { head, workers } = rolesOf(machines, instances);
+  const dollars = [head, ...(workers.count > 0 ? [workers] : [])].map(({ pricePerHour }) => pricePerHour.max);
+  return dollars.reduce<number | null>((sum, each) => (sum === null || each === null ? null : sum + microsOf(each)), 0);
 }

@@ -6,6 +6,7 @@ import { clusterMessages, type AdaptSignal } from '../../contracts/cluster.ts';
 import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
+import { requireGrowth } from '../approvals/growth.ts';
 import { showCluster } from '../shown.ts';
 import { readAdaptive, type AdaptiveInput } from './adaptive.ts';
 import { findOpenDask } from './open-dask.ts';
@@ -23,6 +24,7 @@ export async function adaptCluster(context: Context, { number, ...bounds }: Adap
   const adaptive = readBounds(bounds);
   const { view, record } = await findOpenDask(context, number);
   requireCreator(actor, 'Cluster', record, 'may scale it');
+  if (adaptive !== null) await requireGrowth(context, { view, record }, adaptive.maximum + 1);
   await withShare<AdaptSignal>(context, view, clusterMessages.adapt, {
     kind: 'adapt',
     instances: adaptive === null ? 0 : adaptive.maximum + 1,

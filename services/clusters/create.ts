@@ -10,7 +10,7 @@ import type { DaskBundle } from '../../schema/agent.ts';
 import type { ClusterSpec } from '../../schema/cluster-spec.ts';
 import type { RuntimeSpec } from '../../schema/runtime.ts';
 import type { CreateClusterParsed, CreatedCluster } from '../../schema/clusters.ts';
-import { admit, laterWarning, orWithdrawn, requireDatabase } from '../admission/admit.ts';
+import { admit, approvalWarning, laterWarning, orWithdrawn, requireDatabase } from '../admission/admit.ts';
 import { newAdmissionId } from '../admission/admission-id.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { sealCa } from '../cluster-ca.ts';
@@ -63,7 +63,7 @@ export async function createCluster(
   const owner = { workspace, user, admissionId, bundleRef: refs.bundle, caRef: refs.ca };
   await orWithdrawn(deps.objects.put(specRef, toBytes(specOf(deps, owner, body, { ...request, spending }))), withdraw);
 
-  const { number, name, existing, acceptedForLater } = await admit(context, {
+  const { number, name, existing, acceptedForLater, needsApproval } = await admit(context, {
     admissionId,
     idempotencyKey,
     // What was sent: the named environment may have changed before a repetition.
@@ -74,12 +74,16 @@ export async function createCluster(
     privateToCreator: body.privateToCreator,
     specRef,
     command: '',
+    estimate: spending.estimate,
     ...firstReservation(machines, maxInstances),
     hostQueue: hostQueueOf(machines),
     withdraw,
   });
   if (existing) return { number, name, existing, warnings: [] };
   const price = priceOf(request);
+  if (needsApproval !== undefined) {
+    return { number, name, existing, warnings: [...warnings, approvalWarning(needsApproval)], needsApproval, ...price };
+  }
   if (!acceptedForLater) return { number, name, existing, warnings, ...price };
   return { number, name, existing, warnings: [...warnings, laterWarning], acceptedForLater, ...price };
 }

@@ -13,6 +13,7 @@ export async function findOpenDask(
   const { view, record } = await deps.views.cluster(actor.workspace, number);
   if (view.job !== null || view.dask === null) throw conflict(`Cluster ${number} works for a job, which manages it.`);
   if (view.endedAtMs !== null || closing.has(view.status)) throw hasEnded(number, view.status);
+  if (view.status === 'waiting') throw stillWaits(number, view.reason?.text ?? 'It waits.');
   return { view, record, dask: view.dask };
 }
 
@@ -34,6 +35,12 @@ export const notYet = (number: number) =>
   new RopewalkError(
     { code: 'NOT_YET', message: `Cluster ${number} is just being started.`, hint: 'Try again in a second.' },
     { retryAfterMs: 1_000 },
+  );
+
+const stillWaits = (number: number, why: string) =>
+  new RopewalkError(
+    { code: 'NOT_YET', message: `Cluster ${number} has not started. ${why}`, hint: 'Try again when it has started.' },
+    { retryAfterMs: 5_000 },
   );
 
 const closing = new Set<ClusterView['status']>(['stopping', 'stopped', 'error']);

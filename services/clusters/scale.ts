@@ -4,6 +4,7 @@ import { type AdaptSignal, clusterMessages, type ScaleSignal } from '../../contr
 import { requireCreator } from '../auth/privacy.ts';
 import { requireScope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
+import { requireGrowth } from '../approvals/growth.ts';
 import { showCluster } from '../shown.ts';
 import { findOpenDask } from './open-dask.ts';
 import { withShare } from './share.ts';
@@ -18,6 +19,7 @@ export async function scaleCluster(
   requireCreator(actor, 'Cluster', record, 'may scale it');
   // The head instance, which runs the scheduler, is one more.
   const instances = workers + 1;
+  await requireGrowth(context, { view, record }, instances);
   await withShare<ScaleSignal>(context, view, clusterMessages.scale, {
     kind: 'scale',
     instances,

@@ -1,5 +1,5 @@
 // Delivers stored commands. A command whose workflow is still to be started stays for the next round.
-import type { DeferredCommand } from '../../store/store.ts';
+import type { DeferredCommand } from '../../store/command-port.ts';
 import type { Deps } from '../context.ts';
 import { clusterRecordOfJob } from '../../views/cluster.ts';
 import { isUnavailable } from '../unavailable.ts';

@@ -3,7 +3,8 @@
 // something twice is ending it once: no lock is needed.
 import { clusterMessages, clusterWorkflowId, type StopSignal } from '../../contracts/cluster.ts';
 import { jobMessages, jobWorkflowId, type CancelSignal, type CancelTasksSignal } from '../../contracts/job.ts';
-import type { DeferredCommand, StoredRecord } from '../../store/store.ts';
+import type { DeferredCommand } from '../../store/command-port.ts';
+import type { StoredRecord } from '../../store/store.ts';
 import { deleteSealed } from '../admission/start.ts';
 import type { Deps } from '../context.ts';
 import { isUnavailable } from '../unavailable.ts';

@@ -6,7 +6,7 @@ import { bundleKey, specKey } from '../../platform/archive-keys.ts';
 import type { Bundle } from '../../schema/agent.ts';
 import type { JobSpec } from '../../schema/job-spec.ts';
 import type { CreatedJob } from '../../schema/jobs.ts';
-import { admit, laterWarning, orWithdrawn } from '../admission/admit.ts';
+import { admit, approvalWarning, laterWarning, orWithdrawn } from '../admission/admit.ts';
 import { newAdmissionId } from '../admission/admission-id.ts';
 import { forecastOf } from '../budgets/forecast.ts';
 import type { Context } from '../context.ts';
@@ -65,19 +65,23 @@ export async function submitJob(context: Context, input: SubmitInput): Promise<C
   };
   await orWithdrawn(deps.objects.put(keys.spec, toBytes(spec)), withdraw);
 
-  const { number, name, existing, acceptedForLater } = await admit(context, {
+  const { number, name, existing, acceptedForLater, needsApproval } = await admit(context, {
     ...{ admissionId, idempotencyKey, body, getOrCreate, privateToCreator, withdraw },
     kind: 'job',
     name: settings.name,
     specRef: keys.spec,
     ...(input.onlyRetryOf === undefined ? {} : { retryOf: input.onlyRetryOf }),
     command: settings.command,
+    estimate: spending.estimate,
     ...(queue === undefined ? {} : { queue }),
     ...firstReservation(machines, settings.instances),
     hostQueue: hostQueueOf(machines),
   });
   if (existing) return { number, name, existing, warnings };
   const price = pricePerHour(machines, settings.instances);
+  if (needsApproval !== undefined) {
+    return { number, name, existing, warnings: [...warnings, approvalWarning(needsApproval)], needsApproval, ...price };
+  }
   if (!acceptedForLater) return { number, name, existing, warnings, ...price };
   return { number, name, existing, warnings: [...warnings, laterWarning], acceptedForLater, ...price };
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Engine } from '../database.ts';
 import type { Db } from '../tables.ts';
 import { index } from './helpers.ts';
+import { approvals } from './initial-approvals.ts';
 import { budgets } from './initial-budgets.ts';
 import { notifications } from './initial-notifications.ts';
 import { schedules } from './initial-schedules.ts';
@@ -18,6 +19,7 @@ export async function initial(db: Db, engine: Engine): Promise<void> {
   await environments(db);
   await notifications(db, engine);
   await budgets(db);
+  await approvals(db);
   await schedules(db);
 }
 
@@ -172,8 +174,9 @@ async function admissions(db: Db): Promise<void> {
     .addColumn('has', 'text')
     .execute();
   await db.schema
-    .createTable('waiting_jobs')
+    .createTable('queue_entries')
     .addColumn('number', 'bigint', (column) => column.primaryKey())
+    .addColumn('kind', 'text', (column) => column.notNull())
     .addColumn('workspace', 'text', (column) => column.notNull().references('workspaces.slug'))
     .addColumn('user_name', 'text', (column) => column.notNull())
     .addColumn('admission_id', 'text', (column) => column.notNull())
@@ -182,10 +185,11 @@ async function admissions(db: Db): Promise<void> {
     .addColumn('vcpus', 'integer', (column) => column.notNull())
     .addColumn('worker_vcpus', 'integer', (column) => column.notNull())
     .addColumn('is_ready', 'integer', (column) => column.notNull())
+    .addColumn('awaits_approval', 'integer', (column) => column.notNull())
     .addColumn('refusal', 'text')
     .addColumn('hold', 'text')
     .execute();
-  await index(db, 'waiting_jobs_ready', 'waiting_jobs', ['is_ready', 'workspace']);
+  await index(db, 'queue_entries_ready', 'queue_entries', ['is_ready', 'workspace']);
   await db.schema
     .createTable('job_waits')
     .addColumn('number', 'bigint', (column) => column.notNull())

@@ -44,6 +44,7 @@ beforeEach(async () => {
       ...{ workspace: 'w', admissionId: 'adm_7', idempotencyKey: 'k', bodyHash: '', kind: 'job', name: 'mine' },
       ...{ getOrCreate: false, privateToCreator: false, specRef: 'specs/7', command: 'sleep 1', user: 'mia' },
       ...{ instances: 3, vcpus: 6, workerVcpus: 2 },
+      estimate: { microsPerHour: 0, totalMicros: 0 },
     },
     1,
   );

@@ -108,7 +108,15 @@ describe('pages', () => {
   it('go through 3,000 rows, each once, one query a page, none of them to Temporal', async () => {
     const api = await createTestApi();
     const item = { workspace: 'default', kind: 'job', user: 'ada', name: '', getOrCreate: false } as const;
-    const small = { specRef: 's', command: 'true', instances: 0, vcpus: 0, workerVcpus: 0, privateToCreator: false };
+    const small = {
+      specRef: 's',
+      command: 'true',
+      instances: 0,
+      vcpus: 0,
+      workerVcpus: 0,
+      privateToCreator: false,
+      estimate: { microsPerHour: 0, totalMicros: 0 },
+    };
     await api.setLimits({ running: 10_000 });
     for (let n = 1; n <= 3_000; n += 1) {
       const ids = { admissionId: `adm_${n}`, idempotencyKey: `k${n}`, bodyHash: 'h' };

@@ -151,6 +151,7 @@ async function open(workspace: string, kind: 'job' | 'cluster'): Promise<number>
   const item = {
     ...{ workspace, kind, admissionId: id, idempotencyKey: id, bodyHash: id, name: '', getOrCreate: false },
     ...{ privateToCreator: false, specRef: id, command: 'true', user: 'ada', instances: 1, vcpus: 1, workerVcpus: 1 },
+    estimate: { microsPerHour: 0, totalMicros: 0 },
   };
   const answer = await store.admissions.admit(item, Date.now());
   if ('error' in answer) throw new Error(answer.error.message);

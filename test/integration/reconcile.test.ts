@@ -117,6 +117,7 @@ async function admitted(kind: RecordKind) {
     {
       ...{ ...item, idempotencyKey: admissionId, bodyHash: '', name: `n-${admissions}`, getOrCreate: false },
       ...{ command: 'sleep 1', instances: 3, vcpus: 6, workerVcpus: 2 },
+      estimate: { microsPerHour: 0, totalMicros: 0 },
     },
     Date.now(),
   );

@@ -13,6 +13,7 @@ export type Subject =
   | 'filestore'
   | 'environment'
   | 'budget'
+  | 'approval'
   | 'schedule'
   | 'webhook';
 
@@ -112,6 +113,11 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
     body: { dollars: 1_000_000, action: 'warn' },
   },
   'DELETE /v1/budgets/{budget}': { needs: 'admin', subject: 'budget', ok: 200 },
+  'GET /v1/workspace/approval': { needs: 'read', ok: 200 },
+  'PUT /v1/workspace/approval': { needs: 'admin', body: { dollarsPerHour: 5 }, ok: 200 },
+  'GET /v1/approvals': { needs: 'read', ok: 200 },
+  'POST /v1/approvals/{number}/approve': { needs: 'admin', subject: 'approval', body: {}, ok: 200 },
+  'POST /v1/approvals/{number}/reject': { needs: 'admin', subject: 'approval', body: {}, ok: 200 },
   'POST /v1/schedules': {
     needs: 'write',
     body: { name: 'weekly', cron: '0 3 * * 1', job: { command: ['true'] } },
@@ -199,17 +205,17 @@ export const agentRoutes: Record<string, AgentRoute> = {
 };
 
 export const foreignSubject = (
-  { job, cluster, tokenId, packageFile, environment, webhook }: World,
+  { job, cluster, tokenId, packageFile, environment, webhook, approval }: World,
   subject: Subject,
 ): string =>
   ({
-    ...{ job: String(job), cluster: String(cluster), token: tokenId, user: 'mia' },
+    ...{ job: String(job), cluster: String(cluster), approval: String(approval), token: tokenId, user: 'mia' },
     ...{ packageFile, environment, budget: 'for-images', schedule: 'of-mia', filestore: 'results', webhook },
   })[subject];
 
 export const randomSubject = (subject: Subject): string =>
   ({
-    ...{ job: '424242', cluster: '424242', token: 'zzzzzzzzzzzz', user: 'nobody-here' },
+    ...{ job: '424242', cluster: '424242', approval: '424242', token: 'zzzzzzzzzzzz', user: 'nobody-here' },
     ...{
       packageFile: 'f'.repeat(64),
       environment: 'none-of-it',

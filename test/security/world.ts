@@ -60,6 +60,7 @@ export async function createWorld({ isPrivate = false } = {}) {
   const theirs = { workspace: 'other', cluster: theirJob };
   const claims = { workspace: 'default', cluster, job: null, instance: head.id };
   const dashboardClaims = { workspace: 'default', cluster, user: 'root', tokenId: idOf(admin) };
+  const approval = await askApproval(api, await api.submit({}, { token: member }));
   api.clock.offsetMs += 3_000;
 
   return {
@@ -70,6 +71,7 @@ export async function createWorld({ isPrivate = false } = {}) {
     packageFile: sha256,
     environment,
     webhook,
+    approval,
     bootId,
     registration,
     people: { admin, member, otherAdmin, readOnly, foreign, expired, revoked },
@@ -107,6 +109,27 @@ export async function createWorld({ isPrivate = false } = {}) {
   };
 }
 
+/** A job of mia's that costs more than needs no approval; it would run what `like` runs. */
+async function askApproval({ store, now }: TestApi, like: number): Promise<number> {
+  const rule = { microsPerHour: 1e12, totalMicros: null, allowOwn: false, timeoutMs: 86_400_000 };
+  await store.approvals.setRule('default', { rule, by: null }, now());
+  const specRef = (await store.jobs.find('default', like))?.specRef ?? '';
+  const item = {
+    ...{
+      workspace: 'default',
+      admissionId: 'adm_approval',
+      idempotencyKey: 'approval',
+      bodyHash: 'h',
+      kind: 'job' as const,
+    },
+    ...{ name: '', getOrCreate: false, privateToCreator: false, specRef, command: 'true', user: 'mia' },
+    ...{ instances: 1, vcpus: 1, workerVcpus: 1, estimate: { microsPerHour: 2e12, totalMicros: null } },
+  };
+  const answer = await store.admissions.admit(item, now());
+  if ('error' in answer) throw new Error(answer.error.message);
+  return answer.ok.number;
+}
+
 /** All that the database has of a workspace. */
 async function rowsOf({ store }: TestApi, workspace: string): Promise<unknown[]> {
   const { workspaces, people } = store;
@@ -115,6 +138,7 @@ async function rowsOf({ store }: TestApi, workspace: string): Promise<unknown[]>
     ...[workspaces.find(workspace), workspaces.usage(workspace), workspaces.events(workspace, 1_000)],
     ...[people.listUsers(workspace), people.listTokens(workspace, {})],
     ...[store.jobs.list(all), store.clusters.list(all), store.commands.list(1_000)],
+    ...[store.approvals.rule(workspace), store.approvals.list(workspace, { before: null, limit: 1_000 })],
   ]);
 }
 

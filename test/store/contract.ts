@@ -3,6 +3,7 @@ import { describe } from 'vitest';
 
 import { describeAdmissions } from './contract/admissions.ts';
 import { describeAdoption } from './contract/adoption.ts';
+import { describeApprovals } from './contract/approvals.ts';
 import { describeBudgets } from './contract/budgets.ts';
 import { describeDeployment } from './contract/deployment.ts';
 import { describeDeliveries } from './contract/deliveries.ts';
@@ -37,6 +38,7 @@ export function describeStore(name: string, backend: Backend): void {
     describeCosts(backend);
     describeEnvironments(backend);
     describeBudgets(backend);
+    describeApprovals(backend);
     describeLiveness(backend);
     describeNotifications(backend);
     describeDeliveries(backend);

@@ -62,6 +62,7 @@ export const anItem = (workspace: string, over: Partial<AdmitItem> = {}): AdmitI
   instances: 1,
   vcpus: 1,
   workerVcpus: 1,
+  estimate: { microsPerHour: 0, totalMicros: 0 },
   ...over,
 });
 

@@ -116,6 +116,7 @@ async function start(env: TestWorkflowEnvironment, store: Store, kind: RecordKin
     {
       ...{ ...item, kind, admissionId, idempotencyKey: admissionId, bodyHash: '', name: `n-${admissions}` },
       ...{ getOrCreate: false, command: 'true', instances: 2, vcpus: 2, workerVcpus: 1 },
+      estimate: { microsPerHour: 0, totalMicros: 0 },
     },
     Date.now(),
   );

@@ -8,7 +8,7 @@ import { useLive } from '../live.ts';
 import { State, Table, Title } from '../parts.tsx';
 import type { Session } from '../session.ts';
 
-const statuses = ['pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error'] as const;
+const statuses = ['waiting', 'pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error'] as const;
 const columns = ['ID', 'Name', 'State', 'Workers', 'Created', 'Ended', 'Approx cost', 'User'];
 
 export function ClustersPage({ session }: { session: Session }) {

@@ -13,7 +13,7 @@ interface ListFlags extends ConnectionFlags, FormatFlag, FilterFlags {
   kind?: 'dask' | 'job';
 }
 
-const statuses = ['pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error'] as const;
+const statuses = ['waiting', 'pending', 'starting', 'scaling', 'ready', 'stopping', 'stopped', 'error'] as const;
 
 export function listClustersCommand(context: CliContext, finish: Finish): Command {
   const command = new Command('list')

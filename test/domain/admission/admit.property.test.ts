@@ -72,6 +72,7 @@ function ask(world: World, asked: Request): void {
   const instead = sawEnding && owner !== undefined ? { instead: owner.number } : {};
   const item = {
     ...{ admissionId: `adm_${world.count}`, bodyHash, name, getOrCreate, kind, instances, vcpus: 2 * instances },
+    estimate: { microsPerHour: 0, totalMicros: 0 },
     ...instead,
   };
   const answer = admit(world, `u/${key}`, item);
@@ -92,7 +93,15 @@ function admit(world: World, key: string, item: AdmissionRequest): Found | Probl
   const use = useOf(world);
   const quota = { workspace: { use, limits }, user: { name: 'u', use, limits: {} } };
   const decision = decideAdmission(
-    { earlier, owner, openRetry: null, quota, queue: { isFull: false, awaited: new Map() }, refusal: null },
+    {
+      earlier,
+      owner,
+      openRetry: null,
+      quota,
+      queue: { isFull: false, awaited: new Map() },
+      approval: null,
+      refusal: null,
+    },
     item,
     nowMs,
   );

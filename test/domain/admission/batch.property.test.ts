@@ -28,7 +28,12 @@ it('in any grouping', () => {
   fc.assert(
     fc.property(requests, (all) => {
       const items = all.map(({ key, ...rest }, index) => {
-        const more = { vcpus: 2 * rest.instances, admissionId: `adm_${index}`, idempotencyKey: `key-${key}` };
+        const more = {
+          estimate: { microsPerHour: 0, totalMicros: 0 },
+          vcpus: 2 * rest.instances,
+          admissionId: `adm_${index}`,
+          idempotencyKey: `key-${key}`,
+        };
         return { nowMs: index, item: { ...rest, ...more } };
       });
       const alone = runBatches(items.map((each) => [each]));
@@ -53,6 +58,7 @@ function runBatches(batches: { item: BatchRequest; nowMs: number }[][]) {
     names: new Map(),
     retries: new Map(),
     budgets: [],
+    approval: null,
     workspace: { use: useOf([]), limits },
     users: usersOf([]),
     queue,
@@ -74,6 +80,7 @@ function runBatches(batches: { item: BatchRequest; nowMs: number }[][]) {
       names: new Map([...book.names, ...outcome.names]),
       retries: new Map(),
       budgets: [],
+      approval: null,
       workspace: { use: useOf(open), limits },
       users: usersOf(open),
       queue,

@@ -30,19 +30,19 @@ describe('a job that joins the queue', () => {
     ];
     const text = 'Starts after the end of job 1, job 2 (successfully).';
     expect(join([1, false], [3, true], [2, true], [4, false])).toEqual({
-      entry: { waits, reason: { code: 'WAITING_FOR_JOBS', text }, isRefused: false },
+      entry: { waits, reason: { code: 'WAITING_FOR_JOBS', text }, isRefused: false, approval: null },
     });
   });
 
   it('waits for room alone when all named jobs have ended as it needs', () => {
-    const entry = { waits: [], reason: waitsForRoom, isRefused: false };
+    const entry = { waits: [], reason: waitsForRoom, isRefused: false, approval: null };
     expect([join(), join([3, true], [4, false])]).toEqual([{ entry }, { entry }]);
     expect(waitsForRoom).toEqual({ code: 'WAITING_FOR_QUOTA', text: 'Starts when the quota has room for it.' });
   });
 
   it('is refused for good when a job that had to succeed did not, whatever else it waits for', () => {
     expect(join([1, false], [4, true])).toEqual({
-      entry: { waits: [], reason: dependencyFailed(4, 'error'), isRefused: true },
+      entry: { waits: [], reason: dependencyFailed(4, 'error'), isRefused: true, approval: null },
     });
     expect(dependencyFailed(4, 'error')).toEqual({
       code: 'DEPENDENCY_FAILED',
