@@ -11,7 +11,7 @@ export async function main(words: string[] = process.argv.slice(2)): Promise<num
   // `ropewalk dev` ends its stack in order then (dev/endings.ts).
   if (words[0] !== 'dev') for (const stream of [process.stdout, process.stderr]) exitWhenReaderCloses(stream);
   const { env } = process;
-  const output = createOutput(process.stdout, process.stderr);
+  const output = createOutput(process.stdout, process.stderr, env);
   const home = env['ROPEWALK_HOME'] || join(homedir(), '.ropewalk');
   return runCommandLine(words, { env, home, cwd: process.cwd(), output });
 }

@@ -14,15 +14,37 @@ export interface Output {
   err(text: string): void;
   /** A line of progress. On a terminal it replaces the previous line of progress; `detail`, which changes all the time, is for terminals. */
   progress(text: string, detail?: string): void;
+  /** The terminal that `panel` draws on; null where progress is printed as lines. */
+  screen(): Screen | null;
+  /** Progress of several lines, without control characters but those of colors, each narrower than the screen; replaces what was there. */
+  panel(lines: readonly string[]): void;
+  /** The panel stays on the screen, above what is printed next. */
+  keepPanel(): void;
   /** Erases the last line of progress, before another program writes to the terminal. */
   endProgress(): void;
 }
 
-export function createOutput(stdout: Writable, stderr: Writable & { isTTY?: boolean }): Output {
+export interface Screen {
+  columns: number;
+  rows: number;
+  colors: boolean;
+}
+
+export type ErrorStream = Writable & { isTTY?: boolean; columns?: number; rows?: number };
+
+export function createOutput(
+  stdout: Writable,
+  stderr: ErrorStream,
+  environment: Record<string, string | undefined> = {},
+): Output {
   let shown = '';
+  /** Lines of the panel that is on the screen; its last line has no line break. */
+  let drawn = 0;
   const eraseProgress = (): void => {
-    if (stderr.isTTY === true && shown !== '') stderr.write('\r\u001b[K');
+    if (stderr.isTTY === true && drawn > 1) stderr.write(`\u001b[${drawn - 1}A`);
+    if (stderr.isTTY === true && shown !== '') stderr.write('\r\u001b[J');
     shown = '';
+    drawn = 0;
   };
   const write = (text: string): boolean => {
     eraseProgress();
@@ -42,6 +64,27 @@ export function createOutput(stdout: Writable, stderr: Writable & { isTTY?: bool
       stderr.write(`${cleanLines(text)}\n`);
     },
     endProgress: eraseProgress,
+    screen: () => {
+      if (stderr.isTTY !== true || environment['TERM'] === 'dumb') return null;
+      // A terminal that does not know its size says 0.
+      return { columns: stderr.columns || 80, rows: stderr.rows || 24, colors: (environment['NO_COLOR'] ?? '') === '' };
+    },
+    panel: (lines) => {
+      const text = lines.join('\n');
+      if (text === shown) return;
+      // Drawn over the last one: a screen that is erased first flickers. Without line wrap a wide character cannot make a line
+      // two, and the next panel goes exactly as far up as this one went down.
+      const up = drawn > 1 ? `\u001b[${drawn - 1}A\r` : '\r';
+      stderr.write(`${up}\u001b[?7l${lines.join('\u001b[K\n')}\u001b[K\u001b[J\u001b[?7h`);
+      shown = text;
+      drawn = lines.length;
+    },
+    keepPanel: () => {
+      if (drawn === 0) return;
+      stderr.write('\n');
+      shown = '';
+      drawn = 0;
+    },
     progress: (text, detail = '') => {
       const line = stderr.isTTY === true ? `${text} ${detail}`.trimEnd() : text;
       if (line === shown) return;

@@ -23,6 +23,7 @@ import { listClustersCommand } from './commands/cluster/list.ts';
 import { clusterLogsCommand } from './commands/cluster/logs.ts';
 import { scaleCommand } from './commands/cluster/scale.ts';
 import { stopCommand } from './commands/cluster/stop.ts';
+import { watchCommand } from './commands/cluster/watch.ts';
 import { costCommand } from './commands/cost.ts';
 import { destroyCommand } from './commands/destroy.ts';
 import { devCommand } from './commands/dev.ts';
@@ -88,6 +89,7 @@ const clusterCommands: CreateCommand[] = [
   createCommand,
   listClustersCommand,
   getCommand,
+  watchCommand,
   scaleCommand,
   adaptCommand,
   execCommand,

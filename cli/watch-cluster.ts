@@ -1,8 +1,10 @@
-// Waits for a cluster: prints progress on stderr and the final view on stdout.
+// Waits for a cluster: progress on stderr, as a live panel on a terminal and in lines elsewhere; the final view on stdout.
 import type { Client, Cluster, ClusterWaitOptions } from '../sdk/client.ts';
 import { formatFailure, groupFailures } from '../sdk/client.ts';
+import { formatPanel } from './cluster-panel.ts';
 import { formatCluster } from './clusters.ts';
 import type { CliContext, FormatFlag } from './context.ts';
+import type { Output } from './output.ts';
 
 /** Resolves when `wait` does. When workers have failed, their reasons are printed on stderr. */
 export async function watchCluster(
@@ -11,7 +13,7 @@ export async function watchCluster(
   { format }: FormatFlag,
   options: { signal: AbortSignal; timeoutMs?: number | undefined },
 ): Promise<void> {
-  const cluster = await wait(waitOptions({ output }, options));
+  const cluster = await wait(waitOptions({ output }, options)).finally(() => output.keepPanel());
   if (format === 'json') output.json(cluster);
   else output.out(formatCluster(cluster));
   if ((cluster.dask?.workersErrored ?? 0) === 0) return;
@@ -25,9 +27,16 @@ export function waitOptions(
   return {
     signal,
     ...(timeoutMs !== undefined && { timeoutMs }),
-    onProgress: (cluster) => output.progress(formatCluster(cluster)),
+    onProgress: (cluster) => showProgress(output, cluster),
     onUnreachable: (error) => output.progress(`Retrying: ${error.message}`),
   };
+}
+
+/** A cluster of a job has no workers of Dask to show. */
+export function showProgress(output: Output, cluster: Cluster): void {
+  const screen = cluster.job === null ? output.screen() : null;
+  if (screen === null) output.progress(formatCluster(cluster));
+  else output.panel(formatPanel(cluster, screen));
 }
 
 /** Waits after a scale request until every worker has started or failed. */

@@ -13,6 +13,7 @@ import type {
 import type { ClusterOrders } from '../domain/cluster/orders.ts';
 import type { CostInterval } from '../domain/cost/interval.ts';
 import type { Stage } from '../domain/cluster/instance/stages.ts';
+import type { Market } from '../domain/offers/offer.ts';
 import type { Reason } from '../domain/reason.ts';
 
 export const clusterType = 'cluster';
@@ -127,6 +128,9 @@ export interface InstanceView {
   address: string | null;
   publicAddress: string | null;
   hostname: string | null;
+  /** Its instance type and market. */
+  type: string;
+  market: Market;
   launchedAtMs: number;
   registeredAtMs: number | null;
   reason: Reason | null;

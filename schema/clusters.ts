@@ -189,6 +189,9 @@ export const instance = z.object({
   address: z.string().nullable(),
   /** For clients outside the cloud's network; null where the instance has none. */
   publicAddress: z.string().nullable(),
+  /** Its instance type; `local` on one machine. */
+  type: z.string(),
+  market: z.enum(['on-demand', 'spot']),
   launchedAt: z.iso.datetime(),
   registeredAt: time,
   reason: reason.nullable(),

@@ -105,7 +105,7 @@ const wireEvent = ({ atMs, code, text, by }: ClusterView['events'][number]): Clu
 });
 
 function wireInstance(view: InstanceView): Cluster['instances'][number] {
-  const { id, role, state, slot, generation, address, publicAddress, process } = view;
+  const { id, role, state, slot, generation, address, publicAddress, type, market, process } = view;
   return {
     id,
     role,
@@ -114,6 +114,8 @@ function wireInstance(view: InstanceView): Cluster['instances'][number] {
     generation,
     address,
     publicAddress,
+    type,
+    market,
     launchedAt: time(view.launchedAtMs),
     registeredAt: timeOrNull(view.registeredAtMs),
     reason: wireReason(view.reason),

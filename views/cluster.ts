@@ -35,6 +35,8 @@ export function viewCluster(state: ClusterState, input: ClusterInput): ClusterVi
       address: instance.agent?.address ?? null,
       publicAddress: instance.agent?.publicAddress ?? null,
       hostname: instance.agent?.hostname ?? null,
+      type: instance.offer,
+      market: instance.market,
       launchedAtMs: instance.launchedAtMs,
       registeredAtMs: instance.agent?.registeredAtMs ?? null,
       reason: endReason(instance),

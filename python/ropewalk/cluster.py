@@ -18,6 +18,7 @@ from ropewalk.durations import Duration, seconds_of
 from ropewalk.log_records import log_to_stderr
 from ropewalk.machines import CLUSTER_MACHINES, ClusterMachines, cluster_fields, refuse_unknown, worker_count
 from ropewalk.other_arguments import OTHER_ARGUMENTS, refuse_others
+from ropewalk.panel import ClusterWidget, choose_widget
 from ropewalk.package_sync.options import FailOn, read_options
 from ropewalk.private_envs import check_envs
 from ropewalk.remote import Remote
@@ -66,7 +67,10 @@ class Cluster(ClusterUse):
         ClusterTimeoutError, a TimeoutError, is raised.
     api_url, token: by default ROPEWALK_API_URL and ROPEWALK_TOKEN, then `ropewalk` in Dask's configuration, then config.yaml in
         ROPEWALK_HOME (~/.ropewalk).
-    show_widget: False shows one line of text in notebooks instead of the widget.
+    show_widget: a live panel while the cluster starts, in notebooks and, if rich is installed, in IPython; the widget in
+        notebooks afterwards. False shows lines of text instead.
+    custom_widget: True shows the panel outside of IPython too, drawn by rich (`pip install 'ropewalk[widget]'`). Or an object with
+        `update(view)`, which gets the cluster as the API shows it each time that it was read during the start, and `stop()`.
     quiet: no progress on stderr.
     credentials: "local" sends an STS session of this machine's AWS credentials directly to scheduler and workers, when botocore is
         installed and finds some, and a new one at half of its life while this object is open. None sends none.
@@ -140,6 +144,7 @@ class Cluster(ClusterUse):
         api_url: str | None = None,
         token: str | None = None,
         show_widget: bool = True,
+        custom_widget: ClusterWidget | bool | None = None,
         quiet: bool = False,
         credentials: Literal["local"] | None = "local",
         credentials_duration_seconds: int | None = None,
@@ -199,6 +204,7 @@ class Cluster(ClusterUse):
             **cluster_fields({key: value for key, value in machines.items() if key not in OTHER_ARGUMENTS}),
         )
         self._show_widget = show_widget
+        self._start_widget = choose_widget(show_widget and not quiet, custom_widget)
         self._logs_records = bool(configure_logging)
         if configure_logging:
             log_to_stderr()

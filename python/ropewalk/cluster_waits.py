@@ -6,6 +6,7 @@ import asyncio
 import math
 import sys
 import time
+import warnings
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from distributed.deploy.cluster import Cluster as DaskCluster
 
 from ropewalk.errors import ClusterFailedError, ClusterTimeoutError
 from ropewalk.log_records import logger
+from ropewalk.panel import ClusterWidget
 from ropewalk.remote import Remote
 from ropewalk.views import ClusterView, DaskView
 from ropewalk.waiting import WorkerAmount, check_alive, count_of, is_settled, progress
@@ -27,6 +29,8 @@ class WaitingCluster(DaskCluster):
     _remote: Remote
     #: Whether progress is written as log records.
     _logs_records = False
+    #: Shows the start; None for lines of text, and after the start.
+    _start_widget: ClusterWidget | None = None
     #: A requested number of workers, and the time of the request.
     _requested: tuple[int, float] | None
 
@@ -39,6 +43,7 @@ class WaitingCluster(DaskCluster):
         pause, reported, limit = 0.1, "", deadline - time.monotonic()
         while True:
             view = await self._remote.view(deadline)
+            self._show(view)
             check_alive(view)
             if view["status"] == "waiting":
                 # An approval has a time limit of its own.
@@ -47,7 +52,7 @@ class WaitingCluster(DaskCluster):
                 return view
             if progress(view) != reported:
                 reported = progress(view)
-                self._log(f"Cluster {self.number}: {reported}")
+                self._log_progress(reported)
             if time.monotonic() > deadline:
                 raise self._too_late("its scheduler", reported)
             await asyncio.sleep(pause)
@@ -65,10 +70,11 @@ class WaitingCluster(DaskCluster):
                 return
             if view is None or time.monotonic() - viewed > 1:
                 view, viewed = await self._remote.view(deadline), time.monotonic()
+                self._show(view)
                 check_alive(view)
                 if progress(view) != reported:
                     reported = progress(view)
-                    self._log(f"Cluster {self.number}: {reported}")
+                    self._log_progress(reported)
             wanted = dask_of(view)["workersWanted"]
             if self._requested is not None and time.monotonic() < self._requested[1] + _VIEW_LAG_S:
                 wanted = self._requested[0]
@@ -81,6 +87,28 @@ class WaitingCluster(DaskCluster):
             if time.monotonic() > deadline:
                 raise self._too_late(f"{needed} workers", reported)
             await asyncio.sleep(0.05)
+
+    def _show(self, view: ClusterView) -> None:
+        if self._start_widget is None:
+            return
+        try:
+            self._start_widget.update(view)
+        except Exception as error:
+            # The cluster is worth more than its picture.
+            self._start_widget = None
+            warnings.warn(f"The widget failed, progress continues in lines: {error!r}", stacklevel=2)
+
+    def _end_widget(self) -> None:
+        """The panel is of the start; afterwards the object's own repr shows the cluster."""
+        widget, self._start_widget = self._start_widget, None
+        if widget is not None:
+            widget.stop()
+
+    def _log_progress(self, reported: str) -> None:
+        if self._start_widget is None:
+            self._log(f"Cluster {self.number}: {reported}")
+        else:
+            self._cluster_manager_logs.append((datetime.now(), f"Cluster {self.number}: {reported}"))
 
     def _log(self, log: str) -> None:
         """On stderr: stdout belongs to the program."""

@@ -10,7 +10,6 @@ from typing import Any, TypedDict
 class OtherArguments(TypedDict, total=False):
     cloud: Any
     use_dashboard_https: bool | None
-    custom_widget: Any
     extra_worker_on_scheduler: bool | None
     _n_worker_specs_per_host: int | None
     jupyter: bool | None
@@ -22,7 +21,6 @@ OTHER_ARGUMENTS = frozenset(OtherArguments.__annotations__)
 _REFUSED: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "cloud": ((None,), "api_url and token say which server is used, and as whom"),
     "use_dashboard_https": ((None, True), "the dashboard is only reachable through the API, for signed-in users"),
-    "custom_widget": ((None, False), "there is no widget outside of notebooks; progress is printed on stderr"),
     "extra_worker_on_scheduler": ((None, False), "the scheduler's instance runs the scheduler alone; ask for one more worker"),
     "_n_worker_specs_per_host": ((None, 1), "each instance runs one worker; ask for more and smaller instances"),
     "jupyter": ((None, False), "the scheduler starts no Jupyter server; connect a notebook of your own with get_client"),

@@ -52,11 +52,21 @@ class Process(TypedDict):
     stage: str
 
 
-class _Address(TypedDict, total=False):
+class Stage(TypedDict):
+    name: str
+    at: str
+
+
+class _Machine(TypedDict, total=False):
     address: str | None
+    #: Instance type.
+    type: str
+    market: Literal["on-demand", "spot"]
+    #: What it has reached, in order.
+    stages: list[Stage]
 
 
-class Instance(_Address):
+class Instance(_Machine):
     id: str
     role: str
     state: str
@@ -71,11 +81,26 @@ class DaskView(TypedDict):
     adaptive: Range | None
 
 
-class _Ending(TypedDict, total=False):
+class Event(TypedDict):
+    at: str
+    code: str
+    text: str
+
+
+class OwnCost(TypedDict):
+    dollars: float
+    dollarsPerHour: float
+
+
+class _Details(TypedDict, total=False):
     endedAt: str | None
+    provider: str
+    region: str | None
+    events: list[Event]
+    cost: OwnCost | None
 
 
-class ClusterView(_Ending):
+class ClusterView(_Details):
     number: int
     name: str
     #: Who created it.

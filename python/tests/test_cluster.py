@@ -54,7 +54,6 @@ def test_arguments_without_a_counterpart_are_refused_together_with_the_reasons(s
     refused: Any = {
         "cloud": "aws",
         "use_dashboard_https": False,
-        "custom_widget": "widget",
         "extra_worker_on_scheduler": True,
         "_n_worker_specs_per_host": 2,
         "jupyter": True,

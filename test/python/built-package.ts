@@ -14,7 +14,9 @@ import { removeHome } from '../support/stack.ts';
 
 const run = promisify(execFile);
 const source = join(import.meta.dirname, '../../python');
-const tools = ['hatchling==1.33.0', 'mypy==2.4.1', 'pytest==9.2.0', 'types-PyYAML==6.0.12.20261113'];
+const tools = [
+  ...['hatchling==1.33.0', 'mypy==2.4.1', 'pytest==9.2.0', 'rich==15.0.0', 'types-PyYAML==6.0.12.20261113'],
+];
 /** The emulated STS. Clusters with package sync install what the client has, so other tests do without. */
 const awsTools = ['boto3==1.44.5', 'moto==5.2.5'];
 

@@ -24,6 +24,7 @@ export const instance = (id: string, role: 'head' | 'worker', generation = 1): I
   slot: role === 'head' ? 0 : 1,
   generation,
   ...{ address: '127.0.0.1', publicAddress: null, hostname: null },
+  ...{ type: 'local', market: 'on-demand' as const },
   launchedAtMs: 0,
   registeredAtMs: 0,
   reason: null,

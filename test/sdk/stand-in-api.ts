@@ -163,6 +163,8 @@ export function anInstance(change: Partial<Instance> = {}): Instance {
     generation: 1,
     address: '127.0.0.1',
     publicAddress: null,
+    type: 'm6i.xlarge',
+    market: 'on-demand',
     launchedAt: '2024-11-18T17:25:08.500Z',
     registeredAt: '2024-11-18T17:25:09.000Z',
     reason: null,
