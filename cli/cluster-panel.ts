@@ -34,15 +34,15 @@ export function formatPanel(cluster: Cluster, screen: Screen, nowMs = Date.now()
   const width = screen.columns - 1;
   const paint = (style: Style, text: string): string =>
     screen.colors ? styleText(style, text, { validateStream: false }) : text;
-  const fit = (text: string): string => shorten(clean(text), width);
-  const title = (text: string): string => paint('bold', fit(text));
+  const clip = (text: string): string => shorten(clean(text), width);
+  const title = (text: string): string => paint('bold', clip(text));
   const { number, name, status, reason, staleSince, waitingForCapacity: waiting } = cluster;
   const age = formatSpan(cluster.createdAt, cluster.endedAt ?? new Date(nowMs).toISOString());
   const lines = [
     title(`Cluster ${number} (${name}): ${status}, ${age}`),
     '',
     ...sections(['Overview', overview(cluster)], ['Configuration', configuration(cluster)], width).map((line) =>
-      line.isTitle ? title(line.text) : fit(line.text),
+      line.isTitle ? title(line.text) : clip(line.text),
     ),
     '',
     title('Workers'),
@@ -58,8 +58,8 @@ export function formatPanel(cluster: Cluster, screen: Screen, nowMs = Date.now()
     .map(({ at, code, text }) => `  ${formatTime(at).slice(11)} ${code}: ${text}`);
   const room = screen.rows - 1 - lines.length - notes.length - 2;
   const shown = events.slice(Math.max(0, events.length - Math.max(0, room)));
-  if (shown.length > 0) lines.push('', title('Newest events'), ...shown.map(fit));
-  lines.push(...notes.map((note) => paint('yellow', fit(note))));
+  if (shown.length > 0) lines.push('', title('Newest events'), ...shown.map(clip));
+  lines.push(...notes.map((note) => paint('yellow', clip(note))));
   return lines.slice(0, Math.max(1, screen.rows - 1));
 }
 

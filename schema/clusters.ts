@@ -189,7 +189,7 @@ export const instance = z.object({
   address: z.string().nullable(),
   /** For clients outside the cloud's network; null where the instance has none. */
   publicAddress: z.string().nullable(),
-  /** Its instance type; `local` on one machine. */
+  /** Its instance type. */
   type: z.string(),
   market: z.enum(['on-demand', 'spot']),
   launchedAt: z.iso.datetime(),
