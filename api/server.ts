@@ -33,6 +33,7 @@ import { maxOpenOnHost } from '../domain/admission/limits.ts';
 import { readSettings } from './settings.ts';
 import { publishProgram } from '../services/agents/program.ts';
 import { isStillGood } from '../services/auth/verify-token.ts';
+import { readJupyterToken, rememberJupyterTokens } from '../services/clusters/jupyter.ts';
 import { createDeps } from '../services/create-deps.ts';
 import { runDeferredWork } from '../services/deferred-work.ts';
 import { continueNumbers } from '../services/number-mark.ts';
@@ -116,7 +117,12 @@ const metrics =
 const { dashboards } = settings;
 // Agents connect while dashboards are off, too: then no browser is served, and the address is never used.
 const dashboardUrl = dashboards?.url ?? settings.publicUrl;
-const relay = createDashboardRelay({ ...deps, dashboardUrl, isGood: (session) => isStillGood(deps, session) });
+const relay = createDashboardRelay({
+  ...deps,
+  dashboardUrl,
+  isGood: (session) => isStillGood(deps, session, session.site === 'jupyter' ? 'write' : undefined),
+  jupyterToken: rememberJupyterTokens((workspace, cluster) => readJupyterToken(deps, workspace, cluster), deps.now),
+});
 const isKnownHost = createHostCheck([new URL(settings.publicUrl).hostname, ...settings.allowedHosts]);
 const fetch = withKnownHosts(isKnownHost, createApp(deps).fetch);
 const connections = {

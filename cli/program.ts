@@ -16,7 +16,7 @@ import { removeBudgetCommand } from './commands/budget/remove.ts';
 import { setBudgetCommand } from './commands/budget/set.ts';
 import { adaptCommand } from './commands/cluster/adapt.ts';
 import { createCommand } from './commands/cluster/create.ts';
-import { dashboardCommand } from './commands/cluster/dashboard.ts';
+import { dashboardCommand, jupyterCommand } from './commands/cluster/dashboard.ts';
 import { execCommand } from './commands/cluster/exec.ts';
 import { getCommand } from './commands/cluster/get.ts';
 import { listClustersCommand } from './commands/cluster/list.ts';
@@ -97,6 +97,7 @@ const clusterCommands: CreateCommand[] = [
   clusterEventsCommand,
   clusterWhyCommand,
   dashboardCommand,
+  jupyterCommand,
   stopCommand,
 ];
 const budgetCommands: CreateCommand[] = [setBudgetCommand, listBudgetsCommand, removeBudgetCommand];

@@ -56,13 +56,16 @@ export interface Tokens {
   verifyLaunch(token: string): Promise<LaunchClaims>;
   mintInstance(claims: InstanceClaims): Promise<RenewedToken>;
   verifyInstance(token: string): Promise<InstanceClaims & { expiresAtMs: number }>;
-  /** For a link, which people may see over a shoulder: short-lived. */
-  mintDashboard(claims: DashboardClaims): Promise<MintedToken>;
-  verifyDashboard(token: string): Promise<DashboardClaims>;
+  /** For a link, which people may see over a shoulder: short-lived. A token of one site is none of the other. */
+  mintDashboard(claims: DashboardClaims, site?: ClusterSite): Promise<MintedToken>;
+  verifyDashboard(token: string, site?: ClusterSite): Promise<DashboardClaims>;
   /** For a cookie. */
-  mintDashboardSession(claims: DashboardClaims): Promise<MintedToken>;
-  verifyDashboardSession(token: string): Promise<DashboardClaims & { expiresAtMs: number }>;
+  mintDashboardSession(claims: DashboardClaims, site?: ClusterSite): Promise<MintedToken>;
+  verifyDashboardSession(token: string, site?: ClusterSite): Promise<DashboardClaims & { expiresAtMs: number }>;
 }
+
+/** What browsers see of a cluster: Dask's dashboard, which can be read, or a Jupyter server, which runs code. */
+export type ClusterSite = 'dashboard' | 'jupyter';
 
 /** The verify functions throw UNAUTHENTICATED, whatever is wrong with the token. */
 export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
@@ -129,7 +132,7 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
     return { workspace, cluster, seq: 0, returning: instance };
   };
 
-  const verifyUser = async (audience: 'dashboard' | 'dashboard-session', token: string) => {
+  const verifyUser = async (audience: ClusterSite | `${ClusterSite}-session`, token: string) => {
     const payload = await verify(audience, token);
     const { workspace, cluster, user, tokenId } = readClaims(payload);
     const isWhole = workspace !== null && cluster !== null && user !== null && tokenId !== null;
@@ -158,19 +161,19 @@ export function createTokens(keys: Keys, now: () => number = Date.now): Tokens {
       }
       return { workspace, cluster, job, instance, expiresAtMs: payload.exp * 1000 };
     },
-    mintDashboard: ({ workspace, cluster, user, tokenId }) =>
-      mint('dashboard', { workspace, cluster, user, tokenId }, dashboardLinkTtlMs),
-    verifyDashboard: async (token) => {
-      const { workspace, cluster, user, tokenId } = await verifyUser('dashboard', token);
+    mintDashboard: ({ workspace, cluster, user, tokenId }, site = 'dashboard') =>
+      mint(site, { workspace, cluster, user, tokenId }, dashboardLinkTtlMs),
+    verifyDashboard: async (token, site = 'dashboard') => {
+      const { workspace, cluster, user, tokenId } = await verifyUser(site, token);
       return { workspace, cluster, user, tokenId };
     },
-    mintDashboardSession: ({ workspace, cluster, user, tokenId }) =>
-      mint('dashboard-session', { workspace, cluster, user, tokenId }, dashboardSessionTtlMs),
-    verifyDashboardSession: (token) => verifyUser('dashboard-session', token),
+    mintDashboardSession: ({ workspace, cluster, user, tokenId }, site = 'dashboard') =>
+      mint(`${site}-session`, { workspace, cluster, user, tokenId }, dashboardSessionTtlMs),
+    verifyDashboardSession: (token, site = 'dashboard') => verifyUser(`${site}-session`, token),
   };
 }
 
-type Audience = 'launch' | 'instance' | 'dashboard' | 'dashboard-session';
+type Audience = 'launch' | 'instance' | ClusterSite | `${ClusterSite}-session`;
 
 /** The base64url of an HS256 signature has 43 characters, the last of which carries four bits. */
 const exactJwt = /^[A-Za-z0-9_-]{1,4000}\.[A-Za-z0-9_-]{1,4000}\.[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
@@ -201,6 +204,8 @@ const hints: Record<Audience, string> = {
   instance: 'Register again with the launch token and the same bootId.',
   dashboard: 'Ask for a new link to the dashboard.',
   'dashboard-session': 'Ask for a new link to the dashboard.',
+  jupyter: 'Ask for a new link to Jupyter.',
+  'jupyter-session': 'Ask for a new link to Jupyter.',
 };
 
 function refused(audience: Audience, cause?: unknown): RopewalkError {

@@ -186,6 +186,8 @@ export const daskBundle = z.object({
   unresponsiveTimeoutMs: count,
   /** 0: any free port. */
   schedulerPort: z.number().int().min(0).max(65_535),
+  /** Of the Jupyter server beside the scheduler; null for none. */
+  jupyterToken: z.string().nullable(),
   /** Workers that share one machine's memory; 1 where each has an instance to itself. */
   workersPerMachine: z.number().int().min(1),
 });

@@ -53,6 +53,8 @@ export const createCluster = z.strictObject({
   softwareName: nameInput.optional(),
   /** Text of a script that each instance runs once, before anything else; with its `#!` line, else by bash. */
   hostSetupScript,
+  /** A Jupyter server beside the scheduler, for users who may run code on the cluster; its environment must have jupyterlab. */
+  jupyter: z.boolean().default(false),
   env: envMap.default({}),
   secretEnv: envMap.default({}),
   workerClass: z.string().max(200).optional(),

@@ -4,6 +4,9 @@
 
 export const relayPath = '/v1/agent/relay';
 
+/** Where browsers find the Jupyter server of a cluster, and where that server believes to be. */
+export const jupyterRoot = (cluster: number): string => `/clusters/${cluster}/jupyter/`;
+
 /** The cluster's number, for whatever chooses a replica: docs/dashboard.md. It proves nothing. */
 export const relayClusterHeader = 'ropewalk-cluster';
 

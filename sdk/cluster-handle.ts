@@ -41,6 +41,8 @@ export interface ClusterHandle extends AsyncDisposable {
   credentials(options?: ClusterWaitOptions): Promise<Credentials>;
   /** A link that is valid for minutes: open it, do not store it. */
   dashboardUrl(options?: CallOptions): Promise<string>;
+  /** A link to its Jupyter server, when it was started with `jupyter: true`. It signs its opener in, and is valid for minutes. */
+  jupyterUrl(options?: CallOptions): Promise<string>;
   logs(options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
   events(options?: EventOptions): AsyncGenerator<ClusterEvent, void, undefined>;
   keepalive(timeout?: Duration, options?: CallOptions): Promise<void>;
@@ -122,6 +124,7 @@ function createHandle(
       return clusters.credentials(number, { ...(options.signal && { signal: options.signal }) });
     },
     dashboardUrl: async (options) => (await clusters.dashboardLink(number, options)).url,
+    jupyterUrl: async (options) => (await clusters.jupyterLink(number, options)).url,
     logs: (options) => clusters.logs(number, options),
     events: (options) => clusters.events(number, options),
     keepalive: (timeout, options) => clusters.keepalive(number, timeout, options),

@@ -69,6 +69,12 @@ export interface ClustersApi {
   credentials(number: number, options?: CallOptions): Promise<Credentials>;
   /** A link to the Dask dashboard. It signs its opener in, and is valid for minutes. */
   dashboardLink(number: number, options?: CallOptions): Promise<DashboardLink>;
+  /**
+   * A link to the Jupyter server of a cluster that was created with `jupyter: true`. It signs its opener in, and is valid for
+   * minutes; whoever has it can run code on the cluster. Throws ConflictError for a cluster without Jupyter, PermissionError
+   * without the scope `write` and for another user's private cluster.
+   */
+  jupyterLink(number: number, options?: CallOptions): Promise<DashboardLink>;
   /** Output of the scheduler and the workers, with `agents` of the agents too; the lines of each instance are in order. */
   logs(number: number, options?: ClusterLogOptions): AsyncGenerator<LogLine, void, undefined>;
   /** Why the cluster runs or waits, is not bigger, has its instance types, and has stopped. Throws PermissionError for a private one. */
@@ -131,6 +137,8 @@ export function createClustersApi(request: SendRequest, resolveSources: ResolveS
       requestJson<Credentials>(request, { method: 'GET', path: path(number, '/credentials'), signal }),
     dashboardLink: (number, { signal } = {}) =>
       requestJson<DashboardLink>(request, { method: 'POST', path: path(number, '/dashboard-link'), signal }),
+    jupyterLink: (number, { signal } = {}) =>
+      requestJson<DashboardLink>(request, { method: 'POST', path: path(number, '/jupyter-link'), signal }),
     logs: (number, options = {}) => readClusterLogs(request, path(number, '/logs'), options),
     why: (number, { signal } = {}) => requestJson<Why>(request, { method: 'GET', path: path(number, '/why'), signal }),
     events: (number, options = {}) => readEvents<ClusterEvent>(request, path(number, '/events'), options),

@@ -64,7 +64,8 @@ const loopback = '127.0.0.1';
 
 export function schedulerProcess(input: SchedulerInput): DaskProcess {
   const { schedulerClass, schedulerOptions } = input;
-  const env = { ...environment(input, ['SCHEDULER']), ROPEWALK_SCHEDULER_SOCKET: input.socketPath };
+  // A notebook of a Jupyter server in it is a client of its own scheduler.
+  const env = { ...environment(input, ['SCHEDULER', 'CLIENT']), ROPEWALK_SCHEDULER_SOCKET: input.socketPath };
   const mounts = [input.tls.caFile, input.socketPath, input.preloadPath].map((path) => dirname(path));
   if (schedulerClass === undefined && schedulerOptions === undefined) {
     const options = {

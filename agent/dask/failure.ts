@@ -7,6 +7,7 @@ export type DaskFailureCode =
   | 'SCHEDULER_FAILED'
   | 'WORKER_FAILED'
   | 'NO_HELLO'
+  | 'JUPYTER_FAILED'
   | 'PROCESS_EXITED';
 
 export class DaskFailure extends Error {

@@ -1,5 +1,5 @@
-// GET /clusters/{n}/dashboard/*: who asks, for what, and then Dask's own answer, streamed. Nothing of it is kept, and
-// nothing of the asker but a few harmless headers reaches Dask.
+// /clusters/{n}/dashboard/* and /clusters/{n}/jupyter/*: who asks, for what, and then the answer of Dask or Jupyter, streamed.
+// Nothing of it is kept, and nothing of the asker but a few harmless headers reaches the cluster.
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 
@@ -10,6 +10,8 @@ import {
   fullPage,
   methodPage,
   missingPage,
+  noJupyterPage,
+  originPage,
   sendPage,
   sendWelcome,
   signInPage,
@@ -17,7 +19,7 @@ import {
   staleLinkPage,
   workerPage,
 } from './pages.ts';
-import { dashboardRoot, isShown, type DashboardPath } from './paths.ts';
+import { isShown, rootOf, startOf, upstreamPath, type DashboardPath } from './paths.ts';
 import type { Sessions } from './session.ts';
 
 export interface DashboardDeps {
@@ -25,6 +27,8 @@ export interface DashboardDeps {
   sessions: Sessions;
   /** Of a cluster's dashboard in browsers. */
   originOf: (cluster: number) => string;
+  /** Of the cluster's Jupyter server; null when it has none, or has ended. */
+  jupyterToken: (workspace: string, cluster: number) => Promise<string | null>;
   /** Dask computes a page before it begins to answer. */
   answerWithinMs: number;
 }
@@ -36,27 +40,34 @@ export async function serveDashboard(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { cluster, rest, query } = path;
-  if (request.method !== 'GET' && request.method !== 'HEAD') return sendPage(response, methodPage);
+  const { cluster, site, rest, query } = path;
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    if (site !== 'jupyter' || !jupyterMethods.has(request.method ?? '')) return sendPage(response, methodPage);
+    // Browsers name the origin of every page that sends a change.
+    if (request.headers.origin !== deps.originOf(cluster)) return sendPage(response, originPage);
+  }
   if (request.headers['service-worker'] !== undefined) return sendPage(response, workerPage);
   const link = rest === '/' ? new URLSearchParams(query).get('link') : null;
   if (link !== null) {
-    const cookie = await deps.sessions.exchange(link, cluster);
-    return cookie === null ? sendPage(response, staleLinkPage(cluster)) : sendWelcome(response, cluster, cookie);
+    const cookie = await deps.sessions.exchange(link, path);
+    return cookie === null ? sendPage(response, staleLinkPage(path)) : sendWelcome(response, path, cookie);
   }
-  if ((await deps.sessions.read(request, cluster)) === null) return sendPage(response, signInPage(cluster));
-  if (rest === '' || rest === '/') return redirect(response, `${dashboardRoot(cluster)}status`);
-  if (!isShown(rest, 'page')) return sendPage(response, missingPage(cluster));
+  const session = await deps.sessions.read(request, path);
+  if (session === null) return sendPage(response, signInPage(path));
+  if (rest === '' || rest === '/') return redirect(response, startOf(path));
+  if (!isShown(rest, 'page', site)) return sendPage(response, missingPage(path));
+  const jupyterToken = site === 'jupyter' ? await deps.jupyterToken(session.workspace, cluster) : null;
+  if (site === 'jupyter' && jupyterToken === null) return sendPage(response, noJupyterPage(path));
   // Who left while the session was looked up has closed already: no event would follow.
   if (response.destroyed) return;
   const stream = deps.hub.open(cluster);
-  if (stream === 'away') return sendPage(response, awayPage(cluster));
-  if (stream === 'full') return sendPage(response, fullPage(cluster));
+  if (stream === 'away') return sendPage(response, awayPage(path));
+  if (stream === 'full') return sendPage(response, fullPage(path));
 
   const upstream = httpRequest({
     method: request.method,
-    path: `${rest}${query}`,
-    headers: requestHeaders(request.headers),
+    path: upstreamPath(path),
+    headers: requestHeaders(request.headers, jupyterToken),
     createConnection: () => stream,
   });
   const timer = setTimeout(() => upstream.destroy(new Error('no answer in time')), deps.answerWithinMs);
@@ -68,7 +79,7 @@ export async function serveDashboard(
   upstream.on('error', () => {
     clearTimeout(timer);
     if (response.headersSent) response.destroy();
-    else sendPage(response, silentPage(cluster));
+    else sendPage(response, silentPage(path));
   });
   upstream.on('response', (answer) => {
     clearTimeout(timer);
@@ -80,27 +91,27 @@ export async function serveDashboard(
       // People's own programs may answer in Dask's place, and with anything.
       answer.destroy();
       if (response.headersSent) response.destroy();
-      else sendPage(response, silentPage(cluster));
+      else sendPage(response, silentPage(path));
     }
   });
-  upstream.end();
+  // What a dashboard is asked has no content.
+  if (site === 'jupyter') request.pipe(upstream);
+  else upstream.end();
 }
 
-function passOn(
-  deps: DashboardDeps,
-  { cluster, rest }: DashboardPath,
-  answer: IncomingMessage,
-  response: ServerResponse,
-) {
+/** Those of Jupyter's own interface. */
+const jupyterMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+function passOn(deps: DashboardDeps, path: DashboardPath, answer: IncomingMessage, response: ServerResponse) {
   const { statusCode: status = 0 } = answer;
   // Less is no answer, and a proxy on the way might take what follows a 101 for anything.
   if (status < 200 || status > 599) throw new Error(`${status} is no status of an answer`);
-  const headers = responseHeaders(answer.headers, `${deps.originOf(cluster)}${dashboardRoot(cluster)}`);
+  const headers = responseHeaders(answer.headers, `${deps.originOf(path.cluster)}${rootOf(path)}`, path.site);
   if (answer.headers.location !== undefined) {
-    const location = locationFor(cluster, rest, answer.headers.location);
+    const location = locationFor(path, answer.headers.location);
     if (location === null) {
       answer.destroy();
-      return sendPage(response, silentPage(cluster));
+      return sendPage(response, silentPage(path));
     }
     headers['location'] = location;
   }
@@ -109,12 +120,14 @@ function passOn(
   pipeline(answer, response, () => undefined);
 }
 
-/** Dask knows nothing of where it is shown. Null for a place that is not Dask's: it may not send people elsewhere. */
-function locationFor(cluster: number, rest: string, location: string): string | null {
+/** Dask knows nothing of where it is shown. Null for a place that is not of this site: it may not send people elsewhere. */
+function locationFor(path: DashboardPath, location: string): string | null {
   const base = `http://${daskHost}`;
-  const target = URL.parse(location, `${base}${rest}`);
+  const target = URL.parse(location, `${base}${upstreamPath(path)}`);
   if (target === null || target.origin !== base) return null;
-  return `${dashboardRoot(cluster)}${target.pathname.slice(1)}${target.search}`;
+  const { pathname, search } = target;
+  if (path.site === 'dashboard') return `${rootOf(path)}${pathname.slice(1)}${search}`;
+  return pathname.startsWith(rootOf(path)) ? `${pathname}${search}` : null;
 }
 
 function redirect(response: ServerResponse, location: string): void {

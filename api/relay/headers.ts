@@ -2,7 +2,10 @@
 // either side, and nothing that Dask could use to act on the pages of our own beside it.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 
+import type { ClusterSite } from '../../platform/tokens.ts';
+
 const toDask = ['accept', 'accept-encoding', 'accept-language', 'if-none-match', 'if-modified-since', 'range'];
+const toJupyter = ['content-type', 'content-length'];
 const toDaskSocket = ['key', 'version', 'protocol', 'extensions'].map((name) => `sec-websocket-${name}`);
 const toBrowser = [
   ...['content-type', 'content-length', 'content-encoding', 'content-range', 'accept-ranges'],
@@ -13,22 +16,25 @@ const toBrowserSocket = ['accept', 'protocol', 'extensions'].map((name) => `sec-
 /** Dask gets this host name instead of the requested one, so that it cannot mistake its own name for one of ours. */
 export const daskHost = 'dask.invalid';
 
-export const requestHeaders = (from: IncomingHttpHeaders): OutgoingHttpHeaders => ({
+/** `jupyterToken`: that of the cluster's Jupyter server, for requests to it, which can bring content. */
+export const requestHeaders = (from: IncomingHttpHeaders, jupyterToken: string | null): OutgoingHttpHeaders => ({
   ...pick(from, toDask),
+  ...(jupyterToken === null ? {} : { ...pick(from, toJupyter), authorization: `token ${jupyterToken}` }),
   host: daskHost,
   connection: 'close',
 });
 
-export const upgradeHeaders = (from: IncomingHttpHeaders): OutgoingHttpHeaders => ({
+export const upgradeHeaders = (from: IncomingHttpHeaders, jupyterToken: string | null): OutgoingHttpHeaders => ({
   ...pick(from, toDaskSocket),
+  ...(jupyterToken === null ? {} : { authorization: `token ${jupyterToken}` }),
   host: daskHost,
   connection: 'Upgrade',
   upgrade: 'websocket',
 });
 
-/** `root`: the address of this cluster's dashboard, with its path. */
-export const responseHeaders = (from: IncomingHttpHeaders, root: string): OutgoingHttpHeaders => ({
-  ...pick(from, toBrowser),
+/** `root`: the address of this cluster's dashboard or Jupyter server, with its path. */
+export const responseHeaders = (from: IncomingHttpHeaders, root: string, site: ClusterSite): OutgoingHttpHeaders => ({
+  ...pick(from, site === 'jupyter' ? [...toBrowser, 'content-disposition'] : toBrowser),
   ...dashboardSecurity(root),
 });
 

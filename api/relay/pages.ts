@@ -3,7 +3,8 @@
 import type { ServerResponse } from 'node:http';
 
 import { ownSecurity } from './headers.ts';
-import { dashboardRoot } from './paths.ts';
+import { rootOf, startOf } from './paths.ts';
+import type { SiteOfCluster } from './session.ts';
 
 export interface Page {
   status: number;
@@ -14,32 +15,40 @@ export interface Page {
   command?: string;
 }
 
-export const howToGetALink = (cluster: number): Pick<Page, 'text' | 'command'> => ({
+/** In sentences of ours. */
+const names = { dashboard: 'the dashboard', jupyter: 'Jupyter' } as const;
+const nameOf = ({ cluster, site }: SiteOfCluster): string => `${names[site]} of cluster ${cluster}`;
+
+export const howToGetALink = ({ cluster, site }: SiteOfCluster): Pick<Page, 'text' | 'command'> => ({
   text: [
-    'A link is good for five minutes, and opens the dashboard for eight hours in the browser that follows it.',
-    'In Python, cluster.dashboard_link gives one; on a terminal:',
+    `A link is good for five minutes, and opens ${names[site]} for eight hours in the browser that follows it.`,
+    `In Python, cluster.${site}_link gives one; on a terminal:`,
   ],
-  command: `ropewalk cluster dashboard ${cluster}`,
+  command: `ropewalk cluster ${site} ${cluster}`,
 });
 
-export const signInPage = (cluster: number): Page => ({
+export const signInPage = (at: SiteOfCluster): Page => ({
   status: 401,
-  title: `You are not signed in to the dashboard of cluster ${cluster}`,
-  ...howToGetALink(cluster),
+  title: `You are not signed in to ${nameOf(at)}`,
+  ...howToGetALink(at),
 });
 
-export const staleLinkPage = (cluster: number): Page => ({
+export const staleLinkPage = (at: SiteOfCluster): Page => ({
   status: 401,
   title: 'This link is no longer good',
-  ...howToGetALink(cluster),
+  ...howToGetALink(at),
 });
 
-export const missingPage = (cluster: number): Page => ({
+export const missingPage = (at: SiteOfCluster): Page => ({
   status: 404,
-  title: 'The dashboard has no such page',
-  text: [
-    `Cluster ${cluster} may have it, but it is not among those that are shown here. Start at ${dashboardRoot(cluster)}.`,
-  ],
+  title: 'There is no such page',
+  text: [`Cluster ${at.cluster} may have it, but it is not among those that are shown here. Start at ${rootOf(at)}.`],
+});
+
+export const noJupyterPage = ({ cluster }: SiteOfCluster): Page => ({
+  status: 404,
+  title: `Cluster ${cluster} has no Jupyter`,
+  text: ['It was started without. A new cluster has it with jupyter=True in Python, or --jupyter on a terminal.'],
 });
 
 /** Of the port that serves dashboards alone. */
@@ -49,24 +58,24 @@ export const nothingPage: Page = {
   text: ['Dashboards have the address /clusters/NUMBER/dashboard/. Everything else is at the address of the API.'],
 };
 
-export const awayPage = (cluster: number): Page => ({
+export const awayPage = (at: SiteOfCluster): Page => ({
   status: 503,
-  title: `The dashboard of cluster ${cluster} is not here now`,
+  title: `${capital(nameOf(at))} is not here now`,
   text: [
     'Its scheduler may not have started yet, the cluster may be over, or its connection was lost and is being made anew.',
     'Try again in a few seconds. If it stays away while the cluster is ready, this API has several replicas and the request reached one that the cluster is not connected to: docs/dashboard.md says what the operator sets.',
   ],
 });
 
-export const fullPage = (cluster: number): Page => ({
+export const fullPage = (at: SiteOfCluster): Page => ({
   status: 503,
-  title: `The dashboard of cluster ${cluster} is busy`,
+  title: `${capital(nameOf(at))} is busy`,
   text: ['Too many pages of it are open. Close some, or try again in a few seconds.'],
 });
 
-export const silentPage = (cluster: number): Page => ({
+export const silentPage = (at: SiteOfCluster): Page => ({
   status: 502,
-  title: `The dashboard of cluster ${cluster} does not answer`,
+  title: `${capital(nameOf(at))} does not answer`,
   text: ['Its scheduler may be starting, overloaded, or over. Try again in a few seconds.'],
 });
 
@@ -88,6 +97,8 @@ export const originPage: Page = {
   text: ['A websocket is opened from the dashboard itself, at its public address (ROPEWALK_DASHBOARD_URL).'],
 };
 
+const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
 export function sendPage(response: ServerResponse, page: Page): void {
   const body = renderPage(page);
   response.writeHead(page.status, { ...pageHeaders(page), 'content-length': Buffer.byteLength(body) });
@@ -98,10 +109,11 @@ export function sendPage(response: ServerResponse, page: Page): void {
  * Sets the cookie and goes on without the link's token. The step is a page, not a redirect: after a redirect the browser
  * still counts the site that held the link as where the request comes from, and keeps a strict cookie to itself.
  */
-export function sendWelcome(response: ServerResponse, cluster: number, cookie: string): void {
-  const target = `${dashboardRoot(cluster)}status`;
+export function sendWelcome(response: ServerResponse, at: SiteOfCluster, cookie: string): void {
+  const target = startOf(at);
   const head = `<meta http-equiv="refresh" content="0; url=${target}">`;
-  const body = document('The dashboard opens', `<p><a href="${target}">Go on to the dashboard</a></p>`, head);
+  const name = names[at.site];
+  const body = document(`${capital(name)} opens`, `<p><a href="${target}">Go on to ${name}</a></p>`, head);
   response.writeHead(200, {
     ...ownSecurity,
     'content-type': 'text/html; charset=utf-8',

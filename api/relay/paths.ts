@@ -1,21 +1,36 @@
-// Which paths are a dashboard's, and which of those Dask is asked for. What is not named here is not there: Dask also
-// serves an interface to its scheduler, other ports of its machine and a notebook server, and none of them is relayed.
+// Which paths are a dashboard's or a Jupyter server's, and which of those are relayed. What is not named here is not there: Dask
+// also serves an interface to its scheduler and other ports of its machine, and none of them is relayed.
+import type { ClusterSite } from '../../platform/tokens.ts';
+import { jupyterRoot } from '../../schema/relay.ts';
 
 export interface DashboardPath {
   cluster: number;
+  site: ClusterSite;
   /** From the slash on, as Dask knows it, e.g. `/status/ws`; empty when the slash is missing. */
   rest: string;
   query: string;
 }
 
-/** Null for what is no path of a dashboard. */
+/** Null for what is no path of a dashboard or Jupyter server. */
 export function parseDashboardPath(url: string): DashboardPath | null {
-  const [, number, rest = '', query = ''] =
-    /^\/clusters\/([1-9]\d{0,11})\/dashboard(\/[^?#]*)?(\?[^#]*)?$/.exec(url) ?? [];
-  return number === undefined ? null : { cluster: Number(number), rest, query };
+  const [, number, site, rest = '', query = ''] =
+    /^\/clusters\/([1-9]\d{0,11})\/(dashboard|jupyter)(\/[^?#]*)?(\?[^#]*)?$/.exec(url) ?? [];
+  if (number === undefined) return null;
+  return { cluster: Number(number), site: site === 'jupyter' ? 'jupyter' : 'dashboard', rest, query };
 }
 
 export const dashboardRoot = (cluster: number): string => `/clusters/${cluster}/dashboard/`;
+
+export const rootOf = ({ cluster, site }: Pick<DashboardPath, 'cluster' | 'site'>): string =>
+  site === 'jupyter' ? jupyterRoot(cluster) : dashboardRoot(cluster);
+
+/** Where a visit begins. */
+export const startOf = (at: Pick<DashboardPath, 'cluster' | 'site'>): string =>
+  `${rootOf(at)}${at.site === 'jupyter' ? 'lab' : 'status'}`;
+
+/** As the process on the instance knows it: Jupyter writes its own root into its pages, Dask's pages name each other relatively. */
+export const upstreamPath = ({ cluster, site, rest, query }: DashboardPath): string =>
+  `${site === 'jupyter' ? jupyterRoot(cluster).slice(0, -1) : ''}${rest}${query}`;
 
 /** Pages that draw by a websocket of their own. */
 const livePages = new Set([
@@ -28,9 +43,11 @@ const isLivePage = (name: string): boolean =>
 const singleFiles = new Set(['health', 'sitemap.json', 'individual-plots.json']);
 const folders = new Set(['info', 'static', 'statics']);
 
-export function isShown(rest: string, how: 'page' | 'websocket'): boolean {
+/** Of Jupyter everything is, below its root: whoever may open it may run any code in it. */
+export function isShown(rest: string, how: 'page' | 'websocket', site: ClusterSite = 'dashboard'): boolean {
   const [empty, first = '', ...more] = rest.split('/');
   if (empty !== '' || ![first, ...more].every(isPlain)) return false;
+  if (site === 'jupyter') return true;
   if (how === 'websocket') return isLivePage(first) && more.length === 1 && more[0] === 'ws';
   if (folders.has(first)) return !more.includes('');
   return more.length === 0 && (singleFiles.has(first) || isLivePage(first));

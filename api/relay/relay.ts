@@ -11,7 +11,7 @@ import { dashboardOrigin } from '../../domain/cluster/dask/dashboard-url.ts';
 import { relayPath } from '../../schema/relay.ts';
 import type { Views } from '../../services/views.ts';
 import { createAgentUpgrade } from './agents.ts';
-import { serveDashboard } from './dashboard.ts';
+import { serveDashboard, type DashboardDeps } from './dashboard.ts';
 import { createHub, type Hub, type HubOptions } from './hub.ts';
 import { nothingPage, sendPage } from './pages.ts';
 import { parseDashboardPath } from './paths.ts';
@@ -23,6 +23,7 @@ export interface RelayPorts extends HubOptions {
   views: Pick<Views, 'clusterOfAgent'>;
   /** Whether the API token that a session hangs from is still good. */
   isGood: Sessions['isGood'];
+  jupyterToken: DashboardDeps['jupyterToken'];
   /** See domain/cluster/dask/dashboard-url.ts. */
   dashboardUrl: string;
   logger: Logger;
@@ -46,11 +47,11 @@ const defaultAnswerWithinMs = 30_000;
 
 export function createDashboardRelay(ports: RelayPorts): Relay {
   const { tokens, logger, now, stopping, answerWithinMs = defaultAnswerWithinMs } = ports;
-  const { dashboardUrl } = ports;
+  const { dashboardUrl, jupyterToken } = ports;
   const originOf = (cluster: number): string => dashboardOrigin(dashboardUrl, cluster);
   const hub = createHub(ports);
   const sessions = createSessions({ tokens, isSecure: dashboardUrl.startsWith('https:'), isGood: ports.isGood });
-  const deps = { hub, sessions, originOf, answerWithinMs, now };
+  const deps = { hub, sessions, originOf, jupyterToken, answerWithinMs, now };
   const agentUpgrade = createAgentUpgrade({ hub, tokens, views: ports.views });
   const browsers = new Set<Duplex>();
   stopping.addEventListener('abort', () => {

@@ -4,22 +4,33 @@ import type { IncomingMessage } from 'node:http';
 
 import { RopewalkError } from '../../domain/errors.ts';
 import { dashboardSessionTtlMs } from '../../domain/tokens/limits.ts';
-import type { DashboardClaims, Tokens } from '../../platform/tokens.ts';
+import type { ClusterSite, DashboardClaims, Tokens } from '../../platform/tokens.ts';
+import { jupyterRoot } from '../../schema/relay.ts';
 
 export interface Session extends DashboardClaims {
+  site: ClusterSite;
   expiresAtMs: number;
 }
 
 export interface Sessions {
   /** Null when the request brings no cookie that is good for this cluster. */
-  read(request: IncomingMessage, cluster: number): Promise<Session | null>;
-  /** The cookie for a link that is good for this cluster, or null. */
-  exchange(link: string, cluster: number): Promise<string | null>;
-  /** False once the API token that it hangs from was revoked, has expired, or lost its user. */
-  isGood(session: Pick<Session, 'workspace' | 'tokenId'>): Promise<boolean>;
+  read(request: IncomingMessage, at: SiteOfCluster): Promise<Session | null>;
+  /** The cookie for a link that is good for this site of the cluster, or null. */
+  exchange(link: string, at: SiteOfCluster): Promise<string | null>;
+  /** False once the API token that it hangs from was revoked, has expired, lost its user, or may not use the site any more. */
+  isGood(session: Pick<Session, 'workspace' | 'tokenId' | 'site'>): Promise<boolean>;
 }
 
-const cookieName = 'ropewalk_dashboard';
+export interface SiteOfCluster {
+  cluster: number;
+  site: ClusterSite;
+}
+
+/** The path of the cookie: a dashboard's page never comes with the cookie of Jupyter. */
+const cookies = {
+  dashboard: { name: 'ropewalk_dashboard', path: (cluster: number) => `/clusters/${cluster}/` },
+  jupyter: { name: 'ropewalk_jupyter', path: jupyterRoot },
+} as const;
 /** More of the name than we ever set: a forged cookie. */
 const maxCookies = 5;
 
@@ -34,20 +45,20 @@ export function createSessions({ tokens, isSecure, ...options }: SessionsOptions
   const isGood: Sessions['isGood'] = (session) => options.isGood(session).catch(() => true);
   return {
     isGood,
-    async read(request, cluster) {
-      for (const value of cookiesOf(request)) {
-        const session = await orNull(tokens.verifyDashboardSession(value));
-        if (session?.cluster === cluster && (await isGood(session))) return session;
+    async read(request, { cluster, site }) {
+      for (const value of cookiesOf(request, cookies[site].name)) {
+        const session = await orNull(tokens.verifyDashboardSession(value, site));
+        if (session?.cluster === cluster && (await isGood({ ...session, site }))) return { ...session, site };
       }
       return null;
     },
-    async exchange(link, cluster) {
-      const claims = await orNull(tokens.verifyDashboard(link));
-      if (claims === null || claims.cluster !== cluster || !(await isGood(claims))) return null;
-      const { token, expiresAtMs } = await tokens.mintDashboardSession(claims);
+    async exchange(link, { cluster, site }) {
+      const claims = await orNull(tokens.verifyDashboard(link, site));
+      if (claims === null || claims.cluster !== cluster || !(await isGood({ ...claims, site }))) return null;
+      const { token, expiresAtMs } = await tokens.mintDashboardSession(claims, site);
       const parts = [
-        `${cookieName}=${token}`,
-        `Path=/clusters/${cluster}/`,
+        `${cookies[site].name}=${token}`,
+        `Path=${cookies[site].path(cluster)}`,
         `Max-Age=${dashboardSessionTtlMs / 1000}`,
         `Expires=${new Date(expiresAtMs).toUTCString()}`,
         'HttpOnly',
@@ -59,7 +70,7 @@ export function createSessions({ tokens, isSecure, ...options }: SessionsOptions
   };
 }
 
-function cookiesOf({ headers }: IncomingMessage): string[] {
+function cookiesOf({ headers }: IncomingMessage, cookieName: string): string[] {
   return (headers.cookie ?? '')
     .split(';')
     .map((cookie) => cookie.trim())

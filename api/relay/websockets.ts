@@ -10,6 +10,7 @@ import {
   awayPage,
   fullPage,
   missingPage,
+  noJupyterPage,
   originPage,
   pageHeaders,
   renderPage,
@@ -17,32 +18,35 @@ import {
   silentPage,
   type Page,
 } from './pages.ts';
-import { isShown, type DashboardPath } from './paths.ts';
+import { isShown, upstreamPath, type DashboardPath } from './paths.ts';
 
 export async function serveWebSocket(
   deps: DashboardDeps & { now: () => number },
-  { cluster, rest, query }: DashboardPath,
+  path: DashboardPath,
   request: IncomingMessage,
   socket: Duplex,
 ): Promise<void> {
+  const { cluster, site, rest } = path;
   if (request.headers.origin !== deps.originOf(cluster)) return refuse(socket, originPage);
-  const session = await deps.sessions.read(request, cluster);
-  if (session === null) return refuse(socket, signInPage(cluster));
-  if (!isShown(rest, 'websocket')) return refuse(socket, missingPage(cluster));
+  const session = await deps.sessions.read(request, path);
+  if (session === null) return refuse(socket, signInPage(path));
+  if (!isShown(rest, 'websocket', site)) return refuse(socket, missingPage(path));
+  const jupyterToken = site === 'jupyter' ? await deps.jupyterToken(session.workspace, cluster) : null;
+  if (site === 'jupyter' && jupyterToken === null) return refuse(socket, noJupyterPage(path));
   // Who left while the session was looked up has closed already: no event would follow.
   if (socket.destroyed) return;
   const stream = deps.hub.open(cluster);
-  if (stream === 'away') return refuse(socket, awayPage(cluster));
-  if (stream === 'full') return refuse(socket, fullPage(cluster));
+  if (stream === 'away') return refuse(socket, awayPage(path));
+  if (stream === 'full') return refuse(socket, fullPage(path));
 
   const upstream = httpRequest({
-    path: `${rest}${query}`,
-    headers: upgradeHeaders(request.headers),
+    path: upstreamPath(path),
+    headers: upgradeHeaders(request.headers, jupyterToken),
     createConnection: () => stream,
   });
   const fail = (): void => {
     stream.destroy();
-    refuse(socket, silentPage(cluster));
+    refuse(socket, silentPage(path));
   };
   const timer = setTimeout(fail, deps.answerWithinMs);
   // What was opened with a session ends with it.

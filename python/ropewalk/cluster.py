@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -61,6 +62,8 @@ class Cluster(ClusterUse):
     shutdown_on_close: whether `close` ends the cluster; by default unless the cluster existed before.
     keepalive: the server ends the cluster after this long without a client.
     private_to_creator: forbids other users of the workspace to connect.
+    jupyter: a Jupyter server beside the scheduler, which `jupyter_link` opens in a browser. The cluster's environment must have
+        jupyterlab: with package sync, that of this process.
     watchdog_timeout: an instance ends itself when the API has not answered it for this long; 30 minutes by default.
     asynchronous: for use with `async with` and `await`.
     timeout: limit for the start; 10 minutes by default, plus wait_for_capacity. When it expires, the cluster is shut down and
@@ -137,6 +140,7 @@ class Cluster(ClusterUse):
         keepalive: Duration | None = None,
         max_cost: float | None = None,
         private_to_creator: bool = False,
+        jupyter: bool = False,
         unresponsive_timeout: Duration | None = None,
         watchdog_timeout: Duration | None = None,
         asynchronous: bool = False,
@@ -167,6 +171,8 @@ class Cluster(ClusterUse):
             raise ValueError(f"{' and '.join(named)} both say what the processes run in: give one of them")
         is_chosen = software is not None or container is not None
         options = read_options(*choice, requirements=requirements, default=not is_chosen)
+        if jupyter and options is not None and importlib.util.find_spec("jupyter_server") is None:
+            raise ValueError("jupyter=True needs jupyterlab, and package sync sends this environment, which has none: pip install jupyterlab")
         config = load_config(api_url, token)
         api = ClientApi(config)
         remote = Remote(api, workspace_name(workspace, account))
@@ -197,6 +203,7 @@ class Cluster(ClusterUse):
             noClientTimeout=keepalive_s,
             maxCost=max_cost,
             privateToCreator=private_to_creator,
+            jupyter=jupyter or None,
             unresponsiveTimeout=(
                 None if unresponsive_timeout is None else seconds_of(unresponsive_timeout, "unresponsive_timeout")
             ),

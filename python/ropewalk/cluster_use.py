@@ -136,6 +136,18 @@ class ClusterUse(ClusterLifecycle):
         """A link that signs its opener in, and is valid for minutes."""
         return self.sync(self._refresh_link)
 
+    @property
+    def jupyter_link(self) -> str:
+        """A link to the Jupyter server of a cluster that was started with `jupyter=True`. It signs its opener in, and is valid for
+        minutes: whoever has it can run code on the cluster. With `asynchronous=True` await `get_jupyter_link()`."""
+        if self.asynchronous:
+            raise RopewalkError("jupyter_link is a request.", code="ASYNCHRONOUS", hint="Await get_jupyter_link() instead.")
+        return str(self.get_jupyter_link())
+
+    def get_jupyter_link(self) -> Any:
+        """As `jupyter_link`; awaitable with `asynchronous=True`."""
+        return self.sync(self._jupyter_link)
+
     def why(self) -> Any:
         """Why the cluster runs or waits, is not bigger, has its instance types, and has stopped: a dict with `sentences`, each
         with its `text` and the `facts` that it rests on. For ended clusters too, as long as this object exists."""
@@ -216,6 +228,9 @@ class ClusterUse(ClusterLifecycle):
         link = await self._remote.dashboard()
         self._link = (link["url"], datetime.fromisoformat(link["expiresAt"].replace("Z", "+00:00")).timestamp())
         return link["url"]
+
+    async def _jupyter_link(self) -> str:
+        return (await self._remote.jupyter())["url"]
 
     async def _try_refresh_link(self) -> None:
         with contextlib.suppress(RopewalkError):

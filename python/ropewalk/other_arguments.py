@@ -12,7 +12,6 @@ class OtherArguments(TypedDict, total=False):
     use_dashboard_https: bool | None
     extra_worker_on_scheduler: bool | None
     _n_worker_specs_per_host: int | None
-    jupyter: bool | None
 
 
 OTHER_ARGUMENTS = frozenset(OtherArguments.__annotations__)
@@ -23,7 +22,6 @@ _REFUSED: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "use_dashboard_https": ((None, True), "the dashboard is only reachable through the API, for signed-in users"),
     "extra_worker_on_scheduler": ((None, False), "the scheduler's instance runs the scheduler alone; ask for one more worker"),
     "_n_worker_specs_per_host": ((None, 1), "each instance runs one worker; ask for more and smaller instances"),
-    "jupyter": ((None, False), "the scheduler starts no Jupyter server; connect a notebook of your own with get_client"),
 }
 
 

@@ -71,6 +71,9 @@ class Remote:
     async def credentials(self, until: float) -> Credentials:
         return cast(Credentials, await self.api.get(self._path("/credentials"), until=until))
 
+    async def jupyter(self) -> DashboardLink:
+        return cast(DashboardLink, await self.api.post(self._path("/jupyter-link")))
+
     async def dashboard(self) -> DashboardLink:
         return cast(DashboardLink, await self.api.post(self._path("/dashboard-link")))
 

@@ -140,6 +140,8 @@ class StandIn:
             return 200, {"number": int(number), "status": view["status"], "sentences": [sentence], "staleSince": None}
         if verb.partition("?")[0] == "logs":
             return 200, b"".join(self.line(one) for one in self.lines)
+        if verb == "jupyter-link":
+            return 200, {"url": f"{self.url}/clusters/{number}/jupyter/?link=one", "expiresAt": "2099-01-01T00:00:00.000Z"}
         if verb == "dashboard-link":
             links = len(self.sent("/dashboard-link"))
             url = f"{self.url}/clusters/{number}/dashboard/?link=link-{links}"

@@ -56,7 +56,6 @@ def test_arguments_without_a_counterpart_are_refused_together_with_the_reasons(s
         "use_dashboard_https": False,
         "extra_worker_on_scheduler": True,
         "_n_worker_specs_per_host": 2,
-        "jupyter": True,
     }
     assert refused.keys() == OTHER_ARGUMENTS
     with pytest.raises(ValueError) as caught:

@@ -113,6 +113,23 @@ def test_logs_links_and_reprs(start: Start, api: StandIn) -> None:
     assert cluster.dashboard_link == ""
 
 
+def test_jupyter_is_asked_for_and_opened_by_a_link(start: Start, api: StandIn) -> None:
+    cluster = start(n_workers=1, jupyter=True, requirements=["jupyterlab"], wait_for_workers=False)
+    assert api.sent("/v1/clusters")[0]["jupyter"] is True
+    assert cluster.jupyter_link == f"{api.url}/clusters/1/jupyter/?link=one"
+    start(n_workers=1, wait_for_workers=False)
+    assert "jupyter" not in api.sent("/v1/clusters")[1]
+
+
+def test_package_sync_without_jupyter_is_refused_before_a_cluster_is_started(
+    start: Start, api: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="jupyter=True needs jupyterlab"):
+        start(jupyter=True)
+    assert api.requests == []
+
+
 def test_logs_of_an_ended_cluster_distinguish_scheduler_and_workers(start: Start, api: StandIn) -> None:
     cluster = start(n_workers=1, name="over")
     ids = ["i_head0000head", "i_0000worker-1"]

@@ -2,7 +2,8 @@
 // of the secret. All wrong tokens get the same answer, and a wrong secret and an unknown id get it by the same work: ids are not
 // disclosed.
 import { RopewalkError } from '../../domain/errors.ts';
-import { scopesNow } from '../../domain/people/authority.ts';
+import { includes, scopesNow } from '../../domain/people/authority.ts';
+import type { Scope } from '../../domain/people/state.ts';
 import { isHashOf, parseToken } from '../../platform/token-secret.ts';
 import type { Actor, Deps } from '../context.ts';
 import type { KnownToken } from './token-cache.ts';
@@ -30,13 +31,15 @@ export async function verifyAgain(deps: Checking, actor: Actor): Promise<Actor> 
   return actorOf(deps, workspace, await deps.tokenCache.find(workspace, tokenId));
 }
 
-/** Whether a token still has any scope. Rejects while the database does not answer: then streams go on. */
+/** Whether a token still has a scope, by default any. Rejects while the database does not answer: then streams go on. */
 export async function isStillGood(
   deps: Checking,
   { workspace, tokenId }: { workspace: string; tokenId: string },
+  scope?: Scope,
 ): Promise<boolean> {
   const known = await deps.tokenCache.find(workspace, tokenId);
-  return known !== null && scopesNow(workspace, known, deps.now()).length > 0;
+  const scopes = known === null ? [] : scopesNow(workspace, known, deps.now());
+  return scope === undefined ? scopes.length > 0 : includes(scopes, scope);
 }
 
 const recheckAfterMs = 1_000;

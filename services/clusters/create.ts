@@ -1,5 +1,7 @@
 // Starts a Dask cluster. What its processes get and its certificate authority are sealed first, then a reference to them is
 // admitted. The specification holds no secret.
+import { randomBytes } from 'node:crypto';
+
 import { microsOf } from '../../domain/cost/interval.ts';
 import { defaultSchedulerPort } from '../../domain/cluster/capacity/ingress-rules.ts';
 import { cloudRegisterTimeoutMs, registerTimeoutMs, sealedForDays } from '../../domain/cluster/limits.ts';
@@ -132,6 +134,7 @@ const bundleOf = (
   aliveEveryMs,
   unresponsiveTimeoutMs,
   schedulerPort: schedulerPortOf(body, machines),
+  jupyterToken: body.jupyter ? randomBytes(32).toString('base64url') : null,
   workersPerMachine: machines.machines === undefined ? Math.max(1, instances - 1) : 1,
 });
 

@@ -14,14 +14,14 @@ export async function linkDashboard({ deps, actor }: Context, { number }: { numb
   if (view.endedAtMs !== null) throw conflict(`Cluster ${number} has ended, and its dashboard with it.`);
   if (view.dask === null) throw notYet(number);
   requireCreator(actor, 'Cluster', record, 'may see its dashboard');
-  if (deps.dashboardUrl === null) throw off;
+  if (deps.dashboardUrl === null) throw dashboardsOff;
   const { token, expiresAtMs } = await deps.tokens.mintDashboard({ workspace, cluster: number, user, tokenId });
   const url = new URL(`/clusters/${number}/dashboard/`, dashboardOrigin(deps.dashboardUrl, number));
   url.searchParams.set('link', token);
   return { url: url.href, expiresAt: new Date(expiresAtMs).toISOString() };
 }
 
-const off = new RopewalkError({
+export const dashboardsOff = new RopewalkError({
   code: 'CONFLICT',
   message: 'This deployment shows no dashboards: its operator has set no ROPEWALK_DASHBOARD_PORT.',
   hint: 'docs/dashboard.md says what to set.',

@@ -75,6 +75,7 @@ describe('starting a Dask cluster', () => {
       aliveEveryMs: 3_000,
       unresponsiveTimeoutMs: 1_200_000,
       schedulerPort: 0,
+      jupyterToken: null,
       workersPerMachine: 2,
     });
     const ca = JSON.parse(Buffer.from((await api.vault.open(caKey)) ?? []).toString());

@@ -4,12 +4,14 @@ import { isShown, parseDashboardPath } from '../../api/relay/paths.ts';
 
 describe('paths of a dashboard', () => {
   it.each([
-    ['/clusters/7/dashboard', { cluster: 7, rest: '', query: '' }],
-    ['/clusters/7/dashboard/', { cluster: 7, rest: '/', query: '' }],
+    ['/clusters/7/dashboard', { cluster: 7, site: 'dashboard', rest: '', query: '' }],
+    ['/clusters/7/dashboard/', { cluster: 7, site: 'dashboard', rest: '/', query: '' }],
     [
       '/clusters/661309/dashboard/static/js/bokeh.min.js?v=1',
-      { cluster: 661309, rest: '/static/js/bokeh.min.js', query: '?v=1' },
+      { cluster: 661309, site: 'dashboard', rest: '/static/js/bokeh.min.js', query: '?v=1' },
     ],
+    ['/clusters/7/jupyter/api/kernels?a=b', { cluster: 7, site: 'jupyter', rest: '/api/kernels', query: '?a=b' }],
+    ['/clusters/7/jupyters/', null],
     ['/clusters/07/dashboard/', null],
     ['/clusters/7/dashboards', null],
     ['/clusters/x/dashboard/', null],

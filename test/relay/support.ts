@@ -54,6 +54,7 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
       tokens,
       views,
       isGood: () => Promise.resolve(state.isGood),
+      jupyterToken: () => Promise.resolve(null),
       dashboardUrl,
       logger,
       now,

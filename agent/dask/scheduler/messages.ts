@@ -83,6 +83,8 @@ export interface Orders {
   workersToClose: { n: number };
   /** How it judges its load: see `adaptiveTarget` of its state. */
   adaptive: { targetDurationSeconds: number; intervalSeconds: number };
+  /** Under this path of the scheduler's HTTP port. The token is never logged. */
+  startJupyter: { root: string; token: string };
   closeAll: Record<never, never>;
   /** Does nothing: a side that answers it can hear and speak. */
   ping: Record<never, never>;
@@ -96,6 +98,8 @@ export const answers = {
   setEnv: z.object({}),
   workersToClose: z.object({ workers: z.array(z.string()) }),
   adaptive: z.object({}),
+  /** `missing`: what the environment does not have. */
+  startJupyter: z.object({ missing: z.string().optional() }),
   closeAll: z.object({}),
   ping: z.object({}),
 } satisfies Record<OrderKind, z.ZodType>;

@@ -11,6 +11,7 @@ import time
 import cloudpickle
 from distributed.core import Status
 from distributed.diagnostics.plugin import WorkerPlugin
+from ropewalk_jupyter import start_jupyter
 
 logger = logging.getLogger("distributed.ropewalk")
 
@@ -21,8 +22,9 @@ MAX_DRAINED_KEPT = 10_000
 class Orders:
     """What the agent may ask, one method a kind."""
 
-    def __init__(self, scheduler):
+    def __init__(self, scheduler, jupyter):
         self.scheduler = scheduler
+        self.jupyter = jupyter
         self.env = {}
         self.drains = {}
         #: An agent that lost the answer asks again, and gets the same answer.
@@ -34,6 +36,15 @@ class Orders:
     async def order_adaptive(self, order):
         self.target_duration_s = float(order["targetDurationSeconds"])
         self.interval_s = float(order["intervalSeconds"])
+        return {}
+
+    async def order_startJupyter(self, order):
+        # Once: an agent that lost the answer asks again.
+        if self.jupyter.app is None:
+            try:
+                self.jupyter.app = start_jupyter(self.scheduler, order["root"], order["token"])
+            except ImportError as error:
+                return {"missing": str(error)}
         return {}
 
     async def order_drain(self, order):

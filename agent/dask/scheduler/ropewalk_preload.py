@@ -16,6 +16,7 @@ import traceback
 import dask
 import distributed
 from distributed.diagnostics.plugin import SchedulerPlugin
+from ropewalk_jupyter import JupyterActivity
 from ropewalk_orders import Orders
 
 logger = logging.getLogger("distributed.ropewalk")
@@ -75,16 +76,19 @@ class Watch(SchedulerPlugin):
     def remove_client(self, scheduler, client):
         self.link.changed = True
 
+    async def before_close(self):
+        await self.link.jupyter.close()
+
 
 class Link:
     def __init__(self, scheduler, path):
         self.scheduler = scheduler
         self.path = path
-        self.orders = Orders(scheduler)
+        self.jupyter = JupyterActivity()
+        self.orders = Orders(scheduler, self.jupyter)
         self.writer = None
         self.changed = True
         self.active_at = time.monotonic()
-        self.jupyter = JupyterActivity()
         self.said = None
         self.judged = None
         self.tasks = set()
@@ -173,7 +177,8 @@ class Link:
         for group in s.task_groups.values():
             for name in SHOWN:
                 counts[name] += group.states.get(name, 0)
-        if any(counts[name] for name in ACTIVE) or getattr(s, "_active_graph_updates", 0) > 0:
+        has_work = any(counts[name] for name in ACTIVE) or getattr(s, "_active_graph_updates", 0) > 0
+        if has_work or self.jupyter.is_busy(s):
             self.active_at, idle_since = time.monotonic(), None
         else:
             idle_since = int(max(self.active_at, self.jupyter.of(s)) * 1000)
@@ -233,19 +238,3 @@ def describe_worker(ws):
 def is_real_client(client_id):
     """Not Dask's own stand-in, and not the client that a task on a worker made to submit more."""
     return client_id != "fire-and-forget" and not client_id.startswith("Client-worker-")
-
-
-class JupyterActivity:
-    """When Jupyter was last used, by the monotonic clock. Jupyter itself notes it by the wall clock."""
-
-    def __init__(self):
-        self.noted = None
-        self.at = 0.0
-
-    def of(self, scheduler):
-        if getattr(scheduler, "jupyter", False):
-            noted = scheduler._jupyter_server_application.web_app.last_activity().timestamp()
-            # Once per activity: converted again and again it would differ by a millisecond, and be reported each time.
-            if noted != self.noted:
-                self.noted, self.at = noted, time.monotonic() - max(0.0, time.time() - noted)
-        return self.at

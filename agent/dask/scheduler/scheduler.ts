@@ -12,6 +12,7 @@ import { createSchedulerLink } from './link.ts';
 import type { SchedulerLink } from './link.ts';
 import { createAdaptiveTarget } from './adaptive-target.ts';
 import { createDrains } from './drains.ts';
+import { jupyterRoot } from '../../../schema/relay.ts';
 import { createRelay } from '../../relay/relay.ts';
 import { watchPulse } from './liveness-check.ts';
 import { watchScheduler } from './reporter.ts';
@@ -57,6 +58,7 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     const hello = await Promise.race([orFail('SCHEDULER_FAILED', greeted), untilAborted(signal).then(() => null)]);
     if (hello === null) return;
     input.log.write(`The scheduler listens at ${hello.address} (distributed ${hello.distributed}).`);
+    await startJupyter(life, link);
     notify('started', 'dask', { address: hello.address });
     orders.follow(createDrains({ link, notify: reports.drained, log: input.log, signal }));
     orders.follow(createAdaptiveTarget(link, signal));
@@ -68,6 +70,22 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     stopPulse();
     await life.end(running);
   }
+}
+
+/** Imports of half a minute on a busy machine. */
+const jupyterTimeoutMs = 120_000;
+
+/** A cluster that was asked for with Jupyter does not start without it: the error says what is missing. */
+async function startJupyter(
+  { session, bundle: { jupyterToken: token } }: DaskLife,
+  link: SchedulerLink,
+): Promise<void> {
+  if (token === null) return;
+  const root = jupyterRoot(session.registered().cluster.number);
+  const { missing } = await orFail('JUPYTER_FAILED', link.order('startJupyter', { root, token }, jupyterTimeoutMs));
+  if (missing === undefined) return;
+  const text = `The environment has no Jupyter server (${missing}): add jupyterlab to it, or start without jupyter.`;
+  throw new DaskFailure('ENVIRONMENT_FAILED', text);
 }
 
 /** People see the dashboard through the API. It listens on loopback, where no other machine can reach it. */

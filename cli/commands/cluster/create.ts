@@ -40,6 +40,7 @@ interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags, 
   lease?: string;
   watchdogTimeout?: string;
   privateToCreator?: boolean;
+  jupyter?: boolean;
   plan?: boolean;
   wait?: true | WorkerAmount;
   timeout?: number;
@@ -89,6 +90,7 @@ export function createCommand(context: CliContext, finish: Finish): Command {
       'an instance ends itself after this long without an answer from the API (default: 30 minutes)',
     )
     .option('--private-to-creator', 'forbid other users to connect')
+    .option('--jupyter', 'run a Jupyter server beside the scheduler; its environment must have jupyterlab')
     .addOption(new Option('--plan', 'print what would be launched and its price; launch nothing').conflicts('wait'))
     .option('--wait [amount]', 'wait for all workers, a number (3) or a fraction (0.5) of them', parseAmount)
     .option('--timeout <duration>', 'maximum time to wait, e.g. 90s or 5m (default: 10m)', parseTimeout);
@@ -128,6 +130,7 @@ async function create(context: CliContext, flags: CreateFlags): Promise<number> 
     const next = [
       ...(pricePerHour === undefined ? [] : [`Price:               ${formatPrice(pricePerHour)}`]),
       `Run a script on it:  ropewalk cluster exec ${created.number} -- python my_script.py`,
+      ...(flags.jupyter === true ? [`Open Jupyter:        ropewalk cluster jupyter ${created.number}`] : []),
       `Stop it:             ropewalk cluster stop ${created.number}`,
     ].join('\n');
     const { wait, timeout } = flags;
@@ -173,6 +176,7 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
     ...(lease !== undefined && { lease }),
     ...(flags.watchdogTimeout !== undefined && { watchdogTimeout: flags.watchdogTimeout }),
     ...(flags.privateToCreator === true && { privateToCreator: true }),
+    ...(flags.jupyter === true && { jupyter: true }),
     ...clusterMachinesOf(flags),
   };
 }
