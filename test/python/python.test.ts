@@ -25,6 +25,7 @@ describe('the wheel', () => {
     const metadata = await readFile(join(built.site, information), 'utf8');
     expect([...metadata.matchAll(/^Requires-Dist: (.*)$/gm)].map(([, name]) => name)).toEqual([
       'distributed>=2025.11.0',
+      "rich>=13; extra == 'widget'",
     ]);
     expect(metadata).toContain('Requires-Python: >=3.10');
     expect(files.filter((name) => name.includes('test'))).toEqual([]);
