@@ -24,6 +24,7 @@ export const machines = z.object({
     .object({
       scheduler: z.object({ port: z.number().int(), from: z.array(z.string()) }).nullable(),
       ssh: z.array(z.string()).nullable(),
+      others: z.array(z.object({ port: z.number().int(), from: z.array(z.string()) })).optional(),
     })
     .optional(),
   waitForCapacityMs: z.number().int().min(1).optional(),
@@ -53,6 +54,7 @@ const ingress = {
   allowSsh: z.boolean().optional(),
   allowSshFrom: z.string().optional(),
   allowIngressFrom: z.string().optional(),
+  openPorts: z.record(z.string(), z.string()).optional(),
   schedulerPort: z.number().optional(),
 } satisfies Record<keyof IngressInput, z.ZodType>;
 

@@ -83,6 +83,8 @@ export const clusterMachinesInput = {
   schedulerMemory: memory.optional(),
   /** Port of the Dask scheduler: 8786 on a cloud unless given, any free port where instances share a machine. */
   schedulerPort: z.number().int().min(1_024).max(65_535).optional(),
+  /** Further ports of the scheduler's instance, and who may reach each: `{"9000": "203.0.113.0/24"}`. */
+  openPorts: z.record(z.string().max(10), source).optional(),
   /** Clients connect to the scheduler's public address, when its instance has one, rather than its private one. */
   useSchedulerPublicIp: z.boolean().default(true),
 };

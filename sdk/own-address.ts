@@ -8,6 +8,7 @@ const timeoutMs = 10_000;
 interface Sources {
   allowSshFrom?: string | undefined;
   allowIngressFrom?: string | undefined;
+  openPorts?: Record<string, string> | undefined;
 }
 
 /** The input with every `me` replaced. Throws ConfigurationError when the address cannot be found. */
@@ -31,11 +32,15 @@ export function createResolveSources(connection: Pick<Connection, 'fetch' | 'add
       .join(',');
   };
   return async (input, signal) => {
-    const { allowSshFrom, allowIngressFrom } = input;
+    const { allowSshFrom, allowIngressFrom, openPorts } = input;
+    const ports: [string, string][] = [];
+    for (const [port, sources] of Object.entries(openPorts ?? {}))
+      ports.push([port, namesMe(sources) ? await resolve(sources, signal) : sources]);
     return {
       ...input,
       ...(namesMe(allowSshFrom) && { allowSshFrom: await resolve(allowSshFrom, signal) }),
       ...(namesMe(allowIngressFrom) && { allowIngressFrom: await resolve(allowIngressFrom, signal) }),
+      ...(openPorts !== undefined && { openPorts: Object.fromEntries(ports) }),
     };
   };
 }

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-ec2';
 import type { Filter, SecurityGroup } from '@aws-sdk/client-ec2';
 
-import type { IngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';
+import { portsOf, type IngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';
 import type { InstanceRole } from '../../domain/cluster/state.ts';
 import { ownerKey } from '../../domain/owner.ts';
 import type { LaunchRequest, Owner } from '../provider.ts';
@@ -23,7 +23,6 @@ import { codeOf } from './sdk-errors.ts';
 import type { AwsSettings } from './settings.ts';
 import { tagFilters, tagsOf } from './tags.ts';
 
-const sshPort = 22;
 /** A new group is not visible everywhere at once, and the interfaces of terminated instances hold theirs for a while. */
 const maxAttempts = 60;
 const pauseMs = 1_000;
@@ -71,12 +70,8 @@ async function ensureGroup(
     ['InvalidGroup.NotFound'],
     async () => (await describe(clients, filters))[0]?.GroupId,
   );
-  const rules = [
-    ...(ingress.scheduler?.from ?? []).map((source) => ({ port: ingress.scheduler?.port, source })),
-    ...(ingress.ssh ?? []).map((source) => ({ port: sshPort, source })),
-  ];
   // One call a rule: a repeated call with several rules fails as a whole for the one that exists.
-  for (const { port, source } of rules) {
+  for (const { port, source } of portsOf(ingress)) {
     const ranges = source.includes(':') ? { Ipv6Ranges: [{ CidrIpv6: source }] } : { IpRanges: [{ CidrIp: source }] };
     const IpPermissions = [{ IpProtocol: 'tcp', FromPort: port, ToPort: port, ...ranges }];
     const allow = new AuthorizeSecurityGroupIngressCommand({ GroupId, IpPermissions });

@@ -1,6 +1,6 @@
 // Firewall rules of one cluster: who may reach the scheduler and port 22 of its head instance, which has the cluster's own network
 // tag. Firewall rules have no labels; the description names the owner.
-import type { IngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';
+import { portsOf, type IngressRules } from '../../domain/cluster/capacity/ingress-rules.ts';
 import { ownerKey } from '../../domain/owner.ts';
 import type { CloudResource, LaunchRequest, Owner } from '../provider.ts';
 import { answerOf, isNotFound } from './api-errors.ts';
@@ -8,8 +8,6 @@ import type { GcpClients } from './clients.ts';
 import { ownerName } from './names.ts';
 import { operationIn, waitForGlobal } from './operations.ts';
 import type { GcpSettings } from './settings.ts';
-
-const sshPort = 22;
 
 interface Rule {
   name: string;
@@ -44,13 +42,9 @@ export async function ensureRules(
 }
 
 /** A rule has addresses of one IP version. */
-function rulesOf(owner: Owner, { scheduler, ssh }: IngressRules): Rule[] {
-  const wanted = [
-    ...(scheduler?.from ?? []).map((source) => ({ port: scheduler?.port ?? 0, source })),
-    ...(ssh ?? []).map((source) => ({ port: sshPort, source })),
-  ];
+function rulesOf(owner: Owner, ingress: IngressRules): Rule[] {
   const rules = new Map<string, Rule>();
-  for (const { port, source } of wanted) {
+  for (const { port, source } of portsOf(ingress)) {
     const name = `${ownerName(owner)}-${port}-${source.includes(':') ? 'v6' : 'v4'}`;
     const rule = rules.get(name) ?? { name, port, sources: [] };
     rule.sources.push(source);

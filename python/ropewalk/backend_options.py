@@ -38,6 +38,7 @@ def _policy(options: Mapping[str, Any]) -> str | None:
 def _ingress_rules(options: Mapping[str, Any]) -> dict[str, Any]:
     """Reads `ingress`, a list of {"ports": [...], "cidr": "..."}, and its older form `firewall`, one such rule."""
     rules: dict[str, Any] = {}
+    others: dict[int, str] = {}
     firewall = options.get("firewall")
     for rule in [*(options.get("ingress") or []), *([] if firewall is None else [firewall])]:
         if not isinstance(rule, Mapping) or not isinstance(rule.get("cidr"), str):
@@ -45,9 +46,15 @@ def _ingress_rules(options: Mapping[str, Any]) -> dict[str, Any]:
         for port in rule.get("ports") or []:
             if port in _DASHBOARD:
                 continue
-            if port not in (_SSH, _DASK):
-                raise ValueError(f"backend_options: only the ports {_SSH} (SSH) and {_DASK} (Dask) can be opened, not {port!r}")
-            name = "allow_ssh_from" if port == _SSH else "allow_ingress_from"
-            known = rules.get(name, "").split(",") if name in rules else []
-            rules[name] = ",".join(dict.fromkeys([*known, rule["cidr"]]))
-    return {**rules, **({"allow_ssh": True} if "allow_ssh_from" in rules else {})}
+            if isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65_535:
+                raise ValueError(f"backend_options: {port!r} is not a port: give numbers from 1 to 65535")
+            if port in (_SSH, _DASK):
+                name = "allow_ssh_from" if port == _SSH else "allow_ingress_from"
+                rules[name] = _joined(rules.get(name), rule["cidr"])
+            else:
+                others[port] = _joined(others.get(port), rule["cidr"])
+    return {**rules, **({"allow_ssh": True} if "allow_ssh_from" in rules else {}), **({"open_ports": others} if others else {})}
+
+
+def _joined(known: str | None, cidr: str) -> str:
+    return ",".join(dict.fromkeys([*([] if known is None else known.split(",")), cidr]))

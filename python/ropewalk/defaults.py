@@ -71,6 +71,7 @@ _BACKEND_KEYS: Mapping[str, tuple[str, ...]] = {
     "allow_ssh": ("ingress", "firewall"),
     "allow_ssh_from": ("ingress", "firewall"),
     "allow_ingress_from": ("ingress", "firewall"),
+    "open_ports": ("ingress", "firewall"),
 }
 
 

@@ -51,6 +51,7 @@ class ClusterMachines(PlaceArguments, total=False):
     scheduler_disk_size: int | str | None
     scheduler_gpu: bool | None
     scheduler_port: int | None
+    open_ports: Mapping[int, str] | None
     use_scheduler_public_ip: bool | None
     compute_purchase_option: SpotPolicy | None
     backend_options: Mapping[str, Any] | None
@@ -92,6 +93,7 @@ def cluster_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
         "schedulerCpu": _cpu(given, "scheduler_cpu"),
         "schedulerMemory": _memory(given, "scheduler_memory"),
         "schedulerPort": _port(given, "scheduler_port"),
+        "openPorts": _open_ports(given, "open_ports"),
         "useSchedulerPublicIp": _flag(given, "use_scheduler_public_ip"),
         **_place(given),
     }
@@ -239,6 +241,15 @@ def _port(given: Mapping[str, Any], name: str) -> int | None:
     if value is None or (_is_count(value) and 1024 <= value <= 65_535):
         return value
     raise ValueError(f"{name} is {value!r}: give a port from 1024 to 65535")
+
+
+def _open_ports(given: Mapping[str, Any], name: str) -> dict[str, str] | None:
+    value = given.get(name)
+    if value is None:
+        return None
+    if isinstance(value, Mapping) and all(_is_count(port) and isinstance(sources, str) for port, sources in value.items()):
+        return {str(port): resolve_me(sources, name) for port, sources in value.items()}
+    raise ValueError(f'{name} is {value!r}: write it like {{9000: "203.0.113.0/24"}}')
 
 
 def _flag(given: Mapping[str, Any], name: str) -> bool | None:

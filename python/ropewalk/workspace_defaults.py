@@ -44,6 +44,8 @@ def set_backend_options(
         "allow_ingress_from": allow_ingress_from,
     }
     body = cluster_fields({name: value for name, value in given.items() if value is not None})
+    if "openPorts" in body:
+        raise ValueError("backend_options: a workspace has defaults for the ports 22 and 8786; open other ports for each cluster")
     api = ClientApi(load_config(api_url, token))
     wanted = workspace_name(workspace, account)
     if wanted is not None:

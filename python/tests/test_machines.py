@@ -111,6 +111,10 @@ def test_the_start_timeout_includes_the_wait_for_capacity(api: StandIn, start: S
             {"ingress": [{"ports": [8786], "cidr": "10.0.0.0/8"}, {"ports": [8786], "cidr": "2001:db8::/32"}]},
             {"allowIngressFrom": "10.0.0.0/8,2001:db8::/32"},
         ),
+        (
+            {"ingress": [{"ports": [9000, 5432], "cidr": "10.0.0.0/8"}, {"ports": [9000, 8787], "cidr": "2001:db8::/32"}]},
+            {"openPorts": {"9000": "10.0.0.0/8,2001:db8::/32", "5432": "10.0.0.0/8"}},
+        ),
         ({}, {}),
     ],
 )
@@ -161,7 +165,9 @@ def test_the_old_name_of_the_spot_policy(api: StandIn) -> None:
         ({"spot_policy": "spot", "compute_purchase_option": "on-demand"}, "compute_purchase_option has 'on-demand'"),
         ({"region": "us-west-2", "backend_options": {"region_name": "us-east-1"}}, "backend_options has 'us-east-1'"),
         ({"backend_options": {"keypair_name": "mine"}}, "backend_options: 'keypair_name' is not supported"),
-        ({"backend_options": {"ingress": [{"ports": [5432], "cidr": "x"}]}}, "can be opened, not 5432"),
+        ({"backend_options": {"ingress": [{"ports": ["http"], "cidr": "x"}]}}, "'http' is not a port"),
+        ({"backend_options": {"firewall": {"ports": [70_000], "cidr": "x"}}}, "70000 is not a port"),
+        ({"open_ports": {"9000": "me"}}, "write it like {9000:"),
         ({"backend_options": {"ingress": [{"ports": [22]}]}}, "write a rule of ingress as"),
         ({"scheduler_port": 80}, "scheduler_port is 80: give a port from 1024"),
         ({"use_scheduler_public_ip": "no"}, "use_scheduler_public_ip is 'no': give True or False"),

@@ -48,6 +48,14 @@ describe('the ingress of a cluster', () => {
     expect(await groupsOfInstances([launched[1]?.id ?? ''])).toEqual([['sg-cluster']]);
   });
 
+  it('open further ports', async () => {
+    const others = [{ port: 9000, from: ['203.0.113.0/24', '2001:db8::/32'] }];
+    const { launched } = await cloud.provider.launch(headRequest(owner, { scheduler: null, ssh: null, others }));
+    const [group] = await groups();
+    expect(group?.rules?.toSorted()).toEqual(['tcp 9000 2001:db8::/32', 'tcp 9000 203.0.113.0/24']);
+    expect(await groupsOfInstances([launched[0]?.id ?? ''])).toEqual([['sg-cluster', 'sg-scheduler', group?.id]]);
+  });
+
   it('leave the account’s own groups where they are, when only SSH is asked for', async () => {
     const { launched } = await cloud.provider.launch(headRequest(owner, { scheduler: null, ssh: ['0.0.0.0/0'] }));
     const [group] = await groups();

@@ -7,13 +7,25 @@ export interface IngressRules {
   scheduler: { port: number; from: string[] } | null;
   /** Who may reach port 22; null: whom the account's own security groups let in. */
   ssh: string[] | null;
+  /** Further ports; absent without any. */
+  others?: { port: number; from: string[] }[] | undefined;
 }
+
+/** Every port that is opened, with one who may reach it: a rule of a firewall. */
+export const portsOf = ({ scheduler, ssh, others = [] }: IngressRules): { port: number; source: string }[] =>
+  [
+    ...(scheduler === null ? [] : [scheduler]),
+    ...(ssh === null ? [] : [{ port: sshPort, from: ssh }]),
+    ...others,
+  ].flatMap(({ port, from }) => from.map((source) => ({ port, source })));
 
 export interface IngressInput {
   allowSsh?: boolean | undefined;
   /** Sources, separated by commas. */
   allowSshFrom?: string | undefined;
   allowIngressFrom?: string | undefined;
+  /** Who may reach further ports, by port. */
+  openPorts?: Record<string, string> | undefined;
   /** Port of the Dask scheduler; Dask's own unless given. */
   schedulerPort?: number | undefined;
 }
@@ -21,8 +33,10 @@ export interface IngressInput {
 /** The port of Dask's own documentation and defaults. */
 export const defaultSchedulerPort = 8786;
 
+const sshPort = 22;
 const everyone = ['0.0.0.0/0', '::/0'];
 /** EC2 allows 60 rules in a group. */
+const maxRules = 60;
 const maxSources = 20;
 
 /**
@@ -43,9 +57,29 @@ export function parseIngressRules(input: IngressInput): IngressRules | null {
   const from = allowIngressFrom === undefined ? null : parseSources(allowIngressFrom, 'allowIngressFrom');
   const sshFrom = allowSshFrom === undefined ? null : parseSources(allowSshFrom, 'allowSshFrom');
   const ssh = sshFrom ?? (allowSsh === true ? everyone : null);
-  if (from === null && ssh === null) return null;
-  return { scheduler: from === null ? null : { port, from }, ssh };
+  const others = Object.entries(input.openPorts ?? {}).map(([text, sources]) => parsePort(text, sources, port));
+  if (from === null && ssh === null && others.length === 0) return null;
+  const rules = { scheduler: from === null ? null : { port, from }, ssh, ...(others.length === 0 ? {} : { others }) };
+  const count = portsOf(rules).length;
+  if (count <= maxRules) return rules;
+  throw invalidPort(
+    'openPorts',
+    `${count} rules are more than the ${maxRules} of a security group`,
+    'Give larger ranges.',
+  );
 }
+
+function parsePort(text: string, sources: string, schedulerPort: number): { port: number; from: string[] } {
+  const field = `openPorts.${text}`;
+  const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw invalidPort(field, 'it is not a port', 'Give a port from 1 to 65535.');
+  if (port === sshPort) throw invalidPort(field, 'this is the port of SSH', 'Use allowSshFrom.');
+  if (port === schedulerPort) throw invalidPort(field, 'this is the port of the scheduler', 'Use allowIngressFrom.');
+  return { port, from: parseSources(sources, field) };
+}
+
+const invalidPort = (field: string, why: string, hint: string): RopewalkError =>
+  new RopewalkError({ code: 'VALIDATION', field, message: `${field}: ${why}.`, hint });
 
 function parseSources(text: string, field: string): string[] {
   const ranges = text.split(',').flatMap((each) => parseSource(each.trim(), field));

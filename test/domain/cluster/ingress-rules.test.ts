@@ -1,7 +1,7 @@
 // Who may reach a head instance: what people write, and what a firewall takes.
 import { describe, expect, it } from 'vitest';
 
-import { parseIngressRules } from '../../../domain/cluster/capacity/ingress-rules.ts';
+import { parseIngressRules, portsOf } from '../../../domain/cluster/capacity/ingress-rules.ts';
 import { RopewalkError } from '../../../domain/errors.ts';
 
 function problemOf(input: Parameters<typeof parseIngressRules>[0]) {
@@ -43,6 +43,35 @@ describe('ingress rules of a cluster', () => {
   it('are for the port on which the scheduler listens', () => {
     expect(parseIngressRules({ allowIngressFrom: '10.0.0.1' })?.scheduler?.port).toBe(8786);
     expect(parseIngressRules({ allowIngressFrom: '10.0.0.1', schedulerPort: 9000 })?.scheduler?.port).toBe(9000);
+  });
+
+  it('open further ports', () => {
+    const rules = parseIngressRules({ allowSshFrom: '10.0.0.1', openPorts: { 9000: 'everyone', 65535: '10.0.0.1' } });
+    expect(rules?.others).toEqual([
+      { port: 9000, from: ['0.0.0.0/0', '::/0'] },
+      { port: 65_535, from: ['10.0.0.1/32'] },
+    ]);
+    expect(rules === null ? null : portsOf(rules)).toEqual([
+      { port: 22, source: '10.0.0.1/32' },
+      { port: 9000, source: '0.0.0.0/0' },
+      { port: 9000, source: '::/0' },
+      { port: 65_535, source: '10.0.0.1/32' },
+    ]);
+    expect(parseIngressRules({ openPorts: {} })).toBeNull();
+  });
+
+  it('are refused by the port that has none, or another name', () => {
+    for (const port of ['0', '65536', '1e3', 'http', '-1', '080'])
+      expect(problemOf({ openPorts: { [port]: '10.0.0.1' } })).toMatchObject({
+        field: `openPorts.${port}`,
+        message: expect.stringContaining('it is not a port'),
+      });
+    expect(problemOf({ openPorts: { 22: 'everyone' } })).toMatchObject({ hint: 'Use allowSshFrom.' });
+    expect(problemOf({ openPorts: { 8786: 'everyone' } })).toMatchObject({ hint: 'Use allowIngressFrom.' });
+    expect(problemOf({ openPorts: { 8786: 'everyone' }, schedulerPort: 9000 })).toBeNull();
+    expect(problemOf({ openPorts: { 9000: 'nowhere' } })?.field).toBe('openPorts.9000');
+    const many = Object.fromEntries(Array.from({ length: 31 }, (_, nth) => [9000 + nth, 'everyone']));
+    expect(problemOf({ openPorts: many })?.message).toContain('62 rules are more than the 60');
   });
 
   it('are refused by the name of the field that has no addresses', () => {
