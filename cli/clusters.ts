@@ -96,11 +96,25 @@ function daskFacts({ instances, dask }: Cluster): string[] {
     const some = Object.entries(counts).filter(([, count]) => count > 0);
     facts.push(fact('Tasks', some.length === 0 ? 'none' : some.map(([name, count]) => `${count} ${name}`).join(', ')));
   }
+  facts.push(...usageFacts(dask));
   if (dask.clients !== null) {
     const idle = dask.idleSince === null ? '' : `, idle since ${formatTime(dask.idleSince)}`;
     facts.push(fact('Clients', `${dask.clients}${idle}`));
   }
   return facts;
+}
+
+function usageFacts({ usage }: NonNullable<Cluster['dask']>): string[] {
+  const { groups = [], exceptions = [], memory } = usage ?? {};
+  const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
+  const facts =
+    memory === undefined ? [] : [fact('Memory', `${gib(memory.usedBytes)} of ${gib(memory.limitBytes)} GiB`)];
+  const computed = groups.map(({ name, tasks, erred, computeSeconds }) =>
+    [`${tasks} x ${name} ${computeSeconds.toFixed(1)} s`, ...(erred === 0 ? [] : [`${erred} erred`])].join(', '),
+  );
+  if (computed.length > 0) facts.push(fact('Computed', computed.join('; ')));
+  const raised = exceptions.map(({ type, count }) => `${count} x ${type}`).join(', ');
+  return raised === '' ? facts : [...facts, fact('Exceptions', raised)];
 }
 
 /** `2 started, 1 starting (environment)`: one group for each state. */

@@ -58,6 +58,33 @@ export const processReport = z.strictObject({
   reason: z.strictObject({ code: z.string().max(100), text }).nullable(),
 });
 
+const usageName = z.string().max(80);
+const seconds = z.number().min(0);
+
+/** What a scheduler has computed, of the kinds that the cluster's creator allows; at most ten names of each. */
+export const usageReport = z.strictObject({
+  /** Tasks by the name of their function, those with the most seconds first. */
+  groups: z
+    .array(
+      z.strictObject({
+        name: usageName,
+        tasks: amount,
+        erred: amount,
+        computeSeconds: seconds,
+        transferSeconds: seconds,
+      }),
+    )
+    .max(10)
+    .optional(),
+  /** Failed tasks by the type of their exception. */
+  exceptions: z
+    .array(z.strictObject({ type: usageName, count: amount }))
+    .max(10)
+    .optional(),
+  /** Of all workers. */
+  memory: z.strictObject({ usedBytes: amount, limitBytes: amount }).optional(),
+});
+
 /** What the scheduler says of itself, sent when it matters: clients, workers, idle or not; counts now and then. */
 export const schedulerReport = z.strictObject({
   tasks: z.strictObject({ processing: amount, waiting: amount, memory: amount, erred: amount, noWorker: amount }),
@@ -65,6 +92,7 @@ export const schedulerReport = z.strictObject({
   idleForMs: spanMs.nullable(),
   adaptiveTarget: amount.nullable(),
   workers: z.array(z.strictObject({ name, status: z.string().max(50), processing: amount })).max(2000),
+  usage: usageReport.optional(),
 });
 
 export const drainReport = z.strictObject({ id: ordinal, outcome: z.enum(['drained', 'kept', 'deadline', 'unknown']) });
@@ -170,6 +198,8 @@ export const programParams = z.object({ sha256 });
 export const certificateRequest = z.strictObject({ csr: z.string().max(8192) });
 export const certificateAnswer = z.object({ certificate: z.string(), ca: z.string() });
 
+export const usageKind = z.enum(['groups', 'exceptions', 'memory']);
+
 /** What the instances of a Dask cluster run: the sealed bundle of a cluster, from the same GET /v1/agent/bundle. */
 export const daskBundle = z.object({
   /** An environment is completed with Dask where its requirements name none. */
@@ -186,6 +216,8 @@ export const daskBundle = z.object({
   unresponsiveTimeoutMs: count,
   /** 0: any free port. */
   schedulerPort: z.number().int().min(0).max(65_535),
+  /** What the scheduler counts for people to see. */
+  usage: z.array(usageKind),
   /** Of the Jupyter server beside the scheduler; null for none. */
   jupyterToken: z.string().nullable(),
   /** Workers that share one machine's memory; 1 where each has an instance to itself. */

@@ -5,6 +5,7 @@ import { maxValueDepth } from '../domain/requests/limits.ts';
 import { containerInput, hostSetupScript } from './container.ts';
 import { durationInput, listOf, listQuery, maxCostInput, nameInput, reason } from './common.ts';
 import { clusterMachinesInput } from './machines.ts';
+import { usageKind, usageReport } from './agent.ts';
 import { envMap } from './jobs.ts';
 import { ownCost } from './costs.ts';
 import { planPrice } from './plans.ts';
@@ -55,6 +56,8 @@ export const createCluster = z.strictObject({
   hostSetupScript,
   /** A Jupyter server beside the scheduler, for users who may run code on the cluster; its environment must have jupyterlab. */
   jupyter: z.boolean().default(false),
+  /** What the scheduler counts and the cluster shows: numbers by names of functions and types of exceptions. `[]`: nothing. */
+  usage: z.array(usageKind).max(3).default(['groups', 'exceptions', 'memory']),
   env: envMap.default({}),
   secretEnv: envMap.default({}),
   workerClass: z.string().max(200).optional(),
@@ -168,6 +171,8 @@ export const dask = z.object({
     })
     .nullable(),
   clients: z.number().int().nullable(),
+  /** What was computed since the scheduler started; also of an ended cluster. Null without any, or when it was turned off. */
+  usage: usageReport.nullable().optional(),
   idleSince: z.iso.datetime().nullable(),
   /** Since when the scheduler runs and does not answer. */
   unresponsiveSince: z.iso.datetime().nullable().optional(),

@@ -141,6 +141,7 @@ function wireDask({ orders, report, idleSinceMs, adaptive, ...view }: DaskView):
     workersErrored: view.workersErrored,
     tasks: report === null ? null : { ...report.tasks },
     clients: report?.clients ?? null,
+    usage: report?.usage ?? null,
     idleSince: timeOrNull(idleSinceMs),
     unresponsiveSince: timeOrNull(view.unresponsiveSinceMs ?? null),
     adaptive: adaptive === null ? null : wireAdaptive(adaptive),

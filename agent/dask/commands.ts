@@ -39,6 +39,8 @@ export interface Place {
 export interface SchedulerInput extends Place {
   socketPath: string;
   preloadPath: string;
+  /** Kinds of usage that the preload counts. */
+  usage?: readonly string[];
   /** Of the dashboard, on loopback; 0 takes a free one. */
   httpPort: number;
   schedulerClass?: string;
@@ -65,7 +67,11 @@ const loopback = '127.0.0.1';
 export function schedulerProcess(input: SchedulerInput): DaskProcess {
   const { schedulerClass, schedulerOptions } = input;
   // A notebook of a Jupyter server in it is a client of its own scheduler.
-  const env = { ...environment(input, ['SCHEDULER', 'CLIENT']), ROPEWALK_SCHEDULER_SOCKET: input.socketPath };
+  const env = {
+    ...environment(input, ['SCHEDULER', 'CLIENT']),
+    ROPEWALK_SCHEDULER_SOCKET: input.socketPath,
+    ROPEWALK_USAGE: (input.usage ?? []).join(','),
+  };
   const mounts = [input.tls.caFile, input.socketPath, input.preloadPath].map((path) => dirname(path));
   if (schedulerClass === undefined && schedulerOptions === undefined) {
     const options = {

@@ -62,6 +62,8 @@ class Cluster(ClusterUse):
     shutdown_on_close: whether `close` ends the cluster; by default unless the cluster existed before.
     keepalive: the server ends the cluster after this long without a client.
     private_to_creator: forbids other users of the workspace to connect.
+    usage: what the scheduler counts for `ropewalk cluster get` and the API: tasks and seconds by function name ("groups"), types
+        of exceptions, memory of the workers. All by default; [] turns it off. Keys, data, messages and code are never sent.
     jupyter: a Jupyter server beside the scheduler, which `jupyter_link` opens in a browser. The cluster's environment must have
         jupyterlab: with package sync, that of this process.
     watchdog_timeout: an instance ends itself when the API has not answered it for this long; 30 minutes by default.
@@ -142,6 +144,7 @@ class Cluster(ClusterUse):
         max_cost: float | None = None,
         private_to_creator: bool = False,
         jupyter: bool = False,
+        usage: Collection[Literal["groups", "exceptions", "memory"]] | None = None,
         unresponsive_timeout: Duration | None = None,
         watchdog_timeout: Duration | None = None,
         asynchronous: bool = False,
@@ -205,6 +208,7 @@ class Cluster(ClusterUse):
             maxCost=max_cost,
             privateToCreator=private_to_creator,
             jupyter=jupyter or None,
+            usage=usage_kinds(usage),
             unresponsiveTimeout=(
                 None if unresponsive_timeout is None else seconds_of(unresponsive_timeout, "unresponsive_timeout")
             ),
@@ -237,6 +241,13 @@ class Cluster(ClusterUse):
             credentials_duration_s=credentials_duration_s,
             software=None if options is None else lambda say, until: make_software(api, options, say, until),
         )
+
+
+def usage_kinds(usage: Collection[str] | None) -> list[str] | None:
+    kinds = ("groups", "exceptions", "memory")
+    if usage is None or (not isinstance(usage, str) and all(kind in kinds for kind in usage)):
+        return None if usage is None else list(usage)
+    raise ValueError(f"usage is {usage!r}: give a list of {', '.join(kinds)}; [] for nothing")
 
 
 def _body(**values: Any) -> dict[str, Any]:

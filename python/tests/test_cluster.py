@@ -84,6 +84,7 @@ def test_arguments_are_sent_as_given(start: Start, api: StandIn) -> None:
         idle_timeout="30 minutes",
         keepalive="5m",
         private_to_creator=True,
+        usage=["memory"],
         watchdog_timeout="1 hour",
         unresponsive_timeout=1800,
     )
@@ -100,6 +101,7 @@ def test_arguments_are_sent_as_given(start: Start, api: StandIn) -> None:
             "idleTimeout": 1800,
             "noClientTimeout": 300,
             "privateToCreator": True,
+            "usage": ["memory"],
             "watchdogTimeout": 3600,
         "unresponsiveTimeout": 1800,
         }
@@ -114,6 +116,8 @@ def test_arguments_are_sent_as_given(start: Start, api: StandIn) -> None:
         ({"timeout": -1}, "timeout is -1"),
         ({"watchdog_timeout": "never"}, "watchdog_timeout is 'never'"),
         ({"wait_for_workers": 1.5}, "whole number"),
+        ({"usage": ["profiles"]}, "usage is .*give a list of groups, exceptions, memory"),
+        ({"usage": "memory"}, "usage is 'memory'"),
     ],
 )
 def test_invalid_arguments_are_refused_before_a_cluster_is_started(start: Start, api: StandIn, options: Any, text: str) -> None:

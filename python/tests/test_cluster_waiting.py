@@ -27,7 +27,7 @@ def test_it_waits_for_no_workers(start: Start, api: StandIn) -> None:
 def test_a_timeout_with_too_few_workers_shuts_the_cluster_down(start: Start, api: StandIn) -> None:
     api.workers_come = False
     with pytest.raises(TimeoutError, match="did not have 1 workers in time: 0 of 2 workers"):
-        start(timeout=1, shutdown_on_close=False)
+        start(timeout=3, shutdown_on_close=False, package_sync=False)
     assert len(api.sent("/stop")) == 1
 
 
@@ -82,7 +82,7 @@ def test_an_api_that_becomes_unreachable_is_awaited_until_the_timeout(start: Sta
     api.faults += [(method, end, *problem(503, "UNAVAILABLE", "Not now."))] * 1000
     began = time.monotonic()
     with pytest.raises(ropewalk.ClusterTimeoutError, match="Not now"):
-        start(n_workers=1, timeout=2, keepalive="5m")
+        start(n_workers=1, timeout=3, keepalive="5m", package_sync=False)
     assert time.monotonic() - began < 10
     assert len(api.sent("/stop")) == 1
 

@@ -134,6 +134,7 @@ const bundleOf = (
   aliveEveryMs,
   unresponsiveTimeoutMs,
   schedulerPort: schedulerPortOf(body, machines),
+  usage: body.usage,
   jupyterToken: body.jupyter ? randomBytes(32).toString('base64url') : null,
   workersPerMachine: machines.machines === undefined ? Math.max(1, instances - 1) : 1,
 });

@@ -75,6 +75,7 @@ describe('starting a Dask cluster', () => {
       aliveEveryMs: 3_000,
       unresponsiveTimeoutMs: 1_200_000,
       schedulerPort: 0,
+      usage: ['groups', 'exceptions', 'memory'],
       jupyterToken: null,
       workersPerMachine: 2,
     });

@@ -71,6 +71,14 @@ describe('cluster list and cluster get', () => {
           adaptive: { minimum: 1, maximum: 9, targetDurationSeconds: 180, waitCount: 24, intervalSeconds: 5 },
           idleSince: '2024-11-18T17:28:00.000Z',
           tasks: { processing: 4, waiting: 0, memory: 2, erred: 0, noWorker: 1 },
+          usage: {
+            groups: [
+              { name: 'load', tasks: 90, erred: 0, computeSeconds: 61.44, transferSeconds: 1 },
+              { name: 'fit\u001b[2J', tasks: 3, erred: 2, computeSeconds: 0.5, transferSeconds: 0 },
+            ],
+            exceptions: [{ type: 'ValueError', count: 2 }],
+            memory: { usedBytes: 3 * 2 ** 30, limitBytes: 16 * 2 ** 30 },
+          },
         },
       }),
     }));
@@ -83,6 +91,9 @@ Scheduler  started at tls://127.0.0.1:8786
 Workers    5 wanted: 2 started, 1 starting (environment), 1 error (WORKER_FAILED), 1 starting
 Adaptive   between 1 and 9 workers
 Tasks      4 processing, 1 without a worker, 2 in memory
+Memory     3.0 of 16.0 GiB
+Computed   90 x load 61.4 s; 3 x fit 0.5 s, 2 erred
+Exceptions 2 x ValueError
 Clients    1, idle since 2024-11-18 17:28:00
 
 Failures

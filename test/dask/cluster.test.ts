@@ -55,7 +55,7 @@ describe.each(daskVersions)('a cluster of distributed %s', (version) => {
     socketDirectory = await mkdtemp(join(tmpdir(), 'rw-test-'));
     bench = await createBench(version, join(socketDirectory, 's.sock'));
     await mkdir(join(bench.directory, 'marks'));
-    scheduler = await bench.startScheduler();
+    scheduler = await bench.startScheduler({ usage: ['groups', 'exceptions', 'memory'] });
     hello = await scheduler.orEnded(bench.link.whenHello(60_000));
     const named = await Promise.all(
       ['a', 'b', 'c'].map(async (name) => [name, await bench.startWorker(hello, name)] as const),
@@ -120,6 +120,16 @@ nowhere = client.submit(len, [], workers=['127.0.0.9'], key='nowhere')
     await driver.python('del bad, held, after, nowhere');
     const empty = await state('all forgotten', ({ tasks }) => tasks.memory === 0 && tasks.erred === 0);
     expect(empty.idleSinceMs).not.toBeNull();
+    // What was computed is known when its keys are forgotten; the message of the exception is not sent.
+    expect(empty.usage?.groups?.map(({ name, tasks, erred }) => ({ name, tasks, erred }))).toEqual(
+      expect.arrayContaining([
+        { name: 'gated', tasks: 10, erred: 0 },
+        { name: 'fails', tasks: 0, erred: 1 },
+      ]),
+    );
+    expect(empty.usage?.exceptions).toEqual([{ type: 'ValueError', count: 1 }]);
+    expect(empty.usage?.memory?.usedBytes).toBeGreaterThan(0);
+    expect(empty.usage?.groups?.[0]?.computeSeconds).toBeGreaterThan(0);
     await driver.python(`other = distributed.Client(address, security=client.security, set_as_default=False)`);
     await state('two clients', ({ clients }) => clients === 2);
     await driver.python('other.close(); nest = client.submit(nested, "nest")');

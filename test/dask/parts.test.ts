@@ -47,6 +47,12 @@ describe('command lines', () => {
     );
   });
 
+  it('of a scheduler name the kinds of usage that its owner allows', () => {
+    expect(aScheduler().env['ROPEWALK_USAGE']).toBe('');
+    expect(aScheduler({ usage: ['groups', 'memory'] }).env['ROPEWALK_USAGE']).toBe('groups,memory');
+    expect(aScheduler({ env: { ROPEWALK_USAGE: 'exceptions' } }).env['ROPEWALK_USAGE']).toBe('');
+  });
+
   it('of a worker have what it was given and nothing else', () => {
     const words = 'worker tls://10.0.0.1:8786 --name c-worker-1 --host 10.0.0.7 --worker-port 8786 --protocol tls';
     expect(aWorker().argv.join(' ')).toBe(

@@ -83,7 +83,15 @@ it('a kernel computes with the cluster, and keeps it from being idle', async () 
     "'tls://'",
   );
   expect(await kernel.run('client.submit(sum, [1, 2, 39]).result()')).toBe('42');
+  const divide = "client.submit(lambda: 1 / 0, key='divide').exception().__class__.__name__";
+  expect(await kernel.run(divide)).toBe("'ZeroDivisionError'");
   await kernel.run('client.close()');
+  const usage = await eventually(async () => {
+    const found = (await client.clusters.get(number)).dask?.usage;
+    return (found?.exceptions?.length ?? 0) > 0 && found;
+  });
+  expect(usage).toMatchObject({ exceptions: [{ type: 'ZeroDivisionError', count: 1 }] });
+  expect(usage.groups?.map(({ name, tasks }) => `${name} ${tasks}`).toSorted()).toEqual(['divide 0', 'sum 1']);
 
   const idleSince = async () => (await client.clusters.get(number)).dask?.idleSince ?? null;
   const go = join(shared, 'go');

@@ -22,13 +22,13 @@ describe('me', () => {
   it('becomes the public address of this machine, asked for once, among other sources too', async () => {
     const { client, sent } = clientBehind(() => new Response('203.0.113.9\n'));
     await client.clusters.create({ allowIngressFrom: 'me, 10.0.0.0/8', allowSshFrom: 'me' }, { idempotencyKey: 'a' });
-    await client.clusters.plan({ allowIngressFrom: 'me' });
+    await client.clusters.plan({ allowIngressFrom: 'me', openPorts: { 9000: '10.0.0.0/8,me', 9001: 'everyone' } });
     await client.jobs.create({ command: ['true'], allowSshFrom: 'me' }, { idempotencyKey: 'b' });
     await client.jobs.plan({ command: ['true'], allowSshFrom: '10.0.0.1' });
     expect(sent.map(({ body }) => body)).toEqual([
       null,
       { allowIngressFrom: '203.0.113.9, 10.0.0.0/8', allowSshFrom: '203.0.113.9' },
-      { allowIngressFrom: '203.0.113.9' },
+      { allowIngressFrom: '203.0.113.9', openPorts: { 9000: '10.0.0.0/8,203.0.113.9', 9001: 'everyone' } },
       { command: ['true'], allowSshFrom: '203.0.113.9' },
       { command: ['true'], allowSshFrom: '10.0.0.1' },
     ]);

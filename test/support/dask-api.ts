@@ -30,6 +30,7 @@ export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<D
       ...{ schedulerClass: null, schedulerOptions: {}, aliveEveryMs: 60_000, schedulerPort: 0, workersPerMachine: 1 },
       unresponsiveTimeoutMs: 1_200_000,
       jupyterToken: null,
+      usage: [],
       ...bundle,
     },
     ca: await createClusterCa({ cluster: 'test', validDays: 1 }),

@@ -2,6 +2,8 @@
 // ropewalk_orders.py are the other side; a change here is a change there, and of `protocol`.
 import { z } from 'zod';
 
+import { usageReport } from '../../../schema/agent.ts';
+
 const count = z.number().int().min(0);
 
 export const hello = z.object({
@@ -51,6 +53,8 @@ export const schedulerState = z.object({
   idleSinceMs: z.number().int().nullable(),
   /** Workers that it would like to have, judged once an interval. */
   adaptiveTarget: count,
+  /** Of the kinds that the cluster's creator allows; absent from a preload without them. */
+  usage: usageReport.optional(),
   workers: z.array(schedulerWorker),
 });
 export type SchedulerState = z.infer<typeof schedulerState>;

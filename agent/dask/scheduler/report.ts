@@ -47,6 +47,7 @@ export function reportOf(state: SchedulerState, nowMs: number): SchedulerReport 
     clients: state.clients,
     idleForMs: state.idleSinceMs === null ? null : Math.max(0, Math.round(nowMs - state.idleSinceMs)),
     adaptiveTarget: state.adaptiveTarget,
+    ...(state.usage === undefined || Object.keys(state.usage).length === 0 ? {} : { usage: state.usage }),
     workers: thatFit(
       state.workers
         .map((worker) => ({ name: worker.name, status: worker.status.slice(0, 50), processing: worker.processing }))
@@ -83,5 +84,11 @@ const membersOf = ({ workers }: SchedulerState): string =>
     .toSorted()
     .join('\n');
 
-const countsOf = ({ tasks, workers }: SchedulerState): string =>
-  JSON.stringify([Object.values(tasks), workers.map(({ name, processing }) => `${processing} ${name}`).toSorted()]);
+/** Not the memory, which always changes: an idle cluster reports nothing. */
+const countsOf = ({ tasks, workers, usage }: SchedulerState): string =>
+  JSON.stringify([
+    usage?.groups,
+    usage?.exceptions,
+    Object.values(tasks),
+    workers.map(({ name, processing }) => `${processing} ${name}`).toSorted(),
+  ]);

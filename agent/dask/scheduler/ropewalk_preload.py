@@ -18,6 +18,7 @@ import distributed
 from distributed.diagnostics.plugin import SchedulerPlugin
 from ropewalk_jupyter import JupyterActivity
 from ropewalk_orders import Orders
+from ropewalk_usage import Usage
 
 logger = logging.getLogger("distributed.ropewalk")
 
@@ -57,6 +58,7 @@ class Watch(SchedulerPlugin):
 
     def transition(self, key, start, finish, *args, **kwargs):
         self.link.changed = True
+        self.link.usage.transition(self.link.scheduler, key, start, finish, kwargs)
         if start in ACTIVE or finish in ACTIVE:
             self.link.active_at = time.monotonic()
 
@@ -85,6 +87,7 @@ class Link:
         self.scheduler = scheduler
         self.path = path
         self.jupyter = JupyterActivity()
+        self.usage = Usage()
         self.orders = Orders(scheduler, self.jupyter)
         self.writer = None
         self.changed = True
@@ -189,12 +192,14 @@ class Link:
             "idleSinceMs": idle_since,
             "adaptiveTarget": self.adaptive_target(),
         }
+        sums, filled = self.usage.sums(), self.usage.memory(s)
         workers = [describe_worker(ws) for ws in s.workers.values()]
         memory = [
             {"memoryBytes": int(ws.metrics.get("memory", 0)), "managedBytes": int(ws.nbytes)}
             for ws in s.workers.values()
         ]
-        return {**state, "workers": [{**w, **m} for w, m in zip(workers, memory)]}, {**state, "workers": workers}
+        shown = {**state, "usage": {**sums, **filled}, "workers": [{**w, **m} for w, m in zip(workers, memory)]}
+        return shown, {**state, "usage": sums, "workers": workers}
 
     def adaptive_target(self):
         """Dask's own estimate, once an interval, and at once when its measure has changed."""

@@ -48,6 +48,7 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     socketPath: link.socketPath,
     preloadPath: await writePreload(work),
     httpPort: 0,
+    usage: bundle.usage,
     ...(schedulerClass === null ? {} : { schedulerClass }),
     ...(Object.keys(schedulerOptions).length === 0 ? {} : { schedulerOptions }),
   });

@@ -41,6 +41,7 @@ interface CreateFlags extends ConnectionFlags, FormatFlag, ClusterMachineFlags, 
   watchdogTimeout?: string;
   privateToCreator?: boolean;
   jupyter?: boolean;
+  usage?: ('groups' | 'exceptions' | 'memory')[];
   plan?: boolean;
   wait?: true | WorkerAmount;
   timeout?: number;
@@ -90,6 +91,12 @@ export function createCommand(context: CliContext, finish: Finish): Command {
       'an instance ends itself after this long without an answer from the API (default: 30 minutes)',
     )
     .option('--private-to-creator', 'forbid other users to connect')
+    .addOption(
+      new Option(
+        '--usage <kinds>',
+        'what the scheduler counts: groups,exceptions,memory, or none (default: all)',
+      ).argParser(parseUsage),
+    )
     .option('--jupyter', 'run a Jupyter server beside the scheduler; its environment must have jupyterlab')
     .addOption(new Option('--plan', 'print what would be launched and its price; launch nothing').conflicts('wait'))
     .option('--wait [amount]', 'wait for all workers, a number (3) or a fraction (0.5) of them', parseAmount)
@@ -177,6 +184,7 @@ async function inputOf(context: CliContext, flags: CreateFlags): Promise<CreateC
     ...(flags.watchdogTimeout !== undefined && { watchdogTimeout: flags.watchdogTimeout }),
     ...(flags.privateToCreator === true && { privateToCreator: true }),
     ...(flags.jupyter === true && { jupyter: true }),
+    ...(flags.usage !== undefined && { usage: flags.usage }),
     ...clusterMachinesOf(flags),
   };
 }
@@ -192,6 +200,14 @@ function parseOptions(text: string): Record<string, unknown> {
     throw new InvalidArgumentError('Give a JSON object, for example {"nthreads": 2}.');
   }
   return Object.fromEntries(Object.entries(value));
+}
+
+function parseUsage(text: string): NonNullable<CreateFlags['usage']> {
+  const kinds = ['groups', 'exceptions', 'memory'] as const;
+  const words = text === 'none' ? [] : text.split(',');
+  const chosen = kinds.filter((kind) => words.includes(kind));
+  if (chosen.length === words.length) return chosen;
+  throw new InvalidArgumentError('Give some of groups, exceptions and memory, separated by commas, or none.');
 }
 
 function parseAmount(text: string): WorkerAmount {
