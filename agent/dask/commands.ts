@@ -39,6 +39,8 @@ export interface Place {
 export interface SchedulerInput extends Place {
   socketPath: string;
   preloadPath: string;
+  /** Its notebooks are clients of it. */
+  jupyter?: boolean;
   /** Kinds of usage that the preload counts. */
   usage?: readonly string[];
   /** Of the dashboard, on loopback; 0 takes a free one. */
@@ -66,9 +68,8 @@ const loopback = '127.0.0.1';
 
 export function schedulerProcess(input: SchedulerInput): DaskProcess {
   const { schedulerClass, schedulerOptions } = input;
-  // A notebook of a Jupyter server in it is a client of its own scheduler.
   const env = {
-    ...environment(input, ['SCHEDULER', 'CLIENT']),
+    ...environment(input, input.jupyter === true ? ['SCHEDULER', 'CLIENT'] : ['SCHEDULER']),
     ROPEWALK_SCHEDULER_SOCKET: input.socketPath,
     ROPEWALK_USAGE: (input.usage ?? []).join(','),
   };

@@ -83,6 +83,7 @@ describe('command lines', () => {
     expect(Object.keys(env).filter((name) => name.includes('SCHEDULER') || name === 'HOME')).toEqual([]);
     expect(argv.join(' ')).not.toContain('hunter2');
     expect(Object.keys(aScheduler().env).filter((name) => /WORKER|CLIENT/.test(name))).toEqual([]);
+    expect(aScheduler({ jupyter: true }).env[`${role}CLIENT__CERT`]).toBe('/tls/leaf.pem');
   });
 
   it('with options of the owner go through a file, and what keeps the cluster safe stays ours', () => {

@@ -49,6 +49,7 @@ async function runLinked(life: DaskLife, setup: Setup, link: SchedulerLink): Pro
     preloadPath: await writePreload(work),
     httpPort: 0,
     usage: bundle.usage,
+    jupyter: bundle.jupyterToken !== null,
     ...(schedulerClass === null ? {} : { schedulerClass }),
     ...(Object.keys(schedulerOptions).length === 0 ? {} : { schedulerOptions }),
   });
