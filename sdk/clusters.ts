@@ -71,7 +71,7 @@ export interface ClustersApi {
   dashboardLink(number: number, options?: CallOptions): Promise<DashboardLink>;
   /**
    * A link to the Jupyter server of a cluster that was created with `jupyter: true`. It signs its opener in, and is valid for
-   * minutes; whoever has it can run code on the cluster. Throws ConflictError for a cluster without Jupyter, PermissionError
+   * minutes; it allows running code on the cluster. Throws ConflictError for a cluster without Jupyter, PermissionError
    * without the scope `write` and for another user's private cluster.
    */
   jupyterLink(number: number, options?: CallOptions): Promise<DashboardLink>;

@@ -43,7 +43,7 @@ const isLivePage = (name: string): boolean =>
 const singleFiles = new Set(['health', 'sitemap.json', 'individual-plots.json']);
 const folders = new Set(['info', 'static', 'statics']);
 
-/** Of Jupyter everything is, below its root: whoever may open it may run any code in it. */
+/** Of Jupyter everything is, below its root: a user who may open it may run any code in it. */
 export function isShown(rest: string, how: 'page' | 'websocket', site: ClusterSite = 'dashboard'): boolean {
   const [empty, first = '', ...more] = rest.split('/');
   if (empty !== '' || ![first, ...more].every(isPlain)) return false;

@@ -139,7 +139,7 @@ class ClusterUse(ClusterLifecycle):
     @property
     def jupyter_link(self) -> str:
         """A link to the Jupyter server of a cluster that was started with `jupyter=True`. It signs its opener in, and is valid for
-        minutes: whoever has it can run code on the cluster. With `asynchronous=True` await `get_jupyter_link()`."""
+        minutes: it allows running code on the cluster. With `asynchronous=True` await `get_jupyter_link()`."""
         if self.asynchronous:
             raise RopewalkError("jupyter_link is a request.", code="ASYNCHRONOUS", hint="Await get_jupyter_link() instead.")
         return str(self.get_jupyter_link())

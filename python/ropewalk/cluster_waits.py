@@ -98,6 +98,10 @@ class WaitingCluster(DaskCluster):
             self._start_widget = None
             warnings.warn(f"The widget failed, progress continues in lines: {error!r}", stacklevel=2)
 
+    async def _show_end(self, deadline: float) -> None:
+        if self._start_widget is not None:
+            self._show(await self._remote.view(deadline))
+
     def _end_widget(self) -> None:
         """The panel is of the start; afterwards the object's own repr shows the cluster."""
         widget, self._start_widget = self._start_widget, None

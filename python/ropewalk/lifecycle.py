@@ -119,10 +119,10 @@ class ClusterLifecycle(WaitingCluster):
         try:
             await self._begin(time.monotonic() + self._timeout_s)
         except BaseException:
-            self._end_widget()
             await self._give_up()
             raise
-        self._end_widget()
+        finally:
+            self._end_widget()
 
     async def _begin(self, deadline: float) -> None:
         if self._forwards_credentials:
@@ -152,8 +152,7 @@ class ClusterLifecycle(WaitingCluster):
             await self._set_keepalive(self._keepalive_s, deadline)
         await self._forward_credentials(view["user"], deadline)
         await self._wait_for_workers(self._amount, deadline - time.monotonic())
-        if self._start_widget is not None:
-            self._show(await self._remote.view(deadline))
+        await self._show_end(deadline)
 
     async def _forward_credentials(self, owner: str, deadline: float) -> None:
         if not self._forwards_credentials:

@@ -165,6 +165,7 @@ describe('starting a Dask cluster', () => {
       workersErrored: 0,
       tasks: null,
       clients: null,
+      usage: null,
       idleSince: null,
       unresponsiveSince: null,
       adaptive: null,
