@@ -29,21 +29,28 @@ export interface ServiceContext {
 
 /**
  * The environment of every child, without what belongs to npm, to Temporal or to another Ropewalk: children get those from us
- * or not at all. Where database and object store are goes this way, and never onto a command line: a URL may have a password.
+ * or not at all. What an operator sets goes this way, and never onto a command line: a URL may have a password.
  */
 export function plainEnv(env: Record<string, string>, home: string): Record<string, string> {
   const kept = Object.entries(env).filter(([name]) => !/^(npm_|TEMPORAL_|ROPEWALK_)/.test(name));
-  const places = ['ROPEWALK_DATABASE_URL', 'ROPEWALK_OBJECTS'].flatMap((name) => {
+  const settings = operatorSettings.flatMap((name) => {
     const value = env[name] ?? '';
     return value === '' ? [] : [[name, value]];
   });
   return {
     ...Object.fromEntries(kept),
-    ...Object.fromEntries(places),
+    ...Object.fromEntries(settings),
     ROPEWALK_HOME: home,
     NODE_COMPILE_CACHE: compileCache,
   };
 }
+
+/** Of API and Temporal workers, where the stack has no value of its own. Sections `env` of temporal-dev.yml win over them. */
+const operatorSettings = [
+  ...['ROPEWALK_DATABASE_URL', 'ROPEWALK_OBJECTS', 'ROPEWALK_LOCAL_DOLLARS_PER_HOUR'],
+  ...['ROPEWALK_WEBHOOK_PRIVATE', 'ROPEWALK_ALLOWED_HOSTS', 'ROPEWALK_TRUSTED_PROXIES', 'ROPEWALK_DASHBOARD_URL'],
+  ...['ROPEWALK_REQUESTS_PER_SECOND', 'ROPEWALK_OPEN_STREAMS', 'ROPEWALK_MAX_CONNECTIONS'],
+];
 
 export function apiServer(context: ServiceContext): ChildSpec {
   const { config, host, temporal, plain, apiUrl, port, dashboardPort, bundles } = context;
