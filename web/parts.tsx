@@ -7,7 +7,8 @@ import type { LiveState } from './live.ts';
 const tones: Record<string, string> = {
   ...{ ready: 'good', done: 'good', started: 'good', running: 'busy', starting: 'busy', scaling: 'busy' },
   ...{ assigned: 'busy', stopping: 'busy', pending: 'idle', stopped: 'idle', cancelled: 'idle' },
-  ...{ error: 'bad', unknown: 'bad' },
+  ...{ error: 'bad', unknown: 'bad', exceeded: 'bad', rejected: 'bad', waiting: 'idle', warned: 'busy' },
+  ...{ approved: 'good', ok: 'good', valid: 'good', enabled: 'good' },
 };
 
 export const State = ({ state }: { state: string }) => <span class={`state ${tones[state] ?? 'idle'}`}>{state}</span>;

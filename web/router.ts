@@ -26,4 +26,4 @@ export function usePath(): string {
   return path;
 }
 
-const isPage = (path: string): boolean => /^\/(clusters|jobs|spend)?(\/\d+)?$/.test(path);
+const isPage = (path: string): boolean => /^\/(clusters|jobs|spend|approvals|workspace)?(\/\d+)?$/.test(path);

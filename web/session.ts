@@ -40,6 +40,8 @@ export async function problemOf(answer: Response): Promise<string> {
 
 export const mayWrite = ({ who }: Session): boolean => who.scopes.includes('write') || who.scopes.includes('admin');
 
+export const isAdmin = ({ who }: Session): boolean => who.scopes.includes('admin');
+
 export async function call<T>({ token }: Session, method: string, path: string, body?: unknown): Promise<T> {
   const headers: Record<string, string> = { authorization: `Bearer ${token}` };
   if (body !== undefined) headers['content-type'] = 'application/json';

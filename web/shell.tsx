@@ -1,11 +1,13 @@
 // What every page has: navigation, who is signed in, and the page itself.
 import { usePath } from './router.ts';
 import type { Session } from './session.ts';
+import { ApprovalsPage } from './pages/approvals.tsx';
 import { ClusterPage } from './pages/cluster.tsx';
 import { ClustersPage } from './pages/clusters.tsx';
 import { JobPage } from './pages/job.tsx';
 import { JobsPage } from './pages/jobs.tsx';
 import { SpendPage } from './pages/spend.tsx';
+import { WorkspacePage } from './pages/workspace.tsx';
 
 export function Shell({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
   const path = usePath();
@@ -27,6 +29,8 @@ export function Shell({ session, onSignOut }: { session: Session; onSignOut: () 
           {link('/clusters', 'Clusters')}
           {link('/jobs', 'Jobs')}
           {link('/spend', 'Spend')}
+          {link('/approvals', 'Approvals')}
+          {link('/workspace', 'Workspace')}
         </nav>
         <p class="who">
           <span>
@@ -45,8 +49,10 @@ export function Shell({ session, onSignOut }: { session: Session; onSignOut: () 
 }
 
 function Page({ session, path }: { session: Session; path: string }) {
-  const [, kind = 'clusters', number] = /^\/(clusters|jobs|spend)?(?:\/(\d+))?$/.exec(path) ?? [];
+  const [, kind = 'clusters', number] = /^\/(clusters|jobs|spend|approvals|workspace)?(?:\/(\d+))?$/.exec(path) ?? [];
   if (kind === 'spend') return <SpendPage session={session} />;
+  if (kind === 'approvals') return <ApprovalsPage session={session} />;
+  if (kind === 'workspace') return <WorkspacePage session={session} />;
   if (kind === 'jobs') {
     return number === undefined ? (
       <JobsPage session={session} />

@@ -9,7 +9,16 @@ import type { App, AppEnv } from './app.ts';
 export const webBundle = z.object({ version: z.string(), html: z.string(), js: z.string(), css: z.string() });
 export type WebBundle = z.infer<typeof webBundle>;
 
-const pages = ['/', '/clusters', '/clusters/:number{[0-9]+}', '/jobs', '/jobs/:number{[0-9]+}', '/spend'];
+const pages = [
+  '/',
+  '/clusters',
+  '/clusters/:number{[0-9]+}',
+  '/jobs',
+  '/jobs/:number{[0-9]+}',
+  '/spend',
+  '/approvals',
+  '/workspace',
+];
 
 /** Only its own files run, and only the API is asked. Scripts set styles of elements, which no directive forbids. */
 const webHeaders: MiddlewareHandler<AppEnv> = secureHeaders({
