@@ -4,6 +4,7 @@ index of its operator."""
 from __future__ import annotations
 
 import configparser
+import contextlib
 import netrc
 import os
 import re
@@ -116,15 +117,13 @@ def _of_uv(env: Mapping[str, str], cwd: Path) -> Iterator[_Configured]:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    if sys.version_info < (3, 11):
-        # Its standard library reads no TOML: the variables and pip's files count.
-        return {}
-    import tomllib
+    # Before, the standard library reads no TOML: the variables and pip's files count.
+    if sys.version_info >= (3, 11):
+        import tomllib
 
-    try:
-        return tomllib.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}
+        with contextlib.suppress(OSError, ValueError):
+            return tomllib.loads(path.read_text())
+    return {}
 
 
 def _of_pip(env: Mapping[str, str]) -> Iterator[_Configured]:
