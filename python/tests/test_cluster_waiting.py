@@ -82,8 +82,9 @@ def test_an_api_that_becomes_unreachable_is_awaited_until_the_timeout(start: Sta
     api.faults += [(method, end, *problem(503, "UNAVAILABLE", "Not now."))] * 1000
     began = time.monotonic()
     with pytest.raises(ropewalk.ClusterTimeoutError, match="Not now"):
-        start(n_workers=1, timeout=3, keepalive="5m", package_sync=False)
-    assert time.monotonic() - began < 10
+        start(n_workers=1, timeout=5, keepalive="5m", package_sync=False)
+    # Not the minutes that a cluster may take.
+    assert time.monotonic() - began < 60
     assert len(api.sent("/stop")) == 1
 
 
@@ -96,5 +97,5 @@ def test_an_api_that_hangs_is_awaited_until_the_timeout(start: Start, api: Stand
         began = time.monotonic()
         with pytest.raises(ropewalk.ClusterTimeoutError, match="does not answer"):
             cluster.wait_for_workers(2, timeout=0.5)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60
     cluster._remote.api.url = api.url

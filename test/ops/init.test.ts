@@ -50,7 +50,7 @@ describe('ropewalk init', () => {
       'added the search attributes RopewalkWorkspace, RopewalkUser, RopewalkStatus (Keyword)',
       `claimed the namespace for deployment ${host.deploymentId}: schedule reconcile, every 300 s`,
       `created the schedule sweep/local/${host.hostId}, every 300 s`,
-      'created the schedule stuck-workflows, every 60 s',
+      'created the schedule stuck-workflows, every 300 s',
       `namespace another at ${temporal.address} and ${home}/ropewalk.db are ready for deployment ${host.deploymentId} (home ${home})`,
     ]);
     const { config } = await connection.workflowService.describeNamespace({ namespace: 'another' });

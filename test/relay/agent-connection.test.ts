@@ -55,7 +55,7 @@ describe("an agent's connection", () => {
     await eventually(() => attempts > 3);
     await bench.connected((await bench.startApi()).relay);
     await eventually(() => troubles.length === 2);
-    expect(troubles[0]).toMatch(/away, trying on/);
+    expect(troubles[0]).toMatch(/disconnected, retrying/);
     expect(troubles[1]).toMatch(/connected again/);
   });
 

@@ -70,9 +70,9 @@ describe('startCluster', () => {
     const failed = await standIn({ view: () => aCluster({ status: 'error' }) });
     await expect(startCluster(failed.options)).rejects.toBeInstanceOf(ClusterFailedError);
     const late = await standIn({ view: () => starting(0) });
-    await expect(startCluster({ ...late.options, timeoutMs: 30 })).rejects.toBeInstanceOf(ClusterTimeoutError);
+    await expect(startCluster({ ...late.options, timeoutMs: 1_000 })).rejects.toBeInstanceOf(ClusterTimeoutError);
     const left = await standIn({ view: () => starting(0) });
-    const signal = AbortSignal.timeout(30);
+    const signal = AbortSignal.timeout(1_000);
     await expect(startCluster({ ...left.options, signal })).rejects.toMatchObject({ name: 'TimeoutError' });
     for (const api of [failed, late, left]) expect(api.posts()).toEqual(['', '/7/stop']);
   });
