@@ -68,13 +68,18 @@ async function runUntilStopped(home: Home, stack: Stack, env: Record<string, str
   for (const name of signals) process.on(name, onSignal);
   const over = new AbortController();
   let keep: Kept = 'earlier';
+  let isReady = false;
   const ending = Promise.race([
-    signalled.then(() => ({ code: 0, kept: 'none' as const, why: null })),
+    // Before it is ready it ends what it has begun: agents of an earlier stack may hold work that this one never saw.
+    signalled.then(() => ({ code: 0, kept: isReady ? ('none' as const) : ('earlier' as const), why: null })),
     launcherEnded(env['ROPEWALK_LAUNCHER_FD']).then(() => ({ code: 1, kept: 'all' as const, why: launcherGone })),
     outputClosed([process.stdout, process.stderr]).then(() => ({ code: 1, kept: 'all' as const, why: readerGone })),
   ]);
   try {
-    const starting = stack.start().then((info) => say(describe(home, info)));
+    const starting = stack.start().then((info) => {
+      isReady = true;
+      say(describe(home, info));
+    });
     const { url, file } = databasePlace(env, home.path);
     const lost = (): Promise<Ending> => fileLost(file, over.signal).then(() => databaseLost(file));
     const running = starting.then(() => (url === null ? lost() : new Promise<Ending>(() => undefined)));

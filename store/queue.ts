@@ -82,14 +82,25 @@ const isEmpty = ({ holds, admit: admitted, refused }: Plan): boolean =>
 
 async function plan(db: Db, workspace: Workspace, nowMs: number): Promise<Plan> {
   const { holds, held } = await readHolds(db, workspace.slug, nowMs);
+  const left = new Set(held);
+  for (;;) {
+    const { rows, refused, round } = await lookAt(db, workspace, [...left]);
+    const found = { holds, admit: round.admitted.map(({ row }) => row), refused };
+    // However many jobs of users without room there are, those of others are looked at.
+    if (!isEmpty({ ...found, holds: [] }) || round.isFull || rows < maxLooked) return found;
+    for (const user of round.held) left.add(user);
+  }
+}
+
+/** The first jobs of the queue, but for those of users who have no room. */
+async function lookAt(db: Db, workspace: Workspace, left: readonly string[]) {
   const rows = await db
     .selectFrom('queue_entries')
     .selectAll()
     .where('workspace', '=', workspace.slug)
     .where('is_ready', '=', 1)
-    // However many jobs a budget holds back, the rows that are looked at are those of others.
-    .$if(held.length > 0, (query) =>
-      query.where((build) => build.or([build('refusal', 'is not', null), build('user_name', 'not in', held)])),
+    .$if(left.length > 0, (query) =>
+      query.where((build) => build.or([build('refusal', 'is not', null), build('user_name', 'not in', left)])),
     )
     .orderBy('priority', 'desc')
     .orderBy('number')
@@ -108,8 +119,8 @@ async function plan(db: Db, workspace: Workspace, nowMs: number): Promise<Plan> 
     const { number, user_name: user, priority, instances, vcpus } = row;
     return { number, user, priority, instances, vcpus, row };
   });
-  const admitted = admitFromQueue(jobs, { workspace: { use, limits: workspace.limits }, users });
-  return { holds, admit: admitted.map(({ row }) => row), refused };
+  const round = admitFromQueue(jobs, { workspace: { use, limits: workspace.limits }, users });
+  return { rows: rows.length, refused, round };
 }
 
 /** Users whose budget is used up, and whose jobs do not yet say so or still do. */

@@ -49,6 +49,8 @@ async function roomOfHosts(db: Db, { nowMs, maxOpenOnHost = Infinity }: ClaimQue
   const rows = await db
     .selectFrom('records')
     .select(({ fn }) => ['host_queue', fn.countAll<number>().as('open')])
+    // Said for SQLite, which uses the index of open rows only where the condition of the index is one of the query.
+    .where('state', '<>', sql.lit('ended'))
     .where('host_queue', 'is not', null)
     .where((build) =>
       build.or([

@@ -19,7 +19,7 @@ export function reasonOfRecord(record: StoredRecord<unknown>): Reason | null {
 
 const waitsForHost = {
   code: 'WAITING_FOR_HOST',
-  text: 'Admitted; it starts, in the order of numbers, when this machine has room for it and Temporal takes it.',
+  text: 'Admitted; it starts, by priority and then by number, when this machine has room for it and Temporal takes it.',
 };
 
 export const endedFromOutside = (text: string, atMs: number): Reason => ({ code: 'ENDED_FROM_OUTSIDE', text, atMs });

@@ -39,7 +39,11 @@ export function createRecordWriter(source: RecordSource): RecordWriter {
     if (isBusy) return null;
     const viewMs = projectionDueMs(projection, shown());
     const usageMs = (usage?.next() ?? null) === null ? null : projection.retryAtMs;
-    return earliest([viewMs, usageMs].map((atMs) => (atMs === null ? null : { atMs, what: 'next projection at' })));
+    return earliest(
+      [viewMs, usageMs].map((atMs) =>
+        atMs === null ? null : { atMs, what: 'its view is written to the database at' },
+      ),
+    );
   };
   const write = async (nowMs: number): Promise<void> => {
     const used = usage?.next() ?? null;

@@ -1,9 +1,10 @@
 // The files a job brings along, written into each attempt's own directory and nowhere else.
 import { mkdirSync } from 'node:fs';
-import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, posix, resolve, sep } from 'node:path';
 
 import type { Bundle } from '../../schema/agent.ts';
+import { emptyAs, type TaskUser } from '../processes/task-user.ts';
 import { InstanceFault, orInstanceFault } from '../processes/instance-fault.ts';
 
 export interface TaskFile {
@@ -28,8 +29,12 @@ export const hasInterpreter = (content: Buffer): boolean => content.subarray(0, 
  * A fresh directory: what an earlier run of this very attempt left is removed. Rejects with an InstanceFault where the
  * instance cannot hold it, with another error where a file of the job is at fault.
  */
-export async function prepareDirectory(directory: string, files: readonly TaskFile[]): Promise<void> {
-  if (!makeDirectory(directory)) await remakeDirectory(directory);
+export async function prepareDirectory(
+  directory: string,
+  files: readonly TaskFile[],
+  user: TaskUser | null = null,
+): Promise<void> {
+  if (!makeDirectory(directory)) await remakeDirectory(directory, user);
   for (const file of files) {
     const target = placeOf(directory, file.path);
     await orInstanceFault(`the job's file ${file.path} could not be written`, write(target, file));
@@ -42,18 +47,27 @@ async function write(target: string, { content, executable }: TaskFile): Promise
 }
 
 /** The job has no part in it: whatever fails here fails for every task. */
-async function remakeDirectory(directory: string): Promise<void> {
+async function remakeDirectory(directory: string, user: TaskUser | null): Promise<void> {
   try {
-    await rm(directory, { recursive: true, force: true });
+    await removeDirectory(directory, user);
     await mkdir(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new InstanceFault("the task's directory could not be made", error);
   }
 }
 
-/** Most tasks leave an empty one, which takes one call of the system. */
-export async function removeDirectory(directory: string): Promise<void> {
-  await rmdir(directory).catch(() => rm(directory, { recursive: true, force: true }));
+/** Most tasks leave an empty one, which takes one call of the system. `user`: who ran the task, null for the agent's own user. */
+export async function removeDirectory(directory: string, user: TaskUser | null = null): Promise<void> {
+  try {
+    await rmdir(directory);
+  } catch {
+    // One that was never given to the user is out of its reach.
+    const isGiven = user !== null && (await lstat(directory).catch(() => null))?.uid === user.uid;
+    if (!isGiven) return rm(directory, { recursive: true, force: true });
+    await emptyAs(user, directory);
+    // Only an empty directory, and no link.
+    await rmdir(directory);
+  }
 }
 
 /** False when it cannot be made as simply as that. */

@@ -17,7 +17,10 @@ import type { TaskRun } from './run-task.ts';
 import { taskEnvironment } from './task-environment.ts';
 import { prepareDirectory, removeDirectory, unpackFiles } from './task-files.ts';
 
-export interface TaskStarterInput extends Pick<AgentInput, 'instance' | 'boot' | 'directory' | 'logs' | 'environment'> {
+export interface TaskStarterInput extends Pick<
+  AgentInput,
+  'instance' | 'boot' | 'directory' | 'logs' | 'environment' | 'user'
+> {
   bundle: Bundle;
   runtime: Runtime;
   session: Session;
@@ -31,14 +34,14 @@ export interface TaskStarter {
 }
 
 export function createTaskStarter(input: TaskStarterInput): TaskStarter {
-  const { instance, boot, bundle, runtime, directory, logs, environment, session } = input;
+  const { instance, boot, bundle, runtime, directory, logs, environment, session, user } = input;
   const files = unpackFiles(bundle.files);
   const taskFiles = createTaskFiles({ bundle, session, apiUrl: boot.apiUrl, directory });
   let cleaned = Promise.resolve();
   // The next task's result need not wait for the disk, the one after it does: there are never more than two directories.
   const cleanUp = async (cwd: string): Promise<void> => {
     await cleaned;
-    cleaned = removeDirectory(cwd).catch(() => undefined);
+    cleaned = removeDirectory(cwd, user).catch(() => undefined);
   };
   const start: TaskStarter['start'] = (grant, clusterContext, begun) => {
     const name = `${grant.taskId}-${grant.attempt}`;
@@ -61,7 +64,7 @@ export function createTaskStarter(input: TaskStarterInput): TaskStarter {
       pipeDirectory: directory,
       log: { ...log, ...ofTask.tee },
       prepare: async (signal) => {
-        await prepareDirectory(cwd, files);
+        await prepareDirectory(cwd, files, user);
         await ofTask.prepare(signal);
       },
       keepFiles: ofTask.keep,

@@ -49,6 +49,17 @@ export async function letPass(user: TaskUser | null, directories: readonly strin
 export const variablesOf = (user: TaskUser | null): Record<string, string> =>
   user === null ? {} : { HOME: user.home, USER: user.name, LOGNAME: user.name };
 
+/**
+ * Removes what is in a directory of the user, as that user: a process of a task that has outlived it may put links where this looks,
+ * and root would follow them anywhere. Never rejects; the directory itself stays.
+ */
+export async function emptyAs({ uid, gid }: Pick<TaskUser, 'uid' | 'gid'>, directory: string): Promise<void> {
+  // A directory that its owner may not write has to be made writable first.
+  const script = 'cd -- "$1" && { find . -mindepth 1 -delete || { chmod -R u+rwX .; find . -mindepth 1 -delete; }; }';
+  const env = { PATH: process.env['PATH'] };
+  await promisify(execFile)('sh', ['-c', script, 'sh', directory], { uid, gid, env }).catch(() => undefined);
+}
+
 /** Gives the user a directory with all that is in it. It must not be the user's before: a link would give it another one. */
 export async function giveTo({ uid, gid }: Pick<TaskUser, 'uid' | 'gid'>, path: string): Promise<void> {
   try {

@@ -106,12 +106,23 @@ export interface QueueQuota {
   users: ReadonlyMap<string, { use: WorkspaceLimits; limits: Partial<WorkspaceLimits> }>;
 }
 
+export interface QueueRound<J> {
+  admitted: J[];
+  /** Users for whose next job only their own quota has no room. */
+  held: ReadonlySet<string>;
+  /** The workspace has no room for the next job: nothing behind it is admitted. */
+  isFull: boolean;
+}
+
 /**
  * Which of the jobs that wait for nothing but room are admitted now: by priority, then in the order of their numbers. A job for
  * which the workspace has no room holds back all behind it, or small ones would keep a large one waiting forever. A job for
  * which only its user has no room does not hold back the jobs of others.
  */
-export function admitFromQueue<J extends ReadyJob>(ready: readonly J[], { workspace, users }: QueueQuota): J[] {
+export function admitFromQueue<J extends ReadyJob>(
+  ready: readonly J[],
+  { workspace, users }: QueueQuota,
+): QueueRound<J> {
   const admitted: J[] = [];
   let use = workspace.use;
   const own = new Map([...users].map(([name, each]) => [name, each.use]));
@@ -120,7 +131,9 @@ export function admitFromQueue<J extends ReadyJob>(ready: readonly J[], { worksp
     if (held.has(job.user)) continue;
     const more = { running: 1, instances: job.instances, vcpus: job.vcpus };
     const user = { name: job.user, use: own.get(job.user) ?? none, limits: users.get(job.user)?.limits ?? {} };
-    if (exceeded({ workspace: { use, limits: workspace.limits }, user: { ...user, limits: {} } }, more) !== null) break;
+    if (exceeded({ workspace: { use, limits: workspace.limits }, user: { ...user, limits: {} } }, more) !== null) {
+      return { admitted, held, isFull: true };
+    }
     if (exceeded({ workspace: { use, limits: workspace.limits }, user }, more) !== null) {
       held.add(job.user);
       continue;
@@ -129,7 +142,7 @@ export function admitFromQueue<J extends ReadyJob>(ready: readonly J[], { worksp
     use = sum(use, more);
     own.set(job.user, sum(user.use, more));
   }
-  return admitted;
+  return { admitted, held, isFull: false };
 }
 
 const noSuchJob = (number: number, field: string): Problem => ({

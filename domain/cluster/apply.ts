@@ -164,9 +164,12 @@ export function applyTerminated(
   lifetimes: readonly Lifetime[] = [],
 ): void {
   const gone = state.instances.filter((instance) => ids.includes(instance.id));
-  // An instance that never registered has failed its slot, exactly as a lost one has; one that we had no use for has not.
+  // An instance that never registered has failed its slot, exactly as a lost one has; one that we had no use for has not, nor one
+  // that was terminated by request before it could register.
   const isSilent = (instance: ClusterInstance): boolean =>
-    instance.agent === null && endReason(instance)?.code !== notWanted && instance.slot < state.target;
+    instance.agent === null &&
+    ![notWanted, 'GONE'].includes(endReason(instance)?.code ?? '') &&
+    instance.slot < state.target;
   const failed = state.stopRequested === null ? gone.filter(isSilent) : [];
   const whyFailed = (instance: ClusterInstance): Reason => {
     const reason = endReason(instance);

@@ -5,9 +5,25 @@ import type { Dirent } from 'node:fs';
 import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
+import { RopewalkError } from '../../domain/errors.ts';
 import { syncDirectory } from '../sync-directory.ts';
 import { checkKey, checkPrefix } from './key.ts';
 import type { Objects } from './objects.ts';
+
+/** What passes when the disk has room again or is back: a caller may try again, as with a bucket that does not answer. */
+const passing: Readonly<Record<string, string>> = {
+  ENOSPC: 'its disk is full',
+  EDQUOT: 'its quota of disk space is used up',
+  EROFS: 'its file system is read-only',
+  EIO: 'its disk has failed',
+};
+
+function orUnavailable(error: unknown, base: string): unknown {
+  const why = error instanceof Error && 'code' in error ? passing[String(error.code)] : undefined;
+  if (why === undefined) return error;
+  const message = `The object store cannot take anything: ${why}.`;
+  return new RopewalkError({ code: 'UNAVAILABLE', message, hint: `Its directory is ${base}.` }, { cause: error });
+}
 
 export function createDirectoryObjects(root: string): Objects {
   const base = resolve(root);
@@ -19,6 +35,17 @@ export function createDirectoryObjects(root: string): Objects {
     publish: (temporary: string, target: string) => Promise<void>,
   ): Promise<void> => {
     const target = pathOf(base, key);
+    try {
+      await store(target, bytes, publish);
+    } catch (error) {
+      throw orUnavailable(error, base);
+    }
+  };
+  const store = async (
+    target: string,
+    bytes: Uint8Array,
+    publish: (temporary: string, target: string) => Promise<void>,
+  ): Promise<void> => {
     await (cleaned ??= removeAbandoned(temporaryDirectory));
     await makeDirectory(dirname(target));
     const temporary = join(temporaryDirectory, `${process.pid}-${randomBytes(12).toString('hex')}`);

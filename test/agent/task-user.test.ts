@@ -1,6 +1,7 @@
 // Tasks as a user of their own, where the agent is root on a machine of its own: what they can do, and what they cannot read.
-import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -8,7 +9,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 
 import { buildAgent } from '../../agent/build.ts';
 import { describeFile } from '../../agent/files/http-file.ts';
-import { findTaskUser, letPass, type TaskUser } from '../../agent/processes/task-user.ts';
+import { prepareDirectory, removeDirectory } from '../../agent/job/task-files.ts';
+import { findTaskUser, giveTo, letPass, type TaskUser } from '../../agent/processes/task-user.ts';
 import { startProcess } from '../../agent/processes/start-process.ts';
 import { startAgentApi, type AgentApi } from '../support/agent-api.ts';
 import { eventually } from '../support/eventually.ts';
@@ -75,6 +77,58 @@ describe.runIf(isRoot)('a command of that user', () => {
     const { lines } = await run('cat link 2>&1', cwd);
     expect(lines).toEqual([expect.stringContaining('Permission denied')]);
     expect((await stat(secret)).uid).toBe(0);
+  });
+});
+
+describe.runIf(isRoot)('the directory of a task', () => {
+  const made = async (): Promise<{ directory: string; user: TaskUser }> => {
+    const user = await findTaskUser({ ROPEWALK_TASK_USER: name });
+    if (user === null) throw new Error('not found');
+    const directory = join(await mkdtemp(join(scratch, 'work-')), '1-1');
+    await chmod(join(directory, '..'), 0o711);
+    await prepareDirectory(directory, [{ path: 'a/b', content: Buffer.from('b'), executable: false }], user);
+    return { directory, user };
+  };
+
+  it('is removed before and after it was given, also where it holds a directory that may not be written', async () => {
+    const { directory, user } = await made();
+    await removeDirectory(directory, user);
+    await prepareDirectory(directory, [{ path: 'a/b', content: Buffer.from('b'), executable: false }], user);
+    await giveTo(user, directory);
+    await chmod(join(directory, 'a'), 0o500);
+    await removeDirectory(directory, user);
+    await expect(stat(directory)).rejects.toThrow('ENOENT');
+  });
+
+  it('takes no file of root with it, where a process of the task exchanges directories for links meanwhile', async () => {
+    const victim = await mkdtemp(join(scratch, 'victim-'));
+    await chmod(victim, 0o755);
+    for (let nth = 0; nth < 20; nth += 1) await writeFile(join(victim, `f${nth}`), 'kept');
+    // RENAME_EXCHANGE of renameat2: a name is a directory at one moment, and a link to the victim at the next.
+    const program = `
+import ctypes, os, sys
+libc, top, victim = ctypes.CDLL(None), sys.argv[1], sys.argv[2]
+for i in range(30):
+    os.makedirs(f"{top}/d{i}", exist_ok=True)
+    for n in range(20): open(f"{top}/d{i}/f{n}", "w").close()
+    os.symlink(victim, f"{top}/l{i}")
+print("ready", flush=True)
+while os.path.isdir(top):
+    for i in range(30): libc.renameat2(-100, f"{top}/d{i}".encode(), -100, f"{top}/l{i}".encode(), 2)
+`;
+    for (let round = 0; round < 5; round += 1) {
+      const { directory, user } = await made();
+      await giveTo(user, directory);
+      const racer = spawn('/usr/bin/python3', ['-c', program, directory, victim], {
+        ...{ uid: user.uid, gid: user.gid, stdio: ['ignore', 'pipe', 'inherit'] },
+      });
+      const ended = once(racer, 'exit');
+      await once(racer.stdout ?? racer, 'data');
+      await removeDirectory(directory, user).catch(() => undefined);
+      racer.kill('SIGKILL');
+      await ended;
+    }
+    expect(await readdir(victim)).toHaveLength(20);
   });
 });
 

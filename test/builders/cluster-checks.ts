@@ -54,7 +54,8 @@ function checkDecision(world: ClusterWorld, decision: Decision, isEnding: boolea
   for (const id of decision.ids) {
     const instance = state.instances.find((each) => each.id === id);
     must(instance !== undefined && instance.state !== 'stopping', () => `terminates ${id} again`);
-    const isLate = instance.state === 'starting' && nowMs >= instance.launchedAtMs + state.settings.registerTimeoutMs;
+    const isOverdue = nowMs >= instance.launchedAtMs + state.settings.registerTimeoutMs || world.gone.has(id);
+    const isLate = instance.state === 'starting' && isOverdue;
     if (isLate) world.met('never registered');
     const terminatesAtMs = world.interrupted.get(id);
     if (terminatesAtMs !== undefined && instance.state === 'ready' && state.stopRequested === null) {

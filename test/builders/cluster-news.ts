@@ -43,6 +43,8 @@ export interface ClusterWorld {
   told: Set<string>;
   endJobs: number;
   lost: Set<string>;
+  /** Of which the provider has said that they exist no more. */
+  gone: Set<string>;
   /** Workers whose cloud has said when it takes them back. */
   interrupted: Map<string, number>;
   /** Failures of each slot that were really its own. */
@@ -129,6 +131,7 @@ export function inspected(world: ClusterWorld, effect: Extract<Effect, { kind: '
   world.rules.applyInspection(copy, { ...news, seen: news.seen.toReversed() }, world.nowMs);
   must(quiet(copy) === quiet(world.state), () => 'the order of inspected instances makes a difference');
   const lost = world.state.instances.filter((instance) => instance.state === 'error').length - before;
+  for (const { id, state } of news.seen) if (state === 'gone') world.gone.add(id);
   const gone = news.seen.filter((seen) => seen.state === 'gone').length;
   must(news.linkWorks || lost <= gone, () => 'an outage of ours lost an instance');
 }

@@ -109,6 +109,7 @@ function runClusterWorld(rules: ClusterRules, plan: ClusterPlan, met: Met<Cluste
     told: new Set(),
     endJobs: 0,
     lost: new Set(),
+    gone: new Set(),
     interrupted: new Map(),
     slotFailures: new Map(),
     givenUp: new Set(),

@@ -6,7 +6,7 @@ import { addEvent } from '../notes.ts';
 import type { ClusterInstance, ClusterState, ReadyInstance } from '../state.ts';
 import { lose, reportLost } from './lose.ts';
 import { isEnding } from './transitions.ts';
-import { answerRegistrationCheck } from './registration.ts';
+import { answerRegistrationCheck, wantRegistrationCheck } from './registration.ts';
 import {
   answerInspection,
   countsSilence,
@@ -37,6 +37,7 @@ export function suspectInstances(
       continue;
     }
     if (instance.state === 'ready') suspect(instance, item.heardAtMs, nowMs);
+    if (instance.state === 'starting') wantRegistrationCheck(instance, nowMs);
   }
   if (suspects.length > 0) addEvent(state, nowMs, 'SUSPECTED', `not heard of: ${someOf(suspects)}`);
 }
@@ -56,7 +57,9 @@ export function applyInspection(state: ClusterState, inspection: Inspection, now
   const silent: ReadyInstance[] = [];
   for (const { id, state: seen, wasOrdered } of inspection.seen) {
     const instance = state.instances.find((known) => known.id === id);
-    if (instance?.state === 'starting') {
+    if (instance?.state === 'starting' && seen === 'gone' && wasOrdered === true) {
+      lose(state, instance, { code: 'GONE', text: terminatedByRequest, atMs: nowMs }, 'ordered');
+    } else if (instance?.state === 'starting') {
       const apiAnswered = inspection.linkWorks && inspection.listeningMs > 0;
       const heardAtMs = inspection.heard.find((each) => each.instance === id)?.heardAtMs ?? null;
       answerRegistrationCheck(state, instance, { isGone: seen === 'gone', apiAnswered, heardAtMs }, nowMs);
@@ -64,7 +67,7 @@ export function applyInspection(state: ClusterState, inspection: Inspection, now
     if (instance?.state !== 'ready') continue;
     const lost = answerInspection(instance, seen, { heard: inspection.heard, isSilenceCounted });
     if (lost !== null) {
-      const gone = wasOrdered === true ? 'it was terminated by request' : 'the provider says that it no longer exists';
+      const gone = wasOrdered === true ? terminatedByRequest : 'the provider says that it no longer exists';
       const text = lost === 'gone' ? gone : 'the provider knows it no more';
       const ending = wasOrdered === true ? 'ordered' : 'unexpected';
       lose(state, instance, { code: 'GONE', text, atMs: nowMs }, ending);
@@ -73,6 +76,8 @@ export function applyInspection(state: ClusterState, inspection: Inspection, now
   noteHeard(state, inspection.heard);
   loseSilent(state, silent, nowMs);
 }
+
+const terminatedByRequest = 'it was terminated by request';
 
 /** The API has said when it last heard these instances. */
 export function applyHeard(state: ClusterState, heard: readonly Heard[]): void {

@@ -17,6 +17,12 @@ export function isRegistrationCheckDue(
   return atMs !== null && nowMs >= atMs;
 }
 
+/** Its end may have been seen before it registered: the provider is asked now. Its time to register stays as it is. */
+export function wantRegistrationCheck(instance: StartingInstance, nowMs: number): void {
+  if (instance.lateness?.underWay === true || hasMissedChecks(instance.lateness)) return;
+  instance.lateness = { checks: 0, ...instance.lateness, nextMs: nowMs, underWay: false };
+}
+
 /** A check begins. */
 export function noteRegistrationCheck(instance: StartingInstance): void {
   instance.lateness = { checks: 0, nextMs: 0, ...instance.lateness, underWay: true };
@@ -28,11 +34,17 @@ export function noteRegistrationCheck(instance: StartingInstance): void {
  */
 export function answerRegistrationCheck(
   { settings }: ClusterState,
-  { lateness }: StartingInstance,
+  instance: StartingInstance,
   { isGone, apiAnswered, heardAtMs }: { isGone: boolean; apiAnswered: boolean; heardAtMs: number | null },
   nowMs: number,
 ): void {
+  const { lateness } = instance;
   if (lateness?.underWay !== true) return;
+  if (!isGone && nowMs < instance.launchedAtMs + settings.registerTimeoutMs) {
+    // Asked before its time: only its end counts.
+    instance.lateness = null;
+    return;
+  }
   lateness.underWay = false;
   const isTrying = heardAtMs !== null && heardAtMs > (lateness.heardAtMs ?? -Infinity);
   if (isTrying) lateness.heardAtMs = heardAtMs;

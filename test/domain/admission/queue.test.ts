@@ -13,7 +13,7 @@ const numbers = (jobs: ReadyJob[], users: Record<string, number> = {}) =>
   admitFromQueue(jobs, {
     workspace: { use: none, limits },
     users: new Map(Object.entries(users).map(([name, instances]) => [name, { use: none, limits: { instances } }])),
-  }).map(({ number }) => number);
+  }).admitted.map(({ number }) => number);
 
 describe('the queue', () => {
   it('is ordered by priority, then by number', () => {
@@ -29,6 +29,14 @@ describe('the queue', () => {
     expect(numbers(jobs, { ada: 2 })).toEqual([1, 4]);
   });
 
+  it('says whose own quota has no room, and whether that of the workspace has none', () => {
+    const own = new Map([['ada', { use: none, limits: { instances: 1 } }]]);
+    const at = (jobs: ReadyJob[]) => admitFromQueue(jobs, { workspace: { use: none, limits }, users: own });
+    expect(at([job(1), job(2)])).toMatchObject({ held: new Set(['ada']), isFull: false });
+    expect(at([job(1), job(2), job(3, { user: 'bob', instances: 10 })])).toMatchObject({ isFull: true });
+    expect(at([job(1)])).toMatchObject({ held: new Set(), isFull: false });
+  });
+
   it.each(['running', 'instances', 'vcpus'] as const)(
     'counts what is in use of %s, and what it has just admitted',
     (key) => {
@@ -38,7 +46,7 @@ describe('the queue', () => {
         admitFromQueue(queue, {
           workspace: { use, limits: { ...all, [key]: 3 } },
           users: new Map([['ada', { use: own, limits: { [key]: 2 } }]]),
-        }).length;
+        }).admitted.length;
       expect(at(none, none)).toBe(2);
       expect(at(none, { ...none, [key]: 1 })).toBe(1);
       expect(at({ ...none, [key]: 2 }, none)).toBe(1);
@@ -56,7 +64,7 @@ describe('the queue', () => {
       fc.property(fc.array(anyJob, { maxLength: 12 }), (all) => {
         const jobs = all.map((each, index) => job(index + 1, each));
         const own = new Map([['ada', { use: none, limits: { instances: 5 } }]]);
-        const admitted = admitFromQueue(jobs, { workspace: { use: none, limits }, users: own });
+        const { admitted } = admitFromQueue(jobs, { workspace: { use: none, limits }, users: own });
         const total = (some: ReadyJob[]) => some.reduce((sum, { instances }) => sum + instances, 0);
         expect(total(admitted)).toBeLessThanOrEqual(10);
         expect(total(admitted.filter(({ user }) => user === 'ada'))).toBeLessThanOrEqual(5);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { applyLaunch, applyReport, applyTerminated, type Report } from '../../../domain/cluster/apply.ts';
-import { applyInspection } from '../../../domain/cluster/instance/inspect.ts';
+import { applyInspection, suspectInstances } from '../../../domain/cluster/instance/inspect.ts';
 import { createClusterState } from '../../../domain/cluster/create.ts';
 import { intend, planCluster } from '../../../domain/cluster/plan.ts';
 import type { ClusterState } from '../../../domain/cluster/state.ts';
@@ -116,5 +116,66 @@ describe('an instance that has not registered in time', () => {
     const seen = decision.ids.map((id) => ({ id, state: 'gone' as const }));
     applyInspection(state, { seen, linkWorks: false, heard: [], listeningMs: 0 }, registerTimeoutMs);
     expect(planCluster(state, registerTimeoutMs).decisions).toMatchObject([{ kind: 'terminate' }]);
+  });
+});
+
+describe('an instance that was terminated by request before it registered', () => {
+  const inspect = (state: ClusterState, nowMs: number, seen: 'alive' | 'gone', wasOrdered = false): void => {
+    const { decisions } = planCluster(state, nowMs);
+    for (const decision of decisions) intend(state, decision, nowMs);
+    const ids = decisions.flatMap((decision) => (decision.kind === 'inspect' ? decision.ids : []));
+    expect(ids).toEqual(['i-0-1', 'i-1-1']);
+    const described = ids.map((id) => ({ id, state: seen, ...(wasOrdered ? { wasOrdered } : {}) }));
+    applyInspection(state, { seen: described, linkWorks: true, heard: [], listeningMs: 3_600_000 }, nowMs);
+  };
+  const suspects = ['i-0-1', 'i-1-1'].map((instance) => ({ instance, heardAtMs: 0 }));
+
+  it('is replaced at once, and counts as no failure', () => {
+    const state = launched();
+    for (let nth = 0; nth < 6; nth += 1) {
+      const ids = state.instances.map(({ id }) => id);
+      suspectInstances(
+        state,
+        ids.map((instance) => ({ instance, heardAtMs: 0 })),
+        1_000 * nth,
+      );
+      for (let { decisions } = planCluster(state, 1_000 * nth); decisions.length > 0;) {
+        for (const decision of decisions) {
+          intend(state, decision, 1_000 * nth);
+          if (decision.kind === 'terminate') applyTerminated(state, decision.ids, 1_000 * nth);
+          if (decision.kind === 'inspect') {
+            const seen = decision.ids.map((id) => ({ id, state: 'gone' as const, wasOrdered: true }));
+            applyInspection(state, { seen, linkWorks: true, heard: [], listeningMs: 3_600_000 }, 1_000 * nth);
+          }
+          if (decision.kind === 'launch') {
+            const made = decision.slots.map(({ slot, generation }) => ({ id: `i-${slot}-${generation}`, slot }));
+            const places = made.map((each) => ({ ...each, offer: 'local', zone: 'here' }));
+            applyLaunch(state, decision.seq, { launched: places, failures: [] }, 1_000 * nth);
+          }
+        }
+        ({ decisions } = planCluster(state, 1_000 * nth));
+      }
+      expect(state.instances.map(({ state: each }) => each)).toEqual(['starting', 'starting']);
+      expect(state.instances.some(({ id }) => ids.includes(id))).toBe(false);
+    }
+    expect(state.failures).toEqual({});
+  });
+
+  it('has its time to register when it turns out to be alive', () => {
+    const state = launched();
+    for (let nth = 1; nth <= 5; nth += 1) {
+      suspectInstances(state, suspects, nth * 1_000);
+      inspect(state, nth * 1_000, 'alive');
+    }
+    expect(state.instances.map(({ state: each }) => each)).toEqual(['starting', 'starting']);
+    expect(planCluster(state, 6_000)).toMatchObject({ decisions: [], wakeAtMs: registerTimeoutMs });
+  });
+
+  it('has failed when it ended by itself', () => {
+    const state = launched();
+    suspectInstances(state, suspects, 1_000);
+    inspect(state, 1_000, 'gone');
+    expect(pass(state, 1_000, { apiAnswers: true })).toContain('terminate');
+    expect(state.failures).toMatchObject({ NEVER_REGISTERED: { count: 2 } });
   });
 });

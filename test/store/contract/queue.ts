@@ -124,6 +124,22 @@ export function describeQueue(backend: Backend): void {
       expect(await store.jobs.find(slug, number)).toMatchObject({ state: 'admitted' });
     });
 
+    it('lets more jobs of a user without room than one round looks at hold back nobody else', async () => {
+      const { store } = stores();
+      const { slug } = await addWorkspace(store, { running: 1_000, instances: 1_000, vcpus: 1_000 });
+      const { number: awaited } = await opened(store, slug, { user: 'cleo' });
+      valueOf(await store.people.putUser(slug, { name: 'ada', limits: { running: 1 }, by: null }, startMs));
+      const queue = { ...after(awaited).queue, priority: 9 };
+      await Promise.all(Array.from({ length: 203 }, () => admitted(store, slug, { user: 'ada', queue })));
+      const { number } = await admitted(store, slug, { user: 'bob', ...after(awaited) });
+      const view = aJobView(slug, awaited, { status: 'done', endedAtMs: startMs });
+      await store.jobs.end({ view, version: 9, release: true, nowMs: startMs });
+      expect((await store.admissions.admitWaiting(startMs)).admitted).toBe(1);
+      expect((await store.admissions.admitWaiting(startMs)).admitted).toBe(1);
+      expect(await store.jobs.find(slug, number)).toMatchObject({ state: 'admitted' });
+      expect((await store.admissions.admitWaiting(startMs)).admitted).toBe(0);
+    });
+
     it('releases the name of a job that is cancelled in it, once', async () => {
       const { store, other } = stores();
       const { slug } = await addWorkspace(store);
