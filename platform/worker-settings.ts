@@ -1,5 +1,6 @@
 // The Temporal worker's environment, checked at once: every problem is reported, not only the first.
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 import { z } from 'zod';
 
@@ -36,7 +37,8 @@ export function readWorkerSettings(env: Environment, also: EnvironmentProblem[] 
     bucket: values.ROPEWALK_OBJECTS ?? null,
     hostId: values.ROPEWALK_HOST_ID,
     apiUrl: values.ROPEWALK_API_URL,
-    agentBundle: values.ROPEWALK_AGENT_BUNDLE,
+    // An agent starts in a directory of its own.
+    agentBundle: resolve(values.ROPEWALK_AGENT_BUNDLE),
     workflowBundle: values.ROPEWALK_WORKFLOW_BUNDLE ?? null,
     maxLocalInstances: values.ROPEWALK_MAX_LOCAL_INSTANCES,
     logLevel: values.ROPEWALK_LOG_LEVEL,

@@ -32,7 +32,9 @@ export interface InitOptions {
 export async function runInit(options: InitOptions, said: Said): Promise<number> {
   return reporting(said, async () => {
     const { env, home, admin, workspace } = options;
-    const host = await loadHost(home);
+    const known = await loadHost(home);
+    // As the API and the Temporal worker take it: the sweep looks for the worker of that host.
+    const host = { ...known, hostId: env['ROPEWALK_HOST_ID'] || known.hostId };
     const providers = enabledProviders({ env, home, hostId: host.hostId });
     const { store, name, isNew } = await openDatabase({ env, home, host });
     try {

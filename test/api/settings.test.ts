@@ -1,5 +1,6 @@
 // What a wrong environment is told: all of it, by name, with an example, and never a value.
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
@@ -97,6 +98,14 @@ describe("the Temporal worker's environment", () => {
       expect(text).toContain(`  ROPEWALK_${name}: `);
     }
     expect(text).toContain('names no file of this machine');
+  });
+
+  it('takes the path of the agent from where it is started: an agent starts elsewhere', () => {
+    const settings = readWorkerSettings({
+      ...{ ROPEWALK_HOME: '/h', ROPEWALK_HOST_ID: 'h', ROPEWALK_API_URL: 'http://127.0.0.1:9' },
+      ROPEWALK_AGENT_BUNDLE: 'package.json',
+    });
+    expect(settings.agentBundle).toBe(join(process.cwd(), 'package.json'));
   });
 });
 

@@ -79,6 +79,11 @@ describe('ropewalk init', () => {
     expect(stdout).toContain('left the retention of namespace another at 40 days, which is less than 90');
   });
 
+  it('makes the sweep of the host that the API and the Temporal worker are told to be', async () => {
+    const { stdout } = await runCli(['init'], { env: { ...env, ROPEWALK_HOST_ID: 'host_1' } });
+    expect(stdout).toContain('created the schedule sweep/local/host_1, every 300 s');
+  });
+
   it('brings a schedule to other settings, and leaves it paused', async () => {
     const client = new Client({ connection, namespace: 'another' });
     const host = await loadHost(home);
