@@ -84,16 +84,16 @@ async function plan(db: Db, workspace: Workspace, nowMs: number): Promise<Plan> 
   const { holds, held } = await readHolds(db, workspace.slug, nowMs);
   const left = new Set(held);
   for (;;) {
-    const { rows, refused, round } = await lookAt(db, workspace, [...left]);
+    const { rows, refused, round } = await readWindow(db, workspace, [...left]);
     const found = { holds, admit: round.admitted.map(({ row }) => row), refused };
-    // However many jobs of users without room there are, those of others are looked at.
+    // However many jobs of users without room there are, those of others are read.
     if (!isEmpty({ ...found, holds: [] }) || round.isFull || rows < maxLooked) return found;
     for (const user of round.held) left.add(user);
   }
 }
 
 /** The first jobs of the queue, but for those of users who have no room. */
-async function lookAt(db: Db, workspace: Workspace, left: readonly string[]) {
+async function readWindow(db: Db, workspace: Workspace, left: readonly string[]) {
   const rows = await db
     .selectFrom('queue_entries')
     .selectAll()

@@ -56,7 +56,7 @@ export const variablesOf = (user: TaskUser | null): Record<string, string> =>
 export async function emptyAs({ uid, gid }: Pick<TaskUser, 'uid' | 'gid'>, directory: string): Promise<void> {
   // A directory that its owner may not write has to be made writable first.
   const script = 'cd -- "$1" && { find . -mindepth 1 -delete || { chmod -R u+rwX .; find . -mindepth 1 -delete; }; }';
-  const env = { PATH: process.env['PATH'] };
+  const env = { PATH: '/usr/bin:/bin' };
   await promisify(execFile)('sh', ['-c', script, 'sh', directory], { uid, gid, env }).catch(() => undefined);
 }
 
