@@ -83,11 +83,11 @@ export function createStack(options: StackOptions): Stack {
     await rm(home.stackFile, { force: true });
     const survivors = await endSurvivors(home.path, home.runDir);
     if (survivors.length > 0) say(`ended what an earlier stack left running: ${survivors.join(', ')}`);
-    // A damaged file is named now: the API, which reads it too, would only be started again and again.
-    await loadKeys(home.keyFile);
     const host = await loadHost(home.path);
     const database = await openDatabase({ env, home: home.path, host });
     ({ store } = database);
+    // A damaged file is named now: the API, which reads it too, would only be started again and again.
+    await loadKeys(home.keyFile);
     const external = externalTemporal(env, config);
     const ports = await choosePorts(home.path, config.ports, external === null);
     const temporal = external ?? embeddedTemporal(ports, config);

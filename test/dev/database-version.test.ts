@@ -57,7 +57,7 @@ describe('the database of the dev server', () => {
   });
 
   it('needs a binary that tells its version', async () => {
-    await expect(guardDatabase(database, join(home, 'absent'))).rejects.toThrow('does not tell its version');
+    await expect(guardDatabase(database, join(home, 'absent'))).rejects.toThrow('does not report its version');
   });
 });
 

@@ -75,6 +75,8 @@ export const peopleRoutes: Record<string, PeopleRoute> = {
   'GET /v1/clusters/{number}/events': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'GET /v1/clusters/{number}/why': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
   'POST /v1/clusters/{number}/dashboard-link': { needs: 'read', subject: 'cluster', ok: 200, ofPrivate: 'nothing' },
+  // The cluster of these tests was started without Jupyter.
+  'POST /v1/clusters/{number}/jupyter-link': { needs: 'write', subject: 'cluster', ok: 409, ofPrivate: 'nothing' },
   'POST /v1/missing-package-files': { needs: 'write', body: { sha256s: ['0'.repeat(64)] }, ok: 200 },
   'PUT /v1/package-files/{sha256}': { needs: 'write', subject: 'packageFile', body: packageContent, ok: 204 },
   'GET /v1/package-files/{sha256}': { needs: 'write', subject: 'packageFile', ok: 200 },
