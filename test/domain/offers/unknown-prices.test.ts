@@ -78,7 +78,7 @@ describe('a GPU', () => {
     expect(refused(gpus, { gpus: 1, gpuType: 'h100' })).toMatchObject({
       problem: { field: 'gpuType', message: 'There is no instance type with 2 vCPU and a GPU of the type h100.' },
     });
-    expect(refused(gpus, { gpus: 4 })).toMatchObject({
+    expect(refused([offer('m.a', 0.1)], { gpus: 1 })).toMatchObject({
       problem: { field: 'cpu', message: 'There is no instance type with 2 vCPU and a GPU.' },
     });
     expect(refused(gpus, { architecture: 'arm64' })).toMatchObject({
