@@ -15,7 +15,7 @@ import { prepareTemporal } from '../ops/init/prepare.ts';
 import { plural } from '../ops/plural.ts';
 import { endSurvivors } from '../ops/processes.ts';
 import { reconcileNow } from '../ops/reconcile.ts';
-import { loadKeys } from '../platform/keys.ts';
+import { type Keys, loadKeys } from '../platform/keys.ts';
 import { listInstanceIds } from '../providers/local/files.ts';
 import type { Store } from '../store/store.ts';
 import { buildBundles } from './build.ts';
@@ -87,7 +87,7 @@ export function createStack(options: StackOptions): Stack {
     const database = await openDatabase({ env, home: home.path, host });
     ({ store } = database);
     // A damaged file is named now: the API, which reads it too, would only be started again and again.
-    await loadKeys(home.keyFile);
+    const keys = await loadKeys(home.keyFile);
     const external = externalTemporal(env, config);
     const ports = await choosePorts(home.path, config.ports, external === null);
     const temporal = external ?? embeddedTemporal(ports, config);
@@ -128,7 +128,7 @@ export function createStack(options: StackOptions): Stack {
       await addKnownWorkflows(client);
     }
     await Promise.all([workers, run(apiServer(context))]);
-    await writeUserConfig(store, apiUrl);
+    await writeUserConfig(store, { keys, apiUrl });
     await takeOverInstances(store, client);
     if (isStopping) throw stoppedInStart();
     info = {
@@ -176,12 +176,8 @@ export function createStack(options: StackOptions): Stack {
     }
   }
 
-  async function writeUserConfig(records: Store, apiUrl: string): Promise<void> {
-    const outcome = await ensureUserConfig(records, {
-      keys: await loadKeys(home.keyFile),
-      configFile: home.configFile,
-      apiUrl,
-    });
+  async function writeUserConfig(records: Store, to: { keys: Keys; apiUrl: string }): Promise<void> {
+    const outcome = await ensureUserConfig(records, { ...to, configFile: home.configFile });
     if (outcome !== 'replaced') return;
     say(`the database does not accept the token in ${home.configFile} (unknown, revoked or expired): it has a new one`);
   }

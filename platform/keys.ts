@@ -4,6 +4,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+import { RopewalkError } from '../domain/errors.ts';
 import { syncDirectory } from './sync-directory.ts';
 
 export interface KeySet {
@@ -27,7 +28,10 @@ export interface Keys {
   byKid(kid: string): KeySet | null;
 }
 
-/** Reads the key file; makes it, readable by its owner alone, when there is none. Safe when two processes do it at once. */
+/**
+ * Reads the key file; makes it, readable by its owner alone, when there is none. Safe when two processes do it at once.
+ * @throws RopewalkError VALIDATION when the file is damaged or others may read it.
+ */
 export async function loadKeys(path: string): Promise<Keys> {
   const text = (await readKeyFile(path)) ?? (await createKeyFile(path));
   return keysOf(parseKeyFile(text, path));
@@ -44,7 +48,11 @@ async function readKeyFile(path: string): Promise<string | null> {
   try {
     const mode = (await stat(path)).mode;
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      throw new Error(`The key file ${path} can be read by other users of this machine. Run: chmod 600 ${path}`);
+      throw new RopewalkError({
+        code: 'VALIDATION',
+        message: `The key file ${path} can be read by other users of this machine.`,
+        hint: `Run: chmod 600 ${path}`,
+      });
     }
     return await readFile(path, 'utf8');
   } catch (error) {
@@ -79,12 +87,18 @@ function parseKeyFile(text: string, path: string): KeyFile {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error(`The key file ${path} is not JSON. Restore it from a backup: without it, sealed data is lost.`);
+    throw damaged(path, 'it is not JSON');
   }
-  if (!isKeyFile(value)) {
-    throw new Error(`The key file ${path} must hold {"current": kid, "keys": {kid: 32 bytes in base64}}.`);
-  }
+  if (!isKeyFile(value)) throw damaged(path, 'it must hold {"current": kid, "keys": {kid: 32 bytes in base64}}');
   return value;
+}
+
+function damaged(path: string, why: string): RopewalkError {
+  return new RopewalkError({
+    code: 'VALIDATION',
+    message: `The key file ${path} is damaged: ${why}.`,
+    hint: 'Restore it from a copy: without it, sealed data is lost.',
+  });
 }
 
 function isKeyFile(value: unknown): value is KeyFile {

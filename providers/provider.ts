@@ -1,10 +1,11 @@
 // The contract of a provider. Every provider passes the suite test/providers/contract.ts, which checks each promise below. Ids,
 // tags and tokens come from the caller; a provider keeps no state that a crash could lose.
 import type { IngressRules } from '../domain/cluster/capacity/ingress-rules.ts';
+import type { RolePlacement } from '../domain/cluster/capacity/machine-settings.ts';
 import type { FailureScope, InstanceRole, LaunchFailure } from '../domain/cluster/state.ts';
 import type { InstancePrice, Lifetime } from '../domain/cost/interval.ts';
 import type { CloudResource } from '../domain/cloud-resource.ts';
-import type { Architecture, Market, Offer } from '../domain/offers/offer.ts';
+import type { Market, Offer } from '../domain/offers/offer.ts';
 import type { Owner } from '../domain/owner.ts';
 
 export interface OfferQuery {
@@ -15,17 +16,7 @@ export interface OfferQuery {
  * The acceptable instances of one role, decided and recorded before the call: a repeated launch must ask for the same, or the
  * cloud would launch others.
  */
-export interface Placement {
-  /** Instance types in order of preference; the cloud is asked for all of them at once. */
-  types: string[];
-  architecture: Architecture;
-  market: Market;
-  /** Acceptable zones; every zone of the network when empty. */
-  zones: string[];
-  diskGib: number;
-  /** MB/s; the cloud's default when absent. */
-  diskThroughput?: number;
-}
+export type Placement = RolePlacement;
 
 export interface LaunchRequest {
   owner: Owner;

@@ -1,4 +1,6 @@
 // The port to admissions, to the queue, and to the start of what was admitted.
+import type { StartSubject } from '../contracts/start.ts';
+import type { Found } from '../domain/admission/admit.ts';
 import type { CostEstimate } from '../domain/admission/approval.ts';
 import type { QueueRequest } from '../domain/admission/queue.ts';
 import type { Answer } from './answer.ts';
@@ -41,28 +43,11 @@ export interface AdmitItem {
   hostQueue?: string | null;
 }
 
-export interface Admitted {
-  number: number;
-  name: string;
-  admissionId: string;
-  /** True for a repeat by its idempotency key and for one found by its name. */
-  existing: boolean;
-  /** Found by its name, not by the key of an earlier request. */
-  named: boolean;
-  /** Why it waits for an approval; absent when it needs none. */
-  needsApproval?: string;
-}
+/** What a request was admitted as, or found. */
+export type Admitted = Found;
 
 /** A row whose workflow is to be started. */
-export interface Startable {
-  kind: RecordKind;
-  number: number;
-  workspace: string;
-  name: string;
-  user: string;
-  admissionId: string;
-  specRef: string;
-  privateToCreator: boolean;
+export interface Startable extends StartSubject {
   admittedAtMs: number;
 }
 

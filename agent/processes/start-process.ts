@@ -76,11 +76,11 @@ export async function startProcess(command: Command, options: StartOptions): Pro
   const stdio: StdioOptions = ['ignore', pipes.stdout.writeEnd, pipes.stderr.writeEnd];
   const { cwd, env, user } = command;
   try {
-    const start = (): ChildProcess => spawn(file, args, { cwd, env, detached: true, stdio, ...idsOf(user) });
-    const { pid, exited } = await begin(async () => {
-      if (user !== undefined) await handOver(user, command, pipes);
-      return start();
-    }, pipes);
+    const { pid, exited } = await begin({
+      prepare: async () => (user === undefined ? undefined : handOver(user, command, pipes)),
+      start: () => spawn(file, args, { cwd, env, detached: true, stdio, ...idsOf(user) }),
+      pipes,
+    });
     const group: Group = { pid };
     groups.add(group);
     const ended = exited.then(async (exit) => {
@@ -118,12 +118,19 @@ function pipesFor(directory: string): Pipes {
 type Pipes = ReturnType<typeof createPipes>;
 
 /** The write ends of this process are closed in any case, or the output would never end. */
-async function begin(
-  start: () => Promise<ChildProcess>,
-  pipes: Pipes,
-): Promise<{ pid: number; exited: Promise<Exit> }> {
+async function begin({
+  prepare,
+  start,
+  pipes,
+}: {
+  prepare: () => Promise<void>;
+  start: () => ChildProcess;
+  pipes: Pipes;
+}): Promise<{ pid: number; exited: Promise<Exit> }> {
   try {
-    const child = await start();
+    await prepare();
+    // From here to the listeners nothing may be awaited: a start that fails is said in the next tick.
+    const child = start();
     const { pid } = child;
     if (pid === undefined) throw await spawnError(child);
     const exited = new Promise<Exit>((resolve) =>

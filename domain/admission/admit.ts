@@ -77,6 +77,7 @@ export interface Found {
   admissionId: string;
   /** False for a retry of the very request that was admitted: its caller may not have received the answer. */
   existing: boolean;
+  /** Found by its name, not by the key of an earlier request. */
   named: boolean;
   /** Why a new one waits for an approval. */
   needsApproval?: string;

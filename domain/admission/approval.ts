@@ -138,6 +138,12 @@ export const rejectedBy = (by: string, comment: string | null): { code: string; 
 
 export const approvalExpired = { code: 'APPROVAL_TIMED_OUT', text: 'No admin approved it in time.' };
 
+/** Growth that such a caller asks for needs no approval: they could approve it themselves. */
+export const mayGrow = (
+  { allowOwn }: ApprovalRule,
+  { isAdmin, isOwn }: { isAdmin: boolean; isOwn: boolean },
+): boolean => isAdmin && (!isOwn || allowOwn);
+
 /**
  * Growth of a cluster that was admitted: what an admin approved covers it, up to the same cost an hour. Null when it is allowed.
  */

@@ -25,15 +25,13 @@ function orUnavailable(error: unknown, base: string): unknown {
   return new RopewalkError({ code: 'UNAVAILABLE', message, hint: `Its directory is ${base}.` }, { cause: error });
 }
 
+type Publish = (temporary: string, target: string) => Promise<void>;
+
 export function createDirectoryObjects(root: string): Objects {
   const base = resolve(root);
   const temporaryDirectory = join(base, '.tmp');
   let cleaned: Promise<void> | null = null;
-  const write = async (
-    key: string,
-    bytes: Uint8Array,
-    publish: (temporary: string, target: string) => Promise<void>,
-  ): Promise<void> => {
+  const write = async (key: string, bytes: Uint8Array, publish: Publish): Promise<void> => {
     const target = pathOf(base, key);
     try {
       await store(target, bytes, publish);
@@ -41,11 +39,7 @@ export function createDirectoryObjects(root: string): Objects {
       throw orUnavailable(error, base);
     }
   };
-  const store = async (
-    target: string,
-    bytes: Uint8Array,
-    publish: (temporary: string, target: string) => Promise<void>,
-  ): Promise<void> => {
+  const store = async (target: string, bytes: Uint8Array, publish: Publish): Promise<void> => {
     await (cleaned ??= removeAbandoned(temporaryDirectory));
     await makeDirectory(dirname(target));
     const temporary = join(temporaryDirectory, `${process.pid}-${randomBytes(12).toString('hex')}`);

@@ -1,6 +1,6 @@
 // Growth of an open cluster above the threshold of its workspace: only an admin may ask for it, unless it was approved at that cost.
 import type { ClusterView } from '../../contracts/cluster.ts';
-import { estimateOf, growthNeedsApproval, type CostEstimate } from '../../domain/admission/approval.ts';
+import { estimateOf, growthNeedsApproval, mayGrow, type CostEstimate } from '../../domain/admission/approval.ts';
 import { RopewalkError } from '../../domain/errors.ts';
 import { includes } from '../../domain/people/authority.ts';
 import type { ClusterSpec } from '../../schema/cluster-spec.ts';
@@ -20,7 +20,7 @@ export async function requireGrowth(
   const rule = await deps.store.approvals.rule(workspace);
   if (rule === null) return;
   const isOwn = isAdmissionOf(actor.userId, record.admissionId);
-  if (includes(actor.scopes, 'admin') && (!isOwn || rule.allowOwn)) return;
+  if (mayGrow(rule, { isAdmin: includes(actor.scopes, 'admin'), isOwn })) return;
   const spec = await deps.views.clusterSpec(workspace, number);
   const approved = await deps.store.approvals.find(workspace, number);
   const now = Math.max(view.target, 1 + (view.dask?.adaptive?.maximum ?? 0));

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
 describe('the user of tasks', () => {
-  it('is nobody but the agent itself where none is named', async () => {
+  it('is the user of the agent where none is named', async () => {
     expect(await findTaskUser({})).toBeNull();
   });
 

@@ -24,13 +24,17 @@ afterEach(async () => {
   await removeHome(home);
 });
 
-it('leaves running instances alone when a file of the home is damaged, and says so', async () => {
+it.each([
+  { file: 'host.json', said: 'host.json is damaged' },
+  { file: 'keys.json', said: 'keys.json is damaged: it is not JSON' },
+])('leaves running instances alone when $file is damaged, and says so', async ({ file, said }) => {
   const agent = await runInstance('i_survivor00');
-  await writeFile(join(home, 'host.json'), 'damaged');
+  await writeFile(join(home, file), 'damaged', { mode: 0o600 });
   const stack = await spawnStack(home);
   try {
     expect(await stack.exited).toBe(1);
-    expect(stack.output()).toContain('host.json is damaged');
+    expect(stack.output()).toContain(said);
+    expect(stack.output()).not.toContain('    at ');
     expect(stack.output()).toContain('1 instance of an earlier stack was left running: the next start adopts it');
     expect(existsSync(instancePaths(home, 'i_survivor00').tombstone)).toBe(false);
     expect(await startTimeOf(agent)).not.toBeNull();

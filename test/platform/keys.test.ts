@@ -54,7 +54,7 @@ describe('the key file', () => {
     const path = join(home, 'keys.json');
     await loadKeys(path);
     await chmod(path, 0o644);
-    await expect(loadKeys(path)).rejects.toThrow(`chmod 600 ${path}`);
+    await expect(loadKeys(path)).rejects.toMatchObject({ problem: { hint: `Run: chmod 600 ${path}` } });
     await chmod(path, 0o600);
     await writeFile(path, '{"current":"a","keys":{"a":"c2hvcnQ="}}');
     await expect(loadKeys(path)).rejects.toThrow('32 bytes');

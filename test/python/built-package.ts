@@ -10,6 +10,7 @@ import { ensureEnvironment } from '../../agent/runtimes/environment/environment.
 import { toolEnvironment } from '../../agent/runtimes/environment/run-tool.ts';
 import { uvVersion } from '../../agent/runtimes/environment/uv.ts';
 import { makeDaskHome } from '../support/dask.ts';
+import { sharedStack } from '../support/shared-stack.ts';
 import { removeHome } from '../support/stack.ts';
 
 const run = promisify(execFile);
@@ -67,6 +68,12 @@ export async function buildPackage({ withAws = true } = {}): Promise<BuiltPackag
       await removeHome(home);
     },
   };
+}
+
+/** Chosen tests of the package on a stack, with which the package was built without AWS's SDK. */
+export async function pytestOnStack(built: BuiltPackage, args: readonly string[]): ReturnType<BuiltPackage['pytest']> {
+  const { apiUrl, token } = await sharedStack();
+  return built.pytest(args, { ROPEWALK_TEST_API_URL: apiUrl, ROPEWALK_TEST_TOKEN: token });
 }
 
 async function pytest(

@@ -1,8 +1,7 @@
 // The tests of the Python package that need a running Ropewalk: scaling, package sync, event loops, names, keepalives, errors.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { sharedStack } from '../support/shared-stack.ts';
-import { type BuiltPackage, buildPackage } from './built-package.ts';
+import { type BuiltPackage, buildPackage, pytestOnStack } from './built-package.ts';
 
 const minutes = 60_000;
 const withoutAws = ['--ignore=tests/test_credentials.py', '--ignore=tests/test_credentials_stack.py'];
@@ -16,11 +15,7 @@ afterAll(() => built?.remove());
 it(
   'the Python package passes its tests with a real stack',
   async () => {
-    const stack = await sharedStack();
-    const { passed, trouble } = await built.pytest(['-m', 'stack and not full', ...withoutAws], {
-      ROPEWALK_TEST_API_URL: stack.apiUrl,
-      ROPEWALK_TEST_TOKEN: stack.token,
-    });
+    const { passed, trouble } = await pytestOnStack(built, ['-m', 'stack and not full', ...withoutAws]);
     expect(trouble).toEqual([]);
     expect(passed).toBeGreaterThanOrEqual(10);
   },

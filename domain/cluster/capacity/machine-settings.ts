@@ -30,14 +30,16 @@ export interface MachineSettings {
   waitForCapacityMs?: number | undefined;
 }
 
-/** What one role is launched as: the same as a provider's Placement. */
+/** What one role is launched as. */
 export interface RolePlacement {
+  /** Instance types in order of preference; the cloud is asked for all of them at once. */
   types: string[];
   architecture: Architecture;
   market: Market;
+  /** Acceptable zones; every zone of the network when empty. */
   zones: string[];
   diskGib: number;
-  /** MB/s. */
+  /** MB/s; the cloud's default when absent. */
   diskThroughput?: number;
 }
 
