@@ -48,7 +48,7 @@ export async function ec2Bench(report: Report, { small, rounds = 1 }: BenchOptio
     }
     report.ratio('one by one to ours, until launched', times.oneByOne, times.ours);
 
-    await emulator.tell({ op: 'throttle', on: true });
+    await emulator.send({ op: 'throttle', on: true });
     const life = await oneCluster(ec2, null, workers);
     report.figure('With the request rates of EC2: request to all launched', life.launchedS, 's');
     const throttledS = await oneByOne(report, emulator.url, workers, ', with the request rates of EC2');
@@ -72,7 +72,7 @@ interface Life {
   cpu: Record<string, number>;
 }
 
-/** From the request for a cluster to its last instance's end. Without `talk` nobody registers. */
+/** From the request for a cluster to its last instance's end. Without `talk` no agent registers. */
 async function oneCluster({ emulator, stack }: Ec2Stack, talk: Talk | null, workers: number): Promise<Life> {
   const client = createClient({ apiUrl: stack.apiUrl, token: stack.token });
   const callsBefore = (await emulator.counts()).calls;

@@ -80,16 +80,16 @@ it('comes up, tells of the interruption of a worker, and empties it by order', a
     expect(await usersOf([head, worker])).toEqual([uid]);
   }
 
-  await cloud.emulator.tell({ op: 'interrupt', id: worker });
+  await cloud.emulator.send({ op: 'interrupt', id: worker });
   const told = await eventually(() => api.reports.find(({ interruption }) => interruption !== undefined), seconds);
   expect([told.instance, told.interruption?.kind]).toEqual([worker, 'terminate']);
   // It works on until the control plane says what is to become of it.
   expect(process(worker)?.state).toBe('started');
-  dask.tell({ drain: [{ id: 1, worker: process(worker)?.name ?? '', deadlineSeconds: 60 }] });
+  dask.update({ drain: [{ id: 1, worker: process(worker)?.name ?? '', deadlineSeconds: 60 }] });
   const drained = await eventually(() => api.reports.find(({ drained: news }) => news !== undefined), seconds);
   expect(drained).toMatchObject({ instance: head, drained: [{ id: 1, outcome: 'drained' }] });
 
-  dask.tell({ stop: { code: 'CLUSTER_OVER', text: 'Cluster 7 is over.' } });
+  dask.update({ stop: { code: 'CLUSTER_OVER', text: 'Cluster 7 is over.' } });
   await eventually(async () => (await cloud.emulator.ledger()).live.length === 0, seconds);
   const lines: { instance: string; text: string }[] = [];
   for await (const line of cloud.provider.logs({ owner })) lines.push(line);

@@ -62,7 +62,7 @@ describe('the start on EC2', () => {
     const { id, endpoint } = await launch();
     const metadata = createMetadata(endpoint);
     expect(await metadata.read('latest/meta-data/instance-id')).toBe(id);
-    await cloud.emulator.tell({ op: 'advance', ms: 7 * 3_600_000 });
+    await cloud.emulator.send({ op: 'advance', ms: 7 * 3_600_000 });
     expect(await metadata.read('latest/meta-data/instance-id')).toBe(id);
     expect(await metadata.read('latest/meta-data/no-such-thing')).toBeNull();
   });
@@ -80,9 +80,9 @@ describe('notices', () => {
     const metadata = createMetadata(endpoint);
     const onNotice = (notice: Notice): void => void told.push(notice);
     const watching = watchNotices({ metadata, signal: stopping.signal, onNotice, onTrouble: trouble, everyMs: 20 });
-    await cloud.emulator.tell({ op: 'rebalance', id });
+    await cloud.emulator.send({ op: 'rebalance', id });
     await eventually(() => told.length === 1);
-    await cloud.emulator.tell({ op: 'interrupt', id, inMs: 120_000 });
+    await cloud.emulator.send({ op: 'interrupt', id, inMs: 120_000 });
     await watching;
     expect(told.map(({ kind }) => kind)).toEqual(['rebalance', 'terminate']);
     for (const { at } of told) expect(at).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/);
@@ -197,9 +197,9 @@ describe('the shipper', () => {
     const { shipper: sending, lines } = await shipper();
     const error = (code: string, nth: number, times: number) =>
       ({ op: 'fault', fault: { action: 'PutLogEvents', kind: 'error', code, nth, times } }) as const;
-    await cloud.emulator.tell(error('ThrottlingException', 1, 3));
-    await cloud.emulator.tell(error('ExpiredTokenException', 5, 1));
-    await cloud.emulator.tell({ op: 'fault', fault: { action: 'PutLogEvents', kind: 'lost', nth: 7, times: 2 } });
+    await cloud.emulator.send(error('ThrottlingException', 1, 3));
+    await cloud.emulator.send(error('ExpiredTokenException', 5, 1));
+    await cloud.emulator.send({ op: 'fault', fault: { action: 'PutLogEvents', kind: 'lost', nth: 7, times: 2 } });
     const expected: string[] = [];
     for (let round = 0; round < 20; round += 1) {
       const fresh = Array.from({ length: 50 }, (_, at) => `${round}.${at}`);

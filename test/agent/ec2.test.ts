@@ -73,7 +73,7 @@ it('registers with its signed identity, works, and what it and its tasks print i
 it('that is idle tells an interruption and leaves at once', async () => {
   const { id } = await launch();
   await eventually(() => api.exchanges.length > 0);
-  await cloud.emulator.tell({ op: 'interrupt', id });
+  await cloud.emulator.send({ op: 'interrupt', id });
   await eventually(async () => !(await isLive(id)));
   expect(api.reports.find(({ interruption }) => interruption !== undefined)).toMatchObject({
     instance: id,
@@ -87,7 +87,7 @@ it('lets a task finish that can, takes no other, and leaves when its result is k
   api.enqueue(0, 1);
   const { id } = await launch();
   await eventually(() => api.exchanges.some(({ running }) => running.length > 0));
-  await cloud.emulator.tell({ op: 'interrupt', id });
+  await cloud.emulator.send({ op: 'interrupt', id });
   await eventually(() => api.reports.some(({ interruption }) => interruption !== undefined));
   await writeFile(join(scratch, 'go'), '');
   await eventually(async () => !(await isLive(id)));
@@ -101,7 +101,7 @@ it('ends a task that cannot finish, tells no result of it, and leaves before the
   api.enqueue(0);
   const { id, lines } = await launch();
   await eventually(() => api.exchanges.some(({ running }) => running.length > 0));
-  await cloud.emulator.tell({ op: 'interrupt', id, inMs: leaveBeforeMs + 2_000 });
+  await cloud.emulator.send({ op: 'interrupt', id, inMs: leaveBeforeMs + 2_000 });
   await eventually(async () => !(await isLive(id)));
   expect(api.results()).toEqual([]);
   expect(api.reports.at(-1)).toMatchObject({ kind: 'leaving', instance: id });

@@ -49,7 +49,7 @@ describe('the doctor, asked about EC2', () => {
     return Object.fromEntries(found.map((finding) => [finding.check, finding]));
   }
 
-  it('says who it is to AWS, and that nobody launches and nothing is swept there, until that is mended', async () => {
+  it('reports its AWS identity, the missing Temporal worker and the missing sweep, until `ropewalk init` creates the sweep', async () => {
     const before = await findings();
     expect(before).toMatchObject({
       'aws settings': { state: 'ok' },
@@ -69,7 +69,7 @@ describe('the doctor, asked about EC2', () => {
     expect([again.code, again.stdout]).toEqual([0, expect.not.stringContaining('schedule')]);
   });
 
-  it('tells settings that cannot be used from credentials that AWS does not take', async () => {
+  it('distinguishes unusable settings from credentials that AWS rejects', async () => {
     await writeFile(join(home, 'half.json'), '{"region":"us-east-1"}');
     const half = await findings({ ROPEWALK_AWS_SETTINGS: join(home, 'half.json') });
     expect(half['aws settings']).toMatchObject({ state: 'broken', text: expect.stringContaining('subnets') });
@@ -77,7 +77,7 @@ describe('the doctor, asked about EC2', () => {
     const absent = await findings({ ROPEWALK_AWS_SETTINGS: join(home, 'absent.json') });
     expect(absent['aws settings']).toMatchObject({ state: 'broken', text: expect.stringContaining('absent.json') });
 
-    await emulator.tell({
+    await emulator.send({
       op: 'fault',
       fault: { action: 'GetCallerIdentity', kind: 'error', code: 'InvalidClientTokenId', status: 403 },
     });
@@ -88,7 +88,7 @@ describe('the doctor, asked about EC2', () => {
     const { AWS_ACCESS_KEY_ID: _id, AWS_SECRET_ACCESS_KEY: _secret, ...rest } = env;
     const { stdout } = await runCli(['doctor', '--format', 'json'], { env: rest });
     expect(stdout).toContain('CredentialsProviderError');
-    // Nobody who uses this machine alone hears of EC2.
+    // Users of this machine alone see no finding about EC2.
     expect(await findings({ ROPEWALK_AWS_SETTINGS: '' })).not.toHaveProperty('aws settings');
   });
 });

@@ -122,7 +122,7 @@ export function createEc2Cluster(cloud: TestCloud, options: Ec2ClusterOptions): 
     },
     async advance(ms) {
       offsetMs += ms;
-      await cloud.emulator.tell({ op: 'advance', ms });
+      await cloud.emulator.send({ op: 'advance', ms });
     },
     async runUntil(condition) {
       for (;;) {

@@ -50,7 +50,7 @@ describe('the cost ledger', () => {
         if (random() < 0.3)
           scaleCluster(cluster.state, 1 + Math.floor(random() * 6), cluster.nowMs(), { by: 'u', seq: step });
         if (victim !== undefined && random() < 0.4) {
-          await cloud.emulator.tell({ op: 'die', id: victim.id });
+          await cloud.emulator.send({ op: 'die', id: victim.id });
           cluster.suspect([victim.id]);
         }
         await cluster.advance(1_000 * Math.floor(random() * 900));

@@ -93,12 +93,12 @@ beforeAll(async () => {
   cloud = inSimulatedTime(await startCloud());
 });
 afterAll(() => cloud.close());
-afterEach(() => cloud.emulator.tell({ op: 'clearFaults' }));
+afterEach(() => cloud.emulator.send({ op: 'clearFaults' }));
 
 const fail = async (code: string, status: number, message = said): Promise<void> => {
   for (const action of ['CreateFleet', 'RunInstances']) {
     const fault = { action, times: 1_000, kind: 'error', code, status, message } as const;
-    await cloud.emulator.tell({ op: 'fault', fault });
+    await cloud.emulator.send({ op: 'fault', fault });
   }
 };
 
@@ -113,7 +113,7 @@ describe('an error of EC2', () => {
 
   it.each(table)('of one pool, $code, reaches as far as a $scope', async ({ code, scope }) => {
     for (const pool of pools(['c6i.large'])) {
-      await cloud.emulator.tell({ op: 'poolError', pool, error: { code, message: said } });
+      await cloud.emulator.send({ op: 'poolError', pool, error: { code, message: said } });
     }
     const types = placement({ types: ['c6i.large'] });
     const { launched, failures } = await cloud.provider.launch(workersRequest(freshOwner(), 2, undefined, types));
@@ -141,7 +141,7 @@ describe('an error of EC2', () => {
 
   it('of the first three types costs no call: the fourth is in the same one', async () => {
     const short = ['c6i.xlarge', 'c6i.2xlarge', 'r6i.large'];
-    for (const pool of pools(short)) await cloud.emulator.tell({ op: 'capacity', pool, instances: 0 });
+    for (const pool of pools(short)) await cloud.emulator.send({ op: 'capacity', pool, instances: 0 });
     const before = (await cloud.emulator.counts()).calls['CreateFleet'] ?? 0;
     const types = placement({ types: [...short, 'm7i.large'] });
     const { launched } = await cloud.provider.launch(workersRequest(freshOwner(), 2, undefined, types));
@@ -171,7 +171,7 @@ describe('a cluster that meets an error', () => {
       launched: (each, fresh) => fresh.forEach((one) => each.register(one)),
     });
     await cluster.runUntil(() => cluster.state.unknownLaunches === maxUnknownLaunches - 1);
-    await cloud.emulator.tell({ op: 'clearFaults' });
+    await cloud.emulator.send({ op: 'clearFaults' });
     await cluster.runUntil(() => cluster.state.readyAtMs !== null);
     expect([cluster.state.launched, cluster.state.unknownLaunches]).toEqual([3, 0]);
     await cluster.stop();
@@ -188,9 +188,9 @@ describe('a cluster that meets an error', () => {
   it('of all offers excludes them for three minutes and keeps its instances', async () => {
     for (const pool of pools(['m6i.large'])) {
       const error = { code: 'InsufficientInstanceCapacity', message: said };
-      await cloud.emulator.tell({ op: 'poolError', pool, error });
+      await cloud.emulator.send({ op: 'poolError', pool, error });
     }
-    for (const pool of pools(['m5.large'])) await cloud.emulator.tell({ op: 'capacity', pool, instances: 1 });
+    for (const pool of pools(['m5.large'])) await cloud.emulator.send({ op: 'capacity', pool, instances: 1 });
     const askedAfterMs: number[] = [];
     const cluster: Ec2Cluster = createEc2Cluster(cloud, {
       instances: 3,
@@ -201,7 +201,7 @@ describe('a cluster that meets an error', () => {
     await cluster.runUntil(() => askedAfterMs.length === 2);
     expect(cluster.state.instances.map(({ offer }) => offer)).toEqual(['t3.large', 'm5.large']);
     expect(askedAfterMs[1]).toBeGreaterThanOrEqual(unavailableOfferMs);
-    for (const pool of pools(['m5.large'])) await cloud.emulator.tell({ op: 'capacity', pool, instances: null });
+    for (const pool of pools(['m5.large'])) await cloud.emulator.send({ op: 'capacity', pool, instances: null });
     await cluster.runUntil(() => cluster.state.readyAtMs !== null);
     expect(cluster.state.instances).toHaveLength(3);
     await cluster.stop();

@@ -55,7 +55,7 @@ describe('instances that fail', () => {
   });
 
   const die = async (cluster: Ec2Cluster, instances: ClusterInstance[]): Promise<void> => {
-    for (const { id } of instances) await cloud.emulator.tell({ op: 'die', id });
+    for (const { id } of instances) await cloud.emulator.send({ op: 'die', id });
     cluster.suspect(instances.filter(({ state }) => state === 'ready').map(({ id }) => id));
   };
 

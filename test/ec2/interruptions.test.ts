@@ -57,7 +57,7 @@ describe('30 of 100 spot instances interrupted at once', () => {
     const interrupt = async (instances: ClusterInstance[]): Promise<void> => {
       for (const { id } of instances) {
         work.leaving.add(id);
-        await cloud.emulator.tell({ op: 'interrupt', id, inMs: noticeMs });
+        await cloud.emulator.send({ op: 'interrupt', id, inMs: noticeMs });
         const interruption = { kind: 'terminate', at: new Date(cluster.nowMs() + noticeMs).toISOString() } as const;
         const said = { instance: id, bootId: `boot of ${id}`, address: '10.0.0.1' };
         applyReport(cluster.state, { ...said, kind: 'alive', interruption }, cluster.nowMs());

@@ -14,10 +14,10 @@ describe('launches whose answers are lost', () => {
     const cloud = inSimulatedTime(await startCloud());
     try {
       const { emulator, provider, wait } = cloud;
-      await emulator.tell({ op: 'throttle', on: true });
-      await emulator.tell({ op: 'loseAnswers', action: 'CreateFleet', share: 0.1, seed: 3 });
-      await emulator.tell({ op: 'loseAnswers', action: 'CreateLaunchTemplate', share: 0.1, seed: 4 });
-      await emulator.tell({ op: 'delays', visibleUpToMs: 60_000 });
+      await emulator.send({ op: 'throttle', on: true });
+      await emulator.send({ op: 'loseAnswers', action: 'CreateFleet', share: 0.1, seed: 3 });
+      await emulator.send({ op: 'loseAnswers', action: 'CreateLaunchTemplate', share: 0.1, seed: 4 });
+      await emulator.send({ op: 'delays', visibleUpToMs: 60_000 });
       const requests = Array.from({ length: asked }, () => workersRequest(freshOwner(), 1));
       const launched: string[] = [];
       const next = async (): Promise<void> => {

@@ -39,7 +39,7 @@ describe('an instance of a job on EC2', () => {
   it('that dies right after it registered, the only one of all, is lost and succeeded within two and a half minutes', async () => {
     const { cluster, api } = await started(1);
     const [first = ''] = readyIn(cluster.state);
-    await cloud.emulator.tell({ op: 'die', id: first });
+    await cloud.emulator.send({ op: 'die', id: first });
     await runFor(cluster, api, 2.5 * minuteMs, (id) => id !== first);
     expect(readyIn(cluster.state)).toHaveLength(1);
     expect(cluster.state.events.map(({ code }) => code)).toContain('GONE');
@@ -52,7 +52,7 @@ describe('an instance of a job on EC2', () => {
     const before = await describes();
     await runFor(cluster, api, 12 * 60 * minuteMs, () => true);
     expect((await describes()) - before).toBeLessThanOrEqual(2);
-    await cloud.emulator.tell({ op: 'die', id: lost });
+    await cloud.emulator.send({ op: 'die', id: lost });
     await runFor(cluster, api, 2.5 * minuteMs, (id) => id !== lost);
     expect(readyIn(cluster.state)).not.toContain(lost);
     expect(readyIn(cluster.state)).toEqual(expect.arrayContaining(others));

@@ -48,14 +48,14 @@ describe('a launch without fleets that is repeated', () => {
   const capacities = async (instances: number[]): Promise<void> => {
     for (const [at, letter] of ['a', 'b', 'c'].entries()) {
       const pool = `m6i.large/us-east-1${letter}/on-demand`;
-      await cloud.emulator.tell({ op: 'capacity', pool, instances: instances[at] ?? 0 });
+      await cloud.emulator.send({ op: 'capacity', pool, instances: instances[at] ?? 0 });
     }
   };
   const live = async (): Promise<string[]> => (await cloud.emulator.ledger()).live.toSorted();
   const noFleets = async (): Promise<void> => {
-    await cloud.emulator.tell({ op: 'clearFaults' });
+    await cloud.emulator.send({ op: 'clearFaults' });
     const refused = { kind: 'error', code: 'UnauthorizedOperation', status: 403, times: 1_000 } as const;
-    await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', ...refused } });
+    await cloud.emulator.send({ op: 'fault', fault: { action: 'CreateFleet', ...refused } });
   };
   const request = (oneZone: boolean) => {
     const wanted = workersRequest(freshOwner(), asked);
@@ -68,9 +68,9 @@ describe('a launch without fleets that is repeated', () => {
       for (const { first, later, nth, kind, visibleMs } of cases) {
         const where = JSON.stringify({ first, later, nth, kind, visibleMs });
         await noFleets();
-        await cloud.emulator.tell({ op: 'delays', visibleMs });
+        await cloud.emulator.send({ op: 'delays', visibleMs });
         await capacities(first);
-        await cloud.emulator.tell({ op: 'fault', fault: { action: 'RunInstances', nth, kind } });
+        await cloud.emulator.send({ op: 'fault', fault: { action: 'RunInstances', nth, kind } });
         const mine = request(oneZone);
         const answered = await provider()
           .launch(mine)
@@ -83,14 +83,14 @@ describe('a launch without fleets that is repeated', () => {
         const missing = failures.reduce((sum, { count }) => sum + count, 0);
         expect([where, launched.length + missing]).toEqual([where, asked]);
         if (oneZone) expect(new Set(launched.map(({ zone }) => zone)).size).toBeLessThanOrEqual(1);
-        for (const id of ids) await cloud.emulator.tell({ op: 'die', id });
+        for (const id of ids) await cloud.emulator.send({ op: 'die', id });
       }
     },
   );
 
   it('has every instance again, and calls EC2 for no new one, when its own answer was lost', async () => {
     await noFleets();
-    await cloud.emulator.tell({ op: 'delays', visibleMs: 0 });
+    await cloud.emulator.send({ op: 'delays', visibleMs: 0 });
     await capacities([0, 1, 1]);
     const mine = request(false);
     const first = await provider().launch(mine);

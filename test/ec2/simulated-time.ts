@@ -7,7 +7,7 @@ export function inSimulatedTime(cloud: TestCloud): TestCloud & { wait: (ms: numb
   let simulatedMs = 0;
   const wait = async (ms: number): Promise<void> => {
     simulatedMs += ms;
-    await cloud.emulator.tell({ op: 'advance', ms });
+    await cloud.emulator.send({ op: 'advance', ms });
   };
   const limiter = createLimiter(() => performance.now() + simulatedMs, wait);
   return { ...cloud, provider: createAwsProvider({ ...cloud.options, limiter }), wait };

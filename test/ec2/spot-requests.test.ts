@@ -15,14 +15,14 @@ describe.each([
   beforeEach(async () => {
     cloud = inSimulatedTime(await startCloud());
     const refused = { kind: 'error', code: 'UnauthorizedOperation', status: 403, times: 1_000 } as const;
-    if (noFleets) await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', ...refused } });
+    if (noFleets) await cloud.emulator.send({ op: 'fault', fault: { action: 'CreateFleet', ...refused } });
   });
   afterEach(() => cloud.close());
 
   it('gets both, and tags the spot requests of one and nothing of the other', async () => {
     for (const letter of ['a', 'b', 'c']) {
       const pool = `m6i.large/us-east-1${letter}/spot`;
-      await cloud.emulator.tell({ op: 'capacity', pool, instances: letter === 'b' ? 2 : 0 });
+      await cloud.emulator.send({ op: 'capacity', pool, instances: letter === 'b' ? 2 : 0 });
     }
     const machines = { spotPolicy: 'spot_with_fallback' as const, workerTypes: ['m6i.large'] };
     const cluster = createEc2Cluster(cloud, {

@@ -22,12 +22,12 @@ describe('an instance that somebody stopped', () => {
     (await cloud.emulator.resources()).filter(({ kind }) => kind === 'volume').length;
   /** Both have been stopped: one just now, one long ago. */
   const stopOneByOne = async (first: string, second: string): Promise<void> => {
-    await cloud.emulator.tell({ op: 'delays', shutdownMs });
-    await cloud.emulator.tell({ op: 'stop', id: first });
-    await cloud.emulator.tell({ op: 'advance', ms: shutdownMs });
-    await cloud.emulator.tell({ op: 'stop', id: second });
+    await cloud.emulator.send({ op: 'delays', shutdownMs });
+    await cloud.emulator.send({ op: 'stop', id: first });
+    await cloud.emulator.send({ op: 'advance', ms: shutdownMs });
+    await cloud.emulator.send({ op: 'stop', id: second });
     expect(await states()).toEqual({ [first]: 'stopped', [second]: 'stopping' });
-    await cloud.emulator.tell({ op: 'delays', shutdownMs: 0 });
+    await cloud.emulator.send({ op: 'delays', shutdownMs: 0 });
   };
 
   it('or is just stopping is listed for a sweep, and a termination ends both with their volumes', async () => {
@@ -47,12 +47,12 @@ describe('an instance that somebody stopped', () => {
     const owner = freshOwner();
     const { launched } = await cloud.provider.launch(workersRequest(owner, 1));
     const [id = ''] = launched.map((each) => each.id);
-    await cloud.emulator.tell({ op: 'stop', id });
-    await cloud.emulator.tell({ op: 'delays', shutdownMs });
+    await cloud.emulator.send({ op: 'stop', id });
+    await cloud.emulator.send({ op: 'delays', shutdownMs });
     const ended = cloud.provider.terminate(owner, [id], AbortSignal.timeout(20_000));
     const looks = async (): Promise<number> => (await cloud.emulator.counts()).calls['DescribeInstances'] ?? 0;
     await eventually(async () => (await looks()) >= 4);
-    await cloud.emulator.tell({ op: 'advance', ms: shutdownMs });
+    await cloud.emulator.send({ op: 'advance', ms: shutdownMs });
     await ended;
     expect((await cloud.emulator.counts()).calls['TerminateInstances']).toBe(1);
   });
@@ -64,13 +64,13 @@ describe('an instance that somebody stopped', () => {
     });
     await cluster.runUntil(() => cluster.state.readyAtMs !== null);
     const [, stopped = ''] = cluster.state.instances.map(({ id }) => id);
-    await cloud.emulator.tell({ op: 'stop', id: stopped });
+    await cloud.emulator.send({ op: 'stop', id: stopped });
     cluster.suspect([stopped]);
     await cluster.settle();
     expect((await states())[stopped]).toBe('terminated');
     expect(Object.values(await states()).filter((state) => state === 'running')).toHaveLength(3);
     const [last = ''] = cluster.state.instances.map(({ id }) => id);
-    await cloud.emulator.tell({ op: 'stop', id: last });
+    await cloud.emulator.send({ op: 'stop', id: last });
     await cluster.stop();
     expect(new Set(Object.values(await states()))).toEqual(new Set(['terminated']));
     expect(await volumes()).toBe(0);

@@ -24,7 +24,7 @@ describe('launch templates', () => {
   const capacity = async (instances: number | null, of = types): Promise<void> => {
     for (const type of of) {
       for (const letter of ['a', 'b', 'c']) {
-        await cloud.emulator.tell({ op: 'capacity', pool: `${type}/us-east-1${letter}/on-demand`, instances });
+        await cloud.emulator.send({ op: 'capacity', pool: `${type}/us-east-1${letter}/on-demand`, instances });
       }
     }
   };
@@ -76,14 +76,14 @@ describe('launch templates', () => {
 
   it('of a request that AWS refuses go too', async () => {
     const fault = { action: 'CreateFleet', kind: 'error', code: 'VcpuLimitExceeded', status: 400 } as const;
-    await cloud.emulator.tell({ op: 'fault', fault });
+    await cloud.emulator.send({ op: 'fault', fault });
     expect((await cloud.provider.launch(request())).failures).toMatchObject([{ scope: 'quota' }]);
     expect(await templates()).toBe(0);
   });
 
   it('stay when nobody knows what a launch gave, so that its repeat finds it', async () => {
     const mine = request();
-    await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
+    await cloud.emulator.send({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
     await expect(cloud.provider.launch(mine)).rejects.toThrow(/hang up|ECONNRESET/);
     expect(await templates()).toBe(1);
     const { launched } = await cloud.provider.launch(mine);
@@ -119,7 +119,7 @@ describe('launch templates', () => {
       code: 'UnauthorizedOperation',
       status: 403,
     } as const;
-    await cloud.emulator.tell({ op: 'fault', fault });
+    await cloud.emulator.send({ op: 'fault', fault });
     expect((await cloud.provider.launch(request(owner))).failures.length).toBeGreaterThan(0);
     expect(await templates()).toBe(1);
     await cloud.provider.terminate(owner, [], AbortSignal.timeout(60_000));

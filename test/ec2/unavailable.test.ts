@@ -17,7 +17,7 @@ describe('offers that EC2 has not got', () => {
     cloud = inSimulatedTime(await startCloud());
     for (const letter of ['a', 'b', 'c']) {
       const pool = `m6i.large/us-east-1${letter}/on-demand`;
-      await cloud.emulator.tell({ op: 'capacity', pool, instances: 0 });
+      await cloud.emulator.send({ op: 'capacity', pool, instances: 0 });
     }
   });
   afterEach(() => cloud.close());
@@ -33,7 +33,7 @@ describe('offers that EC2 has not got', () => {
       code: 'UnauthorizedOperation',
       status: 403,
     } as const;
-    await cloud.emulator.tell({ op: 'fault', fault });
+    await cloud.emulator.send({ op: 'fault', fault });
     const calls: number[] = [];
     for (let clusters = 0; clusters < 5; clusters += 1) {
       const before = (await cloud.emulator.counts()).calls['RunInstances'] ?? 0;
@@ -47,7 +47,7 @@ describe('offers that EC2 has not got', () => {
     const types = placement({ types: ['m6i.large'] });
     await cloud.provider.launch(workersRequest(freshOwner(), 1, undefined, types));
     const mine = request();
-    await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
+    await cloud.emulator.send({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
     await expect(cloud.provider.launch(mine)).rejects.toThrow(/hang up|ECONNRESET/);
     const elsewhere = createAwsProvider(cloud.options);
     const { launched, failures } = await elsewhere.launch(mine);
@@ -57,8 +57,8 @@ describe('offers that EC2 has not got', () => {
 
   it('are no reason to launch twice when EC2 repeats a fleet without its instances', async () => {
     const mine = workersRequest(freshOwner(), 3, undefined, placement({ types: ['m5.large'] }));
-    await cloud.emulator.tell({ op: 'repeatFleetsBare', on: true });
-    await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
+    await cloud.emulator.send({ op: 'repeatFleetsBare', on: true });
+    await cloud.emulator.send({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
     await expect(cloud.provider.launch(mine)).rejects.toThrow(/hang up|ECONNRESET/);
     const { launched, failures } = await createAwsProvider(cloud.options).launch(mine);
     expect([launched.length, failures]).toEqual([3, []]);
@@ -67,7 +67,7 @@ describe('offers that EC2 has not got', () => {
 
   it('are asked for by every repeat of a launch that asked for them, although they are unavailable by now', async () => {
     const mine = request();
-    await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
+    await cloud.emulator.send({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
     await expect(cloud.provider.launch(mine)).rejects.toThrow(/hang up|ECONNRESET/);
     const types = placement({ types: ['m6i.large'] });
     expect((await cloud.provider.launch(workersRequest(freshOwner(), 1, undefined, types))).launched).toEqual([]);

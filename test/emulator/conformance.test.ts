@@ -83,8 +83,8 @@ async function described(ids: string[]): Promise<Instance[]> {
 
 describe('a fleet', () => {
   it('draws on every override, groups instances by pool, and says which pools failed', async () => {
-    await emulator.tell({ op: 'capacity', pool: 'm6i.large/us-east-1a/on-demand', instances: 2 });
-    await emulator.tell({ op: 'capacity', pool: 'm5.large/us-east-1a/on-demand', instances: 3 });
+    await emulator.send({ op: 'capacity', pool: 'm6i.large/us-east-1a/on-demand', instances: 2 });
+    await emulator.send({ op: 'capacity', pool: 'm5.large/us-east-1a/on-demand', instances: 3 });
     const answer = await fleet({ count: 9, types: ['m6i.large', 'm5.large'], zones: subnets.slice(0, 1) });
     expect((answer.Instances ?? []).map((each) => [each.InstanceType, each.InstanceIds?.length])).toEqual([
       ['m6i.large', 2],
@@ -98,7 +98,7 @@ describe('a fleet', () => {
   });
 
   it('keeps to one zone, the one with the most capacity, and to the zone that an override names', async () => {
-    await emulator.tell({ op: 'capacity', pool: 'm6i.large/us-east-1a/on-demand', instances: 3 });
+    await emulator.send({ op: 'capacity', pool: 'm6i.large/us-east-1a/on-demand', instances: 3 });
     const ids = idsOf(await fleet({ count: 5 }));
     expect(new Set((await described(ids)).map((each) => each.Placement?.AvailabilityZone))).toHaveProperty('size', 1);
     const pinned = idsOf(await fleet({ count: 1, zones: subnets.slice(2) }));
@@ -107,7 +107,7 @@ describe('a fleet', () => {
 
   it('launches nothing when less than its minimum is available', async () => {
     for (const zone of ['a', 'b', 'c']) {
-      await emulator.tell({ op: 'capacity', pool: `m6i.large/us-east-1${zone}/on-demand`, instances: 2 });
+      await emulator.send({ op: 'capacity', pool: `m6i.large/us-east-1${zone}/on-demand`, instances: 2 });
     }
     const answer = await fleet({ count: 5, atLeast: 5 });
     expect([idsOf(answer), codesOf(answer)]).toEqual([[], ['InsufficientInstanceCapacity']]);
@@ -122,8 +122,8 @@ describe('a fleet', () => {
   });
 
   it('keeps to the quotas of its market', async () => {
-    await emulator.tell({ op: 'quota', pool: 'standard/on-demand', vcpus: 5 });
-    await emulator.tell({ op: 'quota', pool: 'standard/spot', vcpus: 2 });
+    await emulator.send({ op: 'quota', pool: 'standard/on-demand', vcpus: 5 });
+    await emulator.send({ op: 'quota', pool: 'standard/spot', vcpus: 2 });
     const onDemand = await fleet({ count: 4 });
     expect([idsOf(onDemand).length, codesOf(onDemand)]).toEqual([2, ['VcpuLimitExceeded']]);
     const spot = await fleet({ count: 4, market: 'spot' });
@@ -131,7 +131,7 @@ describe('a fleet', () => {
   });
 
   it('runs out of addresses', async () => {
-    await emulator.tell({ op: 'addresses', zone: 'us-east-1a', free: 2 });
+    await emulator.send({ op: 'addresses', zone: 'us-east-1a', free: 2 });
     const answer = await fleet({ count: 4, zones: subnets.slice(0, 1) });
     expect([idsOf(answer).length, codesOf(answer)]).toEqual([2, ['InsufficientFreeAddressesInSubnet']]);
   });
@@ -142,7 +142,7 @@ describe('a fleet', () => {
     await expect(ec2.send(new DescribeFleetInstancesCommand({ FleetId }))).rejects.toMatchObject({
       name: 'Unsupported',
     });
-    await emulator.tell({ op: 'zone', zone: 'us-east-1a', down: true });
+    await emulator.send({ op: 'zone', zone: 'us-east-1a', down: true });
     const answer = await fleet({ count: 1, zones: subnets.slice(0, 1) });
     expect([idsOf(answer), codesOf(answer)]).toEqual([[], ['InsufficientInstanceCapacity']]);
   });
@@ -173,7 +173,7 @@ describe('a launch of one kind', () => {
     ec2.send(new RunInstancesCommand({ ...launchOf(...how), NetworkInterfaces: [{ DeviceIndex: 0, SubnetId }] }));
 
   it('launches as many as fit between minimum and maximum, else fails with an error of the server', async () => {
-    await emulator.tell({ op: 'capacity', pool: 'm6i.large/us-east-1a/on-demand', instances: 3 });
+    await emulator.send({ op: 'capacity', pool: 'm6i.large/us-east-1a/on-demand', instances: 3 });
     expect((await run(1, 5)).Instances).toHaveLength(3);
     await expect(run(1, 1)).rejects.toMatchObject({
       name: 'InsufficientInstanceCapacity',
@@ -201,11 +201,11 @@ describe('a launch of one kind', () => {
 
 describe('what is described', () => {
   it('appears after a while, is pending before it runs, and stays listed after its end', async () => {
-    await emulator.tell({ op: 'delays', visibleMs: 5_000, pendingMs: 20_000, shutdownMs: 10_000 });
+    await emulator.send({ op: 'delays', visibleMs: 5_000, pendingMs: 20_000, shutdownMs: 10_000 });
     const ids = idsOf(await fleet({ count: 1 }));
     await expect(described(ids)).rejects.toMatchObject({ name: 'InvalidInstanceID.NotFound' });
     const stateAfter = async (ms: number): Promise<string | undefined> => {
-      await emulator.tell({ op: 'advance', ms });
+      await emulator.send({ op: 'advance', ms });
       return (await described(ids))[0]?.State?.Name;
     };
     expect(await stateAfter(5_000)).toBe('pending');
@@ -213,7 +213,7 @@ describe('what is described', () => {
     await ec2.send(new TerminateInstancesCommand({ InstanceIds: ids }));
     expect(await stateAfter(0)).toBe('shutting-down');
     expect(await stateAfter(10_000)).toBe('terminated');
-    await emulator.tell({ op: 'advance', ms: 3_700_000 });
+    await emulator.send({ op: 'advance', ms: 3_700_000 });
     await expect(described(ids)).rejects.toMatchObject({ name: 'InvalidInstanceID.NotFound' });
   });
 
@@ -246,7 +246,7 @@ describe('a termination', () => {
 describe('a fault', () => {
   it('fails the call it was set for, and no other', async () => {
     const code = 'InternalError';
-    await emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', nth: 2, kind: 'error', code, status: 500 } });
+    await emulator.send({ op: 'fault', fault: { action: 'CreateFleet', nth: 2, kind: 'error', code, status: 500 } });
     await fleet({ count: 1 });
     await expect(fleet({ count: 1 })).rejects.toMatchObject({ name: code });
     await fleet({ count: 1 });
@@ -254,14 +254,14 @@ describe('a fault', () => {
   });
 
   it('loses an answer after its effect, which the same token then returns', async () => {
-    await emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
+    await emulator.send({ op: 'fault', fault: { action: 'CreateFleet', kind: 'lost' } });
     await expect(fleet({ count: 2, token: 'mine' })).rejects.toThrow('socket hang up');
     expect((await emulator.ledger()).live).toHaveLength(2);
     expect(idsOf(await fleet({ count: 2, token: 'mine' })).sort()).toEqual((await emulator.ledger()).live.sort());
   });
 
   it('throttles by the buckets of the real service', async () => {
-    await emulator.tell({ op: 'throttle', on: true });
+    await emulator.send({ op: 'throttle', on: true });
     // All at once: the bucket fills by the clock while they are answered.
     const calls = Array.from({ length: 100 }, () =>
       fleet({ count: 1 }).then(
@@ -272,7 +272,7 @@ describe('a fault', () => {
     const outcomes = await Promise.all(calls);
     expect(new Set(outcomes)).toEqual(new Set(['ok', 'RequestLimitExceeded']));
     expect(outcomes.filter((outcome) => outcome === 'ok').length).toBeGreaterThanOrEqual(50);
-    await emulator.tell({ op: 'advance', ms: 60_000 });
+    await emulator.send({ op: 'advance', ms: 60_000 });
     await expect(fleet({ count: 1 })).resolves.toBeDefined();
   });
 });

@@ -8,7 +8,7 @@ import type { MachineOptions } from './machines.ts';
 export interface Emulator {
   url: string;
   pid: number;
-  tell(order: Order): Promise<void>;
+  send(order: Order): Promise<void>;
   /** Of the account of a role, or of the main one. */
   instances(role?: string): Promise<SeenInstance[]>;
   ledger(): Promise<{ entries: LedgerEntry[]; live: string[] }>;
@@ -31,7 +31,7 @@ export async function startEmulator(options: StartOptions = {}): Promise<Emulato
   return {
     url,
     pid,
-    tell: async (order) => void (await ask(order)),
+    send: async (order) => void (await ask(order)),
     instances: (role) => ask({ op: 'instances', ...(role === undefined ? {} : { role }) }),
     ledger: () => ask({ op: 'ledger' }),
     resources: () => ask({ op: 'resources' }),

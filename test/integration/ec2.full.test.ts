@@ -64,7 +64,7 @@ describe('on EC2', () => {
 
   it('a lack of capacity takes the next type, and an instance that dies is replaced', async () => {
     for (const zone of ['a', 'b', 'c']) {
-      await ec2.emulator.tell({ op: 'capacity', pool: `m6i.large/us-east-1${zone}/on-demand`, instances: 1 });
+      await ec2.emulator.send({ op: 'capacity', pool: `m6i.large/us-east-1${zone}/on-demand`, instances: 1 });
     }
     const { number } = await client.jobs.create({
       ...heldJob(marks),
@@ -74,7 +74,7 @@ describe('on EC2', () => {
     const { live } = await ec2.emulator.ledger();
     const types = (await ec2.emulator.instances()).filter(({ id }) => live.includes(id)).map(({ type }) => type);
     expect(types.sort()).toEqual(['m5.large', 'm6i.large']);
-    await ec2.emulator.tell({ op: 'die', id: live[0] ?? '' });
+    await ec2.emulator.send({ op: 'die', id: live[0] ?? '' });
     await eventually(async () => (await ec2.emulator.ledger()).live.some((id) => !live.includes(id)) || null);
     await bothTasksRun(client, number);
     await writeFile(join(marks, 'go'), '');
@@ -85,7 +85,7 @@ describe('on EC2', () => {
 
   it('a job waits for capacity as long as it was told to: it runs when there is some, and ends when there is none', async () => {
     const pools = ['a', 'b', 'c'].map((zone) => `m7i.large/us-east-1${zone}/on-demand`);
-    for (const pool of pools) await ec2.emulator.tell({ op: 'capacity', pool, instances: 0 });
+    for (const pool of pools) await ec2.emulator.send({ op: 'capacity', pool, instances: 0 });
     const create = (waitForCapacity: string) =>
       client.jobs.create({ command: ['true'], vmTypes: ['m7i.large'], waitForCapacity });
     const [brief, patient] = [await create('3 s'), await create('1 h')];
@@ -96,14 +96,14 @@ describe('on EC2', () => {
     expect([waiting.status, waiting.launched, waiting.waitingForCapacity?.missing]).toEqual(['starting', 0, 1]);
     expect(waiting.waitingForCapacity?.text).toMatch(/1 of 1 instances are unavailable now; .*InsufficientInstance/);
     expect(waiting.events.map(({ code }) => code)).toContain('WAITING_FOR_CAPACITY');
-    for (const pool of pools) await ec2.emulator.tell({ op: 'capacity', pool, instances: null });
+    for (const pool of pools) await ec2.emulator.send({ op: 'capacity', pool, instances: null });
     expect((await client.jobs.wait(patient.number)).status).toBe('done');
     await atRest();
   });
 
   it('a job that could get no instance leaves no launch template', async () => {
     for (const zone of ['a', 'b', 'c']) {
-      await ec2.emulator.tell({ op: 'capacity', pool: `r6i.large/us-east-1${zone}/on-demand`, instances: 0 });
+      await ec2.emulator.send({ op: 'capacity', pool: `r6i.large/us-east-1${zone}/on-demand`, instances: 0 });
     }
     // Else its template would go with the try.
     const fault = {
@@ -112,7 +112,7 @@ describe('on EC2', () => {
       code: 'UnauthorizedOperation',
       status: 403,
     } as const;
-    await ec2.emulator.tell({ op: 'fault', fault });
+    await ec2.emulator.send({ op: 'fault', fault });
     const { number } = await client.jobs.create({ command: ['true'], vmTypes: ['r6i.large'] });
     const cloud = new EC2Client({
       ...{ endpoint: ec2.emulator.url, region: 'us-east-1' },
@@ -148,7 +148,7 @@ describe('on EC2', () => {
     const types = (await ec2.emulator.instances()).filter(({ id }) => live.includes(id)).map(({ type }) => type);
     expect(types.filter((type) => type === 't3.large')).toHaveLength(1);
     const worker = (await ec2.emulator.instances()).find(({ id, market }) => live.includes(id) && market === 'spot');
-    await ec2.emulator.tell({ op: 'interrupt', id: worker?.id ?? '', inMs: 40_000 });
+    await ec2.emulator.send({ op: 'interrupt', id: worker?.id ?? '', inMs: 40_000 });
     await workerReplaced(client, number, worker?.id ?? '');
     expect((await client.clusters.get(number)).events.map(({ code }) => code)).toContain('SPOT_INTERRUPTED');
     const { entries } = await ec2.emulator.ledger();

@@ -70,7 +70,7 @@ describe('the sweep on EC2', () => {
 
     const orphans = [...(await plant(closed.number, hourMs)), ...(await plant(987_654, hourMs))];
     // Its volume stays behind when it is ended, and is then an orphan of its own.
-    await ec2.emulator.tell({ op: 'keepVolume', id: orphans[0] ?? '' });
+    await ec2.emulator.send({ op: 'keepVolume', id: orphans[0] ?? '' });
     const claimed = await plant(owned.number, hourMs);
     const young = [...(await plant(987_655, -hourMs)), ...(await plant(987_656, 0, own, kinds.slice(1)))];
     const foreign = await plant(987_654, hourMs, 'dep_other');

@@ -33,7 +33,7 @@ const expectNothingLeft = async (): Promise<void> => {
 
 describe('the live suite', () => {
   it('passes, with one small instance that it ends, and leaves nothing', async () => {
-    await cloud.emulator.tell({ op: 'delays', visibleMs: 500, pendingMs: 500, shutdownMs: 500 });
+    await cloud.emulator.send({ op: 'delays', visibleMs: 500, pendingMs: 500, shutdownMs: 500 });
     await run();
     expect(said).toEqual(
       expect.arrayContaining([
@@ -51,7 +51,7 @@ describe('the live suite', () => {
   it('launches nothing where neither way is permitted, and says what AWS answered', async () => {
     for (const action of ['CreateFleet', 'RunInstances']) {
       const code = 'UnauthorizedOperation';
-      await cloud.emulator.tell({ op: 'fault', fault: { action, times: 100, kind: 'error', code, status: 403 } });
+      await cloud.emulator.send({ op: 'fault', fault: { action, times: 100, kind: 'error', code, status: 403 } });
     }
     await expect(run()).rejects.toThrow('Neither way of launching is permitted.');
     expect(said).toContainEqual(expect.stringMatching(/^dry run of CreateFleet: UnauthorizedOperation: /));
@@ -60,7 +60,7 @@ describe('the live suite', () => {
   });
 
   it('ends what it launched when it is interrupted, and when no answer came', async () => {
-    await cloud.emulator.tell({ op: 'delays', pendingMs: 3_600_000 });
+    await cloud.emulator.send({ op: 'delays', pendingMs: 3_600_000 });
     const stopping = new AbortController();
     const interrupted = run(stopping.signal);
     await eventually(() => said.some((line) => line.startsWith('the same launch')));
@@ -69,8 +69,8 @@ describe('the live suite', () => {
     await expectNothingLeft();
 
     // The dry run is answered; after that no answer arrives.
-    await cloud.emulator.tell({ op: 'fault', fault: { action: 'CreateFleet', nth: 2, times: 100, kind: 'lost' } });
-    await cloud.emulator.tell({ op: 'delays', visibleMs: 1_000 });
+    await cloud.emulator.send({ op: 'fault', fault: { action: 'CreateFleet', nth: 2, times: 100, kind: 'lost' } });
+    await cloud.emulator.send({ op: 'delays', visibleMs: 1_000 });
     const unanswered = runLive({
       ...{ settings: awsSettings, deploymentId: 'd_live_lost', say: (line) => void said.push(line) },
       ...{ signal: new AbortController().signal, unseenMs: 1_500 },

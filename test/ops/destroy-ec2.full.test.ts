@@ -56,7 +56,7 @@ describe('ropewalk destroy --by-tag on EC2', () => {
 
   it('lists first, then ends instances, launch templates and volumes, those that stay behind too, and no others', async () => {
     const own = [...(await launch(deployment)), ...(await launch(deployment)), await plant(deployment)];
-    await cloud.emulator.tell({ op: 'keepVolume', id: own[0] ?? '' });
+    await cloud.emulator.send({ op: 'keepVolume', id: own[0] ?? '' });
     await launch(other);
     await plant(other);
     const before = await there();
@@ -93,9 +93,9 @@ describe('ropewalk destroy --by-tag on EC2', () => {
     expect(await there()).toEqual([]);
   });
 
-  it('says what is left when its time is over, and what to do', async () => {
+  it('names the remaining resources at its time limit, and what to do', async () => {
     const ids = await launch(deployment);
-    await cloud.emulator.tell({ op: 'delays', shutdownMs: 3_600_000 });
+    await cloud.emulator.send({ op: 'delays', shutdownMs: 3_600_000 });
     const { lines, said: to } = said();
     const code = await runDestroy({ ...directly, env, home, deployment, withinMs: 3_000 }, to);
     expect([code, lines.at(-2)]).toEqual([1, expect.stringContaining('error: some resources remain: ')]);
@@ -112,7 +112,7 @@ describe('ropewalk destroy --by-tag on EC2', () => {
     expect(wrong.stderr).toContain('how to fix: Set ROPEWALK_AWS_SETTINGS');
 
     await writeFile(join(home, 'aws.json'), JSON.stringify(awsFile));
-    await cloud.emulator.tell({
+    await cloud.emulator.send({
       op: 'fault',
       fault: { action: 'DescribeInstances', times: 100, kind: 'error', code: 'UnauthorizedOperation', status: 403 },
     });

@@ -25,7 +25,7 @@ const never = new AbortController().signal;
 let cloud: TestCloud;
 beforeAll(async () => {
   cloud = await startCloud();
-  await cloud.emulator.tell({ op: 'trust', roleArn, externalId });
+  await cloud.emulator.send({ op: 'trust', roleArn, externalId });
 });
 afterAll(() => cloud.close());
 
@@ -82,11 +82,11 @@ it('that took its role back, or has another external id, launches nothing, says 
     launched.map(({ id }) => id),
     never,
   );
-  await cloud.emulator.tell({ op: 'trust', roleArn, externalId });
+  await cloud.emulator.send({ op: 'trust', roleArn, externalId });
 });
 
 async function revoked(): Promise<Provider> {
-  await cloud.emulator.tell({ op: 'trust', roleArn, externalId: null });
+  await cloud.emulator.send({ op: 'trust', roleArn, externalId: null });
   return provider();
 }
 

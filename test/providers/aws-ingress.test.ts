@@ -25,7 +25,7 @@ describe('the ingress of a cluster', () => {
   beforeAll(async () => void (cloud = await startCloud()));
   beforeEach(async () => {
     owner = freshOwner();
-    await cloud.emulator.tell({ op: 'delays', visibleMs: 0, shutdownMs: 0 });
+    await cloud.emulator.send({ op: 'delays', visibleMs: 0, shutdownMs: 0 });
   });
   afterAll(() => cloud?.close());
 
@@ -64,7 +64,7 @@ describe('the ingress of a cluster', () => {
   });
 
   it('are made once, however often and beside each other a launch is tried, and while EC2 does not show them yet', async () => {
-    await cloud.emulator.tell({ op: 'delays', visibleMs: 1_500 });
+    await cloud.emulator.send({ op: 'delays', visibleMs: 1_500 });
     const request = headRequest(owner, own);
     const tries = await Promise.all([cloud.provider.launch(request), cloud.provider.launch(request)]);
     const ids = tries.map(({ launched }) => launched.map(({ id }) => id));
@@ -78,7 +78,7 @@ describe('the ingress of a cluster', () => {
     await cloud.provider.launch(headRequest(neighbour, own));
     const { launched } = await cloud.provider.launch(headRequest(owner, own));
     const ids = launched.map(({ id }) => id);
-    await cloud.emulator.tell({ op: 'delays', shutdownMs: 2_000 });
+    await cloud.emulator.send({ op: 'delays', shutdownMs: 2_000 });
     const ended = cloud.provider.terminate(owner, ids, never);
     await eventually(async () => (await cloud.emulator.ledger()).live.every((id) => !ids.includes(id)) || null);
     await cloud.provider.release?.(owner, never);
@@ -111,7 +111,7 @@ describe('the ingress of a cluster', () => {
       message: text,
     } as const;
     const calls = (await cloud.emulator.counts()).calls['CreateSecurityGroup'] ?? 0;
-    await cloud.emulator.tell({ op: 'fault', fault: { ...fault, status: 400 } });
+    await cloud.emulator.send({ op: 'fault', fault: { ...fault, status: 400 } });
     const { failures } = await cloud.provider.launch(headRequest(owner, own));
     expect([failures[0]?.scope, failures[0]?.code]).toEqual(['quota', 'SecurityGroupLimitExceeded']);
     expect((await cloud.emulator.counts()).calls['CreateSecurityGroup']).toBe(calls + 1);

@@ -8,7 +8,7 @@ import { startCloud } from './aws-cloud.ts';
 it('a cluster of 1,000 workers is launched by four calls, none of which EC2 refuses for its rate', async () => {
   const cloud = await startCloud();
   try {
-    await cloud.emulator.tell({ op: 'throttle', on: true });
+    await cloud.emulator.send({ op: 'throttle', on: true });
     const cluster = createEc2Cluster(cloud, { instances: 1_001 });
     await cluster.settle();
     const { calls, injected } = await cloud.emulator.counts();

@@ -74,7 +74,7 @@ describe('a trial launch', () => {
       expected('belong to different networks', setup),
     );
     const fault = { action: 'RunInstances', kind: 'error', code: 'UnauthorizedOperation', status: 403 } as const;
-    await cloud.emulator.tell({ op: 'fault', fault });
+    await cloud.emulator.send({ op: 'fault', fault });
     expect(await failure({})).toMatchObject(expected('UnauthorizedOperation', '--control-plane-role'));
   });
 });

@@ -9,7 +9,7 @@ export const deployment = 'd_test';
 
 /** With null the key may do everything. */
 export const permit = ({ emulator }: TestCloud, policies: Policy[] | null) =>
-  emulator.tell({
+  emulator.send({
     ...{ op: 'permit', accessKeyId: 'AKIATEST' },
     policies: policies?.map((policy) => JSON.stringify(policy)) ?? null,
   });
@@ -45,7 +45,7 @@ export async function liveOnce({ provider, emulator }: TestCloud): Promise<void>
   if (failures.length > 0) throw new Error(failures.map(({ code }) => code).join());
   const ids = launched.map(({ id }) => id);
   if ((await provider.describe(owner, ids)).length !== 3) throw new Error('not all instances are described');
-  await emulator.tell({ op: 'keepVolume', id: ids[0] ?? '' });
+  await emulator.send({ op: 'keepVolume', id: ids[0] ?? '' });
   await provider.list(deployment);
   for await (const _line of provider.logs({ owner })) throw new Error('there is a line that nobody wrote');
   await tryLaunch(awsFile, { deploymentId: deployment, apiUrl: 'https://ropewalk.example' }, never);

@@ -141,13 +141,13 @@ describe('the setup of an AWS account', () => {
   ])(
     'makes everything once when the answer to %s is lost, and removes it when answers are lost too',
     async (action) => {
-      await cloud.emulator.tell({ op: 'fault', fault: { action, kind: 'lost' } });
+      await cloud.emulator.send({ op: 'fault', fault: { action, kind: 'lost' } });
       const first = await setup();
       const second = await setup();
       expect([first.code === 0 || first.err.includes('Run the same command again'), second.code]).toEqual([true, 0]);
       expect([await own(), (await setup()).out]).toEqual([complete, expect.stringContaining('nothing to change')]);
       const undone = undoing[action];
-      if (undone !== undefined) await cloud.emulator.tell({ op: 'fault', fault: { action: undone, kind: 'lost' } });
+      if (undone !== undefined) await cloud.emulator.send({ op: 'fault', fault: { action: undone, kind: 'lost' } });
       await setup({ remove: true });
       expect([(await setup({ remove: true })).code, await own()]).toEqual([0, nothing]);
     },
@@ -169,7 +169,7 @@ describe('the setup of an AWS account', () => {
 
   it('names the call that fails, what AWS said, and what to do', async () => {
     const fault = { action: 'CreateSubnet', kind: 'error', code: 'UnauthorizedOperation', status: 403 } as const;
-    await cloud.emulator.tell({ op: 'fault', fault });
+    await cloud.emulator.send({ op: 'fault', fault });
     const { code, err } = await setup();
     expect([code, err]).toEqual([
       1,

@@ -47,7 +47,7 @@ it.each(['fleets', 'single launches'])(
         status: 403,
         times: 9,
       } as const;
-      await cloud.emulator.tell({ op: 'fault', fault });
+      await cloud.emulator.send({ op: 'fault', fault });
     }
     const workers = workersRequest(freshOwner(), 3);
     const slots = [{ slot: 0, generation: 1, role: 'head' as const }, ...workers.slots];

@@ -18,7 +18,7 @@ const capacity = 3;
 async function limit(cloud: TestCloud, pool: string, byZone: { a: number; b: number; c: number }): Promise<void> {
   const [type, market] = pool.split('/');
   for (const [zone, instances] of Object.entries(byZone)) {
-    await cloud.emulator.tell({ op: 'capacity', pool: `${type}/us-east-1${zone}/${market}`, instances });
+    await cloud.emulator.send({ op: 'capacity', pool: `${type}/us-east-1${zone}/${market}`, instances });
   }
 }
 
@@ -31,7 +31,7 @@ providerContract('aws, emulated', async () => {
     request: workersRequest,
     launchElsewhere: (request) => launchElsewhere('aws-launch-elsewhere.ts', { options: cloud.options, request }),
     capacity,
-    crash: (id) => cloud.emulator.tell({ op: 'die', id }),
+    crash: (id) => cloud.emulator.send({ op: 'die', id }),
     startStubbornWork: (ids) => startStubbornWork(cloud.directory, ids),
     leaveBehind: ({ deploymentId, workspace, cluster }) =>
       cloud.emulator.plant({
@@ -60,8 +60,8 @@ describe('a launch on EC2', () => {
   };
 
   it('puts the head instance, on demand, into the zone that could give the workers', async () => {
-    await cloud.emulator.tell({ op: 'capacity', pool: 'm6i.large/us-east-1a/spot', instances: 1 });
-    await cloud.emulator.tell({ op: 'capacity', pool: 'm6i.large/us-east-1b/spot', instances: 2 });
+    await cloud.emulator.send({ op: 'capacity', pool: 'm6i.large/us-east-1a/spot', instances: 1 });
+    await cloud.emulator.send({ op: 'capacity', pool: 'm6i.large/us-east-1b/spot', instances: 2 });
     const { launched, failures } = await cloud.provider.launch(clusterRequest(5, { market: 'spot' }));
     expect([launched.map(({ slot }) => slot), failures]).toEqual([[0, 1, 2, 3, 4, 5], []]);
     expect(new Set(launched.map(({ zone }) => zone))).toEqual(new Set(['us-east-1c']));
@@ -112,7 +112,7 @@ describe('a launch on EC2', () => {
   });
 
   it('falls back to single launches where the account allows no fleets', async () => {
-    await cloud.emulator.tell({
+    await cloud.emulator.send({
       op: 'fault',
       fault: { action: 'CreateFleet', times: 10, kind: 'error', code: 'UnauthorizedOperation', status: 403 },
     });
@@ -129,7 +129,7 @@ describe('a launch on EC2', () => {
   });
 
   it('ends an instance that EC2 does not show yet, and forgets an id that it never knew', async () => {
-    await cloud.emulator.tell({ op: 'delays', visibleMs: 60_000 });
+    await cloud.emulator.send({ op: 'delays', visibleMs: 60_000 });
     const owner = freshOwner();
     const { launched } = await cloud.provider.launch(workersRequest(owner, 2));
     const ids = [...launched.map(({ id }) => id), 'i-00000000000000000'];

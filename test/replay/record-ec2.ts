@@ -25,7 +25,7 @@ export async function recordEc2(): Promise<void> {
       return (await fetch(`${stack.apiUrl}/v1/agent/register`, { method: 'POST', headers, body })).ok;
     };
     await eventually(async () => (await register()) || null);
-    await emulator.tell({ op: 'die', id: instance });
+    await emulator.send({ op: 'die', id: instance });
     const successor = async () => (await emulator.ledger()).live.some((id) => id !== instance) || null;
     await eventually(successor, { timeoutMs: 200_000 });
     await client.jobs.cancel(number);

@@ -43,7 +43,7 @@ export async function startAwsGround(options: GroundOptions): Promise<Ground> {
       if (instances.some((id) => !known.has(id))) entries = (await emulator.ledger()).entries;
       return placesOf(entries, instances);
     },
-    strike: (id) => emulator.tell({ op: 'die', id }),
+    strike: (id) => emulator.send({ op: 'die', id }),
     cloud: cloudOf(emulator),
     close: () => ec2.stop(),
   };
@@ -91,22 +91,22 @@ const everyMs = 1_500;
  * met is taken back with the next change: kept for those who call seldom, it would add up to a cloud that never answers.
  */
 function weather(emulator: Emulator, random: () => number): () => Promise<void> {
-  const tell = (order: Order): Promise<void> => emulator.tell(order).catch(() => undefined);
+  const send = (order: Order): Promise<void> => emulator.send(order).catch(() => undefined);
   const pick = <const T>(from: readonly [T, ...T[]]): T => from[Math.floor(random() * from.length)] ?? from[0];
   const change = async (): Promise<void> => {
-    await tell({ op: 'clearFaults' });
-    for (const action of calls) await tell({ op: 'loseAnswers', action, share: 0.1, seed: Math.floor(random() * 1e9) });
+    await send({ op: 'clearFaults' });
+    for (const action of calls) await send({ op: 'loseAnswers', action, share: 0.1, seed: Math.floor(random() * 1e9) });
     const kind = pick(['lost', 'cut', 'error']);
-    await tell({ op: 'fault', fault: { action: pick(calls), kind, ...(kind === 'error' ? throttled : {}) } });
-    await tell({ op: 'delays', visibleMs: pick([0, 1_000, 4_000]), shutdownMs: random() * 1_500 });
+    await send({ op: 'fault', fault: { action: pick(calls), kind, ...(kind === 'error' ? throttled : {}) } });
+    await send({ op: 'delays', visibleMs: pick([0, 1_000, 4_000]), shutdownMs: random() * 1_500 });
   };
   let changing = change();
   const timer = setInterval(() => (changing = changing.then(change)), everyMs);
   return async () => {
     clearInterval(timer);
     await changing;
-    await tell({ op: 'clearFaults' });
-    await tell({ op: 'delays', visibleMs: 0, shutdownMs: 0 });
+    await send({ op: 'clearFaults' });
+    await send({ op: 'delays', visibleMs: 0, shutdownMs: 0 });
   };
 }
 

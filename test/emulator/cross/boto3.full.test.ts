@@ -26,7 +26,7 @@ let found: z.infer<typeof findings>;
 beforeAll(async () => {
   const python = await crossPython();
   emulator = await startEmulator();
-  await emulator.tell({ op: 'capacity', pool: 'm6i.large/us-east-1b/on-demand', instances: 3 });
+  await emulator.send({ op: 'capacity', pool: 'm6i.large/us-east-1b/on-demand', instances: 3 });
   const script = join(import.meta.dirname, 'boto3_calls.py');
   const { stdout } = await promisify(execFile)(python, [script, emulator.url], {
     env: { PATH: process.env['PATH'], PYTHONDONTWRITEBYTECODE: '1' },
