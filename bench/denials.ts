@@ -1,4 +1,4 @@
-// Whether a refusal's time tells anything: a wrong secret of a known token against an unknown one, and another workspace's job
+// Whether a refusal's time reveals anything: a wrong secret of a known token against an unknown one, and another workspace's job
 // against one that does not exist. Each pair is asked one after the other, in either order, on one connection.
 import { Agent, request } from 'node:http';
 

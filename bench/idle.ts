@@ -19,7 +19,7 @@ import type { Boot } from './sim/provider.ts';
 const instances = 3;
 const atATime = 20;
 
-/** After the start of the last cluster: projections and timers of the start are over. */
+/** After the start of the last cluster: projections and timers of the start have ended. */
 const settleSeconds = 20;
 
 export async function idleBench(report: Report, { small, clusters }: BenchOptions): Promise<void> {

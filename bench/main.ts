@@ -48,7 +48,7 @@ const benches: Record<string, { about: string; load: () => Promise<Bench> }> = {
     load: async () => (await import('./memory.ts')).memoryBench,
   },
   denials: {
-    about: 'whether the time of a refusal tells what it must not',
+    about: 'whether the time of a refusal reveals what it must not',
     load: async () => (await import('./denials.ts')).denialsBench,
   },
   replay: {

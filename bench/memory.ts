@@ -1,5 +1,6 @@
-// How much memory the API takes when many ask for much and take little: streams of logs and events whose readers do not read,
-// and bodies of the greatest size that arrive slowly. Under all of it somebody else is served, and afterwards it is over.
+// How much memory the API takes under clients that request much and read little: streams of logs and events whose readers do
+// not read, and bodies of the greatest size that arrive slowly. Meanwhile the API serves another client; afterwards the memory
+// is released.
 import { Agent, request } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -47,7 +48,7 @@ export async function memoryBench(report: Report, { small }: BenchOptions): Prom
       for (let stream = 0; stream < streamsOfToken; stream += 1) {
         const what = stream % 2 === 0 ? 'logs' : 'events';
         const sent = send('GET', `/v1/jobs/${number}/${what}?follow=true`, token);
-        // Nobody reads what comes.
+        // The client never reads the answer.
         sent.on('response', (answer: IncomingMessage) => {
           answer.pause();
           if (answer.statusCode !== 200) refused += 1;
@@ -70,10 +71,14 @@ export async function memoryBench(report: Report, { small }: BenchOptions): Prom
       await sleep(100);
     }
     report.figure('the API with nothing to do', idleMb, 'MB');
-    report.figure(`${tokens * streamsOfToken} streams nobody reads, ${bodies} slow bodies of 15 MiB`, memory, 'MB');
+    report.figure(
+      `${tokens * streamsOfToken} streams that no client reads, ${bodies} slow bodies of 15 MiB`,
+      memory,
+      'MB',
+    );
     report.figure('  at most', Math.max(...memory), 'MB');
     report.figure('  streams refused', refused, 'streams');
-    report.figure('  somebody else asks who they are', served, 'ms');
+    report.figure('  whoami of another client', served, 'ms');
     for (const each of open) each.destroy();
     await sleep(seconds * 500);
     report.figure('  and afterwards', await residentMb(pid), 'MB');

@@ -1,7 +1,7 @@
 // What processes have used, from the kernel's own accounts.
 import { readFile } from 'node:fs/promises';
 
-/** USER_HZ: the kernel tells times to user space in hundredths of a second, on every architecture that Node runs on. */
+/** USER_HZ: the kernel reports times to user space in hundredths of a second, on every architecture that Node runs on. */
 const ticksPerSecond = 100;
 
 /** Seconds of processor time so far, in user and system mode. */
@@ -18,7 +18,7 @@ export async function residentMb(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
 }
 
-/** Of several processes, by name; what is told of each is the difference since this was called. */
+/** The CPU seconds of several processes, by name; for each the difference since this was called. */
 export async function cpuClock(pids: Record<string, number>): Promise<() => Promise<Record<string, number>>> {
   const read = async (): Promise<[string, number][]> =>
     Promise.all(

@@ -1,4 +1,4 @@
-// How a bench says what it found: lines for people, and a file of JSON for whoever wants to compare runs.
+// The result of a bench: lines for people, and a JSON file for comparing runs.
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';

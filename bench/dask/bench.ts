@@ -53,7 +53,7 @@ export async function daskBench(report: Report, { rounds, small }: BenchOptions)
       };
       if (round > 0) measured.push(found);
     }
-    tell(report, measured);
+    writeFigures(report, measured);
   } finally {
     await driver?.close();
     await stack.stop();
@@ -62,7 +62,7 @@ export async function daskBench(report: Report, { rounds, small }: BenchOptions)
   }
 }
 
-function tell(report: Report, rounds: Round[]): void {
+function writeFigures(report: Report, rounds: Round[]): void {
   const total = (kind: keyof Round): number[] => rounds.map((round) => round[kind].result - round[kind].asked);
   report.figure('Ropewalk: request to first result', total('ours'), 'ms');
   report.figure('by hand, one after the other', total('hand'), 'ms');

@@ -1,4 +1,4 @@
-// What somebody does without Ropewalk: `dask scheduler` and two `dask worker` with certificates that lie ready, from the
+// What a user does without Ropewalk: `dask scheduler` and two `dask worker` with certificates that lie ready, from the
 // same environment. Either one after the other, as one does at two prompts, or all at once on a port chosen beforehand.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

@@ -1,4 +1,4 @@
-"""The user's program of this bench: a Python that has imported Dask already and is told, a JSON line at a time, what to do.
+"""The user's program of this bench: a Python that has imported Dask already and reads its commands, one JSON line each.
 
 Importing Dask costs the same however a cluster is started, so that it is not part of any figure.
 """

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EC2Client, RunInstancesCommand, TerminateInstancesCommand } from '@aws-sdk/client-ec2';
 
 const atATime = 50;
-/** What is throttled is asked again after about this long: patient enough that it ends, so that the time can be told. */
+/** What is throttled is asked again after about this long: long enough that the launch ends, and its time can be measured. */
 const pauseMs = 1_000;
 
 export interface OneByOne {

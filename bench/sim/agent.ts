@@ -6,7 +6,7 @@ import type { Boot } from './provider.ts';
 
 export interface SimulatedAgent {
   register: () => Promise<void>;
-  /** Works until the job is over, `perRequest` tasks at a time. */
+  /** Works until the job has ended, `perRequest` tasks at a time. */
   work: (perRequest: number) => Promise<Worked>;
 }
 

@@ -9,7 +9,7 @@ import { createTokens } from '../../platform/tokens.ts';
 import type { LaunchRequest, ObservedInstance, Provider } from '../../providers/provider.ts';
 import type { TestStack } from '../../test/support/stack.ts';
 
-/** What an agent is told when it is started. */
+/** What an agent receives when it is started. */
 export interface Boot {
   instance: string;
   launchToken: string;
@@ -21,7 +21,7 @@ export interface Boot {
 export interface Simulation {
   client: Client;
   connection: NativeConnection;
-  /** This instance is gone, and nobody has asked for it. */
+  /** This instance is gone, although no request terminated it. */
   lose: (id: string) => void;
   stop: () => Promise<void>;
 }

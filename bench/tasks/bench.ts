@@ -42,7 +42,7 @@ export async function tasksBench(report: Report, { small }: BenchOptions): Promi
         for (const tasksPerRequest of [1, 10]) {
           const result = await runFleet({ ...shape, tasksPerRequest });
           const tasks = shape.jobs * shape.tasksPerJob;
-          tell(report, `${tasks} tasks, ${name}, ${tasksPerRequest} a request`, { tasks, baseRate, result });
+          writeFigures(report, `${tasks} tasks, ${name}, ${tasksPerRequest} a request`, { tasks, baseRate, result });
         }
       }
     } finally {
@@ -53,7 +53,7 @@ export async function tasksBench(report: Report, { small }: BenchOptions): Promi
   }
 }
 
-function tell(
+function writeFigures(
   report: Report,
   name: string,
   { tasks, baseRate, result }: { tasks: number; baseRate: number; result: FleetResult },

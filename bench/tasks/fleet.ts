@@ -55,7 +55,7 @@ export async function runFleet(input: FleetInput): Promise<FleetResult> {
     const works = await Promise.all(agents.map((agent) => agent.work(tasksPerRequest)));
     const used = await cpu();
     const done = works.reduce((sum, work) => sum + work.done, 0);
-    // Those that found nothing to do ask again much later, and only then hear that the job is over.
+    // Agents that found nothing to do ask again much later, and only then learn that the job has ended.
     const endedAtMs = works.reduce((last, work) => Math.max(last, work.lastAtMs), 0);
     const seconds = (endedAtMs - startedAtMs) / 1000;
     if (done !== input.jobs * tasksPerJob) throw new Error(`${done} results were acknowledged`);
