@@ -1,4 +1,4 @@
-// `npm run fuzz`: the simulations with random seeds, until the rounds are over or one fails. Prints each seed before it is
+// `npm run fuzz`: the simulations with random seeds, until all rounds have ended or one fails. Prints each seed before it is
 // used, and how to run a failed one again.
 //   npm run fuzz -- [--rounds 10] [--runs 10000] [--seed 42]
 import { spawn } from 'node:child_process';

@@ -29,7 +29,7 @@ const ready = ({ path }: ReceivedRequest): Reply => ({
   json: path.endsWith('/credentials') ? credentials : aCluster(),
 });
 
-interface World {
+interface Fixture {
   api: StandIn;
   /** Nothing but what the program puts there: the place of its files. */
   temporary: string;
@@ -38,8 +38,8 @@ interface World {
   script: (text: string) => Promise<string[]>;
 }
 
-async function inWorld(
-  use: (world: World) => Promise<void>,
+async function withFixture(
+  use: (fixture: Fixture) => Promise<void>,
   reply: (request: ReceivedRequest, nth: number) => Reply = ready,
 ) {
   const api = await startStandIn(reply);
@@ -58,7 +58,7 @@ async function inWorld(
 
 describe('cluster exec', () => {
   it('passes the address and files that only this user can read, and removes the files', async () => {
-    await inWorld(async ({ temporary, options, script }) => {
+    await withFixture(async ({ temporary, options, script }) => {
       const words = await script(`
         import { readFileSync, statSync } from 'node:fs';
         import { dirname } from 'node:path';
@@ -95,7 +95,7 @@ describe('cluster exec', () => {
   });
 
   it('passes stdin, stdout, stderr and the exit code through', async () => {
-    await inWorld(async ({ temporary, options, script }) => {
+    await withFixture(async ({ temporary, options, script }) => {
       const words = await script(`
         for await (const chunk of process.stdin) process.stdout.write(String(chunk).toUpperCase());
         process.stderr.write('no line end');
@@ -113,7 +113,7 @@ describe('cluster exec', () => {
     ['SIGHUP', 'directly'],
     ['SIGINT', 'by bin/ropewalk.mjs'],
   ] as const)('passes %s on, %s, and cleans up when the command has ended', async (signal, how) => {
-    await inWorld(async ({ temporary, options, script }) => {
+    await withFixture(async ({ temporary, options, script }) => {
       const words = await script(`
         import { existsSync } from 'node:fs';
         let times = 0;
@@ -142,7 +142,7 @@ describe('cluster exec', () => {
   });
 
   it('returns the exit codes of shells for a signal, a missing program, and a file that is not executable', async () => {
-    await inWorld(async ({ temporary, options, script }) => {
+    await withFixture(async ({ temporary, options, script }) => {
       const words = await script(`process.kill(process.pid, 'SIGKILL');`);
       expect(await runCli(words, options)).toMatchObject({ code: 137 });
       const missing = await runCli(['cluster', 'exec', '7', '--', 'no-such-program'], options);
@@ -160,7 +160,7 @@ describe('cluster exec', () => {
   });
 
   it('accepts a command without --, and requires one', async () => {
-    await inWorld(async ({ api, options }) => {
+    await withFixture(async ({ api, options }) => {
       const print = [process.execPath, '-p', '"hello " + process.env.DASK_SCHEDULER_ADDRESS'];
       for (const words of [
         ['7', ...print],
@@ -180,7 +180,7 @@ describe('cluster exec', () => {
 
   it('waits for the scheduler, with progress', async () => {
     const none = aCluster({ status: 'starting', dask: { schedulerAddress: null, workersStarted: 0 } });
-    await inWorld(
+    await withFixture(
       async ({ options, script }) => {
         const result = await runCli(await script('console.log("ran")'), options);
         expect(result).toMatchObject({ code: 0, stdout: 'ran\n' });
@@ -202,7 +202,7 @@ describe('cluster exec', () => {
       'cluster 7 is private to ada',
     ],
   ])('runs nothing on %s', async (_, reply, message) => {
-    await inWorld(async ({ temporary, options, script }) => {
+    await withFixture(async ({ temporary, options, script }) => {
       const marker = join(options.cwd, 'ran');
       const words = await script(`import { writeFileSync } from 'node:fs'; writeFileSync('ran', '');`);
       const result = await runCli(words, options);

@@ -48,7 +48,7 @@ describe('login', () => {
 
   it.each([
     [anError(403, { code: 'FORBIDDEN', message: 'This login was denied.' }), 'This login was denied.', 1],
-    [anError(410, { code: 'EXPIRED', message: 'This login is over.' }), 'This login is over.', 1],
+    [anError(410, { code: 'EXPIRED', message: 'This login expired.' }), 'This login expired.', 1],
   ])('fails when the login is denied or expires', async (answer, text, exit) => {
     await withDirectory(async (home) => {
       const { env } = await standIn(({ path }) => (path === '/v1/login/device' ? { json: aLoginStart } : answer));

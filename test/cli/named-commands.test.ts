@@ -15,8 +15,8 @@ const documents = [
 /** In code, quotes or a block: prose says "a ropewalk was the long hall". */
 const named = /(?:`|>\s*|bin\/|^\s*\$ )ropewalk(?:\.mjs)? ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/gm;
 
-/** A sign-in is called `ropewalk on laptop`, and a reset says that `ropewalk heals a workflow`. */
-const notCommands = new Set(['on', 'heals']);
+/** A sign-in is called `ropewalk on laptop`. */
+const notCommands = new Set(['on']);
 
 const commandsOf = (help: string): string[] =>
   (help.split('Commands:\n')[1] ?? '').split('\n').flatMap((line) => /^ {2}([a-z][a-z-]*)/.exec(line)?.[1] ?? []);

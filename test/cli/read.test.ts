@@ -15,7 +15,7 @@ const jobs = [
     cost: { dollars: 0.0042, dollarsPerHour: 0.2 },
     tasks: { ...aJob().tasks, total: 20, done: 0 },
   }),
-  aJob({ number: 655848, command: "echo 'Hello,\u001b[2J\u202e world'" }),
+  aJob({ number: 655848, command: "echo 'Hello,\u001b[2J\u202e there'" }),
 ];
 
 describe('batch status and batch list', () => {
@@ -29,7 +29,7 @@ describe('batch status and batch list', () => {
 ┡━━━━━━━━╇━━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━┩
 │ 659567 │  done   │   10 /  10 │ 2024-11-18 17:25:08 │ 2024-11-18 17:26:07 │             $0.01 │ process.py          │
 │ 658288 │ pending │    0 /  20 │ 2024-11-18 17:25:08 │                     │            <$0.01 │ train.sh            │
-│ 655848 │  done   │   10 /  10 │ 2024-11-18 17:25:08 │ 2024-11-18 17:26:07 │                   │ echo 'Hello, world' │
+│ 655848 │  done   │   10 /  10 │ 2024-11-18 17:25:08 │ 2024-11-18 17:26:07 │                   │ echo 'Hello, there' │
 └────────┴─────────┴────────────┴─────────────────────┴─────────────────────┴───────────────────┴─────────────────────┘
 `);
     expect(api.requests[0]).toMatchObject({ path: '/v1/jobs', query: { limit: '3' } });
