@@ -32,7 +32,7 @@ describe('the database of the dev server', () => {
     await expect(guardDatabase(database, older)).rejects.toThrow('was written by "temporal version 1.10.0"');
   });
 
-  it('is not opened when nobody knows which version made it, until somebody says so', async () => {
+  it('is not opened while the version that wrote it is unknown, until an operator records it', async () => {
     const binary = await binaryOf('1.9.1');
     await writeFile(database, 'tables');
     await expect(guardDatabase(database, binary)).rejects.toThrow('it is not known which version of Temporal wrote');
@@ -56,7 +56,7 @@ describe('the database of the dev server', () => {
     }
   });
 
-  it('needs a binary that tells its version', async () => {
+  it('needs a binary that reports its version', async () => {
     await expect(guardDatabase(database, join(home, 'absent'))).rejects.toThrow('does not report its version');
   });
 });

@@ -26,7 +26,7 @@ const anOwner = async (overrides: Partial<Record<'startTime' | 'pidNamespace' | 
 });
 
 describe('the lock of a home', () => {
-  it('is refused to a second stack, which is told who holds it', async () => {
+  it('is refused to a second stack, whose error names the process that holds it', async () => {
     const [opened] = [await openHome(home)];
     const lock = await lockHome(opened);
     await expect(lockHome(opened)).rejects.toThrow(`is in use by another stack: process ${process.pid}`);
@@ -37,10 +37,10 @@ describe('the lock of a home', () => {
   });
 
   it('of a dead process is taken over, by one of many that try at once', async () => {
-    const holder = contender(home);
-    expect(await holder.verdict).toBe('held');
-    holder.child.kill('SIGKILL');
-    await holder.exited;
+    const owner = contender(home);
+    expect(await owner.verdict).toBe('held');
+    owner.child.kill('SIGKILL');
+    await owner.exited;
 
     const contenders = Array.from({ length: 6 }, () => contender(home));
     const verdicts = await Promise.all(contenders.map(({ verdict }) => verdict));

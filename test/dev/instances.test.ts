@@ -1,5 +1,5 @@
-// Which instances of a home a stack that starts takes for dead: it tells their clusters, and must not speak of one that the
-// worker of this very stack is launching.
+// Which instances of a home a starting stack reports to their clusters as dead. It must not report one that the Temporal worker
+// of the same stack is launching.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

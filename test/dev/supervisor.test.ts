@@ -59,7 +59,7 @@ describe('the supervisor', () => {
     expect(lines).toHaveLength(count);
   });
 
-  it('kills a child that ignores SIGTERM, or is stopped, once its grace is over', async () => {
+  it('kills a child that ignores SIGTERM, or is stopped, once its grace period has ended', async () => {
     const ignores = "process.on('SIGTERM', () => undefined); console.log('up'); setInterval(() => undefined, 1000)";
     await supervisor.start({ ...child('deaf', ignores), stopWithinMs: 200 });
     await eventually(() => lines.includes('deaf | up'));
@@ -72,7 +72,7 @@ describe('the supervisor', () => {
 
 describe('survivors of a killed stack', () => {
   it.each(['by its record', 'by its mark'])(
-    'are found %s and ended by the next one, and nobody else is',
+    'are found %s and ended by the next one, which ends no other process',
     async (how) => {
       await supervisor.start(child('worker', 'setInterval(() => undefined, 1000)'));
       await eventually(async () => (await childRecords(home)).length === 1);

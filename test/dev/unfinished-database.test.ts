@@ -65,7 +65,7 @@ describe('a database that holds something', () => {
         "INSERT INTO namespaces VALUES (x'01', 'default'); INSERT INTO executions VALUES (x'01')",
     );
     expect(await moveUnfinishedAside(database)).toBeNull();
-    await writeFile(database, 'no database at all, but somebody may know what it is');
+    await writeFile(database, 'no database at all, but maybe a file of the user');
     expect(await moveUnfinishedAside(database)).toBeNull();
     await removeHome(database.slice(0, -'/temporal.db'.length));
   });
