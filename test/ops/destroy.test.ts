@@ -90,8 +90,8 @@ describe('ropewalk destroy --by-tag', () => {
         1,
         expect.stringContaining('this is not its id; nothing was terminated'),
       ]);
-      const nobody = await runCli(words, { env });
-      expect([nobody.code, nobody.stderr]).toEqual([
+      const unconfirmed = await runCli(words, { env });
+      expect([unconfirmed.code, unconfirmed.stderr]).toEqual([
         1,
         expect.stringContaining('not confirmed; nothing was terminated'),
       ]);

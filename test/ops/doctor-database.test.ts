@@ -1,4 +1,4 @@
-// The doctor's look at the database of records: what is broken on purpose must be found, with what to do.
+// The doctor's checks of the database of records: each finds what a test broke on purpose, and says what to do.
 import { chmod, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -106,7 +106,7 @@ describe('the doctor, asked about the database', () => {
   });
 });
 
-describe('the doctor, told of stuck workflows', () => {
+describe('the doctor, given the report of the stuck-workflow check', () => {
   const report = { refusal: null, checked: 2, unknown: [] };
 
   it('prints the command that resets one by hand', () => {
@@ -117,7 +117,7 @@ describe('the doctor, told of stuck workflows', () => {
     expect(found?.fix).toContain(`By hand: ${command}`);
   });
 
-  it('says that none is stuck, and that nobody could look', () => {
+  it('says that none is stuck, and warns when no Temporal worker made the check', () => {
     expect(findingsOf({ ...report, stuck: [] }, new Map())).toMatchObject([
       { state: 'ok', text: 'none of 2 is stuck' },
     ]);

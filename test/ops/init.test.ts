@@ -74,12 +74,12 @@ describe('ropewalk init', () => {
     expect(JSON.parse(stdout)).toMatchObject({ namespace: 'another', changes: [], admin: null });
   });
 
-  it('tells of a retention that is too short, and leaves it', async () => {
+  it('reports a retention that is too short, and leaves it', async () => {
     const { stdout } = await runCli(['init', '--retention-days', '90'], { env });
     expect(stdout).toContain('left the retention of namespace another at 40 days, which is less than 90');
   });
 
-  it('makes the sweep of the host that the API and the Temporal worker are told to be', async () => {
+  it('creates the sweep of the host that ROPEWALK_HOST_ID names', async () => {
     const { stdout } = await runCli(['init'], { env: { ...env, ROPEWALK_HOST_ID: 'host_1' } });
     expect(stdout).toContain('created the schedule sweep/local/host_1, every 300 s');
   });

@@ -19,7 +19,7 @@ describe.each(['api', 'worker'])('the image of the %s', (name) => {
     for (const path of made.splice(0)) await rm(path, { recursive: true, force: true });
   });
 
-  it('is built in stages from a pinned base, runs as nobody special, and ends by SIGTERM', async () => {
+  it('is built in stages from a pinned base, runs as an unprivileged user, and ends by SIGTERM', async () => {
     const recipe = await read(`ops/Dockerfile.${name}`);
     const bases = [...recipe.matchAll(/^FROM (\S+)/gm)].map((match) => match[1]);
     expect(bases.length).toBeGreaterThanOrEqual(2);
