@@ -47,7 +47,7 @@ describe('the key file', () => {
     for (const key of hex) expect(key).toHaveLength(64);
     expect(hex).not.toContain(Buffer.from(String(file.keys[current.kid]), 'base64').toString('hex'));
     expect(keys.current).toEqual(current);
-    expect(keys.byKid('nobody')).toBeNull();
+    expect(keys.byKid('unknown')).toBeNull();
   });
 
   it('is refused when others can read it, and when it is damaged; it is never replaced', async () => {

@@ -13,7 +13,7 @@ export interface Identity {
   caPem: string;
 }
 
-/** 'welcome' when both sides accepted each other, else what the client was told. */
+/** 'welcome' when both sides accepted each other, else the error that the client received. */
 export async function handshake(server: Identity, client: Identity): Promise<string> {
   return withServer(server, async (port) => {
     const options = { ...material(client), host: '127.0.0.1', port, rejectUnauthorized: true };

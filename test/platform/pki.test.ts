@@ -60,8 +60,8 @@ describe('mutual TLS by Node', () => {
     ['an expired client', 'scheduler', 'expired client', /^(closed|ECONNRESET)$/],
     ['an expired scheduler', 'expired scheduler', 'client', /CERT_HAS_EXPIRED/],
     ["a client's leaf in a server's place", 'client', 'worker', /INVALID_PURPOSE/],
-  ])('refuses %s', async (_who, server, caller, told) => {
-    expect(await handshake(identity(server), identity(caller))).toMatch(told);
+  ])('refuses %s', async (_who, server, caller, error) => {
+    expect(await handshake(identity(server), identity(caller))).toMatch(error);
   });
 
   it('refuses plaintext', async () => {
@@ -141,11 +141,11 @@ describe('a leaf', () => {
     ['with another kind of key', rsaCsr, /only ECDSA with P-256/],
     ['with another curve', p384Csr, /P-384, and only ECDSA with P-256/],
     ['that is huge', () => 'A'.repeat(9_000), /longer than/],
-  ])('is refused for a request %s', async (_what, make, told) => {
+  ])('is refused for a request %s', async (_what, make, message) => {
     const csrPem = await make();
     const issued = issueLeaf({ ca, role: 'worker', subject, addresses: [], validDays: 1, csrPem });
     await expect(issued).rejects.toMatchObject({
-      problem: { code: 'VALIDATION', field: 'csrPem', message: expect.stringMatching(told) },
+      problem: { code: 'VALIDATION', field: 'csrPem', message: expect.stringMatching(message) },
     });
   });
 });

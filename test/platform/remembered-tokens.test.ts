@@ -48,7 +48,7 @@ describe('remembered instance tokens', () => {
     expect(checks()).toBe(3);
   });
 
-  it('hand out copies: nobody changes what is remembered', async () => {
+  it('hand out copies: a caller that changes one does not change the cache', async () => {
     const { tokens } = await make();
     const { instanceToken } = await tokens.mintInstance(claims);
     const given = await tokens.verifyInstance(instanceToken);

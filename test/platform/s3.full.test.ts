@@ -66,7 +66,7 @@ describe.runIf('program' in found)('with an S3 server', () => {
     expect(await refusal(denied.put('x', bytes('x')))).toContain(`no right to this request in the bucket ${bucket}`);
     expect(await refusal(denied.get('x'))).toContain('no right to this request');
     for (const credentials of [
-      { accessKeyId: 'nobody', secretAccessKey: 'x' },
+      { accessKeyId: 'unknown', secretAccessKey: 'x' },
       { ...server.credentials, secretAccessKey: 'wrong' },
     ]) {
       expect(await refusal(openAt(at(), credentials).get('x'))).toContain('does not accept the credentials');

@@ -33,7 +33,7 @@ it('knows a secret by its keyed hash: after a new key was added, and not without
   expect(isHashOf(testKeys({ seed: 2 }), made.secretHash, made.secret)).toBe(false);
 });
 
-it('takes no hash without a key for one, whoever wrote it into the database', () => {
+it('accepts no stored hash that was made without a key', () => {
   const { secret } = newTokenSecret(testKeys());
   const plain = createHash('sha256').update(secret).digest('hex');
   for (const written of [null, '', plain, `k1:${plain}`, `:${plain}`, 'k1:', 'k1', `k1:${'0'.repeat(64)}`]) {

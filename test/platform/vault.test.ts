@@ -8,7 +8,7 @@ const bytes = new TextEncoder().encode(secretText);
 const hour = { ttlMs: 3_600_000 };
 
 describe('the vault', () => {
-  it('gives back what was sealed, and stores nothing readable', async () => {
+  it('returns what was sealed, and stores nothing readable', async () => {
     const objects = memoryObjects();
     const vault = createVault(objects, testKeys());
     await vault.seal('vault/w/a.sealed', bytes, hour);
@@ -18,7 +18,7 @@ describe('the vault', () => {
     expect(stored).not.toContain(Buffer.from(secretText).toString('base64').slice(4, 20));
   });
 
-  it('answers null when there is nothing, when it was deleted, and when its time is over', async () => {
+  it('answers null for an object that never existed, was deleted, or has expired', async () => {
     let nowMs = 1_000;
     const vault = createVault(memoryObjects(), testKeys(), () => nowMs);
     expect(await vault.open('vault/w/a.sealed')).toBeNull();

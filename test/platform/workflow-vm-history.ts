@@ -1,7 +1,7 @@
 // Histories as the server would have written them of the workflows in workflow-vm-code.ts.
 import proto from '@temporalio/proto';
 
-/** A run that sleeps `sleeps` times and is over. */
+/** A run that sleeps `sleeps` times and completes. */
 export function historyOf(type: string, sleeps = 0) {
   const events: Record<string, unknown>[] = [];
   const add = (eventType: string, attributes: Record<string, unknown>): string => {
