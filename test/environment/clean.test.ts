@@ -1,4 +1,4 @@
-// Environments that nobody uses any more go; none goes that somebody uses, however close the two come.
+// The cleaner removes environments that no process uses any more, and never one in use, however close a use and a removal come.
 import { spawn } from 'node:child_process';
 import { access, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ it('keeps what is in use, however long ago that began, until its process is gone
   expect(await isInUse(cacheDir, 'aa')).toBe(true);
 });
 
-it('takes a stamp for use, and looks at most once a day', async () => {
+it('counts a stamp as use, and searches at most once a day', async () => {
   await addEnvironment('aa', 100);
   await stamp(directoryOf('aa'));
   expect(await cleanEnvironments(cacheDir)).toEqual([]);
@@ -60,7 +60,7 @@ it('takes a stamp for use, and looks at most once a day', async () => {
   expect(await left()).toEqual(['aa']);
 });
 
-it('keeps a user waiting while somebody removes', async () => {
+it('makes a user wait while a cleaner removes the environment', async () => {
   const unmark = await markRemoving(cacheDir, 'aa');
   let begun = false;
   const using = use(cacheDir, 'aa', undefined).then(() => (begun = true));

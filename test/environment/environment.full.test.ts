@@ -118,7 +118,7 @@ describe('an environment whose interpreter has gone', () => {
   });
 });
 
-describe('what cannot be had', () => {
+describe('a requirement that cannot be installed', () => {
   it('is named, with what uv says', async () => {
     await expect(ensure({ requirements: ['toolz==1.1.0', 'Zict==9999'] })).rejects.toMatchObject({
       code: 'REQUIREMENT',
@@ -128,7 +128,7 @@ describe('what cannot be had', () => {
     expect(await inDirectory('building')).toEqual([]);
   });
 
-  it('because nothing answers is not the fault of the requirement', async () => {
+  it('is an error of the installation, not of the requirement, when the package index does not answer', async () => {
     const environment = { ...process.env, UV_DEFAULT_INDEX: 'http://127.0.0.1:9/simple', UV_HTTP_RETRIES: '0' };
     await expect(ensure({ requirements: ['locket==0.2.1'], environment })).rejects.toMatchObject({ code: 'INSTALL' });
   });

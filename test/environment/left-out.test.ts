@@ -15,8 +15,8 @@ import _ropewalk_left_out
 import importlib.util
 import pickle
 
-print(importlib.util.find_spec("gdal"), importlib.util.find_spec("gdal_of_nobody"))
-for name in ("gdal.core", "gdal_of_nobody"):
+print(importlib.util.find_spec("gdal"), importlib.util.find_spec("gdal_unlisted"))
+for name in ("gdal.core", "gdal_unlisted"):
     try:
         __import__(name)
     except ModuleNotFoundError as error:
@@ -35,7 +35,7 @@ it('is the text of the error, also where it is unpickled, and a mere question ge
     expect(stdout.split('\n')).toEqual([
       'None None',
       "No module named 'gdal'. Package sync left GDAL out: it comes from conda.",
-      "No module named 'gdal_of_nobody'",
+      "No module named 'gdal_unlisted'",
       '',
     ]);
     expect(await writeLeftOut(directory, [])).toBeNull();

@@ -146,7 +146,7 @@ describe('the version of Python', () => {
     expect(await say(made, 'import os, sys; print(os.path.realpath(sys.executable))')).toBe(callersPythonPath);
   });
 
-  it('that cannot be had is an error that names the one there is', async () => {
+  it('that is unavailable is an error that names the installed version', async () => {
     const { stdout } = await run('python3', ['-c', 'import sys; print("%d.%d.%d" % sys.version_info[:3])']);
     await expect(ensure({ pythonVersion: '3.99' })).rejects.toMatchObject({
       code: 'PYTHON',
