@@ -37,7 +37,7 @@ export async function runLive(input: LiveInput): Promise<void> {
   say(
     `account ${account}, region ${settings.region}; everything of this run is tagged ropewalk:deployment=${deploymentId}`,
   );
-  // After a launch that nobody has seen yet, nothing shown is not nothing left.
+  // EC2 may not list a new instance yet: after a launch, an empty list does not prove that nothing remains.
   let mayBeUnseen = false;
   try {
     const verdicts = await dryRun(settings, launchRequest({ ...owner, cluster: 2 }));
