@@ -11,14 +11,14 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((api) => api.close()));
 });
 
-interface World {
+interface Behaviour {
   existing?: boolean;
-  /** The view for the nth look, from 1. */
+  /** The view for the nth GET of the cluster, from 1. */
   view?: (nth: number) => Cluster;
   post?: (request: ReceivedRequest) => Reply | undefined;
 }
 
-async function standIn({ existing = false, view = () => aCluster(), post }: World = {}): Promise<
+async function standIn({ existing = false, view = () => aCluster(), post }: Behaviour = {}): Promise<
   StandIn & { options: Pick<StartClusterOptions, 'apiUrl' | 'token' | 'pollMs'>; posts: () => string[] }
 > {
   let looks = 0;
@@ -86,8 +86,8 @@ describe('startCluster', () => {
   it.each([
     ['existed before', { existing: true }, { name: 'blue' }],
     ['was not to be stopped', {}, { shutdownOnClose: false }],
-  ])('does not stop a cluster that %s', async (_, world, options) => {
-    const api = await standIn({ ...world, view: () => starting(0) });
+  ])('does not stop a cluster that %s', async (_, behaviour, options) => {
+    const api = await standIn({ ...behaviour, view: () => starting(0) });
     await expect(startCluster({ ...api.options, ...options, timeoutMs: 30 })).rejects.toBeInstanceOf(
       ClusterTimeoutError,
     );

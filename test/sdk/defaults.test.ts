@@ -91,7 +91,7 @@ describe('reading a string of a YAML file', () => {
     );
   });
 
-  it('always gives back addresses and tokens', () => {
+  it('always reads the addresses and tokens that it wrote', () => {
     const token = fc.stringMatching(/^rw_[a-z0-9-]{1,40}_[a-z0-9]{12}-[\w-]{43}$/);
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true }), token, (apiUrl, secret) => {

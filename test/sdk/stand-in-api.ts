@@ -211,7 +211,7 @@ export const aLoginStart = {
   intervalSeconds: 0,
 };
 
-/** Nobody has approved it yet. */
+/** No user has approved it yet. */
 export const notYet = anError(428, { code: 'AUTHORIZATION_PENDING', message: 'not yet' }, { 'retry-after': '0' });
 
 export function anError(status: number, error: Record<string, string>, headers: Record<string, string> = {}): Reply {
