@@ -44,7 +44,7 @@ export function describeBudgets(backend: Backend): void {
       ]);
     });
 
-    it('give the event and the notification of a new level once, whoever counts it', async () => {
+    it('give the event and the notification of a new level once, when two replicas count it', async () => {
       const { store, other } = stores();
       const { slug } = await addWorkspace(store);
       valueOf(await store.budgets.put(slug, { budget, by: null }, startMs));

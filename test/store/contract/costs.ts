@@ -81,7 +81,7 @@ export function describeCosts(backend: Backend): void {
       expect(all).toContain(`${first}/i_5002/ada`);
       expect(await read({ sinceMs: 0, user: 'bob' })).toEqual([`${second}/i_1/bob`, `${second}/i_2/bob`]);
       expect(await read({ sinceMs: 5_000, user: 'bob' })).toEqual([`${second}/i_2/bob`]);
-      expect(await read({ sinceMs: 5_000, user: 'nobody' })).toEqual([]);
+      expect(await read({ sinceMs: 5_000, user: 'unknown' })).toEqual([]);
     });
   });
 }

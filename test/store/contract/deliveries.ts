@@ -55,7 +55,7 @@ export function describeDeliveries(backend: Backend): void {
       expect(await row()).toMatchObject(settled);
     });
 
-    it('have the outcome of an ended claim that nobody has claimed since', async () => {
+    it('take the outcome of an expired claim when no other claim followed', async () => {
       const { store, other } = stores();
       const { claim, row } = await aDelivery(store);
       const slow = await claim(store, startMs);

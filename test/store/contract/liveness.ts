@@ -76,7 +76,7 @@ export function describeLiveness(backend: Backend): void {
       expect((await take(5_000_000)).map(({ instance }) => instance).toSorted()).toEqual(['a', 'b', 'c']);
     });
 
-    it('takes nobody whose silence may be longer than the caller has been listening', async () => {
+    it('takes no agent whose allowed silence is longer than the caller has been listening', async () => {
       const { store } = stores();
       await store.liveness.note([agent('short'), agent('long', { silentAfterMs: 120_000 })]);
       expect(await take(2_000_000, 8_999)).toEqual([]);

@@ -104,7 +104,7 @@ export function describeQueue(backend: Backend): void {
       }
     });
 
-    it('lets more held jobs than one round looks at hold back nobody else', async () => {
+    it("admits another user's job behind more held jobs than one round reads", async () => {
       const { store } = stores();
       const { slug } = await addWorkspace(store, { running: 1_000, instances: 1_000, vcpus: 1_000 });
       const { number: awaited } = await opened(store, slug, { user: 'bob' });
@@ -124,7 +124,7 @@ export function describeQueue(backend: Backend): void {
       expect(await store.jobs.find(slug, number)).toMatchObject({ state: 'admitted' });
     });
 
-    it('lets more jobs of a user without room than one round looks at hold back nobody else', async () => {
+    it("admits another user's job behind more jobs of a user without quota than one round reads", async () => {
       const { store } = stores();
       const { slug } = await addWorkspace(store, { running: 1_000, instances: 1_000, vcpus: 1_000 });
       const { number: awaited } = await opened(store, slug, { user: 'cleo' });
