@@ -43,7 +43,7 @@ export async function recordUpkeep(): Promise<void> {
   }
 }
 
-/** Instances of clusters that nobody ever heard of: seen by the first sweep, ended by the second. */
+/** Instances of clusters that have no record: seen by the first sweep, ended by the second. */
 async function sweepOrphans(
   server: TemporalClient,
   { home }: TestStack,

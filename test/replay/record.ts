@@ -1,5 +1,5 @@
 // Records test/replay/histories from a real stack: run it (`npm run histories`, or with the names of groups: `jobs`, `dask`, `ec2`, `upkeep`, `schedule`)
-// after a deliberate change of workflow code, look at what changed, and commit both. Scenarios are chosen so that every
+// after a deliberate change of workflow code, review what changed, and commit both. Scenarios are chosen so that every
 // activity and signal of ours is in a history.
 import type { Client as TemporalClient } from '@temporalio/client';
 

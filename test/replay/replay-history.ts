@@ -21,7 +21,7 @@ const quiet = {
   error: () => undefined,
 };
 
-// A violation is told by the error that is thrown; the worker's own words about it would only hide the results.
+// The thrown error reports a violation; the worker's own log lines about it would only hide the results.
 Runtime.install({
   logger: new DefaultLogger('ERROR', () => undefined),
   telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' } } },
