@@ -10,7 +10,7 @@ import type { ExchangeAnswerBody, ExchangeRequest } from '../../schema/agent.ts'
 
 export interface SoakAgent {
   instance: string;
-  /** Returns when its job is over, or it was killed. */
+  /** Returns when its job has ended, or it was killed. */
   live: () => Promise<void>;
   /** True when it held a task. */
   kill: () => boolean;
@@ -83,7 +83,7 @@ export function createSoakAgent(talk: Talk, boot: Boot, address: string, hooks: 
     }
   }
 
-  /** False when it was killed meanwhile, or told to drop the task. */
+  /** False when it was killed meanwhile, or had to drop the task. */
   async function spend(claim: number, lease: number, ms: number, renewWithinMs: number): Promise<boolean> {
     for (let leftMs = ms; leftMs > 0 && !isDead; leftMs -= renewWithinMs) {
       await sleep(Math.min(leftMs, renewWithinMs));

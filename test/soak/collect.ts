@@ -1,5 +1,5 @@
 // Loaded by `node --import` into the API and the Temporal worker of a soak, and so into each of their threads: garbage is
-// collected every few seconds. V8 lets it lie for minutes when nobody needs the room, so that memory would grow that nobody keeps.
+// collected every few seconds. V8 keeps garbage for minutes while memory is free, and the soak would measure it as growth.
 import v8 from 'node:v8';
 import vm from 'node:vm';
 

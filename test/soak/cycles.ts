@@ -1,5 +1,5 @@
 // R17: a thousand jobs and Dask clusters that come and go on one stack. Histories stay short, and neither memory nor open files
-// of the API and the Temporal worker grow with what is over: memory that is kept, garbage is collected.
+// of the API and the Temporal worker grow with what has ended: the soak measures retained memory, because garbage is collected.
 import { readdirSync } from 'node:fs';
 
 import { historySize } from '../../bench/history.ts';
