@@ -15,7 +15,7 @@ const input: ClusterInput = {
   ...{ settings: null, specRef: null, name: 'simulated' },
 };
 
-it('counts nobody before anybody has started', () => {
+it('counts no worker before one has started', () => {
   expect(counts(cluster(4))).toEqual([3, 0, 0]);
 });
 
@@ -107,10 +107,10 @@ function decide(state: ClusterState, nowMs: number): void {
   for (const decision of planCluster(state, nowMs).decisions) intend(state, decision, nowMs);
 }
 
-/** An instance, named after the slot it was launched for, tells of its process; an error is one of its environment. */
+/** An instance, named after the slot it was launched for, reports its process; an error is one of its environment. */
 function say(state: ClusterState, slot: number, process: ProcessState): void {
   const reason = process === 'error' ? { code: 'ENVIRONMENT_FAILED', text: 'no such package' } : null;
-  const news = { state: process, name: `p-${slot}`, stage: 'dask', address: `tls://${slot}`, reason };
+  const reported = { state: process, name: `p-${slot}`, stage: 'dask', address: `tls://${slot}`, reason };
   const report = { instance: `i_${slot}`, bootId: `i_${slot}`, kind: 'alive' as const, address: 'a' };
-  applyReport(state, { ...report, process: news }, 1);
+  applyReport(state, { ...report, process: reported }, 1);
 }
