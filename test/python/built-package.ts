@@ -91,10 +91,10 @@ async function pytest(
   return { passed: count('passed'), trouble: isClean ? [] : gist(said.stdout) };
 }
 
-/** Of what pytest said, what went wrong: all that is left of it at the end of a long run. */
+/** The lines of pytest's output that name what went wrong: a long run prints only these. */
 function gist(text: string): string[] {
-  const told = text.split('\n').filter((each) => /^(E  |FAILED|ERROR|SKIPPED)/.test(each));
-  return told.length === 0 ? [text] : told;
+  const wrong = text.split('\n').filter((each) => /^(E  |FAILED|ERROR|SKIPPED)/.test(each));
+  return wrong.length === 0 ? [text] : wrong;
 }
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

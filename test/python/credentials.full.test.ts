@@ -61,7 +61,7 @@ it(
     expect({ passed, trouble }).toEqual({ passed: 1, trouble: [] });
 
     const histories = (await readTemporal({ address: stack.temporalAddress, namespace: stack.namespace })).join('\n');
-    // The search looks at the right places.
+    // The search reads the right places.
     expect(histories).toContain('cluster/');
     for (const [place, kept] of Object.entries({ histories, output: stack.output() }))
       expect(findIn(forms, kept, place)).toEqual([]);
