@@ -23,7 +23,7 @@ export async function ensureBase(tag: string): Promise<void> {
     const npm = dirname(dirname(await realpath(await run('which', ['npm']))));
     await cp(npm, join(root, 'usr/local/lib/node_modules/npm'), { recursive: true });
     await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/local/bin/npm'));
-    // This machine may reach the package registry through somebody who signs for it.
+    // This machine may reach the package registry through a proxy with its own certificate authority.
     await mkdir(dirname(join(root, certificates)), { recursive: true });
     await cp(certificates, join(root, certificates), { dereference: true });
     const archive = join(directory, 'base.tar');

@@ -34,7 +34,7 @@ async function main(words: string[]): Promise<void> {
     for (const id of containers) console.error(await podman(['logs', '--tail', '40', id]).catch(String));
     throw error;
   } finally {
-    // In order: the API is told to end, and so is the Temporal worker, which takes its agents along with its container.
+    // In order: the API ends by SIGTERM, then the Temporal worker, whose container takes its agents along.
     for (const id of containers) await podman(['rm', '--force', '--time', '20', id]).catch(console.error);
     await temporal.stop();
     await rm(directory, { recursive: true, force: true });
