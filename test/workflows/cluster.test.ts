@@ -52,7 +52,7 @@ describe('a cluster', () => {
     expect(bed.deleted.splice(0)).toEqual(['bundle', 'ca']);
   });
 
-  it('waits for capacity for as long as it was told to, and ends with what the cloud said', async () => {
+  it("waits for capacity for as long as the request says, and ends with the cloud's error", async () => {
     const hours = 6;
     bed.launch = ({ slots }) => ({
       launched: [],

@@ -176,7 +176,7 @@ describe('a job', () => {
     expect(bed.pages).toEqual([0]);
   });
 
-  it('has a cluster that continues as new while nobody says what became of its launch, and asks again under the same number', async () => {
+  it('has a cluster that continues as new while the outcome of a launch is unknown, and retries it under the same number', async () => {
     const asked: number[] = [];
     bed.launch = ({ seq }) => {
       asked.push(seq);
