@@ -44,7 +44,7 @@ describe("an agent's connection", () => {
     expect(seen[0]).toEqual([String(cluster), 'Bearer']);
   });
 
-  it('tells an outage once, and its end', async () => {
+  it('reports an outage once, and its end', async () => {
     bench = await createBench();
     const target = await bench.startTarget(hello);
     const { end } = await bench.startApi();
@@ -158,7 +158,7 @@ describe("an agent's connection", () => {
     await bench.connected(relay);
   });
 
-  it('carries only so many streams: more are told to come again', async () => {
+  it('carries a limited number of streams: further requests get 503 with Retry-After', async () => {
     await connected((_request, response) => void response.write('first'), { maxStreams: 2 });
     const cookie = await bench.cookie();
     const open = [await bench.get(`${root}/status`, { cookie }), await bench.get(`${root}/tasks`, { cookie })];

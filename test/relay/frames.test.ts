@@ -37,7 +37,7 @@ describe('frames', () => {
     );
   });
 
-  it('that are none are told apart, whatever they are', () => {
+  it('are recognized among arbitrary bytes: a decoded frame encodes to the same bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const found = decodeFrame(bytes);
@@ -64,7 +64,7 @@ describe('streams', () => {
     await eventually(() => opened.destroyed && accepted.destroyed);
   });
 
-  it('stop the sender when nobody reads, hold no more than the window, and go on when somebody does', async () => {
+  it('stop the sender while the receiver does not read, hold no more than the window, and go on when it reads', async () => {
     const { opened, accepted, sent } = pair();
     const wanted = relayWindowBytes * 8;
     let written = 0;
@@ -79,7 +79,7 @@ describe('streams', () => {
       accepted.end();
     };
     writeOn();
-    // Somebody looks whether anything is there, but takes nothing.
+    // A listener for `readable` fills the buffer, but takes nothing from it.
     opened.on('readable', () => undefined);
     await eventually(() => accepted.writableNeedDrain && opened.readableLength > 0);
     const held = sent.bytes;
@@ -90,11 +90,11 @@ describe('streams', () => {
     expect((await all(opened)).length).toBe(wanted);
   });
 
-  it('tell the other side when one is cut, and why', async () => {
+  it('give the other side the error with which one side ended', async () => {
     const { opened, accepted } = pair();
-    accepted.destroy(new Error('the kettle boiled over'));
+    accepted.destroy(new Error('the target reset the connection'));
     const error = await new Promise((resolve) => opened.once('error', resolve));
-    expect(error).toMatchObject({ message: 'the kettle boiled over' });
+    expect(error).toMatchObject({ message: 'the target reset the connection' });
   });
 
   it('beyond the limit are refused, and make room when they end', async () => {
@@ -127,7 +127,7 @@ describe('streams', () => {
     expect(outcomes.at(-1)).toBe('broken');
   });
 
-  it('take what comes late for a stream that is over', () => {
+  it('accept late frames of a stream that has ended', () => {
     const near = createRelayStreams({ send: () => undefined });
     near.open()?.destroy();
     expect(near.receive(encodeFrame(data(10)))).toBe('stream');

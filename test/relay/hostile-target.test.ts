@@ -1,5 +1,5 @@
-// What may answer in Dask's place is a program of people's own, on their machine: nothing that it says may end the API, whose
-// one connection to an agent carries everybody's pages. Nor may an agent that comes late keep an API from ending.
+// The user's own program may answer in Dask's place: none of its answers may end the API, whose one connection to an agent carries
+// the pages of all users. Nor may an agent that connects late keep an API from ending.
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { eventually } from '../support/eventually.ts';
@@ -8,9 +8,9 @@ import { cluster, connect, createBench, type Bench } from './support.ts';
 let bench: Bench;
 afterEach(() => bench.end());
 
-describe('a target that answers what is no answer of HTTP', () => {
+describe('a target whose answer is not valid HTTP', () => {
   for (const status of ['000', '001', '099', '101', '999']) {
-    it(`is told as such, e.g. the status ${status}`, async () => {
+    it(`gets the browser a 502, e.g. for the status ${status}`, async () => {
       const made = await connect((request, response) => {
         if (request.url === '/workers') return void response.end('the page');
         response.socket?.end(`HTTP/1.1 ${status} X\r\ncontent-length: 0\r\n\r\n`);
@@ -23,8 +23,8 @@ describe('a target that answers what is no answer of HTTP', () => {
   }
 });
 
-describe('an agent whose admission is under way when the API is told to end', () => {
-  it('is hung up on, so that the API ends', async () => {
+describe('an agent whose admission is under way when the API ends', () => {
+  it('is disconnected, so that the API can end', async () => {
     const lookedUp = Promise.withResolvers<void>();
     const isAsked = Promise.withResolvers<void>();
     bench = await createBench({

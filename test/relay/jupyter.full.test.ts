@@ -45,7 +45,7 @@ it('a kernel computes with the cluster, and keeps it from being idle', async () 
   expect(pathname).toBe(`/clusters/${number}/jupyter/`);
   const api = `${origin}${pathname}api`;
 
-  // Nobody without a session, also not with that of the dashboard, which those may have who may only read.
+  // No access without a session, nor with that of the dashboard, which users with read access have.
   expect((await fetch(`${api}/kernels`)).status).toBe(401);
   const dashboard = await signIn((await client.clusters.dashboardLink(number)).url);
   const [, session = ''] = dashboard.split('=');

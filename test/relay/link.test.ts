@@ -34,7 +34,7 @@ describe('a link to the dashboard', () => {
     expect((await link(api, number)).status).toBe(200);
   });
 
-  it('is refused without a token, for other workspaces, for jobs, and for what is over', async () => {
+  it('is refused without a token, for other workspaces, for jobs, and for ended clusters', async () => {
     const api = await createTestApi();
     const number = await api.startCluster();
     const job = await api.submit({});

@@ -150,7 +150,7 @@ describe('a page of the dashboard', () => {
 });
 
 describe('a slow browser', () => {
-  it('stops Dask, holds up nobody else, and gets all of it in the end', async () => {
+  it('pauses what Dask sends, delays no other client, and gets all of it in the end', async () => {
     const total = 64 * 1024 * 1024;
     let sent = 0;
     const { relay } = await connected((request, response) => {
@@ -190,9 +190,9 @@ describe('a slow browser', () => {
   });
 });
 
-describe('whoever leaves while their session is looked up', () => {
+describe('a client that disconnects while the API looks up its session', () => {
   for (const kind of ['page', 'websocket'] as const) {
-    it(`costs nobody anything: a ${kind}`, async () => {
+    it(`leaves no open stream, and other clients are served: a ${kind}`, async () => {
       const asked = Promise.withResolvers<void>();
       const answered = Promise.withResolvers<boolean>();
       let lookups = 0;

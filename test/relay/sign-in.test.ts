@@ -18,7 +18,7 @@ async function start(dashboardUrl?: string) {
 }
 
 describe('without a session', () => {
-  it('people are told how to get one', async () => {
+  it('the page says how to get one', async () => {
     await start();
     for (const path of ['', '/', '/status', '/nothing', '/static/js/bokeh.js']) {
       const page = await bench.page(`${root}${path}`);

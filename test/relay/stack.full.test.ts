@@ -49,7 +49,7 @@ describe('the dashboard on a real stack', () => {
       const answer = await see();
       return answer.ok && (await answer.text());
     });
-    // The page names its session, and Bokeh greets whoever opens a websocket for it.
+    // The page names its session, and Bokeh greets each client that opens a websocket for it.
     const [, session = ''] = /"token":"([^"]+)"/.exec(again) ?? [];
     const headers = { cookie, origin };
     const socket = new WebSocket(`${status.replace('http', 'ws')}/ws`, ['bokeh', session], { headers });

@@ -118,7 +118,7 @@ export async function createBench(more: Partial<RelayPorts> = {}) {
   return {
     ...{ clock, tokens, view, logged, state, startApi, startAgent, cookie, get, page },
     viewNow: () => viewWith(view),
-    /** A dashboard's page, as somebody who may see it. */
+    /** A dashboard's page, as a user with access sees it. */
     see: async (rest: string, headers: Record<string, string> = {}) =>
       page(`/clusters/${cluster}/dashboard${rest}`, { cookie: await cookie(), ...headers }),
     socket: async (rest: string, headers: Record<string, string> = {}) => {

@@ -53,7 +53,7 @@ describe('a websocket of the dashboard', () => {
     await eventually(() => relay.hub.streams(cluster) === 0);
   });
 
-  it('is refused to other origins, to nobody in particular, and where Dask has none', async () => {
+  it('is refused to other origins, without a session, with a session of another cluster, and where Dask has none', async () => {
     const { target } = await connected(notFound);
     echo(target);
     const { port } = bench.state;
