@@ -182,12 +182,12 @@ result = client.run_on_scheduler(lost, [f.key for f in held + busy + more])
     });
   });
 
-  it('gives up a drain at its deadline, and takes the worker back when told', async () => {
+  it('gives up a drain at its deadline, and resumes the worker on request', async () => {
     await driver.python(`late = client.submit(gated, 'late', 'gate-late', workers=['b'], pure=False)`);
     await eventually(async () => (await marks()).includes('late'));
     const slow = bench.link.order('drain', { workers: ['b'], deadlineSeconds: 600 });
     await state('b leaves', () => statusOf('b') === 'closing_gracefully');
-    // The newest order rules, for both who asked.
+    // The newest order decides the answer to both.
     expect(await bench.link.order('drain', { workers: ['b'], deadlineSeconds: 0.2 })).toEqual({
       workers: { b: 'deadline' },
     });

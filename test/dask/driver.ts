@@ -1,4 +1,4 @@
-// Runs driver.py: a real Dask client, told in Python what to do.
+// Runs driver.py: a real Dask client that executes the Python it receives.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -16,19 +16,19 @@ afterEach(async () => {
 });
 
 describe.each(daskVersions)('a scheduler of distributed %s', (version) => {
-  it('that runs without our preload is an error, though Dask is content', async () => {
+  it('that runs without our preload is an error, although Dask starts', async () => {
     bench = await createBench(version);
     const preloadPath = join(bench.directory, 'broken.py');
-    await writeFile(preloadPath, 'def dask_setup(scheduler):\n    raise RuntimeError("told to fail")\n');
+    await writeFile(preloadPath, 'def dask_setup(scheduler):\n    raise RuntimeError("fails on purpose")\n');
     const { lines, link } = bench;
     const scheduler = await bench.startScheduler({ preloadPath });
-    await eventually(() => lines.join('\n').includes('told to fail'));
+    await eventually(() => lines.join('\n').includes('fails on purpose'));
     await expect(scheduler.orEnded(link.whenHello(500))).rejects.toThrow(/did not report to its agent within 0.5 s/);
   });
 
   it('whose preload cannot start ends with a code of its own', async () => {
     bench = await createBench(version);
-    // An address that is not there would be tried for ever; none at all is a mistake.
+    // The preload would retry an absent address forever; a missing variable is an error.
     const scheduler = await bench.startScheduler({
       env: { PYTHONPATH: await withoutTheSocket(bench.directory) },
     });

@@ -132,7 +132,7 @@ describe('the reason of an end', () => {
     expect(end(0, null, [worker]).text).toBe('Dask closed it: scheduler-close');
   });
 
-  it('tells a failure from an order', () => {
+  it('distinguishes a failure from an end by order', () => {
     expect(end(1, null, ['Traceback', 'ModuleNotFoundError: No module named dask', ''])).toMatchObject({
       code: 'EXITED',
       text: 'it ended by itself with exit code 1. The last it said: ModuleNotFoundError: No module named dask',
@@ -273,7 +273,7 @@ describe('the link', () => {
     await eventually(() => received.length === 1);
     sockets.push(connect(link.socketPath));
     await expect(lost).rejects.toThrow('the Dask scheduler went away before it answered');
-    // On its way when the newer came: it is nobody's answer now.
+    // An answer of the older connection, sent before the newer one came: no order waits for it.
     say({ kind: 'answer', id: 1, ok: true, workers: { a: 'drained' } });
     expect(link.isConnected()).toBe(true);
   });

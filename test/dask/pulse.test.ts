@@ -1,4 +1,4 @@
-// A real scheduler that is stopped by SIGSTOP: it is there, and does not answer. In time it goes on, and nothing has happened.
+// A real scheduler that is stopped by SIGSTOP: it exists and does not answer. When it continues in time, nothing is reported.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { RunningProcess } from '../../agent/dask/run-process.ts';
@@ -21,24 +21,24 @@ describe.each(daskVersions)('a scheduler of distributed %s', (version) => {
     await bench?.close();
   });
 
-  it('is told of when it is stopped, and when it answers again', async () => {
-    const told: (number | null)[] = [];
-    const end = watchPulse({ link: bench.link, timeoutMs: 20_000, notify: (make) => void told.push(make()) });
+  it('is reported when it is stopped, and when it answers again', async () => {
+    const reports: (number | null)[] = [];
+    const end = watchPulse({ link: bench.link, timeoutMs: 20_000, notify: (make) => void reports.push(make()) });
     try {
       process.kill(scheduler.pid, 'SIGSTOP');
-      await eventually(() => told.length > 0, { timeoutMs: 60_000, intervalMs: 20 });
-      expect(told[0]).toBeGreaterThanOrEqual(2_000);
+      await eventually(() => reports.length > 0, { timeoutMs: 60_000, intervalMs: 20 });
+      expect(reports[0]).toBeGreaterThanOrEqual(2_000);
       process.kill(scheduler.pid, 'SIGCONT');
-      await eventually(() => told.at(-1) === null, { timeoutMs: 60_000, intervalMs: 20 });
+      await eventually(() => reports.at(-1) === null, { timeoutMs: 60_000, intervalMs: 20 });
     } finally {
       end();
     }
   });
 
-  it('is no news when it goes on in time', async () => {
-    const told: (number | null)[] = [];
-    // Told of after ten minutes: in time is whenever this test is done.
-    const end = watchPulse({ link: bench.link, timeoutMs: 6_000_000, notify: (make) => void told.push(make()) });
+  it('is not reported when it continues in time', async () => {
+    const reports: (number | null)[] = [];
+    // The report would come after ten minutes, long after this test has ended.
+    const end = watchPulse({ link: bench.link, timeoutMs: 6_000_000, notify: (make) => void reports.push(make()) });
     process.kill(scheduler.pid, 'SIGSTOP');
     const question = bench.link.order('ping', {}, 60_000);
     const first = await Promise.race([question, new Promise((resolve) => setTimeout(resolve, 500, 'silence'))]);
@@ -46,6 +46,6 @@ describe.each(daskVersions)('a scheduler of distributed %s', (version) => {
     expect(first).toBe('silence');
     await question;
     end();
-    expect(told).toEqual([]);
+    expect(reports).toEqual([]);
   });
 });

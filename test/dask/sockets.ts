@@ -25,7 +25,7 @@ function groupOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie is over; only its parent has not looked yet.
+    // A zombie has ended; its parent has not read its exit status yet.
     return state === 'Z' ? null : Number(group);
   } catch {
     return null;
