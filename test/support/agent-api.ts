@@ -38,9 +38,9 @@ export interface AgentApi {
     | 'addresses'
   >;
   acknowledges: boolean;
-  /** Leases that have ended: whoever says that it runs them is told to drop them. */
+  /** Leases that have ended: an agent that reports to run them is ordered to drop them. */
   ended: Set<number>;
-  /** Answers to give instead, one request each, before anything else is looked at. */
+  /** Answers to give instead, one request each, before anything else is considered. */
   failures: { status: number; headers?: Record<string, string>; path?: string }[];
   /** While set, a proxy before the API answers every request, with this status and a page of HTML. */
   proxyAnswers: number | null;
@@ -59,12 +59,12 @@ export interface AgentApi {
   results(): ExchangeRequest['results'];
   /** Instance tokens given so far are refused from now on. */
   revokeTokens(): void;
-  /** As an outage: connections break, and nobody listens until `open`. */
+  /** As an outage: connections break, and the port is closed until `open`. */
   close(): Promise<void>;
   open(): Promise<void>;
 }
 
-interface Desk {
+interface TaskQueue {
   queue: number[];
   nextLease: number;
   tokenSeries: number;
@@ -72,12 +72,12 @@ interface Desk {
 }
 
 export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<AgentApi> {
-  const desk: Desk = { queue: [], nextLease: 1, tokenSeries: 1, claims: new Map() };
+  const tasks: TaskQueue = { queue: [], nextLease: 1, tokenSeries: 1, claims: new Map() };
   let port = 0;
   let server: Server | null = null;
   const listen = async (): Promise<void> => {
     const fresh = createServer((request, response) => {
-      void serve(api, desk, request, response).catch(() => response.destroy());
+      void serve(api, tasks, request, response).catch(() => response.destroy());
     });
     await new Promise<void>((resolve, reject) => {
       fresh.once('error', reject).listen(port, '127.0.0.1', resolve);
@@ -132,9 +132,9 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
     exchanges: [],
     dask: null,
     arrivals: [],
-    enqueue: (...taskIds) => void desk.queue.push(...taskIds),
+    enqueue: (...taskIds) => void tasks.queue.push(...taskIds),
     results: () => api.exchanges.flatMap((exchange) => exchange.results),
-    revokeTokens: () => void (desk.tokenSeries += 1),
+    revokeTokens: () => void (tasks.tokenSeries += 1),
     close: async () => {
       const closing = server;
       if (closing === null) return;
@@ -149,7 +149,12 @@ export async function startAgentApi(bundle: Partial<Bundle> = {}): Promise<Agent
   return api;
 }
 
-async function serve(api: AgentApi, desk: Desk, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  api: AgentApi,
+  tasks: TaskQueue,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const path = request.url ?? '';
   api.arrivals.push({ path, atMs: Date.now() });
   const chunks: Buffer[] = [];
@@ -165,7 +170,7 @@ async function serve(api: AgentApi, desk: Desk, request: IncomingMessage, respon
     const [planned] = api.failures.splice(failure, 1);
     return refuse(response, planned?.status ?? 500, planned?.headers);
   }
-  const answer = await route(api, desk, path, request.headers.authorization ?? '', text);
+  const answer = await route(api, tasks, path, request.headers.authorization ?? '', text);
   const losing = api.lost.indexOf(path);
   if (losing >= 0) {
     api.lost.splice(losing, 1);
@@ -176,12 +181,12 @@ async function serve(api: AgentApi, desk: Desk, request: IncomingMessage, respon
 
 async function route(
   api: AgentApi,
-  desk: Desk,
+  tasks: TaskQueue,
   path: string,
   authorization: string,
   text: string,
 ): Promise<object | number> {
-  const suffix = `-series-${desk.tokenSeries}`;
+  const suffix = `-series-${tasks.tokenSeries}`;
   if (path === '/v1/agent/register') {
     if (authorization !== `Bearer ${api.launchToken}`) return 401;
     const body = registerRequest.parse(JSON.parse(text));
@@ -209,21 +214,21 @@ async function route(
   const leases = body.results.map((result) => result.lease);
   return {
     ...api.answer,
-    grants: body.want === 0 || api.answer.stop !== null ? [] : grantsFor(desk, instance, body),
+    grants: body.want === 0 || api.answer.stop !== null ? [] : grantsFor(tasks, instance, body),
     acknowledged: api.acknowledges ? leases : [],
     drop: body.running.filter((lease) => api.ended.has(lease)),
     token: null,
   };
 }
 
-function grantsFor(desk: Desk, instance: string, body: ExchangeRequest): Grant[] {
-  const last = desk.claims.get(instance);
+function grantsFor(tasks: TaskQueue, instance: string, body: ExchangeRequest): Grant[] {
+  const last = tasks.claims.get(instance);
   if (last !== undefined && body.claim <= last.claim) return body.claim === last.claim ? last.grants : [];
-  const grants = desk.queue.splice(0, body.want).map((taskId) => {
-    desk.nextLease += 1;
-    return { lease: desk.nextLease - 1, task: taskId, taskId, attempt: 1 };
+  const grants = tasks.queue.splice(0, body.want).map((taskId) => {
+    tasks.nextLease += 1;
+    return { lease: tasks.nextLease - 1, task: taskId, taskId, attempt: 1 };
   });
-  desk.claims.set(instance, { claim: body.claim, grants });
+  tasks.claims.set(instance, { claim: body.claim, grants });
   return grants;
 }
 

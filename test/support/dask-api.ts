@@ -10,10 +10,10 @@ export interface DaskApi {
   ca: ClusterCa;
   head: string | null;
   orders: Orders;
-  /** New orders, in a new version, for whoever waits. */
-  tell(change: Partial<Omit<Orders, 'version'>>): void;
+  /** New orders, in a new version, for the agents that wait. */
+  update(change: Partial<Omit<Orders, 'version'>>): void;
   /** Resolves when there is a newer version than this, or after a while. */
-  news(seen: number): Promise<void>;
+  newerThan(seen: number): Promise<void>;
 }
 
 export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<DaskApi> {
@@ -36,11 +36,11 @@ export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<D
     ca: await createClusterCa({ cluster: 'test', validDays: 1 }),
     head: null,
     orders: { version: 0, schedulerAddress: null, drain: [], adaptive: null, stop: null },
-    tell: (change) => {
+    update: (change) => {
       dask.orders = { ...dask.orders, ...change, version: dask.orders.version + 1 };
       for (const wake of waiting) wake();
     },
-    news: (seen) =>
+    newerThan: (seen) =>
       new Promise((resolve) => {
         if (dask.orders.version > seen) return resolve();
         const wake = (): void => {
@@ -59,17 +59,17 @@ export async function createDaskApi(bundle: Partial<DaskBundle> = {}): Promise<D
 export async function routeDask(dask: DaskApi, instance: string, path: string, text: string): Promise<object | number> {
   if (path === '/v1/agent/certificate') return certify(dask, instance, text);
   if (!path.startsWith('/v1/agent/orders?seen=')) return 404;
-  await dask.news(Number(path.split('=')[1]));
+  await dask.newerThan(Number(path.split('=')[1]));
   return ordersFor(dask, instance);
 }
 
 /** As the cluster's workflow does. */
 export function noteDaskReport(dask: DaskApi, instance: string, { process }: ReportRequest): void {
   if (instance !== dask.head || process?.state !== 'started') return;
-  if (process.address !== dask.orders.schedulerAddress) dask.tell({ schedulerAddress: process.address });
+  if (process.address !== dask.orders.schedulerAddress) dask.update({ schedulerAddress: process.address });
 }
 
-/** Only the head instance is told whom to drain. */
+/** Only the head instance gets the orders to drain. */
 export const ordersFor = (dask: DaskApi, instance: string): Orders =>
   dask.head === instance ? dask.orders : { ...dask.orders, drain: [] };
 

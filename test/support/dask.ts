@@ -80,7 +80,7 @@ export async function connectDask(client: Client, number: number, python: string
   }
 }
 
-/** Answers in order; an end of the process fails whoever waits, with its last words. */
+/** Answers in order; an end of the process rejects what waits, with its last output. */
 function converse(child: ChildProcess): { next: () => Promise<Record<string, unknown>>; exited: Promise<void> } {
   const answers: string[] = [];
   const waiting: { resolve: (line: string) => void; reject: (error: Error) => void }[] = [];

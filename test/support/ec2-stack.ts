@@ -19,7 +19,7 @@ export interface Ec2Stack {
 }
 
 export interface Ec2StackOptions extends Pick<StackOptions, 'home' | 'overrides'> {
-  /** False: instances are records only, and whoever started the stack speaks for their agents. */
+  /** False: instances are records only, and the caller speaks for their agents. */
   machines?: boolean;
   /** What ROPEWALK_AWS_SETTINGS names. */
   settings?: object;

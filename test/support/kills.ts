@@ -23,7 +23,7 @@ export function agentPids(home: string): Map<string, number> {
   return found;
 }
 
-/** Kills at once, so that nothing in between can be told apart from one blow. */
+/** Kills all at once: nothing can happen between two of the kills. */
 export async function killNow(target: string, pids: number[], client: Client, job: number): Promise<Kill> {
   const before = await client.jobs.get(job);
   for (const pid of pids) process.kill(pid, 'SIGKILL');

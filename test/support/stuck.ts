@@ -27,8 +27,8 @@ export interface Scene {
 }
 
 /**
- * A first workflow task without commands, then an update to a worker that has forgotten the workflow: both are worked off
- * together, and no replay does that. Without the interceptor, the workflow stands still from then on.
+ * A first workflow task without commands, then an update to a worker that has forgotten the workflow: the worker
+ * handles both together, which no replay does. Without the interceptor, the workflow is stuck from then on.
  */
 export async function makeStuck(scene: Scene, workflowId: string, memo: Record<string, string> = {}): Promise<void> {
   // On a busy machine a first attempt that timed out would leave no failure in the history.
