@@ -175,12 +175,12 @@ future = client.submit(gated, ${JSON.stringify(gate)}, pure=False)
   it('drains a worker once, however often it is ordered', async () => {
     const [drained] = workers;
     const order = { id: 1, worker: nameOf(drained), deadlineSeconds: 30 };
-    dask.tell({ drain: [order] });
-    dask.tell({ drain: [order, { id: 2, worker: 'job-7-worker-unknown0', deadlineSeconds: 30 }] });
+    dask.update({ drain: [order] });
+    dask.update({ drain: [order, { id: 2, worker: 'job-7-worker-unknown0', deadlineSeconds: 30 }] });
     const outcomes = (): object[] => api.reports.flatMap((report) => report.drained ?? []);
     await eventually(() => outcomes().length === 2);
     await eventually(() => latest(api, drained)?.state === 'stopping');
-    dask.tell({ drain: [order] });
+    dask.update({ drain: [order] });
     // The next report comes after the orders have been read again.
     await driver.python('other = distributed.Client(address, security=client.security, set_as_default=False)');
     await eventually(() => words(api).at(-1)?.clients === 2);
@@ -211,7 +211,7 @@ future = client.submit(gated, ${JSON.stringify(gate)}, pure=False)
   it('ends with everything it started when it is ordered to', async () => {
     const [, killed] = workers;
     expect((await processesOf(head)).length).toBeGreaterThan(1);
-    dask.tell({ stop: { code: 'IDLE', text: 'nothing was computed' } });
+    dask.update({ stop: { code: 'IDLE', text: 'nothing was computed' } });
     for (const agent of [head, killed]) await eventually(() => agent.hasEnded());
     expect(await processesOf(head, ...workers)).toEqual([]);
     expect((await head.lines()).at(-1)?.text).toBe('The agent ends: nothing was computed (IDLE)');

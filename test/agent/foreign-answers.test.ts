@@ -64,7 +64,7 @@ describe('an agent', () => {
     api.proxyAnswers = null;
     await eventually(() => api.reports.some(({ process }) => process?.state === 'error'));
     expect(await agent.hasEnded()).toBe(false);
-    api.dask.tell({ stop: { code: 'IDLE', text: 'nothing was computed' } });
+    api.dask.update({ stop: { code: 'IDLE', text: 'nothing was computed' } });
     await eventually(() => agent.hasEnded());
     expect((await agent.lines()).at(-1)?.text).toBe('The agent ends: nothing was computed (IDLE)');
   });
