@@ -1,9 +1,10 @@
 // Loaded into every thread of a Temporal worker (`node --import`), for the thread that runs the workflows is the SDK's. On each
 // call into a workflow the SDK does two things that take four fifths of the processor time: a thread of the operating system
 // is started that would end an endless loop, some five times for one activation, and each promise gets a stack trace, for
-// what Temporal's UI shows as the call stack. Here one such thread watches a whole activation, and there are no call stacks:
-// what a workflow waits for, its details and events say. A replay takes half to a quarter of the time then (docs/performance.md),
-// which decides how soon a large workspace answers again. Without this module everything works, only slower.
+// what Temporal's UI shows as the call stack. Here one such thread watches a whole activation, and none watches an activation
+// that a replay repeats: it ended in time before, and new code is replayed against recorded histories before it is deployed.
+// There are no call stacks: what a workflow waits for, its details and events say. A replay takes a quarter of the time then
+// (docs/performance.md), which decides how soon a large workspace answers again. Without this module everything works, only slower.
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
@@ -28,11 +29,12 @@ function watchActivations(): void {
   // Whatever a workflow does in an activation it does before this function of the SDK first waits. An error that is thrown
   // here becomes, as any other, that of the workflow task.
   BaseVMWorkflow.prototype.activate = async function (activation) {
-    guard['run'] = () => activate.call(this, activation);
+    const run = (): ReturnType<typeof activate> => activate.call(this, activation);
+    guard['run'] = run;
     let completion: ReturnType<typeof activate>;
     isWatched = true;
     try {
-      completion = runInContext.call(script, guard, { timeout: activationTimeoutMs });
+      completion = activation.isReplaying ? run() : runInContext.call(script, guard, { timeout: activationTimeoutMs });
     } finally {
       isWatched = false;
     }
